@@ -1,0 +1,52 @@
+"""irbatch: ranking evaluation for large batches.
+
+Every measure at every cutoff comes out of one pass over padded relevance matrices
+(queries x ranks). Start with `evaluate`; `irbatch measures` on the command line lists what there
+is to measure.
+"""
+
+from irbatch.errors import InputError, InputWarning
+from irbatch.evaluate import evaluate, evaluate_runs
+from irbatch.evaluate_arrays import evaluate_ids, evaluate_matrix, evaluate_scores
+from irbatch.formats import read_qrels, read_run
+from irbatch.matrix import RelevanceMatrix
+from irbatch.measures import (
+    Measure,
+    define_discount,
+    define_gain,
+    define_measure,
+    measure,
+    parse_measures,
+)
+from irbatch.qrels import Qrels
+from irbatch.results import Counts, Results
+from irbatch.runs import Run
+from irbatch.scan import PrefixStatistics
+from irbatch.warmup import warmup
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Counts",
+    "InputError",
+    "InputWarning",
+    "Measure",
+    "PrefixStatistics",
+    "Qrels",
+    "RelevanceMatrix",
+    "Results",
+    "Run",
+    "define_discount",
+    "define_gain",
+    "define_measure",
+    "evaluate",
+    "evaluate_ids",
+    "evaluate_matrix",
+    "evaluate_runs",
+    "evaluate_scores",
+    "measure",
+    "parse_measures",
+    "read_qrels",
+    "read_run",
+    "warmup",
+]

@@ -1,0 +1,51 @@
+"""The command line: `irbatch eval`, `irbatch measures`, `irbatch warmup`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+
+from irbatch.errors import InputError, InputWarning
+
+__all__ = ["main"]
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit status: 0, or 2 with one clear line on bad input.
+
+    Args:
+        arguments: the words after ``irbatch``; default those of this process.
+    """
+    from irbatch.cli.parser import make_parser
+
+    options = make_parser().parse_args(arguments)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", InputWarning)
+        try:
+            status: int = options.command(options)
+            sys.stdout.flush()
+        except (InputError, ImportError) as problem:
+            _say("error", str(problem))
+            status = BAD_INPUT
+        except BrokenPipeError:  # the reader, such as `head`, has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            status = 0
+        except KeyboardInterrupt:
+            _say("error", "interrupted")
+            status = INTERRUPTED
+    for warning in caught:
+        if issubclass(warning.category, InputWarning):
+            _say("warning", str(warning.message))
+    return status
+
+
+def _say(what: str, text: str) -> None:
+    printable = "".join(
+        letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text
+    )
+    print(f"irbatch: {what}: {printable}", file=sys.stderr)

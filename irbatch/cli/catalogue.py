@@ -1,0 +1,103 @@
+"""`irbatch measures`: the catalogue as a list, a Markdown table, or one entry in full."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+
+import numpy as np
+
+from irbatch.measures import CATALOGUE, Declaration, measure
+
+__all__ = ["markdown_table", "show_measures"]
+
+WIDTH = 96
+
+
+def show_measures(options: argparse.Namespace) -> int:
+    """Print what was asked for."""
+    if options.name is not None:
+        print(_entry(measure(options.name).declaration))
+    elif options.format == "markdown":
+        print(markdown_table())
+    else:
+        print(_listing())
+    return 0
+
+
+def markdown_table() -> str:
+    """Return the catalogue as the Markdown table of the README."""
+    lines = ["| measure | definition | past the end | parameters | trec_eval | source |"]
+    lines.append("|---|---|---|---|---|---|")
+    for each in CATALOGUE.values():
+        cells = [
+            f"`{each.name}`",
+            each.definition,
+            each.past_end,
+            " ".join(f"`{name}`" for name in each.parameters),
+            " ".join(f"`{name}`" for name in _spelled(each, "trec_eval")),
+            each.source,
+        ]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def _listing() -> str:
+    width = max(map(len, CATALOGUE))
+    indent = " " * (width + 2)
+    return "\n".join(
+        textwrap.fill(
+            f"{each.name:{width}}  {each.definition}", WIDTH, subsequent_indent=indent
+        )
+        for each in CATALOGUE.values()
+    )
+
+
+def _entry(each: Declaration) -> str:
+    """Say everything that is declared of a measure."""
+    facts = {
+        "definition": each.definition,
+        "past the end": each.past_end,
+        "no relevant": f"a query without relevant documents: {each.no_relevant}",
+        "over queries": each.aggregate,
+        "range": f"{each.range[0]:g} to {'any' if each.range[1] == np.inf else f'{each.range[1]:g}'}",
+        "cutoff": f"{each.name}@k, or at full depth" if each.takes_cutoff else "none",
+        "parameters": ", ".join(_parameters(each)),
+        "also called": ", ".join(each.aliases),
+        "elsewhere": "; ".join(_elsewhere(each)),
+        "source": each.source,
+    }
+    lines = [each.name]
+    for name, text in facts.items():
+        if text:
+            lines.append(textwrap.fill(text, WIDTH, initial_indent=f"  {name + ':':14}",
+                                       subsequent_indent=" " * 16))  # fmt: skip
+    return "\n".join(lines)
+
+
+def _parameters(each: Declaration) -> list[str]:
+    texts = {"rel": "rel (least relevant grade; default 1)"}
+    if each.graded:
+        texts["rel"] = "rel (lower grades gain nothing; default: none)"
+    for name, parameter in each.parameters.items():
+        options = getattr(parameter, "options", None)
+        some = f": {', '.join(options)}" if options else ""
+        texts.setdefault(name, f"{name}{some} (default {parameter.default})")
+    return [texts[name] for name in each.parameters]
+
+
+def _elsewhere(each: Declaration) -> list[str]:
+    styles = dict.fromkeys(spelling.style for spelling in each.spellings)
+    return [f"{style} {', '.join(_spelled(each, style))}" for style in styles]
+
+
+def _spelled(each: Declaration, style: str) -> list[str]:
+    """List a tool's names for a measure, the cutoff as ``k``."""
+    return [
+        name.replace("{k}", "k") + (f" ({settings})" if settings else "")
+        for spelling in each.spellings
+        if spelling.style == style
+        for settings in [", ".join(f"{key}={value}" for key, value in spelling.parameters)]
+        for name in (spelling.full, spelling.cut)
+        if name
+    ]

@@ -1,0 +1,68 @@
+"""`irbatch eval`: read, evaluate, print."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+
+from irbatch.cli.output import print_csv, print_json, print_markdown, print_table, print_tsv
+from irbatch.cli.progress import progress_of
+from irbatch.errors import InputError
+from irbatch.evaluate import evaluate, name_runs
+from irbatch.formats import read_qrels
+from irbatch.measures import parse_measures
+from irbatch.results import Results
+
+__all__ = ["FORMATS", "run_eval"]
+
+PRINTERS = {
+    "table": print_table,
+    "tsv": print_tsv,
+    "json": print_json,
+    "csv": print_csv,
+    "markdown": print_markdown,
+}
+FORMATS = tuple(PRINTERS)
+
+
+def run_eval(options: argparse.Namespace) -> int:
+    """Evaluate every run and print one table of all."""
+    # All that can be refused without reading anything is refused first.
+    measures = parse_measures(options.measures or options.default_measures, _cutoffs(options))
+    runs = name_runs(options.runs)
+    printer = PRINTERS[options.format or ("table" if sys.stdout.isatty() else "tsv")]
+    results: dict[str, Results] = {}
+    with progress_of(len(runs)) as progress:
+        qrels = read_qrels(options.qrels)
+        for name, run in runs.items():
+            results[name] = evaluate(
+                qrels,
+                run,
+                measures,
+                missing=options.missing,
+                no_relevant=options.no_relevant,
+                judged_only=options.judged_only,
+                score_dtype=options.score_dtype,
+                progress=progress(name),
+            )
+    printer(results, options.names, options.per_query)
+    _note(results)
+    return 0
+
+
+def _cutoffs(options: argparse.Namespace) -> list[int] | None:
+    if options.cutoffs is None:
+        return None
+    try:
+        return [int(each) for each in options.cutoffs.split(",")]
+    except ValueError:
+        raise InputError(f"cutoffs {options.cutoffs!r} are not whole numbers, such as 1,5,10",
+                         value=options.cutoffs) from None  # fmt: skip
+
+
+def _note(results: Mapping[str, Results]) -> None:
+    """Tell, beside the numbers, what queries they hide."""
+    for name, each in results.items():
+        for note in each.notes():
+            print(f"note: {name}: {note}", file=sys.stderr)

@@ -1,0 +1,80 @@
+"""The command line's words and what they mean."""
+
+from __future__ import annotations
+
+import argparse
+
+import irbatch
+from irbatch.cli.catalogue import show_measures
+from irbatch.cli.evaluate import FORMATS, run_eval
+from irbatch.settings import OPTIONS
+
+__all__ = ["make_parser"]
+
+DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
+STYLES = ("irbatch", "trec_eval", "ir_measures", "ranx", "beir", "mteb", "sentence-transformers")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Build the parser; each command sets `command` to the function that carries it out."""
+    parser = argparse.ArgumentParser(
+        prog="irbatch", description="Ranking evaluation: every measure from one pass."
+    )
+    parser.add_argument("--version", action="version", version=f"irbatch {irbatch.__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_eval(commands.add_parser("eval", help="evaluate runs against judgments"))
+    _add_measures(commands.add_parser("measures", help="list the measures, or define one"))
+    warmup = commands.add_parser("warmup", help="compile everything once, e.g. in an image")
+    warmup.set_defaults(command=_warm_up)
+    return parser
+
+
+def _add_eval(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Evaluate TREC run files against a TREC qrels file."
+    parser.add_argument("qrels", metavar="QRELS", help="lines of: query iter document grade")
+    parser.add_argument(
+        "runs", metavar="RUN", nargs="+", help="lines of: query Q0 document rank score tag"
+    )
+    parser.add_argument(
+        "-m", "--measure", dest="measures", metavar="MEASURE", action="append",
+        help="e.g. nDCG@10, 'P@{5,10}', ndcg_cut_10; repeat for more "
+        f"(default: {' '.join(DEFAULT_MEASURES)})",
+    )  # fmt: skip
+    parser.add_argument(
+        "-k", "--cutoffs", metavar="K,K,…", help="for every measure given without a cutoff"
+    )
+    parser.add_argument("-q", "--per-query", action="store_true", help="values of each query too")
+    parser.add_argument(
+        "--format", choices=FORMATS, help="default: table on a terminal, tsv in a pipe"
+    )
+    parser.add_argument(
+        "--names", choices=STYLES, default="irbatch", help="whose names of measures to print"
+    )
+    parser.add_argument(
+        "--missing", choices=OPTIONS["missing"], default="zero",
+        help="what a judged query missing from a run does (default: zero)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--no-relevant", choices=OPTIONS["no_relevant"], default="zero",
+        help="what a query without relevant documents does (default: zero)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--judged-only", action="store_true", help="remove unjudged documents first"
+    )
+    parser.add_argument(
+        "--score-dtype", choices=OPTIONS["score_dtype"], default="float64",
+        help="precision of score comparison; float32 as trec_eval 9 (default: float64)",
+    )  # fmt: skip
+    parser.set_defaults(command=run_eval, default_measures=DEFAULT_MEASURES)
+
+
+def _add_measures(parser: argparse.ArgumentParser) -> None:
+    parser.description = "List all measures, or say all about one."
+    parser.add_argument("name", metavar="NAME", nargs="?", help="in any accepted spelling")
+    parser.add_argument("--format", choices=("text", "markdown"), default="text")
+    parser.set_defaults(command=show_measures)
+
+
+def _warm_up(options: argparse.Namespace) -> int:
+    print(f"{len(irbatch.warmup())} kernels are compiled and cached")
+    return 0

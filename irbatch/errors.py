@@ -1,0 +1,103 @@
+"""What irbatch says when an input cannot be evaluated.
+
+Every problem with what a caller handed in is an `InputError`: a `ValueError` whose text is one
+line a person can act on and whose fields a program can read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["InputError", "InputWarning", "raise_problems"]
+
+LISTED_PROBLEMS = 20
+
+
+class InputWarning(UserWarning):
+    """An input that can be evaluated but is probably not what its owner meant."""
+
+
+class InputError(ValueError):
+    """An input without a defined result.
+
+    Args:
+        message: what is wrong, without the place (the fields give it).
+        source: ``"qrels"``, ``"run"``, ``"measures"`` or the name of an argument.
+        query, document: the ids concerned.
+        path, line: the file and the line (from 1) concerned.
+        value: the offending value.
+
+    >>> raise InputError("score 'abc' is not a number", source="run", path="bm25.trec",
+    ...                  line=81, query="301", value="abc")
+    Traceback (most recent call last):
+    irbatch.errors.InputError: run 'bm25.trec' line 81 (query '301'): score 'abc' is not a number
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        source: str | None = None,
+        query: object = None,
+        document: object = None,
+        path: str | None = None,
+        line: int | None = None,
+        value: object = None,
+        problems: Sequence[InputError] = (),
+    ) -> None:
+        self.message = message
+        self.source = source
+        self.query = query
+        self.document = document
+        self.path = path
+        self.line = line
+        self.value = value
+        self.problems = tuple(problems) or (self,)
+        super().__init__(self._place() + message)
+
+    def _place(self) -> str:
+        """Say where the problem is: ``run 'bm25.trec' line 81 (query '301'): ``."""
+        words = [self.source] if self.source else []
+        if self.path is not None:
+            words.append(repr(self.path))
+        if self.line is not None:
+            words.append(f"line {self.line}")
+        ids = [
+            f"{kind} {value!r}"
+            for kind, value in (("query", self.query), ("document", self.document))
+            if value is not None
+        ]
+        if ids:
+            words.append(f"({', '.join(ids)})")
+        return f"{' '.join(words)}: " if words else ""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        problems = () if self.problems == (self,) else self.problems
+        fields = {**self.__dict__, "problems": problems}
+        return _rebuild, (type(self), fields)
+
+
+def _rebuild(kind: type[InputError], fields: dict[str, object]) -> InputError:
+    message = fields.pop("message")
+    return kind(message, **fields)  # type: ignore[arg-type]
+
+
+def raise_problems(problems: Sequence[InputError]) -> None:
+    """Raise the collected problems as one error; return quietly when there are none.
+
+    One problem is raised as it is. Several are listed together, the first 20 of them, so that a
+    file can be mended in one go.
+    """
+    if not problems:
+        return
+    if len(problems) == 1:
+        raise problems[0]
+    shown = "\n".join(f"  {problem}" for problem in problems[:LISTED_PROBLEMS])
+    first = problems[0]
+    raise InputError(
+        f"{len(problems)} problems" + (", the first 20" if len(problems) > LISTED_PROBLEMS else "")
+        + f":\n{shown}",
+        source=first.source,
+        path=first.path,
+        problems=problems,
+    )

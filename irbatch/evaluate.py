@@ -1,0 +1,254 @@
+"""The public verbs: from judgments and a system's rankings to results."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.errors import InputError, InputWarning
+from irbatch.formats import read_qrels, read_run
+from irbatch.measures import Measure, Plan, parse_measures
+from irbatch.pack import Block, pack_run
+from irbatch.qrels import Qrels
+from irbatch.results import Counts, Results
+from irbatch.runs import Run
+from irbatch.settings import Progress, Settings
+
+__all__ = ["compute_values", "evaluate", "evaluate_runs", "name_runs"]
+
+Judgments = Qrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str]
+Rankings = Run | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str]
+Wishes = str | Measure | Iterable[str | Measure]
+
+SAMPLES = 3
+
+
+def evaluate(
+    qrels: Judgments,
+    run: Rankings,
+    measures: Wishes,
+    cutoffs: Iterable[int] | None = None,
+    *,
+    missing: str = "zero",
+    no_relevant: str = "zero",
+    judged_only: bool = False,
+    score_dtype: str = "float64",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Evaluate one system.
+
+    Queries are joined by id. Documents are ordered by score, ties by document id, both
+    descending. A document is relevant when its grade is at least 1, or a measure's ``rel``.
+
+    Args:
+        qrels: `Qrels`, query to document to grade, or the path of a TREC qrels file.
+        run: `Run`, query to document to score, or the path of a TREC run file.
+        measures: names such as ``"nDCG@10"``, ``"P@{1,5,10}"``, ``"AP(rel=2)"``, or other
+            tools' names; or `Measure` objects.
+        cutoffs: applied to every measure given without one.
+        missing: what a judged query that is missing from the run does: score ``"zero"``, be left
+            out (``"skip"``), or be an ``"error"``.
+        no_relevant: what a query without relevant documents does: score ``"zero"``, or be left
+            out of a measure's mean (``"skip"``).
+        judged_only: remove documents without a grade >= 0 from the rankings first.
+        score_dtype: precision in which scores are compared; ``"float32"`` is trec_eval 9's.
+        threads: how many threads scan; default: as many as the work is worth.
+        progress: called with queries done and queries in all.
+
+    Raises:
+        InputError: for anything without a defined result, naming query, document, line and value.
+
+    >>> qrels = {"q1": {"d1": 2, "d2": 1}, "q2": {"d3": 1}}
+    >>> run = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d4": 0.7, "d3": 0.6}}
+    >>> evaluate(qrels, run, ["nDCG@10", "P@{1,2}"]).mean()
+    {'nDCG@10': 0.7453177817307573, 'P@1': 0.5, 'P@2': 0.75}
+    """
+    settings = Settings(missing, no_relevant, judged_only, score_dtype)
+    plan = Plan(parse_measures(measures, cutoffs))
+    return _evaluate(_as_qrels(qrels), _as_run(run), plan, settings, threads, progress)
+
+
+def evaluate_runs(
+    qrels: Judgments,
+    runs: Mapping[str, Rankings] | Iterable[Rankings],
+    measures: Wishes,
+    cutoffs: Iterable[int] | None = None,
+    **settings: Any,
+) -> dict[str, Results]:
+    """Evaluate several systems against the same judgments, which are prepared once.
+
+    Args:
+        qrels: as in `evaluate`.
+        runs: system name to rankings, or rankings that bring their names: paths (their stems are
+            the names) or named `Run` objects.
+        measures, cutoffs: as in `evaluate`.
+        **settings: the keyword arguments of `evaluate`.
+
+    Returns:
+        System name to `Results`, in the order given.
+
+    Raises:
+        InputError: as `evaluate`, and for systems without a name or of the same name.
+
+    >>> qrels = {"q1": {"d1": 1}}
+    >>> runs = {"good": {"q1": {"d1": 2, "d2": 1}}, "bad": {"q1": {"d1": 1, "d2": 2}}}
+    >>> {name: results["RR"] for name, results in evaluate_runs(qrels, runs, "RR").items()}
+    {'good': 1.0, 'bad': 0.5}
+    """
+    prepared = _as_qrels(qrels)
+    wanted = parse_measures(measures, cutoffs)
+    results = {}
+    for name, run in name_runs(runs).items():
+        results[name] = evaluate(prepared, run, wanted, **settings)
+        results[name].name = name
+    return results
+
+
+def compute_values(
+    plan: Plan,
+    blocks: Iterable[Block],
+    queries: int,
+    settings: Settings,
+    threads: int | None,
+    progress: Progress | None = None,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Scan blocks and collect every measure's values.
+
+    Returns:
+        values float64 ``(queries, measures)``; and bool ``(queries,)`` twice: which queries have
+        no document of grade 1 or more, and which have an empty ranking.
+    """
+    values = np.zeros((queries, len(plan.measures)))
+    no_relevant = np.zeros(queries, bool)
+    empty = np.zeros(queries, bool)
+    done = 0
+    for block in blocks:
+        plan.check_levels(block.matrix.levels)
+        matrix = block.matrix.condensed() if settings.judged_only else block.matrix
+        values[block.rows] = plan.values(
+            matrix, skip_no_relevant=settings.no_relevant == "skip", threads=threads
+        )
+        relevant = matrix.judged[:, matrix.levels >= 1].sum(axis=1)
+        no_relevant[block.rows] = relevant == 0
+        empty[block.rows] = block.matrix.retrieved == 0
+        done += block.rows.size
+        if progress is not None:
+            progress(done, queries)
+    return values, no_relevant, empty
+
+
+def _evaluate(
+    qrels: Qrels,
+    run: Run,
+    plan: Plan,
+    settings: Settings,
+    threads: int | None,
+    progress: Progress | None,
+) -> Results:
+    plan.check_levels(qrels.levels)
+    answered = np.fromiter((query in run.rankings for query in qrels.queries), bool, len(qrels))
+    _check_overlap(qrels, run, answered)
+    missing = int(np.count_nonzero(~answered))
+    if missing and settings.missing == "error":
+        absent = [q for q, there in zip(qrels.queries, answered, strict=True) if not there]
+        raise InputError(
+            f"{missing} of {len(qrels)} judged queries are missing, such as "
+            f"{_samples(absent)}",
+            source="run",
+            path=run.name,
+        )
+    rows = np.flatnonzero(answered) if settings.missing == "skip" else np.arange(len(qrels))
+    blocks = pack_run(qrels, run, rows, settings.score_dtype)
+    values, no_relevant, empty = compute_values(
+        plan, blocks, rows.size, settings, threads, progress
+    )
+    counts = Counts(
+        queries=rows.size,
+        judged=len(qrels),
+        answered=len(qrels) - missing,
+        missing=missing,
+        unjudged=len(run) - (len(qrels) - missing),
+        no_relevant=int(no_relevant.sum()),
+        empty=int(empty.sum()),
+    )
+    signature = settings.signature(settings.score_order())
+    query_ids = [qrels.queries[row] for row in rows]
+    return Results(values, query_ids, plan.measures, counts, signature, run.name)
+
+
+def _check_overlap(qrels: Qrels, run: Run, answered: npt.NDArray[np.bool_]) -> None:
+    """Refuse a run that answers none of the queries; warn of an empty one."""
+    if not len(run):
+        import warnings
+
+        warnings.warn(
+            f"run {run.name or ''!r} is empty: every query scores 0", InputWarning, stacklevel=4
+        )
+    elif not answered.any():
+        kinds = (
+            f"; ids are {qrels.query_kind} in the qrels and {run.query_kind} in the run"
+            if qrels.query_kind != run.query_kind
+            else ""
+        )
+        raise InputError(
+            f"none of its {len(run)} queries is judged: qrels have {_samples(qrels.queries)}, "
+            f"the run has {_samples(run.rankings)}{kinds}",
+            source="run",
+            path=run.name,
+        )
+
+
+def _samples(ids: Iterable[Any]) -> str:
+    shown = [repr(each) for each, _ in zip(ids, range(SAMPLES + 1), strict=False)]
+    return ", ".join(shown[:SAMPLES]) + (", …" if len(shown) > SAMPLES else "")
+
+
+def _as_qrels(qrels: Judgments) -> Qrels:
+    if isinstance(qrels, Qrels):
+        return qrels
+    if isinstance(qrels, str | os.PathLike):
+        return read_qrels(qrels)
+    return Qrels(qrels, borrowed=True)
+
+
+def _as_run(run: Rankings) -> Run:
+    if isinstance(run, Run):
+        return run
+    return read_run(run) if isinstance(run, str | os.PathLike) else Run(run)
+
+
+def name_runs(runs: Mapping[str, Rankings] | Iterable[Rankings]) -> dict[str, Rankings]:
+    """Give each run its name: those of a mapping, of named runs, or the stems of paths.
+
+    Raises:
+        InputError: when a run has no name, or two have the same.
+    """
+    if isinstance(runs, Mapping):
+        return dict(runs)
+    if isinstance(runs, str | os.PathLike | Run):
+        raise InputError("runs are several: a list of runs, or a mapping of names to runs")
+    named: dict[str, Rankings] = {}
+    for run in runs:
+        if isinstance(run, str | os.PathLike):
+            name = _stem(Path(run))
+            name = name if name not in named else str(run)
+        else:
+            name = run.name or "" if isinstance(run, Run) else ""
+        if not name or name in named:
+            what = f"two runs are called {name!r}" if name else "a run has no name"
+            raise InputError(f"{what}; give a mapping of names to runs", source="run")
+        named[name] = run
+    return named
+
+
+def _stem(path: Path) -> str:
+    """Name a system after its file: without the endings of archives and runs."""
+    while path.suffix in (".gz", ".bz2", ".xz", ".run", ".txt", ".trec"):
+        path = path.with_suffix("")
+    return path.name

@@ -1,0 +1,240 @@
+"""The public verbs for input without scored ids: id lists, labels, score matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import numpy as np
+
+from irbatch.errors import InputError
+from irbatch.evaluate import Wishes, compute_values
+from irbatch.measures import Plan, parse_measures
+from irbatch.pack import LabelRows, pack_ids, pack_labels, rank_by_score
+from irbatch.qrels import Qrels
+from irbatch.results import Counts, Results
+from irbatch.settings import Settings
+
+__all__ = ["evaluate_ids", "evaluate_matrix", "evaluate_scores"]
+
+
+def evaluate_ids(
+    ranked: Any,
+    relevant: Any,
+    measures: Wishes,
+    cutoffs: Iterable[int] | None = None,
+    *,
+    pad: object = None,
+    missing: str = "zero",
+    no_relevant: str = "zero",
+    judged_only: bool = False,
+    threads: int | None = None,
+) -> Results:
+    """Evaluate rankings given as document ids, best first.
+
+    Args:
+        ranked: for each query the retrieved ids: a matrix of whole numbers ``(queries, depth)``,
+            a sequence of sequences, or a mapping of query ids to sequences.
+        relevant: for each query the relevant ids: a sequence or mapping, as `ranked`, of lists or
+            sets of ids, or of mappings of ids to grades. Sequences pair by position and must be
+            equally long; mappings pair by query id.
+        measures, cutoffs, missing, no_relevant, judged_only, threads: as in `irbatch.evaluate`.
+        pad: an id that stands for "no document" at the end of rankings, such as faiss' -1.
+
+    Raises:
+        InputError: for lists that don't pair up, a document that stands in a ranking twice, or
+            ids of different kinds on the two sides.
+
+    >>> evaluate_ids([[11, 1, 17], [16, 1, 6]], [[11, 1, 7], [4, 16]], "P@3 RR").mean()
+    {'P@3': 0.5, 'RR': 1.0}
+    """
+    settings = Settings(missing, no_relevant, judged_only)
+    plan = Plan(parse_measures(measures, cutoffs))
+    rankings, judgments = _pair(ranked, relevant)
+    qrels = Qrels({query: _grades(each, query) for query, each in judgments.items()})
+    plan.check_levels(qrels.levels)
+    answered = [query in rankings for query in qrels.queries]
+    absent = [q for q, there in zip(qrels.queries, answered, strict=True) if not there]
+    if len(absent) == len(qrels) or (absent and settings.missing == "error"):
+        raise InputError(f"{len(absent)} queries have no ranking, such as {absent[0]!r}",
+                         source="run", query=absent[0])  # fmt: skip
+    rows = np.flatnonzero(answered) if settings.missing == "skip" else np.arange(len(qrels))
+    lists = [_ids(rankings.get(q, ()), q, pad) for q in (qrels.queries[row] for row in rows)]
+    values, without, empty = compute_values(
+        plan, pack_ids(qrels, lists, rows), rows.size, settings, threads
+    )
+    found = len(qrels) - len(absent)
+    counts = Counts(rows.size, len(qrels), found, len(absent), len(rankings) - found,
+                    int(without.sum()), int(empty.sum()))  # fmt: skip
+    query_ids = [qrels.queries[row] for row in rows]
+    signature = settings.signature("as given")
+    return Results(values, query_ids, plan.measures, counts, signature)
+
+
+def evaluate_matrix(
+    relevance: Any,
+    measures: Wishes,
+    cutoffs: Iterable[int] | None = None,
+    *,
+    lengths: Any = None,
+    judged: Any = None,
+    n_relevant: Any = None,
+    query_ids: Sequence[Any] | None = None,
+    no_relevant: str = "zero",
+    threads: int | None = None,
+) -> Results:
+    """Evaluate relevance labels that stand in rank order already.
+
+    Args:
+        relevance: ``(queries, depth)`` bools or grades, or rows of different lengths.
+        measures, cutoffs, no_relevant, threads: as in `irbatch.evaluate`.
+        lengths: how many cells of each row are documents; default all (of a masked array, those
+            not masked).
+        judged: for each query the grades of all its judged documents, ranked or not, in any
+            order; default: those ranked are all there are.
+        n_relevant: for 0/1 labels, how many relevant documents each query has in all.
+        query_ids: the queries' ids; default 0, 1, ….
+
+    Raises:
+        InputError: for shapes that don't match or labels that are no grades.
+
+    >>> evaluate_matrix([[1, 0, 1, 0, 1]], "AP P@5 nDCG@3").mean()
+    {'AP': 0.7555555555555555, 'P@5': 0.6, 'nDCG@3': 0.7039180890341347}
+    """
+    settings = Settings(no_relevant=no_relevant)
+    labels = LabelRows(relevance, lengths)
+    if n_relevant is not None:
+        if judged is not None:
+            raise InputError("give judged= or n_relevant=, not both")
+        judged = _ones(n_relevant, labels)
+    everything = None if judged is None else LabelRows(judged, name="judged")
+    if everything is not None and len(everything) != len(labels):
+        raise InputError(f"{len(everything)} rows for {len(labels)} queries", source="judged")
+    plan = Plan(parse_measures(measures, cutoffs))
+    return _evaluate_labels(
+        plan, labels, everything, _check_query_ids(query_ids, len(labels)), settings, "as given",
+        threads,
+    )  # fmt: skip
+
+
+def evaluate_scores(
+    scores: Any,
+    relevance: Any,
+    measures: Wishes,
+    cutoffs: Iterable[int] | None = None,
+    *,
+    ties: str = "error",
+    query_ids: Sequence[Any] | None = None,
+    no_relevant: str = "zero",
+    threads: int | None = None,
+) -> Results:
+    """Evaluate a score for every candidate of every query.
+
+    All relevant documents are taken to be among the candidates.
+
+    Args:
+        scores: ``(queries, candidates)`` real numbers; higher is better.
+        relevance: the candidates' labels, of the same shape.
+        measures, cutoffs, no_relevant, threads: as in `irbatch.evaluate`.
+        ties: what decides among equal scores of different labels: ``"pessimistic"`` puts lower
+            labels first, ``"optimistic"`` higher ones, ``"index"`` earlier columns; ``"error"``
+            refuses.
+        query_ids: the queries' ids; default 0, 1, ….
+
+    Raises:
+        InputError: for shapes that don't match, scores that are no numbers, or refused ties.
+
+    >>> evaluate_scores([[0.1, 0.9, 0.4]], [[1, 0, 1]], "RR P@2").mean()
+    {'RR': 0.5, 'P@2': 0.5}
+    """
+    settings = Settings(no_relevant=no_relevant)
+    plan = Plan(parse_measures(measures, cutoffs))
+    labels = LabelRows(rank_by_score(scores, relevance, ties))
+    order = f"score descending, ties: {ties}"
+    queries = _check_query_ids(query_ids, len(labels))
+    return _evaluate_labels(plan, labels, None, queries, settings, order, threads)
+
+
+def _evaluate_labels(
+    plan: Plan,
+    labels: LabelRows,
+    judged: LabelRows | None,
+    query_ids: Sequence[Any],
+    settings: Settings,
+    order: str,
+    threads: int | None,
+) -> Results:
+    n = len(labels)
+    values, without, empty = compute_values(
+        plan, pack_labels(labels, judged), n, settings, threads
+    )
+    counts = Counts(n, n, n, 0, 0, int(without.sum()), int(empty.sum()))
+    return Results(values, query_ids, plan.measures, counts, settings.signature(order))
+
+
+def _check_query_ids(query_ids: Sequence[Any] | None, n: int) -> Sequence[Any]:
+    if not n:
+        raise InputError("there are no queries", source="relevance")
+    if query_ids is None:
+        return range(n)
+    if len(query_ids) != n or len(set(query_ids)) != n:
+        raise InputError(f"{n} queries need {n} different ids, not {len(set(query_ids))}",
+                         source="query_ids")  # fmt: skip
+    return query_ids
+
+
+def _ones(n_relevant: Any, labels: LabelRows) -> list[np.ndarray[Any, Any]]:
+    """Turn numbers of relevant documents into rows of that many labels 1."""
+    numbers = np.asarray(n_relevant)
+    if numbers.shape != (len(labels),) or numbers.dtype.kind not in "iu" or (numbers < 0).any():
+        raise InputError(f"n_relevant is one whole number a query, {len(labels)} in all",
+                         source="n_relevant")  # fmt: skip
+    for row in range(len(labels)):
+        if labels.row(row).max(initial=0) > 1:
+            raise InputError("labels above 1 need judged=, the grades of all judged documents",
+                             source="n_relevant", query=row)  # fmt: skip
+    return [np.ones(number, np.int8) for number in numbers.tolist()]
+
+
+def _pair(ranked: Any, relevant: Any) -> tuple[Mapping[Any, Any], Mapping[Any, Any]]:
+    """Bring both sides into mappings of query ids."""
+    if isinstance(ranked, Mapping) != isinstance(relevant, Mapping):
+        raise InputError("rankings and relevant documents are both mappings, or both sequences")
+    if isinstance(ranked, Mapping):
+        return ranked, relevant
+    for name, side in (("ranked", ranked), ("relevant", relevant)):
+        if isinstance(side, str | AbstractSet) or not hasattr(side, "__len__"):
+            raise InputError(f"a {type(side).__name__} is no sequence of queries", source=name)
+    if len(ranked) != len(relevant):
+        raise InputError(
+            f"{len(ranked)} rankings, but relevant documents of {len(relevant)} queries",
+            source="ranked",
+        )
+    return dict(enumerate(ranked)), dict(enumerate(relevant))
+
+
+def _grades(relevant: Any, query: Any) -> Mapping[Any, Any]:
+    """Return a query's grades: 1 for documents that were only listed."""
+    if isinstance(relevant, Mapping):
+        return relevant
+    documents = _ids(relevant, query, None) if not isinstance(relevant, AbstractSet) else relevant
+    grades = dict.fromkeys(documents, 1)
+    if len(grades) != len(documents):
+        raise InputError("a relevant document is listed twice", source="qrels", query=query)
+    return grades
+
+
+def _ids(ranking: Any, query: Any, pad: object) -> list[Any]:
+    """Return a list of ids without padding."""
+    if isinstance(ranking, str | bytes | Mapping) or not hasattr(ranking, "__iter__"):
+        raise InputError(f"a ranking is a list of ids, not a {type(ranking).__name__}",
+                         source="run", query=query)  # fmt: skip
+    ids = ranking.tolist() if hasattr(ranking, "tolist") else list(ranking)
+    if pad is None or pad not in ids:
+        return ids
+    end = ids.index(pad)
+    if any(each != pad for each in ids[end:]):
+        raise InputError(f"padding {pad!r} stands before other documents", source="run",
+                         query=query, value=pad)  # fmt: skip
+    return ids[:end]

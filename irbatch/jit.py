@@ -1,0 +1,111 @@
+"""How the hot loops run: one Python source, executed as it stands or compiled by Numba.
+
+Compiling a kernel costs a second or more in a new process, loading it from Numba's disk cache a
+few tenths; walking some ten thousand cells in plain Python costs less than either. So a kernel
+runs its own source uncompiled until the work it has done that way adds up to what compiling would
+have cost, then compiles once. Both ways are the same statements in the same order: the same bits.
+
+`IRBATCH_JIT` overrides the choice: ``1`` compiles at the first call, ``0`` never compiles.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any, ClassVar
+
+__all__ = ["Kernel", "kernel"]
+
+# Cells of plain-Python work after which a kernel compiles. Plain Python takes about 0.1 us a cell
+# (see benchmarks/test_cold_start.py), so this is about 0.2 s, what importing Numba costs.
+PLAIN_CELLS = 2_000_000
+
+
+class Kernel:
+    """A module-level function over arrays and numbers that can run plain or compiled.
+
+    A kernel may call other kernels of its own file by their global names. It never allocates for
+    the caller, keeps no state, and trusts its arguments: the doors in front of it check them.
+    """
+
+    _entries: ClassVar[list[Kernel]] = []
+    _compile_always = False
+
+    def __init__(self, source: FunctionType) -> None:
+        self.source = source
+        self.__doc__ = source.__doc__
+        self.__name__ = source.__name__
+        self._compiled: Callable[..., Any] | None = None
+        self._plain_cells = 0
+        Kernel._entries.append(self)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run the source as plain Python."""
+        return self.source(*arguments)
+
+    def run(self, cells: int, *arguments: Any) -> Any:
+        """Run plain or compiled, whichever is sooner done for work of about `cells` cells."""
+        if self._compiled is None and not self._should_compile(cells):
+            self._plain_cells += cells
+            return self.source(*arguments)
+        try:
+            return self.compiled()(*arguments)
+        except Exception:
+            # Kernels raise nothing of their own: this is a disk cache that cannot be read or
+            # written (full disk, read-only home, damaged file). Compile without it; a real error
+            # comes again.
+            self._compiled = self._compile(cache=False)
+            return self._compiled(*arguments)
+
+    def compiled(self) -> Callable[..., Any]:
+        """Return the compiled kernel (compilation itself happens at its first call)."""
+        if self._compiled is None:
+            try:
+                self._compiled = self._compile(cache=True)
+            except RuntimeError:  # no directory that a cache could be written to
+                self._compiled = self._compile(cache=False)
+        return self._compiled
+
+    @staticmethod
+    @contextmanager
+    def always_compiled() -> Iterator[list[str]]:
+        """Compile whatever runs inside; the list given is filled with the names on leaving."""
+        names: list[str] = []
+        Kernel._compile_always = True
+        try:
+            yield names
+        finally:
+            Kernel._compile_always = False
+            names += [each.__name__ for each in Kernel._entries if each._compiled is not None]
+
+    def _should_compile(self, cells: int) -> bool:
+        wish = "1" if Kernel._compile_always else os.environ.get("IRBATCH_JIT", "auto")
+        return wish == "1" or (wish != "0" and self._plain_cells + cells > PLAIN_CELLS)
+
+    def _compile(self, *, cache: bool) -> Callable[..., Any]:
+        """Bind the kernels this one calls to their compiled forms, and wrap it for Numba."""
+        import numba
+
+        called = {
+            name: value._compile(cache=False)
+            for name, value in self.source.__globals__.items()
+            if isinstance(value, Kernel) and name in self.source.__code__.co_names
+        }
+        source = self.source
+        if called:
+            source = FunctionType(
+                source.__code__, {**source.__globals__, **called}, source.__name__
+            )
+            source.__qualname__ = self.source.__qualname__
+            source.__module__ = self.source.__module__
+        decorated: Callable[..., Any] = numba.njit(nogil=True, cache=cache)(source)
+        return decorated
+
+
+def kernel(source: Callable[..., Any]) -> Kernel:
+    """Declare a hot loop."""
+    if not isinstance(source, FunctionType):
+        raise TypeError(f"a kernel is a plain function, not {type(source).__name__}")
+    return Kernel(source)

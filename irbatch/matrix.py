@@ -1,0 +1,119 @@
+"""The relevance matrix: what was retrieved, seen as relevance only.
+
+Every entrance packs its input into blocks of this one form (queries x ranks), and every measure
+is computed from it. Ids, scores and containers are gone; what stands at each rank is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["NEGATIVE", "PAD", "UNJUDGED", "RelevanceMatrix", "plan_blocks"]
+
+UNJUDGED = -1  # no judgment for this document; all bits set, which the scan skips a word at a time
+NEGATIVE = -2  # judged with a grade below 0: judged, never relevant, gain 0
+PAD = -3  # past the end of the ranking
+
+WORD = 8  # bytes; rows are padded to whole words
+# Codes and level counts of one block. With the 8 bytes a score they were packed from, about a
+# core's share of the last cache (benchmarks/test_dicts.py).
+BLOCK_BYTES = 2 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class RelevanceMatrix:
+    """A padded block of ranked relevance, one query a row.
+
+    Args:
+        codes: int8, int16 or int32 ``(queries, depth)``, C-contiguous with rows of whole 8-byte
+            words. At rank ``i + 1``: an index into `levels`, or `UNJUDGED`, `NEGATIVE`, `PAD`.
+        levels: float64 ``(levels,)``, the distinct grades >= 0, ascending.
+        retrieved: int64 ``(queries,)``, how many ranks of each row are documents.
+        judged: int64 ``(queries, levels)``, how many documents were judged at each level,
+            retrieved or not: the source of every denominator and of the ideal ranking.
+    """
+
+    codes: npt.NDArray[np.signedinteger]
+    levels: npt.NDArray[np.float64]
+    retrieved: npt.NDArray[np.int64]
+    judged: npt.NDArray[np.int64]
+
+    @classmethod
+    def unjudged(
+        cls,
+        retrieved: npt.NDArray[np.int64],
+        levels: npt.NDArray[np.float64],
+        judged: npt.NDArray[np.int64],
+    ) -> RelevanceMatrix:
+        """Make a block in which every retrieved document is still unjudged.
+
+        Args:
+            retrieved: int64 ``(queries,)``.
+            levels: float64 ``(levels,)``, ascending.
+            judged: int64 ``(queries, levels)``.
+        """
+        dtype = code_dtype(levels.size)
+        deepest = int(retrieved.max(initial=0))
+        codes = np.full((retrieved.size, padded_depth(deepest, dtype)), UNJUDGED, dtype)
+        if retrieved.size and (retrieved.min() < codes.shape[1]):
+            codes[np.arange(codes.shape[1]) >= retrieved[:, None]] = PAD
+        return cls(codes, levels, retrieved, judged)
+
+    @property
+    def depth(self) -> int:
+        """Columns of `codes`, padding included."""
+        return self.codes.shape[1]
+
+    def condensed(self) -> RelevanceMatrix:
+        """Remove documents without a grade >= 0 and close the gaps (trec_eval's ``-J``)."""
+        kept = self.codes >= 0
+        retrieved = kept.sum(axis=1)
+        codes = np.full_like(self.codes, PAD)
+        codes[np.arange(self.depth) < retrieved[:, None]] = self.codes[kept]
+        return RelevanceMatrix(codes, self.levels, retrieved, self.judged)
+
+
+def code_dtype(n_levels: int) -> np.dtype[np.signedinteger]:
+    """Return the narrowest integer type whose non-negative values number `n_levels`."""
+    for dtype in (np.int8, np.int16):
+        if n_levels <= np.iinfo(dtype).max:
+            return np.dtype(dtype)
+    return np.dtype(np.int32)
+
+
+def padded_depth(depth: int, dtype: np.dtype[np.signedinteger]) -> int:
+    """Round a depth up to whole 8-byte words of codes; at least one word."""
+    cells = WORD // dtype.itemsize
+    return max(-(-depth // cells), 1) * cells
+
+
+def plan_blocks(depths: npt.NDArray[np.int64], n_levels: int) -> Iterator[npt.NDArray[np.intp]]:
+    """Group queries into blocks of similar depth and bounded size.
+
+    Padding never more than doubles what the rankings need, and a block stays within 2 MiB unless
+    one query alone exceeds it: a query of a million documents beside ten thousand of ten costs
+    megabytes. With rankings of one length the blocks keep the queries' order.
+
+    Args:
+        depths: int64 ``(queries,)``, the length of each ranking.
+        n_levels: number of grade levels, which bounds the level counts of a row.
+
+    Yields:
+        intp ``(rows,)``: positions in `depths`; together every position once.
+    """
+    order = np.argsort(depths, kind="stable")
+    ascending = depths[order]
+    fixed = 8 * n_levels + 64
+    start = 0
+    while start < order.size:
+        widest = 2 * int(ascending[start]) + 64
+        stop = int(np.searchsorted(ascending, widest, side="right"))
+        row_bytes = ascending[start:stop] + fixed
+        fits = np.arange(1, row_bytes.size + 1) * row_bytes <= BLOCK_BYTES
+        rows = max(int(np.count_nonzero(fits)), 1)
+        yield order[start : start + rows]
+        start += rows

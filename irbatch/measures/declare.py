@@ -1,0 +1,343 @@
+"""What a measure is: a declaration (the definition) and a `Measure` (it, with its settings).
+
+The catalogue holds one declaration a measure: its formula over prefix statistics, its parameters,
+what other tools call it, and the sentences that a person reads about it. Help texts, the README's
+table and the name parser are all made from these.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.errors import InputError
+from irbatch.measures.gains import DISCOUNTS, GAINS
+
+__all__ = [
+    "CATALOGUE",
+    "Choice",
+    "Declaration",
+    "Measure",
+    "Number",
+    "Spelling",
+    "check_cutoff",
+    "define_measure",
+    "normal",
+]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A numeric parameter.
+
+    Args:
+        default: its value when not given.
+        above, least: limits, exclusive and inclusive.
+    """
+
+    default: float | None
+    above: float = -math.inf
+    least: float = -math.inf
+
+    def check(self, value: object) -> float:
+        """Return the value, or raise ValueError saying what would be one."""
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not number or not math.isfinite(float(value)):  # type: ignore[arg-type]
+            raise ValueError("a number")
+        numeric = float(value)  # type: ignore[arg-type]
+        if numeric <= self.above:
+            raise ValueError(f"a number above {self.above:g}")
+        if numeric < self.least:
+            raise ValueError(f"a number of at least {self.least:g}")
+        return numeric
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A parameter that is one of some words.
+
+    Args:
+        default: its value when not given.
+        options: the words; a mapping's keys are read anew at each check.
+    """
+
+    default: str
+    options: tuple[str, ...] | Mapping[str, object]
+
+    def check(self, value: object) -> str:
+        """Return the word, or raise ValueError listing the words."""
+        if isinstance(value, str) and value in self.options:
+            return value
+        raise ValueError("one of " + ", ".join(self.options))
+
+
+@dataclass(frozen=True)
+class Gain:
+    """The gain parameter: the name of a gain function, or a map of grades to gains."""
+
+    default: str = "linear"
+
+    def check(self, value: object) -> object:
+        """Return a name or sorted (grade, gain) pairs, or raise ValueError."""
+        if isinstance(value, str) and value in GAINS:
+            return value
+        pairs = value.items() if isinstance(value, Mapping) else value
+        if isinstance(pairs, str) or not hasattr(pairs, "__iter__"):
+            raise ValueError("one of " + ", ".join(GAINS) + ", or a map {grade:gain}")
+        try:
+            numbers = Number(None)
+            return tuple(sorted((numbers.check(g), numbers.check(v)) for g, v in pairs))
+        except (TypeError, ValueError):
+            raise ValueError("a map of grades to gains, such as {1:3,2:9}") from None
+
+
+Parameter = Number | Choice | Gain
+
+REL = Number(None, least=0.0)
+GRADED: dict[str, Parameter] = {"gain": Gain(), "discount": Choice("log2", DISCOUNTS), "rel": REL}
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """What another tool calls a measure.
+
+    Args:
+        style: the tool.
+        full: its name at full depth, "" if it has none.
+        cut: its name at a cutoff, with ``{k}`` for the cutoff; "" if it has none.
+        parameters: our parameters that its definition amounts to.
+    """
+
+    style: str
+    full: str
+    cut: str = ""
+    parameters: tuple[tuple[str, object], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Declaration:
+    """The definition of a measure; see `define_measure` for the fields."""
+
+    name: str
+    formula: Callable[..., npt.NDArray[np.float64]]
+    definition: str
+    past_end: str
+    no_relevant: str
+    source: str
+    parameters: Mapping[str, Parameter]
+    takes_cutoff: bool
+    aggregate: str
+    range: tuple[float, float]
+    aliases: tuple[str, ...]
+    spellings: tuple[Spelling, ...]
+    builtin: bool = False
+
+    @property
+    def graded(self) -> bool:
+        """Whether it is a measure of gain rather than of relevant or not."""
+        return "gain" in self.parameters
+
+    def own_parameters(self) -> Iterator[str]:
+        """Name the parameters that the formula takes as keyword arguments."""
+        return (name for name in self.parameters if name not in GRADED)
+
+
+CATALOGUE: dict[str, Declaration] = {}
+"""Every measure's declaration, by canonical name, in the order they are listed in."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure with its settings: a value, equal to any other with the same canonical name.
+
+    Call it to set parameters, ``@`` to set the cutoff:
+
+    >>> import irbatch
+    >>> print(irbatch.measure("AP")(rel=2) @ 100)
+    AP(rel=2)@100
+    """
+
+    name: str
+    parameters: tuple[tuple[str, object], ...] = ()
+    cutoff: int | None = None
+    declaration: Declaration = field(compare=False, repr=False, kw_only=True)
+
+    def __call__(self, **parameters: object) -> Measure:
+        """Return the measure with these parameters set.
+
+        Raises:
+            InputError: for a parameter it doesn't have, or a value the parameter doesn't take.
+        """
+        known = self.declaration.parameters
+        settings = dict(self.parameters)
+        for name, value in parameters.items():
+            if name not in known:
+                has = ", ".join(known) or "none"
+                raise InputError(f"{self.name} has no parameter {name!r} (it has: {has})")
+            try:
+                checked = known[name].check(value)
+            except ValueError as what:
+                raise InputError(
+                    f"{self.name}: {name}={value!r} must be {what}", value=value
+                ) from None
+            settings[name] = checked
+        changed = {name: each for name, each in settings.items() if each != known[name].default}
+        ordered = tuple((name, changed[name]) for name in known if name in changed)
+        return Measure(self.name, ordered, self.cutoff, declaration=self.declaration)
+
+    def __matmul__(self, cutoff: int) -> Measure:
+        """Return the measure at a cutoff.
+
+        Raises:
+            InputError: for a cutoff that is not a whole number of at least 1, or a measure that
+                has no cutoff.
+        """
+        if not self.declaration.takes_cutoff:
+            raise InputError(f"{self.name} takes no cutoff", value=cutoff)
+        return Measure(
+            self.name, self.parameters, check_cutoff(cutoff), declaration=self.declaration
+        )
+
+    def __getitem__(self, parameter: str) -> Any:
+        """Return a parameter's value."""
+        default = self.declaration.parameters[parameter].default
+        return dict(self.parameters).get(parameter, default)
+
+    def __str__(self) -> str:
+        settings = ",".join(f"{name}={_spell(value)}" for name, value in self.parameters)
+        at = "" if self.cutoff is None else f"@{self.cutoff}"
+        return self.name + (f"({settings})" if settings else "") + at
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (self.name, self.parameters, self.cutoff)
+
+    @property
+    def aggregate(self) -> str:
+        """How values of queries add up: ``"mean"`` or ``"sum"``."""
+        return self.declaration.aggregate
+
+    def answers_to(self, name: str) -> bool:
+        """Tell whether a name, in any tool's spelling, is this measure's."""
+        settings = str(self).removeprefix(self.name)
+        names = [alias + settings for alias in (self.name, *self.declaration.aliases)]
+        names += [self.spelled(each.style) for each in self.declaration.spellings]
+        return normal(name) in map(normal, names)
+
+    def spelled(self, style: str) -> str:
+        """Spell the measure as another tool does; canonically where that tool has no such measure.
+
+        Args:
+            style: ``"irbatch"`` or a tool's name as in the declarations, e.g. ``"trec_eval"``.
+        """
+        for spelling in self.declaration.spellings:
+            template = spelling.full if self.cutoff is None else spelling.cut
+            if spelling.style == style and template and spelling.parameters == self.parameters:
+                return template.format(k=self.cutoff)
+        return str(self)
+
+
+def _rebuild(name: str, parameters: tuple[tuple[str, object], ...], cutoff: int | None) -> Measure:
+    if name not in CATALOGUE:
+        raise InputError(f"{name!r} is not defined in this process; define it before unpickling")
+    return Measure(name, parameters, cutoff, declaration=CATALOGUE[name])
+
+
+def _spell(value: object) -> str:
+    if isinstance(value, tuple):
+        return "{" + ",".join(f"{_spell(grade)}:{_spell(gain)}" for grade, gain in value) + "}"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    return str(value)
+
+
+def normal(name: str) -> str:
+    """Reduce a name to what distinguishes it: case, ``-``, ``_`` and spaces don't."""
+    return re.sub(r"[_\-\s]", "", name).casefold()
+
+
+def check_cutoff(value: object) -> int:
+    """Return a cutoff as an int, or raise `InputError`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InputError(
+            f"cutoff {value!r} must be a whole number of at least 1", source="measures", value=value
+        )
+    return int(value)
+
+
+def define_measure(
+    name: str,
+    *,
+    definition: str,
+    parameters: Mapping[str, Parameter] | None = None,
+    takes_cutoff: bool = True,
+    aggregate: str = "mean",
+    range: tuple[float, float] = (0.0, 1.0),  # noqa: A002 - the field's word
+    past_end: str = "",
+    no_relevant: str = "0",
+    source: str = "",
+    aliases: tuple[str, ...] = (),
+    spellings: tuple[Spelling, ...] = (),
+    builtin: bool = False,
+) -> Callable[[Callable[..., npt.NDArray[np.float64]]], Measure]:
+    """Declare a measure: a decorator for its formula.
+
+    The formula takes `PrefixStatistics` (arrays ``(queries, cutoffs)``) and the measure's own
+    parameters as keywords, and returns float64 ``(queries, cutoffs)``. Every measure has ``rel``
+    (the least relevant grade) unless `parameters` says otherwise; give ``parameters=GRADED`` for
+    one that reads gains.
+
+    Args:
+        name: the canonical name, a word.
+        definition: one sentence.
+        parameters: parameters by name.
+        takes_cutoff: False for one that looks at no ranking.
+        aggregate: over queries, ``"mean"`` or ``"sum"``.
+        range: smallest and largest possible value.
+        past_end: what happens when fewer than k documents were retrieved.
+        no_relevant: the value of a query without relevant documents.
+        source: citation.
+        aliases, spellings: what else it is called, here and by other tools.
+        builtin: protects the name from being defined again.
+
+    Raises:
+        InputError: when the name is no word or belongs to a measure of the catalogue.
+
+    >>> import irbatch, numpy as np
+    >>> @irbatch.define_measure("Miss", definition="1 if nothing relevant was retrieved.")
+    ... def miss(s):
+    ...     return (s.hits == 0).astype(float)
+    >>> irbatch.evaluate_matrix([[0, 1], [0, 0]], ["Miss@1", "Miss"]).mean()
+    {'Miss@1': 1.0, 'Miss': 0.5}
+    """
+    if not name.isidentifier():
+        raise InputError(f"{name!r} is not a word that a measure could be called by", value=name)
+    if name in CATALOGUE and CATALOGUE[name].builtin:
+        raise InputError(f"{name!r} is a measure of the catalogue already", value=name)
+    if aggregate not in ("mean", "sum"):
+        raise InputError(f"aggregate {aggregate!r} must be 'mean' or 'sum'", value=aggregate)
+
+    def declare(formula: Callable[..., npt.NDArray[np.float64]]) -> Measure:
+        CATALOGUE[name] = Declaration(
+            name=name,
+            formula=formula,
+            definition=definition,
+            past_end=past_end,
+            no_relevant=no_relevant,
+            source=source,
+            parameters={"rel": REL} if parameters is None else dict(parameters),
+            takes_cutoff=takes_cutoff,
+            aggregate=aggregate,
+            range=range,
+            aliases=aliases,
+            spellings=spellings,
+            builtin=builtin,
+        )
+        return Measure(name, declaration=CATALOGUE[name])
+
+    return declare

@@ -1,0 +1,155 @@
+"""Gains and discounts: the named functions, and how to name one of your own.
+
+A gain says what a document of some grade is worth, a discount what its worth is divided by at
+some rank. Both appear by name in a measure, ``DCG(gain=exp, discount=ln)@10``, so that a result
+always says which were used.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.errors import InputError
+from irbatch.scan import Weighting
+
+__all__ = ["DISCOUNTS", "GAINS", "define_discount", "define_gain", "make_weighting"]
+
+Array = npt.NDArray[np.float64]
+GainMap = tuple[tuple[float, float], ...]
+
+EXPONENT_LIMIT = 1023  # 2.0**1024 overflows float64
+
+
+def _linear(grades: Array) -> Array:
+    return grades.copy()
+
+
+def _exponential(grades: Array) -> Array:
+    if grades.size and grades.max() > EXPONENT_LIMIT:
+        raise InputError(
+            f"gain=exp: 2^{grades.max():g} overflows; use gain=linear or a gain map",
+            source="measures",
+            value=float(grades.max()),
+        )
+    return np.exp2(grades) - 1.0
+
+
+GAINS: dict[str, Callable[[Array], Array]] = {"linear": _linear, "exp": _exponential}
+"""Gain functions by name: grades float64 (levels,) to gains of the same shape."""
+
+DISCOUNTS: dict[str, Callable[[int], float]] = {
+    "log2": lambda rank: math.log2(rank + 1),
+    "ln": lambda rank: math.log(rank + 1),
+    "log10": lambda rank: math.log10(rank + 1),
+    "jk2": lambda rank: max(1.0, math.log2(rank)),
+    "rank": float,
+    "none": lambda rank: 1.0,
+}
+"""Discounts by name: what the gain at a rank (from 1) is divided by.
+
+``log2`` is the field's log2(rank + 1); ``jk2`` is the original of Järvelin & Kekäläinen (2002)
+with base 2, log2(rank) and no discount before rank 2.
+"""
+
+
+def define_gain(name: str, gain: Callable[[Array], Array]) -> None:
+    """Name a gain function of your own, for ``nDCG(gain=NAME)``.
+
+    Args:
+        name: a word, not in use yet.
+        gain: grades float64 ``(levels,)``, all >= 0, to gains of the same shape, finite and >= 0.
+
+    Raises:
+        InputError: when the name is no word or stands for something already.
+
+    >>> define_gain("squared", lambda grades: grades**2)
+    """
+    _claim(name, GAINS)
+    GAINS[name] = gain
+
+
+def define_discount(name: str, divisor: Callable[[int], float]) -> None:
+    """Name a discount of your own, for ``nDCG(discount=NAME)``.
+
+    Args:
+        name: a word, not in use yet.
+        divisor: rank (from 1) to the positive number a gain at that rank is divided by.
+
+    Raises:
+        InputError: when the name is no word or stands for something already.
+
+    >>> define_discount("sqrt", lambda rank: rank**0.5)
+    """
+    _claim(name, DISCOUNTS)
+    DISCOUNTS[name] = divisor
+
+
+def _claim(name: str, taken: Mapping[str, object]) -> None:
+    if not name.isidentifier():
+        raise InputError(f"{name!r} is not a word that could stand in a measure's name", value=name)
+    if name in taken:
+        raise InputError(f"{name!r} is defined already", value=name)
+
+
+@functools.lru_cache(maxsize=256)
+def make_weighting(gain: str | GainMap, discount: str, rel: float | None) -> Weighting:
+    """Build what a scan needs from a measure's parameters.
+
+    Args:
+        gain: a name in `GAINS`, or (grade, gain) pairs; grades not among them keep themselves.
+        discount: a name in `DISCOUNTS`.
+        rel: grades below it have gain 0; None for no such limit.
+    """
+
+    def gains(grades: Array) -> Array:
+        if isinstance(gain, str):
+            values = np.asarray(GAINS[gain](grades), np.float64)
+        else:
+            mapped = dict(gain)
+            values = np.array([mapped.get(grade, grade) for grade in grades.tolist()], np.float64)
+        _check_gains(gain, grades, values)
+        return values if rel is None else np.where(grades >= rel, values, 0.0)
+
+    return Weighting(gains, lambda n: _divisors(discount, 1 << max(n - 1, 1023).bit_length()))
+
+
+def _check_gains(gain: str | GainMap, grades: Array, gains: Array) -> None:
+    if gains.shape != grades.shape:
+        raise InputError(
+            f"gain {gain!r} made an array of shape {gains.shape} from grades of {grades.shape}",
+            source="measures",
+        )
+    bad = ~(np.isfinite(gains) & (gains >= 0))
+    if bad.any():
+        grade, value = grades[bad][0], gains[bad][0]
+        raise InputError(
+            f"gain {gain!r} of grade {grade:g} is {value:g}; a gain is finite and not negative",
+            source="measures",
+            value=float(value),
+        )
+
+
+@functools.lru_cache(maxsize=64)
+def _divisors(discount: str, n: int) -> Array:
+    """Tabulate a discount for ranks 1 … n: float64 ``(n,)``.
+
+    With `math.log2` and not NumPy's, whose vectorised form differs from the C library's in the
+    last bit for some ranks, and with it from trec_eval.
+    """
+    divisor = DISCOUNTS[discount]
+    table = np.array([divisor(rank) for rank in range(1, n + 1)], np.float64)
+    bad = ~(np.isfinite(table) & (table > 0))
+    if bad.any():
+        rank = int(np.argmax(bad)) + 1
+        raise InputError(
+            f"discount {discount!r} is {table[rank - 1]:g} at rank {rank}; it must be positive",
+            source="measures",
+            value=float(table[rank - 1]),
+        )
+    table.flags.writeable = False
+    return table

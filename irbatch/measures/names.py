@@ -1,0 +1,240 @@
+"""From what people write to measures: the grammar of names and other tools' spellings.
+
+The canonical form is ``NAME(parameter=value,…)@cutoff``: ``nDCG@10``, ``AP(rel=2)@100``,
+``nDCG(gain={1:3,2:9})@10``; several cutoffs as ``P@{1,5,10}``. Also understood are trec_eval's
+``ndcg_cut_10`` and ``P.5,10``, ranx' ``ndcg@10-l2``, BEIR's ``NDCG@10``, MTEB's ``ndcg_at_10``
+and sentence-transformers' ``ndcg@10``. Case, ``-`` and ``_`` don't matter in a name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from irbatch.errors import InputError, raise_problems
+from irbatch.measures.declare import CATALOGUE, Measure, check_cutoff, normal
+
+__all__ = ["measure", "parse_measures"]
+
+# What trec_eval takes for ``-m ndcg_cut`` and its like.
+TREC_EVAL_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+
+_FORM = re.compile(
+    r"(?P<name>[^\s()@{}]+?)\s*(?:\((?P<settings>.*)\))?\s*(?:@\s*(?P<at>.+?))?\s*"
+    r"(?:-l(?P<rel>\d+))?"
+)
+_SUFFIXED = re.compile(r"(?P<name>.+?)(?:_at)?_(?P<cutoff>\d+)")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+
+
+def measure(name: str) -> Measure:
+    """Return the one measure that a name stands for.
+
+    Args:
+        name: in any accepted spelling, with at most one cutoff.
+
+    Raises:
+        InputError: when it is no measure, or stands for several.
+
+    >>> print(measure("ndcg_cut_10"), measure("ndcg@10-l2"))
+    nDCG@10 nDCG(rel=2)@10
+    """
+    found = parse_measures([name])
+    if len(found) != 1:
+        raise InputError(f"{name!r} stands for {len(found)} measures", source="measures")
+    return found[0]
+
+
+def parse_measures(
+    wishes: str | Measure | Iterable[str | Measure], cutoffs: Iterable[int] | None = None
+) -> tuple[Measure, ...]:
+    """Turn what was asked for into measures, each once, in the order asked.
+
+    Args:
+        wishes: a name, several separated by spaces, a `Measure`, or several of these.
+        cutoffs: applied to every measure that takes a cutoff and was given none.
+
+    Raises:
+        InputError: naming all that could not be understood, each with the nearest spelling.
+    """
+    at = None if cutoffs is None else [check_cutoff(cutoff) for cutoff in cutoffs]
+    if isinstance(wishes, str | Measure):
+        wishes = [wishes]
+    index, problems = _index(), []
+    found: dict[Measure, None] = {}
+    for wish in wishes:
+        try:
+            for each in _understand(wish, index):
+                for one in _apply(each, at):
+                    found[one] = None
+        except InputError as problem:
+            problems.extend(problem.problems)
+    raise_problems(problems)
+    if not found:
+        raise InputError("no measures were asked for", source="measures")
+    return tuple(found)
+
+
+def _apply(each: Measure, cutoffs: list[int] | None) -> Iterator[Measure]:
+    if cutoffs is None or each.cutoff is not None or not each.declaration.takes_cutoff:
+        yield each
+    else:
+        yield from (each @ cutoff for cutoff in cutoffs)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """What a normalised name stands for."""
+
+    spelled: str
+    meaning: Measure
+    cutoffs: tuple[int, ...] = ()  # taken when none are given
+
+
+def _index() -> dict[str, _Entry]:
+    """Map every name in use, normalised, to its meaning; canonical names come first."""
+    index: dict[str, _Entry] = {}
+    for declaration in CATALOGUE.values():
+        plain = Measure(declaration.name, declaration=declaration)
+        for name in (declaration.name, *declaration.aliases):
+            index[normal(name)] = _Entry(name, plain)
+    for declaration in CATALOGUE.values():
+        plain = Measure(declaration.name, declaration=declaration)
+        for spelling in declaration.spellings:
+            meaning = plain(**dict(spelling.parameters))
+            stem = re.sub(r"(_at)?[_@]\{k\}$", "", spelling.cut)
+            for name in filter(None, (spelling.full, stem)):
+                whole = name != stem or stem == spelling.full
+                default = () if whole or spelling.style != "trec_eval" else TREC_EVAL_CUTOFFS
+                if "(" not in name:
+                    index.setdefault(normal(name), _Entry(name, meaning, default))
+    return index
+
+
+def _understand(wish: object, index: dict[str, _Entry]) -> list[Measure]:
+    if isinstance(wish, Measure):
+        return [wish]
+    if not isinstance(wish, str):
+        raise InputError(f"{wish!r} is not a measure or its name", source="measures", value=wish)
+    found, problems = [], []
+    for text in _split(re.sub(r"\s*@\s*", "@", wish), None):
+        try:
+            found += _parse(text, index)
+        except InputError as problem:
+            problems.append(problem)
+    raise_problems(problems)
+    return found
+
+
+def _parse(text: str, index: dict[str, _Entry]) -> list[Measure]:
+    """Parse one name, without spaces outside of brackets."""
+    form = _FORM.fullmatch(text)
+    if form is None:
+        raise InputError(f"{text!r} is not of the form NAME(parameter=value)@cutoff",
+                         source="measures", value=text)  # fmt: skip
+    entry = index.get(normal(form["name"]))
+    cutoffs: list[int] = []
+    settings: dict[str, object] = {}
+    if entry is None and form["at"] is None and form["settings"] is None:
+        entry, cutoffs, settings = _parse_suffix(form["name"], index)
+    if entry is None:
+        raise InputError(f"unknown measure {text!r}{_nearest(form['name'], text, index)}",
+                         source="measures", value=text)  # fmt: skip
+    if form["at"] is not None:
+        cutoffs = [_parse_cutoff(each, text) for each in _split(form["at"].strip("{}"), ",")]
+    if form["settings"]:
+        settings |= _parse_settings(form["settings"], text)
+    if form["rel"] is not None:
+        settings["rel"] = int(form["rel"])
+    meaning = entry.meaning(**settings)
+    at = cutoffs or (() if form["at"] else entry.cutoffs)
+    return [meaning @ cutoff for cutoff in at] if at else [meaning]
+
+
+def _parse_suffix(
+    name: str, index: dict[str, _Entry]
+) -> tuple[_Entry | None, list[int], dict[str, object]]:
+    """Parse ``P_5``, ``ndcg_at_10``, and trec_eval's ``P.5,10`` and ``ndcg.1=3,2=9``."""
+    if match := _SUFFIXED.fullmatch(name):
+        entry = index.get(normal(match["name"]))
+        return entry, [_parse_cutoff(match["cutoff"], name)], {}
+    stem, dot, rest = name.partition(".")
+    entry = index.get(normal(stem)) if dot else None
+    if entry is not None and "=" in rest:
+        return entry, [], {"gain": _parse_map(rest, "=", name)}
+    cutoffs = [_parse_cutoff(each, name) for each in rest.split(",")] if entry else []
+    return entry, cutoffs, {}
+
+
+def _parse_cutoff(text: str, whole: str) -> int:
+    if not re.fullmatch(r"\d+", text, re.ASCII) or int(text) < 1:
+        raise InputError(f"cutoff {text!r} in {whole!r} must be a whole number of at least 1",
+                         source="measures", value=text)  # fmt: skip
+    return int(text)
+
+
+def _parse_settings(text: str, whole: str) -> dict[str, object]:
+    """Parse ``rel=2,gain={1:3,2:9}``; ir_measures' ``dcg=`` and ``gains=`` are understood."""
+    settings: dict[str, object] = {}
+    for part in _split(text, ","):
+        name, equals, value = (each.strip() for each in part.partition("="))
+        if not equals or not name.isidentifier():
+            raise InputError(f"{part!r} in {whole!r} is not of the form parameter=value",
+                             source="measures", value=whole)  # fmt: skip
+        parsed = _parse_value(value, whole)
+        if name == "judged_only":
+            raise InputError(f"judged_only in {whole!r} applies to all measures of a call: "
+                             "evaluate(…, judged_only=True)", source="measures")  # fmt: skip
+        if name == "dcg" and parsed in ("log2", "exp-log2"):
+            name, parsed = "gain", "exp" if parsed == "exp-log2" else "linear"
+        settings["gain" if name == "gains" else name] = parsed
+    return settings
+
+
+def _parse_value(text: str, whole: str) -> object:
+    if match := _QUOTED.fullmatch(text):
+        return match[1] or match[2] or ""
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    if text.startswith("{") and text.endswith("}"):
+        return _parse_map(text[1:-1], ":", whole)
+    return text
+
+
+def _parse_map(text: str, separator: str, whole: str) -> dict[float, float]:
+    pairs = {}
+    for part in text.split(","):
+        grade, _, gain = (each.strip() for each in part.partition(separator))
+        if not _NUMBER.fullmatch(grade) or not _NUMBER.fullmatch(gain):
+            raise InputError(f"{part!r} in {whole!r} is not of the form grade{separator}gain",
+                             source="measures", value=whole)  # fmt: skip
+        pairs[float(grade)] = float(gain)
+    return pairs
+
+
+def _split(text: str, separator: str | None) -> list[str]:
+    """Split at a separator (None: white space) outside of brackets; drop empty parts."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "({") - (letter in ")}")
+        splits = letter.isspace() if separator is None else letter == separator
+        if splits and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _nearest(name: str, text: str, index: dict[str, _Entry]) -> str:
+    """Suggest what may have been meant: `` (did you mean nDCG@10?)``."""
+    stem = re.sub(r"(_at)?[_.]?\d*$", "", name)
+    close = difflib.get_close_matches(normal(stem), index, n=1, cutoff=0.5)
+    if not close:
+        return "; `irbatch measures` lists all"
+    entry = index[close[0]]
+    cutoff = re.search(r"[@_.](\d+)$", text)
+    at = f"@{cutoff[1]}" if cutoff and entry.meaning.declaration.takes_cutoff else ""
+    return f" (did you mean {entry.meaning}{at}?)"

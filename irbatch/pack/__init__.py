@@ -1,0 +1,17 @@
+"""From what callers have to relevance matrices, in bounded blocks."""
+
+from irbatch.pack.block import Block
+from irbatch.pack.ids import pack_ids
+from irbatch.pack.labels import LabelRows, pack_labels
+from irbatch.pack.run import pack_run
+from irbatch.pack.scores import TIES, rank_by_score
+
+__all__ = [
+    "TIES",
+    "Block",
+    "LabelRows",
+    "pack_ids",
+    "pack_labels",
+    "pack_run",
+    "rank_by_score",
+]

@@ -1,0 +1,191 @@
+"""Joining a run of scored documents with the judgments.
+
+The judged documents of a query are looked up in its ranking (or the other way round, whichever is
+shorter); their ranks come from where their scores stand. Nothing is factorised across queries.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.errors import InputError, raise_problems
+from irbatch.ids import check_id, id_kind, kinds_of
+from irbatch.matrix import RelevanceMatrix
+from irbatch.numbers import NUMBER_ERRORS, fill, is_number
+from irbatch.pack.block import Block, blank_matrix, plan_query_blocks
+from irbatch.qrels import Qrels
+from irbatch.ranking import as_compared, find_ranks, order_scores, rank_in_tie
+from irbatch.runs import Run
+
+__all__ = ["pack_run"]
+
+Ranking = Mapping[Any, Any]
+EMPTY: Ranking = {}
+
+
+def pack_run(
+    qrels: Qrels, run: Run, rows: npt.NDArray[np.intp], score_dtype: str = "float64"
+) -> Iterator[Block]:
+    """Pack a run's rankings of some of the judged queries.
+
+    Args:
+        qrels: the judgments.
+        run: the rankings; a query without one has retrieved nothing.
+        rows: intp ``(queries,)``, positions in `qrels.queries`.
+        score_dtype: the precision scores are compared in.
+
+    Yields:
+        Blocks whose `rows` are positions in `rows`.
+
+    Raises:
+        InputError: for a score that is not a number, or ids of another kind than the judgments'.
+    """
+    rankings = [run.rankings.get(qrels.queries[row], EMPTY) for row in rows.tolist()]
+    depths = np.fromiter(map(len, rankings), np.int64, len(rankings))
+    blocks = list(plan_query_blocks(qrels, rows, depths))
+    # One buffer for all blocks: fresh memory costs as much as filling it.
+    buffer = np.empty(max((int(depths[picks].sum()) for picks in blocks), default=0))
+    for picks in blocks:
+        chosen = [rankings[pick] for pick in picks.tolist()]
+        joined = _Join(qrels, run, rows[picks], chosen, score_dtype, buffer)
+        yield Block(picks, joined.matrix())
+
+
+class _Join:
+    """The join of one block: its rankings' scores and where the judged documents stand."""
+
+    def __init__(
+        self,
+        qrels: Qrels,
+        run: Run,
+        rows: npt.NDArray[np.intp],
+        rankings: list[Ranking],
+        score_dtype: str,
+        buffer: npt.NDArray[np.float64],
+    ) -> None:
+        self.qrels, self.run, self.rows, self.rankings = qrels, run, rows, rankings
+        self.score_dtype = score_dtype
+        self.buffer = buffer
+        self.starts = _starts(map(len, rankings), len(rankings))
+        self.bounds = self.starts.tolist()
+
+    def matrix(self) -> RelevanceMatrix:
+        """Look up, rank and place the judged documents."""
+        self._check_documents()
+        scores = self._read_scores()
+        wanted = self._look_up(scores)
+        bad = order_scores(scores, self.starts)
+        if bad >= 0:
+            raise_problems(list(self._score_problems()))
+        matrix, codes, owners = blank_matrix(self.qrels, self.rows, np.diff(self.starts))
+        found = np.flatnonzero(~np.isnan(wanted))
+        owners = owners[found]
+        ranks, equal = find_ranks(scores, self.starts, wanted[found], owners)
+        tied = np.flatnonzero(equal > 1)
+        if tied.size:
+            ranks[tied] += self._rank_ties(found[tied], owners[tied], wanted[found[tied]])
+        matrix.codes[owners, ranks] = codes[found]
+        return matrix
+
+    def _read_scores(self) -> npt.NDArray[np.float64]:
+        """Read the rankings' scores, one ranking after the other."""
+        scores = self.buffer[: self.bounds[-1]]
+        try:
+            for i, ranking in enumerate(self.rankings):
+                fill(scores, self.bounds[i], self.bounds[i + 1], ranking.values())
+        except NUMBER_ERRORS:
+            raise_problems(list(self._score_problems()))
+            raise
+        return as_compared(scores, self.score_dtype)
+
+    def _look_up(self, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return each judged document's score, NaN where it was not retrieved."""
+        documents = [self.qrels.documents[row] for row in self.rows.tolist()]
+        starts = _starts(map(len, documents), len(documents)).tolist()
+        wanted = np.empty(starts[-1])
+        missing = itertools.repeat(math.nan)
+        for i, (judged, ranking) in enumerate(zip(documents, self.rankings, strict=True)):
+            if len(judged) <= len(ranking):
+                fill(wanted, starts[i], starts[i + 1], map(ranking.get, judged, missing))
+            else:
+                places = map(self.qrels.code_of(int(self.rows[i])).get, ranking, itertools.repeat(-1))
+                place = np.fromiter(places, np.intp, len(ranking))
+                part = wanted[starts[i] : starts[i + 1]]
+                part[:] = math.nan
+                part[place[place >= 0]] = scores[self.bounds[i] : self.bounds[i + 1]][place >= 0]
+        return as_compared(wanted, self.score_dtype)
+
+    def _rank_ties(
+        self,
+        judgments: npt.NDArray[np.intp],
+        owners: npt.NDArray[np.int64],
+        scores: npt.NDArray[np.float64],
+    ) -> npt.NDArray[np.int64]:
+        """Rank judged documents, given as positions among the block's, inside their ties."""
+        ranks = np.zeros(judgments.size, np.int64)
+        documents = [d for row in self.rows.tolist() for d in self.qrels.documents[row]]
+        for owner in np.unique(owners):
+            ranking = self.rankings[owner]
+            retrieved = list(ranking)
+            fresh = np.empty(len(ranking))
+            fill(fresh, 0, len(ranking), ranking.values())
+            fresh = as_compared(fresh, self.score_dtype)
+            mine = np.flatnonzero(owners == owner)
+            for score in np.unique(scores[mine]):
+                tied = [retrieved[i] for i in np.flatnonzero(fresh == score)]
+                these = mine[scores[mine] == score]
+                ranks[these] = rank_in_tie(tied, [documents[judgments[i]] for i in these])
+        return ranks
+
+    def _check_documents(self) -> None:
+        """Refuse documents whose ids are of another kind than the judged ones'."""
+        kind = self.qrels.document_kind
+        if kind is None:
+            return
+        # 1, 1.0 and True are one key to Python: where ids are numbers all are looked at.
+        every = itertools.chain.from_iterable(self.rankings)
+        firsts = map(next, map(iter, filter(None, self.rankings)))
+        if not kinds_of(every if kind == "int" else firsts) <= {kind}:
+            for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
+                self._refuse(row, ranking, kind)
+
+    def _refuse(self, row: int, ranking: Ranking, kind: str) -> None:
+        query = self.qrels.queries[row]
+        for document in ranking:
+            check_id(document, "document", "run", query)
+            if id_kind(type(document)) != kind:
+                judged = next(iter(self.qrels.documents[row]), "?")
+                raise InputError(
+                    f"document id {document!r} is a {id_kind(type(document))}, but the qrels' ids "
+                    f"are {kind}, such as {judged!r}",
+                    source="run",
+                    path=self.run.name,
+                    query=query,
+                    document=document,
+                )
+
+    def _score_problems(self) -> Iterator[InputError]:
+        for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
+            for document, score in ranking.items():
+                if not is_number(score) or score != score:
+                    yield InputError(
+                        f"score {score!r} is not a number",
+                        source="run",
+                        path=self.run.name,
+                        query=self.qrels.queries[row],
+                        document=document,
+                        value=score,
+                    )
+
+
+def _starts(counts: Iterator[int], n: int) -> npt.NDArray[np.int64]:
+    """Turn lengths into where each part begins, int64 ``(n + 1,)``."""
+    starts = np.zeros(n + 1, np.int64)
+    np.cumsum(np.fromiter(counts, np.int64, n), out=starts[1:])
+    return starts

@@ -1,0 +1,125 @@
+"""The order of a ranking: scores descending, ties by document id descending.
+
+Only where judged documents stand matters. Scores that are in order already are left alone, a
+judged document's rank is found by binary search for its score, and ids are compared only inside
+the ties that a judged document is part of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.jit import kernel
+
+__all__ = ["SCORE_DTYPES", "as_compared", "find_ranks", "order_scores", "rank_in_tie"]
+
+SCORE_DTYPES = ("float64", "float32")
+
+NO_TIE = -1
+
+
+def as_compared(scores: npt.NDArray[np.float64], score_dtype: str) -> npt.NDArray[np.float64]:
+    """Round scores to the precision they are compared in: float64 in and out, any shape.
+
+    float32 is what trec_eval 9 and pytrec_eval compare; what overflows it becomes infinite there.
+    """
+    if score_dtype == "float64":
+        return scores
+    with np.errstate(over="ignore"):
+        return scores.astype(np.float32).astype(np.float64)
+
+
+def order_scores(scores: npt.NDArray[np.float64], starts: npt.NDArray[np.int64]) -> int:
+    """Sort each ranking's scores into descending order, in place, where they are not.
+
+    Args:
+        scores: float64 ``(documents,)``, the rankings one after the other.
+        starts: int64 ``(rankings + 1,)``, where each begins and ends.
+
+    Returns:
+        The first ranking with a NaN, or -1.
+    """
+    states = np.empty(starts.size - 1, np.int8)
+    _check_order.run(scores.size, scores, starts, states)
+    if (states == 2).any():
+        return int(np.argmax(states == 2))
+    for row in np.flatnonzero(states):
+        scores[starts[row] : starts[row + 1]][::-1].sort()
+    return -1
+
+
+def find_ranks(
+    scores: npt.NDArray[np.float64],
+    starts: npt.NDArray[np.int64],
+    wanted: npt.NDArray[np.float64],
+    rows: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Find where documents of given scores stand in their rankings.
+
+    Args:
+        scores, starts: rankings in descending order, as in `order_scores`.
+        wanted: float64 ``(n,)``, scores that occur in their ranking.
+        rows: int64 ``(n,)``, the ranking of each.
+
+    Returns:
+        int64 ``(n,)`` twice: how many documents score higher, and how many score the same (the
+        document itself included).
+    """
+    above = np.empty(wanted.size, np.int64)
+    equal = np.empty(wanted.size, np.int64)
+    _search.run(20 * wanted.size, scores, starts, wanted, rows, above, equal)
+    return above, equal
+
+
+def rank_in_tie(tied: Sequence[object], documents: Sequence[object]) -> list[int]:
+    """Rank documents among those that share their score: by id, descending, from 0.
+
+    Integer ids compare as their decimal text, as they would in a file: the same bits whatever
+    container they came in.
+    """
+    order = sorted(map(str, tied), reverse=True)
+    place = {text: rank for rank, text in enumerate(order)}
+    return [place[str(document)] for document in documents]
+
+
+@kernel
+def _check_order(scores, starts, states):
+    """Write 0 for a ranking in descending order, 1 for another, 2 for one with a NaN."""
+    for row in range(starts.size - 1):
+        state = 0
+        previous = np.inf
+        for i in range(starts[row], starts[row + 1]):
+            if not scores[i] <= previous:
+                state = 1
+                if scores[i] != scores[i]:
+                    state = 2
+                    break
+            previous = scores[i]
+        states[row] = state
+
+
+@kernel
+def _search(scores, starts, wanted, rows, above, equal):
+    """Binary search for the first and the last place of each wanted score."""
+    for i in range(wanted.size):
+        low = starts[rows[i]]
+        high = starts[rows[i] + 1]
+        while low < high:
+            middle = (low + high) // 2
+            if scores[middle] > wanted[i]:
+                low = middle + 1
+            else:
+                high = middle
+        first = low
+        high = starts[rows[i] + 1]
+        while low < high:
+            middle = (low + high) // 2
+            if scores[middle] >= wanted[i]:
+                low = middle + 1
+            else:
+                high = middle
+        above[i] = first - starts[rows[i]]
+        equal[i] = low - first

@@ -1,0 +1,341 @@
+"""The hot path: one pass over a relevance matrix that yields every running statistic.
+
+Each row is walked once for where its judged documents stand (words of unjudged documents are
+skipped whole); the statistics at all cutoffs, for all relevance thresholds and all gains, are
+then read off these few positions, and the ideal ranking's off the level counts. Sums run in rank
+order in float64, and a ranking and its ideal are summed the same way, so that a perfect ranking
+comes to exactly its ideal. All kernels stand in this file because they call each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.jit import kernel
+from irbatch.matrix import WORD, RelevanceMatrix
+from irbatch.threads import map_ranges
+
+__all__ = ["FULL_DEPTH", "PrefixStatistics", "Scan", "ScanRequest", "Weighting", "scan"]
+
+FULL_DEPTH = 2**62  # the cutoff that stands for "no cutoff"
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """What a document contributes to a gain measure: its gain, divided by its rank's discount.
+
+    Args:
+        gain: grades float64 ``(levels,)`` to gains float64 ``(levels,)``, each finite and >= 0.
+        discount: ``n`` to the divisors of ranks 1 … n or more, float64, each > 0.
+    """
+
+    gain: Callable[[Array], Array]
+    discount: Callable[[int], Array]
+
+
+@dataclass(frozen=True)
+class ScanRequest:
+    """What a scan is to collect.
+
+    Args:
+        cutoffs: ascending, each at least 1; `FULL_DEPTH` last when full depth is wanted.
+        thresholds: grades from which a document counts as relevant.
+        weightings: the gains and discounts.
+    """
+
+    cutoffs: Sequence[int]
+    thresholds: Sequence[float]
+    weightings: Sequence[Weighting]
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixStatistics:
+    """What is known of the first k documents of each ranking: what every measure is a function of.
+
+    Arrays are ``(queries, cutoffs)`` or, where a value doesn't depend on the cutoff,
+    ``(queries, 1)``; float64, so that they divide and broadcast without care.
+
+    Attributes:
+        cutoff: k; at full depth the number of documents retrieved.
+        retrieved: documents retrieved, ``(queries, 1)``.
+        relevant: relevant documents in the judgments, ``(queries, 1)``.
+        hits: relevant documents among the first k.
+        first_hit: rank of the first relevant document, 0 if none; ``(queries, 1)``.
+        hits_at_relevant: hits among the first `relevant` documents, ``(queries, 1)``.
+        precision_sum: sum of the precisions at the ranks of the hits.
+        judged: judged documents among the first k.
+        gain, discounted_gain: sums over the first k documents.
+        ideal_gain, ideal_discounted_gain: the same for the ideal ranking of all judged documents.
+    """
+
+    cutoff: Array
+    retrieved: Array
+    relevant: Array
+    hits: Array
+    first_hit: Array
+    hits_at_relevant: Array
+    precision_sum: Array
+    judged: Array
+    gain: Array
+    discounted_gain: Array
+    ideal_gain: Array
+    ideal_discounted_gain: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """Everything one pass collected; `select` gives a measure its view of it.
+
+    Arrays are ``(thresholds or weightings, queries, cutoffs)``, without the last axis for
+    `first_hit`, `hits_at_relevant` and `relevant`; `judged` is ``(queries, cutoffs)``.
+    """
+
+    cutoffs: npt.NDArray[np.int64]
+    retrieved: npt.NDArray[np.int64]
+    judged: npt.NDArray[np.int32]
+    hits: npt.NDArray[np.int32]
+    precision_sum: Array
+    first_hit: npt.NDArray[np.int64]
+    hits_at_relevant: npt.NDArray[np.int64]
+    relevant: npt.NDArray[np.int64]
+    gain: Array
+    discounted_gain: Array
+    ideal_gain: Array
+    ideal_discounted_gain: Array
+
+    def select(self, threshold: int, weighting: int, columns: Sequence[int]) -> PrefixStatistics:
+        """View the statistics of one threshold and one weighting at some of the cutoffs.
+
+        Args:
+            threshold, weighting: positions in the request.
+            columns: positions of the cutoffs in the request.
+        """
+        at = list(columns)
+        cutoff = self.cutoffs[at].astype(np.float64)[None, :]
+        retrieved = self.retrieved.astype(np.float64)[:, None]
+
+        def column(values: npt.NDArray[np.int64]) -> Array:
+            return values[threshold].astype(np.float64)[:, None]
+
+        return PrefixStatistics(
+            cutoff=np.where(cutoff == FULL_DEPTH, retrieved, cutoff),
+            retrieved=retrieved,
+            relevant=column(self.relevant),
+            hits=self.hits[threshold][:, at].astype(np.float64),
+            first_hit=column(self.first_hit),
+            hits_at_relevant=column(self.hits_at_relevant),
+            precision_sum=self.precision_sum[threshold][:, at],
+            judged=self.judged[:, at].astype(np.float64),
+            gain=self.gain[weighting][:, at],
+            discounted_gain=self.discounted_gain[weighting][:, at],
+            ideal_gain=self.ideal_gain[weighting][:, at],
+            ideal_discounted_gain=self.ideal_discounted_gain[weighting][:, at],
+        )
+
+
+def scan(matrix: RelevanceMatrix, request: ScanRequest, threads: int | None = None) -> Scan:
+    """Collect every statistic of the request in one pass over the matrix.
+
+    Args:
+        matrix: a block of queries.
+        request: cutoffs, thresholds and weightings.
+        threads: how many threads share the rows; default: as many as the work is worth.
+    """
+    queries = matrix.retrieved.size
+    cutoffs = np.asarray(request.cutoffs, np.int64)
+    at_cutoffs = (queries, cutoffs.size)
+    binary, graded = len(request.thresholds), len(request.weightings)
+    result = Scan(
+        cutoffs=cutoffs,
+        retrieved=matrix.retrieved,
+        judged=np.empty(at_cutoffs, np.int32),
+        hits=np.empty((binary, *at_cutoffs), np.int32),
+        precision_sum=np.empty((binary, *at_cutoffs)),
+        first_hit=np.empty((binary, queries), np.int64),
+        hits_at_relevant=np.empty((binary, queries), np.int64),
+        relevant=np.empty((binary, queries), np.int64),
+        gain=np.empty((graded, *at_cutoffs)),
+        discounted_gain=np.empty((graded, *at_cutoffs)),
+        ideal_gain=np.empty((graded, *at_cutoffs)),
+        ideal_discounted_gain=np.empty((graded, *at_cutoffs)),
+    )
+    arguments = (*_inputs(matrix, request, cutoffs), *_outputs(result))
+    # In plain Python a word costs about one cell, a judged document about ten a statistic.
+    documents = int(matrix.judged.sum()) + queries
+    work = matrix.codes.nbytes // WORD + 10 * documents * (1 + binary + 2 * graded)
+    map_ranges(
+        lambda start, stop: _scan_rows.run(work, *arguments, start, stop),
+        queries,
+        cells=matrix.codes.size,
+        threads=threads,
+    )
+    return result
+
+
+def _inputs(
+    matrix: RelevanceMatrix, request: ScanRequest, cutoffs: npt.NDArray[np.int64]
+) -> tuple[Any, ...]:
+    """Turn the request into the arrays the kernel walks."""
+    levels = matrix.levels
+    gains = np.empty((len(request.weightings), levels.size))
+    for row, weighting in zip(gains, request.weightings, strict=True):
+        row[:] = weighting.gain(levels)
+    # Levels from the highest gain down: the ideal ranking. Equal gains in any order sum the same.
+    ideal_order = np.argsort(-gains, axis=1, kind="stable")
+    deepest = max(matrix.depth, int(matrix.judged.sum(axis=1).max(initial=0)), 1)
+    divisors = np.stack([each.discount(deepest)[:deepest] for each in request.weightings])
+    lowest_relevant = np.searchsorted(levels, np.asarray(request.thresholds, np.float64))
+    return (
+        matrix.codes,
+        matrix.codes.view(np.int64),
+        np.minimum(matrix.retrieved, cutoffs[-1]),
+        matrix.judged,
+        cutoffs,
+        lowest_relevant,
+        gains,
+        ideal_order,
+        divisors,
+    )
+
+
+def _outputs(result: Scan) -> tuple[Any, ...]:
+    return (
+        result.judged,
+        result.hits,
+        result.precision_sum,
+        result.first_hit,
+        result.hits_at_relevant,
+        result.relevant,
+        result.gain,
+        result.discounted_gain,
+        result.ideal_gain,
+        result.ideal_discounted_gain,
+    )
+
+
+@kernel
+def _scan_rows(
+    codes, words, lengths, level_counts, cutoffs, lowest_relevant, gains, ideal_order, divisors,
+    judged, hits, precision_sum, first_hit, hits_at_relevant, relevant,
+    gain, discounted_gain, ideal_gain, ideal_discounted_gain,
+    start, stop,
+):  # fmt: skip
+    """Scan rows `start` to `stop`; shapes as in `RelevanceMatrix`, `ScanRequest` and `Scan`."""
+    ranks = np.empty(codes.shape[1], np.int64)
+    found = np.empty(codes.shape[1], np.int64)
+    for q in range(start, stop):
+        n = _collect_judged(codes[q], words[q], lengths[q], ranks, found)
+        _count_judged(ranks, n, cutoffs, judged[q])
+        for t in range(lowest_relevant.size):
+            total = 0
+            for level in range(lowest_relevant[t], level_counts.shape[1]):
+                total += level_counts[q, level]
+            relevant[t, q] = total
+            first_hit[t, q], hits_at_relevant[t, q] = _accumulate_hits(
+                ranks, found, n, lowest_relevant[t], total, cutoffs, hits[t, q], precision_sum[t, q]
+            )
+        for g in range(gains.shape[0]):
+            _accumulate_gains(
+                ranks, found, n, gains[g], divisors[g], cutoffs, gain[g, q], discounted_gain[g, q]
+            )
+            _accumulate_ideal(
+                level_counts[q], ideal_order[g], gains[g], divisors[g], cutoffs,
+                ideal_gain[g, q], ideal_discounted_gain[g, q],
+            )  # fmt: skip
+
+
+@kernel
+def _collect_judged(codes, words, length, ranks, found):
+    """Write rank and code of each judged document of a row; return how many there are."""
+    cells = codes.size // words.size
+    n = 0
+    for w in range((length + cells - 1) // cells):
+        if words[w] != -1:  # not all unjudged
+            for i in range(w * cells, min(length, (w + 1) * cells)):
+                ranks[n] = i + 1
+                found[n] = codes[i]
+                n += codes[i] != -1  # without a branch: judged cells are hard to predict
+    return n
+
+
+@kernel
+def _count_judged(ranks, n, cutoffs, judged):
+    """Write the number of judged documents at each cutoff."""
+    k = 0
+    for i in range(n):
+        while k < cutoffs.size and cutoffs[k] < ranks[i]:
+            judged[k] = i
+            k += 1
+    judged[k:] = n
+
+
+@kernel
+def _accumulate_hits(ranks, found, n, lowest, total, cutoffs, hits, precision_sum):
+    """Write hits and precision sums at each cutoff; return first hit and hits at rank `total`."""
+    count = 0
+    precisions = 0.0
+    first = 0
+    at_total = 0
+    k = 0
+    for i in range(n):
+        if found[i] >= lowest:
+            while k < cutoffs.size and cutoffs[k] < ranks[i]:
+                hits[k] = count
+                precision_sum[k] = precisions
+                k += 1
+            count += 1
+            precisions += count / ranks[i]
+            if count == 1:
+                first = ranks[i]
+            if ranks[i] <= total:
+                at_total = count
+    hits[k:] = count
+    precision_sum[k:] = precisions
+    return first, at_total
+
+
+@kernel
+def _accumulate_gains(ranks, found, n, gains, divisors, cutoffs, gain, discounted_gain):
+    """Write the ranking's gain and discounted gain at each cutoff."""
+    plain = 0.0
+    discounted = 0.0
+    k = 0
+    for i in range(n):
+        if found[i] >= 0 and gains[found[i]] > 0.0:
+            while k < cutoffs.size and cutoffs[k] < ranks[i]:
+                gain[k] = plain
+                discounted_gain[k] = discounted
+                k += 1
+            plain += gains[found[i]]
+            discounted += gains[found[i]] / divisors[ranks[i] - 1]
+    gain[k:] = plain
+    discounted_gain[k:] = discounted
+
+
+@kernel
+def _accumulate_ideal(counts, ideal_order, gains, divisors, cutoffs, gain, discounted_gain):
+    """Write the same for the ideal ranking: all judged documents from the highest gain down."""
+    plain = 0.0
+    discounted = 0.0
+    rank = 0
+    k = 0
+    for level in ideal_order:
+        if gains[level] <= 0.0:
+            break
+        for _ in range(counts[level]):
+            if k < cutoffs.size and cutoffs[k] == rank:
+                gain[k] = plain
+                discounted_gain[k] = discounted
+                k += 1
+            plain += gains[level]
+            discounted += gains[level] / divisors[rank]
+            rank += 1
+    gain[k:] = plain
+    discounted_gain[k:] = discounted

@@ -1,0 +1,62 @@
+"""The threads that share a block's rows.
+
+Kernels release the GIL and write each row's own cells, so results don't depend on how rows are
+divided. The pool is made at the first use, never at import, and belongs to one process: a forked
+child makes its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+__all__ = ["map_ranges"]
+
+# Below this many cells a thread costs more than it saves (benchmarks/test_scan.py).
+CELLS_PER_THREAD = 1 << 20
+# Ranges each thread takes in turn, so that one busy core doesn't hold up the rest.
+RANGES_PER_THREAD = 4
+
+_pools: dict[int, ThreadPoolExecutor] = {}
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pools.clear)
+
+
+def map_ranges(
+    work: Callable[[int, int], object], rows: int, *, cells: int, threads: int | None = None
+) -> None:
+    """Call ``work(start, stop)`` over ranges that cover ``range(rows)`` once.
+
+    Args:
+        work: safe to call from several threads on ranges that don't overlap.
+        rows: how many rows there are.
+        cells: how much work they are, which decides on threads when `threads` is None.
+        threads: exactly this many, if given.
+    """
+    if threads is None:
+        threads = min(available_cores(), cells // CELLS_PER_THREAD)
+    if threads < 2 or rows < 2:
+        work(0, rows)
+        return
+    work(0, 1)  # compile before sharing, so that the threads don't all wait for one compiler
+    pieces = min(rows - 1, threads * RANGES_PER_THREAD)
+    bounds = [1 + (rows - 1) * i // pieces for i in range(pieces + 1)]
+    for done in [_pool(threads).submit(work, *pair) for pair in zip(bounds, bounds[1:])]:
+        done.result()
+
+
+def available_cores() -> int:
+    """Count the cores this process may run on (`IRBATCH_THREADS` overrides)."""
+    wish = os.environ.get("IRBATCH_THREADS", "")
+    if wish.isdecimal() and int(wish) > 0:
+        return int(wish)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _pool(threads: int) -> ThreadPoolExecutor:
+    if threads not in _pools:
+        _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="irbatch")
+    return _pools[threads]

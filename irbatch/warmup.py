@@ -1,0 +1,30 @@
+"""Compiling everything ahead of time, for images and long-lived services."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irbatch.evaluate import evaluate
+from irbatch.evaluate_arrays import evaluate_matrix
+from irbatch.jit import Kernel
+
+__all__ = ["warmup"]
+
+
+def warmup() -> list[str]:
+    """Compile every kernel for the types it is used with, or load it from the disk cache.
+
+    Returns:
+        The names of the kernels compiled.
+
+    >>> "_scan_rows" in warmup()  # doctest: +SKIP
+    True
+    """
+    with Kernel.always_compiled() as names:
+        # Code types int8, int16 and int32 are those of few, many and very many grades.
+        for grades in (2, 200, 40_000):
+            labels = np.arange(grades, dtype=np.float64)[None, :]
+            evaluate_matrix(labels, "nDCG@10")
+        qrels = {"q": {"a": 1, "b": 0}}
+        evaluate(qrels, {"q": {"a": 1.0, "b": 2.0}}, "nDCG@10")
+    return names

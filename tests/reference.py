@@ -1,0 +1,290 @@
+"""Every measure once more, in slow and plain Python: the oracle the library is compared with.
+
+Written from the definitions alone and sharing no code with the library. Values are exact
+fractions wherever the definition is rational; only logarithmic discounts bring in floats.
+
+A ranking is the list of its documents' grades in rank order, None for an unjudged document.
+`judged` lists all grades given for the query, retrieved or not. `k` is the cutoff, None for full
+depth. Notation: n documents retrieved, R relevant ones judged, H_k relevant ones among the first k.
+A value whose denominator is 0 is 0.
+"""
+
+import math
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, TypeVar
+
+D = TypeVar("D", str, int)
+Q = TypeVar("Q", str, int)
+Grade = int | float
+Ranking = Sequence[Grade | None]
+Judged = Sequence[Grade]
+Gain = str | Mapping[Grade, float]
+Cutoff = int | None
+Rel = int | float | None
+Value = Fraction | int | float
+
+# ---------------------------------------------------------------- order, relevance, ratios
+
+
+def order(scores: Mapping[D, float], score_dtype: str = "float64") -> list[D]:
+    """Documents by score descending, ties by id (as text, in code-point order) descending."""
+    dtypes: dict[str, Callable[[float], float]] = {"float64": float, "float32": to_float32}
+    rounded = dtypes[score_dtype]
+    return sorted(scores, key=lambda d: (rounded(scores[d]), str(d)), reverse=True)
+
+
+def to_float32(score: float) -> float:
+    """The nearest float32; a score beyond its range becomes infinite."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", score))[0])
+    except OverflowError:
+        return math.copysign(math.inf, score)
+
+
+def is_relevant(grade: Grade | None, rel: Rel) -> bool:
+    """Judged, not negative, and of grade >= rel (1 unless given)."""
+    return grade is not None and grade >= 0 and grade >= (1 if rel is None else rel)
+
+
+def hit_ranks(ranking: Ranking, k: Cutoff, rel: Rel) -> list[int]:
+    """The ranks, from 1, of the relevant documents among the first k; H_k is their number."""
+    return [rank for rank, grade in enumerate(ranking[:k], 1) if is_relevant(grade, rel)]
+
+
+def count_relevant(judged: Judged, rel: Rel) -> int:
+    """R, the number of relevant documents of the query."""
+    return sum(is_relevant(grade, rel) for grade in judged)
+
+
+def depth(ranking: Ranking, k: Cutoff) -> int:
+    """What k stands for in a denominator: the cutoff, or n at full depth."""
+    return len(ranking) if k is None else k
+
+
+def ratio(numerator: Value, denominator: Value) -> Value:
+    """numerator / denominator, exact if both are; 0 if the denominator is 0."""
+    return Fraction(numerator) / denominator if denominator else Fraction(0)
+
+
+# ---------------------------------------------------------------- binary measures
+
+
+def precision(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+    """P = H_k / k, also when fewer than k are retrieved (van Rijsbergen 1979)."""
+    return ratio(len(hit_ranks(ranking, k, rel)), depth(ranking, k))
+
+
+def recall(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+    """R = H_k / R (van Rijsbergen 1979)."""
+    return ratio(len(hit_ranks(ranking, k, rel)), count_relevant(judged, rel))
+
+
+def capped_recall(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+    """Rcap = H_k / min(k, R) (Thakur et al. 2021; trec_eval's relative_P)."""
+    best = min(depth(ranking, k), count_relevant(judged, rel))
+    return ratio(len(hit_ranks(ranking, k, rel)), best)
+
+
+def f_measure(
+    ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None, beta: float = 1
+) -> Value:
+    """F = (1 + b^2) P R / (b^2 P + R) of P and R at k (van Rijsbergen 1979)."""
+    p = precision(ranking, judged, k, rel=rel)
+    r = recall(ranking, judged, k, rel=rel)
+    b2 = Fraction(beta) ** 2
+    return ratio((1 + b2) * p * r, b2 * p + r)
+
+
+def success(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+    """Success = 1 if H_k > 0, else 0 (Tomlinson; trec_eval's success)."""
+    return int(bool(hit_ranks(ranking, k, rel)))
+
+
+def reciprocal_rank(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+    """RR = 1 / rank of the first relevant document, 0 beyond k (Kantor & Voorhees 2000)."""
+    ranks = hit_ranks(ranking, k, rel)
+    return Fraction(1, ranks[0]) if ranks else Fraction(0)
+
+
+def average_precision(
+    ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None, norm: str = "all"
+) -> Value:
+    """AP = sum of H_i / i over the relevant ranks i <= k, divided by R (Buckley & Voorhees 2005).
+
+    norm="min" divides by min(k, R), the best sum possible at k; norm="found" by H_k.
+    """
+    ranks = hit_ranks(ranking, k, rel)
+    total = sum((Fraction(hits, rank) for hits, rank in enumerate(ranks, 1)), Fraction(0))
+    r = count_relevant(judged, rel)
+    return ratio(total, {"all": r, "min": min(depth(ranking, k), r), "found": len(ranks)}[norm])
+
+
+def r_precision(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+    """Rprec = H_R / R; a cutoff hides what lies beyond it (Buckley & Voorhees 2005)."""
+    r = count_relevant(judged, rel)
+    return ratio(len(hit_ranks(ranking[:k], r, rel)), r)
+
+
+# ---------------------------------------------------------------- graded measures
+
+DISCOUNTS: dict[str, Callable[[int], int | float]] = {
+    "log2": lambda rank: math.log2(rank + 1),
+    "ln": lambda rank: math.log(rank + 1),
+    "log10": lambda rank: math.log10(rank + 1),
+    "jk2": lambda rank: max(1, math.log2(rank)),  # Järvelin & Kekäläinen 2002 with b = 2
+    "rank": lambda rank: rank,
+    "none": lambda rank: 1,
+}
+
+
+def gain_of(grade: Grade | None, gain: Gain, rel: Rel) -> Fraction:
+    """The grade itself, 2^grade - 1 (Burges et al. 2005), or its entry in a table, else itself.
+
+    0 for an unjudged document, a negative grade, and a grade below rel where rel is given.
+    OverflowError where 2^grade is beyond float64.
+    """
+    if grade is None or grade < 0 or (rel is not None and grade < rel):
+        return Fraction(0)
+    if isinstance(gain, str):
+        return {"linear": Fraction, "exp": lambda g: Fraction(2.0**g) - 1}[gain](grade)
+    return Fraction(gain.get(grade, grade))
+
+
+def discounted_sum(gains: Iterable[Fraction], discount: str) -> Value:
+    """The sum of gain_i / d(i): exact for rational discounts, else a sum of floats rounded once."""
+    terms = [gain / DISCOUNTS[discount](rank) for rank, gain in enumerate(gains, 1)]
+    exact = all(isinstance(term, Fraction) for term in terms)
+    return sum(terms, Fraction(0)) if exact else math.fsum(terms)
+
+
+def cumulative_gain(
+    ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None, gain: Gain = "linear"
+) -> Value:
+    """CG = sum of gain_i over ranks i <= k (Järvelin & Kekäläinen 2002)."""
+    return sum((gain_of(grade, gain, rel) for grade in ranking[:k]), Fraction(0))
+
+
+def dcg(
+    ranking: Ranking,
+    judged: Judged,
+    k: Cutoff,
+    *,
+    rel: Rel = None,
+    gain: Gain = "linear",
+    discount: str = "log2",
+) -> Value:
+    """DCG = sum of gain_i / d(i) over ranks i <= k (Järvelin & Kekäläinen 2002).
+
+    d(i) = log2(i + 1) (Burges et al. 2005) unless another discount is named.
+    """
+    return discounted_sum([gain_of(grade, gain, rel) for grade in ranking[:k]], discount)
+
+
+def ideal_dcg(
+    ranking: Ranking,
+    judged: Judged,
+    k: Cutoff,
+    *,
+    rel: Rel = None,
+    gain: Gain = "linear",
+    discount: str = "log2",
+) -> Value:
+    """IDCG = DCG at k of the ideal ranking: all positive gains judged, largest first (as DCG)."""
+    gains = (gain_of(grade, gain, rel) for grade in judged)
+    ideal = sorted((g for g in gains if g > 0), reverse=True)
+    return discounted_sum(ideal[:k], discount)
+
+
+def ndcg(ranking: Ranking, judged: Judged, k: Cutoff, **params: Any) -> Value:
+    """nDCG = DCG / IDCG, both at k and with the same parameters (Järvelin & Kekäläinen 2002)."""
+    return ratio(dcg(ranking, judged, k, **params), ideal_dcg(ranking, judged, k, **params))
+
+
+# ---------------------------------------------------------------- coverage and counts
+
+
+def judged_share(ranking: Ranking, judged: Judged, k: Cutoff) -> Value:
+    """Judged = judged documents of any grade among the first k / min(k, n) (MacAvaney 2020)."""
+    top = ranking[:k]
+    return ratio(sum(grade is not None for grade in top), len(top))
+
+
+def count_retrieved(ranking: Ranking, judged: Judged, k: Cutoff) -> Value:
+    """NumRet = min(k, n) (trec_eval's num_ret)."""
+    return len(ranking[:k])
+
+
+def count_judged_relevant(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+    """NumRel = R, whatever the cutoff (trec_eval's num_rel)."""
+    return count_relevant(judged, rel)
+
+
+def count_relevant_retrieved(
+    ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None
+) -> Value:
+    """NumRelRet = H_k (trec_eval's num_rel_ret)."""
+    return len(hit_ranks(ranking, k, rel))
+
+
+def count_query(ranking: Ranking, judged: Judged, k: Cutoff) -> Value:
+    """NumQ = 1 for each query (trec_eval's num_q)."""
+    return 1
+
+
+MEASURES: dict[str, Callable[..., Value]] = {
+    "P": precision,
+    "R": recall,
+    "Rcap": capped_recall,
+    "F": f_measure,
+    "Success": success,
+    "RR": reciprocal_rank,
+    "AP": average_precision,
+    "Rprec": r_precision,
+    "CG": cumulative_gain,
+    "DCG": dcg,
+    "IDCG": ideal_dcg,
+    "nDCG": ndcg,
+    "Judged": judged_share,
+    "NumRet": count_retrieved,
+    "NumRel": count_judged_relevant,
+    "NumRelRet": count_relevant_retrieved,
+    "NumQ": count_query,
+}
+
+# ---------------------------------------------------------------- all queries
+
+
+def evaluate(
+    qrels: Mapping[Q, Mapping[D, Grade]],
+    run: Mapping[Q, Mapping[D, float]],
+    name: str,
+    k: Cutoff = None,
+    *,
+    judged_only: bool = False,
+    score_dtype: str = "float64",
+    **params: Any,
+) -> dict[Q, Value]:
+    """The value of one measure for each query of the qrels; one missing from the run is empty.
+
+    judged_only removes documents without a grade >= 0 from the ranking first (Sakai 2007).
+    """
+    values = {}
+    for query, grades in qrels.items():
+        ranking = [grades.get(document) for document in order(run.get(query, {}), score_dtype)]
+        if judged_only:
+            ranking = [grade for grade in ranking if grade is not None and grade >= 0]
+        values[query] = MEASURES[name](ranking, list(grades.values()), k, **params)
+    return values
+
+
+def mean(values: Iterable[Value]) -> Fraction:
+    """The exact arithmetic mean; 0 of nothing."""
+    exact = [Fraction(value) for value in values]
+    return sum(exact, Fraction(0)) / max(len(exact), 1)
+
+
+def aggregate(name: str, values: Iterable[Value]) -> Value:
+    """One number for all queries: the sum of a count, the mean of any other measure."""
+    return sum(values) if name.startswith("Num") else mean(values)
