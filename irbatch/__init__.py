@@ -18,10 +18,10 @@ from irbatch.measures import (
     measure,
     parse_measures,
 )
+from irbatch.prefix import PrefixStatistics
 from irbatch.qrels import Qrels
 from irbatch.results import Counts, Results
 from irbatch.runs import Run
-from irbatch.scan import PrefixStatistics
 from irbatch.warmup import warmup
 
 __version__ = "0.1.0"

@@ -95,7 +95,8 @@ def raise_problems(problems: Sequence[InputError]) -> None:
     shown = "\n".join(f"  {problem}" for problem in problems[:LISTED_PROBLEMS])
     first = problems[0]
     raise InputError(
-        f"{len(problems)} problems" + (", the first 20" if len(problems) > LISTED_PROBLEMS else "")
+        f"{len(problems)} problems"
+        + (", the first 20" if len(problems) > LISTED_PROBLEMS else "")
         + f":\n{shown}",
         source=first.source,
         path=first.path,

@@ -158,8 +158,7 @@ def _evaluate(
     if missing and settings.missing == "error":
         absent = [q for q, there in zip(qrels.queries, answered, strict=True) if not there]
         raise InputError(
-            f"{missing} of {len(qrels)} judged queries are missing, such as "
-            f"{_samples(absent)}",
+            f"{missing} of {len(qrels)} judged queries are missing, such as {_samples(absent)}",
             source="run",
             path=run.name,
         )

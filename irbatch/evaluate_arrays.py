@@ -166,9 +166,7 @@ def _evaluate_labels(
     threads: int | None,
 ) -> Results:
     n = len(labels)
-    values, without, empty = compute_values(
-        plan, pack_labels(labels, judged), n, settings, threads
-    )
+    values, without, empty = compute_values(plan, pack_labels(labels, judged), n, settings, threads)
     counts = Counts(n, n, n, 0, 0, int(without.sum()), int(empty.sum()))
     return Results(values, query_ids, plan.measures, counts, settings.signature(order))
 

@@ -66,7 +66,7 @@ class RelevanceMatrix:
     @property
     def depth(self) -> int:
         """Columns of `codes`, padding included."""
-        return self.codes.shape[1]
+        return int(self.codes.shape[1])
 
     def condensed(self) -> RelevanceMatrix:
         """Remove documents without a grade >= 0 and close the gaps (trec_eval's ``-J``)."""

@@ -99,13 +99,13 @@ class Qrels:
         return self._code_of[row]
 
     def level_counts(
-        self, rows: Iterable[int], levels: npt.NDArray[np.intp] | None = None
+        self, rows: Iterable[int], levels: npt.NDArray[np.signedinteger] | None = None
     ) -> npt.NDArray[np.int64]:
         """Count the documents judged at each level.
 
         Args:
             rows: positions of queries.
-            levels: intp ``(n,)``, places in `levels` to count, ascending; default all.
+            levels: integers ``(n,)``, places in `levels` to count, ascending; default all.
 
         Returns:
             int64 ``(queries, levels)``.

@@ -18,10 +18,11 @@ __all__ = ["SCORE_DTYPES", "as_compared", "find_ranks", "order_scores", "rank_in
 
 SCORE_DTYPES = ("float64", "float32")
 
-NO_TIE = -1
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
-def as_compared(scores: npt.NDArray[np.float64], score_dtype: str) -> npt.NDArray[np.float64]:
+def as_compared(scores: Floats, score_dtype: str) -> Floats:
     """Round scores to the precision they are compared in: float64 in and out, any shape.
 
     float32 is what trec_eval 9 and pytrec_eval compare; what overflows it becomes infinite there.
@@ -32,7 +33,7 @@ def as_compared(scores: npt.NDArray[np.float64], score_dtype: str) -> npt.NDArra
         return scores.astype(np.float32).astype(np.float64)
 
 
-def order_scores(scores: npt.NDArray[np.float64], starts: npt.NDArray[np.int64]) -> int:
+def order_scores(scores: Floats, starts: Ints) -> int:
     """Sort each ranking's scores into descending order, in place, where they are not.
 
     Args:
@@ -52,15 +53,16 @@ def order_scores(scores: npt.NDArray[np.float64], starts: npt.NDArray[np.int64])
 
 
 def find_ranks(
-    scores: npt.NDArray[np.float64],
-    starts: npt.NDArray[np.int64],
-    wanted: npt.NDArray[np.float64],
-    rows: npt.NDArray[np.int64],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    scores: Floats,
+    starts: Ints,
+    wanted: Floats,
+    rows: Ints,
+) -> tuple[Ints, Ints]:
     """Find where documents of given scores stand in their rankings.
 
     Args:
-        scores, starts: rankings in descending order, as in `order_scores`.
+        scores: rankings in descending order, as in `order_scores`.
+        starts: where each begins and ends.
         wanted: float64 ``(n,)``, scores that occur in their ranking.
         rows: int64 ``(n,)``, the ranking of each.
 
@@ -86,7 +88,7 @@ def rank_in_tie(tied: Sequence[object], documents: Sequence[object]) -> list[int
 
 
 @kernel
-def _check_order(scores, starts, states):
+def _check_order(scores: Floats, starts: Ints, states: npt.NDArray[np.int8]) -> None:
     """Write 0 for a ranking in descending order, 1 for another, 2 for one with a NaN."""
     for row in range(starts.size - 1):
         state = 0
@@ -102,7 +104,9 @@ def _check_order(scores, starts, states):
 
 
 @kernel
-def _search(scores, starts, wanted, rows, above, equal):
+def _search(
+    scores: Floats, starts: Ints, wanted: Floats, rows: Ints, above: Ints, equal: Ints
+) -> None:
     """Binary search for the first and the last place of each wanted score."""
     for i in range(wanted.size):
         low = starts[rows[i]]

@@ -242,11 +242,15 @@ class Results:
         """Say what the means hide: queries missing, ignored, or without relevant documents."""
         counts = self.counts
         said = [
-            (counts.missing, "judged queries missing from the run"),
-            (counts.unjudged, "queries of the run without judgments, ignored"),
-            (counts.no_relevant, "queries without relevant documents"),
+            (counts.missing, "missing from the run"),
+            (counts.unjudged, "only in the run, ignored"),
+            (counts.no_relevant, "without relevant documents"),
         ]
-        return [f"{number} {what}" for number, what in said if number]
+        return [
+            f"{number} {'query' if number == 1 else 'queries'} {what}"
+            for number, what in said
+            if number
+        ]
 
     def _find(self, name: str | Column) -> int:
         text = str(name)

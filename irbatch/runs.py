@@ -26,9 +26,7 @@ class Run:
     <Run 'bm25': 1 queries>
     """
 
-    def __init__(
-        self, rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = None
-    ) -> None:
+    def __init__(self, rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = None) -> None:
         if not isinstance(rankings, Mapping):
             raise InputError(
                 f"rankings are a mapping of queries to documents to scores, not a "

@@ -9,8 +9,6 @@ comes to exactly its ideal. All kernels stand in this file because they call eac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,126 +16,15 @@ import numpy.typing as npt
 
 from irbatch.jit import kernel
 from irbatch.matrix import WORD, RelevanceMatrix
+from irbatch.prefix import Scan, ScanRequest
 from irbatch.threads import map_ranges
 
-__all__ = ["FULL_DEPTH", "PrefixStatistics", "Scan", "ScanRequest", "Weighting", "scan"]
+__all__ = ["scan"]
 
-FULL_DEPTH = 2**62  # the cutoff that stands for "no cutoff"
-
-Array = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Weighting:
-    """What a document contributes to a gain measure: its gain, divided by its rank's discount.
-
-    Args:
-        gain: grades float64 ``(levels,)`` to gains float64 ``(levels,)``, each finite and >= 0.
-        discount: ``n`` to the divisors of ranks 1 … n or more, float64, each > 0.
-    """
-
-    gain: Callable[[Array], Array]
-    discount: Callable[[int], Array]
-
-
-@dataclass(frozen=True)
-class ScanRequest:
-    """What a scan is to collect.
-
-    Args:
-        cutoffs: ascending, each at least 1; `FULL_DEPTH` last when full depth is wanted.
-        thresholds: grades from which a document counts as relevant.
-        weightings: the gains and discounts.
-    """
-
-    cutoffs: Sequence[int]
-    thresholds: Sequence[float]
-    weightings: Sequence[Weighting]
-
-
-@dataclass(frozen=True, eq=False)
-class PrefixStatistics:
-    """What is known of the first k documents of each ranking: what every measure is a function of.
-
-    Arrays are ``(queries, cutoffs)`` or, where a value doesn't depend on the cutoff,
-    ``(queries, 1)``; float64, so that they divide and broadcast without care.
-
-    Attributes:
-        cutoff: k; at full depth the number of documents retrieved.
-        retrieved: documents retrieved, ``(queries, 1)``.
-        relevant: relevant documents in the judgments, ``(queries, 1)``.
-        hits: relevant documents among the first k.
-        first_hit: rank of the first relevant document, 0 if none; ``(queries, 1)``.
-        hits_at_relevant: hits among the first `relevant` documents, ``(queries, 1)``.
-        precision_sum: sum of the precisions at the ranks of the hits.
-        judged: judged documents among the first k.
-        gain, discounted_gain: sums over the first k documents.
-        ideal_gain, ideal_discounted_gain: the same for the ideal ranking of all judged documents.
-    """
-
-    cutoff: Array
-    retrieved: Array
-    relevant: Array
-    hits: Array
-    first_hit: Array
-    hits_at_relevant: Array
-    precision_sum: Array
-    judged: Array
-    gain: Array
-    discounted_gain: Array
-    ideal_gain: Array
-    ideal_discounted_gain: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Scan:
-    """Everything one pass collected; `select` gives a measure its view of it.
-
-    Arrays are ``(thresholds or weightings, queries, cutoffs)``, without the last axis for
-    `first_hit`, `hits_at_relevant` and `relevant`; `judged` is ``(queries, cutoffs)``.
-    """
-
-    cutoffs: npt.NDArray[np.int64]
-    retrieved: npt.NDArray[np.int64]
-    judged: npt.NDArray[np.int32]
-    hits: npt.NDArray[np.int32]
-    precision_sum: Array
-    first_hit: npt.NDArray[np.int64]
-    hits_at_relevant: npt.NDArray[np.int64]
-    relevant: npt.NDArray[np.int64]
-    gain: Array
-    discounted_gain: Array
-    ideal_gain: Array
-    ideal_discounted_gain: Array
-
-    def select(self, threshold: int, weighting: int, columns: Sequence[int]) -> PrefixStatistics:
-        """View the statistics of one threshold and one weighting at some of the cutoffs.
-
-        Args:
-            threshold, weighting: positions in the request.
-            columns: positions of the cutoffs in the request.
-        """
-        at = list(columns)
-        cutoff = self.cutoffs[at].astype(np.float64)[None, :]
-        retrieved = self.retrieved.astype(np.float64)[:, None]
-
-        def column(values: npt.NDArray[np.int64]) -> Array:
-            return values[threshold].astype(np.float64)[:, None]
-
-        return PrefixStatistics(
-            cutoff=np.where(cutoff == FULL_DEPTH, retrieved, cutoff),
-            retrieved=retrieved,
-            relevant=column(self.relevant),
-            hits=self.hits[threshold][:, at].astype(np.float64),
-            first_hit=column(self.first_hit),
-            hits_at_relevant=column(self.hits_at_relevant),
-            precision_sum=self.precision_sum[threshold][:, at],
-            judged=self.judged[:, at].astype(np.float64),
-            gain=self.gain[weighting][:, at],
-            discounted_gain=self.discounted_gain[weighting][:, at],
-            ideal_gain=self.ideal_gain[weighting][:, at],
-            ideal_discounted_gain=self.ideal_discounted_gain[weighting][:, at],
-        )
+Codes = npt.NDArray[np.signedinteger]
+Counts = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 def scan(matrix: RelevanceMatrix, request: ScanRequest, threads: int | None = None) -> Scan:
@@ -179,9 +66,7 @@ def scan(matrix: RelevanceMatrix, request: ScanRequest, threads: int | None = No
     return result
 
 
-def _inputs(
-    matrix: RelevanceMatrix, request: ScanRequest, cutoffs: npt.NDArray[np.int64]
-) -> tuple[Any, ...]:
+def _inputs(matrix: RelevanceMatrix, request: ScanRequest, cutoffs: Ints) -> tuple[Any, ...]:
     """Turn the request into the arrays the kernel walks."""
     levels = matrix.levels
     gains = np.empty((len(request.weightings), levels.size))
@@ -222,11 +107,13 @@ def _outputs(result: Scan) -> tuple[Any, ...]:
 
 @kernel
 def _scan_rows(
-    codes, words, lengths, level_counts, cutoffs, lowest_relevant, gains, ideal_order, divisors,
-    judged, hits, precision_sum, first_hit, hits_at_relevant, relevant,
-    gain, discounted_gain, ideal_gain, ideal_discounted_gain,
-    start, stop,
-):  # fmt: skip
+    codes: Codes, words: Ints, lengths: Ints, level_counts: Ints, cutoffs: Ints,
+    lowest_relevant: Ints, gains: Floats, ideal_order: Ints, divisors: Floats,
+    judged: Counts, hits: Counts, precision_sum: Floats,
+    first_hit: Ints, hits_at_relevant: Ints, relevant: Ints,
+    gain: Floats, discounted_gain: Floats, ideal_gain: Floats, ideal_discounted_gain: Floats,
+    start: int, stop: int,
+) -> None:  # fmt: skip
     """Scan rows `start` to `stop`; shapes as in `RelevanceMatrix`, `ScanRequest` and `Scan`."""
     ranks = np.empty(codes.shape[1], np.int64)
     found = np.empty(codes.shape[1], np.int64)
@@ -252,7 +139,7 @@ def _scan_rows(
 
 
 @kernel
-def _collect_judged(codes, words, length, ranks, found):
+def _collect_judged(codes: Codes, words: Ints, length: int, ranks: Ints, found: Ints) -> int:
     """Write rank and code of each judged document of a row; return how many there are."""
     cells = codes.size // words.size
     n = 0
@@ -266,7 +153,7 @@ def _collect_judged(codes, words, length, ranks, found):
 
 
 @kernel
-def _count_judged(ranks, n, cutoffs, judged):
+def _count_judged(ranks: Ints, n: int, cutoffs: Ints, judged: Counts) -> None:
     """Write the number of judged documents at each cutoff."""
     k = 0
     for i in range(n):
@@ -277,7 +164,10 @@ def _count_judged(ranks, n, cutoffs, judged):
 
 
 @kernel
-def _accumulate_hits(ranks, found, n, lowest, total, cutoffs, hits, precision_sum):
+def _accumulate_hits(
+    ranks: Ints, found: Ints, n: int, lowest: int, total: int, cutoffs: Ints,
+    hits: Counts, precision_sum: Floats,
+) -> tuple[int, int]:  # fmt: skip
     """Write hits and precision sums at each cutoff; return first hit and hits at rank `total`."""
     count = 0
     precisions = 0.0
@@ -302,7 +192,10 @@ def _accumulate_hits(ranks, found, n, lowest, total, cutoffs, hits, precision_su
 
 
 @kernel
-def _accumulate_gains(ranks, found, n, gains, divisors, cutoffs, gain, discounted_gain):
+def _accumulate_gains(
+    ranks: Ints, found: Ints, n: int, gains: Floats, divisors: Floats, cutoffs: Ints,
+    gain: Floats, discounted_gain: Floats,
+) -> None:  # fmt: skip
     """Write the ranking's gain and discounted gain at each cutoff."""
     plain = 0.0
     discounted = 0.0
@@ -320,7 +213,10 @@ def _accumulate_gains(ranks, found, n, gains, divisors, cutoffs, gain, discounte
 
 
 @kernel
-def _accumulate_ideal(counts, ideal_order, gains, divisors, cutoffs, gain, discounted_gain):
+def _accumulate_ideal(
+    counts: Ints, ideal_order: Ints, gains: Floats, divisors: Floats, cutoffs: Ints,
+    gain: Floats, discounted_gain: Floats,
+) -> None:  # fmt: skip
     """Write the same for the ideal ranking: all judged documents from the highest gain down."""
     plain = 0.0
     discounted = 0.0

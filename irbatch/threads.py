@@ -7,6 +7,7 @@ child makes its own.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -42,7 +43,7 @@ def map_ranges(
     work(0, 1)  # compile before sharing, so that the threads don't all wait for one compiler
     pieces = min(rows - 1, threads * RANGES_PER_THREAD)
     bounds = [1 + (rows - 1) * i // pieces for i in range(pieces + 1)]
-    for done in [_pool(threads).submit(work, *pair) for pair in zip(bounds, bounds[1:])]:
+    for done in [_pool(threads).submit(work, *pair) for pair in itertools.pairwise(bounds)]:
         done.result()
 
 

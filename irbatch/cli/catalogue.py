@@ -46,21 +46,20 @@ def _listing() -> str:
     width = max(map(len, CATALOGUE))
     indent = " " * (width + 2)
     return "\n".join(
-        textwrap.fill(
-            f"{each.name:{width}}  {each.definition}", WIDTH, subsequent_indent=indent
-        )
+        textwrap.fill(f"{each.name:{width}}  {each.definition}", WIDTH, subsequent_indent=indent)
         for each in CATALOGUE.values()
     )
 
 
 def _entry(each: Declaration) -> str:
     """Say everything that is declared of a measure."""
+    largest = "any" if each.range[1] == np.inf else f"{each.range[1]:g}"
     facts = {
         "definition": each.definition,
         "past the end": each.past_end,
         "no relevant": f"a query without relevant documents: {each.no_relevant}",
         "over queries": each.aggregate,
-        "range": f"{each.range[0]:g} to {'any' if each.range[1] == np.inf else f'{each.range[1]:g}'}",
+        "range": f"{each.range[0]:g} to {largest}",
         "cutoff": f"{each.name}@k, or at full depth" if each.takes_cutoff else "none",
         "parameters": ", ".join(_parameters(each)),
         "also called": ", ".join(each.aliases),

@@ -62,7 +62,11 @@ def _cutoffs(options: argparse.Namespace) -> list[int] | None:
 
 
 def _note(results: Mapping[str, Results]) -> None:
-    """Tell, beside the numbers, what queries they hide."""
+    """Tell, beside the numbers, what queries they hide; once where it is so of all runs."""
+    notes: dict[str, list[str]] = {}
     for name, each in results.items():
         for note in each.notes():
-            print(f"note: {name}: {note}", file=sys.stderr)
+            notes.setdefault(note, []).append(name)
+    for note, names in notes.items():
+        whose = "" if len(names) == len(results) else f"{', '.join(names)}: "
+        print(f"note: {whose}{note}", file=sys.stderr)

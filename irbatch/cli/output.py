@@ -79,8 +79,9 @@ def print_table(results: AllResults, style: str, per_query: bool) -> None:
     head, rows = _table(results, style, per_query)
     if not per_query:
         rows = _embolden(results, rows)
-        if sum(max(map(len, column)) + 3 for column in zip(head, *rows)) > _terminal_width():
-            head, *rows = (list(row) for row in zip(head, *rows))
+        columns = [list(column) for column in zip(head, *rows, strict=True)]
+        if sum(max(map(len, column)) + 4 for column in columns) > _terminal_width():
+            head, *rows = columns
             head[0] = "measure"
     labels = 2 if per_query else 1
     table = Table(*(escape(cell) for cell in head), box=None, pad_edge=False, padding=(0, 2))
@@ -96,9 +97,7 @@ BOLD = "\x00"  # marks a cell until it is printed; no id can hold it
 
 
 def _markup(cell: str, escape: Any) -> str:
-    visible = "".join(
-        each if each.isprintable() else repr(each)[1:-1] for each in cell.strip(BOLD)
-    )
+    visible = "".join(each if each.isprintable() else repr(each)[1:-1] for each in cell.strip(BOLD))
     return f"[bold]{escape(visible)}[/bold]" if cell.startswith(BOLD) else str(escape(visible))
 
 
@@ -107,7 +106,7 @@ def _embolden(results: AllResults, rows: list[list[str]]) -> list[list[str]]:
     if len(results) < 2:
         return rows
     means = [list(each.mean().values()) for each in results.values()]
-    summed = [name for name in next(iter(results.values())).summed()]
+    summed = next(iter(results.values())).summed()
     for column in range(len(rows[0]) - 1):
         values = [row[column] for row in means]
         if not summed[column]:
@@ -117,9 +116,7 @@ def _embolden(results: AllResults, rows: list[list[str]]) -> list[list[str]]:
     return rows
 
 
-def _table(
-    results: AllResults, style: str, per_query: bool
-) -> tuple[list[str], list[list[str]]]:
+def _table(results: AllResults, style: str, per_query: bool) -> tuple[list[str], list[list[str]]]:
     """Lay out the head and the rows of a table for people."""
     first = next(iter(results.values()))
     names = list(first.mean(style))

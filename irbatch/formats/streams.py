@@ -7,16 +7,21 @@ import gzip
 import io
 import lzma
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from irbatch.errors import InputError
 
 __all__ = ["numbered_lines", "open_input"]
 
-MAGIC = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+MAGIC: dict[bytes, Callable[..., Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+}
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 BOM = b"\xef\xbb\xbf"
@@ -26,7 +31,7 @@ ARCHIVE_ERRORS = (EOFError, gzip.BadGzipFile, lzma.LZMAError, OSError)
 
 
 @contextmanager
-def open_input(path: str | Path, source: str) -> Iterator[BinaryIO]:
+def open_input(path: str | PathLike[str], source: str) -> Iterator[BinaryIO]:
     """Open a file for reading bytes, decompressed if its first bytes say that it is compressed.
 
     Args:
@@ -38,7 +43,7 @@ def open_input(path: str | Path, source: str) -> Iterator[BinaryIO]:
     """
     name = str(path)
     try:
-        raw = sys.stdin.buffer if name == "-" else io.BufferedReader(Path(name).open("rb", 0))
+        raw = sys.stdin.buffer if name == "-" else Path(name).open("rb")  # noqa: SIM115
     except OSError as problem:
         raise InputError(f"{problem.strerror or problem}", source=source, path=name) from problem
     head = cast(io.BufferedReader, raw).peek(8)[:8]
@@ -46,8 +51,10 @@ def open_input(path: str | Path, source: str) -> Iterator[BinaryIO]:
         raise InputError("is compressed with zstd: unpack it first", source=source, path=name)
     if head.startswith(UTF16_MARKS):
         raise InputError("is UTF-16 text; UTF-8 is expected", source=source, path=name)
-    opened = next((each for magic, each in MAGIC.items() if head.startswith(magic)), None)
-    stream = cast(BinaryIO, raw if opened is None else opened(raw))
+    stream = cast(BinaryIO, raw)
+    for magic, unpack in MAGIC.items():
+        if head.startswith(magic):
+            stream = unpack(raw)
     try:
         yield stream
     finally:
@@ -56,7 +63,7 @@ def open_input(path: str | Path, source: str) -> Iterator[BinaryIO]:
             raw.close()
 
 
-def numbered_lines(path: str | Path, source: str) -> Iterator[tuple[int, bytes]]:
+def numbered_lines(path: str | PathLike[str], source: str) -> Iterator[tuple[int, bytes]]:
     """Read a file's lines with their numbers from 1, without a byte order mark.
 
     Raises:

@@ -1,15 +1,15 @@
 """TREC's text formats: ``query iter document grade`` and ``query Q0 document rank score tag``.
 
 As in trec_eval, the columns ``iter``, ``Q0`` and ``rank`` are ignored (score decides the order),
-blank lines are skipped, and so are lines whose first word starts with ``#``, which trec_eval 10
-reads as comments.
+blank lines are skipped, and so are words after a run's tag and lines whose first word starts with
+``#``, which trec_eval 10 reads as comments.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
+from os import PathLike
 
 from irbatch.errors import LISTED_PROBLEMS, InputError, raise_problems
 from irbatch.formats.streams import numbered_lines
@@ -27,7 +27,7 @@ _NUL = b"\x00"
 Table = dict[str, dict[str, float]]
 
 
-def read_qrels(path: str | Path) -> Qrels:
+def read_qrels(path: str | PathLike[str]) -> Qrels:
     """Read judgments in TREC format: ``query iter document grade``.
 
     Args:
@@ -40,7 +40,7 @@ def read_qrels(path: str | Path) -> Qrels:
     return Qrels(table, name=str(path))
 
 
-def read_run(path: str | Path, name: str | None = None) -> Run:
+def read_run(path: str | PathLike[str], name: str | None = None) -> Run:
     """Read a run in TREC format: ``query Q0 document rank score tag``.
 
     Args:
@@ -55,7 +55,7 @@ def read_run(path: str | Path, name: str | None = None) -> Run:
 
 
 def _read(
-    path: str | Path,
+    path: str | PathLike[str],
     source: str,
     width: int,
     pick: Callable[[list[bytes]], tuple[bytes, bytes, bytes, str]],
@@ -67,7 +67,7 @@ def _read(
         if not columns or columns[0].startswith(b"#"):
             continue
         try:
-            query, document, value = _parse(columns, width, pick)
+            query, document, value = _parse(columns, source, width, pick)
             documents = table.setdefault(query, {})
             if document in documents:
                 raise InputError(
@@ -94,10 +94,11 @@ def _columns(line: bytes) -> list[bytes]:
 
 def _parse(
     columns: list[bytes],
+    source: str,
     width: int,
     pick: Callable[[list[bytes]], tuple[bytes, bytes, bytes, str]],
 ) -> tuple[str, str, float]:
-    if len(columns) != width:
+    if len(columns) < width or (len(columns) > width and not _only_remarks(columns, source)):
         hint = "; does an id contain a space?" if len(columns) > width else ""
         raise InputError(
             f"{len(columns)} columns where {width} are expected: "
@@ -107,6 +108,14 @@ def _parse(
     if _NUL in query or _NUL in document:
         raise InputError("contains a NUL byte: this is no text")
     return _id(query), _id(document), _number(value, what)
+
+
+def _only_remarks(columns: list[bytes], source: str) -> bool:
+    """Tell whether a run's extra words follow its tag, where trec_eval ignores them.
+
+    Had an id brought them in by a space, a word would stand in the rank's place.
+    """
+    return source == "run" and bool(_NUMBER.fullmatch(columns[3]))
 
 
 def _id(raw: bytes) -> str:

@@ -3,17 +3,14 @@
 from irbatch.measures import catalogue as _catalogue  # noqa: F401 - fills the catalogue
 from irbatch.measures.declare import (
     CATALOGUE,
-    GRADED,
-    REL,
-    Choice,
     Declaration,
     Measure,
-    Number,
     Spelling,
     define_measure,
 )
 from irbatch.measures.gains import DISCOUNTS, GAINS, define_discount, define_gain
 from irbatch.measures.names import measure, parse_measures
+from irbatch.measures.parameters import GRADED, REL, Choice, Number
 from irbatch.measures.plan import Plan
 
 __all__ = [

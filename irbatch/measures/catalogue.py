@@ -1,6 +1,6 @@
 """The measures: each one short formula over prefix statistics and one declaration beside it.
 
-Formulas see arrays ``(queries, cutoffs)``, see `irbatch.scan.PrefixStatistics`. A ratio whose
+Formulas see arrays ``(queries, cutoffs)``, see `irbatch.prefix.PrefixStatistics`. A ratio whose
 denominator is 0 is 0: nothing retrieved, or nothing to retrieve, scores nothing.
 """
 
@@ -11,8 +11,9 @@ import functools
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.measures.declare import GRADED, REL, Choice, Number, Spelling, define_measure
-from irbatch.scan import PrefixStatistics
+from irbatch.measures.declare import Spelling, define_measure
+from irbatch.measures.parameters import GRADED, REL, Choice, Number
+from irbatch.prefix import PrefixStatistics
 
 Array = npt.NDArray[np.float64]
 builtin = functools.partial(define_measure, builtin=True)
@@ -99,7 +100,7 @@ def capped_recall(s: PrefixStatistics) -> Array:
 )
 def f_measure(s: PrefixStatistics, beta: float) -> Array:
     """Return (1 + beta²) P R / (beta² P + R)."""
-    p, r = precision(s), recall(s)
+    p, r = ratio(s.hits, s.cutoff), ratio(s.hits, s.relevant)
     weight = beta * beta
     return ratio((1.0 + weight) * p * r, weight * p + r)
 
@@ -126,8 +127,7 @@ def success(s: PrefixStatistics) -> Array:
 
 @builtin(
     "RR",
-    definition="Reciprocal rank: 1 / rank of the first relevant document, 0 if it stands "
-    "beyond k.",
+    definition="Reciprocal rank: 1 / rank of the first relevant document, 0 if beyond k.",
     past_end="Ranks past the end count as not relevant.",
     source="Kantor & Voorhees 2000",
     aliases=("MRR", "ReciprocalRank"),

@@ -7,7 +7,6 @@ table and the name parser are all made from these.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,90 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.errors import InputError
-from irbatch.measures.gains import DISCOUNTS, GAINS
+from irbatch.measures.parameters import GRADED, REL, Parameter
 
 __all__ = [
     "CATALOGUE",
-    "Choice",
     "Declaration",
     "Measure",
-    "Number",
     "Spelling",
     "check_cutoff",
     "define_measure",
     "normal",
 ]
-
-
-@dataclass(frozen=True)
-class Number:
-    """A numeric parameter.
-
-    Args:
-        default: its value when not given.
-        above, least: limits, exclusive and inclusive.
-    """
-
-    default: float | None
-    above: float = -math.inf
-    least: float = -math.inf
-
-    def check(self, value: object) -> float:
-        """Return the value, or raise ValueError saying what would be one."""
-        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        if not number or not math.isfinite(float(value)):  # type: ignore[arg-type]
-            raise ValueError("a number")
-        numeric = float(value)  # type: ignore[arg-type]
-        if numeric <= self.above:
-            raise ValueError(f"a number above {self.above:g}")
-        if numeric < self.least:
-            raise ValueError(f"a number of at least {self.least:g}")
-        return numeric
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A parameter that is one of some words.
-
-    Args:
-        default: its value when not given.
-        options: the words; a mapping's keys are read anew at each check.
-    """
-
-    default: str
-    options: tuple[str, ...] | Mapping[str, object]
-
-    def check(self, value: object) -> str:
-        """Return the word, or raise ValueError listing the words."""
-        if isinstance(value, str) and value in self.options:
-            return value
-        raise ValueError("one of " + ", ".join(self.options))
-
-
-@dataclass(frozen=True)
-class Gain:
-    """The gain parameter: the name of a gain function, or a map of grades to gains."""
-
-    default: str = "linear"
-
-    def check(self, value: object) -> object:
-        """Return a name or sorted (grade, gain) pairs, or raise ValueError."""
-        if isinstance(value, str) and value in GAINS:
-            return value
-        pairs = value.items() if isinstance(value, Mapping) else value
-        if isinstance(pairs, str) or not hasattr(pairs, "__iter__"):
-            raise ValueError("one of " + ", ".join(GAINS) + ", or a map {grade:gain}")
-        try:
-            numbers = Number(None)
-            return tuple(sorted((numbers.check(g), numbers.check(v)) for g, v in pairs))
-        except (TypeError, ValueError):
-            raise ValueError("a map of grades to gains, such as {1:3,2:9}") from None
-
-
-Parameter = Number | Choice | Gain
-
-REL = Number(None, least=0.0)
-GRADED: dict[str, Parameter] = {"gain": Gain(), "discount": Choice("log2", DISCOUNTS), "rel": REL}
 
 
 @dataclass(frozen=True)
@@ -277,7 +203,7 @@ def define_measure(
     parameters: Mapping[str, Parameter] | None = None,
     takes_cutoff: bool = True,
     aggregate: str = "mean",
-    range: tuple[float, float] = (0.0, 1.0),  # noqa: A002 - the field's word
+    range: tuple[float, float] = (0.0, 1.0),
     past_end: str = "",
     no_relevant: str = "0",
     source: str = "",

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.errors import InputError
-from irbatch.scan import Weighting
+from irbatch.prefix import Weighting
 
 __all__ = ["DISCOUNTS", "GAINS", "define_discount", "define_gain", "make_weighting"]
 

@@ -63,7 +63,8 @@ def parse_measures(
     at = None if cutoffs is None else [check_cutoff(cutoff) for cutoff in cutoffs]
     if isinstance(wishes, str | Measure):
         wishes = [wishes]
-    index, problems = _index(), []
+    index = _index()
+    problems: list[InputError] = []
     found: dict[Measure, None] = {}
     for wish in wishes:
         try:

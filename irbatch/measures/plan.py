@@ -12,7 +12,8 @@ from irbatch.errors import InputError
 from irbatch.matrix import RelevanceMatrix
 from irbatch.measures.declare import Measure
 from irbatch.measures.gains import make_weighting
-from irbatch.scan import FULL_DEPTH, Scan, ScanRequest, scan
+from irbatch.prefix import FULL_DEPTH, Scan, ScanRequest
+from irbatch.scan import scan
 
 __all__ = ["Plan"]
 
@@ -61,7 +62,7 @@ class Plan:
         self.request = ScanRequest(
             cutoffs=cutoffs,
             thresholds=list(thresholds),
-            weightings=[make_weighting(*key) for key in weightings],  # type: ignore[arg-type]
+            weightings=[make_weighting(*key) for key in weightings],
         )
 
     def check_levels(self, levels: Array) -> None:
@@ -108,10 +109,13 @@ class Plan:
         self, group: _Group, matrix: RelevanceMatrix, scanned: Scan
     ) -> npt.NDArray[np.bool_]:
         """Tell, bool ``(queries, 1)``, where the measure has a document to look for."""
-        if not group.measure.declaration.graded:
-            return scanned.relevant[group.threshold][:, None] > 0
-        gains = self.request.weightings[group.weighting].gain(matrix.levels)
-        return matrix.judged[:, gains > 0].sum(axis=1, keepdims=True) > 0
+        if group.measure.declaration.graded:
+            gains = self.request.weightings[group.weighting].gain(matrix.levels)
+            wanted = matrix.judged[:, gains > 0].sum(axis=1)
+        else:
+            wanted = scanned.relevant[group.threshold]
+        something: npt.NDArray[np.bool_] = (wanted > 0)[:, None]
+        return something
 
 
 def _evaluate(group: _Group, scanned: Scan) -> Array:

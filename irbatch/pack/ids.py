@@ -60,8 +60,7 @@ def _look_up(qrels: Qrels, row: int, ranking: Sequence[Any]) -> npt.NDArray[np.i
             document=ranking[0],
         )
     if len(set(ranking)) != len(ranking):
-        seen: set[Any] = set()
-        twice = next(each for each in ranking if each in seen or seen.add(each))
+        twice = next(each for i, each in enumerate(ranking) if each in ranking[:i])
         raise InputError(
             f"document {twice!r} stands in the ranking twice",
             source="run",

@@ -159,7 +159,7 @@ def _count(
 
 
 @kernel
-def _count_levels(codes, counts):
+def _count_levels(codes: npt.NDArray[np.signedinteger], counts: npt.NDArray[np.int64]) -> None:
     """Add one to the row's count of each code that is a level."""
     for row in range(codes.shape[0]):
         for i in range(codes.shape[1]):
@@ -196,14 +196,10 @@ def _as_rows(labels: Any, name: str) -> Labels | Sequence[Labels]:
 
 def _check_kind(values: Labels, name: str, query: int | None = None) -> None:
     if values.dtype.kind not in "biuf":
-        raise InputError(
-            f"labels are numbers, not {values.dtype.name}", source=name, query=query
-        )
+        raise InputError(f"labels are numbers, not {values.dtype.name}", source=name, query=query)
 
 
-def _check_lengths(
-    lengths: Any, widths: npt.NDArray[np.int64], name: str
-) -> npt.NDArray[np.int64]:
+def _check_lengths(lengths: Any, widths: npt.NDArray[np.int64], name: str) -> npt.NDArray[np.int64]:
     checked = np.asarray(lengths)
     if checked.shape != widths.shape or checked.dtype.kind not in "iu":
         raise InputError(
@@ -227,7 +223,7 @@ def _unmasked_lengths(labels: np.ma.MaskedArray[Any, Any], name: str) -> npt.NDA
     mask = np.ma.getmaskarray(labels)
     if mask.ndim != 2:
         raise InputError(f"labels are 2-D, queries x ranks, not of shape {mask.shape}", source=name)
-    lengths = (~mask).sum(axis=1)
+    lengths: npt.NDArray[np.int64] = (~mask).sum(axis=1)
     if (mask != (np.arange(mask.shape[1]) >= lengths[:, None])).any():
         raise InputError("masked cells may only end a row: ranks have no gaps", source=name)
     return lengths

@@ -114,7 +114,9 @@ class _Join:
             if len(judged) <= len(ranking):
                 fill(wanted, starts[i], starts[i + 1], map(ranking.get, judged, missing))
             else:
-                places = map(self.qrels.code_of(int(self.rows[i])).get, ranking, itertools.repeat(-1))
+                places = map(
+                    self.qrels.code_of(int(self.rows[i])).get, ranking, itertools.repeat(-1)
+                )
                 place = np.fromiter(places, np.intp, len(ranking))
                 part = wanted[starts[i] : starts[i + 1]]
                 part[:] = math.nan

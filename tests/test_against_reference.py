@@ -1,0 +1,112 @@
+"""Every measure, with every parameter, against the slow twin on problems made to be nasty."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import reference
+from problems import Qrels, Run, nasty_problems
+
+import irbatch
+from irbatch.measures import CATALOGUE, Measure, measure
+
+CUTOFFS = (1, 2, 3, 5, 10, 100, None)
+
+# The parameters each measure is tried with; the first is the default.
+VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "P": [{}, {"rel": 2}, {"rel": 0}],
+    "R": [{}, {"rel": 2}],
+    "Rcap": [{}, {"rel": 2}],
+    "F": [{}, {"beta": 2.0}, {"beta": 0.5, "rel": 2}],
+    "Success": [{}, {"rel": 2}],
+    "RR": [{}, {"rel": 2}],
+    "AP": [{}, {"rel": 2}, {"norm": "min"}, {"norm": "found"}, {"norm": "min", "rel": 3}],
+    "Rprec": [{}, {"rel": 2}],
+    "CG": [{}, {"gain": "exp"}, {"gain": {1: 3, 2: 9}}, {"rel": 2}],
+    "DCG": [
+        {},
+        {"gain": "exp"},
+        {"gain": {0: 0.5, 2: 9}},
+        {"rel": 2},
+        *({"discount": name} for name in ("ln", "log10", "jk2", "rank", "none")),
+    ],
+    "IDCG": [{}, {"gain": "exp"}, {"gain": {1: 3, 2: 2}}, {"rel": 2}, {"discount": "jk2"}],
+    "nDCG": [{}, {"gain": "exp"}, {"gain": {1: 3, 2: 2}}, {"rel": 2}, {"discount": "ln"}],
+    "Judged": [{}],
+    "NumQ": [{}],
+    "NumRet": [{}],
+    "NumRel": [{}, {"rel": 2}],
+    "NumRelRet": [{}, {"rel": 2}],
+}
+LARGEST_EXPONENT = 1023
+
+
+def test_twin_and_catalogue_hold_the_same_measures() -> None:
+    builtin = {name for name, each in CATALOGUE.items() if each.builtin}
+    assert builtin == set(reference.MEASURES) == set(VARIANTS)
+
+
+def variants(huge: bool) -> Iterator[tuple[Measure, dict[str, Any]]]:
+    for name, settings in VARIANTS.items():
+        for parameters in settings:
+            if not (huge and parameters.get("gain") == "exp"):
+                for cutoff in CUTOFFS if CATALOGUE[name].takes_cutoff else (None,):
+                    plain = measure(name)(**parameters)
+                    yield (plain if cutoff is None else plain @ cutoff), parameters
+
+
+def compare(qrels: Qrels, run: Run, **settings: Any) -> None:
+    huge = any(grade > LARGEST_EXPONENT for each in qrels.values() for grade in each.values())
+    wanted = list(variants(huge))
+    found = irbatch.evaluate(qrels, run, [each for each, _ in wanted], **settings)
+    for each, parameters in wanted:
+        expected = reference.evaluate(qrels, run, each.name, each.cutoff, **parameters, **settings)
+        values = found.per_query(each)
+        assert list(values) == list(expected)
+        for query, value in expected.items():
+            assert math.isclose(values[query], value, rel_tol=1e-13), (str(each), query)
+        total = reference.aggregate(each.name, expected.values())
+        assert math.isclose(found[each], total, rel_tol=1e-13), str(each)
+
+
+@pytest.mark.parametrize("score_dtype", ["float64", "float32"])
+@pytest.mark.parametrize("judged_only", [False, True])
+def test_whole_catalogue(score_dtype: str, judged_only: bool) -> None:
+    for qrels, run in nasty_problems(seed=20 + judged_only, count=40):
+        compare(qrels, run, score_dtype=score_dtype, judged_only=judged_only)
+
+
+def test_fractional_grades() -> None:
+    wanted = ["P(rel=0.5)@3", "AP(rel=1)", "nDCG", "nDCG@3", "DCG(gain=exp)@5", "CG", "IDCG@2"]
+    for qrels, run in nasty_problems(seed=3, count=60, float_grades=True):
+        found = irbatch.evaluate(qrels, run, [w for w in wanted if huge_is_fine(qrels, w)])
+        for name in found.measures:
+            each = measure(name)
+            parameters = {key: each[key] for key, _ in each.parameters}
+            expected = reference.evaluate(qrels, run, each.name, each.cutoff, **parameters)
+            for query, value in found.per_query(name).items():
+                assert math.isclose(value, expected[query], rel_tol=1e-13), (name, query)
+
+
+def huge_is_fine(qrels: Qrels, name: str) -> bool:
+    largest = max(grade for each in qrels.values() for grade in (*each.values(), 0))
+    return "exp" not in name or largest <= LARGEST_EXPONENT
+
+
+@pytest.mark.parametrize("levels", [130, 5_000])
+def test_many_grade_levels(levels: int) -> None:
+    """More grades than a byte can tell apart: wider codes, and levels of each block's own."""
+    qrels = {f"q{i}": {f"d{j}": (i * 31 + j * 17) % levels for j in range(90)} for i in range(80)}
+    run = {q: {f"d{j}": float((j * 37) % 101) for j in range(5, 95)} for q in qrels}
+    found = irbatch.evaluate(qrels, run, "nDCG@10 DCG CG@50 AP(rel=60) NumRel(rel=60)")
+    for name, k, parameters in [
+        ("nDCG", 10, {}), ("DCG", None, {}), ("CG", 50, {}), ("AP", None, {"rel": 60}),
+        ("NumRel", None, {"rel": 60}),
+    ]:  # fmt: skip
+        expected = reference.evaluate(qrels, run, name, k, **parameters)
+        column = measure(name)(**parameters)
+        values = found.per_query(column if k is None else column @ k)
+        assert values == pytest.approx({q: float(v) for q, v in expected.items()}, rel=1e-13)
