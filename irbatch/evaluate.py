@@ -24,6 +24,7 @@ __all__ = ["compute_values", "evaluate", "evaluate_runs", "name_runs"]
 Judgments = Qrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str]
 Rankings = Run | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str]
 Wishes = str | Measure | Iterable[str | Measure]
+Cutoffs = int | Iterable[int | None] | None
 
 SAMPLES = 3
 
@@ -32,7 +33,7 @@ def evaluate(
     qrels: Judgments,
     run: Rankings,
     measures: Wishes,
-    cutoffs: Iterable[int] | None = None,
+    cutoffs: Cutoffs = None,
     *,
     missing: str = "zero",
     no_relevant: str = "zero",
@@ -51,7 +52,8 @@ def evaluate(
         run: `Run`, query to document to score, or the path of a TREC run file.
         measures: names such as ``"nDCG@10"``, ``"P@{1,5,10}"``, ``"AP(rel=2)"``, or other
             tools' names; or `Measure` objects.
-        cutoffs: applied to every measure given without one.
+        cutoffs: one or several, applied to every measure given without one; None among them
+            stands for full depth.
         missing: what a judged query that is missing from the run does: score ``"zero"``, be left
             out (``"skip"``), or be an ``"error"``.
         no_relevant: what a query without relevant documents does: score ``"zero"``, or be left
@@ -67,7 +69,7 @@ def evaluate(
     >>> qrels = {"q1": {"d1": 2, "d2": 1}, "q2": {"d3": 1}}
     >>> run = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d4": 0.7, "d3": 0.6}}
     >>> evaluate(qrels, run, ["nDCG@10", "P@{1,2}"]).mean()
-    {'nDCG@10': 0.7453177817307573, 'P@1': 0.5, 'P@2': 0.75}
+    {'nDCG@10': 0.7453242267118274, 'P@1': 0.5, 'P@2': 0.75}
     """
     settings = Settings(missing, no_relevant, judged_only, score_dtype)
     plan = Plan(parse_measures(measures, cutoffs))
@@ -78,7 +80,7 @@ def evaluate_runs(
     qrels: Judgments,
     runs: Mapping[str, Rankings] | Iterable[Rankings],
     measures: Wishes,
-    cutoffs: Iterable[int] | None = None,
+    cutoffs: Cutoffs = None,
     **settings: Any,
 ) -> dict[str, Results]:
     """Evaluate several systems against the same judgments, which are prepared once.

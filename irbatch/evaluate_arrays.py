@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
 
 from irbatch.errors import InputError
-from irbatch.evaluate import Wishes, compute_values
+from irbatch.evaluate import Cutoffs, Wishes, compute_values
 from irbatch.measures import Plan, parse_measures
 from irbatch.pack import LabelRows, pack_ids, pack_labels, rank_by_score
 from irbatch.qrels import Qrels
@@ -23,7 +23,7 @@ def evaluate_ids(
     ranked: Any,
     relevant: Any,
     measures: Wishes,
-    cutoffs: Iterable[int] | None = None,
+    cutoffs: Cutoffs = None,
     *,
     pad: object = None,
     missing: str = "zero",
@@ -75,7 +75,7 @@ def evaluate_ids(
 def evaluate_matrix(
     relevance: Any,
     measures: Wishes,
-    cutoffs: Iterable[int] | None = None,
+    cutoffs: Cutoffs = None,
     *,
     lengths: Any = None,
     judged: Any = None,
@@ -122,7 +122,7 @@ def evaluate_scores(
     scores: Any,
     relevance: Any,
     measures: Wishes,
-    cutoffs: Iterable[int] | None = None,
+    cutoffs: Cutoffs = None,
     *,
     ties: str = "error",
     query_ids: Sequence[Any] | None = None,
@@ -176,6 +176,9 @@ def _check_query_ids(query_ids: Sequence[Any] | None, n: int) -> Sequence[Any]:
         raise InputError("there are no queries", source="relevance")
     if query_ids is None:
         return range(n)
+    if isinstance(query_ids, str | AbstractSet | Mapping):
+        raise InputError(f"ids are a sequence, not a {type(query_ids).__name__}",
+                         source="query_ids")  # fmt: skip
     if len(query_ids) != n or len(set(query_ids)) != n:
         raise InputError(f"{n} queries need {n} different ids, not {len(set(query_ids))}",
                          source="query_ids")  # fmt: skip

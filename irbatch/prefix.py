@@ -56,8 +56,8 @@ class PrefixStatistics:
         retrieved: documents retrieved, ``(queries, 1)``.
         relevant: relevant documents in the judgments, ``(queries, 1)``.
         hits: relevant documents among the first k.
-        first_hit: rank of the first relevant document, 0 if none; ``(queries, 1)``.
-        hits_at_relevant: hits among the first `relevant` documents, ``(queries, 1)``.
+        first_hit: rank of the first relevant document, 0 if none is among the first k.
+        hits_at_relevant: hits among the first min(k, `relevant`) documents.
         precision_sum: sum of the precisions at the ranks of the hits.
         judged: judged documents among the first k.
         gain, discounted_gain: sums over the first k documents.
@@ -108,20 +108,23 @@ class Scan:
             columns: positions of the cutoffs in the request.
         """
         at = list(columns)
-        cutoff = self.cutoffs[at].astype(np.float64)[None, :]
         retrieved = self.retrieved.astype(np.float64)[:, None]
+        cutoffs = self.cutoffs[at].astype(np.float64)[None, :]
+        cutoff = np.where(cutoffs == FULL_DEPTH, retrieved, cutoffs)
+        hits = self.hits[threshold][:, at].astype(np.float64)
 
         def column(values: Ints) -> Array:
             of_queries: Array = values[threshold].astype(np.float64)[:, None]
             return of_queries
 
+        first_hit, relevant = column(self.first_hit), column(self.relevant)
         return PrefixStatistics(
-            cutoff=np.where(cutoff == FULL_DEPTH, retrieved, cutoff),
+            cutoff=cutoff,
             retrieved=retrieved,
-            relevant=column(self.relevant),
-            hits=self.hits[threshold][:, at].astype(np.float64),
-            first_hit=column(self.first_hit),
-            hits_at_relevant=column(self.hits_at_relevant),
+            relevant=relevant,
+            hits=hits,
+            first_hit=np.where(first_hit <= cutoff, first_hit, 0.0),
+            hits_at_relevant=np.where(cutoff < relevant, hits, column(self.hits_at_relevant)),
             precision_sum=self.precision_sum[threshold][:, at],
             judged=self.judged[:, at].astype(np.float64),
             gain=self.gain[weighting][:, at],

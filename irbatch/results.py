@@ -65,7 +65,7 @@ class Results:
         query_ids: the queries.
         measures: the measures.
         counts: see `Counts`.
-        signature: every setting that shaped the numbers, by name.
+        settings: every setting that shaped the numbers, by name.
         name: the system's.
 
     >>> import irbatch
@@ -80,7 +80,7 @@ class Results:
         query_ids: Sequence[Any],
         measures: Sequence[Column],
         counts: Counts,
-        signature: Mapping[str, str],
+        settings: Mapping[str, str],
         name: str | None = None,
     ) -> None:
         self.values = values
@@ -88,7 +88,7 @@ class Results:
         self.query_ids = list(query_ids)
         self._measures = tuple(measures)
         self.counts = counts
-        self._signature = dict(signature)
+        self._settings = dict(settings)
         self.name = name
         self._column = {str(each): column for column, each in enumerate(self._measures)}
 
@@ -100,7 +100,12 @@ class Results:
     @property
     def signature(self) -> str:
         """Every setting that shaped the numbers, on one line."""
-        return " | ".join(f"{name}: {value}" for name, value in self._signature.items())
+        return " | ".join(f"{name}: {value}" for name, value in self.settings.items())
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Every setting that shaped the numbers, by name."""
+        return dict(self._settings)
 
     def __getitem__(self, name: str | Column) -> float:
         """Return a measure's mean (or sum, for a count), by any spelling of its name."""
@@ -176,7 +181,7 @@ class Results:
         mean = {key: None if math.isnan(value) else value for key, value in self.mean().items()}
         everything = {
             "name": self.name,
-            "signature": self._signature,
+            "settings": self.settings,
             "counts": asdict(self.counts),
             "mean": mean,
             "per_query": per_query,
@@ -206,7 +211,8 @@ class Results:
         named = f" of {self.name!r}" if self.name else ""
         shown = self.measures[:SHOWN_MEASURES]
         width = max(map(len, shown), default=0)
-        lines = [f"Results{named}: {self.counts.queries} queries, {len(self._measures)} measures"]
+        size = f"{_many(len(self), 'query')}, {_many(len(self._measures), 'measure')}"
+        lines = [f"Results{named}: {size}"]
         lines += [f"  {name:{width}}  {self.shown(name)}" for name in shown]
         if len(self._measures) > len(shown):
             lines.append(f"  … and {len(self._measures) - len(shown)} more")
@@ -219,7 +225,7 @@ class Results:
             f"<tr><th style='text-align:left'>{escape(name)}</th><td>{self.shown(name)}</td></tr>"
             for name in self.measures
         )
-        caption = escape(f"{self.name or 'Results'}: {self.counts.queries} queries")
+        caption = escape(f"{self.name or 'Results'}: {_many(len(self), 'query')}")
         notes = "".join(f"<div>{escape(note)}</div>" for note in self.notes())
         return (
             f"<table><caption>{caption}</caption>{rows}</table>{notes}"
@@ -246,11 +252,7 @@ class Results:
             (counts.unjudged, "only in the run, ignored"),
             (counts.no_relevant, "without relevant documents"),
         ]
-        return [
-            f"{number} {'query' if number == 1 else 'queries'} {what}"
-            for number, what in said
-            if number
-        ]
+        return [f"{_many(number, 'query')} {what}" for number, what in said if number]
 
     def _find(self, name: str | Column) -> int:
         text = str(name)
@@ -268,6 +270,13 @@ class Results:
         if self._measures[column].aggregate == "sum":
             return total
         return total / len(values) if values else math.nan
+
+
+def _many(number: int, noun: str) -> str:
+    """Count in words: ``1 query``, ``2 queries``."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {noun.removesuffix('y')}ies" if noun.endswith("y") else f"{number} {noun}s"
 
 
 def csv_cell(value: object) -> str:

@@ -35,6 +35,9 @@ def read_qrels(path: str | PathLike[str]) -> Qrels:
 
     Raises:
         InputError: listing the first 20 problems by line; nothing is returned then.
+
+    >>> read_qrels("examples/data/qrels.txt")  # doctest: +SKIP
+    <Qrels 'examples/data/qrels.txt': 120 queries, 5731 judgments>
     """
     table = _read(path, "qrels", 4, lambda columns: (columns[0], columns[2], columns[3], "grade"))
     return Qrels(table, name=str(path))
@@ -49,6 +52,9 @@ def read_run(path: str | PathLike[str], name: str | None = None) -> Run:
 
     Raises:
         InputError: listing the first 20 problems by line; nothing is returned then.
+
+    >>> read_run("examples/data/pca10.run", name="pca10")  # doctest: +SKIP
+    <Run 'pca10': 116 queries>
     """
     table = _read(path, "run", 6, lambda columns: (columns[0], columns[2], columns[4], "score"))
     return Run(table, name=name or str(path))

@@ -141,8 +141,8 @@ def success(s: PrefixStatistics) -> Array:
     ),
 )
 def reciprocal_rank(s: PrefixStatistics) -> Array:
-    """Return 1 / first hit, within the cutoff."""
-    return np.where(s.first_hit <= s.cutoff, ratio(np.ones_like(s.first_hit), s.first_hit), 0.0)
+    """Return 1 / first hit."""
+    return ratio(np.ones_like(s.first_hit), s.first_hit)
 
 
 @builtin(
@@ -184,7 +184,7 @@ def average_precision(s: PrefixStatistics, norm: str) -> Array:
 )
 def r_precision(s: PrefixStatistics) -> Array:
     """Return hits among the first `relevant` documents / relevant."""
-    return ratio(np.where(s.cutoff < s.relevant, s.hits, s.hits_at_relevant), s.relevant)
+    return ratio(s.hits_at_relevant, s.relevant)
 
 
 @builtin(

@@ -49,18 +49,23 @@ def measure(name: str) -> Measure:
 
 
 def parse_measures(
-    wishes: str | Measure | Iterable[str | Measure], cutoffs: Iterable[int] | None = None
+    wishes: str | Measure | Iterable[str | Measure],
+    cutoffs: int | Iterable[int | None] | None = None,
 ) -> tuple[Measure, ...]:
     """Turn what was asked for into measures, each once, in the order asked.
 
     Args:
         wishes: a name, several separated by spaces, a `Measure`, or several of these.
-        cutoffs: applied to every measure that takes a cutoff and was given none.
+        cutoffs: one or several, applied to every measure that takes a cutoff and was given none;
+            None among them stands for full depth.
 
     Raises:
         InputError: naming all that could not be understood, each with the nearest spelling.
+
+    >>> print(*parse_measures("nDCG AP@100 R", cutoffs=[5, 10]))
+    nDCG@5 nDCG@10 AP@100 R@5 R@10
     """
-    at = None if cutoffs is None else [check_cutoff(cutoff) for cutoff in cutoffs]
+    at = _check_cutoffs(cutoffs)
     if isinstance(wishes, str | Measure):
         wishes = [wishes]
     index = _index()
@@ -79,11 +84,19 @@ def parse_measures(
     return tuple(found)
 
 
-def _apply(each: Measure, cutoffs: list[int] | None) -> Iterator[Measure]:
+def _check_cutoffs(cutoffs: object) -> list[int | None] | None:
+    if cutoffs is None:
+        return None
+    if isinstance(cutoffs, str) or not isinstance(cutoffs, Iterable):
+        return [check_cutoff(cutoffs)]
+    return [None if cutoff is None else check_cutoff(cutoff) for cutoff in cutoffs]
+
+
+def _apply(each: Measure, cutoffs: list[int | None] | None) -> Iterator[Measure]:
     if cutoffs is None or each.cutoff is not None or not each.declaration.takes_cutoff:
         yield each
     else:
-        yield from (each @ cutoff for cutoff in cutoffs)
+        yield from (each if cutoff is None else each @ cutoff for cutoff in cutoffs)
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ class Plan:
         values = np.empty((matrix.retrieved.size, len(self.measures)))
         for group in self._groups:
             found = _evaluate(group, scanned)
-            if skip_no_relevant and group.measure.declaration.aggregate == "mean":
+            if skip_no_relevant and _looks_for_relevant(group.measure):
                 found = np.where(self._anything_to_find(group, matrix, scanned), found, np.nan)
             values[:, group.positions] = found
         return values
@@ -134,6 +134,11 @@ def _evaluate(group: _Group, scanned: Scan) -> Array:
             f"{len(group.columns)} cutoffs: {type(problem).__name__}: {problem}",
             source="measures",
         ) from problem
+
+
+def _looks_for_relevant(measure: Measure) -> bool:
+    """Tell whether a query without relevant documents leaves the measure nothing to say."""
+    return measure.aggregate == "mean" and "rel" in measure.declaration.parameters
 
 
 def _scan_cutoff(measure: Measure) -> int:

@@ -1,0 +1,97 @@
+"""The relevance matrix: blocks are bounded, padding is inert, levels are any grades."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import irbatch
+from irbatch.matrix import (
+    BLOCK_BYTES,
+    NEGATIVE,
+    PAD,
+    UNJUDGED,
+    RelevanceMatrix,
+    code_dtype,
+    padded_depth,
+    plan_blocks,
+)
+from irbatch.measures import Plan, parse_measures
+from irbatch.pack import pack_run
+
+
+@pytest.mark.parametrize(
+    "depths",
+    [[], [0], [5] * 1000, [10] * 9_999 + [10**6], [0, 1, 2, 3] * 50, list(range(3000))],
+)
+def test_blocks_hold_every_query_once_and_stay_bounded(depths: list[int]) -> None:
+    lengths = np.array(depths, np.int64)
+    blocks = list(plan_blocks(lengths, n_levels=4))
+    everything = np.concatenate([np.empty(0, np.intp), *blocks])
+    assert sorted(everything.tolist()) == list(range(len(depths)))
+    for rows in blocks:
+        widest = lengths[rows].max()
+        assert rows.size * widest <= BLOCK_BYTES or rows.size == 1
+        assert widest <= 2 * lengths[rows].min() + 64, "padding at most doubles a row"
+
+
+def test_rankings_of_one_length_keep_their_order() -> None:
+    blocks = list(plan_blocks(np.full(5000, 1000), n_levels=2))
+    assert len(blocks) > 1
+    assert np.concatenate(blocks).tolist() == list(range(5000))
+
+
+def test_one_deep_query_beside_many_short_ones_costs_megabytes() -> None:
+    """Padded to one depth this would take ten gigabytes."""
+    deep = {f"d{i}": float(i) for i in range(200_000)}
+    run = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(10_000)} | {"deep": deep}
+    qrels = {q: {"a": 1, "d7": 1} for q in run}
+    prepared, wrapped = irbatch.Qrels(qrels), irbatch.Run(run)
+    plan = Plan(parse_measures("nDCG@10 AP"))
+    tracemalloc.start()
+    for block in pack_run(prepared, wrapped, np.arange(len(prepared))):
+        plan.values(block.matrix)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 64 << 20
+
+
+@pytest.mark.parametrize(
+    ("levels", "name"), [(1, "int8"), (127, "int8"), (128, "int16"), (40_000, "int32")]
+)
+def test_codes_are_as_narrow_as_levels_allow(levels: int, name: str) -> None:
+    assert code_dtype(levels) == np.dtype(name)
+    assert padded_depth(9, code_dtype(levels)) * code_dtype(levels).itemsize % 8 == 0
+
+
+def test_what_stands_in_the_matrix() -> None:
+    qrels = irbatch.Qrels({"q": {"a": 5, "b": -1, "c": 0.5, "z": 5}})
+    run = irbatch.Run({"q": {"a": 4, "x": 3, "b": 2, "c": 1}})
+    (block,) = pack_run(qrels, run, np.arange(1))
+    assert block.matrix.levels.tolist() == [0.5, 5.0]
+    assert block.matrix.codes.tolist() == [[1, UNJUDGED, NEGATIVE, 0, PAD, PAD, PAD, PAD]]
+    assert block.matrix.judged.tolist() == [[1, 2]], "negative grades are at no level"
+    assert block.matrix.condensed().codes.tolist() == [[1, 0, PAD, PAD, PAD, PAD, PAD, PAD]]
+
+
+def test_grades_may_be_huge_or_fractional() -> None:
+    qrels = {"q": {"a": 2**40, "b": 1e-300, "c": 2.0**53}}
+    run = {"q": {"c": 3.0, "a": 2.0, "b": 1.0}}
+    assert irbatch.evaluate(qrels, run, "nDCG")["nDCG"] == 1.0
+    assert irbatch.evaluate(qrels, run, "CG@2")["CG@2"] == 2.0**53 + 2**40
+
+
+def test_cells_past_the_end_change_nothing() -> None:
+    codes = np.full((1, 16), PAD, np.int8)
+    codes[0, :3] = [1, UNJUDGED, 0]
+    junk = codes.copy()
+    junk[0, 3:] = 1
+    levels, retrieved, judged = np.array([0.0, 1.0]), np.array([3]), np.array([[1, 2]])
+    plan = Plan(parse_measures("nDCG AP P P@10 Judged NumRet RR R@5"))
+    values = [
+        plan.values(RelevanceMatrix(each, levels, retrieved, judged)).tolist()
+        for each in (codes, junk, codes[:, :8].copy())
+    ]
+    assert values[0] == values[1] == values[2]

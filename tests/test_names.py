@@ -1,0 +1,186 @@
+"""Names of measures: the grammar, other tools' spellings, and what is said of bad ones."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import irbatch
+from irbatch import InputError, measure, parse_measures
+from irbatch.measures import CATALOGUE, DISCOUNTS, Measure
+
+SPELLINGS = {
+    # ours and ir_measures'
+    "nDCG@10": "nDCG@10", "AP(rel=2)@100": "AP(rel=2)@100", "RR": "RR", "MRR@10": "RR@10",
+    "Precision@5": "P@5", "P( rel = 2 ) @ 5": "P(rel=2)@5", "SetP": "P", "SetR": "R",
+    "nDCG(dcg='exp-log2')@20": "nDCG(gain=exp)@20", 'nDCG(dcg="log2")@20': "nDCG@20",
+    "nDCG(gains={0:0,1:3})@10": "nDCG(gain={0:0,1:3})@10", "Judged@10": "Judged@10",
+    "F1@10": "F@10", "F(beta=2.0)": "F(beta=2)", "AP(norm=min)@10": "AP(norm=min)@10",
+    "DCG(gain=exp, discount=ln)@5": "DCG(gain=exp,discount=ln)@5",
+    "nDCG(discount=log2)": "nDCG",
+    # trec_eval and pytrec_eval
+    "map": "AP", "map_cut_100": "AP@100", "ndcg": "nDCG", "ndcg_cut_10": "nDCG@10",
+    "P_5": "P@5", "P.5": "P@5", "recall_1000": "R@1000", "recip_rank": "RR", "Rprec": "Rprec",
+    "success_1": "Success@1", "relative_P_5": "Rcap@5", "set_recall": "R", "set_F": "F",
+    "set_relative_P": "Rcap", "num_q": "NumQ", "num_rel_ret": "NumRelRet",
+    "ndcg.1=3,2=9,4=4.5": "nDCG(gain={1:3,2:9,4:4.5})",
+    # ranx
+    "ndcg@10": "nDCG@10", "ndcg@10-l2": "nDCG(rel=2)@10", "map-l2": "AP(rel=2)",
+    "ndcg_burges@5": "nDCG(gain=exp)@5", "dcg_burges": "DCG(gain=exp)", "hit_rate@3": "Success@3",
+    "r-precision": "Rprec", "hits@4": "NumRelRet@4", "f1@2": "F@2", "precision@7": "P@7",
+    # BEIR, MTEB, sentence-transformers
+    "NDCG@10": "nDCG@10", "MAP@10": "AP@10", "Recall@100": "R@100", "R_cap@10": "Rcap@10",
+    "Accuracy@1": "Success@1", "accuracy@3": "Success@3", "ndcg_at_10": "nDCG@10",
+    "mrr_at_10": "RR@10", "hit_rate_at_10": "Success@10", "precision_at_1": "P@1",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("spelled", "canonical"), SPELLINGS.items())
+def test_spellings(spelled: str, canonical: str) -> None:
+    assert str(measure(spelled)) == canonical
+    assert measure(canonical) == measure(spelled)
+
+
+def test_several_cutoffs_in_one_name() -> None:
+    def names(text: str) -> list[str]:
+        return [str(each) for each in parse_measures(text)]
+
+    assert names("P@{1,5,10}") == names("P.1,5,10") == ["P@1", "P@5", "P@10"]
+    assert names("nDCG@{1, 5} AP") == ["nDCG@1", "nDCG@5", "AP"]
+    assert names("ndcg_cut")[:3] == ["nDCG@5", "nDCG@10", "nDCG@15"]
+    assert len(names("map_cut")) == len(names("relative_P")) == 9
+
+
+def test_cutoffs_argument_goes_to_measures_without_one() -> None:
+    found = parse_measures(["nDCG", "P@3", "NumQ"], cutoffs=[1, 10])
+    assert list(map(str, found)) == ["nDCG@1", "nDCG@10", "P@3", "NumQ"]
+
+
+def test_each_measure_once_in_the_order_asked() -> None:
+    found = parse_measures("P@10 AP P_10 precision@010 map")
+    assert list(map(str, found)) == ["P@10", "AP"]
+
+
+def all_settings() -> st.SearchStrategy[Measure]:
+    numbers = st.one_of(st.integers(0, 9), st.floats(0, 1e6), st.floats(0, 1, exclude_min=True))
+    values = {
+        "rel": numbers,
+        "beta": st.one_of(st.integers(1, 9), st.floats(0.001, 1e6)),
+        "norm": st.sampled_from(["all", "min", "found"]),
+        "gain": st.one_of(
+            st.sampled_from(["linear", "exp"]),
+            st.dictionaries(numbers, numbers, min_size=1, max_size=3),
+        ),
+        "discount": st.sampled_from(sorted(DISCOUNTS)),
+    }
+
+    def with_settings(name: str) -> st.SearchStrategy[Measure]:
+        plain = measure(name)
+        known = {key: values[key] for key in plain.declaration.parameters}
+        chosen = st.fixed_dictionaries({}, optional=known).map(lambda each: plain(**each))
+        if not plain.declaration.takes_cutoff:
+            return chosen
+        return st.builds(
+            lambda each, k: each if k is None else each @ k,
+            chosen,
+            st.none() | st.integers(1, 10**30),
+        )
+
+    builtin = sorted(name for name, each in CATALOGUE.items() if each.builtin)
+    return st.sampled_from(builtin).flatmap(with_settings)
+
+
+@given(all_settings())
+@settings(derandomize=True, deadline=None)
+def test_canonical_names_round_trip(each: Measure) -> None:
+    assert parse_measures(str(each)) == (each,)
+    assert str(measure(str(each))) == str(each)
+    assert hash(measure(str(each))) == hash(each)
+    assert pickle.loads(pickle.dumps(each)) == each
+
+
+@given(all_settings())
+@settings(derandomize=True, deadline=None)
+def test_every_style_of_output_is_understood_as_input(each: Measure) -> None:
+    for style in ("trec_eval", "ir_measures", "ranx", "beir", "mteb", "sentence-transformers"):
+        assert parse_measures(each.spelled(style)) == (each,)
+        assert each.answers_to(each.spelled(style))
+
+
+@given(st.text(alphabet="nDCGP@_-.{}(),=1290rel l", max_size=12) | st.text(max_size=6))
+@settings(derandomize=True, deadline=None)
+def test_any_text_is_a_measure_or_an_input_error(text: str) -> None:
+    try:
+        found = parse_measures(text)
+    except InputError:
+        return
+    assert parse_measures(list(map(str, found))) == found
+
+
+def test_all_bad_names_are_reported_at_once_with_the_nearest() -> None:
+    with pytest.raises(InputError) as caught:
+        parse_measures(["ndgc@10", "AP", "precison_at_5", "P@0", "qqqq"])
+    assert len(caught.value.problems) == 4
+    for part in ("did you mean nDCG@10?", "did you mean P@5?", "cutoff '0' in 'P@0'", "'qqqq'"):
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("P@0", "cutoff '0' in 'P@0' must be a whole number of at least 1"),
+        ("P@-1", "cutoff '-1'"),
+        ("P@2.5", "cutoff '2.5'"),
+        ("P@1_0", "cutoff '1_0'"),
+        ("P@ten", "cutoff 'ten'"),
+        ("P@", "not of the form"),
+        ("P@{1,0}", "cutoff '0'"),
+        ("NumQ@5", "NumQ takes no cutoff"),
+        ("AP(norm=max)", "norm='max' must be one of all, min, found"),
+        ("AP(rel=-1)", "rel=-1.0 must be a number of at least 0"),
+        ("F(beta=0)", "beta=0.0 must be a number above 0"),
+        ("AP(depth=3)", "AP has no parameter 'depth' (it has: norm, rel)"),
+        ("nDCG(gain=cubic)", "gain='cubic' must be one of linear, exp"),
+        ("nDCG(gain={1:x})", "'1:x' in 'nDCG(gain={1:x})' is not of the form grade:gain"),
+        ("nDCG(judged_only=True)", "evaluate(…, judged_only=True)"),
+        ("nDCG(10)", "'10' in 'nDCG(10)' is not of the form parameter=value"),
+        ("", "no measures were asked for"),
+        ("P@{1,5}", "stands for 2 measures"),
+    ],
+)
+def test_what_is_said_of_bad_names(name: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        measure(name)
+    assert said in str(caught.value)
+
+
+def test_measures_are_values() -> None:
+    assert measure("nDCG")(gain="exp") @ 10 == measure("nDCG(gain=exp)@10")
+    assert measure("nDCG")(gain={2: 9, 1: 3}) == measure("nDCG(gain={1:3,2:9})")
+    assert measure("AP")(norm="min")(norm="all") == measure("AP")
+    assert measure("AP") != measure("AP")(rel=1), "stating a level is not leaving it open"
+    with pytest.raises(InputError):
+        measure("P") @ True
+    with pytest.raises(InputError):
+        measure("P") @ 2.5  # type: ignore[operator]
+
+
+def test_no_two_measures_share_a_name() -> None:
+    """Every alias and spelling leads back to the measure that declares it."""
+    for name, declaration in CATALOGUE.items():
+        for alias in declaration.aliases:
+            assert measure(alias).name == name
+        for spelling in declaration.spellings:
+            for text in filter(None, (spelling.full, spelling.cut.format(k=7))):
+                found = measure(text)
+                assert (found.name, found.parameters) == (name, spelling.parameters), text
+
+
+def test_spelling_styles_of_results() -> None:
+    results = irbatch.evaluate_matrix([[1, 0]], "nDCG@10 AP RR@10 AP(rel=2)@5")
+    assert list(results.mean("trec_eval")) == ["ndcg_cut_10", "map", "RR@10", "AP(rel=2)@5"]
+    assert list(results.mean("mteb")) == ["ndcg_at_10", "AP", "mrr_at_10", "AP(rel=2)@5"]
+    assert results["ndcg_cut_10"] == results["NDCG@10"] == results["nDCG@10"] == 1.0

@@ -1,0 +1,171 @@
+"""What results offer, and that writing them is all or nothing."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import irbatch
+from irbatch import Results
+
+QRELS = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}, "q3": {"d": 0}, "q4": {"e": 1}}
+RUN = {"q1": {"b": 3.0, "a": 2.0, "x": 1.0}, "q2": {"x": 2.0, "c": 1.0}, "q3": {}, "q9": {"z": 1}}
+
+
+@pytest.fixture
+def results() -> Results:
+    return irbatch.evaluate(QRELS, RUN, ["nDCG@10", "AP", "NumRelRet"])
+
+
+def test_means_and_values(results: Results) -> None:
+    assert results.measures == ["nDCG@10", "AP", "NumRelRet"]
+    assert results.query_ids == ["q1", "q2", "q3", "q4"]
+    assert results.values.shape == (4, 3)
+    assert results.per_query("AP") == {"q1": 1.0, "q2": 0.5, "q3": 0.0, "q4": 0.0}
+    assert results["AP"] == results.mean()["AP"] == 0.375
+    assert results["map"] == results[irbatch.measure("AP")] == 0.375
+    assert results["NumRelRet"] == 3.0, "counts are summed"
+    assert results.to_dict()["q2"] == {"nDCG@10": 1 / math.log2(3), "AP": 0.5, "NumRelRet": 1.0}
+    assert len(results) == 4
+
+
+def test_counts_say_what_became_of_the_queries(results: Results) -> None:
+    counts = results.counts
+    assert (counts.queries, counts.judged, counts.answered) == (4, 4, 3)
+    assert (counts.missing, counts.unjudged, counts.no_relevant, counts.empty) == (1, 1, 1, 2)
+
+
+def test_signature_names_every_setting(results: Results) -> None:
+    for part in (irbatch.__version__, "score (float64) descending", "id descending", "score 0"):
+        assert part in results.signature
+    other = irbatch.evaluate(QRELS, RUN, "AP", score_dtype="float32", missing="skip",
+                             no_relevant="skip", judged_only=True).signature  # fmt: skip
+    for part in ("float32", "missing queries: skip", "documents: skip", "removed"):
+        assert part in other
+
+
+def test_missing_and_no_relevant_options() -> None:
+    def mean(**settings: str) -> float:
+        return irbatch.evaluate(QRELS, RUN, "AP", **settings)["AP"]
+
+    assert mean() == 1.5 / 4
+    assert mean(missing="skip") == 1.5 / 3
+    assert mean(no_relevant="skip") == 1.5 / 3
+    assert mean(missing="skip", no_relevant="skip") == 1.5 / 2
+    with pytest.raises(irbatch.InputError, match=r"1 of 4 judged queries are missing.*'q4'"):
+        mean(missing="error")
+
+
+def test_skipping_is_up_to_what_each_measure_looks_for() -> None:
+    skipped = irbatch.evaluate(
+        QRELS, RUN, ["AP", "AP(rel=2)", "nDCG", "Judged@1", "NumRel"], no_relevant="skip"
+    )
+    assert np.isnan(skipped.values).tolist() == [
+        [False, False, False, False, False],
+        [False, True, False, False, False],
+        [True, True, True, False, False],
+        [False, True, False, False, False],
+    ]
+    assert skipped["AP(rel=2)"] == 0.5
+    everywhere = irbatch.evaluate({"q": {"a": 0}}, {"q": {"a": 1.0}}, "AP", no_relevant="skip")
+    assert math.isnan(everywhere["AP"])
+    assert json.loads(everywhere.to_json())["mean"] == {"AP": None}
+
+
+def test_unknown_measure_is_a_key_error_that_lists_what_there_is(results: Results) -> None:
+    with pytest.raises(KeyError, match="P@5 was not evaluated; there are: nDCG@10, AP"):
+        results["P@5"]
+
+
+def test_frames(results: Results) -> None:
+    pandas = results.to_pandas()
+    assert pandas.index.tolist() == results.query_ids
+    assert pandas["AP"].tolist() == [1.0, 0.5, 0.0, 0.0]
+    polars = results.to_polars()
+    assert polars.columns == ["query", *results.measures]
+    assert polars["AP"].to_list() == [1.0, 0.5, 0.0, 0.0]
+
+
+def test_json_and_csv_hold_every_digit(results: Results, tmp_path: Path) -> None:
+    loaded = json.loads(results.to_json(tmp_path / "r.json"))
+    assert loaded["mean"] == results.mean()
+    assert loaded["per_query"] == results.to_dict()
+    assert loaded["counts"]["missing"] == 1
+    rows = list(csv.reader(io.StringIO(results.to_csv(tmp_path / "r.csv"))))
+    assert rows[0] == ["query", *results.measures]
+    assert [[float(cell) for cell in row[1:]] for row in rows[1:]] == results.values.tolist()
+    assert (tmp_path / "r.csv").read_text() == results.to_csv()
+
+
+def test_csv_defuses_formulas() -> None:
+    run = {"=1+1": {"a": 1.0}, "@x": {"a": 1.0}}
+    text = irbatch.evaluate({q: {"a": 1} for q in run}, run, "RR").to_csv()
+    assert text.splitlines()[1:] == ["'=1+1,1.0", "'@x,1.0"]
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "r.json"
+    path.write_text("old")
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="No space left"):
+        results.to_json(path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_repr_is_readable(results: Results) -> None:
+    assert repr(results).splitlines() == [
+        "Results: 4 queries, 3 measures",
+        "  nDCG@10    0.3727",
+        "  AP         0.3750",
+        "  NumRelRet  3",
+        "  1 query missing from the run",
+        "  1 query only in the run, ignored",
+        "  1 query without relevant documents",
+    ]
+
+
+def test_html_escapes_names() -> None:
+    results = irbatch.evaluate({"q": {"a": 1}}, irbatch.Run({"q": {"a": 1.0}}, "<b>"), "RR")
+    page = results._repr_html_()
+    assert "&lt;b&gt;: 1 query" in page
+    assert "<b>" not in page
+
+
+def test_values_are_read_only_and_results_picklable(results: Results) -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        results.values[0, 0] = 1
+    again = pickle.loads(pickle.dumps(results))
+    assert again.mean() == results.mean()
+    assert again.signature == results.signature
+
+
+def test_several_runs_share_the_qrels() -> None:
+    runs = {"one": RUN, "two": {"q1": {"a": 1.0}}}
+    results = irbatch.evaluate_runs(QRELS, runs, "RR")
+    assert list(results) == ["one", "two"]
+    assert results["two"].per_query("RR") == {"q1": 1.0, "q2": 0.0, "q3": 0.0, "q4": 0.0}
+    assert results["two"].name == "two"
+
+
+def test_runs_are_named_by_their_files(tmp_path: Path, digits: Path) -> None:
+    paths = [digits / "pca10.run", digits / "pixels-cosine.run"]
+    results = irbatch.evaluate_runs(digits / "qrels.txt", paths, "P@10")
+    assert list(results) == ["pca10", "pixels-cosine"]
+    with pytest.raises(irbatch.InputError, match="two runs are called"):
+        irbatch.evaluate_runs(digits / "qrels.txt", [irbatch.Run(RUN, "x")] * 2, "RR")
+    with pytest.raises(irbatch.InputError, match="a run has no name"):
+        irbatch.evaluate_runs(QRELS, [RUN], "RR")

@@ -1,0 +1,113 @@
+"""Measures, gains and discounts of one's own are declared as the catalogue's are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import irbatch
+from irbatch import InputError, PrefixStatistics
+from irbatch.measures import CATALOGUE, DISCOUNTS, GAINS, GRADED, Number
+
+
+@pytest.fixture(autouse=True)
+def _restore() -> Iterator[None]:
+    kept = [(table, dict(table)) for table in (CATALOGUE, GAINS, DISCOUNTS)]
+    yield
+    for table, content in kept:
+        table.clear()
+        table.update(content)  # type: ignore[arg-type]
+
+
+def test_a_measure_with_a_parameter() -> None:
+    @irbatch.define_measure(
+        "Late",
+        definition="1 if the first relevant document among the first k stands after some rank.",
+        parameters={"rank": Number(1.0, least=1)},
+    )
+    def late(s: PrefixStatistics, rank: float) -> np.ndarray:
+        return (s.first_hit > rank).astype(float)
+
+    found = irbatch.evaluate_matrix(
+        [[0, 0, 1], [0, 1, 0], [0, 0, 0]], ["Late@2", "Late(rank=2)", late @ 3]
+    )
+    assert found.mean() == {"Late@2": 1 / 3, "Late(rank=2)": 1 / 3, "Late@3": 2 / 3}
+    assert str(irbatch.measure("late@3")) == "Late@3"
+
+
+def test_statistics_know_the_first_k_documents_and_no_more() -> None:
+    """A measure's value doesn't depend on what else is asked for."""
+    seen: dict[tuple[int, ...], list[float]] = {}
+
+    @irbatch.define_measure("Peek", definition="Looks at everything.")
+    def peek(s: PrefixStatistics) -> np.ndarray:
+        return s.first_hit + 10 * s.hits_at_relevant + 100 * s.hits + 1000 * s.judged
+
+    for others in ([], ["AP"], ["P@1", "nDCG@3"]):
+        found = irbatch.evaluate_matrix(
+            [[0, 0, 0, 1, 1, 1]], [peek @ 2, *others], judged=[[0, 0, 0, 1, 1, 1, 1]]
+        )
+        seen[tuple(others)] = found.values[0, 0]
+    assert set(seen.values()) == {2000.0}
+
+
+def test_a_graded_measure() -> None:
+    @irbatch.define_measure("NCG", definition="CG over the ideal CG.", parameters=GRADED)
+    def ncg(s: PrefixStatistics) -> np.ndarray:
+        return s.gain / s.ideal_gain
+
+    found = irbatch.evaluate_matrix([[1, 0, 3]], [ncg @ 2, ncg(gain="exp") @ 2])
+    assert list(found.mean().values()) == [1 / 4, 1 / 8]
+
+
+def test_a_gain_and_a_discount() -> None:
+    irbatch.define_gain("squared", lambda grades: grades**2)
+    irbatch.define_discount("sqrt", lambda rank: rank**0.5)
+    found = irbatch.evaluate_matrix([[3, 2]], "DCG(gain=squared,discount=sqrt)")
+    assert found.values[0, 0] == 9 + 4 / math.sqrt(2)
+
+
+def test_names_of_the_catalogue_are_protected() -> None:
+    with pytest.raises(InputError, match="'AP' is a measure of the catalogue already"):
+        irbatch.define_measure("AP", definition="…")
+    with pytest.raises(InputError, match="'log2' is defined already"):
+        irbatch.define_discount("log2", float)
+    with pytest.raises(InputError, match="not a word"):
+        irbatch.define_gain("a-b", lambda grades: grades)
+
+
+def test_ones_own_measure_may_be_defined_again() -> None:
+    for value in (1.0, 2.0):
+        irbatch.define_measure("Mine", definition="…")(lambda s, v=value: s.hits * 0 + v)
+        assert irbatch.evaluate_matrix([[1]], "Mine")["Mine"] == value
+
+
+def test_a_formula_that_fails_is_named() -> None:
+    @irbatch.define_measure("Broken", definition="…")
+    def broken(s: PrefixStatistics) -> np.ndarray:
+        raise ZeroDivisionError("oops")
+
+    @irbatch.define_measure("WrongShape", definition="…")
+    def wrong_shape(s: PrefixStatistics) -> np.ndarray:
+        return np.zeros((7, 7))
+
+    with pytest.raises(InputError, match=r"the formula of Broken failed.*ZeroDivisionError: oops"):
+        irbatch.evaluate_matrix([[1]], broken @ 1)
+    with pytest.raises(InputError, match="the formula of WrongShape failed"):
+        irbatch.evaluate_matrix([[1]], "WrongShape")
+
+
+@pytest.mark.parametrize("gains", [lambda g: g - 5, lambda g: g * math.nan, lambda g: g[:1]])
+def test_gains_that_are_no_gains_are_refused(gains: object) -> None:
+    irbatch.define_gain("odd", gains)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="odd"):
+        irbatch.evaluate_matrix([[1, 2]], "nDCG(gain=odd)")
+
+
+def test_a_discount_must_be_positive() -> None:
+    irbatch.define_discount("sinking", lambda rank: 3.0 - rank)
+    with pytest.raises(InputError, match="'sinking' is 0 at rank 3; it must be positive"):
+        irbatch.evaluate_matrix([[1, 2]], "DCG(discount=sinking)")
