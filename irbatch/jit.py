@@ -11,6 +11,7 @@ have cost, then compiles once. Both ways are the same statements in the same ord
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
@@ -19,8 +20,10 @@ from typing import Any, ClassVar
 __all__ = ["Kernel", "kernel"]
 
 # Cells of plain-Python work after which a kernel compiles. Plain Python takes about 0.1 us a cell
-# (see benchmarks/test_cold_start.py), so this is about 0.2 s, what importing Numba costs.
+# (see benchmarks/test_cold_start.py), so this is about 0.2 s, what importing Numba costs. Once
+# that is paid, loading one more kernel from the disk cache takes some hundredths.
 PLAIN_CELLS = 2_000_000
+PLAIN_CELLS_WITH_NUMBA = 200_000
 
 
 class Kernel:
@@ -82,7 +85,8 @@ class Kernel:
 
     def _should_compile(self, cells: int) -> bool:
         wish = "1" if Kernel._compile_always else os.environ.get("IRBATCH_JIT", "auto")
-        return wish == "1" or (wish != "0" and self._plain_cells + cells > PLAIN_CELLS)
+        limit = PLAIN_CELLS_WITH_NUMBA if "numba" in sys.modules else PLAIN_CELLS
+        return wish == "1" or (wish != "0" and self._plain_cells + cells > limit)
 
     def _compile(self, *, cache: bool) -> Callable[..., Any]:
         """Bind the kernels this one calls to their compiled forms, and wrap it for Numba."""

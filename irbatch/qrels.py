@@ -12,7 +12,7 @@ import numpy.typing as npt
 from irbatch.errors import InputError, raise_problems
 from irbatch.ids import kinds_of, same_kind
 from irbatch.matrix import NEGATIVE
-from irbatch.numbers import NUMBER_ERRORS, fill, is_number
+from irbatch.numbers import NUMBER_ERRORS, as_floats, is_number
 
 __all__ = ["Qrels"]
 
@@ -82,7 +82,7 @@ class Qrels:
         self.levels = np.unique(grades[grades >= 0]) + 0.0  # -0.0 is 0
         codes = np.searchsorted(self.levels, grades).astype(np.int32)
         self.codes: npt.NDArray[np.int32] = np.where(grades < 0, np.int32(NEGATIVE), codes)
-        self._code_of: dict[int, dict[Any, int]] = {}
+        self._place_of: dict[int, dict[Any, int]] = {}
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -91,12 +91,12 @@ class Qrels:
         named = f" {self.name!r}" if self.name else ""
         return f"<Qrels{named}: {len(self)} queries, {self.codes.size} judgments>"
 
-    def code_of(self, row: int) -> Mapping[Any, int]:
+    def place_of(self, row: int) -> Mapping[Any, int]:
         """Map the judged documents of the query at `row` to their place among them, from 0."""
-        if row not in self._code_of:
+        if row not in self._place_of:
             documents = self.documents[row]
-            self._code_of[row] = dict(zip(documents, range(len(documents)), strict=True))
-        return self._code_of[row]
+            self._place_of[row] = dict(zip(documents, range(len(documents)), strict=True))
+        return self._place_of[row]
 
     def level_counts(
         self, rows: Iterable[int], levels: npt.NDArray[np.signedinteger] | None = None
@@ -134,11 +134,9 @@ class Qrels:
 
     def _read_grades(self, judgments: Mapping[Any, Mapping[Any, Any]]) -> npt.NDArray[np.float64]:
         """Read all grades, float64 ``(judgments,)``, in order."""
-        grades = np.empty(self.starts[-1])
-        bounds = self.starts.tolist()
+        values = itertools.chain.from_iterable(each.values() for each in judgments.values())
         try:
-            for start, stop, each in zip(bounds, bounds[1:], judgments.values(), strict=False):
-                fill(grades, start, stop, each.values())
+            grades = as_floats(list(values))
         except NUMBER_ERRORS:
             raise_problems(list(self._grade_problems(judgments)))
             raise

@@ -67,5 +67,5 @@ def _look_up(qrels: Qrels, row: int, ranking: Sequence[Any]) -> npt.NDArray[np.i
             query=query,
             document=twice,
         )
-    places = map(qrels.code_of(row).get, ranking, itertools.repeat(-1))
+    places = map(qrels.place_of(row).get, ranking, itertools.repeat(-1))
     return np.fromiter(places, np.intp, len(ranking))

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from irbatch.errors import InputError, raise_problems
 from irbatch.ids import check_id, id_kind, kinds_of
 from irbatch.matrix import RelevanceMatrix
-from irbatch.numbers import NUMBER_ERRORS, fill, is_number
+from irbatch.numbers import NUMBER_ERRORS, as_floats, is_number
 from irbatch.pack.block import Block, blank_matrix, plan_query_blocks
 from irbatch.qrels import Qrels
 from irbatch.ranking import as_compared, find_ranks, order_scores, rank_in_tie
@@ -78,8 +78,7 @@ class _Join:
     def matrix(self) -> RelevanceMatrix:
         """Look up, rank and place the judged documents."""
         self._check_documents()
-        scores = self._read_scores()
-        wanted = self._look_up(scores)
+        scores, wanted = self._read()
         bad = order_scores(scores, self.starts)
         if bad >= 0:
             raise_problems(list(self._score_problems()))
@@ -93,35 +92,32 @@ class _Join:
         matrix.codes[owners, ranks] = codes[found]
         return matrix
 
-    def _read_scores(self) -> npt.NDArray[np.float64]:
-        """Read the rankings' scores, one ranking after the other."""
+    def _read(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Read all scores, and look the judged documents up.
+
+        One ranking at a time for both: what is looked up was just read and is still near.
+
+        Returns:
+            The scores, one ranking after the other; and the score of each judged document, one
+            query after the other, NaN where it was not retrieved.
+        """
         scores = self.buffer[: self.bounds[-1]]
+        wanted: list[Any] = []
+        missing = itertools.repeat(math.nan)
         try:
-            for i, ranking in enumerate(self.rankings):
-                fill(scores, self.bounds[i], self.bounds[i + 1], ranking.values())
+            for i, (row, ranking) in enumerate(zip(self.rows.tolist(), self.rankings, strict=True)):
+                part = as_floats(ranking.values())
+                scores[self.bounds[i] : self.bounds[i + 1]] = part
+                judged = self.qrels.documents[row]
+                if len(judged) <= len(ranking):
+                    wanted.extend(map(ranking.get, judged, missing))
+                else:
+                    wanted.extend(_spread(part, ranking, self.qrels.place_of(row)))
+            found = as_floats(wanted)
         except NUMBER_ERRORS:
             raise_problems(list(self._score_problems()))
             raise
-        return as_compared(scores, self.score_dtype)
-
-    def _look_up(self, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return each judged document's score, NaN where it was not retrieved."""
-        documents = [self.qrels.documents[row] for row in self.rows.tolist()]
-        starts = _starts(map(len, documents), len(documents)).tolist()
-        wanted = np.empty(starts[-1])
-        missing = itertools.repeat(math.nan)
-        for i, (judged, ranking) in enumerate(zip(documents, self.rankings, strict=True)):
-            if len(judged) <= len(ranking):
-                fill(wanted, starts[i], starts[i + 1], map(ranking.get, judged, missing))
-            else:
-                places = map(
-                    self.qrels.code_of(int(self.rows[i])).get, ranking, itertools.repeat(-1)
-                )
-                place = np.fromiter(places, np.intp, len(ranking))
-                part = wanted[starts[i] : starts[i + 1]]
-                part[:] = math.nan
-                part[place[place >= 0]] = scores[self.bounds[i] : self.bounds[i + 1]][place >= 0]
-        return as_compared(wanted, self.score_dtype)
+        return as_compared(scores, self.score_dtype), as_compared(found, self.score_dtype)
 
     def _rank_ties(
         self,
@@ -135,9 +131,7 @@ class _Join:
         for owner in np.unique(owners):
             ranking = self.rankings[owner]
             retrieved = list(ranking)
-            fresh = np.empty(len(ranking))
-            fill(fresh, 0, len(ranking), ranking.values())
-            fresh = as_compared(fresh, self.score_dtype)
+            fresh = as_compared(as_floats(ranking.values()), self.score_dtype)
             mine = np.flatnonzero(owners == owner)
             for score in np.unique(scores[mine]):
                 tied = [retrieved[i] for i in np.flatnonzero(fresh == score)]
@@ -184,6 +178,16 @@ class _Join:
                         document=document,
                         value=score,
                     )
+
+
+def _spread(
+    scores: npt.NDArray[np.float64], ranking: Ranking, places: Mapping[Any, int]
+) -> list[float]:
+    """Return each judged document's score, NaN where not retrieved, by looking them up in turn."""
+    place = np.fromiter(map(places.get, ranking, itertools.repeat(-1)), np.intp, len(ranking))
+    spread = np.full(len(places), math.nan)
+    spread[place[place >= 0]] = scores[place >= 0]
+    return spread.tolist()
 
 
 def _starts(counts: Iterator[int], n: int) -> npt.NDArray[np.int64]:

@@ -1,0 +1,58 @@
+"""What a new process pays before its first result, and when compiling begins to be worth it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.timing import machine, seconds
+from benchmarks.workloads import sparse_matrix
+from irbatch.jit import PLAIN_CELLS
+from irbatch.measures import Plan, parse_measures
+
+SMALL = (
+    "import irbatch; irbatch.evaluate("
+    "{f'q{i}': {'d1': 1, 'd7': 2} for i in range(50)},"
+    "{f'q{i}': {f'd{j}': float(j) for j in range(100)} for i in range(50)}, 'nDCG@10 AP')"
+)
+
+
+def in_new_process(code: str, cache: Path, jit: str = "auto") -> float:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "IRBATCH_JIT": jit}
+    command = [sys.executable, "-c", code]
+    return seconds(lambda: subprocess.run(command, env=environment, check=True))
+
+
+def test_first_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A small evaluation in a new process: uncompiled, compiled afresh, and from the cache."""
+    interpreter = in_new_process("import numpy", tmp_path)
+    imported = in_new_process("import irbatch", tmp_path)
+    small = in_new_process(SMALL, tmp_path)
+    fresh = in_new_process(SMALL, tmp_path, jit="1")
+    cached = in_new_process(SMALL, tmp_path, jit="1")
+    with capsys.disabled():
+        print(f"\nnew process: numpy {interpreter:.2f} s, import irbatch {imported:.2f} s, "
+              f"first small result {small:.2f} s (compiled at once {fresh:.2f} s, from the "
+              f"cache {cached:.2f} s); {machine('irbatch', 'numba')}")  # fmt: skip
+
+
+def test_plain_python_speed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seconds that `PLAIN_CELLS` of uncompiled work take: what a kernel spends before compiling."""
+    from irbatch.jit import Kernel
+
+    monkeypatch.setenv("IRBATCH_JIT", "0")
+    for each in Kernel._entries:
+        monkeypatch.setattr(each, "_compiled", None)
+    matrix = sparse_matrix(1_000, 1_000, judged=20)
+    plan = Plan(parse_measures("AP nDCG P RR", cutoffs=[1, 3, 5, 10, 20, 30, 50, 100, 500, 1000]))
+    spent = seconds(lambda: plan.values(matrix))
+    cells = matrix.codes.nbytes // 8 + 10 * (int(matrix.judged.sum()) + 1_000) * 4
+    with capsys.disabled():
+        print(f"\nuncompiled: {spent / cells * 1e9:.0f} ns a cell, so that {PLAIN_CELLS:,} cells "
+              f"take {spent / cells * PLAIN_CELLS:.2f} s")  # fmt: skip
