@@ -21,7 +21,7 @@ FLOORS = {
     "prefix": 2, "results": 2, "scan": 2,
     "formats": 3, "measures": 3, "pack": 3, "settings": 3,
     "evaluate": 4, "evaluate_arrays": 4, "warmup": 4,
-    "cli": 6,
+    "cli": 6, "__main__": 6,
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import textwrap
 
 import numpy as np
 
-from irbatch.measures import CATALOGUE, Declaration, measure
+from irbatch.measures import CATALOGUE, Declaration, parse_measures
 
 __all__ = ["markdown_table", "show_measures"]
 
@@ -17,7 +17,7 @@ WIDTH = 96
 def show_measures(options: argparse.Namespace) -> int:
     """Print what was asked for."""
     if options.name is not None:
-        print(_entry(measure(options.name).declaration))
+        print(_entry(parse_measures([options.name])[0].declaration))
     elif options.format == "markdown":
         print(markdown_table())
     else:
