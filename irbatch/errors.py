@@ -7,10 +7,12 @@ line a person can act on and whose fields a program can read.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 __all__ = ["InputError", "InputWarning", "raise_problems"]
 
 LISTED_PROBLEMS = 20
+FIELDS = ("source", "query", "document", "path", "line", "value")
 
 
 class InputWarning(UserWarning):
@@ -71,15 +73,17 @@ class InputError(ValueError):
             words.append(f"({', '.join(ids)})")
         return f"{' '.join(words)}: " if words else ""
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = {name: getattr(self, name) for name in FIELDS}
+        # An error that is its own only problem would be a circle to pickle.
         problems = () if self.problems == (self,) else self.problems
-        fields = {**self.__dict__, "problems": problems}
-        return _rebuild, (type(self), fields)
+        notes = getattr(self, "__notes__", None)
+        state = None if notes is None else {"__notes__": notes}
+        return _rebuild, (type(self), self.message, {**fields, "problems": problems}), state
 
 
-def _rebuild(kind: type[InputError], fields: dict[str, object]) -> InputError:
-    message = fields.pop("message")
-    return kind(message, **fields)  # type: ignore[arg-type]
+def _rebuild(kind: type[InputError], message: str, fields: dict[str, Any]) -> InputError:
+    return kind(message, **fields)
 
 
 def raise_problems(problems: Sequence[InputError]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,16 @@ from irbatch.qrels import Qrels
 from irbatch.results import Counts, Results
 from irbatch.runs import Run
 from irbatch.settings import Progress, Settings
+from irbatch.threads import check_threads
 
-__all__ = ["compute_values", "evaluate", "evaluate_runs", "name_runs"]
+__all__ = [
+    "Answers",
+    "compute_values",
+    "evaluate",
+    "evaluate_blocks",
+    "evaluate_runs",
+    "name_runs",
+]
 
 Judgments = Qrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str]
 Rankings = Run | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str]
@@ -27,6 +37,21 @@ Wishes = str | Measure | Iterable[str | Measure]
 Cutoffs = int | Iterable[int | None] | None
 
 SAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The queries a system has a ranking for.
+
+    Args:
+        queries: their ids, as keys.
+        kind: the kind the ids are of, see `irbatch.ids`.
+        name: the system's.
+    """
+
+    queries: Mapping[Any, Any]
+    kind: str | None
+    name: str | None = None
 
 
 def evaluate(
@@ -73,7 +98,17 @@ def evaluate(
     """
     settings = Settings(missing, no_relevant, judged_only, score_dtype)
     plan = Plan(parse_measures(measures, cutoffs))
-    return _evaluate(_as_qrels(qrels), _as_run(run), plan, settings, threads, progress)
+    judged, ranked = _as_qrels(qrels), _as_run(run)
+    return evaluate_blocks(
+        plan,
+        judged,
+        Answers(ranked.rankings, ranked.query_kind, ranked.name),
+        lambda rows: pack_run(judged, ranked, rows, score_dtype),
+        settings,
+        settings.score_order(),
+        threads,
+        progress,
+    )
 
 
 def evaluate_runs(
@@ -107,7 +142,8 @@ def evaluate_runs(
     wanted = parse_measures(measures, cutoffs)
     results = {}
     for name, run in name_runs(runs).items():
-        results[name] = evaluate(prepared, run, wanted, **settings)
+        named = Run(run, name) if isinstance(run, Mapping) else _as_run(run)
+        results[name] = evaluate(prepared, named, wanted, **settings)
         results[name].name = name
     return results
 
@@ -126,6 +162,7 @@ def compute_values(
         values float64 ``(queries, measures)``; and bool ``(queries,)`` twice: which queries have
         no document of grade 1 or more, and which have an empty ranking.
     """
+    check_threads(threads)
     values = np.zeros((queries, len(plan.measures)))
     no_relevant = np.zeros(queries, bool)
     empty = np.zeros(queries, bool)
@@ -145,64 +182,78 @@ def compute_values(
     return values, no_relevant, empty
 
 
-def _evaluate(
-    qrels: Qrels,
-    run: Run,
+def evaluate_blocks(
     plan: Plan,
+    qrels: Qrels,
+    answers: Answers,
+    pack: Callable[[npt.NDArray[np.intp]], Iterable[Block]],
     settings: Settings,
+    order: str,
     threads: int | None,
-    progress: Progress | None,
+    progress: Progress | None = None,
 ) -> Results:
+    """Choose the queries to average, have them packed, and compute every measure.
+
+    Args:
+        plan: the measures.
+        qrels: the judgments.
+        answers: the queries that have a ranking.
+        pack: positions in `qrels.queries` to blocks of them.
+        settings: how to average.
+        order: what the rankings' order came from, for the signature.
+        threads: how many threads scan.
+        progress: called with queries done and queries in all.
+
+    Raises:
+        InputError: when no query is both judged and answered, or one is missing against the
+            settings.
+    """
     plan.check_levels(qrels.levels)
-    answered = np.fromiter((query in run.rankings for query in qrels.queries), bool, len(qrels))
-    _check_overlap(qrels, run, answered)
-    missing = int(np.count_nonzero(~answered))
-    if missing and settings.missing == "error":
-        absent = [q for q, there in zip(qrels.queries, answered, strict=True) if not there]
+    answered = np.fromiter((query in answers.queries for query in qrels.queries), bool, len(qrels))
+    absent = [qrels.queries[row] for row in np.flatnonzero(~answered)]
+    if len(absent) == len(qrels):
+        _refuse_no_overlap(qrels, answers)
+    if absent and settings.missing == "error":
         raise InputError(
-            f"{missing} of {len(qrels)} judged queries are missing, such as {_samples(absent)}",
+            f"{len(absent)} of {len(qrels)} judged queries are missing, such as {_samples(absent)}",
             source="run",
-            path=run.name,
+            path=answers.name,
         )
     rows = np.flatnonzero(answered) if settings.missing == "skip" else np.arange(len(qrels))
-    blocks = pack_run(qrels, run, rows, settings.score_dtype)
     values, no_relevant, empty = compute_values(
-        plan, blocks, rows.size, settings, threads, progress
+        plan, pack(rows), rows.size, settings, threads, progress
     )
+    found = len(qrels) - len(absent)
     counts = Counts(
         queries=rows.size,
         judged=len(qrels),
-        answered=len(qrels) - missing,
-        missing=missing,
-        unjudged=len(run) - (len(qrels) - missing),
+        answered=found,
+        missing=len(absent),
+        unjudged=len(answers.queries) - found,
         no_relevant=int(no_relevant.sum()),
         empty=int(empty.sum()),
     )
-    signature = settings.signature(settings.score_order())
     query_ids = [qrels.queries[row] for row in rows]
-    return Results(values, query_ids, plan.measures, counts, signature, run.name)
+    return Results(
+        values, query_ids, plan.measures, counts, settings.signature(order), answers.name
+    )
 
 
-def _check_overlap(qrels: Qrels, run: Run, answered: npt.NDArray[np.bool_]) -> None:
-    """Refuse a run that answers none of the queries; warn of an empty one."""
-    if not len(run):
-        import warnings
-
-        warnings.warn(
-            f"run {run.name or ''!r} is empty: every query scores 0", InputWarning, stacklevel=4
-        )
-    elif not answered.any():
-        kinds = (
-            f"; ids are {qrels.query_kind} in the qrels and {run.query_kind} in the run"
-            if qrels.query_kind != run.query_kind
-            else ""
-        )
-        raise InputError(
-            f"none of its {len(run)} queries is judged: qrels have {_samples(qrels.queries)}, "
-            f"the run has {_samples(run.rankings)}{kinds}",
-            source="run",
-            path=run.name,
-        )
+def _refuse_no_overlap(qrels: Qrels, answers: Answers) -> None:
+    """Refuse rankings of other queries; warn when there are none at all."""
+    if not answers.queries:
+        called = f" {answers.name!r}" if answers.name else ""
+        warnings.warn(f"run{called} is empty: every query scores 0", InputWarning, stacklevel=4)
+        return
+    kinds = ""
+    if qrels.query_kind != answers.kind:
+        kinds = f"; ids are {qrels.query_kind} in the qrels and {answers.kind} in the run"
+    raise InputError(
+        f"none of its {len(answers.queries)} queries is judged: qrels have "
+        f"{_samples(qrels.queries)}, the run has {_samples(answers.queries)}{kinds}",
+        source="run",
+        path=answers.name,
+    )
 
 
 def _samples(ids: Iterable[Any]) -> str:
@@ -232,7 +283,7 @@ def name_runs(runs: Mapping[str, Rankings] | Iterable[Rankings]) -> dict[str, Ra
     """
     if isinstance(runs, Mapping):
         return dict(runs)
-    if isinstance(runs, str | os.PathLike | Run):
+    if isinstance(runs, str | os.PathLike | Run) or not isinstance(runs, Iterable):
         raise InputError("runs are several: a list of runs, or a mapping of names to runs")
     named: dict[str, Rankings] = {}
     for run in runs:

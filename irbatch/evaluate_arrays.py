@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from irbatch.errors import InputError
-from irbatch.evaluate import Cutoffs, Wishes, compute_values
+from irbatch.errors import InputError, InputWarning
+from irbatch.evaluate import Answers, Cutoffs, Wishes, compute_values, evaluate_blocks
+from irbatch.ids import same_kind
 from irbatch.measures import Plan, parse_measures
-from irbatch.pack import LabelRows, pack_ids, pack_labels, rank_by_score
+from irbatch.pack import Block, LabelRows, pack_ids, pack_labels, rank_by_score
 from irbatch.qrels import Qrels
 from irbatch.results import Counts, Results
 from irbatch.settings import Settings
@@ -53,23 +56,14 @@ def evaluate_ids(
     plan = Plan(parse_measures(measures, cutoffs))
     rankings, judgments = _pair(ranked, relevant)
     qrels = Qrels({query: _grades(each, query) for query, each in judgments.items()})
-    plan.check_levels(qrels.levels)
-    answered = [query in rankings for query in qrels.queries]
-    absent = [q for q, there in zip(qrels.queries, answered, strict=True) if not there]
-    if len(absent) == len(qrels) or (absent and settings.missing == "error"):
-        raise InputError(f"{len(absent)} queries have no ranking, such as {absent[0]!r}",
-                         source="run", query=absent[0])  # fmt: skip
-    rows = np.flatnonzero(answered) if settings.missing == "skip" else np.arange(len(qrels))
-    lists = [_ids(rankings.get(q, ()), q, pad) for q in (qrels.queries[row] for row in rows)]
-    values, without, empty = compute_values(
-        plan, pack_ids(qrels, lists, rows), rows.size, settings, threads
-    )
-    found = len(qrels) - len(absent)
-    counts = Counts(rows.size, len(qrels), found, len(absent), len(rankings) - found,
-                    int(without.sum()), int(empty.sum()))  # fmt: skip
-    query_ids = [qrels.queries[row] for row in rows]
-    signature = settings.signature("as given")
-    return Results(values, query_ids, plan.measures, counts, signature)
+
+    def pack(rows: npt.NDArray[np.intp]) -> Iterator[Block]:
+        queries = [qrels.queries[row] for row in rows]
+        lists = [_ids(rankings.get(query, ()), query, pad) for query in queries]
+        return pack_ids(qrels, lists, rows)
+
+    answers = Answers(rankings, same_kind(rankings, "query", "run"))
+    return evaluate_blocks(plan, qrels, answers, pack, settings, "as given", threads)
 
 
 def evaluate_matrix(
@@ -103,19 +97,27 @@ def evaluate_matrix(
     {'AP': 0.7555555555555555, 'P@5': 0.6, 'nDCG@3': 0.7039180890341347}
     """
     settings = Settings(no_relevant=no_relevant)
-    labels = LabelRows(relevance, lengths)
+    plan = Plan(parse_measures(measures, cutoffs))
+    queries = _check_query_ids(query_ids)
+    labels = LabelRows(relevance, lengths, queries)
+    if lengths is None and labels.ends_in(-1):
+        warnings.warn(
+            "rows end in label -1, which counts as a judged document of no use; "
+            "if it is padding, say so with lengths=",
+            InputWarning,
+            stacklevel=2,
+        )
     if n_relevant is not None:
         if judged is not None:
-            raise InputError("give judged= or n_relevant=, not both")
+            raise InputError("give judged= or n_relevant=, not both", source="n_relevant")
         judged = _ones(n_relevant, labels)
-    everything = None if judged is None else LabelRows(judged, name="judged")
-    if everything is not None and len(everything) != len(labels):
-        raise InputError(f"{len(everything)} rows for {len(labels)} queries", source="judged")
-    plan = Plan(parse_measures(measures, cutoffs))
-    return _evaluate_labels(
-        plan, labels, everything, _check_query_ids(query_ids, len(labels)), settings, "as given",
-        threads,
-    )  # fmt: skip
+    everything = None
+    if judged is not None:
+        everything = LabelRows(judged, name="judged")
+        if len(everything) != len(labels):
+            raise InputError(f"{len(everything)} rows for {len(labels)} queries", source="judged")
+        everything.queries = labels.queries
+    return _evaluate_labels(plan, labels, everything, settings, "as given", threads)
 
 
 def evaluate_scores(
@@ -150,17 +152,15 @@ def evaluate_scores(
     """
     settings = Settings(no_relevant=no_relevant)
     plan = Plan(parse_measures(measures, cutoffs))
-    labels = LabelRows(rank_by_score(scores, relevance, ties))
+    labels = rank_by_score(scores, relevance, ties, _check_query_ids(query_ids))
     order = f"score descending, ties: {ties}"
-    queries = _check_query_ids(query_ids, len(labels))
-    return _evaluate_labels(plan, labels, None, queries, settings, order, threads)
+    return _evaluate_labels(plan, labels, None, settings, order, threads)
 
 
 def _evaluate_labels(
     plan: Plan,
     labels: LabelRows,
     judged: LabelRows | None,
-    query_ids: Sequence[Any],
     settings: Settings,
     order: str,
     threads: int | None,
@@ -168,21 +168,19 @@ def _evaluate_labels(
     n = len(labels)
     values, without, empty = compute_values(plan, pack_labels(labels, judged), n, settings, threads)
     counts = Counts(n, n, n, 0, 0, int(without.sum()), int(empty.sum()))
-    return Results(values, query_ids, plan.measures, counts, settings.signature(order))
+    return Results(values, labels.queries, plan.measures, counts, settings.signature(order))
 
 
-def _check_query_ids(query_ids: Sequence[Any] | None, n: int) -> Sequence[Any]:
-    if not n:
-        raise InputError("there are no queries", source="relevance")
+def _check_query_ids(query_ids: Any) -> list[Any] | None:
+    """Return the ids given as a list."""
     if query_ids is None:
-        return range(n)
-    if isinstance(query_ids, str | AbstractSet | Mapping):
+        return None
+    if isinstance(query_ids, str | AbstractSet | Mapping) or not isinstance(query_ids, Iterable):
         raise InputError(f"ids are a sequence, not a {type(query_ids).__name__}",
                          source="query_ids")  # fmt: skip
-    if len(query_ids) != n or len(set(query_ids)) != n:
-        raise InputError(f"{n} queries need {n} different ids, not {len(set(query_ids))}",
-                         source="query_ids")  # fmt: skip
-    return query_ids
+    ids = query_ids.tolist() if isinstance(query_ids, np.ndarray) else list(query_ids)
+    same_kind(ids, "query", "query_ids")
+    return ids
 
 
 def _ones(n_relevant: Any, labels: LabelRows) -> list[np.ndarray[Any, Any]]:
@@ -194,7 +192,7 @@ def _ones(n_relevant: Any, labels: LabelRows) -> list[np.ndarray[Any, Any]]:
     for row in range(len(labels)):
         if labels.row(row).max(initial=0) > 1:
             raise InputError("labels above 1 need judged=, the grades of all judged documents",
-                             source="n_relevant", query=row)  # fmt: skip
+                             source="n_relevant", query=labels.queries[row])  # fmt: skip
     return [np.ones(number, np.int8) for number in numbers.tolist()]
 
 
@@ -205,7 +203,8 @@ def _pair(ranked: Any, relevant: Any) -> tuple[Mapping[Any, Any], Mapping[Any, A
     if isinstance(ranked, Mapping):
         return ranked, relevant
     for name, side in (("ranked", ranked), ("relevant", relevant)):
-        if isinstance(side, str | AbstractSet) or not hasattr(side, "__len__"):
+        scalar = isinstance(side, np.ndarray) and side.ndim == 0
+        if isinstance(side, str | AbstractSet) or not hasattr(side, "__len__") or scalar:
             raise InputError(f"a {type(side).__name__} is no sequence of queries", source=name)
     if len(ranked) != len(relevant):
         raise InputError(
@@ -219,19 +218,24 @@ def _grades(relevant: Any, query: Any) -> Mapping[Any, Any]:
     """Return a query's grades: 1 for documents that were only listed."""
     if isinstance(relevant, Mapping):
         return relevant
-    documents = _ids(relevant, query, None) if not isinstance(relevant, AbstractSet) else relevant
+    documents = list(relevant) if isinstance(relevant, AbstractSet) else _list(
+        relevant, "relevant documents are", "qrels", query
+    )  # fmt: skip
+    same_kind(documents, "document", "qrels", query)
     grades = dict.fromkeys(documents, 1)
     if len(grades) != len(documents):
-        raise InputError("a relevant document is listed twice", source="qrels", query=query)
+        twice = next(each for i, each in enumerate(documents) if each in documents[:i])
+        raise InputError("this relevant document is listed twice", source="qrels", query=query,
+                         document=twice)  # fmt: skip
     return grades
 
 
 def _ids(ranking: Any, query: Any, pad: object) -> list[Any]:
-    """Return a list of ids without padding."""
-    if isinstance(ranking, str | bytes | Mapping) or not hasattr(ranking, "__iter__"):
-        raise InputError(f"a ranking is a list of ids, not a {type(ranking).__name__}",
+    """Return a ranking's ids without padding."""
+    if isinstance(ranking, AbstractSet):
+        raise InputError("a ranking is a list of ids; a set has no order",
                          source="run", query=query)  # fmt: skip
-    ids = ranking.tolist() if hasattr(ranking, "tolist") else list(ranking)
+    ids = _list(ranking, "a ranking is", "run", query)
     if pad is None or pad not in ids:
         return ids
     end = ids.index(pad)
@@ -239,3 +243,11 @@ def _ids(ranking: Any, query: Any, pad: object) -> list[Any]:
         raise InputError(f"padding {pad!r} stands before other documents", source="run",
                          query=query, value=pad)  # fmt: skip
     return ids[:end]
+
+
+def _list(ids: Any, what: str, source: str, query: Any) -> list[Any]:
+    """Return ids as a list of Python objects."""
+    if isinstance(ids, str | bytes | Mapping) or not isinstance(ids, Iterable):
+        raise InputError(f"{what} a list of ids, not a {type(ids).__name__}",
+                         source=source, query=query)  # fmt: skip
+    return list(ids.tolist() if hasattr(ids, "tolist") else ids)

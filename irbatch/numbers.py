@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import functools
+import math
 import struct
+import warnings
 from collections.abc import Callable, Collection
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["NUMBER_ERRORS", "as_floats", "is_number"]
+__all__ = ["LARGEST_WHOLE", "NUMBER_ERRORS", "as_floats", "number_problem"]
 
-# What `as_floats` raises for values that are no float64 numbers.
-NUMBER_ERRORS = (struct.error, OverflowError, TypeError, ValueError)
+# What `as_floats` raises for values that are no float64 numbers; NumPy only warns of some.
+NUMBER_ERRORS = (struct.error, OverflowError, TypeError, ValueError, Warning)
+
+LARGEST_WHOLE = 2**53  # above it float64 no longer tells neighbouring whole numbers apart
 
 
 @functools.lru_cache(maxsize=4096)
@@ -33,10 +37,18 @@ def as_floats(values: Collection[object]) -> npt.NDArray[np.float64]:
     return np.frombuffer(_packer(len(values))(*values))
 
 
-def is_number(value: object) -> bool:
-    """Tell whether `as_floats` would take a value."""
+def number_problem(value: object) -> str | None:
+    """Say why a value is no real number, e.g. ``'abc' is not a number``; None if it is one."""
+    if isinstance(value, int) and value.bit_length() > 1024:
+        # Python refuses to print numbers of more than a few thousand digits.
+        digits = repr(value) if value.bit_length() < 10_000 else f"of {value.bit_length()} bits"
+        return f"{digits} overflows float64"
     try:
-        struct.pack("d", value)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # NumPy warns of masked values: they become NaN
+            (number,) = struct.unpack("d", struct.pack("d", value))
     except NUMBER_ERRORS:
-        return False
-    return True
+        number = math.nan
+    if math.isnan(number) or isinstance(value, np.complexfloating):
+        return f"{value!r} is not a number"
+    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 __all__ = ["FULL_DEPTH", "PrefixStatistics", "Scan", "ScanRequest", "Weighting"]
 
-FULL_DEPTH = 2**62  # the cutoff that stands for "no cutoff"
+FULL_DEPTH = math.inf  # the cutoff that stands for "no cutoff"
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -35,11 +36,12 @@ class ScanRequest:
 
     Args:
         cutoffs: ascending, each at least 1; `FULL_DEPTH` last when full depth is wanted.
+            Whole numbers of any size.
         thresholds: grades from which a document counts as relevant.
         weightings: the gains and discounts.
     """
 
-    cutoffs: Sequence[int]
+    cutoffs: Sequence[float]
     thresholds: Sequence[float]
     weightings: Sequence[Weighting]
 
@@ -86,7 +88,7 @@ class Scan:
     `first_hit`, `hits_at_relevant` and `relevant`; `judged` is ``(queries, cutoffs)``.
     """
 
-    cutoffs: Ints
+    cutoffs: Array
     retrieved: Ints
     judged: npt.NDArray[np.int32]
     hits: npt.NDArray[np.int32]
@@ -109,7 +111,7 @@ class Scan:
         """
         at = list(columns)
         retrieved = self.retrieved.astype(np.float64)[:, None]
-        cutoffs = self.cutoffs[at].astype(np.float64)[None, :]
+        cutoffs = self.cutoffs[at][None, :]
         cutoff = np.where(cutoffs == FULL_DEPTH, retrieved, cutoffs)
         hits = self.hits[threshold][:, at].astype(np.float64)
 

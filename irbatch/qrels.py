@@ -12,11 +12,9 @@ import numpy.typing as npt
 from irbatch.errors import InputError, raise_problems
 from irbatch.ids import kinds_of, same_kind
 from irbatch.matrix import NEGATIVE
-from irbatch.numbers import NUMBER_ERRORS, as_floats, is_number
+from irbatch.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, number_problem
 
 __all__ = ["Qrels"]
-
-LARGEST_GRADE = 2.0**53  # above it float64 no longer tells neighbouring integers apart
 
 
 class Qrels:
@@ -140,21 +138,19 @@ class Qrels:
         except NUMBER_ERRORS:
             raise_problems(list(self._grade_problems(judgments)))
             raise
-        if not (np.abs(grades) <= LARGEST_GRADE).all():
+        if not (np.abs(grades) < LARGEST_WHOLE).all():  # the limit itself may have been rounded
             raise_problems(list(self._grade_problems(judgments)))
         return grades
 
     def _grade_problems(self, judgments: Mapping[Any, Mapping[Any, Any]]) -> Iterable[InputError]:
         for query, documents in judgments.items():
             for document, grade in documents.items():
-                if not is_number(grade) or grade != grade:
-                    what = "is not a number"
-                elif abs(grade) > LARGEST_GRADE:
-                    what = "is beyond 2^53, where grades are no longer exact"
-                else:
+                problem = number_problem(grade)
+                if problem is None and abs(grade) <= LARGEST_WHOLE:
                     continue
+                too_large = f"{grade!r} is beyond 2^53, where grades are no longer exact"
                 yield InputError(
-                    f"grade {grade!r} {what}",
+                    f"grade {problem or too_large}",
                     source="qrels",
                     query=query,
                     document=document,

@@ -21,6 +21,8 @@ from irbatch.threads import map_ranges
 
 __all__ = ["scan"]
 
+DEEPEST = 2**62  # more ranks than any ranking has
+
 Codes = npt.NDArray[np.signedinteger]
 Counts = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -36,11 +38,12 @@ def scan(matrix: RelevanceMatrix, request: ScanRequest, threads: int | None = No
         threads: how many threads share the rows; default: as many as the work is worth.
     """
     queries = matrix.retrieved.size
-    cutoffs = np.asarray(request.cutoffs, np.int64)
+    # Ranks are 64-bit; a cutoff beyond them cuts nothing off, but still divides.
+    cutoffs = np.array([min(cutoff, DEEPEST) for cutoff in request.cutoffs], np.int64)
     at_cutoffs = (queries, cutoffs.size)
     binary, graded = len(request.thresholds), len(request.weightings)
     result = Scan(
-        cutoffs=cutoffs,
+        cutoffs=np.array(request.cutoffs, np.float64),
         retrieved=matrix.retrieved,
         judged=np.empty(at_cutoffs, np.int32),
         hits=np.empty((binary, *at_cutoffs), np.int32),

@@ -11,8 +11,11 @@ import itertools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
-__all__ = ["map_ranges"]
+from irbatch.errors import InputError
+
+__all__ = ["check_threads", "map_ranges"]
 
 # Below this many cells a thread costs more than it saves (benchmarks/test_scan.py).
 CELLS_PER_THREAD = 1 << 20
@@ -45,6 +48,13 @@ def map_ranges(
     bounds = [1 + (rows - 1) * i // pieces for i in range(pieces + 1)]
     for done in [_pool(threads).submit(work, *pair) for pair in itertools.pairwise(bounds)]:
         done.result()
+
+
+def check_threads(threads: Any) -> None:
+    """Refuse what is no number of threads; None leaves the choice open."""
+    whole = isinstance(threads, int) and not isinstance(threads, bool)
+    if threads is not None and (not whole or threads < 1):
+        raise InputError(f"threads={threads!r} must be a whole number of at least 1", value=threads)
 
 
 def available_cores() -> int:

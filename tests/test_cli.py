@@ -141,7 +141,10 @@ def test_bad_files_leave_with_2(cli: Cli, digits: Path, tmp_path: Path) -> None:
     bad.write_text("q000 Q0 digit-0042 1 0.9 x\nq000 Q0 digit-0043 2 abc x\n")
     status, out, err = cli("eval", digits / "qrels.txt", bad)
     assert (status, out) == (2, "")
-    assert err == f"irbatch: error: run '{bad}' line 2: score 'abc' is not a number\n"
+    assert err == (
+        f"irbatch: error: run '{bad}' line 2 (query 'q000', document 'digit-0043'): "
+        "score 'abc' is not a number\n"
+    )
     for words in ([digits / "qrels.txt", tmp_path / "none"], [tmp_path, bad]):
         status, _, err = cli("eval", *words)
         assert status == 2

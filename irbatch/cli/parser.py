@@ -7,12 +7,12 @@ import argparse
 import irbatch
 from irbatch.cli.catalogue import show_measures
 from irbatch.cli.evaluate import FORMATS, run_eval
+from irbatch.measures import styles
 from irbatch.settings import OPTIONS
 
 __all__ = ["make_parser"]
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
-STYLES = ("irbatch", "trec_eval", "ir_measures", "ranx", "beir", "mteb", "sentence-transformers")
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -48,7 +48,7 @@ def _add_eval(parser: argparse.ArgumentParser) -> None:
         "--format", choices=FORMATS, help="default: table on a terminal, tsv in a pipe"
     )
     parser.add_argument(
-        "--names", choices=STYLES, default="irbatch", help="whose names of measures to print"
+        "--names", choices=styles(), default="irbatch", help="whose names of measures to print"
     )
     parser.add_argument(
         "--missing", choices=OPTIONS["missing"], default="zero",

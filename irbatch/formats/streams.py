@@ -6,9 +6,12 @@ import bz2
 import gzip
 import io
 import lzma
+import os
+import re
 import sys
+import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -17,17 +20,19 @@ from irbatch.errors import InputError
 
 __all__ = ["numbered_lines", "open_input"]
 
-MAGIC: dict[bytes, Callable[..., Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\x00": lzma.open,
+ARCHIVES: dict[re.Pattern[bytes], Callable[..., Any]] = {
+    re.compile(rb"\x1f\x8b"): gzip.open,
+    re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"): bz2.open,
+    re.compile(rb"\xfd7zXZ\x00"): lzma.open,
 }
-ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+REFUSED = {
+    re.compile(rb"\x28\xb5\x2f\xfd"): "is compressed with zstd: unpack it first",
+    re.compile(rb"\xff\xfe|\xfe\xff|\x00\x00\xfe\xff"): "is UTF-16 or UTF-32 text, not UTF-8",
+}
 BOM = b"\xef\xbb\xbf"
 
 # What the readers of damaged archives raise.
-ARCHIVE_ERRORS = (EOFError, gzip.BadGzipFile, lzma.LZMAError, OSError)
+ARCHIVE_ERRORS = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
 
 @contextmanager
@@ -41,26 +46,29 @@ def open_input(path: str | PathLike[str], source: str) -> Iterator[BinaryIO]:
     Raises:
         InputError: for a file that cannot be read, is no text, or a format not supported.
     """
-    name = str(path)
+    name = os.fspath(path)
+    with ExitStack() as stack:
+        raw = _open_raw(name, source, stack)
+        head = cast(io.BufferedReader, raw).peek(16)
+        for magic, refusal in REFUSED.items():
+            if magic.match(head):
+                raise InputError(refusal, source=source, path=name)
+        for magic, unpack in ARCHIVES.items():
+            if magic.match(head):
+                raw = stack.enter_context(unpack(raw))
+        yield raw
+
+
+def _open_raw(name: str, source: str, stack: ExitStack) -> BinaryIO:
+    if name == "-":
+        if not hasattr(sys.stdin, "buffer"):
+            raise InputError("there is no standard input", source=source, path=name)
+        return sys.stdin.buffer
     try:
-        raw = sys.stdin.buffer if name == "-" else Path(name).open("rb")  # noqa: SIM115
-    except OSError as problem:
-        raise InputError(f"{problem.strerror or problem}", source=source, path=name) from problem
-    head = cast(io.BufferedReader, raw).peek(8)[:8]
-    if head.startswith(ZSTD_MAGIC):
-        raise InputError("is compressed with zstd: unpack it first", source=source, path=name)
-    if head.startswith(UTF16_MARKS):
-        raise InputError("is UTF-16 text; UTF-8 is expected", source=source, path=name)
-    stream = cast(BinaryIO, raw)
-    for magic, unpack in MAGIC.items():
-        if head.startswith(magic):
-            stream = unpack(raw)
-    try:
-        yield stream
-    finally:
-        if name != "-":
-            stream.close()
-            raw.close()
+        return stack.enter_context(Path(name).open("rb"))
+    except (OSError, ValueError) as problem:  # ValueError: a NUL byte in the path
+        reason = getattr(problem, "strerror", None) or problem
+        raise InputError(f"{reason}", source=source, path=name) from problem
 
 
 def numbered_lines(path: str | PathLike[str], source: str) -> Iterator[tuple[int, bytes]]:
@@ -76,5 +84,5 @@ def numbered_lines(path: str | PathLike[str], source: str) -> Iterator[tuple[int
                 yield number, line.removeprefix(BOM) if number == 1 else line
         except ARCHIVE_ERRORS as problem:
             raise InputError(
-                f"cannot be read on after line {number}: {problem}", source=source, path=str(path)
+                f"cannot be read on: {problem}", source=source, path=os.fspath(path), line=number
             ) from problem

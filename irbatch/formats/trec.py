@@ -1,30 +1,53 @@
 """TREC's text formats: ``query iter document grade`` and ``query Q0 document rank score tag``.
 
 As in trec_eval, the columns ``iter``, ``Q0`` and ``rank`` are ignored (score decides the order),
-blank lines are skipped, and so are words after a run's tag and lines whose first word starts with
-``#``, which trec_eval 10 reads as comments.
+and so are blank lines, words after a run's tag, and, as in its version 10, comment lines: those
+whose first word is ``#``, or starts with it on a line that is no data.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable
+from dataclasses import dataclass
 from os import PathLike
 
 from irbatch.errors import LISTED_PROBLEMS, InputError, raise_problems
 from irbatch.formats.streams import numbered_lines
+from irbatch.numbers import LARGEST_WHOLE
 from irbatch.qrels import Qrels
 from irbatch.runs import Run
 
 __all__ = ["read_qrels", "read_run"]
 
 _NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?", re.I)
-# Only space and tab separate; CR before the line's end belongs to the line's end.
-_SPACES = re.compile(rb"[ \t]+")
-# Bytes that mean the file is no text of lines.
-_NUL = b"\x00"
+_SPACES = re.compile(rb"[ \t]+")  # only these separate
+_NUL = b"\x00"  # means that the file is no text
 
 Table = dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class _Format:
+    """Where a format's columns are.
+
+    Args:
+        source: what the file is, for errors.
+        width: number of columns.
+        value_at: the column of the grade or score; queries are in 0 and documents in 2.
+        value: what the value is called.
+        largest: the largest absolute value that is exact.
+    """
+
+    source: str
+    width: int
+    value_at: int
+    value: str
+    largest: float
+
+
+QRELS = _Format("qrels", 4, 3, "grade", LARGEST_WHOLE)
+RUN = _Format("run", 6, 4, "score", float("inf"))
 
 
 def read_qrels(path: str | PathLike[str]) -> Qrels:
@@ -39,8 +62,7 @@ def read_qrels(path: str | PathLike[str]) -> Qrels:
     >>> read_qrels("examples/data/qrels.txt")  # doctest: +SKIP
     <Qrels 'examples/data/qrels.txt': 120 queries, 5731 judgments>
     """
-    table = _read(path, "qrels", 4, lambda columns: (columns[0], columns[2], columns[3], "grade"))
-    return Qrels(table, name=str(path))
+    return Qrels(_read(path, QRELS), os.fspath(path), borrowed=True)
 
 
 def read_run(path: str | PathLike[str], name: str | None = None) -> Run:
@@ -56,72 +78,66 @@ def read_run(path: str | PathLike[str], name: str | None = None) -> Run:
     >>> read_run("examples/data/pca10.run", name="pca10")  # doctest: +SKIP
     <Run 'pca10': 116 queries>
     """
-    table = _read(path, "run", 6, lambda columns: (columns[0], columns[2], columns[4], "score"))
-    return Run(table, name=name or str(path))
+    return Run(_read(path, RUN), name=name or os.fspath(path))
 
 
-def _read(
-    path: str | PathLike[str],
-    source: str,
-    width: int,
-    pick: Callable[[list[bytes]], tuple[bytes, bytes, bytes, str]],
-) -> Table:
+def _read(path: str | PathLike[str], form: _Format) -> Table:
+    """Read query to document to value; raise the first problems all at once."""
     table: Table = {}
     problems: list[InputError] = []
-    for number, line in numbered_lines(path, source):
+    for number, line in numbered_lines(path, form.source):
         columns = _columns(line)
-        if not columns or columns[0].startswith(b"#"):
+        if not columns or columns[0] == b"#":
             continue
         try:
-            query, document, value = _parse(columns, source, width, pick)
+            query, document, value = _parse(columns, form)
             documents = table.setdefault(query, {})
             if document in documents:
-                raise InputError(
-                    f"document {document!r} was given before", query=query, document=document
-                )
+                raise InputError("this document was given before", document=document)
             documents[document] = value
         except InputError as problem:
-            problems.append(_placed(problem, source, str(path), number))
+            if not columns[0].startswith(b"#"):
+                problems.append(_placed(problem, form.source, path, number, columns[0]))
             if len(problems) == LISTED_PROBLEMS:
                 break
     raise_problems(problems)
     if not table:
-        raise InputError("there are no data lines", source=source, path=str(path))
+        raise InputError("there are no data lines", source=form.source, path=os.fspath(path))
     return table
 
 
 def _columns(line: bytes) -> list[bytes]:
     # bytes.split is fast, but also splits at vertical tab, form feed and CR.
-    if b"\x0b" in line or b"\x0c" in line or b"\r" in line[:-2]:
-        line = line.rstrip(b"\r\n").strip(b" \t")
+    line = line.rstrip(b"\r\n")
+    if b"\x0b" in line or b"\x0c" in line or b"\r" in line:
+        line = line.strip(b" \t")
         return _SPACES.split(line) if line else []
     return line.split()
 
 
-def _parse(
-    columns: list[bytes],
-    source: str,
-    width: int,
-    pick: Callable[[list[bytes]], tuple[bytes, bytes, bytes, str]],
-) -> tuple[str, str, float]:
-    if len(columns) < width or (len(columns) > width and not _only_remarks(columns, source)):
-        hint = "; does an id contain a space?" if len(columns) > width else ""
+def _parse(columns: list[bytes], form: _Format) -> tuple[str, str, float]:
+    if len(columns) != form.width and not _only_remarks(columns, form):
+        hint = "; does an id contain a space?" if len(columns) > form.width else ""
         raise InputError(
-            f"{len(columns)} columns where {width} are expected: "
+            f"{len(columns)} columns where {form.width} are expected: "
             f"{_text(b' '.join(columns))[:80]!r}{hint}"
         )
-    query, document, value, what = pick(columns)
-    if _NUL in query or _NUL in document:
+    if _NUL in columns[0] or _NUL in columns[2]:
         raise InputError("contains a NUL byte: this is no text")
-    return _id(query), _id(document), _number(value, what)
+    query, document = _id(columns[0]), _id(columns[2])
+    try:
+        return query, document, _number(columns[form.value_at], form)
+    except InputError as problem:
+        raise InputError(problem.message, document=document, value=problem.value) from None
 
 
-def _only_remarks(columns: list[bytes], source: str) -> bool:
+def _only_remarks(columns: list[bytes], form: _Format) -> bool:
     """Tell whether a run's extra words follow its tag, where trec_eval ignores them.
 
     Had an id brought them in by a space, a word would stand in the rank's place.
     """
-    return source == "run" and bool(_NUMBER.fullmatch(columns[3]))
+    longer = form is RUN and len(columns) > form.width
+    return longer and bool(_NUMBER.fullmatch(columns[3]))
 
 
 def _id(raw: bytes) -> str:
@@ -131,15 +147,20 @@ def _id(raw: bytes) -> str:
         raise InputError(f"id {raw!r} is not UTF-8 text", value=raw) from None
 
 
-def _number(raw: bytes, what: str) -> float:
+def _number(raw: bytes, form: _Format) -> float:
     text = _text(raw)
     if not _NUMBER.fullmatch(raw):
         comma = re.fullmatch(rb"[+-]?\d+,\d+", raw)
         hint = "; is it written with a decimal comma?" if comma else ""
-        raise InputError(f"{what} {text!r} is not a number{hint}", value=text)
+        raise InputError(f"{form.value} {text!r} is not a number{hint}", value=text)
     value = float(raw)
-    if value in (float("inf"), float("-inf")) and b"inf" not in raw.lower():
-        raise InputError(f"{what} {text} overflows float64", value=text)
+    if abs(value) == float("inf") and b"inf" not in raw.lower():
+        raise InputError(f"{form.value} {text} overflows float64", value=text)
+    whole = raw.lstrip(b"+-").isdigit()  # read exactly: float64 rounds 2^53 + 1 to the limit
+    if abs(value) > form.largest or (whole and abs(value) == form.largest != abs(int(raw))):
+        raise InputError(
+            f"{form.value} {text} is beyond 2^53, where grades are no longer exact", value=text
+        )
     return value
 
 
@@ -147,13 +168,15 @@ def _text(raw: bytes) -> str:
     return raw.decode(errors="backslashreplace")
 
 
-def _placed(problem: InputError, source: str, path: str, line: int) -> InputError:
+def _placed(
+    problem: InputError, source: str, path: str | PathLike[str], line: int, query: bytes
+) -> InputError:
     return InputError(
         problem.message,
         source=source,
-        path=path,
+        path=os.fspath(path),
         line=line,
-        query=problem.query,
-        value=problem.value,
+        query=_text(query),
         document=problem.document,
+        value=problem.value,
     )

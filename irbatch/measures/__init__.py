@@ -7,6 +7,7 @@ from irbatch.measures.declare import (
     Measure,
     Spelling,
     define_measure,
+    styles,
 )
 from irbatch.measures.gains import DISCOUNTS, GAINS, define_discount, define_gain
 from irbatch.measures.names import measure, parse_measures
@@ -30,4 +31,5 @@ __all__ = [
     "define_measure",
     "measure",
     "parse_measures",
+    "styles",
 ]

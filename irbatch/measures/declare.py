@@ -26,6 +26,7 @@ __all__ = [
     "check_cutoff",
     "define_measure",
     "normal",
+    "styles",
 ]
 
 
@@ -159,8 +160,13 @@ class Measure:
         """Spell the measure as another tool does; canonically where that tool has no such measure.
 
         Args:
-            style: ``"irbatch"`` or a tool's name as in the declarations, e.g. ``"trec_eval"``.
+            style: one of `styles`.
+
+        Raises:
+            InputError: for another style.
         """
+        if style not in styles():
+            raise InputError(f"style {style!r} must be one of {', '.join(styles())}", value=style)
         for spelling in self.declaration.spellings:
             template = spelling.full if self.cutoff is None else spelling.cut
             if spelling.style == style and template and spelling.parameters == self.parameters:
@@ -182,14 +188,24 @@ def _spell(value: object) -> str:
     return str(value)
 
 
+def styles() -> list[str]:
+    """List the styles that names can be spelled in: ours and other tools'."""
+    declared = (each.style for entry in CATALOGUE.values() for each in entry.spellings)
+    return list(dict.fromkeys(["irbatch", *declared]))
+
+
 def normal(name: str) -> str:
     """Reduce a name to what distinguishes it: case, ``-``, ``_`` and spaces don't."""
     return re.sub(r"[_\-\s]", "", name).casefold()
 
 
-def check_cutoff(value: object) -> int:
+LARGEST_CUTOFF = 10**300  # float64 must hold it
+
+
+def check_cutoff(value: Any) -> int:
     """Return a cutoff as an int, or raise `InputError`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or not 1 <= value <= LARGEST_CUTOFF:
         raise InputError(
             f"cutoff {value!r} must be a whole number of at least 1", source="measures", value=value
         )
@@ -241,7 +257,7 @@ def define_measure(
     >>> irbatch.evaluate_matrix([[0, 1], [0, 0]], ["Miss@1", "Miss"]).mean()
     {'Miss@1': 1.0, 'Miss': 0.5}
     """
-    if not name.isidentifier():
+    if not isinstance(name, str) or not name.isidentifier():
         raise InputError(f"{name!r} is not a word that a measure could be called by", value=name)
     if name in CATALOGUE and CATALOGUE[name].builtin:
         raise InputError(f"{name!r} is a measure of the catalogue already", value=name)

@@ -90,7 +90,7 @@ def define_discount(name: str, divisor: Callable[[int], float]) -> None:
 
 
 def _claim(name: str, taken: Mapping[str, object]) -> None:
-    if not name.isidentifier():
+    if not isinstance(name, str) or not name.isidentifier():
         raise InputError(f"{name!r} is not a word that could stand in a measure's name", value=name)
     if name in taken:
         raise InputError(f"{name!r} is defined already", value=name)

@@ -21,6 +21,8 @@ __all__ = ["measure", "parse_measures"]
 # What trec_eval takes for ``-m ndcg_cut`` and its like.
 TREC_EVAL_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
+MOST_DIGITS = 300  # of a cutoff
+
 _FORM = re.compile(
     r"(?P<name>[^\s()@{}]+?)\s*(?:\((?P<settings>.*)\))?\s*(?:@\s*(?P<at>.+?))?\s*"
     r"(?:-l(?P<rel>\d+))?"
@@ -68,6 +70,8 @@ def parse_measures(
     at = _check_cutoffs(cutoffs)
     if isinstance(wishes, str | Measure):
         wishes = [wishes]
+    if isinstance(wishes, bytes) or not isinstance(wishes, Iterable):
+        raise InputError(f"{wishes!r} is not a measure or its name", source="measures")
     index = _index()
     problems: list[InputError] = []
     found: dict[Measure, None] = {}
@@ -184,9 +188,13 @@ def _parse_suffix(
 
 
 def _parse_cutoff(text: str, whole: str) -> int:
-    if not re.fullmatch(r"\d+", text, re.ASCII) or int(text) < 1:
-        raise InputError(f"cutoff {text!r} in {whole!r} must be a whole number of at least 1",
-                         source="measures", value=text)  # fmt: skip
+    # More digits than any ranking has documents: beyond what int() reads at all.
+    if len(text) > MOST_DIGITS or not re.fullmatch(r"\d+", text, re.ASCII) or int(text) < 1:
+        raise InputError(
+            f"cutoff {text[:40]!r} in {whole[:80]!r} must be a whole number of at least 1",
+            source="measures",
+            value=text,
+        )
     return int(text)
 
 

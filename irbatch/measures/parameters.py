@@ -28,10 +28,14 @@ class Number:
 
     def check(self, value: object) -> float:
         """Return the value, or raise ValueError saying what would be one."""
-        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        if not number or not math.isfinite(float(value)):  # type: ignore[arg-type]
+        if not isinstance(value, int | float | np.number) or isinstance(value, bool):
             raise ValueError("a number")
-        numeric = float(value)  # type: ignore[arg-type]
+        try:
+            numeric = float(value)
+        except (OverflowError, TypeError):
+            raise ValueError("a number that float64 can hold") from None
+        if not math.isfinite(numeric):
+            raise ValueError("a finite number")
         if numeric <= self.above:
             raise ValueError(f"a number above {self.above:g}")
         if numeric < self.least:

@@ -141,8 +141,8 @@ def _looks_for_relevant(measure: Measure) -> bool:
     return measure.aggregate == "mean" and "rel" in measure.declaration.parameters
 
 
-def _scan_cutoff(measure: Measure) -> int:
-    return FULL_DEPTH if measure.cutoff is None else min(measure.cutoff, FULL_DEPTH)
+def _scan_cutoff(measure: Measure) -> float:
+    return FULL_DEPTH if measure.cutoff is None else measure.cutoff
 
 
 def _threshold(measure: Measure) -> float:

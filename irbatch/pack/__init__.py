@@ -2,7 +2,8 @@
 
 from irbatch.pack.block import Block
 from irbatch.pack.ids import pack_ids
-from irbatch.pack.labels import LabelRows, pack_labels
+from irbatch.pack.labels import pack_labels
+from irbatch.pack.rows import LabelRows
 from irbatch.pack.run import pack_run
 from irbatch.pack.scores import TIES, rank_by_score
 

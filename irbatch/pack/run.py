@@ -17,7 +17,7 @@ import numpy.typing as npt
 from irbatch.errors import InputError, raise_problems
 from irbatch.ids import check_id, id_kind, kinds_of
 from irbatch.matrix import RelevanceMatrix
-from irbatch.numbers import NUMBER_ERRORS, as_floats, is_number
+from irbatch.numbers import NUMBER_ERRORS, as_floats, number_problem
 from irbatch.pack.block import Block, blank_matrix, plan_query_blocks
 from irbatch.qrels import Qrels
 from irbatch.ranking import as_compared, find_ranks, order_scores, rank_in_tie
@@ -169,9 +169,10 @@ class _Join:
     def _score_problems(self) -> Iterator[InputError]:
         for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
             for document, score in ranking.items():
-                if not is_number(score) or score != score:
+                problem = number_problem(score)
+                if problem is not None:
                     yield InputError(
-                        f"score {score!r} is not a number",
+                        f"score {problem}",
                         source="run",
                         path=self.run.name,
                         query=self.qrels.queries[row],

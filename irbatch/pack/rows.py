@@ -1,0 +1,185 @@
+"""Rows of relevance labels, checked: rectangular or ragged, whole or masked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.errors import InputError
+from irbatch.numbers import LARGEST_WHOLE
+
+__all__ = ["LabelRows", "Labels", "check_queries"]
+
+Labels = npt.NDArray[Any]
+
+
+class LabelRows:
+    """Labels of documents, one row a query, rectangular or ragged.
+
+    Args:
+        labels: 2-D array-like of bools or numbers, or a sequence of rows of different lengths.
+            Masked cells of a masked array are not there; they may only end a row.
+        lengths: how many cells of each row are documents; default all that are not masked.
+        queries: the rows' ids; default their positions.
+        name: what errors call the labels.
+
+    Attributes:
+        depths: int64 ``(queries,)``, the number of documents of each.
+
+    Raises:
+        InputError: for another shape, or labels that are not numbers.
+    """
+
+    def __init__(
+        self,
+        labels: Any,
+        lengths: Any = None,
+        queries: Sequence[Any] | None = None,
+        name: str = "relevance",
+    ) -> None:
+        self.name = name
+        self.rows, unmasked = _as_rows(labels, name, queries)
+        widths = np.fromiter(map(len, self.rows), np.int64, len(self.rows))
+        self.queries = check_queries(queries, len(self.rows), name)
+        if lengths is not None and (unmasked != widths).any():
+            raise InputError("give a mask or lengths=, not both", source=name)
+        self.depths = unmasked if lengths is None else self._check_lengths(lengths, widths)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def row(self, position: int) -> Labels:
+        """Return the labels of one query: 1-D, without padding."""
+        part: Labels = self.rows[position][: self.depths[position]]
+        return part
+
+    def ends_in(self, label: int) -> bool:
+        """Tell whether a row, of the first hundred, ends in some label."""
+        rows = map(self.row, range(min(len(self), 100)))
+        return any(row.size and row[-1] == label for row in rows)
+
+    def block(self, picks: npt.NDArray[np.intp]) -> Labels:
+        """Return some queries' labels, 2-D, padded with 0 past each row's length."""
+        depth = int(self.depths[picks].max(initial=0))
+        if isinstance(self.rows, np.ndarray):
+            values = self.rows[picks, :depth]
+        else:
+            dtype = np.result_type(np.bool_, *(self.rows[pick].dtype for pick in picks))
+            values = np.zeros((picks.size, depth), dtype)
+            for i, pick in enumerate(picks):
+                values[i, : self.depths[pick]] = self.row(pick)
+        if picks.size and self.depths[picks].min() < depth:
+            values[np.arange(depth) >= self.depths[picks, None]] = 0
+        if values.dtype.kind == "f" and values.dtype != np.float64:
+            values = values.astype(np.float64)  # what levels are; float16 can't hold the limit
+        self._check_grades(values, picks)
+        return values
+
+    def _check_grades(self, values: Labels, picks: npt.NDArray[np.intp]) -> None:
+        if values.dtype.kind == "b" or (values.dtype.kind in "iu" and values.itemsize < 8):
+            return
+        bad = ~(values <= LARGEST_WHOLE) if values.dtype.kind == "u" else ~(
+            (values <= LARGEST_WHOLE) & (values >= -LARGEST_WHOLE)
+        )  # fmt: skip
+        if bad.any():
+            row, column = (int(each[0]) for each in np.nonzero(bad))
+            raise InputError(
+                f"label {values[row, column]} at rank {column + 1} is not a grade",
+                source=self.name,
+                query=self.queries[picks[row]],
+                value=values[row, column].item(),
+            )
+
+    def _check_lengths(self, lengths: Any, widths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        checked = np.asarray(lengths)
+        if checked.shape != widths.shape or checked.dtype.kind not in "iu":
+            raise InputError(
+                f"lengths are {widths.size} whole numbers, one a row, not {checked.dtype.name} of "
+                f"shape {checked.shape}",
+                source=self.name,
+            )
+        bad = (checked < 0) | (checked > widths)
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise InputError(
+                f"length {checked[row]} is not within the row's {widths[row]} cells",
+                source=self.name,
+                query=self.queries[row],
+                value=int(checked[row]),
+            )
+        return checked.astype(np.int64)
+
+
+def check_queries(queries: Sequence[Any] | None, n: int, name: str) -> Sequence[Any]:
+    """Return the ids of `n` rows: those given, or their positions.
+
+    Raises:
+        InputError: when there are no rows, or not as many different ids.
+    """
+    if not n:
+        raise InputError("there are no queries", source=name)
+    if queries is None:
+        return range(n)
+    if len(queries) != n or len(set(queries)) != n:
+        raise InputError(
+            f"{n} queries need {n} different ids, not {len(set(queries))}", source="query_ids"
+        )
+    return queries
+
+
+def _as_rows(
+    labels: Any, name: str, queries: Sequence[Any] | None
+) -> tuple[Labels | list[Labels], npt.NDArray[np.int64]]:
+    """Return a 2-D array, or a list of 1-D arrays for ragged rows; and their unmasked lengths."""
+    if hasattr(labels, "__array__"):
+        matrix = np.ma.getdata(labels) if np.ma.isMaskedArray(labels) else np.asarray(labels)
+        if matrix.ndim != 2:
+            raise InputError(
+                f"labels are 2-D, queries x ranks, not of shape {matrix.shape}", source=name
+            )
+        _check_kind(matrix, name)
+        return matrix, _unmasked(np.broadcast_to(np.ma.getmask(labels), matrix.shape), name)
+    if isinstance(labels, str | AbstractSet | Mapping) or not hasattr(labels, "__iter__"):
+        raise InputError(f"a {type(labels).__name__} is no matrix of labels", source=name)
+    rows, lengths = [], []
+    for position, each in enumerate(labels):
+        known = queries[position : position + 1] if queries is not None else ()
+        row, length = _as_row(each, known[0] if known else position, name)
+        rows.append(row)
+        lengths.append(length)
+    return rows, np.array(lengths, np.int64)
+
+
+def _as_row(labels: Any, query: Any, name: str) -> tuple[Labels, int]:
+    """Return one query's labels, 1-D, and how many of them are not masked."""
+    try:
+        if isinstance(labels, str | AbstractSet | Mapping):
+            raise TypeError
+        row = np.ma.getdata(labels) if hasattr(labels, "__array__") else np.array(list(labels))
+    except (TypeError, ValueError):
+        row = np.empty((0, 0))
+    if row.ndim != 1:
+        raise InputError(
+            "a row of labels is a list of numbers", source=name, query=query, value=labels
+        )
+    row = row if row.size else row.astype(np.int64)
+    _check_kind(row, name, query)
+    mask = np.broadcast_to(np.ma.getmask(labels), row.shape)
+    return row, int(_unmasked(mask[None, :], name)[0])
+
+
+def _check_kind(values: Labels, name: str, query: Any = None) -> None:
+    if values.dtype.kind not in "biuf":
+        raise InputError(f"labels are numbers, not {values.dtype.name}", source=name, query=query)
+
+
+def _unmasked(mask: npt.NDArray[np.bool_], name: str) -> npt.NDArray[np.int64]:
+    """Return how many cells of each row come before the masked ones."""
+    lengths = (~mask).sum(axis=1, dtype=np.int64)
+    if mask.any() and (mask != (np.arange(mask.shape[1]) >= lengths[:, None])).any():
+        raise InputError("masked cells may only end a row: ranks have no gaps", source=name)
+    return np.asarray(lengths)
