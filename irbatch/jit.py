@@ -104,7 +104,9 @@ class Kernel:
             )
             source.__qualname__ = self.source.__qualname__
             source.__module__ = self.source.__module__
-        decorated: Callable[..., Any] = numba.njit(nogil=True, cache=cache)(source)
+        # error_model="numpy" leaves out checks for divisions by zero, of which kernels have none.
+        compiling = numba.njit(nogil=True, cache=cache, error_model="numpy")
+        decorated: Callable[..., Any] = compiling(source)
         return decorated
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 __all__ = ["NEGATIVE", "PAD", "UNJUDGED", "RelevanceMatrix", "plan_blocks"]
 
-UNJUDGED = -1  # no judgment for this document; all bits set, which the scan skips a word at a time
+UNJUDGED = -1  # no judgment for this document
 NEGATIVE = -2  # judged with a grade below 0: judged, never relevant, gain 0
 PAD = -3  # past the end of the ranking
 
@@ -35,12 +35,14 @@ class RelevanceMatrix:
         retrieved: int64 ``(queries,)``, how many ranks of each row are documents.
         judged: int64 ``(queries, levels)``, how many documents were judged at each level,
             retrieved or not: the source of every denominator and of the ideal ranking.
+        complete: whether every retrieved document is judged, as labels given for all are.
     """
 
     codes: npt.NDArray[np.signedinteger]
     levels: npt.NDArray[np.float64]
     retrieved: npt.NDArray[np.int64]
     judged: npt.NDArray[np.int64]
+    complete: bool = False
 
     @classmethod
     def unjudged(
@@ -74,7 +76,7 @@ class RelevanceMatrix:
         retrieved = kept.sum(axis=1)
         codes = np.full_like(self.codes, PAD)
         codes[np.arange(self.depth) < retrieved[:, None]] = self.codes[kept]
-        return RelevanceMatrix(codes, self.levels, retrieved, self.judged)
+        return RelevanceMatrix(codes, self.levels, retrieved, self.judged, complete=True)
 
 
 def code_dtype(n_levels: int) -> np.dtype[np.signedinteger]:

@@ -1,10 +1,11 @@
 """The hot path: one pass over a relevance matrix that yields every running statistic.
 
-Each row is walked once for where its judged documents stand (words of unjudged documents are
-skipped whole); the statistics at all cutoffs, for all relevance thresholds and all gains, are
-then read off these few positions, and the ideal ranking's off the level counts. Sums run in rank
-order in float64, and a ranking and its ideal are summed the same way, so that a perfect ranking
-comes to exactly its ideal. All kernels stand in this file because they call each other.
+Each row is walked once for where its judged documents stand (words of documents that count for
+nothing are skipped whole); the statistics at all cutoffs, for all relevance thresholds and all
+gains, are then read off these few positions, and the ideal ranking's off the level counts. Sums
+run in rank order in float64, and a ranking and its ideal are summed the same way, so that a
+perfect ranking comes to exactly its ideal. All kernels stand in this file because they call each
+other.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.jit import kernel
-from irbatch.matrix import WORD, RelevanceMatrix
+from irbatch.matrix import UNJUDGED, WORD, RelevanceMatrix
 from irbatch.prefix import Scan, ScanRequest
 from irbatch.threads import map_ranges
 
@@ -58,7 +59,7 @@ def scan(matrix: RelevanceMatrix, request: ScanRequest, threads: int | None = No
     )
     arguments = (*_inputs(matrix, request, cutoffs), *_outputs(result))
     # In plain Python a word costs about one cell, a judged document about ten a statistic.
-    documents = int(matrix.judged.sum()) + queries
+    documents = int(matrix.judged[:, int(matrix.complete) :].sum()) + queries
     work = matrix.codes.nbytes // WORD + 10 * documents * (1 + binary + 2 * graded)
     map_ranges(
         lambda start, stop: _scan_rows.run(work, *arguments, start, stop),
@@ -83,6 +84,7 @@ def _inputs(matrix: RelevanceMatrix, request: ScanRequest, cutoffs: Ints) -> tup
     return (
         matrix.codes,
         matrix.codes.view(np.int64),
+        *_blank(matrix, lowest_relevant, gains),
         np.minimum(matrix.retrieved, cutoffs[-1]),
         matrix.judged,
         cutoffs,
@@ -91,6 +93,21 @@ def _inputs(matrix: RelevanceMatrix, request: ScanRequest, cutoffs: Ints) -> tup
         ideal_order,
         divisors,
     )
+
+
+def _blank(matrix: RelevanceMatrix, lowest_relevant: Ints, gains: Floats) -> tuple[int, int, bool]:
+    """Choose the code that is passed over: the most frequent one that adds to no statistic.
+
+    Unjudged documents, as a rule. Where all are judged, and their number needs no counting, it is
+    the lowest level, if none of the measures sees relevance or gain in it.
+
+    Returns:
+        The code; a word of it; and whether all documents are judged.
+    """
+    useless = matrix.levels.size > 0 and lowest_relevant.min() > 0 and not gains[:, 0].any()
+    code = 0 if matrix.complete and useless else UNJUDGED
+    word = np.full(WORD // matrix.codes.itemsize, code, matrix.codes.dtype).view(np.int64)[0]
+    return code, int(word), matrix.complete
 
 
 def _outputs(result: Scan) -> tuple[Any, ...]:
@@ -110,7 +127,8 @@ def _outputs(result: Scan) -> tuple[Any, ...]:
 
 @kernel
 def _scan_rows(
-    codes: Codes, words: Ints, lengths: Ints, level_counts: Ints, cutoffs: Ints,
+    codes: Codes, words: Ints, blank: int, blank_word: int, complete: bool,
+    lengths: Ints, level_counts: Ints, cutoffs: Ints,
     lowest_relevant: Ints, gains: Floats, ideal_order: Ints, divisors: Floats,
     judged: Counts, hits: Counts, precision_sum: Floats,
     first_hit: Ints, hits_at_relevant: Ints, relevant: Ints,
@@ -120,9 +138,10 @@ def _scan_rows(
     """Scan rows `start` to `stop`; shapes as in `RelevanceMatrix`, `ScanRequest` and `Scan`."""
     ranks = np.empty(codes.shape[1], np.int64)
     found = np.empty(codes.shape[1], np.int64)
+    places = np.empty(words.shape[1], np.int64)
     for q in range(start, stop):
-        n = _collect_judged(codes[q], words[q], lengths[q], ranks, found)
-        _count_judged(ranks, n, cutoffs, judged[q])
+        n = _collect_judged(codes[q], words[q], blank, blank_word, lengths[q], places, ranks, found)
+        _count_judged(ranks, n, cutoffs, complete, lengths[q], judged[q])
         for t in range(lowest_relevant.size):
             total = 0
             for level in range(lowest_relevant[t], level_counts.shape[1]):
@@ -142,22 +161,41 @@ def _scan_rows(
 
 
 @kernel
-def _collect_judged(codes: Codes, words: Ints, length: int, ranks: Ints, found: Ints) -> int:
-    """Write rank and code of each judged document of a row; return how many there are."""
-    cells = codes.size // words.size
-    n = 0
+def _collect_judged(
+    codes: Codes, words: Ints, blank: int, blank_word: int, length: int,
+    places: Ints, ranks: Ints, found: Ints,
+) -> int:  # fmt: skip
+    """Write rank and code of each document of a row that is not blank; return their number.
+
+    Both loops write first and then advance or not, without a branch: where judged documents stand
+    cannot be predicted, and this takes 0.6 times what branches do.
+    """
+    cells = words.itemsize // codes.itemsize  # known to the compiler, which unrolls the loop
+    filled = 0
     for w in range((length + cells - 1) // cells):
-        if words[w] != -1:  # not all unjudged
-            for i in range(w * cells, min(length, (w + 1) * cells)):
-                ranks[n] = i + 1
-                found[n] = codes[i]
-                n += codes[i] != -1  # without a branch: judged cells are hard to predict
+        places[filled] = w
+        filled += words[w] != blank_word
+    n = 0
+    for j in range(filled):
+        start = places[j] * cells
+        for i in range(start, start + cells):
+            ranks[n] = i + 1
+            found[n] = codes[i]
+            n += codes[i] != blank
+    while n > 0 and ranks[n - 1] > length:  # what the last word holds past the end
+        n -= 1
     return n
 
 
 @kernel
-def _count_judged(ranks: Ints, n: int, cutoffs: Ints, judged: Counts) -> None:
+def _count_judged(
+    ranks: Ints, n: int, cutoffs: Ints, complete: bool, length: int, judged: Counts
+) -> None:
     """Write the number of judged documents at each cutoff."""
+    if complete:
+        for k in range(cutoffs.size):
+            judged[k] = min(cutoffs[k], length)
+        return
     k = 0
     for i in range(n):
         while k < cutoffs.size and cutoffs[k] < ranks[i]:

@@ -83,6 +83,23 @@ def test_grades_may_be_huge_or_fractional() -> None:
     assert irbatch.evaluate(qrels, run, "CG@2")["CG@2"] == 2.0**53 + 2**40
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float32])
+def test_labels_for_all_documents_equal_the_same_judgments_by_id(dtype: type) -> None:
+    """Where all is judged, grade 0 is passed over unless a measure sees something in it."""
+    labels = np.random.default_rng(4).choice([0, 0, 0, 0, 1, 2, -1], (40, 53)).astype(dtype)
+    labels[:, -1] = 0
+    grades = {i: dict(enumerate(row.tolist())) for i, row in enumerate(labels)}
+    run = {i: {d: -d for d in row} for i, row in grades.items()}
+    for names in (
+        "AP nDCG RR@10 P@{5,60} Judged@{3,60} NumRet R@7 Rprec CG IDCG",
+        "P(rel=0)@5 AP(rel=0) P@5 Judged@5",
+        "DCG(gain={0:0.5}) nDCG(gain={0:0.5})@10 nDCG@10 Judged@5",
+    ):
+        by_label = irbatch.evaluate_matrix(labels, names)
+        by_id = irbatch.evaluate(grades, run, names)
+        assert by_label.values.tolist() == by_id.values.tolist()
+
+
 def test_cells_past_the_end_change_nothing() -> None:
     codes = np.full((1, 16), PAD, np.int8)
     codes[0, :3] = [1, UNJUDGED, 0]

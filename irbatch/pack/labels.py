@@ -10,7 +10,15 @@ import numpy.typing as npt
 
 from irbatch.errors import InputError
 from irbatch.jit import kernel
-from irbatch.matrix import NEGATIVE, PAD, RelevanceMatrix, code_dtype, padded_depth, plan_blocks
+from irbatch.matrix import (
+    NEGATIVE,
+    PAD,
+    WORD,
+    RelevanceMatrix,
+    code_dtype,
+    padded_depth,
+    plan_blocks,
+)
 from irbatch.pack.block import Block
 from irbatch.pack.rows import LabelRows, Labels
 
@@ -39,12 +47,12 @@ def pack_labels(labels: LabelRows, judged: LabelRows | None = None) -> Iterator[
         levels = _levels(values, everything)
         retrieved = labels.depths[picks]
         codes = _encode(values, levels, retrieved)
-        counts = _count(codes, levels)
+        counts = _count(codes, retrieved, levels)
         if judged is not None:
-            listed = counts
-            counts = _count(_encode(everything, levels, judged.depths[picks]), levels)
+            listed, depths = counts, judged.depths[picks]
+            counts = _count(_encode(everything, levels, depths), depths, levels)
             _check_judged(listed, counts, levels, [labels.queries[pick] for pick in picks])
-        yield Block(picks, RelevanceMatrix(codes, levels, retrieved, counts))
+        yield Block(picks, RelevanceMatrix(codes, levels, retrieved, counts, complete=True))
 
 
 def _levels(*values: Labels) -> npt.NDArray[np.float64]:
@@ -76,21 +84,38 @@ def _encode(
 
 
 def _count(
-    codes: npt.NDArray[np.signedinteger], levels: npt.NDArray[np.float64]
+    codes: npt.NDArray[np.signedinteger],
+    lengths: npt.NDArray[np.int64],
+    levels: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.int64]:
     """Count each row's codes by level, int64 ``(queries, levels)``."""
     counts = np.zeros((codes.shape[0], levels.size), np.int64)
-    _count_levels.run(codes.size, codes, counts)
+    _count_levels.run(
+        codes.nbytes // WORD + codes.shape[0], codes, codes.view(np.int64), lengths, counts
+    )
     return counts
 
 
 @kernel
-def _count_levels(codes: npt.NDArray[np.signedinteger], counts: npt.NDArray[np.int64]) -> None:
-    """Add one to the row's count of each code that is a level."""
+def _count_levels(
+    codes: npt.NDArray[np.signedinteger],
+    words: npt.NDArray[np.int64],
+    lengths: npt.NDArray[np.int64],
+    counts: npt.NDArray[np.int64],
+) -> None:
+    """Add one to the row's count of each code that is a level; words of zeros are skipped whole."""
+    cells = codes.shape[1] // words.shape[1]
     for row in range(codes.shape[0]):
-        for i in range(codes.shape[1]):
-            if codes[row, i] >= 0:
-                counts[row, codes[row, i]] += 1
+        others = 0
+        for w in range((lengths[row] + cells - 1) // cells):
+            if words[row, w] != 0:
+                for i in range(w * cells, min(lengths[row], (w + 1) * cells)):
+                    if codes[row, i] != 0:
+                        others += 1
+                        if codes[row, i] > 0:
+                            counts[row, codes[row, i]] += 1
+        if counts.shape[1] > 0:
+            counts[row, 0] += lengths[row] - others
 
 
 def _check_judged(

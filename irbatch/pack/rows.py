@@ -142,7 +142,7 @@ def _as_rows(
                 f"labels are 2-D, queries x ranks, not of shape {matrix.shape}", source=name
             )
         _check_kind(matrix, name)
-        return matrix, _unmasked(np.broadcast_to(np.ma.getmask(labels), matrix.shape), name)
+        return matrix, _unmasked(labels, matrix.shape, name)
     if isinstance(labels, str | AbstractSet | Mapping) or not hasattr(labels, "__iter__"):
         raise InputError(f"a {type(labels).__name__} is no matrix of labels", source=name)
     rows, lengths = [], []
@@ -168,8 +168,7 @@ def _as_row(labels: Any, query: Any, name: str) -> tuple[Labels, int]:
         )
     row = row if row.size else row.astype(np.int64)
     _check_kind(row, name, query)
-    mask = np.broadcast_to(np.ma.getmask(labels), row.shape)
-    return row, int(_unmasked(mask[None, :], name)[0])
+    return row, int(_unmasked(labels, (1, row.size), name)[0])
 
 
 def _check_kind(values: Labels, name: str, query: Any = None) -> None:
@@ -177,9 +176,12 @@ def _check_kind(values: Labels, name: str, query: Any = None) -> None:
         raise InputError(f"labels are numbers, not {values.dtype.name}", source=name, query=query)
 
 
-def _unmasked(mask: npt.NDArray[np.bool_], name: str) -> npt.NDArray[np.int64]:
+def _unmasked(labels: Any, shape: tuple[int, ...], name: str) -> npt.NDArray[np.int64]:
     """Return how many cells of each row come before the masked ones."""
+    if np.ma.getmask(labels) is np.ma.nomask:
+        return np.full(shape[0], shape[1], np.int64)
+    mask = np.ma.getmaskarray(labels).reshape(shape)
     lengths = (~mask).sum(axis=1, dtype=np.int64)
-    if mask.any() and (mask != (np.arange(mask.shape[1]) >= lengths[:, None])).any():
+    if (mask != (np.arange(mask.shape[1]) >= lengths[:, None])).any():
         raise InputError("masked cells may only end a row: ranks have no gaps", source=name)
     return np.asarray(lengths)
