@@ -22,9 +22,8 @@ from irbatch.prefix import PrefixStatistics
 from irbatch.qrels import Qrels
 from irbatch.results import Counts, Results
 from irbatch.runs import Run
+from irbatch.version import __version__
 from irbatch.warmup import warmup
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Counts",
@@ -36,6 +35,7 @@ __all__ = [
     "RelevanceMatrix",
     "Results",
     "Run",
+    "__version__",
     "define_discount",
     "define_gain",
     "define_measure",

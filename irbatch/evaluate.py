@@ -3,55 +3,26 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from irbatch.errors import InputError, InputWarning
+from irbatch.averaging import Answers, evaluate_blocks
+from irbatch.errors import InputError
 from irbatch.formats import read_qrels, read_run
 from irbatch.measures import Measure, Plan, parse_measures
-from irbatch.pack import Block, pack_run
+from irbatch.pack import pack_run
 from irbatch.qrels import Qrels
-from irbatch.results import Counts, Results
+from irbatch.results import Results
 from irbatch.runs import Run
 from irbatch.settings import Progress, Settings
-from irbatch.threads import check_threads
 
-__all__ = [
-    "Answers",
-    "compute_values",
-    "evaluate",
-    "evaluate_blocks",
-    "evaluate_runs",
-    "name_runs",
-]
+__all__ = ["evaluate", "evaluate_runs", "name_runs"]
 
 Judgments = Qrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str]
 Rankings = Run | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str]
 Wishes = str | Measure | Iterable[str | Measure]
 Cutoffs = int | Iterable[int | None] | None
-
-SAMPLES = 3
-
-
-@dataclass(frozen=True)
-class Answers:
-    """The queries a system has a ranking for.
-
-    Args:
-        queries: their ids, as keys.
-        kind: the kind the ids are of, see `irbatch.ids`.
-        name: the system's.
-    """
-
-    queries: Mapping[Any, Any]
-    kind: str | None
-    name: str | None = None
 
 
 def evaluate(
@@ -148,119 +119,6 @@ def evaluate_runs(
     return results
 
 
-def compute_values(
-    plan: Plan,
-    blocks: Iterable[Block],
-    queries: int,
-    settings: Settings,
-    threads: int | None,
-    progress: Progress | None = None,
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Scan blocks and collect every measure's values.
-
-    Returns:
-        values float64 ``(queries, measures)``; and bool ``(queries,)`` twice: which queries have
-        no document of grade 1 or more, and which have an empty ranking.
-    """
-    check_threads(threads)
-    values = np.zeros((queries, len(plan.measures)))
-    no_relevant = np.zeros(queries, bool)
-    empty = np.zeros(queries, bool)
-    done = 0
-    for block in blocks:
-        plan.check_levels(block.matrix.levels)
-        matrix = block.matrix.condensed() if settings.judged_only else block.matrix
-        values[block.rows] = plan.values(
-            matrix, skip_no_relevant=settings.no_relevant == "skip", threads=threads
-        )
-        relevant = matrix.judged[:, matrix.levels >= 1].sum(axis=1)
-        no_relevant[block.rows] = relevant == 0
-        empty[block.rows] = block.matrix.retrieved == 0
-        done += block.rows.size
-        if progress is not None:
-            progress(done, queries)
-    return values, no_relevant, empty
-
-
-def evaluate_blocks(
-    plan: Plan,
-    qrels: Qrels,
-    answers: Answers,
-    pack: Callable[[npt.NDArray[np.intp]], Iterable[Block]],
-    settings: Settings,
-    order: str,
-    threads: int | None,
-    progress: Progress | None = None,
-) -> Results:
-    """Choose the queries to average, have them packed, and compute every measure.
-
-    Args:
-        plan: the measures.
-        qrels: the judgments.
-        answers: the queries that have a ranking.
-        pack: positions in `qrels.queries` to blocks of them.
-        settings: how to average.
-        order: what the rankings' order came from, for the signature.
-        threads: how many threads scan.
-        progress: called with queries done and queries in all.
-
-    Raises:
-        InputError: when no query is both judged and answered, or one is missing against the
-            settings.
-    """
-    plan.check_levels(qrels.levels)
-    answered = np.fromiter((query in answers.queries for query in qrels.queries), bool, len(qrels))
-    absent = [qrels.queries[row] for row in np.flatnonzero(~answered)]
-    if len(absent) == len(qrels):
-        _refuse_no_overlap(qrels, answers)
-    if absent and settings.missing == "error":
-        raise InputError(
-            f"{len(absent)} of {len(qrels)} judged queries are missing, such as {_samples(absent)}",
-            source="run",
-            path=answers.name,
-        )
-    rows = np.flatnonzero(answered) if settings.missing == "skip" else np.arange(len(qrels))
-    values, no_relevant, empty = compute_values(
-        plan, pack(rows), rows.size, settings, threads, progress
-    )
-    found = len(qrels) - len(absent)
-    counts = Counts(
-        queries=rows.size,
-        judged=len(qrels),
-        answered=found,
-        missing=len(absent),
-        unjudged=len(answers.queries) - found,
-        no_relevant=int(no_relevant.sum()),
-        empty=int(empty.sum()),
-    )
-    query_ids = [qrels.queries[row] for row in rows]
-    return Results(
-        values, query_ids, plan.measures, counts, settings.signature(order), answers.name
-    )
-
-
-def _refuse_no_overlap(qrels: Qrels, answers: Answers) -> None:
-    """Refuse rankings of other queries; warn when there are none at all."""
-    if not answers.queries:
-        called = f" {answers.name!r}" if answers.name else ""
-        warnings.warn(f"run{called} is empty: every query scores 0", InputWarning, stacklevel=4)
-        return
-    kinds = ""
-    if qrels.query_kind != answers.kind:
-        kinds = f"; ids are {qrels.query_kind} in the qrels and {answers.kind} in the run"
-    raise InputError(
-        f"none of its {len(answers.queries)} queries is judged: qrels have "
-        f"{_samples(qrels.queries)}, the run has {_samples(answers.queries)}{kinds}",
-        source="run",
-        path=answers.name,
-    )
-
-
-def _samples(ids: Iterable[Any]) -> str:
-    shown = [repr(each) for each, _ in zip(ids, range(SAMPLES + 1), strict=False)]
-    return ", ".join(shown[:SAMPLES]) + (", …" if len(shown) > SAMPLES else "")
-
-
 def _as_qrels(qrels: Judgments) -> Qrels:
     if isinstance(qrels, Qrels):
         return qrels
@@ -286,10 +144,12 @@ def name_runs(runs: Mapping[str, Rankings] | Iterable[Rankings]) -> dict[str, Ra
     if isinstance(runs, str | os.PathLike | Run) or not isinstance(runs, Iterable):
         raise InputError("runs are several: a list of runs, or a mapping of names to runs")
     named: dict[str, Rankings] = {}
+    runs = list(runs)
+    stems = [_stem(Path(run)) for run in runs if isinstance(run, str | os.PathLike)]
     for run in runs:
         if isinstance(run, str | os.PathLike):
-            name = _stem(Path(run))
-            name = name if name not in named else str(run)
+            stem = _stem(Path(run))
+            name = stem if stems.count(stem) == 1 else os.fspath(run)
         else:
             name = run.name or "" if isinstance(run, Run) else ""
         if not name or name in named:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.averaging import Answers, compute_values, evaluate_blocks
 from irbatch.errors import InputError, InputWarning
-from irbatch.evaluate import Answers, Cutoffs, Wishes, compute_values, evaluate_blocks
+from irbatch.evaluate import Cutoffs, Wishes
 from irbatch.ids import same_kind
 from irbatch.measures import Plan, parse_measures
 from irbatch.pack import Block, LabelRows, pack_ids, pack_labels, rank_by_score
@@ -43,7 +44,8 @@ def evaluate_ids(
             sets of ids, or of mappings of ids to grades. Sequences pair by position and must be
             equally long; mappings pair by query id.
         measures, cutoffs, missing, no_relevant, judged_only, threads: as in `irbatch.evaluate`.
-        pad: an id that stands for "no document" at the end of rankings, such as faiss' -1.
+        pad: an id that stands for "no document" at the end of a row of `ranked` or `relevant`,
+            such as faiss' -1.
 
     Raises:
         InputError: for lists that don't pair up, a document that stands in a ranking twice, or
@@ -55,7 +57,7 @@ def evaluate_ids(
     settings = Settings(missing, no_relevant, judged_only)
     plan = Plan(parse_measures(measures, cutoffs))
     rankings, judgments = _pair(ranked, relevant)
-    qrels = Qrels({query: _grades(each, query) for query, each in judgments.items()})
+    qrels = Qrels({query: _grades(each, query, pad) for query, each in judgments.items()})
 
     def pack(rows: npt.NDArray[np.intp]) -> Iterator[Block]:
         queries = [qrels.queries[row] for row in rows]
@@ -214,13 +216,12 @@ def _pair(ranked: Any, relevant: Any) -> tuple[Mapping[Any, Any], Mapping[Any, A
     return dict(enumerate(ranked)), dict(enumerate(relevant))
 
 
-def _grades(relevant: Any, query: Any) -> Mapping[Any, Any]:
+def _grades(relevant: Any, query: Any, pad: object) -> Mapping[Any, Any]:
     """Return a query's grades: 1 for documents that were only listed."""
     if isinstance(relevant, Mapping):
         return relevant
-    documents = list(relevant) if isinstance(relevant, AbstractSet) else _list(
-        relevant, "relevant documents are", "qrels", query
-    )  # fmt: skip
+    listed = list(relevant) if isinstance(relevant, AbstractSet) else relevant
+    documents = _unpadded(_list(listed, "relevant documents are", "qrels", query), query, pad)
     same_kind(documents, "document", "qrels", query)
     grades = dict.fromkeys(documents, 1)
     if len(grades) != len(documents):
@@ -235,12 +236,16 @@ def _ids(ranking: Any, query: Any, pad: object) -> list[Any]:
     if isinstance(ranking, AbstractSet):
         raise InputError("a ranking is a list of ids; a set has no order",
                          source="run", query=query)  # fmt: skip
-    ids = _list(ranking, "a ranking is", "run", query)
+    return _unpadded(_list(ranking, "a ranking is", "run", query), query, pad)
+
+
+def _unpadded(ids: list[Any], query: Any, pad: object) -> list[Any]:
+    """Cut padding off the end."""
     if pad is None or pad not in ids:
         return ids
     end = ids.index(pad)
     if any(each != pad for each in ids[end:]):
-        raise InputError(f"padding {pad!r} stands before other documents", source="run",
+        raise InputError(f"padding {pad!r} stands before other documents",
                          query=query, value=pad)  # fmt: skip
     return ids[:end]
 

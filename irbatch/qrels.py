@@ -130,6 +130,12 @@ class Qrels:
         offsets = self.starts[rows] - (ends - counts)
         return self.codes[np.arange(owners.size) + offsets[owners]], owners
 
+    def first_of(self, grade: float) -> tuple[Any, Any]:
+        """Return the first query and document that were given a grade of `levels`."""
+        place = int(np.argmax(self.codes == np.searchsorted(self.levels, grade)))
+        row = int(np.searchsorted(self.starts, place, side="right")) - 1
+        return self.queries[row], list(self.documents[row])[place - int(self.starts[row])]
+
     def _read_grades(self, judgments: Mapping[Any, Mapping[Any, Any]]) -> npt.NDArray[np.float64]:
         """Read all grades, float64 ``(judgments,)``, in order."""
         values = itertools.chain.from_iterable(each.values() for each in judgments.values())

@@ -7,7 +7,9 @@ the ties that a judged document is part of.
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -76,15 +78,15 @@ def find_ranks(
     return above, equal
 
 
-def rank_in_tie(tied: Sequence[object], documents: Sequence[object]) -> list[int]:
+def rank_in_tie(tied: Sequence[Any], documents: Sequence[Any]) -> list[int]:
     """Rank documents among those that share their score: by id, descending, from 0.
 
     Integer ids compare as their decimal text, as they would in a file: the same bits whatever
     container they came in.
     """
-    order = sorted(map(str, tied), reverse=True)
-    place = {text: rank for rank, text in enumerate(order)}
-    return [place[str(document)] for document in documents]
+    texts = [str(each) for each in tied] if not isinstance(tied[0], str) else tied
+    ascending = sorted(texts)
+    return [len(tied) - bisect.bisect_right(ascending, str(each)) for each in documents]
 
 
 @kernel

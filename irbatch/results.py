@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -43,16 +43,16 @@ class Counts:
         judged: in the qrels.
         answered: in both the qrels and the run.
         missing: in the qrels only; they score 0 unless asked otherwise.
-        unjudged: in the run only; they are ignored.
+        extra: in the run only; they are ignored.
         no_relevant: averaged ones without a document of grade 1 or more.
-        empty: averaged ones whose ranking is empty or missing.
+        empty: answered ones whose ranking is empty.
     """
 
     queries: int
     judged: int
     answered: int
     missing: int
-    unjudged: int
+    extra: int
     no_relevant: int
     empty: int
 
@@ -112,7 +112,18 @@ class Results:
         return self._aggregate(self._find(name))
 
     def __len__(self) -> int:
-        return len(self.query_ids)
+        return len(self._measures)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._column)
+
+    def __contains__(self, name: object) -> bool:
+        return any(str(name) == key or each.answers_to(str(name))
+                   for key, each in zip(self._column, self._measures, strict=True))  # fmt: skip
+
+    def keys(self) -> list[str]:
+        """Name the measures: results read like a mapping of measures to means."""
+        return self.measures
 
     def mean(self, style: str = "irbatch") -> dict[str, float]:
         """Return the mean over queries of every measure; of counts, the sum.
@@ -211,7 +222,7 @@ class Results:
         named = f" of {self.name!r}" if self.name else ""
         shown = self.measures[:SHOWN_MEASURES]
         width = max(map(len, shown), default=0)
-        size = f"{_many(len(self), 'query')}, {_many(len(self._measures), 'measure')}"
+        size = f"{_many(len(self.query_ids), 'query')}, {_many(len(self._measures), 'measure')}"
         lines = [f"Results{named}: {size}"]
         lines += [f"  {name:{width}}  {self.shown(name)}" for name in shown]
         if len(self._measures) > len(shown):
@@ -225,7 +236,7 @@ class Results:
             f"<tr><th style='text-align:left'>{escape(name)}</th><td>{self.shown(name)}</td></tr>"
             for name in self.measures
         )
-        caption = escape(f"{self.name or 'Results'}: {_many(len(self), 'query')}")
+        caption = escape(f"{self.name or 'Results'}: {_many(len(self.query_ids), 'query')}")
         notes = "".join(f"<div>{escape(note)}</div>" for note in self.notes())
         return (
             f"<table><caption>{caption}</caption>{rows}</table>{notes}"
@@ -249,7 +260,7 @@ class Results:
         counts = self.counts
         said = [
             (counts.missing, "missing from the run"),
-            (counts.unjudged, "only in the run, ignored"),
+            (counts.extra, "only in the run, ignored"),
             (counts.no_relevant, "without relevant documents"),
         ]
         return [f"{_many(number, 'query')} {what}" for number, what in said if number]

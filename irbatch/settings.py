@@ -8,6 +8,7 @@ from typing import Any
 
 from irbatch.errors import InputError
 from irbatch.ranking import SCORE_DTYPES
+from irbatch.version import __version__
 
 __all__ = ["Progress", "Settings"]
 
@@ -56,10 +57,8 @@ class Settings:
         Args:
             order: what the rankings' order came from.
         """
-        import irbatch
-
         return {
-            "irbatch": irbatch.__version__,
+            "irbatch": __version__,
             "order": order,
             "missing queries": {"zero": "score 0"}.get(self.missing, self.missing),
             "queries without relevant documents": {"zero": "score 0"}.get(

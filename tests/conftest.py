@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.register_assert_rewrite("refusal", "relations")
+
 REPOSITORY = Path(__file__).parent.parent
 # Real runs and judgments with reference outputs; too large, and not free enough, to ship.
 REFERENCE_DATA = Path(os.environ.get("IRBATCH_DATA", REPOSITORY.parent / "shared" / "data"))

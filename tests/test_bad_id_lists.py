@@ -179,7 +179,7 @@ def test_queries_on_one_side_only() -> None:
     relevant = {"a": [1], "missing": [1]}
     results = evaluate_ids(ranked, relevant, "RR")
     assert results.per_query("RR") == {"a": 1.0, "missing": 0.0}
-    assert (results.counts.missing, results.counts.unjudged) == (1, 1)
+    assert (results.counts.missing, results.counts.extra) == (1, 1)
     assert evaluate_ids(ranked, relevant, "RR", missing="skip")["RR"] == 1.0
     strict = {"missing": "error"}
     refused(lambda: evaluate_ids(ranked, relevant, "RR", **strict), "'missing'", source="run")

@@ -136,7 +136,7 @@ def test_empty_run_scores_zero_with_a_warning() -> None:
     with pytest.warns(InputWarning, match="bm25.* is empty"):
         results = evaluate(qrels, Run({}, "bm25"), "RR nDCG@10 NumRel")
     assert results.mean() == {"RR": 0.0, "nDCG@10": 0.0, "NumRel": 2.0}
-    assert (results.counts.missing, results.counts.answered, results.counts.empty) == (2, 0, 2)
+    assert (results.counts.missing, results.counts.answered, results.counts.empty) == (2, 0, 0)
     with pytest.warns(InputWarning):
         refused(lambda: evaluate(qrels, {}, "RR", missing="error"), "2 of 2", "'q1'")
 
@@ -157,7 +157,7 @@ def test_queries_on_one_side_only() -> None:
     assert results.per_query("RR") == {"q1": 1.0, "missing": 0.0}
     counts = results.counts
     assert (counts.queries, counts.judged, counts.answered) == (2, 2, 1)
-    assert (counts.missing, counts.unjudged, counts.empty) == (1, 2, 1)
+    assert (counts.missing, counts.extra, counts.empty) == (1, 2, 0)
     skipped = evaluate(qrels, run, "RR", missing="skip")
     assert (skipped["RR"], skipped.counts.queries, skipped.counts.missing) == (1.0, 1, 1)
     refused(

@@ -100,6 +100,45 @@ def test_table(cli: Cli, files: list[Path], monkeypatch: pytest.MonkeyPatch) -> 
     assert len(lines) == 17
 
 
+def test_no_number_is_ever_cut_off(
+    cli: Cli, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["eval", *files, "-m", "P@{1,2,3,4,5}", "--format", "table"]
+    whole = [line.split() for line in cli(*words)[1].splitlines()]
+    for width in ("20", "40", "60"):
+        monkeypatch.setenv("COLUMNS", width)
+        lines = [line.split() for line in cli(*words)[1].splitlines()]
+        turned = list(map(list, zip(*lines, strict=True)))
+        assert whole in (lines, [["run", *turned[0][1:]], *turned[1:]])
+
+
+def test_counts_are_whole_numbers(cli: Cli, files: list[Path]) -> None:
+    for form in ("tsv", "csv", "table", "markdown"):
+        _, out, _ = cli("eval", files[0], files[2], "-q", "-m", "NumRet", "--format", form)
+        assert "100.0" not in out
+
+
+def test_cutoffs_apply_to_the_default_measures(cli: Cli, files: list[Path]) -> None:
+    _, out, _ = cli("eval", *files[:2], "-k", "3", "-k", "7")
+    names = [line.split("\t")[2] for line in out.splitlines()[1:]]
+    assert names == [f"{name}@{k}" for name in ("nDCG", "AP", "RR", "P", "R") for k in (3, 7)]
+
+
+def test_swapped_files_are_recognised(cli: Cli, files: list[Path]) -> None:
+    assert "is this a run file?" in cli("eval", files[1], files[0])[2]
+    assert "is this a qrels file?" in cli("eval", files[0], files[0])[2]
+
+
+def test_a_full_disk_is_one_line(files: list[Path]) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    command = f"'{sys.executable}' -m irbatch eval '{files[0]}' '{files[1]}' > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_names_of_other_tools(cli: Cli, files: list[Path]) -> None:
     _, out, _ = cli("eval", *files[:2], "-m", "nDCG@10", "-m", "AP", "--names", "trec_eval")
     assert [line.split("\t")[2] for line in out.splitlines()[1:]] == ["ndcg_cut_10", "map"]

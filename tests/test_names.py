@@ -30,7 +30,7 @@ SPELLINGS = {
     # ranx
     "ndcg@10": "nDCG@10", "ndcg@10-l2": "nDCG(rel=2)@10", "map-l2": "AP(rel=2)",
     "ndcg_burges@5": "nDCG(gain=exp)@5", "dcg_burges": "DCG(gain=exp)", "hit_rate@3": "Success@3",
-    "r-precision": "Rprec", "hits@4": "NumRelRet@4", "f1@2": "F@2", "precision@7": "P@7",
+    "r-precision": "Rprec", "f1@2": "F@2", "precision@7": "P@7",
     # BEIR, MTEB, sentence-transformers
     "NDCG@10": "nDCG@10", "MAP@10": "AP@10", "Recall@100": "R@100", "R_cap@10": "Rcap@10",
     "Accuracy@1": "Success@1", "accuracy@3": "Success@3", "ndcg_at_10": "nDCG@10",
@@ -137,6 +137,10 @@ def test_all_bad_names_are_reported_at_once_with_the_nearest() -> None:
         ("P@1_0", "cutoff '1_0'"),
         ("P@ten", "cutoff 'ten'"),
         ("P@", "not of the form"),
+        ("P@{}", "cutoff ''"),
+        ("P@{5", "cutoff '{5'"),
+        ("nDCG(gain={1:3,1.0:9})", "grade 1.0 has two gains"),
+        ("bpref", "unknown measure 'bpref'; `irbatch measures` lists all"),
         ("P@{1,0}", "cutoff '0'"),
         ("NumQ@5", "NumQ takes no cutoff"),
         ("AP(norm=max)", "norm='max' must be one of all, min, found"),

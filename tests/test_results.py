@@ -33,13 +33,17 @@ def test_means_and_values(results: Results) -> None:
     assert results["map"] == results[irbatch.measure("AP")] == 0.375
     assert results["NumRelRet"] == 3.0, "counts are summed"
     assert results.to_dict()["q2"] == {"nDCG@10": 1 / math.log2(3), "AP": 0.5, "NumRelRet": 1.0}
-    assert len(results) == 4
+    assert dict(results) == results.mean()
+    assert list(results) == results.measures
+    assert len(results) == 3
+    assert "map" in results
+    assert "P@5" not in results
 
 
 def test_counts_say_what_became_of_the_queries(results: Results) -> None:
     counts = results.counts
     assert (counts.queries, counts.judged, counts.answered) == (4, 4, 3)
-    assert (counts.missing, counts.unjudged, counts.no_relevant, counts.empty) == (1, 1, 1, 2)
+    assert (counts.missing, counts.extra, counts.no_relevant, counts.empty) == (1, 1, 1, 1)
 
 
 def test_signature_names_every_setting(results: Results) -> None:

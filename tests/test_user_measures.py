@@ -96,7 +96,9 @@ def test_a_formula_that_fails_is_named() -> None:
 
     with pytest.raises(InputError, match=r"the formula of Broken failed.*ZeroDivisionError: oops"):
         irbatch.evaluate_matrix([[1]], broken @ 1)
-    with pytest.raises(InputError, match="the formula of WrongShape failed"):
+    with pytest.raises(
+        InputError, match=r"the formula of WrongShape returned shape \(7, 7\) for \(1, 1\)"
+    ):
         irbatch.evaluate_matrix([[1]], "WrongShape")
 
 
@@ -111,3 +113,15 @@ def test_a_discount_must_be_positive() -> None:
     irbatch.define_discount("sinking", lambda rank: 3.0 - rank)
     with pytest.raises(InputError, match="'sinking' is 0 at rank 3; it must be positive"):
         irbatch.evaluate_matrix([[1, 2]], "DCG(discount=sinking)")
+
+
+def test_numbers_in_the_signature_are_parameters() -> None:
+    @irbatch.define_measure("AtLeast", definition="…")
+    def at_least(s: PrefixStatistics, hits: float = 2) -> np.ndarray:
+        return (s.hits >= hits).astype(float)
+
+    assert irbatch.evaluate_matrix([[1, 2]], "AtLeast AtLeast(hits=1,rel=2)").values.all()
+    with pytest.raises(InputError, match=r"parameter 'p' of Plain is 0\.8; it must be a"):
+        irbatch.define_measure("Plain", definition="…", parameters={"p": 0.8})  # type: ignore[dict-item]
+    with pytest.raises(InputError, match="'p' of <lambda> has no number for a default"):
+        irbatch.define_measure("Odd", definition="…")(lambda s, p: s.hits)

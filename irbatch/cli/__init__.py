@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -11,6 +12,7 @@ from irbatch.errors import InputError, InputWarning
 
 __all__ = ["main"]
 
+FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 
@@ -23,6 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     from irbatch.cli.parser import make_parser
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a console that can't show a letter
     options = make_parser().parse_args(arguments)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", InputWarning)
@@ -35,6 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except BrokenPipeError:  # the reader, such as `head`, has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             status = 0
+        except OSError as problem:  # such as a full disk behind standard output
+            _say("error", problem.strerror or str(problem))
+            status = FAILED
         except KeyboardInterrupt:
             _say("error", "interrupted")
             status = INTERRUPTED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import sys
 from collections.abc import Mapping
 
@@ -24,14 +25,19 @@ PRINTERS = {
     "markdown": print_markdown,
 }
 FORMATS = tuple(PRINTERS)
+DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
 
 def run_eval(options: argparse.Namespace) -> int:
     """Evaluate every run and print one table of all."""
     # All that can be refused without reading anything is refused first.
-    measures = parse_measures(options.measures or options.default_measures, _cutoffs(options))
+    cutoffs = _cutoffs(options)
+    default = (
+        DEFAULT_MEASURES if cutoffs is None else [m.partition("@")[0] for m in DEFAULT_MEASURES]
+    )
+    measures = parse_measures(options.measures or default, cutoffs)
     runs = name_runs(options.runs)
-    printer = PRINTERS[options.format or ("table" if sys.stdout.isatty() else "tsv")]
+    printer = PRINTERS[options.format or _default_format()]
     results: dict[str, Results] = {}
     with progress_of(len(runs)) as progress:
         qrels = read_qrels(options.qrels)
@@ -52,13 +58,22 @@ def run_eval(options: argparse.Namespace) -> int:
 
 
 def _cutoffs(options: argparse.Namespace) -> list[int] | None:
-    if options.cutoffs is None:
-        return None
+    text = ",".join(options.cutoffs)
     try:
-        return [int(each) for each in options.cutoffs.split(",")]
+        return [int(each) for each in text.split(",")] if text else None
     except ValueError:
-        raise InputError(f"cutoffs {options.cutoffs!r} are not whole numbers, such as 1,5,10",
-                         value=options.cutoffs) from None  # fmt: skip
+        raise InputError(f"cutoffs {text!r} are not whole numbers, such as 1,5,10",
+                         value=text) from None  # fmt: skip
+
+
+def _default_format() -> str:
+    """Choose a table for a person at a terminal, lines for a program."""
+    if not sys.stdout.isatty():
+        return "tsv"
+    if importlib.util.find_spec("rich") is None:
+        print("note: for tables: pip install 'irbatch[cli]'", file=sys.stderr)
+        return "tsv"
+    return "table"
 
 
 def _note(results: Mapping[str, Results]) -> None:

@@ -79,18 +79,19 @@ def print_table(results: AllResults, style: str, per_query: bool) -> None:
     head, rows = _table(results, style, per_query)
     if not per_query:
         rows = _embolden(results, rows)
-        columns = [list(column) for column in zip(head, *rows, strict=True)]
-        if sum(max(map(len, column)) + 4 for column in columns) > _terminal_width():
-            head, *rows = columns
+        turned = [list(column) for column in zip(head, *rows, strict=True)]
+        if _terminal_width() < _width([head, *rows]) > _width(turned):
+            head, *rows = turned
             head[0] = "measure"
     labels = 2 if per_query else 1
-    table = Table(*(escape(cell) for cell in head), box=None, pad_edge=False, padding=(0, 2))
-    for column in table.columns[labels:]:
-        column.justify = "right"
+    table = Table(*(escape(cell) for cell in head), box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for i, column in enumerate(table.columns):
+        column.justify = "left" if i < labels else "right"
         column.no_wrap = True
     for row in rows:
         table.add_row(*(_markup(cell, escape) for cell in row))
-    Console(width=max(_terminal_width(), 40)).print(table)
+    # A table too wide is wrapped by the terminal: rich would cut numbers short.
+    Console(width=max(_terminal_width(), _width([head, *rows]))).print(table, soft_wrap=True)
 
 
 BOLD = "\x00"  # marks a cell until it is printed; no id can hold it
@@ -126,7 +127,7 @@ def _table(results: AllResults, style: str, per_query: bool) -> tuple[list[str],
     rows = []
     for run, each in results.items():
         for query, values in zip(each.query_ids, each.values.tolist(), strict=True):
-            rows.append([run, str(query), *(f"{value:.4f}" for value in values)])
+            rows.append([run, str(query), *map(_four, values, each.summed())])
         rows.append([run, ALL, *map(each.shown, each.measures)])
     return ["run", "query", *names], rows
 
@@ -136,20 +137,27 @@ def _values(
 ) -> Iterator[tuple[str, str, str, str]]:
     """Yield run, query, measure and value, the value with every digit."""
     for run, each in results.items():
-        if per_query:
-            for query, row in each.to_dict(style).items():
-                for name, value in row.items():
-                    yield run, str(query), name, _digits(value)
-        for name, value in each.mean(style).items():
-            yield run, ALL, name, _digits(value)
+        rows = each.to_dict(style) if per_query else {}
+        for query, row in [*rows.items(), (ALL, each.mean(style))]:
+            for (name, value), count in zip(row.items(), each.summed(), strict=True):
+                yield run, str(query), name, _digits(value, count)
 
 
-def _digits(value: float) -> str:
-    return str(int(value)) if value.is_integer() and value > 1 else repr(value)
+def _four(value: float, count: bool) -> str:
+    return f"{value:.0f}" if count and value.is_integer() else f"{value:.4f}"
+
+
+def _digits(value: float, count: bool) -> str:
+    return str(int(value)) if count and value.is_integer() else repr(value)
 
 
 def _null(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+def _width(rows: list[list[str]]) -> int:
+    """Return how many columns of a terminal a table takes."""
+    return sum(max(map(len, column)) + 2 for column in zip(*rows, strict=True))
 
 
 def _escape(cell: str) -> str:

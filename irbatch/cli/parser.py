@@ -6,13 +6,11 @@ import argparse
 
 import irbatch
 from irbatch.cli.catalogue import show_measures
-from irbatch.cli.evaluate import FORMATS, run_eval
+from irbatch.cli.evaluate import DEFAULT_MEASURES, FORMATS, run_eval
 from irbatch.measures import styles
 from irbatch.settings import OPTIONS
 
 __all__ = ["make_parser"]
-
-DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -23,14 +21,18 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"irbatch {irbatch.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_eval(commands.add_parser("eval", help="evaluate runs against judgments"))
-    _add_measures(commands.add_parser("measures", help="list the measures, or define one"))
+    _add_measures(commands.add_parser("measures", help="list the measures, or explain one"))
     warmup = commands.add_parser("warmup", help="compile everything once, e.g. in an image")
     warmup.set_defaults(command=_warm_up)
     return parser
 
 
 def _add_eval(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Evaluate TREC run files against a TREC qrels file."
+    parser.description = (
+        "Evaluate TREC run files against a TREC qrels file. Files may be compressed (gzip, bzip2, "
+        "xz); - is standard input. All queries of the qrels are averaged."
+    )
+    parser.epilog = 'example: irbatch eval qrels.txt bm25.run -m nDCG@10 -m "P@{5,10}" -q'
     parser.add_argument("qrels", metavar="QRELS", help="lines of: query iter document grade")
     parser.add_argument(
         "runs", metavar="RUN", nargs="+", help="lines of: query Q0 document rank score tag"
@@ -38,10 +40,15 @@ def _add_eval(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-m", "--measure", dest="measures", metavar="MEASURE", action="append",
         help="e.g. nDCG@10, 'P@{5,10}', ndcg_cut_10; repeat for more "
-        f"(default: {' '.join(DEFAULT_MEASURES)})",
+        f"(default: {' '.join(DEFAULT_MEASURES)}; with -k, these at its cutoffs)",
     )  # fmt: skip
     parser.add_argument(
-        "-k", "--cutoffs", metavar="K,K,…", help="for every measure given without a cutoff"
+        "-k",
+        "--cutoffs",
+        metavar="K,K",
+        action="append",
+        default=[],
+        help="for every measure given without a cutoff",
     )
     parser.add_argument("-q", "--per-query", action="store_true", help="values of each query too")
     parser.add_argument(
@@ -65,7 +72,7 @@ def _add_eval(parser: argparse.ArgumentParser) -> None:
         "--score-dtype", choices=OPTIONS["score_dtype"], default="float64",
         help="precision of score comparison; float32 as trec_eval 9 (default: float64)",
     )  # fmt: skip
-    parser.set_defaults(command=run_eval, default_measures=DEFAULT_MEASURES)
+    parser.set_defaults(command=run_eval)
 
 
 def _add_measures(parser: argparse.ArgumentParser) -> None:

@@ -118,6 +118,9 @@ def _columns(line: bytes) -> list[bytes]:
 def _parse(columns: list[bytes], form: _Format) -> tuple[str, str, float]:
     if len(columns) != form.width and not _only_remarks(columns, form):
         hint = "; does an id contain a space?" if len(columns) > form.width else ""
+        other = QRELS if form is RUN else RUN
+        if len(columns) == other.width:
+            hint = f"; is this a {other.source} file?"
         raise InputError(
             f"{len(columns)} columns where {form.width} are expected: "
             f"{_text(b' '.join(columns))[:80]!r}{hint}"

@@ -324,7 +324,6 @@ def number_relevant(s: PrefixStatistics) -> Array:
     spellings=(
         Spelling("trec_eval", "num_rel_ret"),
         Spelling("ir_measures", "NumRelRet"),
-        Spelling("ranx", "hits", "hits@{k}"),
     ),
 )
 def number_relevant_retrieved(s: PrefixStatistics) -> Array:

@@ -7,6 +7,7 @@ table and the name parser are all made from these.
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.errors import InputError
-from irbatch.measures.parameters import GRADED, REL, Parameter
+from irbatch.measures.parameters import GRADED, REL, Number, Parameter
 
 __all__ = [
     "CATALOGUE",
@@ -230,14 +231,15 @@ def define_measure(
     """Declare a measure: a decorator for its formula.
 
     The formula takes `PrefixStatistics` (arrays ``(queries, cutoffs)``) and the measure's own
-    parameters as keywords, and returns float64 ``(queries, cutoffs)``. Every measure has ``rel``
-    (the least relevant grade) unless `parameters` says otherwise; give ``parameters=GRADED`` for
-    one that reads gains.
+    parameters as keywords, and returns float64 ``(queries, cutoffs)``. Its keywords' numbers are
+    the parameters' defaults, and every measure has ``rel``, the least relevant grade, besides.
+    `irbatch.measures` has what is needed to say more in `parameters`: limits (`Number`), words
+    (`Choice`), or ``GRADED`` for a measure that reads gains.
 
     Args:
         name: the canonical name, a word.
         definition: one sentence.
-        parameters: parameters by name.
+        parameters: every parameter by name, ``rel`` included; default as said.
         takes_cutoff: False for one that looks at no ranking.
         aggregate: over queries, ``"mean"`` or ``"sum"``.
         range: smallest and largest possible value.
@@ -256,6 +258,11 @@ def define_measure(
     ...     return (s.hits == 0).astype(float)
     >>> irbatch.evaluate_matrix([[0, 1], [0, 0]], ["Miss@1", "Miss"]).mean()
     {'Miss@1': 1.0, 'Miss': 0.5}
+    >>> @irbatch.define_measure("AtLeast", definition="1 if enough relevant were retrieved.")
+    ... def at_least(s, hits=2.0):
+    ...     return (s.hits >= hits).astype(float)
+    >>> irbatch.evaluate_matrix([[1, 1, 0, 1]], "AtLeast@2 AtLeast(hits=3)@3").mean()
+    {'AtLeast@2': 1.0, 'AtLeast(hits=3)@3': 0.0}
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise InputError(f"{name!r} is not a word that a measure could be called by", value=name)
@@ -264,7 +271,17 @@ def define_measure(
     if aggregate not in ("mean", "sum"):
         raise InputError(f"aggregate {aggregate!r} must be 'mean' or 'sum'", value=aggregate)
 
+    for key, parameter in (parameters or {}).items():
+        if not isinstance(parameter, Parameter):
+            raise InputError(
+                f"parameter {key!r} of {name} is {parameter!r}; it must be a Number, Choice or "
+                "Gain of irbatch.measures",
+                value=parameter,
+            )
+
     def declare(formula: Callable[..., npt.NDArray[np.float64]]) -> Measure:
+        if not callable(formula):
+            raise InputError(f"the formula of {name} is a {type(formula).__name__}, no function")
         CATALOGUE[name] = Declaration(
             name=name,
             formula=formula,
@@ -272,7 +289,7 @@ def define_measure(
             past_end=past_end,
             no_relevant=no_relevant,
             source=source,
-            parameters={"rel": REL} if parameters is None else dict(parameters),
+            parameters=_parameters(formula) if parameters is None else dict(parameters),
             takes_cutoff=takes_cutoff,
             aggregate=aggregate,
             range=range,
@@ -283,3 +300,17 @@ def define_measure(
         return Measure(name, declaration=CATALOGUE[name])
 
     return declare
+
+
+def _parameters(formula: Callable[..., Any]) -> dict[str, Parameter]:
+    """Read a formula's parameters off its signature, and add ``rel``."""
+    found: dict[str, Parameter] = {}
+    for name, each in list(inspect.signature(formula).parameters.items())[1:]:
+        if isinstance(each.default, bool) or not isinstance(each.default, int | float):
+            raise InputError(
+                f"parameter {name!r} of {formula.__name__} has no number for a default; declare "
+                "it with parameters=",
+                value=each.default,
+            )
+        found[name] = Number(float(each.default))
+    return {**found, "rel": REL}

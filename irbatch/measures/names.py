@@ -162,7 +162,7 @@ def _parse(text: str, index: dict[str, _Entry]) -> list[Measure]:
         raise InputError(f"unknown measure {text!r}{_nearest(form['name'], text, index)}",
                          source="measures", value=text)  # fmt: skip
     if form["at"] is not None:
-        cutoffs = [_parse_cutoff(each, text) for each in _split(form["at"].strip("{}"), ",")]
+        cutoffs = [_parse_cutoff(each, text) for each in _listed(form["at"])]
     if form["settings"]:
         settings |= _parse_settings(form["settings"], text)
     if form["rel"] is not None:
@@ -185,6 +185,12 @@ def _parse_suffix(
         return entry, [], {"gain": _parse_map(rest, "=", name)}
     cutoffs = [_parse_cutoff(each, name) for each in rest.split(",")] if entry else []
     return entry, cutoffs, {}
+
+
+def _listed(text: str) -> list[str]:
+    """Take ``{1,5}`` apart; anything else is one item."""
+    braced = text.startswith("{") and text.endswith("}")
+    return [each.strip() for each in text[1:-1].split(",")] if braced else [text]
 
 
 def _parse_cutoff(text: str, whole: str) -> int:
@@ -233,6 +239,9 @@ def _parse_map(text: str, separator: str, whole: str) -> dict[float, float]:
         if not _NUMBER.fullmatch(grade) or not _NUMBER.fullmatch(gain):
             raise InputError(f"{part!r} in {whole!r} is not of the form grade{separator}gain",
                              source="measures", value=whole)  # fmt: skip
+        if float(grade) in pairs:
+            raise InputError(f"grade {grade} has two gains in {whole!r}",
+                             source="measures", value=whole)  # fmt: skip
         pairs[float(grade)] = float(gain)
     return pairs
 
@@ -253,7 +262,7 @@ def _split(text: str, separator: str | None) -> list[str]:
 def _nearest(name: str, text: str, index: dict[str, _Entry]) -> str:
     """Suggest what may have been meant: `` (did you mean nDCG@10?)``."""
     stem = re.sub(r"(_at)?[_.]?\d*$", "", name)
-    close = difflib.get_close_matches(normal(stem), index, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(normal(stem), index, n=1, cutoff=0.7)
     if not close:
         return "; `irbatch measures` lists all"
     entry = index[close[0]]

@@ -80,7 +80,6 @@ class Plan:
                 raise InputError(
                     f"grade {fractional[0]:g} is not a whole number: say from which grade on a "
                     f"document is relevant, e.g. {each(rel=0.5)}",
-                    source="qrels",
                     value=float(fractional[0]),
                 )
 
@@ -123,17 +122,24 @@ def _evaluate(group: _Group, scanned: Scan) -> Array:
     declaration = group.measure.declaration
     own = {name: group.measure[name] for name in declaration.own_parameters()}
     statistics = scanned.select(group.threshold, group.weighting, group.columns)
+    shape = (scanned.retrieved.size, len(group.columns))
     try:
         values = np.asarray(declaration.formula(statistics, **own), np.float64)
-        return np.broadcast_to(values, (scanned.retrieved.size, len(group.columns)))
     except InputError:
         raise
     except Exception as problem:
         raise InputError(
-            f"the formula of {group.measure.name} failed on {scanned.retrieved.size} queries x "
-            f"{len(group.columns)} cutoffs: {type(problem).__name__}: {problem}",
+            f"the formula of {group.measure.name} failed: {type(problem).__name__}: {problem}",
             source="measures",
         ) from problem
+    if values.shape not in (shape, (shape[0], 1)):
+        raise InputError(
+            f"the formula of {group.measure.name} returned shape {values.shape} for {shape}",
+            source="measures",
+        )
+    if np.isnan(values).any():
+        raise InputError(f"the formula of {group.measure.name} returned NaN", source="measures")
+    return np.broadcast_to(values, shape)
 
 
 def _looks_for_relevant(measure: Measure) -> bool:

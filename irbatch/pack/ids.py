@@ -61,8 +61,9 @@ def _look_up(qrels: Qrels, row: int, ranking: Sequence[Any]) -> npt.NDArray[np.i
         )
     if len(set(ranking)) != len(ranking):
         twice = next(each for i, each in enumerate(ranking) if each in ranking[:i])
+        hint = "; if it is padding, say so with pad=" if twice == -1 else ""
         raise InputError(
-            f"document {twice!r} stands in the ranking twice",
+            f"document {twice!r} stands in the ranking twice{hint}",
             source="run",
             query=query,
             document=twice,

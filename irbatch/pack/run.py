@@ -128,11 +128,13 @@ class _Join:
         """Rank judged documents, given as positions among the block's, inside their ties."""
         ranks = np.zeros(judgments.size, np.int64)
         documents = [d for row in self.rows.tolist() for d in self.qrels.documents[row]]
-        for owner in np.unique(owners):
+        tied_rows, starts = np.unique(owners, return_index=True)  # owners ascend
+        for owner, mine in zip(
+            tied_rows, np.split(np.arange(owners.size), starts[1:]), strict=True
+        ):
             ranking = self.rankings[owner]
             retrieved = list(ranking)
             fresh = as_compared(as_floats(ranking.values()), self.score_dtype)
-            mine = np.flatnonzero(owners == owner)
             for score in np.unique(scores[mine]):
                 tied = [retrieved[i] for i in np.flatnonzero(fresh == score)]
                 these = mine[scores[mine] == score]

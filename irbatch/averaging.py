@@ -1,0 +1,167 @@
+"""Which queries are averaged, and their values: what every public verb comes down to."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.errors import InputError, InputWarning
+from irbatch.measures import Plan
+from irbatch.pack import Block
+from irbatch.qrels import Qrels
+from irbatch.results import Counts, Results
+from irbatch.settings import Progress, Settings
+from irbatch.threads import check_threads
+
+__all__ = ["Answers", "compute_values", "evaluate_blocks"]
+
+SAMPLES = 3  # ids shown of each side when nothing matches
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The queries a system has a ranking for.
+
+    Args:
+        queries: their ids, as keys.
+        kind: the kind the ids are of, see `irbatch.ids`.
+        name: the system's.
+    """
+
+    queries: Mapping[Any, Any]
+    kind: str | None
+    name: str | None = None
+
+
+def compute_values(
+    plan: Plan,
+    blocks: Iterable[Block],
+    queries: int,
+    settings: Settings,
+    threads: int | None,
+    progress: Progress | None = None,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Scan blocks and collect every measure's values.
+
+    Returns:
+        values float64 ``(queries, measures)``; and bool ``(queries,)`` twice: which queries have
+        no document of grade 1 or more, and which have an empty ranking.
+    """
+    check_threads(threads)
+    values = np.zeros((queries, len(plan.measures)))
+    no_relevant = np.zeros(queries, bool)
+    empty = np.zeros(queries, bool)
+    done = 0
+    for block in blocks:
+        plan.check_levels(block.matrix.levels)
+        matrix = block.matrix.condensed() if settings.judged_only else block.matrix
+        values[block.rows] = plan.values(
+            matrix, skip_no_relevant=settings.no_relevant == "skip", threads=threads
+        )
+        relevant = matrix.judged[:, matrix.levels >= 1].sum(axis=1)
+        no_relevant[block.rows] = relevant == 0
+        empty[block.rows] = block.matrix.retrieved == 0
+        done += block.rows.size
+        if progress is not None:
+            progress(done, queries)
+    return values, no_relevant, empty
+
+
+def evaluate_blocks(
+    plan: Plan,
+    qrels: Qrels,
+    answers: Answers,
+    pack: Callable[[npt.NDArray[np.intp]], Iterable[Block]],
+    settings: Settings,
+    order: str,
+    threads: int | None,
+    progress: Progress | None = None,
+) -> Results:
+    """Choose the queries to average, have them packed, and compute every measure.
+
+    Args:
+        plan: the measures.
+        qrels: the judgments.
+        answers: the queries that have a ranking.
+        pack: positions in `qrels.queries` to blocks of them.
+        settings: how to average.
+        order: what the rankings' order came from, for the signature.
+        threads: how many threads scan.
+        progress: called with queries done and queries in all.
+
+    Raises:
+        InputError: when no query is both judged and answered, or one is missing against the
+            settings.
+    """
+    _check_levels(plan, qrels)
+    answered = np.fromiter((query in answers.queries for query in qrels.queries), bool, len(qrels))
+    absent = [qrels.queries[row] for row in np.flatnonzero(~answered)]
+    if len(absent) == len(qrels):
+        _refuse_no_overlap(qrels, answers)
+    if absent and settings.missing == "error":
+        raise InputError(
+            f"{len(absent)} of {len(qrels)} judged queries are missing, such as {_samples(absent)}",
+            source="run",
+            path=answers.name,
+        )
+    rows = np.flatnonzero(answered) if settings.missing == "skip" else np.arange(len(qrels))
+    values, no_relevant, empty = compute_values(
+        plan, pack(rows), rows.size, settings, threads, progress
+    )
+    found = len(qrels) - len(absent)
+    counts = Counts(
+        queries=rows.size,
+        judged=len(qrels),
+        answered=found,
+        missing=len(absent),
+        extra=len(answers.queries) - found,
+        no_relevant=int(no_relevant.sum()),
+        empty=int(empty[answered[rows]].sum()),
+    )
+    query_ids = [qrels.queries[row] for row in rows]
+    return Results(
+        values, query_ids, plan.measures, counts, settings.signature(order), answers.name
+    )
+
+
+def _check_levels(plan: Plan, qrels: Qrels) -> None:
+    """Check the grades once more with names: the plan knows levels, not whose they are."""
+    try:
+        plan.check_levels(qrels.levels)
+    except InputError as problem:
+        query, document = qrels.first_of(float(str(problem.value)))
+        raise InputError(
+            problem.message,
+            source="qrels",
+            path=qrels.name,
+            query=query,
+            document=document,
+            value=problem.value,
+        ) from None
+
+
+def _refuse_no_overlap(qrels: Qrels, answers: Answers) -> None:
+    """Refuse rankings of other queries; warn when there are none at all."""
+    if not answers.queries:
+        called = f" {answers.name!r}" if answers.name else ""
+        warnings.warn(f"run{called} is empty: every query scores 0", InputWarning, stacklevel=4)
+        return
+    kinds = ""
+    if qrels.query_kind != answers.kind:
+        kinds = f"; ids are {qrels.query_kind} in the qrels and {answers.kind} in the run"
+    raise InputError(
+        f"no query of it is judged (of {len(answers.queries)}): qrels have "
+        f"{_samples(qrels.queries)}, the run has {_samples(answers.queries)}{kinds}",
+        source="run",
+        path=answers.name,
+    )
+
+
+def _samples(ids: Iterable[Any]) -> str:
+    shown = [repr(each) for each, _ in zip(ids, range(SAMPLES + 1), strict=False)]
+    return ", ".join(shown[:SAMPLES]) + (", …" if len(shown) > SAMPLES else "")
