@@ -134,7 +134,7 @@ def _check_levels(plan: Plan, qrels: Qrels) -> None:
     try:
         plan.check_levels(qrels.levels)
     except InputError as problem:
-        query, document = qrels.first_of(float(str(problem.value)))
+        query, document = qrels.first_of(problem.value)
         raise InputError(
             problem.message,
             source="qrels",

@@ -44,7 +44,7 @@ class InputError(ValueError):
         document: object = None,
         path: str | None = None,
         line: int | None = None,
-        value: object = None,
+        value: Any = None,
         problems: Sequence[InputError] = (),
     ) -> None:
         self.message = message

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
+import importlib
 import io
-import lzma
 import os
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from irbatch.errors import InputError
 
 __all__ = ["numbered_lines", "open_input"]
 
-ARCHIVES: dict[re.Pattern[bytes], Callable[..., Any]] = {
-    re.compile(rb"\x1f\x8b"): gzip.open,
-    re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"): bz2.open,
-    re.compile(rb"\xfd7zXZ\x00"): lzma.open,
+# What archives begin with, and the modules that open them, loaded when one does.
+ARCHIVES = {
+    re.compile(rb"\x1f\x8b"): "gzip",
+    re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"): "bz2",
+    re.compile(rb"\xfd7zXZ\x00"): "lzma",
 }
 REFUSED = {
     re.compile(rb"\x28\xb5\x2f\xfd"): "is compressed with zstd: unpack it first",
     re.compile(rb"\xff\xfe|\xfe\xff|\x00\x00\xfe\xff"): "is UTF-16 or UTF-32 text, not UTF-8",
 }
 BOM = b"\xef\xbb\xbf"
-
-# What the readers of damaged archives raise.
-ARCHIVE_ERRORS = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
 
 @contextmanager
@@ -55,7 +51,7 @@ def open_input(path: str | PathLike[str], source: str) -> Iterator[BinaryIO]:
                 raise InputError(refusal, source=source, path=name)
         for magic, unpack in ARCHIVES.items():
             if magic.match(head):
-                raw = stack.enter_context(unpack(raw))
+                raw = stack.enter_context(importlib.import_module(unpack).open(raw))
         yield raw
 
 
@@ -82,7 +78,14 @@ def numbered_lines(path: str | PathLike[str], source: str) -> Iterator[tuple[int
         try:
             for number, line in enumerate(stream, 1):
                 yield number, line.removeprefix(BOM) if number == 1 else line
-        except ARCHIVE_ERRORS as problem:
+        except _archive_errors() as problem:
             raise InputError(
                 f"cannot be read on: {problem}", source=source, path=os.fspath(path), line=number
             ) from problem
+
+
+def _archive_errors() -> tuple[type[Exception], ...]:
+    """Return what the readers of damaged archives raise; asked for only once one has raised."""
+    from lzma import LZMAError
+
+    return EOFError, OSError, LZMAError, zlib.error

@@ -8,7 +8,6 @@ and sentence-transformers' ``ndcg@10``. Case, ``-`` and ``_`` don't matter in a 
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -261,6 +260,8 @@ def _split(text: str, separator: str | None) -> list[str]:
 
 def _nearest(name: str, text: str, index: dict[str, _Entry]) -> str:
     """Suggest what may have been meant: `` (did you mean nDCG@10?)``."""
+    import difflib
+
     stem = re.sub(r"(_at)?[_.]?\d*$", "", name)
     close = difflib.get_close_matches(normal(stem), index, n=1, cutoff=0.7)
     if not close:
