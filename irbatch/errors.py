@@ -98,10 +98,11 @@ def raise_problems(problems: Sequence[InputError]) -> None:
         raise problems[0]
     shown = "\n".join(f"  {problem}" for problem in problems[:LISTED_PROBLEMS])
     first = problems[0]
+    # Readers give up at the twentieth: then there may be more.
+    count = f"{'at least ' * (len(problems) == LISTED_PROBLEMS)}{len(problems)} problems"
+    more = ", the first 20" if len(problems) > LISTED_PROBLEMS else ""
     raise InputError(
-        f"{len(problems)} problems"
-        + (", the first 20" if len(problems) > LISTED_PROBLEMS else "")
-        + f":\n{shown}",
+        f"{count}{more}:\n{shown}",
         source=first.source,
         path=first.path,
         problems=problems,

@@ -238,6 +238,22 @@ def test_a_reader_that_stops_early_is_no_error(files: list[Path]) -> None:
     assert "Error" not in done.stderr
 
 
+def test_long_work_shows_its_progress(
+    cli: Cli, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    shown = Terminal()
+    monkeypatch.setattr("irbatch.cli.progress.SHOWN_AFTER", 0.0)
+    monkeypatch.setattr(sys, "stderr", shown)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    assert cli("eval", *files, "-m", "AP", "--format", "tsv")[0] == 0
+    assert "pixels-cosine" in shown.getvalue()
+    assert "100%" in shown.getvalue()
+
+
 def test_a_terminal_gets_a_table(files: list[Path]) -> None:
     leader, follower = pty.openpty()
     command = [sys.executable, "-m", "irbatch", "eval", *map(str, files), "-m", "P@5"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -33,23 +33,25 @@ def progress_of(runs: int) -> Iterator[Callable[[str], Progress | None]]:
     if not sys.stderr.isatty():
         yield lambda name: None
         return
-    started = time.monotonic()
     bar = Bar(console=Console(stderr=True), transient=True)
-    task = bar.add_task("", total=runs)
+    task = bar.add_task("reading", total=runs)
     done: list[str] = []
 
     def of_run(name: str) -> Progress:
         done.append(name)
+        bar.update(task, completed=len(done) - 1, description=name)
 
         def report(queries: int, total: int) -> None:
-            if time.monotonic() - started > SHOWN_AFTER:
-                bar.start()
-                share: Any = len(done) - 1 + queries / max(total, 1)
-                bar.update(task, completed=share, description=name)
+            share: Any = len(done) - 1 + queries / max(total, 1)
+            bar.update(task, completed=share)
 
         return report
 
+    timer = threading.Timer(SHOWN_AFTER, bar.start)
+    timer.start()
     try:
         yield of_run
     finally:
+        timer.cancel()
+        timer.join()
         bar.stop()
