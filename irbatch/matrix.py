@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["NEGATIVE", "PAD", "UNJUDGED", "RelevanceMatrix", "plan_blocks"]
+__all__ = ["BYTE_LEVELS", "NEGATIVE", "PAD", "UNJUDGED", "RelevanceMatrix", "plan_blocks"]
 
 UNJUDGED = -1  # no judgment for this document
 NEGATIVE = -2  # judged with a grade below 0: judged, never relevant, gain 0
 PAD = -3  # past the end of the ranking
 
 WORD = 8  # bytes; rows are padded to whole words
+BYTE_LEVELS = 127  # as many levels as an int8 code tells apart
 # Codes and level counts of one block. With the 8 bytes a score they were packed from, about a
 # core's share of the last cache (benchmarks/test_dicts.py).
 BLOCK_BYTES = 2 << 20

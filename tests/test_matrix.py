@@ -58,6 +58,18 @@ def test_one_deep_query_beside_many_short_ones_costs_megabytes() -> None:
     assert peak < 64 << 20
 
 
+def test_labels_that_are_all_different_stay_bounded() -> None:
+    """Counts by level of 400 queries x 160,000 levels would take half a gigabyte."""
+    labels = np.random.default_rng(0).random((400, 400))
+    tracemalloc.start()
+    found = irbatch.evaluate_matrix(labels, "nDCG@10 DCG")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 128 << 20
+    parts = [irbatch.evaluate_matrix(labels[i : i + 1], "nDCG@10 DCG").values for i in range(400)]
+    assert found.values.tolist() == np.concatenate(parts).tolist()
+
+
 @pytest.mark.parametrize(
     ("levels", "name"), [(1, "int8"), (127, "int8"), (128, "int16"), (40_000, "int32")]
 )

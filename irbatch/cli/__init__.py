@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 
+from irbatch.cli.text import printable
 from irbatch.errors import InputError, InputWarning
 
 __all__ = ["main"]
@@ -53,7 +54,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _say(what: str, text: str) -> None:
-    printable = "".join(
-        letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text
-    )
-    print(f"irbatch: {what}: {printable}", file=sys.stderr)
+    lines = "\n".join(map(printable, text.split("\n")))
+    print(f"irbatch: {what}: {lines}", file=sys.stderr)

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from irbatch.cli.text import printable
 from irbatch.results import Results, csv_cell
 
 __all__ = ["print_csv", "print_json", "print_markdown", "print_table", "print_tsv"]
@@ -98,7 +99,7 @@ BOLD = "\x00"  # marks a cell until it is printed; no id can hold it
 
 
 def _markup(cell: str, escape: Any) -> str:
-    visible = "".join(each if each.isprintable() else repr(each)[1:-1] for each in cell.strip(BOLD))
+    visible = printable(cell.strip(BOLD))
     return f"[bold]{escape(visible)}[/bold]" if cell.startswith(BOLD) else str(escape(visible))
 
 
@@ -161,8 +162,7 @@ def _width(rows: list[list[str]]) -> int:
 
 
 def _escape(cell: str) -> str:
-    visible = "".join(each if each.isprintable() else repr(each)[1:-1] for each in cell)
-    return visible.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+    return printable(cell).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
 def _terminal_width() -> int:

@@ -9,13 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.matrix import BLOCK_BYTES, RelevanceMatrix, plan_blocks
+from irbatch.matrix import BLOCK_BYTES, BYTE_LEVELS, RelevanceMatrix, plan_blocks
 from irbatch.qrels import Qrels
 
 __all__ = ["Block", "blank_matrix", "plan_query_blocks"]
-
-# Up to so many grade levels, all blocks share the qrels' levels; beyond, each has its own.
-SHARED_LEVELS = 126
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +39,7 @@ def plan_query_blocks(
         depths: int64 ``(rows,)``, their rankings' lengths.
     """
     levels = qrels.levels.size
-    if levels > SHARED_LEVELS and rows.size:
+    if levels > BYTE_LEVELS and rows.size:
         # A block of n queries with j judgments each has at most n*j levels of its own, so that
         # its n*n*j counts fill the budget at about this many levels.
         most = int((qrels.starts[rows + 1] - qrels.starts[rows]).max())
@@ -65,7 +62,7 @@ def blank_matrix(
         have in it, one query after the other; and the row of each, int64 ``(judgments,)``.
     """
     codes, owners = qrels.gather(rows)
-    if qrels.levels.size <= SHARED_LEVELS:
+    if qrels.levels.size <= BYTE_LEVELS:
         counts = qrels.level_counts(rows)
         return RelevanceMatrix.unjudged(retrieved, qrels.levels, counts), codes, owners
     used = np.unique(codes[codes >= 0])

@@ -11,6 +11,8 @@ import numpy.typing as npt
 from irbatch.errors import InputError
 from irbatch.jit import kernel
 from irbatch.matrix import (
+    BLOCK_BYTES,
+    BYTE_LEVELS,
     NEGATIVE,
     PAD,
     WORD,
@@ -24,7 +26,7 @@ from irbatch.pack.rows import LabelRows, Labels
 
 __all__ = ["pack_labels"]
 
-SMALL_LABEL = 126  # whole labels up to it are their own codes
+MOST_COUNT_BYTES = 8 * BLOCK_BYTES  # of a block's counts by level
 
 
 def pack_labels(labels: LabelRows, judged: LabelRows | None = None) -> Iterator[Block]:
@@ -41,25 +43,36 @@ def pack_labels(labels: LabelRows, judged: LabelRows | None = None) -> Iterator[
     Raises:
         InputError: when `judged` lacks documents that are ranked.
     """
-    for picks in plan_blocks(labels.depths, SMALL_LABEL):
-        values = labels.block(picks)
-        everything = values if judged is None else judged.block(picks)
-        levels = _levels(values, everything)
-        retrieved = labels.depths[picks]
-        codes = _encode(values, levels, retrieved)
-        counts = _count(codes, retrieved, levels)
-        if judged is not None:
-            listed, depths = counts, judged.depths[picks]
-            counts = _count(_encode(everything, levels, depths), depths, levels)
-            _check_judged(listed, counts, levels, [labels.queries[pick] for pick in picks])
-        yield Block(picks, RelevanceMatrix(codes, levels, retrieved, counts, complete=True))
+    for picks in plan_blocks(labels.depths, BYTE_LEVELS):
+        yield from _pack_block(labels, judged, picks)
+
+
+def _pack_block(
+    labels: LabelRows, judged: LabelRows | None, picks: npt.NDArray[np.intp]
+) -> Iterator[Block]:
+    """Pack a block; in parts where its labels turn out to be of very many levels."""
+    values = labels.block(picks)
+    everything = values if judged is None else judged.block(picks)
+    levels = _levels(values, everything)
+    if picks.size > 1 and 8 * picks.size * levels.size > MOST_COUNT_BYTES:
+        for half in np.array_split(picks, 2):
+            yield from _pack_block(labels, judged, half)
+        return
+    retrieved = labels.depths[picks]
+    codes = _encode(values, levels, retrieved)
+    counts = _count(codes, retrieved, levels)
+    if judged is not None:
+        listed, depths = counts, judged.depths[picks]
+        counts = _count(_encode(everything, levels, depths), depths, levels)
+        _check_judged(listed, counts, levels, [labels.queries[pick] for pick in picks])
+    yield Block(picks, RelevanceMatrix(codes, levels, retrieved, counts, complete=True))
 
 
 def _levels(*values: Labels) -> npt.NDArray[np.float64]:
     """Return the grades that occur, ascending; for small whole labels all up to the largest."""
     if all(each.dtype.kind in "biu" for each in values):
         largest = max((int(each.max(initial=0)) for each in values), default=0)
-        if largest <= SMALL_LABEL:
+        if largest < BYTE_LEVELS:
             return np.arange(largest + 1, dtype=np.float64)
     grades = np.unique(np.concatenate([np.unique(each) for each in values]).astype(np.float64))
     return grades[grades >= 0]
