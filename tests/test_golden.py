@@ -141,6 +141,23 @@ def test_trec_evals_own_files(reference_data: Path, version: str) -> None:
         assert check(case, graded, run) > 150
 
 
+def test_trec_evals_own_files_with_comments(reference_data: Path) -> None:
+    """Version 10 only; the run has 301 queries, 31 of them judged."""
+    folder = reference_data / "trec_eval_test" / "v10"
+    qrels = irbatch.read_qrels(folder / "qrels.comment.test.gz")
+    run = irbatch.read_run(folder / "results.comment.test.gz")
+    case = Case(folder / "out.comment.test", "", 1, "v10", False, 5.1e-5)
+    assert check(case, qrels, run) > 10
+    plain, commented = (
+        irbatch.read_qrels(folder / name)
+        for name in ("qrels.test.gz", "qrels.test.with-comments.gz")
+    )
+    run = irbatch.read_run(folder / "results.test.gz")
+    assert irbatch.evaluate(plain, run, NAMES).mean() == (
+        irbatch.evaluate(commented, run, NAMES).mean()
+    )
+
+
 def test_reference_data_is_where_it_is_looked_for() -> None:
     if not REFERENCE_DATA.is_dir():
         pytest.skip(f"no reference data at {REFERENCE_DATA}: agreement on real runs is not tested")
