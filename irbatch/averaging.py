@@ -135,13 +135,8 @@ def _check_levels(plan: Plan, qrels: Qrels) -> None:
         plan.check_levels(qrels.levels)
     except InputError as problem:
         query, document = qrels.first_of(problem.value)
-        raise InputError(
-            problem.message,
-            source="qrels",
-            path=qrels.name,
-            query=query,
-            document=document,
-            value=problem.value,
+        raise problem.placed(
+            source="qrels", path=qrels.name, query=query, document=document
         ) from None
 
 

@@ -73,13 +73,19 @@ class InputError(ValueError):
             words.append(f"({', '.join(ids)})")
         return f"{' '.join(words)}: " if words else ""
 
+    def placed(self, **fields: Any) -> InputError:
+        """Return the same problem with more fields known; those given replace the error's own."""
+        return type(self)(self.message, **{**self._fields(), **fields})
+
+    def _fields(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in FIELDS}
+
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = {name: getattr(self, name) for name in FIELDS}
         # An error that is its own only problem would be a circle to pickle.
         problems = () if self.problems == (self,) else self.problems
         notes = getattr(self, "__notes__", None)
         state = None if notes is None else {"__notes__": notes}
-        return _rebuild, (type(self), self.message, {**fields, "problems": problems}), state
+        return _rebuild, (type(self), self.message, {**self._fields(), "problems": problems}), state
 
 
 def _rebuild(kind: type[InputError], message: str, fields: dict[str, Any]) -> InputError:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from irbatch.averaging import Answers, compute_values, evaluate_blocks
 from irbatch.errors import InputError, InputWarning
 from irbatch.evaluate import Cutoffs, Wishes
-from irbatch.ids import same_kind
+from irbatch.ids import first_repeated, same_kind
 from irbatch.measures import Plan, parse_measures
 from irbatch.pack import Block, LabelRows, pack_ids, pack_labels, rank_by_score
 from irbatch.qrels import Qrels
@@ -118,7 +118,7 @@ def evaluate_matrix(
         everything = LabelRows(judged, name="judged")
         if len(everything) != len(labels):
             raise InputError(f"{len(everything)} rows for {len(labels)} queries", source="judged")
-        everything.queries = labels.queries
+        everything.queries = labels.queries  # so that errors call the rows by the same ids
     return _evaluate_labels(plan, labels, everything, settings, "as given", threads)
 
 
@@ -221,13 +221,12 @@ def _grades(relevant: Any, query: Any, pad: object) -> Mapping[Any, Any]:
     if isinstance(relevant, Mapping):
         return relevant
     listed = list(relevant) if isinstance(relevant, AbstractSet) else relevant
-    documents = _unpadded(_list(listed, "relevant documents are", "qrels", query), query, pad)
+    documents = _list(listed, "relevant documents are", "qrels", query, pad)
     same_kind(documents, "document", "qrels", query)
     grades = dict.fromkeys(documents, 1)
     if len(grades) != len(documents):
-        twice = next(each for i, each in enumerate(documents) if each in documents[:i])
         raise InputError("this relevant document is listed twice", source="qrels", query=query,
-                         document=twice)  # fmt: skip
+                         document=first_repeated(documents))  # fmt: skip
     return grades
 
 
@@ -236,23 +235,19 @@ def _ids(ranking: Any, query: Any, pad: object) -> list[Any]:
     if isinstance(ranking, AbstractSet):
         raise InputError("a ranking is a list of ids; a set has no order",
                          source="run", query=query)  # fmt: skip
-    return _unpadded(_list(ranking, "a ranking is", "run", query), query, pad)
+    return _list(ranking, "a ranking is", "run", query, pad)
 
 
-def _unpadded(ids: list[Any], query: Any, pad: object) -> list[Any]:
-    """Cut padding off the end."""
-    if pad is None or pad not in ids:
-        return ids
-    end = ids.index(pad)
-    if any(each != pad for each in ids[end:]):
-        raise InputError(f"padding {pad!r} stands before other documents",
-                         query=query, value=pad)  # fmt: skip
-    return ids[:end]
-
-
-def _list(ids: Any, what: str, source: str, query: Any) -> list[Any]:
-    """Return ids as a list of Python objects."""
+def _list(ids: Any, what: str, source: str, query: Any, pad: object) -> list[Any]:
+    """Return ids as a list of Python objects, without the padding at the end."""
     if isinstance(ids, str | bytes | Mapping) or not isinstance(ids, Iterable):
         raise InputError(f"{what} a list of ids, not a {type(ids).__name__}",
                          source=source, query=query)  # fmt: skip
-    return list(ids.tolist() if hasattr(ids, "tolist") else ids)
+    listed = list(ids.tolist() if hasattr(ids, "tolist") else ids)
+    if pad is None or pad not in listed:
+        return listed
+    end = listed.index(pad)
+    if any(each != pad for each in listed[end:]):
+        raise InputError(f"padding {pad!r} stands before other documents", source=source,
+                         query=query, value=pad)  # fmt: skip
+    return listed[:end]

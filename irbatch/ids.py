@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from irbatch.errors import InputError
 
-__all__ = ["check_id", "id_kind", "kinds_of", "same_kind"]
+__all__ = ["check_id", "first_repeated", "id_kind", "kinds_of", "same_kind"]
 
 
 def id_kind(kind: type) -> str | None:
@@ -67,3 +68,13 @@ def same_kind(ids: Iterable[object], what: str, source: str, query: object = Non
             query=query,
         )
     return next(iter(kinds), None)
+
+
+def first_repeated(ids: Iterable[Any]) -> Any:
+    """Return the first id that stood before; None when none does."""
+    seen: set[Any] = set()
+    for value in ids:
+        if value in seen:
+            return value
+        seen.add(value)
+    return None

@@ -20,6 +20,8 @@ __all__ = ["SCORE_DTYPES", "as_compared", "find_ranks", "order_scores", "rank_in
 
 SCORE_DTYPES = ("float64", "float32")
 
+HAS_NAN = 2  # what `_check_order` says of a ranking
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -35,7 +37,7 @@ def as_compared(scores: Floats, score_dtype: str) -> Floats:
         return scores.astype(np.float32).astype(np.float64)
 
 
-def order_scores(scores: Floats, starts: Ints) -> int:
+def order_scores(scores: Floats, starts: Ints) -> bool:
     """Sort each ranking's scores into descending order, in place, where they are not.
 
     Args:
@@ -43,15 +45,15 @@ def order_scores(scores: Floats, starts: Ints) -> int:
         starts: int64 ``(rankings + 1,)``, where each begins and ends.
 
     Returns:
-        The first ranking with a NaN, or -1.
+        Whether all could be ordered: False, with nothing sorted, when a score is NaN.
     """
     states = np.empty(starts.size - 1, np.int8)
     _check_order.run(scores.size, scores, starts, states)
-    if (states == 2).any():
-        return int(np.argmax(states == 2))
+    if (states == HAS_NAN).any():
+        return False
     for row in np.flatnonzero(states):
         scores[starts[row] : starts[row + 1]][::-1].sort()
-    return -1
+    return True
 
 
 def find_ranks(

@@ -118,8 +118,7 @@ class Results:
         return iter(self._column)
 
     def __contains__(self, name: object) -> bool:
-        return any(str(name) == key or each.answers_to(str(name))
-                   for key, each in zip(self._column, self._measures, strict=True))  # fmt: skip
+        return self._column_of(str(name)) is not None
 
     def keys(self) -> list[str]:
         """Name the measures: results read like a mapping of measures to means."""
@@ -266,13 +265,17 @@ class Results:
         return [f"{_many(number, 'query')} {what}" for number, what in said if number]
 
     def _find(self, name: str | Column) -> int:
-        text = str(name)
-        if text in self._column:
-            return self._column[text]
-        for column, each in enumerate(self._measures):
-            if each.answers_to(text):
-                return column
-        raise KeyError(f"{text} was not evaluated; there are: {', '.join(self.measures)}")
+        column = self._column_of(str(name))
+        if column is None:
+            raise KeyError(f"{name!s} was not evaluated; there are: {', '.join(self.measures)}")
+        return column
+
+    def _column_of(self, name: str) -> int | None:
+        """Look a measure up: by its canonical name, or else any other that it answers to."""
+        if name in self._column:
+            return self._column[name]
+        answering = (i for i, each in enumerate(self._measures) if each.answers_to(name))
+        return next(answering, None)
 
     def _aggregate(self, column: int) -> float:
         values = self.values[:, column]

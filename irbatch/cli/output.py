@@ -27,7 +27,7 @@ def print_tsv(results: AllResults, style: str, per_query: bool) -> None:
     """Print ``run  query  measure  value``, one value a line; the mean's query is ``all``."""
     print("run\tquery\tmeasure\tvalue")
     for row in _values(results, style, per_query):
-        print("\t".join(str(cell).replace("\t", " ") for cell in row))
+        print("\t".join(cell.replace("\t", " ") for cell in row))
 
 
 def print_csv(results: AllResults, style: str, per_query: bool) -> None:

@@ -97,7 +97,8 @@ def _read(path: str | PathLike[str], form: _Format) -> Table:
             documents[document] = value
         except InputError as problem:
             if not columns[0].startswith(b"#"):
-                problems.append(_placed(problem, form.source, path, number, columns[0]))
+                place = {"source": form.source, "path": os.fspath(path), "line": number}
+                problems.append(problem.placed(**place, query=_text(columns[0])))
             if len(problems) == LISTED_PROBLEMS:
                 break
     raise_problems(problems)
@@ -131,7 +132,7 @@ def _parse(columns: list[bytes], form: _Format) -> tuple[str, str, float]:
     try:
         return query, document, _number(columns[form.value_at], form)
     except InputError as problem:
-        raise InputError(problem.message, document=document, value=problem.value) from None
+        raise problem.placed(document=document) from None
 
 
 def _only_remarks(columns: list[bytes], form: _Format) -> bool:
@@ -169,17 +170,3 @@ def _number(raw: bytes, form: _Format) -> float:
 
 def _text(raw: bytes) -> str:
     return raw.decode(errors="backslashreplace")
-
-
-def _placed(
-    problem: InputError, source: str, path: str | PathLike[str], line: int, query: bytes
-) -> InputError:
-    return InputError(
-        problem.message,
-        source=source,
-        path=os.fspath(path),
-        line=line,
-        query=_text(query),
-        document=problem.document,
-        value=problem.value,
-    )

@@ -166,12 +166,12 @@ class Measure:
         Raises:
             InputError: for another style.
         """
-        if style not in styles():
-            raise InputError(f"style {style!r} must be one of {', '.join(styles())}", value=style)
         for spelling in self.declaration.spellings:
             template = spelling.full if self.cutoff is None else spelling.cut
             if spelling.style == style and template and spelling.parameters == self.parameters:
                 return template.format(k=self.cutoff)
+        if style not in styles():
+            raise InputError(f"style {style!r} must be one of {', '.join(styles())}", value=style)
         return str(self)
 
 
@@ -264,20 +264,7 @@ def define_measure(
     >>> irbatch.evaluate_matrix([[1, 1, 0, 1]], "AtLeast@2 AtLeast(hits=3)@3").mean()
     {'AtLeast@2': 1.0, 'AtLeast(hits=3)@3': 0.0}
     """
-    if not isinstance(name, str) or not name.isidentifier():
-        raise InputError(f"{name!r} is not a word that a measure could be called by", value=name)
-    if name in CATALOGUE and CATALOGUE[name].builtin:
-        raise InputError(f"{name!r} is a measure of the catalogue already", value=name)
-    if aggregate not in ("mean", "sum"):
-        raise InputError(f"aggregate {aggregate!r} must be 'mean' or 'sum'", value=aggregate)
-
-    for key, parameter in (parameters or {}).items():
-        if not isinstance(parameter, Parameter):
-            raise InputError(
-                f"parameter {key!r} of {name} is {parameter!r}; it must be a Number, Choice or "
-                "Gain of irbatch.measures",
-                value=parameter,
-            )
+    _check_definition(name, aggregate, parameters or {})
 
     def declare(formula: Callable[..., npt.NDArray[np.float64]]) -> Measure:
         if not callable(formula):
@@ -300,6 +287,23 @@ def define_measure(
         return Measure(name, declaration=CATALOGUE[name])
 
     return declare
+
+
+def _check_definition(name: str, aggregate: str, parameters: Mapping[str, Parameter]) -> None:
+    """Refuse what cannot be declared."""
+    if not isinstance(name, str) or not name.isidentifier():
+        raise InputError(f"{name!r} is not a word that a measure could be called by", value=name)
+    if name in CATALOGUE and CATALOGUE[name].builtin:
+        raise InputError(f"{name!r} is a measure of the catalogue already", value=name)
+    if aggregate not in ("mean", "sum"):
+        raise InputError(f"aggregate {aggregate!r} must be 'mean' or 'sum'", value=aggregate)
+    for key, parameter in parameters.items():
+        if not isinstance(parameter, Parameter):
+            raise InputError(
+                f"parameter {key!r} of {name} is {parameter!r}; it must be a Number, Choice or "
+                "Gain of irbatch.measures",
+                value=parameter,
+            )
 
 
 def _parameters(formula: Callable[..., Any]) -> dict[str, Parameter]:

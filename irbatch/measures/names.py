@@ -106,7 +106,6 @@ def _apply(each: Measure, cutoffs: list[int | None] | None) -> Iterator[Measure]
 class _Entry:
     """What a normalised name stands for."""
 
-    spelled: str
     meaning: Measure
     cutoffs: tuple[int, ...] = ()  # taken when none are given
 
@@ -117,7 +116,7 @@ def _index() -> dict[str, _Entry]:
     for declaration in CATALOGUE.values():
         plain = Measure(declaration.name, declaration=declaration)
         for name in (declaration.name, *declaration.aliases):
-            index[normal(name)] = _Entry(name, plain)
+            index[normal(name)] = _Entry(plain)
     for declaration in CATALOGUE.values():
         plain = Measure(declaration.name, declaration=declaration)
         for spelling in declaration.spellings:
@@ -127,7 +126,7 @@ def _index() -> dict[str, _Entry]:
                 whole = name != stem or stem == spelling.full
                 default = () if whole or spelling.style != "trec_eval" else TREC_EVAL_CUTOFFS
                 if "(" not in name:
-                    index.setdefault(normal(name), _Entry(name, meaning, default))
+                    index.setdefault(normal(name), _Entry(meaning, default))
     return index
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.errors import InputError
-from irbatch.ids import same_kind
+from irbatch.ids import first_repeated, same_kind
 from irbatch.matrix import UNJUDGED
 from irbatch.pack.block import Block, blank_matrix, plan_query_blocks
 from irbatch.qrels import Qrels
@@ -60,7 +60,7 @@ def _look_up(qrels: Qrels, row: int, ranking: Sequence[Any]) -> npt.NDArray[np.i
             document=ranking[0],
         )
     if len(set(ranking)) != len(ranking):
-        twice = next(each for i, each in enumerate(ranking) if each in ranking[:i])
+        twice = first_repeated(ranking)
         hint = "; if it is padding, say so with pad=" if twice == -1 else ""
         raise InputError(
             f"document {twice!r} stands in the ranking twice{hint}",

@@ -136,7 +136,7 @@ def _as_rows(
 ) -> tuple[Labels | list[Labels], npt.NDArray[np.int64]]:
     """Return a 2-D array, or a list of 1-D arrays for ragged rows; and their unmasked lengths."""
     if hasattr(labels, "__array__"):
-        matrix = np.ma.getdata(labels) if np.ma.isMaskedArray(labels) else np.asarray(labels)
+        matrix = np.asarray(np.ma.getdata(labels))
         if matrix.ndim != 2:
             raise InputError(
                 f"labels are 2-D, queries x ranks, not of shape {matrix.shape}", source=name

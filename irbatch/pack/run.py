@@ -79,8 +79,7 @@ class _Join:
         """Look up, rank and place the judged documents."""
         self._check_documents()
         scores, wanted = self._read()
-        bad = order_scores(scores, self.starts)
-        if bad >= 0:
+        if not order_scores(scores, self.starts):
             raise_problems(list(self._score_problems()))
         matrix, codes, owners = blank_matrix(self.qrels, self.rows, np.diff(self.starts))
         found = np.flatnonzero(~np.isnan(wanted))

@@ -67,12 +67,12 @@ def rank_by_score(
 
 def _as_matrix(values: Any, name: str) -> Matrix:
     try:
-        matrix = np.ma.getdata(values) if np.ma.isMaskedArray(values) else np.asarray(values)
+        matrix = np.asarray(np.ma.getdata(values))
     except ValueError:
         raise InputError("rows are not of one length", source=name) from None
     if matrix.dtype.kind not in "biuf":
         raise InputError(f"{name} are numbers, not {matrix.dtype.name}", source=name)
-    return np.asarray(matrix)
+    return matrix
 
 
 def _refuse_nan(scores: Matrix, masked: npt.NDArray[np.bool_], queries: Sequence[Any]) -> None:
