@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.errors import InputError, InputWarning
+from irbatch.matrix import RelevanceMatrix
 from irbatch.measures import Plan
 from irbatch.pack import Block
 from irbatch.qrels import Qrels
@@ -18,7 +19,7 @@ from irbatch.results import Counts, Results
 from irbatch.settings import Progress, Settings
 from irbatch.threads import check_threads
 
-__all__ = ["Answers", "compute_values", "evaluate_blocks"]
+__all__ = ["Answers", "as_set", "compute_values", "evaluate_blocks"]
 
 SAMPLES = 3  # ids shown of each side when nothing matches
 
@@ -59,7 +60,7 @@ def compute_values(
     done = 0
     for block in blocks:
         plan.check_levels(block.matrix.levels)
-        matrix = block.matrix.condensed() if settings.judged_only else block.matrix
+        matrix = as_set(block.matrix, settings)
         values[block.rows] = plan.values(
             matrix, skip_no_relevant=settings.no_relevant == "skip", threads=threads
         )
@@ -70,6 +71,13 @@ def compute_values(
         if progress is not None:
             progress(done, queries)
     return values, no_relevant, empty
+
+
+def as_set(matrix: RelevanceMatrix, settings: Settings) -> RelevanceMatrix:
+    """Remove what is not to be seen of a block: the far ranks first, then the unjudged."""
+    if settings.max_depth is not None:
+        matrix = matrix.truncated(int(settings.max_depth))
+    return matrix.condensed() if settings.judged_only else matrix
 
 
 def evaluate_blocks(

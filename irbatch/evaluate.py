@@ -31,10 +31,13 @@ def evaluate(
     measures: Wishes,
     cutoffs: Cutoffs = None,
     *,
-    missing: str = "zero",
+    missing: str | None = None,
     no_relevant: str = "zero",
     judged_only: bool = False,
-    score_dtype: str = "float64",
+    score_dtype: str | None = None,
+    rel: float | None = None,
+    max_depth: int | None = None,
+    trec_eval: str | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Results:
@@ -50,12 +53,20 @@ def evaluate(
             tools' names; or `Measure` objects.
         cutoffs: one or several, applied to every measure given without one; None among them
             stands for full depth.
-        missing: what a judged query that is missing from the run does: score ``"zero"``, be left
-            out (``"skip"``), or be an ``"error"``.
+        missing: what a judged query that is missing from the run does: score ``"zero"`` (the
+            default), be left out (``"skip"``), or be an ``"error"``.
         no_relevant: what a query without relevant documents does: score ``"zero"``, or be left
             out of a measure's mean (``"skip"``).
         judged_only: remove documents without a grade >= 0 from the rankings first.
-        score_dtype: precision in which scores are compared; ``"float32"`` is trec_eval 9's.
+        score_dtype: precision in which scores are compared, ``"float64"`` (the default) or
+            ``"float32"``.
+        rel: the least relevant grade for measures without a ``rel`` of their own; default 1.
+            Measures of gain don't look at it, as with trec_eval's ``-l``.
+        max_depth: leave out documents beyond this rank, as trec_eval's ``-M``.
+        trec_eval: be as version ``"9"`` (9.0.8, also pytrec_eval) or ``"10"`` in all that is not
+            said otherwise. 9 compares scores as float32, leaves missing queries out, and rounds
+            the recall points of `IPrec` up; 10 compares as float64 and refuses missing queries.
+            Either averages all queries with ``missing="zero"``, its ``-c``.
         threads: how many threads scan; default: as many as the work is worth.
         progress: called with queries done and queries in all.
 
@@ -67,14 +78,22 @@ def evaluate(
     >>> evaluate(qrels, run, ["nDCG@10", "P@{1,2}"]).mean()
     {'nDCG@10': 0.7453242267118274, 'P@1': 0.5, 'P@2': 0.75}
     """
-    settings = Settings(missing, no_relevant, judged_only, score_dtype)
-    plan = Plan(parse_measures(measures, cutoffs))
+    settings = Settings.like(
+        trec_eval,
+        missing,
+        score_dtype,
+        no_relevant=no_relevant,
+        judged_only=judged_only,
+        rel=rel,
+        max_depth=max_depth,
+    )
+    plan = Plan(parse_measures(measures, cutoffs), settings.open_parameters())
     judged, ranked = _as_qrels(qrels), _as_run(run)
     return evaluate_blocks(
         plan,
         judged,
         Answers(ranked.rankings, ranked.query_kind, ranked.name),
-        lambda rows: pack_run(judged, ranked, rows, score_dtype),
+        lambda rows: pack_run(judged, ranked, rows, settings.score_dtype),
         settings,
         settings.score_order(),
         threads,

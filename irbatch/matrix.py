@@ -71,6 +71,15 @@ class RelevanceMatrix:
         """Columns of `codes`, padding included."""
         return int(self.codes.shape[1])
 
+    def truncated(self, depth: int) -> RelevanceMatrix:
+        """Forget what was retrieved beyond a rank (trec_eval's ``-M``)."""
+        if not self.retrieved.size or self.retrieved.max() <= depth:
+            return self
+        retrieved = np.minimum(self.retrieved, depth)
+        codes = self.codes[:, : padded_depth(depth, self.codes.dtype)].copy()
+        codes[:, depth:] = PAD
+        return RelevanceMatrix(codes, self.levels, retrieved, self.judged, self.complete)
+
     def condensed(self) -> RelevanceMatrix:
         """Remove documents without a grade >= 0 and close the gaps (trec_eval's ``-J``)."""
         kept = self.codes >= 0

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["LARGEST_WHOLE", "NUMBER_ERRORS", "as_floats", "number_problem"]
+__all__ = ["LARGEST_WHOLE", "NUMBER_ERRORS", "as_floats", "number_problem", "pack_floats"]
 
 # What `as_floats` raises for values that are no float64 numbers; NumPy only warns of some.
 NUMBER_ERRORS = (struct.error, OverflowError, TypeError, ValueError, Warning)
@@ -24,8 +24,8 @@ def _packer(count: int) -> Callable[..., bytes]:
     return struct.Struct(f"{count}d").pack
 
 
-def as_floats(values: Collection[object]) -> npt.NDArray[np.float64]:
-    """Convert a collection of real numbers: float64 ``(n,)``, read-only.
+def pack_floats(values: Collection[object]) -> bytes:
+    """Convert a collection of real numbers to the bytes of a float64 array.
 
     `struct` takes whatever is a real number (ints, floats, NumPy scalars) and refuses text and
     None, where NumPy's own conversions would parse the one and make NaN of the other. Called with
@@ -34,7 +34,16 @@ def as_floats(values: Collection[object]) -> npt.NDArray[np.float64]:
     Raises:
         one of `NUMBER_ERRORS`.
     """
-    return np.frombuffer(_packer(len(values))(*values))
+    return _packer(len(values))(*values)
+
+
+def as_floats(values: Collection[object]) -> npt.NDArray[np.float64]:
+    """Convert a collection of real numbers: float64 ``(n,)``, read-only.
+
+    Raises:
+        one of `NUMBER_ERRORS`.
+    """
+    return np.frombuffer(pack_floats(values))
 
 
 def number_problem(value: object) -> str | None:

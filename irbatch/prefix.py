@@ -61,7 +61,8 @@ class PrefixStatistics:
         first_hit: rank of the first relevant document, 0 if none is among the first k.
         hits_at_relevant: hits among the first min(k, `relevant`) documents.
         precision_sum: sum of the precisions at the ranks of the hits.
-        judged: judged documents among the first k.
+        judged: judged documents among the first k, whatever their grade.
+        negative: those of them with a grade below 0.
         gain, discounted_gain: sums over the first k documents.
         ideal_gain, ideal_discounted_gain: the same for the ideal ranking of all judged documents.
     """
@@ -74,6 +75,7 @@ class PrefixStatistics:
     hits_at_relevant: Array
     precision_sum: Array
     judged: Array
+    negative: Array
     gain: Array
     discounted_gain: Array
     ideal_gain: Array
@@ -85,12 +87,14 @@ class Scan:
     """Everything one pass collected; `select` gives a measure its view of it.
 
     Arrays are ``(thresholds or weightings, queries, cutoffs)``, without the last axis for
-    `first_hit`, `hits_at_relevant` and `relevant`; `judged` is ``(queries, cutoffs)``.
+    `first_hit`, `hits_at_relevant` and `relevant`; `judged` and `negative` are
+    ``(queries, cutoffs)``.
     """
 
     cutoffs: Array
     retrieved: Ints
     judged: npt.NDArray[np.int32]
+    negative: npt.NDArray[np.int32]
     hits: npt.NDArray[np.int32]
     precision_sum: Array
     first_hit: Ints
@@ -129,6 +133,7 @@ class Scan:
             hits_at_relevant=np.where(cutoff < relevant, hits, column(self.hits_at_relevant)),
             precision_sum=self.precision_sum[threshold][:, at],
             judged=self.judged[:, at].astype(np.float64),
+            negative=self.negative[:, at].astype(np.float64),
             gain=self.gain[weighting][:, at],
             discounted_gain=self.discounted_gain[weighting][:, at],
             ideal_gain=self.ideal_gain[weighting][:, at],

@@ -16,9 +16,18 @@ import numpy.typing as npt
 
 from irbatch.jit import kernel
 
-__all__ = ["SCORE_DTYPES", "as_compared", "find_ranks", "order_scores", "rank_in_tie"]
+__all__ = [
+    "SCORE_DTYPES",
+    "as_compared",
+    "find_ranks",
+    "order_scores",
+    "rank_in_tie",
+    "round_scores",
+]
 
 SCORE_DTYPES = ("float64", "float32")
+
+CHUNK = 1 << 14  # scores
 
 HAS_NAN = 2  # what `_check_order` says of a ranking
 
@@ -35,6 +44,16 @@ def as_compared(scores: Floats, score_dtype: str) -> Floats:
         return scores
     with np.errstate(over="ignore"):
         return scores.astype(np.float32).astype(np.float64)
+
+
+def round_scores(scores: Floats, score_dtype: str) -> None:
+    """Do the same in place: float64 ``(documents,)``.
+
+    A cache's share at a time, which takes half as long as all at once.
+    """
+    for start in range(0, scores.size if score_dtype != "float64" else 0, CHUNK):
+        part = scores[start : start + CHUNK]
+        part[:] = as_compared(part, score_dtype)
 
 
 def order_scores(scores: Floats, starts: Ints) -> bool:

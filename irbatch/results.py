@@ -22,7 +22,7 @@ class Column(Protocol):
 
     @property
     def aggregate(self) -> str:
-        """``"mean"`` or ``"sum"``."""
+        """``"mean"``, ``"geometric"`` or ``"sum"``."""
         ...
 
     def spelled(self, style: str) -> str:
@@ -126,6 +126,8 @@ class Results:
 
     def mean(self, style: str = "irbatch") -> dict[str, float]:
         """Return the mean over queries of every measure; of counts, the sum.
+
+        The mean of a measure declared so, such as GMAP, is the geometric one.
 
         Means are exactly rounded (`math.fsum`), so the order of queries doesn't show in them.
 
@@ -280,10 +282,14 @@ class Results:
     def _aggregate(self, column: int) -> float:
         values = self.values[:, column]
         values = values[~np.isnan(values)].tolist()
-        total = math.fsum(values)
-        if self._measures[column].aggregate == "sum":
-            return total
-        return total / len(values) if values else math.nan
+        how = self._measures[column].aggregate
+        if how == "sum":
+            return math.fsum(values)
+        if not values:
+            return math.nan
+        if how == "geometric":
+            return math.exp(math.fsum(map(math.log, values)) / len(values))
+        return math.fsum(values) / len(values)
 
 
 def _many(number: int, noun: str) -> str:

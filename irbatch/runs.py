@@ -18,6 +18,7 @@ class Run:
         rankings: query id to document id to score (any real numbers). Kept as it is, neither
             copied nor changed; scores are read, and checked, when the run is evaluated.
         name: what results and error messages call it, e.g. the system's name or the path.
+        tag: what the system called itself, the last word of a run file's lines.
 
     Raises:
         InputError: when it is no mapping of mappings, or an id of a query is no id.
@@ -26,7 +27,12 @@ class Run:
     <Run 'bm25': 1 queries>
     """
 
-    def __init__(self, rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = None) -> None:
+    def __init__(
+        self,
+        rankings: Mapping[Any, Mapping[Any, Any]],
+        name: str | None = None,
+        tag: str | None = None,
+    ) -> None:
         if not isinstance(rankings, Mapping):
             raise InputError(
                 f"rankings are a mapping of queries to documents to scores, not a "
@@ -45,6 +51,7 @@ class Run:
                 )
         self.rankings = rankings
         self.name = name
+        self.tag = tag
         self.query_kind = same_kind(rankings, "query", "run")
 
     def __len__(self) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.jit import kernel
-from irbatch.matrix import UNJUDGED, WORD, RelevanceMatrix
+from irbatch.matrix import NEGATIVE, UNJUDGED, WORD, RelevanceMatrix
 from irbatch.prefix import Scan, ScanRequest
 from irbatch.threads import map_ranges
 
@@ -47,6 +47,7 @@ def scan(matrix: RelevanceMatrix, request: ScanRequest, threads: int | None = No
         cutoffs=np.array(request.cutoffs, np.float64),
         retrieved=matrix.retrieved,
         judged=np.empty(at_cutoffs, np.int32),
+        negative=np.empty(at_cutoffs, np.int32),
         hits=np.empty((binary, *at_cutoffs), np.int32),
         precision_sum=np.empty((binary, *at_cutoffs)),
         first_hit=np.empty((binary, queries), np.int64),
@@ -113,6 +114,7 @@ def _blank(matrix: RelevanceMatrix, lowest_relevant: Ints, gains: Floats) -> tup
 def _outputs(result: Scan) -> tuple[Any, ...]:
     return (
         result.judged,
+        result.negative,
         result.hits,
         result.precision_sum,
         result.first_hit,
@@ -130,7 +132,7 @@ def _scan_rows(
     codes: Codes, words: Ints, blank: int, blank_word: int, complete: bool,
     lengths: Ints, level_counts: Ints, cutoffs: Ints,
     lowest_relevant: Ints, gains: Floats, ideal_order: Ints, divisors: Floats,
-    judged: Counts, hits: Counts, precision_sum: Floats,
+    judged: Counts, negative: Counts, hits: Counts, precision_sum: Floats,
     first_hit: Ints, hits_at_relevant: Ints, relevant: Ints,
     gain: Floats, discounted_gain: Floats, ideal_gain: Floats, ideal_discounted_gain: Floats,
     start: int, stop: int,
@@ -141,7 +143,7 @@ def _scan_rows(
     places = np.empty(words.shape[1], np.int64)
     for q in range(start, stop):
         n = _collect_judged(codes[q], words[q], blank, blank_word, lengths[q], places, ranks, found)
-        _count_judged(ranks, n, cutoffs, complete, lengths[q], judged[q])
+        _count_judged(ranks, found, n, cutoffs, complete, lengths[q], judged[q], negative[q])
         for t in range(lowest_relevant.size):
             total = 0
             for level in range(lowest_relevant[t], level_counts.shape[1]):
@@ -189,19 +191,23 @@ def _collect_judged(
 
 @kernel
 def _count_judged(
-    ranks: Ints, n: int, cutoffs: Ints, complete: bool, length: int, judged: Counts
-) -> None:
-    """Write the number of judged documents at each cutoff."""
-    if complete:
-        for k in range(cutoffs.size):
-            judged[k] = min(cutoffs[k], length)
-        return
+    ranks: Ints, found: Ints, n: int, cutoffs: Ints, complete: bool, length: int,
+    judged: Counts, negative: Counts,
+) -> None:  # fmt: skip
+    """Write the number of judged documents, and of those graded below 0, at each cutoff."""
+    below = 0
     k = 0
     for i in range(n):
         while k < cutoffs.size and cutoffs[k] < ranks[i]:
             judged[k] = i
+            negative[k] = below
             k += 1
+        below += found[i] == NEGATIVE
     judged[k:] = n
+    negative[k:] = below
+    if complete:  # those passed over are judged, too
+        for k in range(cutoffs.size):
+            judged[k] = min(cutoffs[k], length)
 
 
 @kernel

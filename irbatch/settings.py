@@ -6,7 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from irbatch.errors import InputError
+from irbatch.measures import REL, VERSIONS
 from irbatch.ranking import SCORE_DTYPES
 from irbatch.version import __version__
 
@@ -20,6 +23,13 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "no_relevant": ("zero", "skip"),
     "judged_only": (False, True),
     "score_dtype": SCORE_DTYPES,
+    "trec_eval": (None, *VERSIONS),
+}
+# What is meant when nothing is said: on its own, or to be as a version of trec_eval is.
+DEFAULTS: dict[str | None, dict[str, Any]] = {
+    None: {"missing": "zero", "score_dtype": "float64"},
+    "9": {"missing": "skip", "score_dtype": "float32"},
+    "10": {"missing": "error", "score_dtype": "float64"},
 }
 
 
@@ -34,6 +44,10 @@ class Settings:
             out of the means of the measures that have nothing to find in it (``"skip"``).
         judged_only: remove documents without a grade >= 0 from the rankings first.
         score_dtype: the precision in which scores are compared; ``"float32"`` is trec_eval 9's.
+        rel: the least relevant grade, for measures that are given none; None is 1, of whole
+            grades.
+        max_depth: documents beyond this rank are not there.
+        trec_eval: the version of trec_eval whose conventions hold, or None.
 
     Raises:
         InputError: for any other value.
@@ -43,13 +57,41 @@ class Settings:
     no_relevant: str = "zero"
     judged_only: bool = False
     score_dtype: str = "float64"
+    rel: float | None = None
+    max_depth: int | None = None
+    trec_eval: str | None = None
+
+    @classmethod
+    def like(
+        cls, trec_eval: str | None, missing: str | None, score_dtype: str | None, **others: Any
+    ) -> Settings:
+        """Choose settings; those left None are as a version of trec_eval has them."""
+        check_option("trec_eval", trec_eval)
+        said = {"missing": missing, "score_dtype": score_dtype}
+        chosen = {name: value for name, value in said.items() if value is not None}
+        return cls(**{**DEFAULTS[trec_eval], **chosen}, trec_eval=trec_eval, **others)
 
     def __post_init__(self) -> None:
-        for name, options in OPTIONS.items():
-            value = getattr(self, name)
-            if not any(value is each or value == each for each in options):
-                choices = ", ".join(map(repr, options))
-                raise InputError(f"{name}={value!r} must be one of {choices}", value=value)
+        for name in OPTIONS:
+            check_option(name, getattr(self, name))
+        if self.rel is not None:
+            try:
+                REL.check(self.rel)
+            except ValueError as what:
+                raise InputError(f"rel={self.rel!r} must be {what}", value=self.rel) from None
+        whole = isinstance(self.max_depth, int | np.integer)
+        if self.max_depth is not None and (
+            not whole or isinstance(self.max_depth, bool) or self.max_depth < 1
+        ):
+            raise InputError(
+                f"max_depth={self.max_depth!r} must be a whole number of at least 1",
+                value=self.max_depth,
+            )
+
+    def open_parameters(self) -> dict[str, object]:
+        """Return what measures' parameters are that nothing is said of, by name."""
+        chosen: dict[str, object] = {} if self.rel is None else {"rel": float(self.rel)}
+        return chosen | ({"rounding": "up"} if self.trec_eval == "9" else {})
 
     def signature(self, order: str) -> dict[str, str]:
         """Name every setting.
@@ -57,7 +99,7 @@ class Settings:
         Args:
             order: what the rankings' order came from.
         """
-        return {
+        signature = {
             "irbatch": __version__,
             "order": order,
             "missing queries": {"zero": "score 0"}.get(self.missing, self.missing),
@@ -65,9 +107,26 @@ class Settings:
                 self.no_relevant, self.no_relevant
             ),
             "unjudged documents": "removed" if self.judged_only else "not relevant",
-            "relevant": "grade >= 1 unless rel=",
+            "relevant": f"grade >= {1 if self.rel is None else self.rel:g} unless rel=",
         }
+        if self.max_depth is not None:
+            signature["depth"] = f"at most {self.max_depth}"
+        if self.trec_eval is not None:
+            signature["as"] = f"trec_eval {self.trec_eval}"
+        return signature
 
     def score_order(self) -> str:
         """Describe the order of documents that have ids and scores."""
         return f"score ({self.score_dtype}) descending, then document id descending"
+
+
+def check_option(name: str, value: object) -> None:
+    """Refuse a value that an option doesn't have.
+
+    Raises:
+        InputError: naming those that it has.
+    """
+    options = OPTIONS[name]
+    if not any(value is each or value == each for each in options):
+        choices = ", ".join(map(repr, options))
+        raise InputError(f"{name}={value!r} must be one of {choices}", value=value)

@@ -11,6 +11,9 @@ from irbatch.jit import Kernel
 __all__ = ["warmup"]
 
 
+WALKS = ("nDCGrel", "RnDCG", "G")  # measures with a kernel of their own
+
+
 def warmup() -> list[str]:
     """Compile every kernel for the types it is used with, or load it from the disk cache.
 
@@ -24,7 +27,7 @@ def warmup() -> list[str]:
         # Code types int8, int16 and int32 are those of few, many and very many grades.
         for grades in (2, 200, 40_000):
             labels = np.arange(grades, dtype=np.float64)[None, :]
-            evaluate_matrix(labels, "nDCG@10")
+            evaluate_matrix(labels, ["nDCG@10", *WALKS])
         qrels = {"q": {"a": 1, "b": 0}}
         evaluate(qrels, {"q": {"a": 1.0, "b": 2.0}}, "nDCG@10")
     return names

@@ -6,67 +6,36 @@ fractions wherever the definition is rational; only logarithmic discounts bring 
 A ranking is the list of its documents' grades in rank order, None for an unjudged document.
 `judged` lists all grades given for the query, retrieved or not. `k` is the cutoff, None for full
 depth. Notation: n documents retrieved, R relevant ones judged, H_k relevant ones among the first k.
-A value whose denominator is 0 is 0.
+A value whose denominator is 0 is 0. What the measures share is in reference_base.py, and measures
+for incomplete judgments, recall levels, users' patience and the like are in reference_more.py.
 """
 
 import math
-import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, TypeVar
 
-D = TypeVar("D", str, int)
+import reference_more
+from reference_base import (
+    Cutoff,
+    D,
+    Gain,
+    Grade,
+    Judged,
+    Ranking,
+    Rel,
+    Value,
+    count_relevant,
+    depth,
+    discounted_sums,
+    gain_of,
+    hit_ranks,
+    ideal_gains,
+    order,
+    ratio,
+)
+
 Q = TypeVar("Q", str, int)
-Grade = int | float
-Ranking = Sequence[Grade | None]
-Judged = Sequence[Grade]
-Gain = str | Mapping[Grade, float]
-Cutoff = int | None
-Rel = int | float | None
-Value = Fraction | int | float
-
-# ---------------------------------------------------------------- order, relevance, ratios
-
-
-def order(scores: Mapping[D, float], score_dtype: str = "float64") -> list[D]:
-    """Documents by score descending, ties by id (as text, in code-point order) descending."""
-    dtypes: dict[str, Callable[[float], float]] = {"float64": float, "float32": to_float32}
-    rounded = dtypes[score_dtype]
-    return sorted(scores, key=lambda d: (rounded(scores[d]), str(d)), reverse=True)
-
-
-def to_float32(score: float) -> float:
-    """The nearest float32; a score beyond its range becomes infinite."""
-    try:
-        return float(struct.unpack("f", struct.pack("f", score))[0])
-    except OverflowError:
-        return math.copysign(math.inf, score)
-
-
-def is_relevant(grade: Grade | None, rel: Rel) -> bool:
-    """Judged, not negative, and of grade >= rel (1 unless given)."""
-    return grade is not None and grade >= 0 and grade >= (1 if rel is None else rel)
-
-
-def hit_ranks(ranking: Ranking, k: Cutoff, rel: Rel) -> list[int]:
-    """The ranks, from 1, of the relevant documents among the first k; H_k is their number."""
-    return [rank for rank, grade in enumerate(ranking[:k], 1) if is_relevant(grade, rel)]
-
-
-def count_relevant(judged: Judged, rel: Rel) -> int:
-    """R, the number of relevant documents of the query."""
-    return sum(is_relevant(grade, rel) for grade in judged)
-
-
-def depth(ranking: Ranking, k: Cutoff) -> int:
-    """What k stands for in a denominator: the cutoff, or n at full depth."""
-    return len(ranking) if k is None else k
-
-
-def ratio(numerator: Value, denominator: Value) -> Value:
-    """numerator / denominator, exact if both are; 0 if the denominator is 0."""
-    return Fraction(numerator) / denominator if denominator else Fraction(0)
-
 
 # ---------------------------------------------------------------- binary measures
 
@@ -129,35 +98,6 @@ def r_precision(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None)
 
 # ---------------------------------------------------------------- graded measures
 
-DISCOUNTS: dict[str, Callable[[int], int | float]] = {
-    "log2": lambda rank: math.log2(rank + 1),
-    "ln": lambda rank: math.log(rank + 1),
-    "log10": lambda rank: math.log10(rank + 1),
-    "jk2": lambda rank: max(1, math.log2(rank)),  # Järvelin & Kekäläinen 2002 with b = 2
-    "rank": lambda rank: rank,
-    "none": lambda rank: 1,
-}
-
-
-def gain_of(grade: Grade | None, gain: Gain, rel: Rel) -> Fraction:
-    """The grade itself, 2^grade - 1 (Burges et al. 2005), or its entry in a table, else itself.
-
-    0 for an unjudged document, a negative grade, and a grade below rel where rel is given.
-    OverflowError where 2^grade is beyond float64.
-    """
-    if grade is None or grade < 0 or (rel is not None and grade < rel):
-        return Fraction(0)
-    if isinstance(gain, str):
-        return {"linear": Fraction, "exp": lambda g: Fraction(2.0**g) - 1}[gain](grade)
-    return Fraction(gain.get(grade, grade))
-
-
-def discounted_sum(gains: Iterable[Fraction], discount: str) -> Value:
-    """The sum of gain_i / d(i): exact for rational discounts, else a sum of floats rounded once."""
-    terms = [gain / DISCOUNTS[discount](rank) for rank, gain in enumerate(gains, 1)]
-    exact = all(isinstance(term, Fraction) for term in terms)
-    return sum(terms, Fraction(0)) if exact else math.fsum(terms)
-
 
 def cumulative_gain(
     ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None, gain: Gain = "linear"
@@ -179,7 +119,7 @@ def dcg(
 
     d(i) = log2(i + 1) (Burges et al. 2005) unless another discount is named.
     """
-    return discounted_sum([gain_of(grade, gain, rel) for grade in ranking[:k]], discount)
+    return discounted_sums([gain_of(grade, gain, rel) for grade in ranking[:k]], discount)[-1]
 
 
 def ideal_dcg(
@@ -192,14 +132,27 @@ def ideal_dcg(
     discount: str = "log2",
 ) -> Value:
     """IDCG = DCG at k of the ideal ranking: all positive gains judged, largest first (as DCG)."""
-    gains = (gain_of(grade, gain, rel) for grade in judged)
-    ideal = sorted((g for g in gains if g > 0), reverse=True)
-    return discounted_sum(ideal[:k], discount)
+    return discounted_sums(ideal_gains(judged, gain, rel)[:k], discount)[-1]
 
 
 def ndcg(ranking: Ranking, judged: Judged, k: Cutoff, **params: Any) -> Value:
     """nDCG = DCG / IDCG, both at k and with the same parameters (Järvelin & Kekäläinen 2002)."""
     return ratio(dcg(ranking, judged, k, **params), ideal_dcg(ranking, judged, k, **params))
+
+
+# ---------------------------------------------------------------- for geometric means
+
+FLOOR = 1e-5
+
+
+def floored_ap(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+    """GMAP = max(AP, 0.00001), to be averaged geometrically (Robertson 2006)."""
+    return max(average_precision(ranking, judged, k, rel=rel), FLOOR)
+
+
+def floored_bpref(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+    """GMBpref = max(Bpref, 0.00001), to be averaged geometrically (trec_eval's gm_bpref)."""
+    return max(reference_more.bpref(ranking, judged, k, rel=rel), FLOOR)
 
 
 # ---------------------------------------------------------------- coverage and counts
@@ -251,6 +204,9 @@ MEASURES: dict[str, Callable[..., Value]] = {
     "NumRel": count_judged_relevant,
     "NumRelRet": count_relevant_retrieved,
     "NumQ": count_query,
+    "GMAP": floored_ap,
+    "GMBpref": floored_bpref,
+    **reference_more.MEASURES,
 }
 
 # ---------------------------------------------------------------- all queries
@@ -285,6 +241,14 @@ def mean(values: Iterable[Value]) -> Fraction:
     return sum(exact, Fraction(0)) / max(len(exact), 1)
 
 
+def geometric_mean(values: Iterable[Value]) -> float:
+    """The exponential of the mean logarithm; 0 of nothing."""
+    logs = [math.log(value) for value in values]
+    return math.exp(math.fsum(logs) / len(logs)) if logs else 0.0
+
+
 def aggregate(name: str, values: Iterable[Value]) -> Value:
-    """One number for all queries: the sum of a count, the mean of any other measure."""
-    return sum(values) if name.startswith("Num") else mean(values)
+    """One number for all queries: the sum of a count, else a mean, geometric of GM measures."""
+    if name.startswith("Num"):
+        return sum(values)
+    return geometric_mean(values) if name.startswith("GM") else mean(values)

@@ -31,6 +31,11 @@ from irbatch.measures import Measure, measure
 #   topped   is exactly 1 for an ideal ranking that reaches all relevant documents
 #   capped   is exactly 1 for an ideal ranking, however short
 #   scales   is multiplied by what all grades are multiplied by
+#   bends    changes when all grades are multiplied, but not by a factor
+#   pooled   tells documents judged not relevant from unjudged ones
+#   signed   tells negative grades from 0
+#   sized    sees how many documents a ranking has, if fewer than the cutoff
+#   minus    can be negative
 # and, when one more document turns out relevant that was not retrieved, each is one of:
 #   blind (unchanged), shared (multiplied by R / (R + 1)), sinks, swells, moves (either way)
 TRAITS: dict[str, str] = {
@@ -49,12 +54,36 @@ TRAITS: dict[str, str] = {
     "DCG": "graded earned climbs strict grows settles endless scales blind",
     "IDCG": "graded climbs grows settles endless scales swells",
     "nDCG": "graded unit earned climbs strict settles endless topped capped sinks",
-    "nDCG(gain=exp)": "graded unit earned climbs strict settles endless topped capped sinks",
-    "Judged": "unit climbs settles blind",
+    "nDCG(gain=exp)": "graded unit earned climbs strict settles endless topped capped bends sinks",
+    "Judged": "unit climbs settles pooled sized blind",
     "NumQ": "unit climbs endless blind",
-    "NumRet": "grows settles blind",
+    "NumRet": "grows settles sized blind",
     "NumRel": "binary climbs endless swells",
     "NumRelRet": "binary earned climbs grows settles endless blind",
+    "NumNonRelRet": "binary grows settles pooled signed sized blind",
+    "Unjudged": "unit pooled signed sized blind",
+    "Bpref": "binary unit earned climbs grows settles endless topped pooled signed moves",
+    "InfAP": "binary unit earned grows settles endless pooled signed shared",
+    "IPrec": "binary unit earned climbs grows settles endless topped capped blind",
+    "IPrec(recall=0.5)": "binary unit earned climbs grows settles endless topped sinks",
+    "IPrec(recall=1,rounding=up)": "binary unit earned climbs grows settles endless topped sinks",
+    "IPrecAvg": "binary unit earned climbs grows settles endless topped sinks",
+    "RprecMult": "binary unit earned climbs grows settles endless topped moves",
+    "RprecMult(times=2)": "binary unit earned climbs grows settles endless moves",
+    "BinG": "binary unit earned climbs strict grows settles endless topped shared",
+    "GMAP": "binary unit climbs grows settles endless topped sinks",
+    "GMBpref": "binary unit climbs grows settles endless topped pooled signed moves",
+    "YAAP": "binary climbs strict grows settles endless minus sinks",
+    "Utility": "binary climbs settles sized minus blind",
+    "SetAP": "binary unit earned climbs shared",
+    "G": "graded unit earned grows settles endless topped bends sinks",
+    "nDCG(gain=binary)": "graded unit earned climbs settles endless topped capped sinks",
+    "nDCGrel": "graded unit earned climbs strict grows settles endless topped moves",
+    "RnDCG": "graded unit earned strict settles topped sized moves",
+    "RBP": "graded unit earned climbs strict grows settles endless sinks",
+    "RBP(p=0.5,gain=binary)": "graded unit earned climbs grows settles endless blind",
+    "RBPresid": "unit settles pooled signed sized blind",
+    "RBPresid(tail=unjudged)": "unit settles pooled signed sized blind",
 }
 CUTOFFS = (1, 2, 3, 5, 10, 30)
 EXPONENTIAL = "nDCG(gain=exp)"
@@ -72,6 +101,11 @@ def keys(trait: str = "", at: tuple[int | None, ...] = (*CUTOFFS, None)) -> tupl
     names = [name for name, traits in TRAITS.items() if not trait or trait in traits.split()]
     cut = {name for name in names if measure(name).declaration.takes_cutoff}
     return tuple((name, k) for name in names for k in at if k is None or name in cut)
+
+
+def having(trait: str) -> tuple[str, ...]:
+    """Name the measures that have a trait."""
+    return tuple(name for name, traits in TRAITS.items() if trait in traits.split())
 
 
 MEASURES: dict[Key, Measure] = {

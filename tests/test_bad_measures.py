@@ -233,10 +233,11 @@ def test_results_cannot_be_written_to(results: Results) -> None:
 @pytest.mark.parametrize(
     ("setting", "value"),
     [
-        *(("missing", each) for each in ("skip ", None, True, 0)),
+        *(("missing", each) for each in ("skip ", True, 0)),
         *(("no_relevant", each) for each in ("error", None, 1)),
         *(("judged_only", each) for each in ("yes", None, 2)),
-        *(("score_dtype", each) for each in ("float16", None, np.float32)),
+        *(("score_dtype", each) for each in ("float16", np.float32)),
+        *(("trec_eval", each) for each in ("11", 9, 10.0, True)),
     ],
 )
 def test_setting_is_no_option(setting: str, value: Any) -> None:

@@ -33,7 +33,10 @@ MEASURES = irbatch.parse_measures(
     "DCG(discount=ln) nDCG nDCG(rel=2) Judged NumQ NumRet NumRel NumRelRet "
     "P@{1,3,10} R@{2,5} Rcap@3 F@5 Success@{1,4} RR@{2,10} AP@{1,5,100} AP(norm=min)@{3,9} "
     "AP(norm=found)@7 Rprec@4 CG@{1,6} DCG@{1,2,50} IDCG@{1,2,50} nDCG@{1,2,5,10,1000} "
-    "nDCG(discount=jk2)@{3,20} nDCG(gain={1:3,2:2})@{2,8} Judged@{1,10} NumRet@5 NumRelRet@5"
+    "nDCG(discount=jk2)@{3,20} nDCG(gain={1:3,2:2})@{2,8} Judged@{1,10} NumRet@5 NumRelRet@5 "
+    "GMAP YAAP SetAP@3 RprecMult(times=2) IPrec(recall=0.4) IPrecAvg Bpref GMBpref@5 InfAP nDCGrel "
+    "nDCGrel(gain=binary)@5 RnDCG RnDCG@4 G G(gain={1:0.3,2:2})@7 BinG RBP RBPresid@6 Unjudged@3 "
+    "Utility NumNonRelRet"
 )
 TIMEOUT = 60  # seconds for a process that takes a few
 WORKERS = 8

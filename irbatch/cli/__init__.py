@@ -1,4 +1,4 @@
-"""The command line: `irbatch eval`, `irbatch measures`, `irbatch warmup`."""
+"""The command line: `irbatch eval`, `trec_eval`, `measures` and `warmup`."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import textwrap
 
 import numpy as np
@@ -91,12 +92,12 @@ def _elsewhere(each: Declaration) -> list[str]:
 
 
 def _spelled(each: Declaration, style: str) -> list[str]:
-    """List a tool's names for a measure, the cutoff as ``k``."""
-    return [
-        name.replace("{k}", "k") + (f" ({settings})" if settings else "")
-        for spelling in each.spellings
-        if spelling.style == style
-        for settings in [", ".join(f"{key}={value}" for key, value in spelling.parameters)]
-        for name in (spelling.full, spelling.cut)
-        if name
-    ]
+    """List a tool's names for a measure, the cutoff as ``k``, a parameter as ``{name}``."""
+    names = []
+    for spelling in each.spellings:
+        if spelling.style == style:
+            settings = ", ".join(f"{key}={value}" for key, value in spelling.parameters)
+            for template in filter(None, (spelling.full, spelling.cut)):
+                name = re.sub(r"(?<=\w):[^}]*", "", template).replace("{k}", "k")
+                names.append(f"{name} ({settings})" if settings else name)
+    return names

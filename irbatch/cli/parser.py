@@ -7,6 +7,7 @@ import argparse
 import irbatch
 from irbatch.cli.catalogue import show_measures
 from irbatch.cli.evaluate import DEFAULT_MEASURES, FORMATS, run_eval
+from irbatch.cli.trec_eval import add_trec_eval
 from irbatch.measures import styles
 from irbatch.settings import OPTIONS
 
@@ -21,6 +22,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"irbatch {irbatch.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_eval(commands.add_parser("eval", help="evaluate runs against judgments"))
+    add_trec_eval(commands.add_parser("trec_eval", help="print what trec_eval prints"))
     _add_measures(commands.add_parser("measures", help="list the measures, or explain one"))
     warmup = commands.add_parser("warmup", help="compile everything once, e.g. in an image")
     warmup.set_defaults(command=_warm_up)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike
 
@@ -18,7 +19,7 @@ from irbatch.numbers import LARGEST_WHOLE
 from irbatch.qrels import Qrels
 from irbatch.runs import Run
 
-__all__ = ["read_qrels", "read_run"]
+__all__ = ["QRELS", "RUN", "parse_table", "read_qrels", "read_run"]
 
 _NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?", re.I)
 _SPACES = re.compile(rb"[ \t]+")  # only these separate
@@ -28,7 +29,7 @@ Table = dict[str, dict[str, float]]
 
 
 @dataclass(frozen=True)
-class _Format:
+class Format:
     """Where a format's columns are.
 
     Args:
@@ -46,8 +47,8 @@ class _Format:
     largest: float
 
 
-QRELS = _Format("qrels", 4, 3, "grade", LARGEST_WHOLE)
-RUN = _Format("run", 6, 4, "score", float("inf"))
+QRELS = Format("qrels", 4, 3, "grade", LARGEST_WHOLE)
+RUN = Format("run", 6, 4, "score", float("inf"))
 
 
 def read_qrels(path: str | PathLike[str]) -> Qrels:
@@ -62,7 +63,8 @@ def read_qrels(path: str | PathLike[str]) -> Qrels:
     >>> read_qrels("examples/data/qrels.txt")  # doctest: +SKIP
     <Qrels 'examples/data/qrels.txt': 120 queries, 5731 judgments>
     """
-    return Qrels(_read(path, QRELS), os.fspath(path), borrowed=True)
+    judgments, _ = parse_table(numbered_lines(path, QRELS.source), QRELS, os.fspath(path))
+    return Qrels(judgments, os.fspath(path), borrowed=True)
 
 
 def read_run(path: str | PathLike[str], name: str | None = None) -> Run:
@@ -78,14 +80,30 @@ def read_run(path: str | PathLike[str], name: str | None = None) -> Run:
     >>> read_run("examples/data/pca10.run", name="pca10")  # doctest: +SKIP
     <Run 'pca10': 116 queries>
     """
-    return Run(_read(path, RUN), name=name or os.fspath(path))
+    rankings, last = parse_table(numbered_lines(path, RUN.source), RUN, os.fspath(path))
+    return Run(rankings, name=name or os.fspath(path), tag=_text(last[RUN.width - 1]))
 
 
-def _read(path: str | PathLike[str], form: _Format) -> Table:
-    """Read query to document to value; raise the first problems all at once."""
+def parse_table(
+    lines: Iterable[tuple[int, bytes]], form: Format, path: str | None = None
+) -> tuple[Table, list[bytes]]:
+    """Read lines as query to document to value; raise the first problems all at once.
+
+    Args:
+        lines: line numbers and lines.
+        form: `QRELS` or `RUN`.
+        path: the file, for errors.
+
+    Returns:
+        The values, and the columns of the last line that has one.
+
+    Raises:
+        InputError: listing the first 20 problems by line.
+    """
     table: Table = {}
+    last: list[bytes] = []
     problems: list[InputError] = []
-    for number, line in numbered_lines(path, form.source):
+    for number, line in lines:
         columns = _columns(line)
         if not columns or columns[0] == b"#":
             continue
@@ -95,16 +113,17 @@ def _read(path: str | PathLike[str], form: _Format) -> Table:
             if document in documents:
                 raise InputError("this document was given before", document=document)
             documents[document] = value
+            last = columns
         except InputError as problem:
             if not columns[0].startswith(b"#"):
-                place = {"source": form.source, "path": os.fspath(path), "line": number}
+                place = {"source": form.source, "path": path, "line": number}
                 problems.append(problem.placed(**place, query=_text(columns[0])))
             if len(problems) == LISTED_PROBLEMS:
                 break
     raise_problems(problems)
     if not table:
-        raise InputError("there are no data lines", source=form.source, path=os.fspath(path))
-    return table
+        raise InputError("there are no data lines", source=form.source, path=path)
+    return table, last
 
 
 def _columns(line: bytes) -> list[bytes]:
@@ -116,7 +135,7 @@ def _columns(line: bytes) -> list[bytes]:
     return line.split()
 
 
-def _parse(columns: list[bytes], form: _Format) -> tuple[str, str, float]:
+def _parse(columns: list[bytes], form: Format) -> tuple[str, str, float]:
     if len(columns) != form.width and not _only_remarks(columns, form):
         hint = "; does an id contain a space?" if len(columns) > form.width else ""
         other = QRELS if form is RUN else RUN
@@ -135,7 +154,7 @@ def _parse(columns: list[bytes], form: _Format) -> tuple[str, str, float]:
         raise problem.placed(document=document) from None
 
 
-def _only_remarks(columns: list[bytes], form: _Format) -> bool:
+def _only_remarks(columns: list[bytes], form: Format) -> bool:
     """Tell whether a run's extra words follow its tag, where trec_eval ignores them.
 
     Had an id brought them in by a space, a word would stand in the rank's place.
@@ -151,7 +170,7 @@ def _id(raw: bytes) -> str:
         raise InputError(f"id {raw!r} is not UTF-8 text", value=raw) from None
 
 
-def _number(raw: bytes, form: _Format) -> float:
+def _number(raw: bytes, form: Format) -> float:
     text = _text(raw)
     if not _NUMBER.fullmatch(raw):
         comma = re.fullmatch(rb"[+-]?\d+,\d+", raw)

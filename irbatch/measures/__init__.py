@@ -11,24 +11,37 @@ from irbatch.measures.declare import (
 )
 from irbatch.measures.gains import DISCOUNTS, GAINS, define_discount, define_gain
 from irbatch.measures.names import measure, parse_measures
-from irbatch.measures.parameters import GRADED, REL, Choice, Number
+from irbatch.measures.parameters import GRADED, REL, Choice, Number, Points
 from irbatch.measures.plan import Plan
+from irbatch.measures.trec_names import (
+    NICKNAMES,
+    TREC_MEASURES,
+    VERSIONS,
+    TrecValue,
+    list_measures,
+)
 
 __all__ = [
     "CATALOGUE",
     "DISCOUNTS",
     "GAINS",
     "GRADED",
+    "NICKNAMES",
     "REL",
+    "TREC_MEASURES",
+    "VERSIONS",
     "Choice",
     "Declaration",
     "Measure",
     "Number",
     "Plan",
+    "Points",
     "Spelling",
+    "TrecValue",
     "define_discount",
     "define_gain",
     "define_measure",
+    "list_measures",
     "measure",
     "parse_measures",
     "styles",

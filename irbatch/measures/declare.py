@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import string
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,13 +40,27 @@ class Spelling:
         style: the tool.
         full: its name at full depth, "" if it has none.
         cut: its name at a cutoff, with ``{k}`` for the cutoff; "" if it has none.
-        parameters: our parameters that its definition amounts to.
+        parameters: our parameters that its definition amounts to, besides those that either name
+            spells out, ``{p}``, ``{recall:.2f}``.
     """
 
     style: str
     full: str
     cut: str = ""
     parameters: tuple[tuple[str, object], ...] = ()
+
+    def spell(self, measure: Measure) -> str:
+        """Return its name for a measure, or "" if it has none."""
+        template = self.full if measure.cutoff is None else self.cut
+        fields = [(str(name), form) for _, name, form, _ in string.Formatter().parse(template)
+                  if name]  # fmt: skip
+        spelled = {name: measure[name] for name, _ in fields if name != "k"}
+        rounded = any(form and float(format(spelled[name], form)) != spelled[name]
+                      for name, form in fields)  # fmt: skip
+        others = tuple(each for each in measure.parameters if each[0] not in spelled)
+        if rounded or others != self.parameters:
+            return ""
+        return template.format(k=measure.cutoff, **spelled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +79,7 @@ class Declaration:
     range: tuple[float, float]
     aliases: tuple[str, ...]
     spellings: tuple[Spelling, ...]
+    reads: str = "prefix"
     builtin: bool = False
 
     @property
@@ -147,7 +163,7 @@ class Measure:
 
     @property
     def aggregate(self) -> str:
-        """How values of queries add up: ``"mean"`` or ``"sum"``."""
+        """How values of queries add up: ``"mean"``, ``"geometric"`` or ``"sum"``."""
         return self.declaration.aggregate
 
     def answers_to(self, name: str) -> bool:
@@ -167,9 +183,8 @@ class Measure:
             InputError: for another style.
         """
         for spelling in self.declaration.spellings:
-            template = spelling.full if self.cutoff is None else spelling.cut
-            if spelling.style == style and template and spelling.parameters == self.parameters:
-                return template.format(k=self.cutoff)
+            if spelling.style == style and (name := spelling.spell(self)):
+                return name
         if style not in styles():
             raise InputError(f"style {style!r} must be one of {', '.join(styles())}", value=style)
         return str(self)
@@ -182,8 +197,9 @@ def _rebuild(name: str, parameters: tuple[tuple[str, object], ...], cutoff: int 
 
 
 def _spell(value: object) -> str:
-    if isinstance(value, tuple):
-        return "{" + ",".join(f"{_spell(grade)}:{_spell(gain)}" for grade, gain in value) + "}"
+    if isinstance(value, tuple):  # a map as pairs, or several numbers
+        items = (":".join(map(_spell, e)) if isinstance(e, tuple) else _spell(e) for e in value)
+        return "{" + ",".join(items) + "}"
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
     return str(value)
@@ -220,6 +236,7 @@ def define_measure(
     parameters: Mapping[str, Parameter] | None = None,
     takes_cutoff: bool = True,
     aggregate: str = "mean",
+    reads: str = "prefix",
     range: tuple[float, float] = (0.0, 1.0),
     past_end: str = "",
     no_relevant: str = "0",
@@ -231,7 +248,9 @@ def define_measure(
     """Declare a measure: a decorator for its formula.
 
     The formula takes `PrefixStatistics` (arrays ``(queries, cutoffs)``) and the measure's own
-    parameters as keywords, and returns float64 ``(queries, cutoffs)``. Its keywords' numbers are
+    parameters as keywords, and returns float64 ``(queries, cutoffs)``. One that ``reads="judged"``
+    takes the judged documents among the first k, one by one (`irbatch.judged.JudgedRanks`), and
+    returns float64 ``(queries,)``. Its keywords' numbers are
     the parameters' defaults, and every measure has ``rel``, the least relevant grade, besides.
     `irbatch.measures` has what is needed to say more in `parameters`: limits (`Number`), words
     (`Choice`), or ``GRADED`` for a measure that reads gains.
@@ -241,7 +260,9 @@ def define_measure(
         definition: one sentence.
         parameters: every parameter by name, ``rel`` included; default as said.
         takes_cutoff: False for one that looks at no ranking.
-        aggregate: over queries, ``"mean"`` or ``"sum"``.
+        aggregate: over queries, ``"mean"``, ``"geometric"`` (the geometric mean; values are then
+            above 0) or ``"sum"``.
+        reads: what the formula takes: ``"prefix"`` or ``"judged"``.
         range: smallest and largest possible value.
         past_end: what happens when fewer than k documents were retrieved.
         no_relevant: the value of a query without relevant documents.
@@ -264,7 +285,7 @@ def define_measure(
     >>> irbatch.evaluate_matrix([[1, 1, 0, 1]], "AtLeast@2 AtLeast(hits=3)@3").mean()
     {'AtLeast@2': 1.0, 'AtLeast(hits=3)@3': 0.0}
     """
-    _check_definition(name, aggregate, parameters or {})
+    _check_definition(name, aggregate, reads, parameters or {})
 
     def declare(formula: Callable[..., npt.NDArray[np.float64]]) -> Measure:
         if not callable(formula):
@@ -282,6 +303,7 @@ def define_measure(
             range=range,
             aliases=aliases,
             spellings=spellings,
+            reads=reads,
             builtin=builtin,
         )
         return Measure(name, declaration=CATALOGUE[name])
@@ -289,19 +311,27 @@ def define_measure(
     return declare
 
 
-def _check_definition(name: str, aggregate: str, parameters: Mapping[str, Parameter]) -> None:
+AGGREGATES = ("mean", "geometric", "sum")
+READS = ("prefix", "judged")
+
+
+def _check_definition(
+    name: str, aggregate: str, reads: str, parameters: Mapping[str, Parameter]
+) -> None:
     """Refuse what cannot be declared."""
     if not isinstance(name, str) or not name.isidentifier():
         raise InputError(f"{name!r} is not a word that a measure could be called by", value=name)
     if name in CATALOGUE and CATALOGUE[name].builtin:
         raise InputError(f"{name!r} is a measure of the catalogue already", value=name)
-    if aggregate not in ("mean", "sum"):
-        raise InputError(f"aggregate {aggregate!r} must be 'mean' or 'sum'", value=aggregate)
+    for what, given, options in (("aggregate", aggregate, AGGREGATES), ("reads", reads, READS)):
+        if given not in options:
+            choices = ", ".join(map(repr, options))
+            raise InputError(f"{what} {given!r} must be one of {choices}", value=given)
     for key, parameter in parameters.items():
         if not isinstance(parameter, Parameter):
             raise InputError(
-                f"parameter {key!r} of {name} is {parameter!r}; it must be a Number, Choice or "
-                "Gain of irbatch.measures",
+                f"parameter {key!r} of {name} is {parameter!r}; it must be a Number, Choice, "
+                "Points or Gain of irbatch.measures",
                 value=parameter,
             )
 

@@ -39,8 +39,19 @@ def _exponential(grades: Array) -> Array:
     return np.exp2(grades) - 1.0
 
 
-GAINS: dict[str, Callable[[Array], Array]] = {"linear": _linear, "exp": _exponential}
-"""Gain functions by name: grades float64 (levels,) to gains of the same shape."""
+def _binary(grades: Array) -> Array:
+    return (grades > 0).astype(np.float64)
+
+
+GAINS: dict[str, Callable[[Array], Array]] = {
+    "linear": _linear,
+    "exp": _exponential,
+    "binary": _binary,
+}
+"""Gain functions by name: grades float64 (levels,) to gains of the same shape.
+
+``linear`` is the grade itself, ``exp`` 2^grade - 1, ``binary`` 1 for every grade above 0.
+"""
 
 DISCOUNTS: dict[str, Callable[[int], float]] = {
     "log2": lambda rank: math.log2(rank + 1),

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from irbatch.errors import InputError, raise_problems
 from irbatch.measures.declare import CATALOGUE, Measure, check_cutoff, normal
+from irbatch.measures.trec_names import TREC_MEASURES
 
 __all__ = ["measure", "parse_measures"]
 
-# What trec_eval takes for ``-m ndcg_cut`` and its like.
-TREC_EVAL_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-
 MOST_DIGITS = 300  # of a cutoff
+
+TREC_FIXED = {name: each for name, each in TREC_MEASURES.items() if each.fixed}
 
 _FORM = re.compile(
     r"(?P<name>[^\s()@{}]+?)\s*(?:\((?P<settings>.*)\))?\s*(?:@\s*(?P<at>.+?))?\s*"
@@ -102,35 +101,24 @@ def _apply(each: Measure, cutoffs: list[int | None] | None) -> Iterator[Measure]
         yield from (each if cutoff is None else each @ cutoff for cutoff in cutoffs)
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """What a normalised name stands for."""
-
-    meaning: Measure
-    cutoffs: tuple[int, ...] = ()  # taken when none are given
-
-
-def _index() -> dict[str, _Entry]:
+def _index() -> dict[str, Measure]:
     """Map every name in use, normalised, to its meaning; canonical names come first."""
-    index: dict[str, _Entry] = {}
+    index: dict[str, Measure] = {}
     for declaration in CATALOGUE.values():
         plain = Measure(declaration.name, declaration=declaration)
         for name in (declaration.name, *declaration.aliases):
-            index[normal(name)] = _Entry(plain)
+            index[normal(name)] = plain
     for declaration in CATALOGUE.values():
         plain = Measure(declaration.name, declaration=declaration)
         for spelling in declaration.spellings:
-            meaning = plain(**dict(spelling.parameters))
             stem = re.sub(r"(_at)?[_@]\{k\}$", "", spelling.cut)
-            for name in filter(None, (spelling.full, stem)):
-                whole = name != stem or stem == spelling.full
-                default = () if whole or spelling.style != "trec_eval" else TREC_EVAL_CUTOFFS
-                if "(" not in name:
-                    index.setdefault(normal(name), _Entry(meaning, default))
+            for name in (spelling.full, stem):
+                if name and not set("({") & set(name):
+                    index.setdefault(normal(name), plain(**dict(spelling.parameters)))
     return index
 
 
-def _understand(wish: object, index: dict[str, _Entry]) -> list[Measure]:
+def _understand(wish: object, index: dict[str, Measure]) -> list[Measure]:
     if isinstance(wish, Measure):
         return [wish]
     if not isinstance(wish, str):
@@ -145,44 +133,61 @@ def _understand(wish: object, index: dict[str, _Entry]) -> list[Measure]:
     return found
 
 
-def _parse(text: str, index: dict[str, _Entry]) -> list[Measure]:
+def _parse(text: str, index: dict[str, Measure]) -> list[Measure]:
     """Parse one name, without spaces outside of brackets."""
     form = _FORM.fullmatch(text)
     if form is None:
         raise InputError(f"{text!r} is not of the form NAME(parameter=value)@cutoff",
                          source="measures", value=text)  # fmt: skip
-    entry = index.get(normal(form["name"]))
+    meaning = index.get(normal(form["name"]))
+    if form["name"] in TREC_FIXED:  # trec_eval's rbp; ours is RBP, with another p
+        meaning = TREC_FIXED[form["name"]].values()[0].measure
+    plain = form["at"] is None and form["settings"] is None
+    settings: dict[str, object] = {} if form["rel"] is None else {"rel": int(form["rel"])}
+    if plain and (found := _parse_trec_eval(form["name"], meaning)):
+        return [each(**settings) for each in found]
     cutoffs: list[int] = []
-    settings: dict[str, object] = {}
-    if entry is None and form["at"] is None and form["settings"] is None:
-        entry, cutoffs, settings = _parse_suffix(form["name"], index)
-    if entry is None:
+    if meaning is None and plain and (match := _SUFFIXED.fullmatch(form["name"])):
+        meaning = index.get(normal(match["name"]))
+        cutoffs = [_parse_cutoff(match["cutoff"], text)]
+    if meaning is None:
         raise InputError(f"unknown measure {text!r}{_nearest(form['name'], text, index)}",
                          source="measures", value=text)  # fmt: skip
-    if form["at"] is not None:
-        cutoffs = [_parse_cutoff(each, text) for each in _listed(form["at"])]
+    for each in _listed(form["at"]) if form["at"] is not None else ():
+        if "recall" in meaning.declaration.parameters and "." in each:
+            settings["recall"] = _parse_value(each, text)  # ir_measures' IPrec@0.1
+        else:
+            cutoffs.append(_parse_cutoff(each, text))
     if form["settings"]:
         settings |= _parse_settings(form["settings"], text)
-    if form["rel"] is not None:
-        settings["rel"] = int(form["rel"])
-    meaning = entry.meaning(**settings)
-    at = cutoffs or (() if form["at"] else entry.cutoffs)
-    return [meaning @ cutoff for cutoff in at] if at else [meaning]
+    meaning = meaning(**settings)
+    return [meaning @ cutoff for cutoff in cutoffs] if cutoffs else [meaning]
 
 
-def _parse_suffix(
-    name: str, index: dict[str, _Entry]
-) -> tuple[_Entry | None, list[int], dict[str, object]]:
-    """Parse ``P_5``, ``ndcg_at_10``, and trec_eval's ``P.5,10`` and ``ndcg.1=3,2=9``."""
-    if match := _SUFFIXED.fullmatch(name):
-        entry = index.get(normal(match["name"]))
-        return entry, [_parse_cutoff(match["cutoff"], name)], {}
-    stem, dot, rest = name.partition(".")
-    entry = index.get(normal(stem)) if dot else None
-    if entry is not None and "=" in rest:
-        return entry, [], {"gain": _parse_map(rest, "=", name)}
-    cutoffs = [_parse_cutoff(each, name) for each in rest.split(",")] if entry else []
-    return entry, cutoffs, {}
+def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
+    """Parse trec_eval's ``P_5``, ``P.5,10``, ``ndcg_cut``; return nothing where it is no such name.
+
+    Args:
+        name: the name.
+        meaning: what it means to us; this counts for our own names.
+    """
+    splits = [(name, "")]
+    if meaning is None:
+        ends = [match.start() for match in re.finditer(r"_(?=[\d.])|_(?=\w+=)|\.", name)]
+        splits += [(name[:end], name[end + 1 :]) for end in ends]
+    elif _is_ours(name, meaning):
+        return []
+    known = {normal(each.name): each for each in TREC_MEASURES.values() if each.meaning}
+    for stem, parameters in splits:
+        trec = known.get(normal(stem))
+        if trec is not None and (parameters or stem == name):
+            return [each.measure for each in trec.values(parameters) if each.measure]
+    return []
+
+
+def _is_ours(name: str, meaning: Measure) -> bool:
+    ours = meaning.declaration.name, *meaning.declaration.aliases
+    return normal(name) in map(normal, ours)
 
 
 def _listed(text: str) -> list[str]:
@@ -226,16 +231,26 @@ def _parse_value(text: str, whole: str) -> object:
     if _NUMBER.fullmatch(text):
         return float(text)
     if text.startswith("{") and text.endswith("}"):
-        return _parse_map(text[1:-1], ":", whole)
+        points = bool(_NUMBER.match(text[1:].strip())) and ":" not in text
+        return _parse_points(text, whole) if points else _parse_map(text[1:-1], whole)
     return text
 
 
-def _parse_map(text: str, separator: str, whole: str) -> dict[float, float]:
+def _parse_points(text: str, whole: str) -> list[float]:
+    points = _listed(text)
+    for each in points:
+        if not _NUMBER.fullmatch(each):
+            raise InputError(f"{each!r} in {whole!r} is not a number",
+                             source="measures", value=whole)  # fmt: skip
+    return [float(each) for each in points]
+
+
+def _parse_map(text: str, whole: str) -> dict[float, float]:
     pairs = {}
     for part in text.split(","):
-        grade, _, gain = (each.strip() for each in part.partition(separator))
+        grade, _, gain = (each.strip() for each in part.partition(":"))
         if not _NUMBER.fullmatch(grade) or not _NUMBER.fullmatch(gain):
-            raise InputError(f"{part!r} in {whole!r} is not of the form grade{separator}gain",
+            raise InputError(f"{part!r} in {whole!r} is not of the form grade:gain",
                              source="measures", value=whole)  # fmt: skip
         if float(grade) in pairs:
             raise InputError(f"grade {grade} has two gains in {whole!r}",
@@ -257,7 +272,7 @@ def _split(text: str, separator: str | None) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _nearest(name: str, text: str, index: dict[str, _Entry]) -> str:
+def _nearest(name: str, text: str, index: dict[str, Measure]) -> str:
     """Suggest what may have been meant: `` (did you mean nDCG@10?)``."""
     import difflib
 
@@ -265,7 +280,7 @@ def _nearest(name: str, text: str, index: dict[str, _Entry]) -> str:
     close = difflib.get_close_matches(normal(stem), index, n=1, cutoff=0.7)
     if not close:
         return "; `irbatch measures` lists all"
-    entry = index[close[0]]
+    meaning = index[close[0]]
     cutoff = re.search(r"[@_.](\d+)$", text)
-    at = f"@{cutoff[1]}" if cutoff and entry.meaning.declaration.takes_cutoff else ""
-    return f" (did you mean {entry.meaning}{at}?)"
+    at = f"@{cutoff[1]}" if cutoff and meaning.declaration.takes_cutoff else ""
+    return f" (did you mean {meaning}{at}?)"

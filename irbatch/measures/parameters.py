@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from irbatch.measures.gains import DISCOUNTS, GAINS
 
-__all__ = ["GRADED", "REL", "Choice", "Gain", "Number", "Parameter"]
+__all__ = ["GRADED", "REL", "Choice", "Gain", "Number", "Parameter", "Points"]
 
 
 @dataclass(frozen=True)
@@ -19,12 +19,15 @@ class Number:
 
     Args:
         default: its value when not given.
-        above, least: limits, exclusive and inclusive.
+        above, below: limits, exclusive.
+        least, most: limits, inclusive.
     """
 
     default: float | None
     above: float = -math.inf
     least: float = -math.inf
+    below: float = math.inf
+    most: float = math.inf
 
     def check(self, value: object) -> float:
         """Return the value, or raise ValueError saying what would be one."""
@@ -40,6 +43,10 @@ class Number:
             raise ValueError(f"a number above {self.above:g}")
         if numeric < self.least:
             raise ValueError(f"a number of at least {self.least:g}")
+        if numeric >= self.below:
+            raise ValueError(f"a number below {self.below:g}")
+        if numeric > self.most:
+            raise ValueError(f"a number of at most {self.most:g}")
         return numeric
 
 
@@ -82,7 +89,31 @@ class Gain:
             raise ValueError("a map of grades to gains, such as {1:3,2:9}") from None
 
 
-Parameter = Number | Choice | Gain
+@dataclass(frozen=True)
+class Points:
+    """A parameter of several different numbers; their order doesn't matter.
+
+    Args:
+        default: the numbers when not given.
+        least, most: limits, inclusive.
+    """
+
+    default: tuple[float, ...]
+    least: float = -math.inf
+    most: float = math.inf
+
+    def check(self, value: object) -> tuple[float, ...]:
+        """Return the numbers in ascending order, or raise ValueError."""
+        if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+            raise ValueError("several numbers, such as {0.25,0.5,0.75}")
+        each = Number(None, least=self.least, most=self.most)
+        numbers = tuple(sorted(each.check(number) for number in value))
+        if not numbers or len(set(numbers)) < len(numbers):
+            raise ValueError("several numbers, each once, such as {0.25,0.5,0.75}")
+        return numbers
+
+
+Parameter = Number | Choice | Gain | Points
 
 REL = Number(None, least=0.0)
 GRADED: dict[str, Parameter] = {"gain": Gain(), "discount": Choice("log2", DISCOUNTS), "rel": REL}

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.errors import InputError
+from irbatch.judged import JudgedRanks
 from irbatch.matrix import RelevanceMatrix
 from irbatch.measures.declare import Measure
 from irbatch.measures.gains import make_weighting
-from irbatch.prefix import FULL_DEPTH, Scan, ScanRequest
+from irbatch.prefix import FULL_DEPTH, PrefixStatistics, Scan, ScanRequest
 from irbatch.scan import scan
 
 __all__ = ["Plan"]
@@ -23,13 +24,13 @@ DEFAULT_REL = 1.0
 
 @dataclass(frozen=True)
 class _Group:
-    """Measures that differ in their cutoffs only: one call of the formula."""
+    """Measures that differ in their cutoffs only."""
 
     measure: Measure
-    threshold: int
-    weighting: int
-    columns: list[int]  # of the scan's cutoffs
-    positions: list[int]  # of the plan's measures
+    threshold: float
+    weighting: tuple[object, ...]
+    depths: list[float]  # their cutoffs
+    positions: list[int]  # their places among the plan's measures
 
 
 class Plan:
@@ -37,32 +38,32 @@ class Plan:
 
     Args:
         measures: what to compute, each once.
+        defaults: values for parameters that a measure leaves open, by parameter; ``rel`` goes to
+            the measures of relevant or not, not to those of gain.
     """
 
-    def __init__(self, measures: Sequence[Measure]) -> None:
+    def __init__(
+        self, measures: Sequence[Measure], defaults: Mapping[str, object] | None = None
+    ) -> None:
         self.measures = tuple(measures)
-        depths = [_scan_cutoff(each) for each in self.measures]
-        cutoffs = sorted(set(depths))
-        thresholds: dict[float, int] = {}
-        weightings: dict[tuple[object, ...], int] = {}
+        self._settled = tuple(_settle(each, defaults or {}) for each in measures)
         groups: dict[tuple[object, ...], _Group] = {}
-        for position, (each, depth) in enumerate(zip(self.measures, depths, strict=True)):
+        for position, each in enumerate(self._settled):
             key = (each.name, each.parameters)
             if key not in groups:
-                groups[key] = _Group(
-                    each,
-                    thresholds.setdefault(_threshold(each), len(thresholds)),
-                    weightings.setdefault(_weighting(each), len(weightings)),
-                    [],
-                    [],
-                )
-            groups[key].columns.append(cutoffs.index(depth))
+                groups[key] = _Group(each, _threshold(each), _weighting(each), [], [])
+            groups[key].depths.append(_scan_cutoff(each))
             groups[key].positions.append(position)
-        self._groups = list(groups.values())
-        self.request = ScanRequest(
-            cutoffs=cutoffs,
-            thresholds=list(thresholds),
-            weightings=[make_weighting(*key) for key in weightings],
+        every = list(groups.values())
+        self._of_prefixes = [each for each in every if each.measure.declaration.reads == "prefix"]
+        self._of_judged = [each for each in every if each.measure.declaration.reads == "judged"]
+        self._thresholds = list(dict.fromkeys(each.threshold for each in self._of_prefixes))
+        self._weightings = list(dict.fromkeys(each.weighting for each in self._of_prefixes))
+        self._cutoffs = sorted({depth for each in self._of_prefixes for depth in each.depths})
+        self._request = ScanRequest(
+            cutoffs=self._cutoffs,
+            thresholds=self._thresholds,
+            weightings=[make_weighting(*key) for key in self._weightings],
         )
 
     def check_levels(self, levels: Array) -> None:
@@ -74,7 +75,7 @@ class Plan:
         fractional = levels[levels != np.floor(levels)]
         if not fractional.size:
             return
-        for each in self.measures:
+        for each in self._settled:
             undecided = "rel" in each.declaration.parameters and not each.declaration.graded
             if undecided and each["rel"] is None:
                 raise InputError(
@@ -95,56 +96,118 @@ class Plan:
         Returns:
             float64 ``(queries, measures)``.
         """
-        scanned = scan(matrix, self.request, threads)
         values = np.empty((matrix.retrieved.size, len(self.measures)))
-        for group in self._groups:
-            found = _evaluate(group, scanned)
-            if skip_no_relevant and _looks_for_relevant(group.measure):
-                found = np.where(self._anything_to_find(group, matrix, scanned), found, np.nan)
-            values[:, group.positions] = found
+        if self._of_prefixes:
+            scanned = scan(matrix, self._request, threads)
+            for group in self._of_prefixes:
+                values[:, group.positions] = self._from_prefixes(group, scanned)
+        collected = _Collected(matrix)
+        for group in self._of_judged:
+            for depth, position in zip(group.depths, group.positions, strict=True):
+                values[:, position] = _apply(group.measure, collected.judged(group, depth), ())
+        if skip_no_relevant:
+            for group in (*self._of_prefixes, *self._of_judged):
+                if _looks_for_relevant(group.measure):
+                    nothing = np.flatnonzero(~_anything_to_find(group, matrix))
+                    values[nothing[:, None], group.positions] = np.nan
         return values
 
-    def _anything_to_find(
-        self, group: _Group, matrix: RelevanceMatrix, scanned: Scan
-    ) -> npt.NDArray[np.bool_]:
-        """Tell, bool ``(queries, 1)``, where the measure has a document to look for."""
-        if group.measure.declaration.graded:
-            gains = self.request.weightings[group.weighting].gain(matrix.levels)
-            wanted = matrix.judged[:, gains > 0].sum(axis=1)
-        else:
-            wanted = scanned.relevant[group.threshold]
-        something: npt.NDArray[np.bool_] = (wanted > 0)[:, None]
-        return something
+    def _from_prefixes(self, group: _Group, scanned: Scan) -> Array:
+        """Compute a group's values, ``(queries, measures)``, from the scan."""
+        statistics = scanned.select(
+            self._thresholds.index(group.threshold),
+            self._weightings.index(group.weighting),
+            [self._cutoffs.index(depth) for depth in group.depths],
+        )
+        return _apply(group.measure, statistics, (len(group.depths),))
 
 
-def _evaluate(group: _Group, scanned: Scan) -> Array:
-    """Apply a formula; check what it returns, since users write formulas too."""
-    declaration = group.measure.declaration
-    own = {name: group.measure[name] for name in declaration.own_parameters()}
-    statistics = scanned.select(group.threshold, group.weighting, group.columns)
-    shape = (scanned.retrieved.size, len(group.columns))
+class _Collected:
+    """The judged documents of a block, collected once a cutoff."""
+
+    def __init__(self, matrix: RelevanceMatrix) -> None:
+        self._matrix = matrix
+        self._collected: dict[float, JudgedRanks] = {}
+        self._views: dict[tuple[object, ...], JudgedRanks] = {}
+
+    def judged(self, group: _Group, depth: float) -> JudgedRanks:
+        """Return what a measure reads at a cutoff."""
+        key = depth, group.threshold, group.weighting
+        if key not in self._views:
+            matrix = self._matrix if depth == FULL_DEPTH else self._matrix.truncated(int(depth))
+            weighting = make_weighting(*group.weighting)
+            gains = np.asarray(weighting.gain(matrix.levels), np.float64)
+            deepest = max(matrix.depth, int(matrix.judged.sum(axis=1).max(initial=0)), 1)
+            divisors = weighting.discount(deepest)
+            if depth in self._collected:
+                same = self._collected[depth]
+                places = same.owners, same.ranks, same.codes
+                view = JudgedRanks(matrix, group.threshold, gains, divisors, *places)
+            else:
+                view = JudgedRanks.of(matrix, group.threshold, gains, divisors)
+                self._collected[depth] = view
+            self._views[key] = view
+        return self._views[key]
+
+
+def _apply(measure: Measure, known: PrefixStatistics | JudgedRanks, at: tuple[int, ...]) -> Array:
+    """Apply a formula; check what it returns, since users write formulas too.
+
+    Args:
+        measure: whose formula.
+        known: what the formula reads.
+        at: the shape of the cutoffs that it returns values for.
+    """
+    declaration = measure.declaration
+    own = {name: measure[name] for name in declaration.own_parameters()}
+    queries = known.retrieved.shape[0]
     try:
-        values = np.asarray(declaration.formula(statistics, **own), np.float64)
+        values = np.asarray(declaration.formula(known, **own), np.float64)
     except InputError:
         raise
     except Exception as problem:
         raise InputError(
-            f"the formula of {group.measure.name} failed: {type(problem).__name__}: {problem}",
+            f"the formula of {measure.name} failed: {type(problem).__name__}: {problem}",
             source="measures",
         ) from problem
-    if values.shape not in (shape, (shape[0], 1)):
+    if values.shape not in ((queries, *at), (queries, *(1 for _ in at))):
         raise InputError(
-            f"the formula of {group.measure.name} returned shape {values.shape} for {shape}",
+            f"the formula of {measure.name} returned shape {values.shape} for {(queries, *at)}",
             source="measures",
         )
     if np.isnan(values).any():
-        raise InputError(f"the formula of {group.measure.name} returned NaN", source="measures")
-    return np.broadcast_to(values, shape)
+        raise InputError(f"the formula of {measure.name} returned NaN", source="measures")
+    return np.broadcast_to(values, (queries, *at))
+
+
+def _settle(measure: Measure, defaults: Mapping[str, object]) -> Measure:
+    """Set the parameters that a measure leaves open."""
+    declaration = measure.declaration
+    given = dict(measure.parameters)
+    settings = {
+        name: value
+        for name, value in defaults.items()
+        if name in declaration.parameters
+        and name not in given
+        and not (name == "rel" and declaration.graded)
+    }
+    return measure(**settings)
+
+
+def _anything_to_find(group: _Group, matrix: RelevanceMatrix) -> npt.NDArray[np.bool_]:
+    """Tell, bool ``(queries,)``, where the measure has a document to look for."""
+    if group.measure.declaration.graded:
+        gains = make_weighting(*group.weighting).gain(matrix.levels)
+        wanted = matrix.judged[:, gains > 0]
+    else:
+        wanted = matrix.judged[:, matrix.levels >= group.threshold]
+    counts: npt.NDArray[np.int64] = wanted.sum(axis=1)
+    return counts > 0
 
 
 def _looks_for_relevant(measure: Measure) -> bool:
     """Tell whether a query without relevant documents leaves the measure nothing to say."""
-    return measure.aggregate == "mean" and "rel" in measure.declaration.parameters
+    return measure.aggregate != "sum" and "rel" in measure.declaration.parameters
 
 
 def _scan_cutoff(measure: Measure) -> float:

@@ -17,10 +17,10 @@ import numpy.typing as npt
 from irbatch.errors import InputError, raise_problems
 from irbatch.ids import check_id, id_kind, kinds_of
 from irbatch.matrix import RelevanceMatrix
-from irbatch.numbers import NUMBER_ERRORS, as_floats, number_problem
+from irbatch.numbers import NUMBER_ERRORS, as_floats, number_problem, pack_floats
 from irbatch.pack.block import Block, blank_matrix, plan_query_blocks
 from irbatch.qrels import Qrels
-from irbatch.ranking import as_compared, find_ranks, order_scores, rank_in_tie
+from irbatch.ranking import as_compared, find_ranks, order_scores, rank_in_tie, round_scores
 from irbatch.runs import Run
 
 __all__ = ["pack_run"]
@@ -101,22 +101,28 @@ class _Join:
             query after the other, NaN where it was not retrieved.
         """
         scores = self.buffer[: self.bounds[-1]]
+        raw = scores.data.cast("B")  # a slice of it is filled sooner than one of an array
         wanted: list[Any] = []
         missing = itertools.repeat(math.nan)
+        start = 0
         try:
-            for i, (row, ranking) in enumerate(zip(self.rows.tolist(), self.rankings, strict=True)):
-                part = as_floats(ranking.values())
-                scores[self.bounds[i] : self.bounds[i + 1]] = part
+            for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
+                packed = pack_floats(ranking.values())
+                end = start + len(packed)
+                raw[start:end] = packed
+                start = end
                 judged = self.qrels.documents[row]
                 if len(judged) <= len(ranking):
                     wanted.extend(map(ranking.get, judged, missing))
                 else:
+                    part = np.frombuffer(packed)
                     wanted.extend(_spread(part, ranking, self.qrels.place_of(row)))
             found = as_floats(wanted)
         except NUMBER_ERRORS:
             raise_problems(list(self._score_problems()))
             raise
-        return as_compared(scores, self.score_dtype), as_compared(found, self.score_dtype)
+        round_scores(scores, self.score_dtype)
+        return scores, as_compared(found, self.score_dtype)
 
     def _rank_ties(
         self,

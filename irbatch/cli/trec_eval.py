@@ -1,0 +1,139 @@
+"""`irbatch trec_eval`: trec_eval's options and output, of either version."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections import defaultdict
+
+import numpy as np
+
+from irbatch.errors import InputError
+from irbatch.formats import open_input, read_qrels, read_run
+from irbatch.measures import NICKNAMES, VERSIONS
+from irbatch.qrels import Qrels
+from irbatch.trec_eval import MissingTopicError, TrecEval, ZScores
+
+__all__ = ["add_trec_eval"]
+
+MISSING_TOPIC = 4  # trec_eval's exit status for it
+LINES = 10_000  # written at once
+
+
+def add_trec_eval(parser: argparse.ArgumentParser) -> None:
+    """Declare the options; those of trec_eval have its names."""
+    parser.description = (
+        "Print what trec_eval prints, byte for byte, faster. QRELS and RUN may be compressed."
+    )
+    parser.epilog = (
+        "example: irbatch trec_eval -q -m map -m P.5,10 -m ndcg_cut.10 qrels.txt bm25.run"
+    )
+    parser.add_argument("qrels", metavar="QRELS", help="lines of: query iter document grade")
+    parser.add_argument("run", metavar="RUN", help="lines of: query Q0 document rank score tag")
+    parser.add_argument(
+        "--as", dest="version", choices=VERSIONS, default=VERSIONS[-1],
+        help="the version to be like: 9 (9.0.8, as pytrec_eval) or 10 (default)",
+    )  # fmt: skip
+    parser.add_argument(
+        "-q", "--query_eval_wanted", dest="per_topic", action="store_true",
+        help="values of each query, too",
+    )  # fmt: skip
+    parser.add_argument("-n", "--nosummary", action="store_true", help="no averages")
+    parser.add_argument(
+        "-m", "--measure", dest="measures", metavar="MEASURE", action="append", default=[],
+        help="a measure with its parameters, P.5,10, or one of "
+        f"{', '.join(NICKNAMES)} (default official); repeat for more",
+    )  # fmt: skip
+    parser.add_argument(
+        "-c", "--complete_rel_info_wanted", dest="complete", action="store_true",
+        help="average over all judged queries; those missing from the run score 0",
+    )  # fmt: skip
+    parser.add_argument(
+        "-l", "--level_for_rel", dest="level", metavar="N", type=int, default=1,
+        help="the least relevant grade (default 1)",
+    )  # fmt: skip
+    parser.add_argument(
+        "-M", "--Max_retrieved_per_topic", dest="max_depth", metavar="N", type=int,
+        help="ranks looked at (default all)",
+    )  # fmt: skip
+    parser.add_argument(
+        "-J", "--Judged_docs_only", dest="judged_only", action="store_true",
+        help="remove unjudged documents first",
+    )  # fmt: skip
+    parser.add_argument(
+        "-N", "--Number_docs_in_coll", dest="docs", metavar="N", type=int, default=0,
+        help="documents in the collection, for utility (default 0)",
+    )  # fmt: skip
+    parser.add_argument(
+        "-Z", "--Zscore", dest="zscores", metavar="FILE",
+        help="print deviations from the means in FILE, lines of: query measure mean deviation",
+    )  # fmt: skip
+    parser.add_argument(
+        "-o", "--Output_old_results_format", action="store_true",
+        help="nothing; trec_eval accepts it, too",
+    )  # fmt: skip
+    parser.set_defaults(command=run_trec_eval)
+
+
+def run_trec_eval(options: argparse.Namespace) -> int:
+    """Evaluate and print."""
+    evaluation = TrecEval(
+        options.measures, options.version, options.complete, options.level, options.max_depth,
+        options.judged_only, options.docs,
+    )  # fmt: skip
+    evaluation.values()  # what can be refused before anything is read is refused first
+    evaluation.settings()
+    qrels = _with_whole_grades(read_qrels(options.qrels))
+    run = read_run(options.run)
+    zscores = None if options.zscores is None else read_zscores(options.zscores)
+    printed: list[str] = []
+    status = 0
+    try:
+        for line in evaluation.lines(
+            qrels, run, per_topic=options.per_topic, summary=not options.nosummary, zscores=zscores
+        ):
+            printed.append(line + "\n")
+            if len(printed) == LINES:
+                sys.stdout.write("".join(printed))
+                printed.clear()
+    except MissingTopicError as problem:
+        print(f"irbatch: error: {problem}", file=sys.stderr)
+        status = MISSING_TOPIC
+    sys.stdout.write("".join(printed))
+    return status
+
+
+def _with_whole_grades(qrels: Qrels) -> Qrels:
+    """Drop fractions of grades, as trec_eval does when it reads them."""
+    if (qrels.levels == np.trunc(qrels.levels)).all():
+        return qrels
+    grades = np.where(qrels.codes < 0, -1.0, np.trunc(qrels.levels)[qrels.codes]).tolist()
+    judgments = {}
+    for row, query in enumerate(qrels.queries):
+        part = grades[qrels.starts[row] : qrels.starts[row + 1]]
+        judgments[query] = dict(zip(qrels.documents[row], part, strict=True))
+    return Qrels(judgments, qrels.name)
+
+
+def read_zscores(path: str) -> ZScores:
+    """Read lines of query, measure, mean and standard deviation.
+
+    Raises:
+        InputError: for a line of another form, naming it.
+    """
+    found: dict[str, dict[str, tuple[float, float]]] = defaultdict(dict)
+    with open_input(path, "zscores") as stream:
+        for number, line in enumerate(stream, 1):
+            words = line.decode(errors="backslashreplace").split()
+            if not words:
+                continue
+            if len(words) != 4 or not all(map(_is_number, words[2:])):
+                raise InputError(f"{' '.join(words)[:80]!r} is not query, measure, mean, deviation",
+                                 source="zscores", path=path, line=number)  # fmt: skip
+            found[words[0]][words[1]] = float(words[2]), float(words[3])
+    return found
+
+
+def _is_number(text: str) -> bool:
+    return bool(re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|-?nan", text, re.ASCII))

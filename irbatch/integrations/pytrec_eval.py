@@ -1,0 +1,259 @@
+"""pytrec_eval's interface: change the import and keep the script.
+
+    from irbatch.integrations import pytrec_eval
+
+Values are those of pytrec_eval-terrier 0.5, that is of trec_eval 9.0.8, under the same names;
+judgments are prepared once an evaluator. What pytrec_eval refuses for its type, such as NumPy's
+numbers, is taken. Where it ends the process, or its values are no numbers, there is an
+`InputError`, or a 0: a score that is NaN, a cutoff of 0, coefficients that are not four; the
+interpolated precision of an empty ranking.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.averaging import compute_values
+from irbatch.errors import InputError
+from irbatch.formats import QRELS, RUN, parse_table
+from irbatch.measures import NICKNAMES, TREC_MEASURES, Plan, TrecValue
+from irbatch.pack import pack_run
+from irbatch.qrels import Qrels
+from irbatch.runs import Run
+from irbatch.settings import Settings
+from irbatch.trec_eval import settle
+
+__all__ = [
+    "RelevanceEvaluator",
+    "compute_aggregated_measure",
+    "parse_qrel",
+    "parse_run",
+    "patched",
+    "supported_measures",
+    "supported_nicknames",
+]
+
+VERSION = "9"  # of trec_eval, which pytrec_eval wraps
+
+supported_measures: set[str] = {
+    name for name, each in TREC_MEASURES.items() if each.in_all and each.since <= int(VERSION)
+}
+supported_nicknames: dict[str, set[str]] = {
+    name: set(names) & supported_measures for name, names in NICKNAMES.items()
+}
+
+# As pytrec_eval reads them: of what follows, as much as is numbers.
+_PARAMETERS = re.compile(r"[._]([0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*)")
+_ONE_NAME = ("several", "named", "weight")  # kinds whose names don't show their parameters
+
+
+class RelevanceEvaluator:
+    """Evaluates runs against judgments, one set of measures for all of them.
+
+    Args:
+        query_relevance: query to document to grade. A query without judgments is left out.
+        measures: names, ``"map"``, ``"ndcg_cut.5,10"``, ``"P_5"``, or nicknames.
+        relevance_level: the least relevant grade.
+        judged_docs_only_flag: remove unjudged documents from rankings first.
+
+    Raises:
+        InputError: a ValueError, for a measure or judgments that cannot be read.
+
+    >>> evaluator = RelevanceEvaluator({"q1": {"d1": 1, "d2": 0}}, {"map", "P.1,2"})
+    >>> evaluator.evaluate({"q1": {"d2": 1.5, "d1": 1.0}})
+    {'q1': {'map': 0.5, 'P_1': 0.0, 'P_2': 0.5}}
+    """
+
+    def __init__(
+        self,
+        query_relevance: Mapping[Any, Mapping[Any, Any]],
+        measures: Iterable[str],
+        relevance_level: int = 1,
+        judged_docs_only_flag: bool = False,
+    ) -> None:
+        whole = isinstance(relevance_level, int | np.integer)
+        if not whole or isinstance(relevance_level, bool) or relevance_level < 1:
+            raise InputError(
+                f"relevance_level {relevance_level!r} must be a whole number of at least 1",
+                value=relevance_level,
+            )
+        self.measures = _combine(measures)
+        self._values = list(_list_values(self.measures))
+        self._level = float(relevance_level)
+        self._settings = Settings.like(
+            VERSION, None, None, judged_only=bool(judged_docs_only_flag), rel=self._level
+        )
+        wanted = dict.fromkeys(each.measure for each in self._values if each.measure)
+        self._plan = Plan(list(wanted), self._settings.open_parameters()) if wanted else None
+        # Texts, such as runid, are 0.0 in pytrec_eval: the last column, which stays empty.
+        places = {measure: place for place, measure in enumerate(wanted)}
+        self._columns = [
+            places[each.measure] if each.measure else len(wanted) for each in self._values
+        ]
+        judged = {query: each for query, each in query_relevance.items() if len(each)}
+        self._qrels = Qrels(judged) if judged else None
+        self._row_of = {query: row for row, query in enumerate(judged)}
+
+    def evaluate(self, scores: Mapping[Any, Mapping[Any, Any]]) -> dict[Any, dict[str, float]]:
+        """Evaluate a run.
+
+        Args:
+            scores: query to document to score. Queries without judgments are left out, and so
+                are judged queries without a ranking.
+
+        Returns:
+            Query to name to value, queries in the run's order.
+
+        Raises:
+            InputError: a ValueError, for scores that are no numbers.
+        """
+        if not scores or self._qrels is None:
+            return {}
+        run = Run(scores)
+        queries = [query for query in scores if query in self._row_of]
+        rows = np.fromiter(map(self._row_of.__getitem__, queries), np.intp, len(queries))
+        values = self._compute(self._qrels, run, rows)[:, self._columns]
+        names = [each.label for each in self._values]
+        found = (dict(zip(names, each, strict=True)) for each in values.tolist())
+        return dict(zip(queries, found, strict=True))
+
+    def _compute(
+        self, qrels: Qrels, run: Run, rows: npt.NDArray[np.intp]
+    ) -> npt.NDArray[np.float64]:
+        """Return the values of the plan's measures, and a column of zeros."""
+        if self._plan is None or not rows.size:
+            return np.zeros((rows.size, 1))
+        blocks = pack_run(qrels, run, rows, self._settings.score_dtype)
+        values, _, _ = compute_values(self._plan, blocks, rows.size, self._settings, None)
+        settle(values, self._plan.measures, qrels, rows, self._level)
+        return np.hstack([values, np.zeros((rows.size, 1))])
+
+
+def _combine(measures: Iterable[str]) -> set[str]:
+    """Write measures as ``name.parameter,parameter``, those of one name together."""
+    parameters: dict[str, set[str]] = defaultdict(set)
+    for wish in measures:
+        for name in supported_nicknames.get(wish, (wish,)):
+            if name in supported_measures:
+                parameters[name] |= set()
+                continue
+            stem, given = _split(name)
+            parameters[stem] |= set(given.split(","))
+    return {
+        f"{name}.{','.join(sorted(given))}" if given else name for name, given in parameters.items()
+    }
+
+
+def _split(name: str) -> tuple[str, str]:
+    """Take ``P_5`` or ``P.5,10`` apart into name and parameters."""
+    for stem in supported_measures if isinstance(name, str) else ():
+        match = _PARAMETERS.match(name, len(stem)) if name.startswith(stem) else None
+        if match:
+            return stem, match[1]
+    raise InputError(f"unsupported measure {name}", source="measures", value=name)
+
+
+def _list_values(measures: set[str]) -> Iterator[TrecValue]:
+    """List what is computed, in trec_eval's order, under pytrec_eval's names."""
+    parameters = dict(each.partition(".")[::2] for each in measures)
+    for name, trec in TREC_MEASURES.items():
+        if name in parameters:
+            for each in trec.values(parameters[name]):
+                label = name if trec.takes in _ONE_NAME else each.label
+                yield TrecValue(label, each.measure, each.length)
+
+
+def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Parse lines of ``query Q0 document rank score tag``: query to document to score.
+
+    Raises:
+        InputError: for lines of another form, or a document that a query has twice.
+
+    >>> parse_run(["q1 Q0 d1 1 2.5 mine"])
+    {'q1': {'d1': 2.5}}
+    """
+    return parse_table(_numbered(f_run), RUN)[0]
+
+
+def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Parse lines of ``query iter document grade``: query to document to grade.
+
+    Raises:
+        InputError: for lines of another form, a grade that is not whole, or a document that a
+            query has twice.
+
+    >>> parse_qrel(["q1 0 d1 1"])
+    {'q1': {'d1': 1}}
+    """
+    table = parse_table(_numbered(f_qrel), QRELS)[0]
+    for query, documents in table.items():
+        for document, grade in documents.items():
+            if not grade.is_integer():
+                raise InputError(f"grade {grade} is not a whole number", source="qrels",
+                                 query=query, document=document, value=grade)  # fmt: skip
+    return {q: {d: int(grade) for d, grade in each.items()} for q, each in table.items()}
+
+
+def _numbered(lines: Iterable[str | bytes]) -> Iterator[tuple[int, bytes]]:
+    for number, line in enumerate(lines, 1):
+        yield number, line if isinstance(line, bytes) else line.encode()
+
+
+def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
+    """Combine the values of queries: sum counts (``num_``), average anything else.
+
+    Args:
+        measure: its name; of a ``gm_`` measure the values are logarithms.
+        values: one a query.
+    """
+    numbers = np.fromiter(values, np.float64)
+    if measure.startswith("num_"):
+        return float(numbers.sum())
+    if measure.startswith("gm_"):
+        return float(np.exp(numbers.sum() / numbers.size))
+    return float(numbers.mean())
+
+
+@contextmanager
+def patched() -> Iterator[ModuleType]:
+    """Have code that says ``import pytrec_eval`` use this module, for as long as this is entered.
+
+    BEIR, MTEB, ir_measures and others look `RelevanceEvaluator` up in the module when they
+    evaluate, so it is exchanged there. Without pytrec_eval installed this module stands in for
+    it. What was imported out of it by name before, ``from pytrec_eval import …``, stays.
+
+    Yields:
+        The module that ``import pytrec_eval`` finds.
+
+    >>> with patched() as module:
+    ...     module.RelevanceEvaluator is RelevanceEvaluator
+    True
+    """
+    here = sys.modules[__name__]
+    try:
+        import pytrec_eval as module
+    except ImportError:
+        sys.modules["pytrec_eval"] = here
+        try:
+            yield here
+        finally:
+            del sys.modules["pytrec_eval"]
+        return
+    names = [name for name in __all__ if hasattr(module, name)]
+    theirs = {name: getattr(module, name) for name in names}
+    for name in names:
+        setattr(module, name, getattr(here, name))
+    try:
+        yield module
+    finally:
+        for name, value in theirs.items():
+            setattr(module, name, value)

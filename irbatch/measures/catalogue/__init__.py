@@ -1,0 +1,10 @@
+"""The measures: each one short formula and one declaration beside it, in the order of the list."""
+
+# isort: off
+from irbatch.measures.catalogue import binary  # noqa: F401 - each fills the catalogue
+from irbatch.measures.catalogue import recall_points  # noqa: F401
+from irbatch.measures.catalogue import incomplete  # noqa: F401
+from irbatch.measures.catalogue import gain  # noqa: F401
+from irbatch.measures.catalogue import gain_walks  # noqa: F401
+from irbatch.measures.catalogue import persistence  # noqa: F401
+from irbatch.measures.catalogue import counts  # noqa: F401

@@ -1,0 +1,220 @@
+"""Measures that see relevant documents and nothing else, each a function of the first k.
+
+Formulas see arrays ``(queries, cutoffs)``, see `irbatch.prefix.PrefixStatistics`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irbatch.measures.declare import Spelling
+from irbatch.measures.formulas import Array, builtin, logarithm, ratio
+from irbatch.measures.parameters import REL, Choice, Number
+from irbatch.prefix import PrefixStatistics
+
+LEAST_MEAN = 1e-5  # what a geometric mean takes for 0, as trec_eval does
+
+
+@builtin(
+    "P",
+    definition="Precision: the relevant share of the first k documents.",
+    past_end="Ranks past the end count as not relevant: the divisor stays k.",
+    source="van Rijsbergen 1979",
+    aliases=("Precision",),
+    spellings=(
+        Spelling("trec_eval", "set_P", "P_{k}"),
+        Spelling("ir_measures", "SetP", "P@{k}"),
+        Spelling("ranx", "precision", "precision@{k}"),
+        Spelling("beir", "", "P@{k}"),
+        Spelling("mteb", "", "precision_at_{k}"),
+        Spelling("sentence-transformers", "", "precision@{k}"),
+    ),
+)
+def precision(s: PrefixStatistics) -> Array:
+    """Return hits / k."""
+    return ratio(s.hits, s.cutoff)
+
+
+@builtin(
+    "R",
+    definition="Recall: the share of all relevant documents that stand among the first k.",
+    past_end="Ranks past the end count as not relevant.",
+    source="van Rijsbergen 1979",
+    aliases=("Recall",),
+    spellings=(
+        Spelling("trec_eval", "set_recall", "recall_{k}"),
+        Spelling("ir_measures", "SetR", "R@{k}"),
+        Spelling("ranx", "recall", "recall@{k}"),
+        Spelling("beir", "", "Recall@{k}"),
+        Spelling("mteb", "", "recall_at_{k}"),
+        Spelling("sentence-transformers", "", "recall@{k}"),
+    ),
+)
+def recall(s: PrefixStatistics) -> Array:
+    """Return hits / relevant."""
+    return ratio(s.hits, s.relevant)
+
+
+@builtin(
+    "Rcap",
+    definition="Capped recall: hits among the first k over the most there could be, "
+    "min(k, relevant).",
+    past_end="Ranks past the end count as not relevant.",
+    source="Thakur et al. 2021; trec_eval's relative_P",
+    aliases=("CappedRecall", "recall_cap"),
+    spellings=(
+        Spelling("trec_eval", "set_relative_P", "relative_P_{k}"),
+        Spelling("ir_measures", "SetRelP", ""),
+        Spelling("beir", "", "R_cap@{k}"),
+        Spelling("mteb", "", "R_cap_at_{k}"),
+    ),
+)
+def capped_recall(s: PrefixStatistics) -> Array:
+    """Return hits / min(k, relevant)."""
+    return ratio(s.hits, np.minimum(s.cutoff, s.relevant))
+
+
+@builtin(
+    "F",
+    definition="F-measure: the harmonic mean of P@k and R@k, recall weighted beta times.",
+    parameters={"beta": Number(1.0, above=0.0), "rel": REL},
+    past_end="As P and R.",
+    source="van Rijsbergen 1979",
+    aliases=("F1", "FMeasure"),
+    spellings=(
+        Spelling("trec_eval", "set_F"),
+        Spelling("ir_measures", "SetF", ""),
+        Spelling("ranx", "f1", "f1@{k}"),
+    ),
+)
+def f_measure(s: PrefixStatistics, beta: float) -> Array:
+    """Return (1 + beta²) P R / (beta² P + R)."""
+    p, r = ratio(s.hits, s.cutoff), ratio(s.hits, s.relevant)
+    weight = beta * beta
+    return ratio((1.0 + weight) * p * r, weight * p + r)
+
+
+@builtin(
+    "Success",
+    definition="Success (hit rate): 1 if a relevant document stands among the first k, else 0.",
+    past_end="Ranks past the end count as not relevant.",
+    source="Tomlinson (trec_eval)",
+    aliases=("HitRate", "Hit"),
+    spellings=(
+        Spelling("trec_eval", "", "success_{k}"),
+        Spelling("ir_measures", "", "Success@{k}"),
+        Spelling("ranx", "hit_rate", "hit_rate@{k}"),
+        Spelling("beir", "", "Accuracy@{k}"),
+        Spelling("mteb", "", "hit_rate_at_{k}"),
+        Spelling("sentence-transformers", "", "accuracy@{k}"),
+    ),
+)
+def success(s: PrefixStatistics) -> Array:
+    """Return 1 where there are hits."""
+    return (s.hits > 0).astype(np.float64)
+
+
+@builtin(
+    "RR",
+    definition="Reciprocal rank: 1 / rank of the first relevant document, 0 if beyond k.",
+    past_end="Ranks past the end count as not relevant.",
+    source="Kantor & Voorhees 2000",
+    aliases=("MRR", "ReciprocalRank"),
+    spellings=(
+        Spelling("trec_eval", "recip_rank"),
+        Spelling("ir_measures", "RR", "RR@{k}"),
+        Spelling("ranx", "mrr", "mrr@{k}"),
+        Spelling("beir", "", "MRR@{k}"),
+        Spelling("mteb", "", "mrr_at_{k}"),
+        Spelling("sentence-transformers", "", "mrr@{k}"),
+    ),
+)
+def reciprocal_rank(s: PrefixStatistics) -> Array:
+    """Return 1 / first hit."""
+    return ratio(np.ones_like(s.first_hit), s.first_hit)
+
+
+@builtin(
+    "AP",
+    definition="Average precision: the sum of P@i over the ranks i <= k of relevant documents, "
+    "divided by all relevant (norm=all), by min(k, relevant) (norm=min), or by those found among "
+    "the first k (norm=found).",
+    parameters={"norm": Choice("all", ("all", "min", "found")), "rel": REL},
+    past_end="Relevant documents that were not retrieved add 0.",
+    source="Harman 1992; Buckley & Voorhees 2005",
+    aliases=("MAP", "AveragePrecision"),
+    spellings=(
+        Spelling("trec_eval", "map", "map_cut_{k}"),
+        Spelling("ir_measures", "AP", "AP@{k}"),
+        Spelling("ranx", "map", "map@{k}"),
+        Spelling("beir", "", "MAP@{k}"),
+        Spelling("mteb", "", "map_at_{k}"),
+    ),
+)
+def average_precision(s: PrefixStatistics, norm: str) -> Array:
+    """Return the precision sum over the chosen normaliser."""
+    if norm == "min":
+        return ratio(s.precision_sum, np.minimum(s.cutoff, s.relevant))
+    return ratio(s.precision_sum, s.relevant if norm == "all" else s.hits)
+
+
+@builtin(
+    "GMAP",
+    definition="Geometric mean average precision: AP, at least 0.00001, whose mean over queries "
+    "is geometric: it tells most of the worst queries.",
+    aggregate="geometric",
+    range=(LEAST_MEAN, 1.0),
+    past_end="As AP.",
+    no_relevant="0.00001",
+    source="Robertson 2006",
+    aliases=("GeometricMAP",),
+    spellings=(Spelling("trec_eval", "gm_map"),),
+)
+def geometric_average_precision(s: PrefixStatistics) -> Array:
+    """Return AP with a floor."""
+    return np.maximum(ratio(s.precision_sum, s.relevant), LEAST_MEAN)
+
+
+@builtin(
+    "YAAP",
+    definition="Yet another average precision: ln((1 + S) / (1 + R - S)), S the sum of P@i over "
+    "the ranks i <= k of relevant documents, R their number in the judgments.",
+    range=(-np.inf, np.inf),
+    past_end="Relevant documents that were not retrieved add 0 to S.",
+    source="Robertson 2012",
+    spellings=(Spelling("trec_eval", "yaap"),),
+)
+def smoothed_average_precision(s: PrefixStatistics) -> Array:
+    """Return the log odds of the precision sum."""
+    odds = (1.0 + s.precision_sum) / (1.0 + s.relevant - s.precision_sum)
+    return logarithm(odds)
+
+
+@builtin(
+    "SetAP",
+    definition="Unranked average precision: P@k times R@k.",
+    past_end="As P and R.",
+    source="trec_eval",
+    spellings=(Spelling("trec_eval", "set_map"), Spelling("ir_measures", "SetAP")),
+)
+def set_average_precision(s: PrefixStatistics) -> Array:
+    """Return hits² / (k · relevant)."""
+    return ratio(s.hits * s.hits, s.cutoff * s.relevant)
+
+
+@builtin(
+    "Rprec",
+    definition="R-precision: precision at rank R, the number of relevant documents; "
+    "with a cutoff, ranks beyond k count as not relevant.",
+    past_end="Ranks past the end count as not relevant: the divisor stays R.",
+    source="Buckley & Voorhees 2005",
+    aliases=("RPrecision",),
+    spellings=(
+        Spelling("trec_eval", "Rprec"),
+        Spelling("ir_measures", "Rprec", ""),
+        Spelling("ranx", "r-precision", ""),
+    ),
+)
+def r_precision(s: PrefixStatistics) -> Array:
+    """Return hits among the first `relevant` documents / relevant."""
+    return ratio(s.hits_at_relevant, s.relevant)

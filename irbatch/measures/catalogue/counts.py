@@ -1,0 +1,138 @@
+"""Counts, and what is made of nothing but counts: coverage by the judgments, utility."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irbatch.measures.declare import Spelling
+from irbatch.measures.formulas import Array, builtin, ratio
+from irbatch.measures.parameters import REL, Number
+from irbatch.prefix import PrefixStatistics
+
+
+@builtin(
+    "Judged",
+    definition="Judged share: documents with a judgment, of any grade, among the first k.",
+    parameters={},
+    past_end="The divisor is the number of documents there are, min(k, retrieved).",
+    no_relevant="as any other",
+    source="MacAvaney et al. 2022",
+    spellings=(Spelling("ir_measures", "Judged", "Judged@{k}"),),
+)
+def judged_share(s: PrefixStatistics) -> Array:
+    """Return judged / min(k, retrieved)."""
+    return ratio(s.judged, np.minimum(s.cutoff, s.retrieved))
+
+
+@builtin(
+    "Unjudged",
+    definition="Unjudged share: documents without a grade of 0 or more among the first k.",
+    parameters={},
+    past_end="Ranks past the end count as judged: the divisor stays k.",
+    no_relevant="as any other",
+    source="trec_eval 10",
+    spellings=(Spelling("trec_eval", "", "unj_{k}"),),
+)
+def unjudged_share(s: PrefixStatistics) -> Array:
+    """Return those without a judgment, or a negative one, over k."""
+    unjudged = np.minimum(s.cutoff, s.retrieved) - s.judged + s.negative
+    return ratio(unjudged, s.cutoff)
+
+
+@builtin(
+    "Utility",
+    definition="Set utility: a for each relevant document retrieved, b for each other one, c for "
+    "each relevant one not retrieved, d for each of all others among `docs` in the collection.",
+    parameters={
+        "a": Number(1.0),
+        "b": Number(-1.0),
+        "c": Number(0.0),
+        "d": Number(0.0),
+        "docs": Number(0.0, least=0.0),
+        "rel": REL,
+    },
+    range=(-np.inf, np.inf),
+    past_end="Counts what there is.",
+    no_relevant="as any other",
+    source="Hull 1998; trec_eval",
+    spellings=(Spelling("trec_eval", "utility"),),
+)
+def utility(s: PrefixStatistics, a: float, b: float, c: float, d: float, docs: float) -> Array:
+    """Return the weighted sum over the four cells of the contingency table."""
+    retrieved = np.minimum(s.cutoff, s.retrieved)
+    missed = s.relevant - s.hits
+    rest = docs + s.hits - retrieved - s.relevant
+    return a * s.hits + b * (retrieved - s.hits) + c * missed + d * rest
+
+
+@builtin(
+    "NumQ",
+    definition="Number of queries averaged.",
+    parameters={},
+    takes_cutoff=False,
+    aggregate="sum",
+    range=(1.0, 1.0),
+    no_relevant="1",
+    spellings=(Spelling("trec_eval", "num_q"), Spelling("ir_measures", "NumQ")),
+)
+def number_of_queries(s: PrefixStatistics) -> Array:
+    """Return 1 for each query."""
+    return np.ones_like(s.retrieved)
+
+
+@builtin(
+    "NumRet",
+    definition="Number of documents retrieved (of the first k).",
+    parameters={},
+    aggregate="sum",
+    range=(0.0, np.inf),
+    past_end="Counts what there is.",
+    no_relevant="as any other",
+    spellings=(Spelling("trec_eval", "num_ret"), Spelling("ir_measures", "NumRet")),
+)
+def number_retrieved(s: PrefixStatistics) -> Array:
+    """Return min(k, retrieved)."""
+    return np.minimum(s.cutoff, s.retrieved)
+
+
+@builtin(
+    "NumRel",
+    definition="Number of relevant documents in the judgments.",
+    takes_cutoff=False,
+    aggregate="sum",
+    range=(0.0, np.inf),
+    spellings=(Spelling("trec_eval", "num_rel"), Spelling("ir_measures", "NumRel")),
+)
+def number_relevant(s: PrefixStatistics) -> Array:
+    """Return relevant."""
+    return s.relevant
+
+
+@builtin(
+    "NumRelRet",
+    definition="Number of relevant documents retrieved (among the first k).",
+    aggregate="sum",
+    range=(0.0, np.inf),
+    past_end="Counts what there is.",
+    spellings=(
+        Spelling("trec_eval", "num_rel_ret"),
+        Spelling("ir_measures", "NumRelRet"),
+    ),
+)
+def number_relevant_retrieved(s: PrefixStatistics) -> Array:
+    """Return hits."""
+    return s.hits
+
+
+@builtin(
+    "NumNonRelRet",
+    definition="Number of documents retrieved (among the first k) that were judged not relevant.",
+    aggregate="sum",
+    range=(0.0, np.inf),
+    past_end="Counts what there is.",
+    no_relevant="as any other",
+    spellings=(Spelling("trec_eval", "num_nonrel_judged_ret"),),
+)
+def number_nonrelevant_retrieved(s: PrefixStatistics) -> Array:
+    """Return the judged that are neither relevant nor negative."""
+    return s.judged - s.negative - s.hits

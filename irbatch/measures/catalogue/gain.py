@@ -1,0 +1,81 @@
+"""Measures of gain that are functions of the first k documents: DCG and its kin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irbatch.measures.declare import Spelling
+from irbatch.measures.formulas import Array, builtin, ratio
+from irbatch.measures.parameters import GRADED
+from irbatch.prefix import PrefixStatistics
+
+
+@builtin(
+    "CG",
+    definition="Cumulative gain: the sum of the gains of the first k documents.",
+    parameters={name: GRADED[name] for name in ("gain", "rel")},
+    range=(0.0, np.inf),
+    past_end="Ranks past the end add 0.",
+    source="Järvelin & Kekäläinen 2002",
+    aliases=("CumulativeGain",),
+)
+def cumulative_gain(s: PrefixStatistics) -> Array:
+    """Return the gain."""
+    return s.gain
+
+
+@builtin(
+    "DCG",
+    definition="Discounted cumulative gain: the sum over the first k ranks i of "
+    "gain / log2(i + 1).",
+    parameters=GRADED,
+    range=(0.0, np.inf),
+    past_end="Ranks past the end add 0.",
+    source="Järvelin & Kekäläinen 2002; gain=exp: Burges et al. 2005",
+    spellings=(
+        Spelling("trec_eval", "dcg"),
+        Spelling("ranx", "dcg", "dcg@{k}"),
+        Spelling("ranx", "dcg_burges", "dcg_burges@{k}", (("gain", "exp"),)),
+    ),
+)
+def discounted_cumulative_gain(s: PrefixStatistics) -> Array:
+    """Return the discounted gain."""
+    return s.discounted_gain
+
+
+@builtin(
+    "IDCG",
+    definition="Ideal DCG: the DCG of all judged documents ranked by gain.",
+    parameters=GRADED,
+    range=(0.0, np.inf),
+    past_end="Looks at the judgments only, whatever was retrieved.",
+    source="Järvelin & Kekäläinen 2002",
+    spellings=(Spelling("trec_eval", "ideal_dcg"),),
+)
+def ideal_discounted_cumulative_gain(s: PrefixStatistics) -> Array:
+    """Return the ideal ranking's discounted gain."""
+    return s.ideal_discounted_gain
+
+
+@builtin(
+    "nDCG",
+    definition="Normalised DCG: DCG@k over IDCG@k, the best that any ranking of the judged "
+    "documents could reach.",
+    parameters=GRADED,
+    past_end="Ranks past the end add 0 to DCG; IDCG does not shrink with the ranking.",
+    source="Järvelin & Kekäläinen 2002; gain=exp: Burges et al. 2005",
+    spellings=(
+        Spelling("trec_eval", "ndcg", "ndcg_cut_{k}"),
+        Spelling("ir_measures", "nDCG", "nDCG@{k}"),
+        Spelling("ir_measures", "nDCG(dcg='exp-log2')", "nDCG(dcg='exp-log2')@{k}",
+                 (("gain", "exp"),)),
+        Spelling("ranx", "ndcg", "ndcg@{k}"),
+        Spelling("ranx", "ndcg_burges", "ndcg_burges@{k}", (("gain", "exp"),)),
+        Spelling("beir", "", "NDCG@{k}"),
+        Spelling("mteb", "", "ndcg_at_{k}"),
+        Spelling("sentence-transformers", "", "ndcg@{k}"),
+    ),
+)  # fmt: skip
+def normalized_dcg(s: PrefixStatistics) -> Array:
+    """Return DCG / IDCG; never above 1, which rounding could otherwise pass by an ulp."""
+    return np.minimum(ratio(s.discounted_gain, s.ideal_discounted_gain), 1.0)

@@ -1,0 +1,177 @@
+"""Measures of gain that walk the ranking beside its ideal: mean nDCGs, G and its binary form.
+
+Formulas see `irbatch.judged.JudgedRanks` and return one value a query: float64 ``(queries,)``.
+Kernels get the judged documents of all queries one after the other, those of query q from
+``starts[q]`` on, and likewise the gains of the ideal rankings from ``ideal_starts[q]`` on.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.jit import Kernel, kernel
+from irbatch.judged import JudgedRanks
+from irbatch.measures.declare import Spelling
+from irbatch.measures.formulas import Array, builtin, ratio
+from irbatch.measures.parameters import GRADED
+
+Ints = npt.NDArray[np.int64]
+
+
+@builtin(
+    "nDCGrel",
+    definition="nDCG averaged at the documents of positive gain: at their ranks, or at the end "
+    "of the ranking for those not retrieved.",
+    parameters=GRADED,
+    reads="judged",
+    past_end="Ranks past the end add 0 to DCG; IDCG does not shrink with the ranking.",
+    source="Buckley (trec_eval)",
+    spellings=(Spelling("trec_eval", "ndcg_rel"),),
+)
+def ndcg_at_relevant(j: JudgedRanks) -> Array:
+    """Return the mean of DCG / IDCG over the documents worth something."""
+    return _walk(_average_at_relevant, j, j.divisors)
+
+
+@builtin(
+    "RnDCG",
+    definition="nDCG averaged at the ranks where the ideal ranking passes to a lower gain, and, "
+    "with two or more ranks beyond the last of them, at the end of the ranking.",
+    parameters=GRADED,
+    reads="judged",
+    past_end="Ranks past the end add 0 to DCG; IDCG does not shrink with the ranking.",
+    source="Buckley (trec_eval)",
+    spellings=(Spelling("trec_eval", "Rndcg"),),
+)
+def ndcg_at_levels(j: JudgedRanks) -> Array:
+    """Return the mean of DCG / IDCG over the ranks that end a level of the ideal ranking."""
+    return _walk(_average_at_levels, j, j.divisors, j.retrieved)
+
+
+@builtin(
+    "G",
+    definition="Normalised gain: each gain divided by log2(2 + what an ideal ranking would have "
+    "gained by then, at least 1 a rank, less what was gained), over the sum of all gains.",
+    parameters={name: GRADED[name] for name in ("gain", "rel")},
+    reads="judged",
+    past_end="Ranks past the end add 0.",
+    source="Buckley (trec_eval)",
+    spellings=(Spelling("trec_eval", "G"),),
+)
+def normalized_gain(j: JudgedRanks) -> Array:
+    """Return the discounted gain over the ideal gain."""
+    return _walk(_discount_by_loss, j)
+
+
+@builtin(
+    "BinG",
+    definition="Binary G: the mean over relevant documents of 1 / log2(2 + the number of other "
+    "documents above).",
+    reads="judged",
+    past_end="Relevant documents that were not retrieved add 0.",
+    source="Buckley (trec_eval)",
+    spellings=(Spelling("trec_eval", "binG"),),
+)
+def binary_gain(j: JudgedRanks) -> Array:
+    """Return the discounted number of hits / relevant."""
+    others = j.ranks[j.hits] - j.hit_numbers
+    return ratio(j.sum_over_hits(1.0 / j.divisors[others]), j.relevant)
+
+
+def _walk(walk: Kernel, j: JudgedRanks, *more: Array | Ints) -> Array:
+    """Run one of the kernels below over all queries."""
+    ideal, ideal_starts = j.ideal
+    values = np.zeros(j.queries)
+    cells = 10 * (j.ranks.size + ideal.size + j.queries)
+    walk.run(cells, j.starts, j.ranks, j.gained, ideal_starts, ideal, *more, values)
+    return values
+
+
+@kernel
+def _average_at_relevant(
+    starts: Ints, ranks: Ints, gained: Array, ideal_starts: Ints, ideal: Array, divisors: Array,
+    values: Array,
+) -> None:  # fmt: skip
+    """Write the mean nDCG at documents of positive gain."""
+    for q in range(values.size):
+        first = ideal_starts[q]
+        wanted = ideal_starts[q + 1] - first
+        reached = 0
+        found = 0
+        total = 0.0
+        dcg = 0.0
+        idcg = 0.0
+        for i in range(starts[q], starts[q + 1]):
+            if gained[i] > 0.0:
+                while reached < min(ranks[i], wanted):
+                    idcg += ideal[first + reached] / divisors[reached]
+                    reached += 1
+                dcg += gained[i] / divisors[ranks[i] - 1]
+                total += dcg / idcg
+                found += 1
+        while reached < wanted:
+            idcg += ideal[first + reached] / divisors[reached]
+            reached += 1
+        if found > 0:
+            values[q] = (total + (wanted - found) * dcg / idcg) / wanted
+
+
+@kernel
+def _average_at_levels(
+    starts: Ints, ranks: Ints, gained: Array, ideal_starts: Ints, ideal: Array, divisors: Array,
+    retrieved: Ints, values: Array,
+) -> None:  # fmt: skip
+    """Write the mean nDCG at the ends of the ideal ranking's levels, and of the ranking."""
+    for q in range(values.size):
+        first = ideal_starts[q]
+        wanted = ideal_starts[q + 1] - first
+        i = starts[q]
+        points = 0
+        total = 0.0
+        dcg = 0.0
+        idcg = 0.0
+        for rank in range(1, wanted + 1):
+            idcg += ideal[first + rank - 1] / divisors[rank - 1]
+            if rank == wanted or ideal[first + rank] != ideal[first + rank - 1]:
+                while i < starts[q + 1] and ranks[i] <= rank:
+                    dcg += gained[i] / divisors[ranks[i] - 1]
+                    i += 1
+                total += dcg / idcg
+                points += 1
+        if wanted > 0 and retrieved[q] > wanted + 1:
+            while i < starts[q + 1]:
+                dcg += gained[i] / divisors[ranks[i] - 1]
+                i += 1
+            total += dcg / idcg
+            points += 1
+        if points > 0:
+            values[q] = total / points
+
+
+@kernel
+def _discount_by_loss(
+    starts: Ints, ranks: Ints, gained: Array, ideal_starts: Ints, ideal: Array, values: Array
+) -> None:
+    """Write G."""
+    for q in range(values.size):
+        first = ideal_starts[q]
+        wanted = ideal_starts[q + 1] - first
+        reached = 0
+        total = 0.0
+        possible = 0.0
+        so_far = 0.0
+        for i in range(starts[q], starts[q + 1]):
+            if gained[i] > 0.0:
+                while reached < ranks[i]:
+                    possible += max(ideal[first + reached], 1.0) if reached < wanted else 1.0
+                    reached += 1
+                so_far += gained[i]
+                total += gained[i] / math.log2(2.0 + possible - so_far)
+        all_gains = 0.0
+        for i in range(first, first + wanted):
+            all_gains += ideal[i]
+        if wanted > 0:
+            values[q] = total / all_gains

@@ -1,0 +1,78 @@
+"""Measures made for incomplete judgments: they look at judged documents only, or infer the rest.
+
+Formulas see `irbatch.judged.JudgedRanks` and return one value a query: float64 ``(queries,)``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irbatch.judged import JudgedRanks
+from irbatch.matrix import NEGATIVE
+from irbatch.measures.catalogue.binary import LEAST_MEAN
+from irbatch.measures.declare import Spelling
+from irbatch.measures.formulas import Array, builtin, ratio
+
+EPSILON = 1e-5  # keeps infAP's estimates from 0/0
+
+
+@builtin(
+    "Bpref",
+    definition="Binary preference: the mean over relevant documents of the share of the first R "
+    "judged nonrelevant ones that do not stand above them.",
+    reads="judged",
+    past_end="Relevant documents that were not retrieved add 0.",
+    source="Buckley & Voorhees 2004, as corrected in trec_eval 8",
+    aliases=("BinaryPreference",),
+    spellings=(
+        Spelling("trec_eval", "bpref"),
+        Spelling("ir_measures", "Bpref"),
+        Spelling("ranx", "bpref"),
+    ),
+)
+def binary_preference(j: JudgedRanks) -> Array:
+    """Return the mean share of preferences kept."""
+    above = j.count_above((j.codes >= 0) & (j.codes < j.lowest))
+    owners = j.owners[j.hits]
+    relevant, nonrelevant = j.relevant[owners], j.nonrelevant[owners]
+    broken = ratio(np.minimum(above, relevant), np.minimum(nonrelevant, relevant))
+    return ratio(j.sum_over_hits(1.0 - broken), j.relevant)
+
+
+@builtin(
+    "GMBpref",
+    definition="Bpref, at least 0.00001, whose mean over queries is geometric.",
+    aggregate="geometric",
+    range=(LEAST_MEAN, 1.0),
+    reads="judged",
+    past_end="As Bpref.",
+    no_relevant="0.00001",
+    source="trec_eval",
+    spellings=(Spelling("trec_eval", "gm_bpref"),),
+)
+def geometric_binary_preference(j: JudgedRanks) -> Array:
+    """Return Bpref with a floor."""
+    return np.maximum(binary_preference.declaration.formula(j), LEAST_MEAN)
+
+
+@builtin(
+    "InfAP",
+    definition="Inferred average precision: AP with the precision at each relevant document "
+    "estimated from the judged ones above it; a negative grade means pooled but not judged.",
+    reads="judged",
+    past_end="Relevant documents that were not retrieved add 0.",
+    source="Yilmaz & Aslam 2006",
+    aliases=("InferredAP",),
+    spellings=(Spelling("trec_eval", "infAP"), Spelling("ir_measures", "infAP")),
+)
+def inferred_average_precision(j: JudgedRanks) -> Array:
+    """Return the sum of the estimated precisions / relevant."""
+    ranks = j.ranks[j.hits]
+    before = ranks - 1.0
+    relevant = j.hit_numbers - 1
+    nonrelevant = j.count_above((j.codes >= 0) & (j.codes < j.lowest))
+    pooled = relevant + nonrelevant + j.count_above(j.codes == NEGATIVE)
+    estimate = (relevant + EPSILON) / (relevant + nonrelevant + 2 * EPSILON)
+    terms = 1.0 / ranks + before / ranks * (pooled / np.maximum(before, 1.0)) * estimate
+    terms[ranks == 1] = 1.0
+    return ratio(j.sum_over_hits(terms), j.relevant)

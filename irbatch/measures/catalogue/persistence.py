@@ -1,0 +1,65 @@
+"""Rank-biased precision, a reader who goes on to the next document with probability p.
+
+Formulas see `irbatch.judged.JudgedRanks` and return one value a query: float64 ``(queries,)``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irbatch.judged import JudgedRanks
+from irbatch.matrix import PAD
+from irbatch.measures.declare import Spelling
+from irbatch.measures.formulas import Array, builtin
+from irbatch.measures.parameters import GRADED, Choice, Number
+
+PERSISTENCE = Number(0.8, above=0.0, below=1.0)
+
+
+@builtin(
+    "RBP",
+    definition="Rank-biased precision: (1 - p) times the sum of gain p^(i - 1) over the first k "
+    "ranks i; gains are divided by the largest judged of the query where that is above 1.",
+    parameters={"p": PERSISTENCE, "gain": GRADED["gain"], "rel": GRADED["rel"]},
+    reads="judged",
+    past_end="Ranks past the end add 0.",
+    source="Moffat & Zobel 2008; the division: trec_eval 10",
+    aliases=("RankBiasedPrecision",),
+    spellings=(Spelling("trec_eval", "rbp", "", (("p", 0.9),)),),
+)
+def rank_biased_precision(j: JudgedRanks, p: float) -> Array:
+    """Return the expected gain a document read."""
+    largest = np.where(j.matrix.judged > 0, j.gains, 0.0).max(axis=1, initial=1.0)
+    terms = j.gained / largest[j.owners] * _chances(p, j.matrix.depth)[j.ranks - 1]
+    expected: Array = (1.0 - p) * np.bincount(j.owners, terms, j.queries).astype(np.float64)
+    return expected
+
+
+@builtin(
+    "RBPresid",
+    definition="Residual of rank-biased precision: what it could rise by if all unjudged "
+    "documents were relevant, those past the end (tail=always) or only those retrieved and, once "
+    "there is one, those past the end (tail=unjudged).",
+    parameters={"p": PERSISTENCE, "tail": Choice("always", ("always", "unjudged"))},
+    reads="judged",
+    past_end="Ranks past the end are unjudged.",
+    no_relevant="as any other",
+    source="Moffat & Zobel 2008; tail=unjudged: trec_eval 10",
+    spellings=(Spelling("trec_eval", "rbp_resid", "", (("p", 0.9), ("tail", "unjudged"))),),
+)
+def rank_biased_residual(j: JudgedRanks, p: float, tail: str) -> Array:
+    """Return the chance that the reader meets a document without a judgment."""
+    chances = _chances(p, j.matrix.depth)
+    unjudged = (j.matrix.codes < 0) & (j.matrix.codes != PAD)
+    # In rank order, as every sum here; where nothing is added 0 changes nothing.
+    seen = np.cumsum(np.where(unjudged, chances[:-1], 0.0), axis=1)[:, -1]
+    residual = np.minimum(chances[j.retrieved] + (1.0 - p) * seen, 1.0)  # rounding may pass it
+    return residual if tail == "always" else np.where(unjudged.any(axis=1), residual, 0.0)
+
+
+def _chances(p: float, depth: int) -> Array:
+    """Tabulate p^0 … p^depth by repeated multiplication, as trec_eval does."""
+    factors = np.full(depth + 1, p)
+    factors[0] = 1.0
+    powers: Array = np.multiply.accumulate(factors)
+    return powers

@@ -1,0 +1,99 @@
+"""Precision where a share of the relevant documents is found, or at multiples of their number.
+
+Formulas see `irbatch.judged.JudgedRanks` and return one value a query: float64 ``(queries,)``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irbatch.judged import JudgedRanks
+from irbatch.measures.declare import Spelling
+from irbatch.measures.formulas import Array, builtin, ratio
+from irbatch.measures.parameters import REL, Choice, Number, Points
+
+TENTHS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+UP = 0.9  # what trec_eval adds to a product before it drops the fraction
+ROUNDING = Choice("nearest", ("nearest", "up"))
+
+
+@builtin(
+    "RprecMult",
+    definition="Precision at a multiple of R: P@c where c is times x R, fractions above 0.1 "
+    "rounded up.",
+    parameters={"times": Number(1.0, least=0.0), "rel": REL},
+    reads="judged",
+    past_end="Ranks past the end count as not relevant: the divisor stays c.",
+    source="trec_eval",
+    spellings=(
+        Spelling("trec_eval", "Rprec_mult_{times:.2f}"),
+    ),
+)  # fmt: skip
+def precision_at_multiple(j: JudgedRanks, times: float) -> Array:
+    """Return hits among the first c / c."""
+    cut = np.trunc(times * j.relevant + UP)
+    owners = j.owners[j.hits]
+    within = j.ranks[j.hits] <= cut[owners]
+    return ratio(np.bincount(owners[within], minlength=j.queries).astype(np.float64), cut)
+
+
+@builtin(
+    "IPrec",
+    definition="Interpolated precision: the best precision at any rank from which on at least "
+    "the given share of all relevant documents is found (0: at any rank).",
+    parameters={"recall": Number(0.0, least=0.0, most=1.0), "rounding": ROUNDING, "rel": REL},
+    reads="judged",
+    past_end="0 where that many relevant documents were not retrieved.",
+    source="Salton; Harman 1992; rounding=up: trec_eval before version 10",
+    aliases=("InterpolatedPrecision",),
+    spellings=(
+        Spelling("trec_eval", "iprec_at_recall_{recall:.2f}"),
+        Spelling("trec_eval", "iprec_at_recall_{recall:.2f}", "", (("rounding", "up"),)),
+        Spelling("ir_measures", "IPrec@{recall}"),
+        Spelling("ir_measures", "IPrec@{recall}", "", (("rounding", "up"),)),
+    ),
+)
+def interpolated_precision(j: JudgedRanks, recall: float, rounding: str) -> Array:
+    """Return the largest i / rank of the i-th hit, from the hit on that reaches the recall."""
+    first = np.maximum(_hits_needed(recall * j.relevant, rounding), 1).astype(np.int64)
+    starts, ends = j.hit_starts[:-1] + first - 1, j.hit_starts[1:]
+    values = np.zeros(j.queries)
+    reached = np.flatnonzero(starts < ends)
+    if reached.size:
+        precisions = np.append(j.hit_numbers / j.ranks[j.hits], 0.0)  # ends may be its size
+        bounds = np.stack([starts[reached], ends[reached]], axis=1).ravel()
+        values[reached] = np.maximum.reduceat(precisions, bounds)[::2]
+    return values
+
+
+@builtin(
+    "IPrecAvg",
+    definition="Mean of the interpolated precisions at some recall points; at the default eleven "
+    "it is known as 11-point average precision.",
+    parameters={"points": Points(TENTHS, least=0.0, most=1.0), "rounding": ROUNDING, "rel": REL},
+    reads="judged",
+    past_end="As IPrec.",
+    source="Salton; Harman 1992; rounding=up: trec_eval before version 10",
+    aliases=("11pt_avg", "ElevenPointAverage"),
+    spellings=(
+        Spelling("trec_eval", "11pt_avg"),
+        Spelling("trec_eval", "11pt_avg", "", (("rounding", "up"),)),
+    ),
+)
+def mean_interpolated_precision(j: JudgedRanks, points: tuple[float, ...], rounding: str) -> Array:
+    """Return the mean; summed from the highest recall down, as trec_eval does."""
+    total = np.zeros(j.queries)
+    for recall in reversed(points):
+        total += interpolated_precision.declaration.formula(j, recall, rounding)
+    return total / len(points)
+
+
+def _hits_needed(share: Array, rounding: str) -> Array:
+    """Turn recall times R into a number of relevant documents.
+
+    ``"nearest"`` rounds halves up, ``"up"`` everything but fractions below 0.1.
+    """
+    if rounding == "up":
+        return np.trunc(share + UP)
+    whole = np.floor(share)
+    return whole + (share - whole >= 0.5)
