@@ -155,25 +155,29 @@ class _Table:
         wanted = dict.fromkeys(each.measure for each in self.columns if each.measure)
         self._places = {measure: place for place, measure in enumerate(wanted)}
         self._strings: dict[str, list[str]] = {
-            each.label: [""] * len(self.topics) for each in self.columns if each.length
+            each.label: [""] * len(self.topics) for each in self._strung()
         }
         self._values = self._compute(run, list(wanted))
         self._settle(run)
 
+    def _strung(self) -> Iterator[TrecValue]:
+        return (each for each in self.columns if each.length is not None)
+
     def _choose_topics(self, run: Run) -> npt.NDArray[np.intp]:
         """Return the rows of the judged topics to evaluate, in the order of their ids."""
         order = sorted(range(len(self.qrels)), key=self.qrels.queries.__getitem__)
-        answered = [row for row in order if self.qrels.queries[row] in run.rankings]
-        if not answered:
-            raise InputError("no queries with both results and relevance info", source="run",
-                             path=run.name)  # fmt: skip
+        answered = [self.qrels.queries[row] in run.rankings for row in order]
+        complete = self.options.complete and self.options.version != "9"
+        if not any(answered) and not complete:
+            raise InputError("no query of it is judged", source="run", path=run.name)
+        rows = np.array(order, np.intp)
         if self.options.version == "9":
-            return np.array(answered, np.intp)
-        if not self.options.complete and len(answered) < len(order):
-            until = next(i for i, row in enumerate(order) if row not in set(answered))
+            return rows[answered]
+        if not complete and not all(answered):
+            until = answered.index(False)
             self.stopped_at = self.qrels.queries[order[until]]
-            order = order[:until]
-        return np.array(order, np.intp)
+            rows = rows[:until]
+        return rows
 
     def _compute(self, run: Run, measures: list[Measure]) -> Array:
         options, settings = self.options, self.options.settings()
@@ -185,7 +189,7 @@ class _Table:
 
     def _show_top(self, blocks: Iterable[Block], settings: Settings) -> Iterator[Block]:
         """Write the relevance strings of blocks on their way."""
-        lengths = {each.label: each.length for each in self.columns if each.length}
+        lengths = {each.label: each.length or 0 for each in self._strung()}
         for block in blocks:
             if lengths:
                 matrix = as_set(block.matrix, settings)
@@ -197,12 +201,12 @@ class _Table:
     def _settle(self, run: Run) -> None:
         """Apply what is particular to trec_eval.
 
-        A topic that version 10 makes up for a missing one has neither utility nor residual.
+        A ranking that version 10 makes up for a missing topic has no utility.
         """
         settle(self._values, list(self._places), self.qrels, self.rows, self.options.level)
         made_up = np.array([topic not in run.rankings for topic in self.topics], bool)
         for measure, place in self._places.items():
-            if measure.name in ("Utility", "RBPresid"):
+            if measure.name == "Utility":
                 self._values[made_up, place] = 0.0
 
     def standardize(self, zscores: ZScores) -> None:
@@ -229,7 +233,7 @@ class _Table:
         for each in self.columns:
             if each.measure is not None:
                 yield self._shown(each, ALL, self._average(each.measure))
-            elif not each.length:
+            elif each.length is None:
                 yield _line(each.label, ALL, self.tag or "")
 
     def _average(self, measure: Measure) -> float:

@@ -10,7 +10,7 @@ from collections import defaultdict
 import numpy as np
 
 from irbatch.errors import InputError
-from irbatch.formats import open_input, read_qrels, read_run
+from irbatch.formats import numbered_lines, read_qrels, read_run
 from irbatch.measures import NICKNAMES, VERSIONS
 from irbatch.qrels import Qrels
 from irbatch.trec_eval import MissingTopicError, TrecEval, ZScores
@@ -123,15 +123,14 @@ def read_zscores(path: str) -> ZScores:
         InputError: for a line of another form, naming it.
     """
     found: dict[str, dict[str, tuple[float, float]]] = defaultdict(dict)
-    with open_input(path, "zscores") as stream:
-        for number, line in enumerate(stream, 1):
-            words = line.decode(errors="backslashreplace").split()
-            if not words:
-                continue
-            if len(words) != 4 or not all(map(_is_number, words[2:])):
-                raise InputError(f"{' '.join(words)[:80]!r} is not query, measure, mean, deviation",
-                                 source="zscores", path=path, line=number)  # fmt: skip
-            found[words[0]][words[1]] = float(words[2]), float(words[3])
+    for number, line in numbered_lines(path, "zscores"):
+        words = line.decode(errors="backslashreplace").split()
+        if not words:
+            continue
+        if len(words) != 4 or not all(map(_is_number, words[2:])):
+            raise InputError(f"{' '.join(words)[:80]!r} is not query, measure, mean, deviation",
+                             source="zscores", path=path, line=number)  # fmt: skip
+        found[words[0]][words[1]] = float(words[2]), float(words[3])
     return found
 
 

@@ -1,6 +1,6 @@
 """Reading judgments and runs from files."""
 
-from irbatch.formats.streams import open_input
+from irbatch.formats.streams import numbered_lines
 from irbatch.formats.trec import QRELS, RUN, parse_table, read_qrels, read_run
 
-__all__ = ["QRELS", "RUN", "open_input", "parse_table", "read_qrels", "read_run"]
+__all__ = ["QRELS", "RUN", "numbered_lines", "parse_table", "read_qrels", "read_run"]

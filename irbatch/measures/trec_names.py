@@ -48,12 +48,12 @@ class TrecValue:
     Args:
         label: its name in the output.
         measure: what it is; None for a line of text.
-        length: how many documents a relstring shows.
+        length: how many documents a relstring shows; None for anything else.
     """
 
     label: str
     measure: Measure | None
-    length: int = 0
+    length: int | None = None
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class TrecMeasure:
         found = []
         for label, settings, cutoff in _READERS[self.takes](self, parameters):
             if self.name in TEXTS:
-                found.append(TrecValue(label, None, int(sum(settings.get("length", ())))))
+                found.append(TrecValue(label, None, settings.get("length")))
                 continue
             plain = Measure(self.meaning, declaration=CATALOGUE[self.meaning])
             meaning = plain(**{**dict(self.fixed), **settings})
@@ -119,6 +119,12 @@ def _read_points(trec: TrecMeasure, parameters: str) -> _Settings:
     """``.25,.5``: numbers, each a value."""
     for point in _different(trec, parameters, _numbers(trec, parameters, _NUMBER)):
         yield f"{trec.name}_{point:3.2f}", {trec.into[0]: point}, None
+
+
+def _read_length(trec: TrecMeasure, parameters: str) -> _Settings:
+    """``10``: one whole number, whatever follows."""
+    length = int(_numbers(trec, parameters, _NUMBER)[0])
+    yield _labelled(trec, parameters), {trec.into[0]: max(length, 0)}, None
 
 
 def _read_several(trec: TrecMeasure, parameters: str) -> _Settings:
@@ -167,6 +173,7 @@ _READERS: dict[str, Callable[[TrecMeasure, str], _Settings]] = {
     "": _read_none,
     "cutoffs": _read_cutoffs,
     "points": _read_points,
+    "length": _read_length,
     "several": _read_several,
     "named": _read_named,
     "weight": _read_weight,
@@ -217,7 +224,7 @@ TREC_MEASURES: dict[str, TrecMeasure] = {
         TrecMeasure("recip_rank", "RR"),
         TrecMeasure("iprec_at_recall", "IPrec", "points", TENTHS, ("recall",)),
         TrecMeasure("P", "P", "cutoffs", CUTOFFS),
-        TrecMeasure(RELSTRING, "", "several", "10", ("length",)),
+        TrecMeasure(RELSTRING, "", "length", "10", ("length",)),
         TrecMeasure("recall", "R", "cutoffs", CUTOFFS),
         TrecMeasure("infAP", "InfAP"),
         TrecMeasure("gm_bpref", "GMBpref"),

@@ -1,0 +1,112 @@
+"""BEIR's evaluation: its functions' arguments, keys and rounding.
+
+    from irbatch.integrations.beir import evaluate, evaluate_custom
+
+    ndcg, map_, recall, precision = evaluate(qrels, results, k_values=[1, 10, 100])
+
+Unlike BEIR's these leave `results` as they are, ignore queries without judgments where BEIR
+raises a KeyError, and give a query without relevant documents an R_cap of 0 where it divides by
+0. Ties are broken by document id descending in all measures; BEIR does so in `evaluate`, and
+follows the order of the dictionary in `evaluate_custom`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from irbatch.errors import InputError
+from irbatch.evaluate import evaluate as evaluate_run
+from irbatch.measures import Measure, measure
+
+__all__ = ["CUSTOM", "evaluate", "evaluate_custom"]
+
+DIGITS = 5
+FAMILIES = {"NDCG": "nDCG", "MAP": "AP", "Recall": "R", "P": "P"}
+CUSTOM = {"MRR": "RR", "R_cap": "Rcap", "Hole": "Unjudged", "Accuracy": "Success"}
+CALLED = {
+    "MRR": ("mrr", "MRR", "mrr@k", "MRR@k", "mrr_cut", "MRR_cut"),
+    "R_cap": ("recall_cap", "r_cap", "r_cap@k", "R_cap", "R_cap@k"),
+    "Hole": ("hole", "hole@k", "Hole", "Hole@k"),
+    "Accuracy": ("acc", "top_k_acc", "accuracy", "accuracy@k", "Accuracy", "top_k_accuracy"),
+}
+
+Table = Mapping[str, Mapping[str, Any]]
+Scores = dict[str, float]
+
+
+def evaluate(
+    qrels: Table,
+    results: Table,
+    k_values: Sequence[int],
+    ignore_identical_ids: bool = True,
+) -> tuple[Scores, Scores, Scores, Scores]:
+    """Evaluate as ``EvaluateRetrieval.evaluate``: over the queries of both sides.
+
+    Args:
+        qrels: query to document to grade.
+        results: query to document to score.
+        k_values: the cutoffs.
+        ignore_identical_ids: leave a document out of the ranking of the query of the same id.
+
+    Returns:
+        ``NDCG@k``, ``MAP@k``, ``Recall@k`` and ``P@k`` for each cutoff, rounded to 5 digits.
+
+    Raises:
+        InputError: for what cannot be read, or when no query is on both sides.
+
+    >>> evaluate({"q1": {"d1": 1, "d2": 2}}, {"q1": {"d1": 0.9, "d3": 0.8, "d2": 0.7}}, [1, 3])[0]
+    {'NDCG@1': 0.5, 'NDCG@3': 0.76025}
+    """
+    rankings = _without_identical(results) if ignore_identical_ids else results
+    wanted = {f"{key}@{k}": measure(name) @ k for key, name in FAMILIES.items() for k in k_values}
+    judged = {query: documents for query, documents in qrels.items() if documents}
+    means = evaluate_run(judged, rankings, list(wanted.values()), trec_eval="9")
+    ndcg, map_, recall, precision = (
+        {f"{key}@{k}": round(means[wanted[f"{key}@{k}"]], DIGITS) for k in k_values}
+        for key in FAMILIES
+    )
+    return ndcg, map_, recall, precision
+
+
+def evaluate_custom(qrels: Table, results: Table, k_values: Sequence[int], metric: str) -> Scores:
+    """Evaluate as ``EvaluateRetrieval.evaluate_custom``: over all queries of the judgments.
+
+    Args:
+        qrels, results, k_values: as in `evaluate`.
+        metric: ``"mrr"``, ``"recall_cap"``, ``"hole"`` (documents that have no judgment for any
+            query, over k) or ``"top_k_accuracy"``.
+
+    Returns:
+        ``MRR@k``, ``R_cap@k``, ``Hole@k`` or ``Accuracy@k`` for each cutoff, rounded to 5 digits.
+
+    Raises:
+        InputError: for what cannot be read, or another metric.
+
+    >>> evaluate_custom({"q1": {"d1": 1}}, {"q1": {"d2": 0.9, "d1": 0.8}}, [1, 2], metric="mrr")
+    {'MRR@1': 0.0, 'MRR@2': 0.5}
+    """
+    key = next((key for key, names in CALLED.items() if metric in names), None)
+    if key is None:
+        names = ", ".join(each[0] for each in CALLED.values())
+        raise InputError(f"metric {metric!r} must be one of {names}", value=metric)
+    judgments = _judged_anywhere(qrels, results) if key == "Hole" else qrels
+    wanted: dict[int, Measure] = {k: measure(CUSTOM[key]) @ k for k in k_values}
+    means = evaluate_run(judgments, results, list(wanted.values()))
+    return {f"{key}@{k}": round(means[each], DIGITS) for k, each in wanted.items()}
+
+
+def _without_identical(results: Table) -> Table:
+    """Leave out documents with the id of their query."""
+    return {
+        query: {document: score for document, score in ranking.items() if document != query}
+        if query in ranking
+        else ranking
+        for query, ranking in results.items()
+    }
+
+
+def _judged_anywhere(qrels: Table, results: Table) -> Table:
+    """Judge, for each query, the documents retrieved that have a judgment for some query."""
+    annotated = {document for judged in qrels.values() for document in judged}
+    return {query: dict.fromkeys(annotated & results.get(query, {}).keys(), 0) for query in qrels}
