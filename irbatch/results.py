@@ -287,6 +287,8 @@ class Results:
             return math.fsum(values)
         if not values:
             return math.nan
+        if how == "geometric" and min(values) <= 0:
+            return 0.0
         if how == "geometric":
             return math.exp(math.fsum(map(math.log, values)) / len(values))
         return math.fsum(values) / len(values)

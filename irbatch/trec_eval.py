@@ -26,6 +26,9 @@ __all__ = ["MissingTopicError", "TrecEval", "ZScores", "settle"]
 
 LEAST = math.log(1e-5)  # what a missing topic adds to a geometric mean in version 9
 MISSING_ZSCORE = -1_000_000.0
+MISSING = (
+    "a judged query is missing: version 10 goes no further; -c gives it 0, version 9 leaves it out"
+)
 ALL = "all"
 
 Array = npt.NDArray[np.float64]
@@ -109,8 +112,7 @@ class TrecEval:
         if per_topic:
             yield from table.topic_lines()
         if table.stopped_at is not None:
-            raise MissingTopicError("missing; -c averages it as 0", source="run", path=run.name,
-                               query=table.stopped_at)  # fmt: skip
+            raise MissingTopicError(MISSING, source="run", path=run.name, query=table.stopped_at)
         if summary:
             yield from table.summary_lines()
 

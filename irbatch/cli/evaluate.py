@@ -50,6 +50,9 @@ def run_eval(options: argparse.Namespace) -> int:
                 no_relevant=options.no_relevant,
                 judged_only=options.judged_only,
                 score_dtype=options.score_dtype,
+                rel=options.rel,
+                max_depth=options.max_depth,
+                trec_eval=options.trec_eval,
                 progress=progress(name),
             )
     printer(results, options.names, options.per_query)

@@ -8,7 +8,7 @@ import irbatch
 from irbatch.cli.catalogue import show_measures
 from irbatch.cli.evaluate import DEFAULT_MEASURES, FORMATS, run_eval
 from irbatch.cli.trec_eval import add_trec_eval
-from irbatch.measures import styles
+from irbatch.measures import VERSIONS, styles
 from irbatch.settings import OPTIONS
 
 __all__ = ["make_parser"]
@@ -60,9 +60,16 @@ def _add_eval(parser: argparse.ArgumentParser) -> None:
         "--names", choices=styles(), default="irbatch", help="whose names of measures to print"
     )
     parser.add_argument(
-        "--missing", choices=OPTIONS["missing"], default="zero",
+        "--missing", choices=OPTIONS["missing"],
         help="what a judged query missing from a run does (default: zero)",
     )  # fmt: skip
+    parser.add_argument(
+        "--rel", metavar="GRADE", type=float,
+        help="least relevant grade of measures without a rel= of their own (default: 1)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--max-depth", metavar="RANK", type=int, help="leave out documents beyond this rank"
+    )
     parser.add_argument(
         "--no-relevant", choices=OPTIONS["no_relevant"], default="zero",
         help="what a query without relevant documents does (default: zero)",
@@ -71,8 +78,12 @@ def _add_eval(parser: argparse.ArgumentParser) -> None:
         "--judged-only", action="store_true", help="remove unjudged documents first"
     )
     parser.add_argument(
-        "--score-dtype", choices=OPTIONS["score_dtype"], default="float64",
+        "--score-dtype", choices=OPTIONS["score_dtype"],
         help="precision of score comparison; float32 as trec_eval 9 (default: float64)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--trec-eval", choices=VERSIONS,
+        help="be as this version of trec_eval in what isn't said otherwise",
     )  # fmt: skip
     parser.set_defaults(command=run_eval)
 

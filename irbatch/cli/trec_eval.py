@@ -14,9 +14,11 @@ from irbatch.formats import numbered_lines, read_qrels, read_run
 from irbatch.measures import NICKNAMES, VERSIONS
 from irbatch.qrels import Qrels
 from irbatch.trec_eval import MissingTopicError, TrecEval, ZScores
+from irbatch.version import __version__
 
 __all__ = ["add_trec_eval"]
 
+VERSION = f"irbatch {__version__}, as trec_eval 9.0.8 or 10.0"
 MISSING_TOPIC = 4  # trec_eval's exit status for it
 LINES = 10_000  # written at once
 
@@ -29,6 +31,7 @@ def add_trec_eval(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "example: irbatch trec_eval -q -m map -m P.5,10 -m ndcg_cut.10 qrels.txt bm25.run"
     )
+    parser.add_argument("-v", "--version", action="version", version=VERSION)
     parser.add_argument("qrels", metavar="QRELS", help="lines of: query iter document grade")
     parser.add_argument("run", metavar="RUN", help="lines of: query Q0 document rank score tag")
     parser.add_argument(

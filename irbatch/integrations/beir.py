@@ -56,7 +56,7 @@ def evaluate(
         InputError: for what cannot be read, or when no query is on both sides.
 
     >>> evaluate({"q1": {"d1": 1, "d2": 2}}, {"q1": {"d1": 0.9, "d3": 0.8, "d2": 0.7}}, [1, 3])[0]
-    {'NDCG@1': 0.5, 'NDCG@3': 0.76025}
+    {'NDCG@1': 0.5, 'NDCG@3': 0.76019}
     """
     rankings = _without_identical(results) if ignore_identical_ids else results
     wanted = {f"{key}@{k}": measure(name) @ k for key, name in FAMILIES.items() for k in k_values}

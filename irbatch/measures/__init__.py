@@ -6,9 +6,9 @@ from irbatch.measures.declare import (
     Declaration,
     Measure,
     Spelling,
-    define_measure,
     styles,
 )
+from irbatch.measures.define import define_measure
 from irbatch.measures.gains import DISCOUNTS, GAINS, define_discount, define_gain
 from irbatch.measures.names import measure, parse_measures
 from irbatch.measures.parameters import GRADED, REL, Choice, Number, Points

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.measures.declare import define_measure
+from irbatch.measures.define import define_measure
 
 __all__ = ["Array", "builtin", "logarithm", "ratio"]
 

@@ -1,0 +1,137 @@
+"""Adding a measure to the catalogue: the decorator that the built-in ones and users' own share."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.errors import InputError
+from irbatch.measures.declare import CATALOGUE, Declaration, Measure, Spelling
+from irbatch.measures.parameters import REL, Number, Parameter
+
+__all__ = ["define_measure"]
+
+
+def define_measure(
+    name: str,
+    *,
+    definition: str,
+    parameters: Mapping[str, Parameter] | None = None,
+    takes_cutoff: bool = True,
+    aggregate: str = "mean",
+    reads: str = "prefix",
+    range: tuple[float, float] = (0.0, 1.0),
+    past_end: str = "",
+    no_relevant: str = "0",
+    source: str = "",
+    aliases: tuple[str, ...] = (),
+    spellings: tuple[Spelling, ...] = (),
+    builtin: bool = False,
+) -> Callable[[Callable[..., npt.NDArray[np.float64]]], Measure]:
+    """Declare a measure: a decorator for its formula.
+
+    The formula takes `PrefixStatistics` (arrays ``(queries, cutoffs)``) and the measure's own
+    parameters as keywords, and returns float64 ``(queries, cutoffs)``. One that ``reads="judged"``
+    takes the judged documents among the first k, one by one (`irbatch.judged.JudgedRanks`), and
+    returns float64 ``(queries,)``. Numbers that its keywords have are the parameters' defaults,
+    and every measure has ``rel``, the least relevant grade, besides.
+    `irbatch.measures` has what is needed to say more in `parameters`: limits (`Number`), words
+    (`Choice`), or ``GRADED`` for a measure that reads gains.
+
+    Args:
+        name: the canonical name, a word.
+        definition: one sentence.
+        parameters: every parameter by name, ``rel`` included; default as said.
+        takes_cutoff: False for one that looks at no ranking.
+        aggregate: over queries, ``"mean"``, ``"geometric"`` (the geometric mean, which is 0
+            where a value is 0 or less) or ``"sum"``.
+        reads: what the formula takes: ``"prefix"`` or ``"judged"``.
+        range: smallest and largest possible value.
+        past_end: what happens when fewer than k documents were retrieved.
+        no_relevant: the value of a query without relevant documents.
+        source: citation.
+        aliases, spellings: what else it is called, here and by other tools.
+        builtin: protects the name from being defined again.
+
+    Raises:
+        InputError: when the name is no word or belongs to a measure of the catalogue.
+
+    >>> import irbatch, numpy as np
+    >>> @irbatch.define_measure("Miss", definition="1 if nothing relevant was retrieved.")
+    ... def miss(s):
+    ...     return (s.hits == 0).astype(float)
+    >>> irbatch.evaluate_matrix([[0, 1], [0, 0]], ["Miss@1", "Miss"]).mean()
+    {'Miss@1': 1.0, 'Miss': 0.5}
+    >>> @irbatch.define_measure("AtLeast", definition="1 if enough relevant were retrieved.")
+    ... def at_least(s, hits=2.0):
+    ...     return (s.hits >= hits).astype(float)
+    >>> irbatch.evaluate_matrix([[1, 1, 0, 1]], "AtLeast@2 AtLeast(hits=3)@3").mean()
+    {'AtLeast@2': 1.0, 'AtLeast(hits=3)@3': 0.0}
+    """
+    _check_definition(name, aggregate, reads, parameters or {})
+
+    def declare(formula: Callable[..., npt.NDArray[np.float64]]) -> Measure:
+        if not callable(formula):
+            raise InputError(f"the formula of {name} is a {type(formula).__name__}, no function")
+        CATALOGUE[name] = Declaration(
+            name=name,
+            formula=formula,
+            definition=definition,
+            past_end=past_end,
+            no_relevant=no_relevant,
+            source=source,
+            parameters=_parameters(formula) if parameters is None else dict(parameters),
+            takes_cutoff=takes_cutoff,
+            aggregate=aggregate,
+            range=range,
+            aliases=aliases,
+            spellings=spellings,
+            reads=reads,
+            builtin=builtin,
+        )
+        return Measure(name, declaration=CATALOGUE[name])
+
+    return declare
+
+
+AGGREGATES = ("mean", "geometric", "sum")
+READS = ("prefix", "judged")
+
+
+def _check_definition(
+    name: str, aggregate: str, reads: str, parameters: Mapping[str, Parameter]
+) -> None:
+    """Refuse what cannot be declared."""
+    if not isinstance(name, str) or not name.isidentifier():
+        raise InputError(f"{name!r} is not a word that a measure could be called by", value=name)
+    if name in CATALOGUE and CATALOGUE[name].builtin:
+        raise InputError(f"{name!r} is a measure of the catalogue already", value=name)
+    for what, given, options in (("aggregate", aggregate, AGGREGATES), ("reads", reads, READS)):
+        if given not in options:
+            choices = ", ".join(map(repr, options))
+            raise InputError(f"{what} {given!r} must be one of {choices}", value=given)
+    for key, parameter in parameters.items():
+        if not isinstance(parameter, Parameter):
+            raise InputError(
+                f"parameter {key!r} of {name} is {parameter!r}; it must be a Number, Choice, "
+                "Points or Gain of irbatch.measures",
+                value=parameter,
+            )
+
+
+def _parameters(formula: Callable[..., Any]) -> dict[str, Parameter]:
+    """Read a formula's parameters off its signature, and add ``rel``."""
+    found: dict[str, Parameter] = {}
+    for name, each in list(inspect.signature(formula).parameters.items())[1:]:
+        if isinstance(each.default, bool) or not isinstance(each.default, int | float):
+            raise InputError(
+                f"parameter {name!r} of {formula.__name__} has no number for a default; declare "
+                "it with parameters=",
+                value=each.default,
+            )
+        found[name] = Number(float(each.default))
+    return {**found, "rel": REL}
