@@ -316,7 +316,7 @@ def test_version_10_stops_at_a_missing_topic(
     assert printed.status == 4
     assert printed.rows == [("map", topic, f"{AP[topic]:.4f}") for topic in topics]
     assert len(printed.err.splitlines()) == 1
-    assert f"(query '{first}'): missing" in printed.err
+    assert f"(query '{first}'): a judged query is missing" in printed.err
 
 
 def test_the_class_stops_at_a_missing_topic_too() -> None:
