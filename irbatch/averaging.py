@@ -113,7 +113,8 @@ def evaluate_blocks(
         _refuse_no_overlap(qrels, answers)
     if absent and settings.missing == "error":
         raise InputError(
-            f"{len(absent)} of {len(qrels)} judged queries are missing, such as {_samples(absent)}",
+            f"{len(absent)} of {len(qrels)} judged queries are missing, such as "
+            f'{_samples(absent)}; missing="zero" scores them 0, "skip" leaves them out',
             source="run",
             path=answers.name,
         )

@@ -37,7 +37,7 @@ def evaluate(
     score_dtype: str | None = None,
     rel: float | None = None,
     max_depth: int | None = None,
-    trec_eval: str | None = None,
+    trec_eval: str | int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Results:

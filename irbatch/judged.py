@@ -69,6 +69,10 @@ class JudgedRanks:
         """Documents retrieved, int64 ``(queries,)``."""
         return self.matrix.retrieved
 
+    def __post_init__(self) -> None:
+        for array in (self.gains, self.owners, self.ranks, self.codes):
+            array.flags.writeable = False  # shared by the measures of a call
+
     @functools.cached_property
     def starts(self) -> Ints:
         """Where each query's documents begin and end, int64 ``(queries + 1,)``."""

@@ -78,6 +78,7 @@ class Qrels:
         self.starts = np.concatenate(([0], np.cumsum(counts)))
         grades = self._read_grades(judgments)
         self.levels = np.unique(grades[grades >= 0]) + 0.0  # -0.0 is 0
+        self.levels.flags.writeable = False
         codes = np.searchsorted(self.levels, grades).astype(np.int32)
         self.codes: npt.NDArray[np.int32] = np.where(grades < 0, np.int32(NEGATIVE), codes)
         self._place_of: dict[int, dict[Any, int]] = {}

@@ -105,7 +105,7 @@ def rank_in_tie(tied: Sequence[Any], documents: Sequence[Any]) -> list[int]:
     Integer ids compare as their decimal text, as they would in a file: the same bits whatever
     container they came in.
     """
-    texts = [str(each) for each in tied] if not isinstance(tied[0], str) else tied
+    texts = tied if set(map(type, tied)) == {str} else [str(each) for each in tied]
     ascending = sorted(texts)
     return [len(tied) - bisect.bisect_right(ascending, str(each)) for each in documents]
 

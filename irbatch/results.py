@@ -248,7 +248,7 @@ class Results:
         """Format a mean for people: four decimals, a count as a whole number."""
         column = self._find(name)
         value = self._aggregate(column)
-        if self._measures[column].aggregate == "sum" and value == int(value):
+        if self._measures[column].aggregate == "sum" and value.is_integer():
             return str(int(value))
         return f"{value:.{SHOWN_DIGITS}f}"
 
@@ -284,14 +284,22 @@ class Results:
         values = values[~np.isnan(values)].tolist()
         how = self._measures[column].aggregate
         if how == "sum":
-            return math.fsum(values)
+            return _sum(values)
         if not values:
             return math.nan
         if how == "geometric" and min(values) <= 0:
             return 0.0
         if how == "geometric":
             return math.exp(math.fsum(map(math.log, values)) / len(values))
-        return math.fsum(values) / len(values)
+        return _sum(values) / len(values)
+
+
+def _sum(values: Sequence[float]) -> float:
+    """Sum exactly rounded; infinite where it is beyond float64."""
+    try:
+        return math.fsum(values)
+    except OverflowError:
+        return math.inf if math.fsum(value / len(values) for value in values) > 0 else -math.inf
 
 
 def _many(number: int, noun: str) -> str:

@@ -13,7 +13,7 @@ from irbatch.measures import REL, VERSIONS
 from irbatch.ranking import SCORE_DTYPES
 from irbatch.version import __version__
 
-__all__ = ["Progress", "Settings"]
+__all__ = ["Progress", "Settings", "check_option"]
 
 Progress = Callable[[int, int], object]
 """Called with the number of queries done and the number there are."""
@@ -63,13 +63,19 @@ class Settings:
 
     @classmethod
     def like(
-        cls, trec_eval: str | None, missing: str | None, score_dtype: str | None, **others: Any
+        cls,
+        trec_eval: str | int | None,
+        missing: str | None,
+        score_dtype: str | None,
+        **others: Any,
     ) -> Settings:
         """Choose settings; those left None are as a version of trec_eval has them."""
-        check_option("trec_eval", trec_eval)
+        number = isinstance(trec_eval, int) and str(trec_eval) in VERSIONS
+        version: Any = str(trec_eval) if number else trec_eval
+        check_option("trec_eval", version)
         said = {"missing": missing, "score_dtype": score_dtype}
         chosen = {name: value for name, value in said.items() if value is not None}
-        return cls(**{**DEFAULTS[trec_eval], **chosen}, trec_eval=trec_eval, **others)
+        return cls(**{**DEFAULTS[version], **chosen}, trec_eval=version, **others)
 
     def __post_init__(self) -> None:
         for name in OPTIONS:
@@ -127,6 +133,7 @@ def check_option(name: str, value: object) -> None:
         InputError: naming those that it has.
     """
     options = OPTIONS[name]
-    if not any(value is each or value == each for each in options):
+    plain = value is None or isinstance(value, str | int | float)  # not an array of answers
+    if not plain or not any(value is each or value == each for each in options):
         choices = ", ".join(map(repr, options))
         raise InputError(f"{name}={value!r} must be one of {choices}", value=value)

@@ -20,16 +20,14 @@ from irbatch.measures import TREC_MEASURES, Measure, Plan, TrecValue, list_measu
 from irbatch.pack import Block, pack_run
 from irbatch.qrels import Qrels
 from irbatch.runs import Run
-from irbatch.settings import Settings
+from irbatch.settings import Settings, check_option
 
 __all__ = ["MissingTopicError", "TrecEval", "ZScores", "settle"]
 
 LEAST = math.log(1e-5)  # what a missing topic adds to a geometric mean in version 9
 MISSING_ZSCORE = -1_000_000.0
-MISSING = (
-    "a judged query is missing: version 10 goes no further; -c gives it 0, version 9 leaves it out"
-)
 ALL = "all"
+LARGEST = 10**300  # float64 must hold it
 
 Array = npt.NDArray[np.float64]
 ZScores = Mapping[str, Mapping[str, tuple[float, float]]]
@@ -64,6 +62,15 @@ class TrecEval:
     max_depth: int | None = None
     judged_only: bool = False
     docs: int = 0
+
+    def __post_init__(self) -> None:
+        check_option("trec_eval", self.version)
+        if self.version is None or isinstance(self.measures, str):
+            raise InputError("a version is text, measures are several names", value=self.version)
+        for name, number in (("level", self.level), ("docs", self.docs)):
+            if type(number) is not int or not 0 <= number <= LARGEST:
+                raise InputError(f"{name}={number!r:.40} must be a whole number of at least 0",
+                                 value=number)  # fmt: skip
 
     def values(self) -> list[TrecValue]:
         """List what is printed of each topic, in order.
@@ -112,7 +119,13 @@ class TrecEval:
         if per_topic:
             yield from table.topic_lines()
         if table.stopped_at is not None:
-            raise MissingTopicError(MISSING, source="run", path=run.name, query=table.stopped_at)
+            raise MissingTopicError(
+                f"it is judged and missing, as are {table.missing - 1} others; -c scores them 0, "
+                "--as 9 leaves them out",
+                source="run",
+                path=run.name,
+                query=table.stopped_at,
+            )
         if summary:
             yield from table.summary_lines()
 
@@ -152,6 +165,7 @@ class _Table:
         self.columns = options.values()
         self.prefix = ""
         self.stopped_at: str | None = None
+        self.missing = 0
         self.rows = self._choose_topics(run)
         self.topics = [qrels.queries[row] for row in self.rows]
         wanted = dict.fromkeys(each.measure for each in self.columns if each.measure)
@@ -178,6 +192,7 @@ class _Table:
         if not complete and not all(answered):
             until = answered.index(False)
             self.stopped_at = self.qrels.queries[order[until]]
+            self.missing = answered.count(False)
             rows = rows[:until]
         return rows
 
@@ -218,7 +233,7 @@ class _Table:
         for row, topic in enumerate(self.topics):
             known = zscores.get(topic, {})
             for measure, place in self._places.items():
-                value = self._values[row, place]
+                value = float(self._values[row, place])
                 self._values[row, place] = _standardize(value, known.get(labels[measure]))
 
     def topic_lines(self) -> Iterator[str]:

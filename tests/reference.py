@@ -57,12 +57,21 @@ def capped_recall(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = Non
 
 
 def f_measure(
-    ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None, beta: float = 1
+    ranking: Ranking,
+    judged: Judged,
+    k: Cutoff,
+    *,
+    rel: Rel = None,
+    beta: float = 1,
+    weight: float | None = None,
 ) -> Value:
-    """F = (1 + b^2) P R / (b^2 P + R) of P and R at k (van Rijsbergen 1979)."""
+    """F = (1 + b^2) P R / (b^2 P + R) of P and R at k (van Rijsbergen 1979).
+
+    weight, where given, is b^2 (trec_eval's set_F).
+    """
     p = precision(ranking, judged, k, rel=rel)
     r = recall(ranking, judged, k, rel=rel)
-    b2 = Fraction(beta) ** 2
+    b2 = Fraction(beta) ** 2 if weight is None else Fraction(weight)
     return ratio((1 + b2) * p * r, b2 * p + r)
 
 

@@ -286,7 +286,7 @@ def rank_biased_precision(
     *,
     rel: Rel = None,
     gain: Gain = "linear",
-    p: float = 0.8,
+    p: float = 0.9,
 ) -> Value:
     """RBP = (1 - p) * the sum of gain_i p^(i - 1) over ranks i <= k (Moffat & Zobel 2008).
 
@@ -297,12 +297,12 @@ def rank_biased_precision(
 
 
 def rank_biased_residual(
-    ranking: Ranking, judged: Judged, k: Cutoff, *, p: float = 0.8, tail: str = "always"
+    ranking: Ranking, judged: Judged, k: Cutoff, *, p: float = 0.9, tail: str = "unjudged"
 ) -> Value:
     """RBPresid = what RBP could still gain from unjudged documents seen and from all not seen.
 
-    That is p^n_k for those not seen (Moffat & Zobel 2008), which tail="unjudged" leaves out where
-    no unjudged document was seen.
+    That is p^n_k for those not seen, which counts where an unjudged document was seen (trec_eval
+    10), or with tail="always" in any case (Moffat & Zobel 2008).
     """
     unknown = [Fraction(is_unjudged(grade)) for grade in ranking[:k]]
     counted = {"always": True, "unjudged": any(unknown)}[tail]

@@ -83,7 +83,7 @@ TRAITS: dict[str, str] = {
     "RBP": "graded unit earned climbs strict grows settles endless sinks",
     "RBP(p=0.5,gain=binary)": "graded unit earned climbs grows settles endless blind",
     "RBPresid": "unit settles pooled signed sized blind",
-    "RBPresid(tail=unjudged)": "unit settles pooled signed sized blind",
+    "RBPresid(tail=always)": "unit settles pooled signed sized blind",
 }
 CUTOFFS = (1, 2, 3, 5, 10, 30)
 EXPONENTIAL = "nDCG(gain=exp)"

@@ -237,7 +237,7 @@ def test_results_cannot_be_written_to(results: Results) -> None:
         *(("no_relevant", each) for each in ("error", None, 1)),
         *(("judged_only", each) for each in ("yes", None, 2)),
         *(("score_dtype", each) for each in ("float16", np.float32)),
-        *(("trec_eval", each) for each in ("11", 9, 10.0, True)),
+        *(("trec_eval", each) for each in ("11", 11, 10.0, True)),
     ],
 )
 def test_setting_is_no_option(setting: str, value: Any) -> None:

@@ -34,8 +34,8 @@ SPELLINGS = {
     "11pt_avg": "IPrecAvg", "infAP": "InfAP", "binG": "BinG", "G": "G", "G.1=2": "G(gain={1:2})",
     "Rndcg": "RnDCG", "ndcg_rel": "nDCGrel", "utility.2,-1,0,.5": "Utility(a=2,d=0.5)",
     "set_map": "SetAP", "num_nonrel_judged_ret": "NumNonRelRet", "unj_5": "Unjudged@5",
-    "rbp": "RBP(p=0.9)", "rbp.p=0.5": "RBP(p=0.5)", "RBP": "RBP", "rbp@5": "RBP(p=0.9)@5",
-    "rbp_resid": "RBPresid(p=0.9,tail=unjudged)", "set_F.4": "F(beta=2)", "yaap": "YAAP",
+    "rbp": "RBP", "rbp.p=0.5": "RBP(p=0.5)", "rbp@5": "RBP@5",
+    "rbp_resid": "RBPresid", "set_F.4": "F(weight=4)", "yaap": "YAAP",
     "ndcg_cut.23.4": "nDCG@23", "dcg": "DCG", "ideal_dcg": "IDCG",
     # ranx
     "ndcg@10": "nDCG@10", "ndcg@10-l2": "nDCG(rel=2)@10", "map-l2": "AP(rel=2)",
@@ -78,6 +78,7 @@ def all_settings() -> st.SearchStrategy[Measure]:
     numbers = st.one_of(st.integers(0, 9), st.floats(0, 1e6), st.floats(0, 1, exclude_min=True))
     values = {
         "rel": numbers,
+        "weight": st.floats(0.001, 1e6),
         "beta": st.one_of(st.integers(1, 9), st.floats(0.001, 1e6)),
         "norm": st.sampled_from(["all", "min", "found"]),
         "gain": st.one_of(

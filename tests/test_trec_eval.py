@@ -316,7 +316,7 @@ def test_version_10_stops_at_a_missing_topic(
     assert printed.status == 4
     assert printed.rows == [("map", topic, f"{AP[topic]:.4f}") for topic in topics]
     assert len(printed.err.splitlines()) == 1
-    assert f"(query '{first}'): a judged query is missing" in printed.err
+    assert f"(query '{first}'): it is judged and missing" in printed.err
 
 
 def test_the_class_stops_at_a_missing_topic_too() -> None:
@@ -781,7 +781,7 @@ def test_max_depth_forgets_the_rest() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        *(("trec_eval", value) for value in (True, 0, 9, 10, -1, 2.5, "x", "9.0.8", math.nan)),
+        *(("trec_eval", value) for value in (True, 0, 8, 11, -1, 2.5, "x", "9.0.8", math.nan)),
         *(("max_depth", value) for value in (True, 0, -1, 2.5, "x", math.nan)),
         *(("rel", value) for value in (True, -1, "x", math.nan, math.inf)),
     ],

@@ -18,7 +18,10 @@ WIDTH = 96
 def show_measures(options: argparse.Namespace) -> int:
     """Print what was asked for."""
     if options.name is not None:
-        print(_entry(parse_measures([options.name])[0].declaration))
+        meant = parse_measures([options.name])
+        if [str(each) for each in meant] != [meant[0].name]:
+            print(f"{options.name} is {' '.join(map(str, meant))}")
+        print(_entry(meant[0].declaration))
     elif options.format == "markdown":
         print(markdown_table())
     else:

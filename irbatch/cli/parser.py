@@ -25,7 +25,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_trec_eval(commands.add_parser("trec_eval", help="print what trec_eval prints"))
     _add_measures(commands.add_parser("measures", help="list the measures, or explain one"))
     warmup = commands.add_parser("warmup", help="compile everything once, e.g. in an image")
-    warmup.set_defaults(command=_warm_up)
+    warmup.set_defaults(command=_warm_up, parser=warmup)
     return parser
 
 
@@ -85,14 +85,14 @@ def _add_eval(parser: argparse.ArgumentParser) -> None:
         "--trec-eval", choices=VERSIONS,
         help="be as this version of trec_eval in what isn't said otherwise",
     )  # fmt: skip
-    parser.set_defaults(command=run_eval)
+    parser.set_defaults(command=run_eval, parser=parser)
 
 
 def _add_measures(parser: argparse.ArgumentParser) -> None:
     parser.description = "List all measures, or say all about one."
     parser.add_argument("name", metavar="NAME", nargs="?", help="in any accepted spelling")
     parser.add_argument("--format", choices=("text", "markdown"), default="text")
-    parser.set_defaults(command=show_measures)
+    parser.set_defaults(command=show_measures, parser=parser)
 
 
 def _warm_up(options: argparse.Namespace) -> int:

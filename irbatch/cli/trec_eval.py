@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import sys
 from collections import defaultdict
@@ -53,11 +54,11 @@ def add_trec_eval(parser: argparse.ArgumentParser) -> None:
         help="average over all judged queries; those missing from the run score 0",
     )  # fmt: skip
     parser.add_argument(
-        "-l", "--level_for_rel", dest="level", metavar="N", type=int, default=1,
+        "-l", "--level_for_rel", dest="level", metavar="N", type=whole_number, default=1,
         help="the least relevant grade (default 1)",
     )  # fmt: skip
     parser.add_argument(
-        "-M", "--Max_retrieved_per_topic", dest="max_depth", metavar="N", type=int,
+        "-M", "--Max_retrieved_per_topic", dest="max_depth", metavar="N", type=whole_number,
         help="ranks looked at (default all)",
     )  # fmt: skip
     parser.add_argument(
@@ -65,7 +66,7 @@ def add_trec_eval(parser: argparse.ArgumentParser) -> None:
         help="remove unjudged documents first",
     )  # fmt: skip
     parser.add_argument(
-        "-N", "--Number_docs_in_coll", dest="docs", metavar="N", type=int, default=0,
+        "-N", "--Number_docs_in_coll", dest="docs", metavar="N", type=whole_number, default=0,
         help="documents in the collection, for utility (default 0)",
     )  # fmt: skip
     parser.add_argument(
@@ -73,10 +74,25 @@ def add_trec_eval(parser: argparse.ArgumentParser) -> None:
         help="print deviations from the means in FILE, lines of: query measure mean deviation",
     )  # fmt: skip
     parser.add_argument(
+        "-R", "--Rel_info_format", choices=["qrels"], default="qrels",
+        help="the only format of judgments known here",
+    )  # fmt: skip
+    parser.add_argument(
+        "-T", "--Results_format", choices=["trec_results"], default="trec_results",
+        help="the only format of runs known here",
+    )  # fmt: skip
+    parser.add_argument(
         "-o", "--Output_old_results_format", action="store_true",
         help="nothing; trec_eval accepts it, too",
     )  # fmt: skip
-    parser.set_defaults(command=run_trec_eval)
+    parser.set_defaults(command=run_trec_eval, parser=parser)
+
+
+def whole_number(text: str) -> int:
+    """Read an option's number: digits and a sign, nothing else that Python would take."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,300}", text):
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number")
+    return int(text)
 
 
 def run_trec_eval(options: argparse.Namespace) -> int:
@@ -98,12 +114,12 @@ def run_trec_eval(options: argparse.Namespace) -> int:
         ):
             printed.append(line + "\n")
             if len(printed) == LINES:
-                sys.stdout.write("".join(printed))
+                print("".join(printed), end="")
                 printed.clear()
     except MissingTopicError as problem:
         print(f"irbatch: error: {problem}", file=sys.stderr)
         status = MISSING_TOPIC
-    sys.stdout.write("".join(printed))
+    print("".join(printed), end="")
     return status
 
 
@@ -138,4 +154,5 @@ def read_zscores(path: str) -> ZScores:
 
 
 def _is_number(text: str) -> bool:
-    return bool(re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|-?nan", text, re.ASCII))
+    known = bool(re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|-?nan", text, re.ASCII))
+    return known and not math.isinf(float(text))

@@ -142,7 +142,7 @@ def _parse(columns: list[bytes], form: Format) -> tuple[str, str, float]:
         if len(columns) == other.width:
             hint = f"; is this a {other.source} file?"
         raise InputError(
-            f"{len(columns)} columns where {form.width} are expected: "
+            f"{len(columns)} column{'s' * (len(columns) != 1)} where {form.width} are expected: "
             f"{_text(b' '.join(columns))[:80]!r}{hint}"
         )
     if _NUL in columns[0] or _NUL in columns[2]:

@@ -12,12 +12,14 @@ follows the order of the dictionary in `evaluate_custom`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from irbatch.errors import InputError
 from irbatch.evaluate import evaluate as evaluate_run
-from irbatch.measures import Measure, measure
+from irbatch.measures import check_cutoff, measure
+from irbatch.qrels import Qrels
+from irbatch.runs import Run
 
 __all__ = ["CUSTOM", "evaluate", "evaluate_custom"]
 
@@ -25,10 +27,10 @@ DIGITS = 5
 FAMILIES = {"NDCG": "nDCG", "MAP": "AP", "Recall": "R", "P": "P"}
 CUSTOM = {"MRR": "RR", "R_cap": "Rcap", "Hole": "Unjudged", "Accuracy": "Success"}
 CALLED = {
-    "MRR": ("mrr", "MRR", "mrr@k", "MRR@k", "mrr_cut", "MRR_cut"),
-    "R_cap": ("recall_cap", "r_cap", "r_cap@k", "R_cap", "R_cap@k"),
-    "Hole": ("hole", "hole@k", "Hole", "Hole@k"),
-    "Accuracy": ("acc", "top_k_acc", "accuracy", "accuracy@k", "Accuracy", "top_k_accuracy"),
+    "MRR": ("mrr", "mrr@k", "mrr_cut"),
+    "R_cap": ("recall_cap", "r_cap", "r_cap@k"),
+    "Hole": ("hole", "hole@k"),
+    "Accuracy": ("top_k_accuracy", "top_k_acc", "acc", "accuracy", "accuracy@k"),
 }
 
 Table = Mapping[str, Mapping[str, Any]]
@@ -38,7 +40,7 @@ Scores = dict[str, float]
 def evaluate(
     qrels: Table,
     results: Table,
-    k_values: Sequence[int],
+    k_values: Iterable[int],
     ignore_identical_ids: bool = True,
 ) -> tuple[Scores, Scores, Scores, Scores]:
     """Evaluate as ``EvaluateRetrieval.evaluate``: over the queries of both sides.
@@ -58,18 +60,23 @@ def evaluate(
     >>> evaluate({"q1": {"d1": 1, "d2": 2}}, {"q1": {"d1": 0.9, "d3": 0.8, "d2": 0.7}}, [1, 3])[0]
     {'NDCG@1': 0.5, 'NDCG@3': 0.76019}
     """
+    Qrels(qrels), Run(results)  # refuse what are none
+    if not results:
+        raise InputError("there are no rankings", source="run")
     rankings = _without_identical(results) if ignore_identical_ids else results
-    wanted = {f"{key}@{k}": measure(name) @ k for key, name in FAMILIES.items() for k in k_values}
-    judged = {query: documents for query, documents in qrels.items() if documents}
-    means = evaluate_run(judged, rankings, list(wanted.values()), trec_eval="9")
+    judged = {query: documents for query, documents in qrels.items() if len(documents)}
+    cutoffs = _check_cutoffs(k_values)
+    wanted = {key: [measure(name) @ k for k in cutoffs] for key, name in FAMILIES.items()}
+    every = [each for family in wanted.values() for each in family]
+    means = evaluate_run(judged, rankings, every, trec_eval="9")
     ndcg, map_, recall, precision = (
-        {f"{key}@{k}": round(means[wanted[f"{key}@{k}"]], DIGITS) for k in k_values}
-        for key in FAMILIES
+        {f"{key}@{each.cutoff}": round(means[each], DIGITS) for each in family}
+        for key, family in wanted.items()
     )
     return ndcg, map_, recall, precision
 
 
-def evaluate_custom(qrels: Table, results: Table, k_values: Sequence[int], metric: str) -> Scores:
+def evaluate_custom(qrels: Table, results: Table, k_values: Iterable[int], metric: str) -> Scores:
     """Evaluate as ``EvaluateRetrieval.evaluate_custom``: over all queries of the judgments.
 
     Args:
@@ -86,14 +93,22 @@ def evaluate_custom(qrels: Table, results: Table, k_values: Sequence[int], metri
     >>> evaluate_custom({"q1": {"d1": 1}}, {"q1": {"d2": 0.9, "d1": 0.8}}, [1, 2], metric="mrr")
     {'MRR@1': 0.0, 'MRR@2': 0.5}
     """
-    key = next((key for key, names in CALLED.items() if metric in names), None)
+    key = next((key for key, names in CALLED.items() if str(metric).lower() in names), None)
     if key is None:
         names = ", ".join(each[0] for each in CALLED.values())
         raise InputError(f"metric {metric!r} must be one of {names}", value=metric)
+    Qrels(qrels), Run(results)  # refuse what are none
     judgments = _judged_anywhere(qrels, results) if key == "Hole" else qrels
-    wanted: dict[int, Measure] = {k: measure(CUSTOM[key]) @ k for k in k_values}
-    means = evaluate_run(judgments, results, list(wanted.values()))
-    return {f"{key}@{k}": round(means[each], DIGITS) for k, each in wanted.items()}
+    wanted = [measure(CUSTOM[key]) @ k for k in _check_cutoffs(k_values)]
+    means = evaluate_run(judgments, results, wanted)
+    return {f"{key}@{each.cutoff}": round(means[each], DIGITS) for each in wanted}
+
+
+def _check_cutoffs(k_values: Iterable[int]) -> list[int]:
+    """Return the cutoffs, each once."""
+    if isinstance(k_values, str) or not isinstance(k_values, Iterable):
+        raise InputError(f"k_values {k_values!r:.80} are not several cutoffs", value=k_values)
+    return list(dict.fromkeys(check_cutoff(k) for k in k_values))
 
 
 def _without_identical(results: Table) -> Table:

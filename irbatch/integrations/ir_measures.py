@@ -13,7 +13,6 @@ in `RR` with a cutoff and in `Judged`.
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -51,7 +50,7 @@ def _set_precision(wish: Any) -> Measure:
 
 def _f_measure(wish: Any) -> Measure:
     # It hands its beta to trec_eval, where it weighs as beta² does in the definition.
-    return _with_rel("F")(wish)(beta=math.sqrt(wish["beta"]))
+    return _with_rel("F")(wish)(weight=wish["beta"])
 
 
 def _ndcg(wish: Any) -> Measure:

@@ -11,6 +11,7 @@ interpolated precision of an empty ranking.
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections import defaultdict
@@ -26,6 +27,7 @@ from irbatch.averaging import compute_values
 from irbatch.errors import InputError
 from irbatch.formats import QRELS, RUN, parse_table
 from irbatch.measures import NICKNAMES, TREC_MEASURES, Plan, TrecValue
+from irbatch.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats
 from irbatch.pack import pack_run
 from irbatch.qrels import Qrels
 from irbatch.runs import Run
@@ -53,7 +55,12 @@ supported_nicknames: dict[str, set[str]] = {
 
 # As pytrec_eval reads them: of what follows, as much as is numbers.
 _PARAMETERS = re.compile(r"[._]([0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*)")
-_ONE_NAME = ("several", "named", "weight")  # kinds whose names don't show their parameters
+_ONE_NAME = (
+    "several",
+    "named",
+    "weight",
+    "length",
+)  # kinds whose names don't show their parameters
 
 
 class RelevanceEvaluator:
@@ -80,10 +87,10 @@ class RelevanceEvaluator:
         relevance_level: int = 1,
         judged_docs_only_flag: bool = False,
     ) -> None:
-        whole = isinstance(relevance_level, int | np.integer)
-        if not whole or isinstance(relevance_level, bool) or relevance_level < 1:
+        whole = isinstance(relevance_level, int | np.integer) and relevance_level is not True
+        if not whole or not 1 <= relevance_level <= LARGEST_WHOLE:
             raise InputError(
-                f"relevance_level {relevance_level!r} must be a whole number of at least 1",
+                f"relevance_level {relevance_level!r:.40} must be a whole number of at least 1",
                 value=relevance_level,
             )
         self.measures = _combine(measures)
@@ -93,13 +100,13 @@ class RelevanceEvaluator:
             VERSION, None, None, judged_only=bool(judged_docs_only_flag), rel=self._level
         )
         wanted = dict.fromkeys(each.measure for each in self._values if each.measure)
-        self._plan = Plan(list(wanted), self._settings.open_parameters()) if wanted else None
+        self._measures = list(wanted)
         # Texts, such as runid, are 0.0 in pytrec_eval: the last column, which stays empty.
         places = {measure: place for place, measure in enumerate(wanted)}
         self._columns = [
             places[each.measure] if each.measure else len(wanted) for each in self._values
         ]
-        judged = {query: each for query, each in query_relevance.items() if len(each)}
+        judged = _drop_empty(query_relevance)
         self._qrels = Qrels(judged) if judged else None
         self._row_of = {query: row for row, query in enumerate(judged)}
 
@@ -116,7 +123,7 @@ class RelevanceEvaluator:
         Raises:
             InputError: a ValueError, for scores that are no numbers.
         """
-        if not scores or self._qrels is None:
+        if scores is None or self._qrels is None:
             return {}
         run = Run(scores)
         queries = [query for query in scores if query in self._row_of]
@@ -130,20 +137,35 @@ class RelevanceEvaluator:
         self, qrels: Qrels, run: Run, rows: npt.NDArray[np.intp]
     ) -> npt.NDArray[np.float64]:
         """Return the values of the plan's measures, and a column of zeros."""
-        if self._plan is None or not rows.size:
-            return np.zeros((rows.size, 1))
+        if not self._measures or not rows.size:
+            return np.zeros((rows.size, len(self._measures) + 1))
+        plan = Plan(self._measures, self._settings.open_parameters())
         blocks = pack_run(qrels, run, rows, self._settings.score_dtype)
-        values, _, _ = compute_values(self._plan, blocks, rows.size, self._settings, None)
-        settle(values, self._plan.measures, qrels, rows, self._level)
+        values, _, _ = compute_values(plan, blocks, rows.size, self._settings, None)
+        settle(values, self._measures, qrels, rows, self._level)
         return np.hstack([values, np.zeros((rows.size, 1))])
+
+
+def _drop_empty(query_relevance: Mapping[Any, Mapping[Any, Any]]) -> Mapping[Any, Any]:
+    """Leave out queries without judgments; `Qrels` refuses what are no judgments."""
+    if not isinstance(query_relevance, Mapping):
+        Qrels(query_relevance)
+    return {
+        query: each
+        for query, each in query_relevance.items()
+        if not isinstance(each, Mapping) or len(each)
+    }
 
 
 def _combine(measures: Iterable[str]) -> set[str]:
     """Write measures as ``name.parameter,parameter``, those of one name together."""
+    if isinstance(measures, str) or not isinstance(measures, Iterable):
+        raise InputError(f"measures {measures!r:.80} are not several names", source="measures")
     parameters: dict[str, set[str]] = defaultdict(set)
     for wish in measures:
-        for name in supported_nicknames.get(wish, (wish,)):
-            if name in supported_measures:
+        names = supported_nicknames.get(wish) if isinstance(wish, str) else None
+        for name in names or (wish,):
+            if isinstance(name, str) and name in supported_measures:
                 parameters[name] |= set()
                 continue
             stem, given = _split(name)
@@ -159,7 +181,7 @@ def _split(name: str) -> tuple[str, str]:
         match = _PARAMETERS.match(name, len(stem)) if name.startswith(stem) else None
         if match:
             return stem, match[1]
-    raise InputError(f"unsupported measure {name}", source="measures", value=name)
+    raise InputError(f"unsupported measure {name!r:.80}", source="measures", value=name)
 
 
 def _list_values(measures: set[str]) -> Iterator[TrecValue]:
@@ -181,7 +203,8 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     >>> parse_run(["q1 Q0 d1 1 2.5 mine"])
     {'q1': {'d1': 2.5}}
     """
-    return parse_table(_numbered(f_run), RUN)[0]
+    lines = list(_numbered(f_run))
+    return parse_table(lines, RUN)[0] if lines else {}
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
@@ -194,7 +217,8 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     >>> parse_qrel(["q1 0 d1 1"])
     {'q1': {'d1': 1}}
     """
-    table = parse_table(_numbered(f_qrel), QRELS)[0]
+    lines = list(_numbered(f_qrel))
+    table = parse_table(lines, QRELS)[0] if lines else {}
     for query, documents in table.items():
         for document, grade in documents.items():
             if not grade.is_integer():
@@ -204,8 +228,12 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
 
 
 def _numbered(lines: Iterable[str | bytes]) -> Iterator[tuple[int, bytes]]:
+    if isinstance(lines, str) or not isinstance(lines, Iterable):
+        raise InputError(f"{lines!r:.80} is not a file or a list of lines")
     for number, line in enumerate(lines, 1):
-        yield number, line if isinstance(line, bytes) else line.encode()
+        if not isinstance(line, str | bytes):
+            raise InputError(f"{line!r:.80} is not a line of text", line=number)
+        yield number, line if isinstance(line, bytes) else line.encode(errors="surrogatepass")
 
 
 def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
@@ -213,9 +241,17 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
 
     Args:
         measure: its name; of a ``gm_`` measure the values are logarithms.
-        values: one a query.
+        values: one a query. Of none the mean is NaN, as pytrec_eval has it.
+
+    Raises:
+        InputError: for values that are no numbers.
     """
-    numbers = np.fromiter(values, np.float64)
+    try:
+        numbers = as_floats(list(values))
+    except (*NUMBER_ERRORS, TypeError) as problem:
+        raise InputError(f"values of {measure} are numbers: {problem}") from None
+    if not numbers.size:
+        return 0.0 if measure.startswith("num_") else math.nan
     if measure.startswith("num_"):
         return float(numbers.sum())
     if measure.startswith("gm_"):
@@ -242,11 +278,8 @@ def patched() -> Iterator[ModuleType]:
     try:
         import pytrec_eval as module
     except ImportError:
-        sys.modules["pytrec_eval"] = here
-        try:
+        with _standing_in(here):
             yield here
-        finally:
-            del sys.modules["pytrec_eval"]
         return
     names = [name for name in __all__ if hasattr(module, name)]
     theirs = {name: getattr(module, name) for name in names}
@@ -257,3 +290,15 @@ def patched() -> Iterator[ModuleType]:
     finally:
         for name, value in theirs.items():
             setattr(module, name, value)
+
+
+@contextmanager
+def _standing_in(here: ModuleType) -> Iterator[None]:
+    """Be the module that pytrec_eval's name imports."""
+    before = {name: module for name, module in sys.modules.items() if name == "pytrec_eval"}
+    sys.modules["pytrec_eval"] = here
+    try:
+        yield
+    finally:
+        sys.modules.pop("pytrec_eval", None)
+        sys.modules.update(before)

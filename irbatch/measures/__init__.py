@@ -6,12 +6,13 @@ from irbatch.measures.declare import (
     Declaration,
     Measure,
     Spelling,
+    check_cutoff,
     styles,
 )
 from irbatch.measures.define import define_measure
 from irbatch.measures.gains import DISCOUNTS, GAINS, define_discount, define_gain
 from irbatch.measures.names import measure, parse_measures
-from irbatch.measures.parameters import GRADED, REL, Choice, Number, Points
+from irbatch.measures.parameters import GRADED, REL, Choice, Gain, Number, Points
 from irbatch.measures.plan import Plan
 from irbatch.measures.trec_names import (
     NICKNAMES,
@@ -32,12 +33,14 @@ __all__ = [
     "VERSIONS",
     "Choice",
     "Declaration",
+    "Gain",
     "Measure",
     "Number",
     "Plan",
     "Points",
     "Spelling",
     "TrecValue",
+    "check_cutoff",
     "define_discount",
     "define_gain",
     "define_measure",

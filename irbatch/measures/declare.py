@@ -20,6 +20,7 @@ from irbatch.errors import InputError
 from irbatch.measures.parameters import GRADED, Parameter
 
 __all__ = [
+    "AS_ANY_OTHER",
     "CATALOGUE",
     "Declaration",
     "Measure",
@@ -89,6 +90,9 @@ class Declaration:
         """Name the parameters that the formula takes as keyword arguments."""
         return (name for name in self.parameters if name not in GRADED)
 
+
+AS_ANY_OTHER = "as any other"
+"""Says of a measure that a query without relevant documents has a value like any other."""
 
 CATALOGUE: dict[str, Declaration] = {}
 """Every measure's declaration, by canonical name, in the order they are listed in."""

@@ -13,20 +13,18 @@ from collections.abc import Iterable, Iterator
 
 from irbatch.errors import InputError, raise_problems
 from irbatch.measures.declare import CATALOGUE, Measure, check_cutoff, normal
-from irbatch.measures.trec_names import TREC_MEASURES
+from irbatch.measures.trec_names import NICKNAMES, TREC_MEASURES
 
 __all__ = ["measure", "parse_measures"]
 
 MOST_DIGITS = 300  # of a cutoff
 
-TREC_FIXED = {name: each for name, each in TREC_MEASURES.items() if each.fixed}
-
 _FORM = re.compile(
     r"(?P<name>[^\s()@{}]+?)\s*(?:\((?P<settings>.*)\))?\s*(?:@\s*(?P<at>.+?))?\s*"
-    r"(?:-l(?P<rel>\d+))?"
+    r"(?:-l(?P<rel>[0-9]+))?"
 )
-_SUFFIXED = re.compile(r"(?P<name>.+?)(?:_at)?_(?P<cutoff>\d+)")
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_SUFFIXED = re.compile(r"(?P<name>.+?)(?:_at)?_(?P<cutoff>[0-9]+)")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 
 
@@ -140,10 +138,10 @@ def _parse(text: str, index: dict[str, Measure]) -> list[Measure]:
         raise InputError(f"{text!r} is not of the form NAME(parameter=value)@cutoff",
                          source="measures", value=text)  # fmt: skip
     meaning = index.get(normal(form["name"]))
-    if form["name"] in TREC_FIXED:  # trec_eval's rbp; ours is RBP, with another p
-        meaning = TREC_FIXED[form["name"]].values()[0].measure
     plain = form["at"] is None and form["settings"] is None
-    settings: dict[str, object] = {} if form["rel"] is None else {"rel": int(form["rel"])}
+    settings: dict[str, object] = {}
+    if form["rel"] is not None:
+        settings["rel"] = float(form["rel"])
     if plain and (found := _parse_trec_eval(form["name"], meaning)):
         return [each(**settings) for each in found]
     cutoffs: list[int] = []
@@ -153,15 +151,16 @@ def _parse(text: str, index: dict[str, Measure]) -> list[Measure]:
     if meaning is None:
         raise InputError(f"unknown measure {text!r}{_nearest(form['name'], text, index)}",
                          source="measures", value=text)  # fmt: skip
-    for each in _listed(form["at"]) if form["at"] is not None else ():
-        if "recall" in meaning.declaration.parameters and "." in each:
-            settings["recall"] = _parse_value(each, text)  # ir_measures' IPrec@0.1
-        else:
-            cutoffs.append(_parse_cutoff(each, text))
     if form["settings"]:
         settings |= _parse_settings(form["settings"], text)
-    meaning = meaning(**settings)
-    return [meaning @ cutoff for cutoff in cutoffs] if cutoffs else [meaning]
+    found = [meaning(**settings)]
+    at = _listed(form["at"]) if form["at"] is not None else []
+    if any("." in each for each in at) and "recall" in meaning.declaration.parameters:
+        if "recall" in settings:
+            raise InputError(f"{text!r} gives two recall points", source="measures", value=text)
+        return [found[0](recall=_parse_value(each, text)) for each in at]  # ir_measures' IPrec@0.1
+    cutoffs += [_parse_cutoff(each, text) for each in at]
+    return [found[0] @ cutoff for cutoff in cutoffs] if cutoffs else found
 
 
 def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
@@ -171,9 +170,12 @@ def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
         name: the name.
         meaning: what it means to us; this counts for our own names.
     """
+    if name in NICKNAMES:
+        every = (each for one in NICKNAMES[name] for each in TREC_MEASURES[one].values())
+        return [each.measure for each in every if each.measure]
     splits = [(name, "")]
     if meaning is None:
-        ends = [match.start() for match in re.finditer(r"_(?=[\d.])|_(?=\w+=)|\.", name)]
+        ends = [match.start() for match in re.finditer(r"_(?=[0-9.])|_(?=\w+=)|\.", name)]
         splits += [(name[:end], name[end + 1 :]) for end in ends]
     elif _is_ours(name, meaning):
         return []
@@ -198,9 +200,10 @@ def _listed(text: str) -> list[str]:
 
 def _parse_cutoff(text: str, whole: str) -> int:
     # More digits than any ranking has documents: beyond what int() reads at all.
+    hint = "; parameters go before the @" if "(" in text else ""
     if len(text) > MOST_DIGITS or not re.fullmatch(r"\d+", text, re.ASCII) or int(text) < 1:
         raise InputError(
-            f"cutoff {text[:40]!r} in {whole[:80]!r} must be a whole number of at least 1",
+            f"cutoff {text[:40]!r} in {whole[:80]!r} must be a whole number of at least 1{hint}",
             source="measures",
             value=text,
         )

@@ -84,7 +84,12 @@ class Gain:
             raise ValueError("one of " + ", ".join(GAINS) + ", or a map {grade:gain}")
         try:
             numbers = Number(None)
-            return tuple(sorted((numbers.check(g), numbers.check(v)) for g, v in pairs))
+            found = tuple(sorted((numbers.check(g), numbers.check(v)) for g, v in pairs))
+            if len({grade for grade, _ in found}) < len(found):
+                raise ValueError("one gain a grade")
+            if any(grade < 0 and gain != 0 for grade, gain in found):
+                raise ValueError("gains of grades of 0 or more")
+            return tuple((grade, gain) for grade, gain in found if grade >= 0)
         except (TypeError, ValueError):
             raise ValueError("a map of grades to gains, such as {1:3,2:9}") from None
 
@@ -104,10 +109,13 @@ class Points:
 
     def check(self, value: object) -> tuple[float, ...]:
         """Return the numbers in ascending order, or raise ValueError."""
+        each = Number(None, least=self.least, most=self.most)
         if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
             raise ValueError("several numbers, such as {0.25,0.5,0.75}")
-        each = Number(None, least=self.least, most=self.most)
-        numbers = tuple(sorted(each.check(number) for number in value))
+        try:
+            numbers = tuple(sorted(each.check(number) for number in value))
+        except (TypeError, ValueError) as what:
+            raise ValueError(f"several numbers, each of them {what}") from None
         if not numbers or len(set(numbers)) < len(numbers):
             raise ValueError("several numbers, each once, such as {0.25,0.5,0.75}")
         return numbers

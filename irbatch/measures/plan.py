@@ -11,7 +11,7 @@ import numpy.typing as npt
 from irbatch.errors import InputError
 from irbatch.judged import JudgedRanks
 from irbatch.matrix import RelevanceMatrix
-from irbatch.measures.declare import Measure
+from irbatch.measures.declare import AS_ANY_OTHER, Measure
 from irbatch.measures.gains import make_weighting
 from irbatch.prefix import FULL_DEPTH, PrefixStatistics, Scan, ScanRequest
 from irbatch.scan import scan
@@ -98,7 +98,8 @@ class Plan:
         """
         values = np.empty((matrix.retrieved.size, len(self.measures)))
         if self._of_prefixes:
-            scanned = scan(matrix, self._request, threads)
+            with np.errstate(over="ignore"):  # of enormous gains; formulas' values are checked
+                scanned = scan(matrix, self._request, threads)
             for group in self._of_prefixes:
                 values[:, group.positions] = self._from_prefixes(group, scanned)
         collected = _Collected(matrix)
@@ -162,7 +163,8 @@ def _apply(measure: Measure, known: PrefixStatistics | JudgedRanks, at: tuple[in
     own = {name: measure[name] for name in declaration.own_parameters()}
     queries = known.retrieved.shape[0]
     try:
-        values = np.asarray(declaration.formula(known, **own), np.float64)
+        with np.errstate(all="ignore"):  # what comes of it is refused below
+            values = np.asarray(declaration.formula(known, **own), np.float64)
     except InputError:
         raise
     except Exception as problem:
@@ -175,8 +177,10 @@ def _apply(measure: Measure, known: PrefixStatistics | JudgedRanks, at: tuple[in
             f"the formula of {measure.name} returned shape {values.shape} for {(queries, *at)}",
             source="measures",
         )
-    if np.isnan(values).any():
-        raise InputError(f"the formula of {measure.name} returned NaN", source="measures")
+    if not np.isfinite(values).all():
+        value = values[~np.isfinite(values)].flat[0]
+        shown = "NaN" if np.isnan(value) else value
+        raise InputError(f"the formula of {measure.name} returned {shown}", source="measures")
     return np.broadcast_to(values, (queries, *at))
 
 
@@ -207,7 +211,9 @@ def _anything_to_find(group: _Group, matrix: RelevanceMatrix) -> npt.NDArray[np.
 
 def _looks_for_relevant(measure: Measure) -> bool:
     """Tell whether a query without relevant documents leaves the measure nothing to say."""
-    return measure.aggregate != "sum" and "rel" in measure.declaration.parameters
+    declaration = measure.declaration
+    looks = declaration.no_relevant != AS_ANY_OTHER and "rel" in declaration.parameters
+    return measure.aggregate != "sum" and looks
 
 
 def _scan_cutoff(measure: Measure) -> float:

@@ -37,8 +37,10 @@ RUN_ID = "runid"
 RELSTRING = "relstring"
 TEXTS = (RUN_ID, RELSTRING)  # printed, but no measures
 
-_WHOLE = re.compile(r"\s*([+-]?\d+)")
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)")
+LONGEST = 2**31  # relstring
+
+_WHOLE = re.compile(r"\s*([+-]?\d{1,300})", re.ASCII)
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,6 @@ class TrecMeasure:
         takes: what parameters it takes, see `_READERS`.
         defaults: the parameters when none are given.
         into: our parameters that they become.
-        fixed: our parameters that it always has.
         since: the version it came with.
         in_all: whether ``all_trec`` includes it.
     """
@@ -76,7 +77,6 @@ class TrecMeasure:
     takes: str = ""
     defaults: str = ""
     into: tuple[str, ...] = ()
-    fixed: tuple[tuple[str, object], ...] = ()
     since: int = 9
     in_all: bool = True
 
@@ -95,7 +95,7 @@ class TrecMeasure:
                 found.append(TrecValue(label, None, settings.get("length")))
                 continue
             plain = Measure(self.meaning, declaration=CATALOGUE[self.meaning])
-            meaning = plain(**{**dict(self.fixed), **settings})
+            meaning = plain(**settings)
             found.append(TrecValue(label, meaning if cutoff is None else meaning @ cutoff))
         return found
 
@@ -124,7 +124,7 @@ def _read_points(trec: TrecMeasure, parameters: str) -> _Settings:
 def _read_length(trec: TrecMeasure, parameters: str) -> _Settings:
     """``10``: one whole number, whatever follows."""
     length = int(_numbers(trec, parameters, _NUMBER)[0])
-    yield _labelled(trec, parameters), {trec.into[0]: max(length, 0)}, None
+    yield _labelled(trec, parameters), {trec.into[0]: min(max(length, 0), LONGEST)}, None
 
 
 def _read_several(trec: TrecMeasure, parameters: str) -> _Settings:
@@ -142,11 +142,11 @@ def _read_named(trec: TrecMeasure, parameters: str) -> _Settings:
 
 
 def _read_weight(trec: TrecMeasure, parameters: str) -> _Settings:
-    """``2``: the square of our beta."""
+    """``2``: one number, whatever follows."""
     (weight,) = _numbers(trec, parameters, _NUMBER)[:1]
     if weight <= 0:
         raise _refusal(trec, parameters, "a number above 0")
-    yield _labelled(trec, parameters), {"beta": math.sqrt(weight)}, None
+    yield _labelled(trec, parameters), {trec.into[0]: weight} if parameters else {}, None
 
 
 def _read_gains(trec: TrecMeasure, parameters: str) -> _Settings:
@@ -157,7 +157,7 @@ def _read_gains(trec: TrecMeasure, parameters: str) -> _Settings:
         name, equals, value = pair.partition("=")
         number = _NUMBER.match(value)
         if not equals or number is None:
-            raise _refusal(trec, parameters, "grade=gain, …")
+            raise _refusal(trec, parameters, f"{'p=0.9, ' if trec.into else ''}grade=gain, …")
         if name in trec.into:
             settings[name] = float(number[1])
         elif _WHOLE.fullmatch(name) and int(name) >= 0:
@@ -188,6 +188,8 @@ def _numbers(trec: TrecMeasure, parameters: str, form: re.Pattern[str]) -> list[
         if match is None:
             raise _refusal(trec, parameters, "numbers separated by commas")
         numbers.append(float(match[1]))
+    if not all(map(math.isfinite, numbers)):
+        raise _refusal(trec, parameters, "finite numbers")
     return numbers
 
 
@@ -203,7 +205,7 @@ def _labelled(trec: TrecMeasure, parameters: str) -> str:
 
 def _refusal(trec: TrecMeasure, parameters: str, what: str) -> InputError:
     return InputError(
-        f"parameters {parameters!r} of trec_eval's {trec.name} must be {what}",
+        f"parameters {parameters[:80]!r} of trec_eval's {trec.name} must be {what}",
         source="measures",
         value=parameters,
     )
@@ -246,11 +248,11 @@ TREC_MEASURES: dict[str, TrecMeasure] = {
         TrecMeasure("set_relative_P", "Rcap"),
         TrecMeasure("set_recall", "R"),
         TrecMeasure("set_map", "SetAP"),
-        TrecMeasure("set_F", "F", "weight", "1"),
+        TrecMeasure("set_F", "F", "weight", "1", ("weight",)),
         TrecMeasure("num_nonrel_judged_ret", "NumNonRelRet"),
         TrecMeasure("yaap", "YAAP", in_all=False),
-        TrecMeasure("rbp", "RBP", "gains", "", ("p",), (("p", 0.9),), since=10),
-        TrecMeasure("rbp_resid", "RBPresid", fixed=(("p", 0.9), ("tail", "unjudged")), since=10),
+        TrecMeasure("rbp", "RBP", "gains", "", ("p",), since=10),
+        TrecMeasure("rbp_resid", "RBPresid", since=10),
         TrecMeasure("unj", "Unjudged", "cutoffs", "5,10,20", since=10),
     )
 }

@@ -65,6 +65,7 @@ def _pack_block(
         listed, depths = counts, judged.depths[picks]
         counts = _count(_encode(everything, levels, depths), depths, levels)
         _check_judged(listed, counts, levels, [labels.queries[pick] for pick in picks])
+        counts = np.maximum(counts, listed)  # ranked documents of grade 0 need not be listed
     yield Block(picks, RelevanceMatrix(codes, levels, retrieved, counts, complete=True))
 
 

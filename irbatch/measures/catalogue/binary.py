@@ -76,8 +76,9 @@ def capped_recall(s: PrefixStatistics) -> Array:
 
 @builtin(
     "F",
-    definition="F-measure: the harmonic mean of P@k and R@k, recall weighted beta times.",
-    parameters={"beta": Number(1.0, above=0.0), "rel": REL},
+    definition="F-measure: the harmonic mean of P@k and R@k, recall weighted beta times; "
+    "weight is beta², where given.",
+    parameters={"beta": Number(1.0, above=0.0), "weight": Number(None, above=0.0), "rel": REL},
     past_end="As P and R.",
     source="van Rijsbergen 1979",
     aliases=("F1", "FMeasure"),
@@ -87,10 +88,10 @@ def capped_recall(s: PrefixStatistics) -> Array:
         Spelling("ranx", "f1", "f1@{k}"),
     ),
 )
-def f_measure(s: PrefixStatistics, beta: float) -> Array:
+def f_measure(s: PrefixStatistics, beta: float, weight: float | None) -> Array:
     """Return (1 + beta²) P R / (beta² P + R)."""
     p, r = ratio(s.hits, s.cutoff), ratio(s.hits, s.relevant)
-    weight = beta * beta
+    weight = beta * beta if weight is None else weight
     return ratio((1.0 + weight) * p * r, weight * p + r)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from irbatch.measures.declare import Spelling
+from irbatch.measures.declare import AS_ANY_OTHER, Spelling
 from irbatch.measures.formulas import Array, builtin, ratio
 from irbatch.measures.parameters import REL, Number
 from irbatch.prefix import PrefixStatistics
@@ -15,7 +15,7 @@ from irbatch.prefix import PrefixStatistics
     definition="Judged share: documents with a judgment, of any grade, among the first k.",
     parameters={},
     past_end="The divisor is the number of documents there are, min(k, retrieved).",
-    no_relevant="as any other",
+    no_relevant=AS_ANY_OTHER,
     source="MacAvaney et al. 2022",
     spellings=(Spelling("ir_measures", "Judged", "Judged@{k}"),),
 )
@@ -29,7 +29,7 @@ def judged_share(s: PrefixStatistics) -> Array:
     definition="Unjudged share: documents without a grade of 0 or more among the first k.",
     parameters={},
     past_end="Ranks past the end count as judged: the divisor stays k.",
-    no_relevant="as any other",
+    no_relevant=AS_ANY_OTHER,
     source="trec_eval 10",
     spellings=(Spelling("trec_eval", "", "unj_{k}"),),
 )
@@ -53,7 +53,7 @@ def unjudged_share(s: PrefixStatistics) -> Array:
     },
     range=(-np.inf, np.inf),
     past_end="Counts what there is.",
-    no_relevant="as any other",
+    no_relevant=AS_ANY_OTHER,
     source="Hull 1998; trec_eval",
     spellings=(Spelling("trec_eval", "utility"),),
 )
@@ -87,7 +87,7 @@ def number_of_queries(s: PrefixStatistics) -> Array:
     aggregate="sum",
     range=(0.0, np.inf),
     past_end="Counts what there is.",
-    no_relevant="as any other",
+    no_relevant=AS_ANY_OTHER,
     spellings=(Spelling("trec_eval", "num_ret"), Spelling("ir_measures", "NumRet")),
 )
 def number_retrieved(s: PrefixStatistics) -> Array:
@@ -130,7 +130,7 @@ def number_relevant_retrieved(s: PrefixStatistics) -> Array:
     aggregate="sum",
     range=(0.0, np.inf),
     past_end="Counts what there is.",
-    no_relevant="as any other",
+    no_relevant=AS_ANY_OTHER,
     spellings=(Spelling("trec_eval", "num_nonrel_judged_ret"),),
 )
 def number_nonrelevant_retrieved(s: PrefixStatistics) -> Array:

@@ -169,7 +169,8 @@ def _discount_by_loss(
                     possible += max(ideal[first + reached], 1.0) if reached < wanted else 1.0
                     reached += 1
                 so_far += gained[i]
-                total += gained[i] / math.log2(2.0 + possible - so_far)
+                # Never more than possible was gained, but for rounding of large sums.
+                total += gained[i] / math.log2(max(2.0 + possible - so_far, 2.0))
         all_gains = 0.0
         for i in range(first, first + wanted):
             all_gains += ideal[i]

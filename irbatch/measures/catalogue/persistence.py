@@ -9,11 +9,11 @@ import numpy as np
 
 from irbatch.judged import JudgedRanks
 from irbatch.matrix import PAD
-from irbatch.measures.declare import Spelling
+from irbatch.measures.declare import AS_ANY_OTHER, Spelling
 from irbatch.measures.formulas import Array, builtin
 from irbatch.measures.parameters import GRADED, Choice, Number
 
-PERSISTENCE = Number(0.8, above=0.0, below=1.0)
+PERSISTENCE = Number(0.9, above=0.0, below=1.0)
 
 
 @builtin(
@@ -25,7 +25,7 @@ PERSISTENCE = Number(0.8, above=0.0, below=1.0)
     past_end="Ranks past the end add 0.",
     source="Moffat & Zobel 2008; the division: trec_eval 10",
     aliases=("RankBiasedPrecision",),
-    spellings=(Spelling("trec_eval", "rbp", "", (("p", 0.9),)),),
+    spellings=(Spelling("trec_eval", "rbp"),),
 )
 def rank_biased_precision(j: JudgedRanks, p: float) -> Array:
     """Return the expected gain a document read."""
@@ -38,14 +38,14 @@ def rank_biased_precision(j: JudgedRanks, p: float) -> Array:
 @builtin(
     "RBPresid",
     definition="Residual of rank-biased precision: what it could rise by if all unjudged "
-    "documents were relevant, those past the end (tail=always) or only those retrieved and, once "
-    "there is one, those past the end (tail=unjudged).",
-    parameters={"p": PERSISTENCE, "tail": Choice("always", ("always", "unjudged"))},
+    "documents were relevant: those retrieved and, once there is one, all past the end "
+    "(tail=unjudged); or those past the end in any case (tail=always).",
+    parameters={"p": PERSISTENCE, "tail": Choice("unjudged", ("unjudged", "always"))},
     reads="judged",
     past_end="Ranks past the end are unjudged.",
-    no_relevant="as any other",
-    source="Moffat & Zobel 2008; tail=unjudged: trec_eval 10",
-    spellings=(Spelling("trec_eval", "rbp_resid", "", (("p", 0.9), ("tail", "unjudged"))),),
+    no_relevant=AS_ANY_OTHER,
+    source="tail=always: Moffat & Zobel 2008; tail=unjudged: trec_eval 10",
+    spellings=(Spelling("trec_eval", "rbp_resid"),),
 )
 def rank_biased_residual(j: JudgedRanks, p: float, tail: str) -> Array:
     """Return the chance that the reader meets a document without a judgment."""
