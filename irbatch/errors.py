@@ -92,6 +92,14 @@ def _rebuild(kind: type[InputError], message: str, fields: dict[str, Any]) -> In
     return kind(message, **fields)
 
 
+def shown(value: object, length: int = 80) -> str:
+    """Show a value in an error: not more of it than fits, and no more digits than Python allows."""
+    try:
+        return f"{value!r:.{length}}"
+    except ValueError:  # of whole numbers of more than some thousand digits
+        return f"a {type(value).__name__} of thousands of digits"
+
+
 def raise_problems(problems: Sequence[InputError]) -> None:
     """Raise the collected problems as one error; return quietly when there are none.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -70,13 +71,14 @@ class JudgedRanks:
         return self.matrix.retrieved
 
     def __post_init__(self) -> None:
-        for array in (self.gains, self.owners, self.ranks, self.codes):
-            array.flags.writeable = False  # shared by the measures of a call
+        matrix = self.matrix
+        _freeze(self.gains, self.owners, self.ranks, self.codes)
+        _freeze(matrix.codes, matrix.levels, matrix.retrieved, matrix.judged)
 
     @functools.cached_property
     def starts(self) -> Ints:
         """Where each query's documents begin and end, int64 ``(queries + 1,)``."""
-        return np.searchsorted(self.owners, np.arange(self.queries + 1))
+        return _freeze(np.searchsorted(self.owners, np.arange(self.queries + 1)))
 
     @functools.cached_property
     def lowest(self) -> int:
@@ -98,12 +100,12 @@ class JudgedRanks:
     @functools.cached_property
     def hits(self) -> npt.NDArray[np.intp]:
         """Which of the documents are relevant: intp, positions in `ranks`."""
-        return np.flatnonzero(self.codes >= self.lowest)
+        return _freeze(np.flatnonzero(self.codes >= self.lowest))
 
     @functools.cached_property
     def hit_starts(self) -> Ints:
         """Where each query's hits begin and end among `hits`, int64 ``(queries + 1,)``."""
-        return np.searchsorted(self.owners[self.hits], np.arange(self.queries + 1))
+        return _freeze(np.searchsorted(self.owners[self.hits], np.arange(self.queries + 1)))
 
     @functools.cached_property
     def hit_numbers(self) -> Ints:
@@ -113,7 +115,7 @@ class JudgedRanks:
     @functools.cached_property
     def gained(self) -> Floats:
         """The gain of each of the documents, float64 ``(documents,)``."""
-        return np.append(self.gains, 0.0)[np.maximum(self.codes, -1)]
+        return _freeze(np.append(self.gains, 0.0)[np.maximum(self.codes, -1)])
 
     @functools.cached_property
     def ideal(self) -> tuple[Floats, Ints]:
@@ -143,6 +145,13 @@ class JudgedRanks:
     def sum_over_hits(self, terms: Floats) -> Floats:
         """Add up one term a hit, in rank order: float64 ``(hits,)`` to ``(queries,)``."""
         return np.bincount(self.owners[self.hits], terms, self.queries).astype(np.float64)
+
+
+def _freeze(*arrays: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Make arrays read-only, as the measures of a call share them; return the first."""
+    for array in arrays:
+        array.flags.writeable = False
+    return arrays[0]
 
 
 def _word_of(code: int, matrix: RelevanceMatrix) -> np.int64:

@@ -179,7 +179,7 @@ class Results:
         return pl.DataFrame({"query": self.query_ids, **columns})
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """Return, or also write, everything as JSON; a NaN becomes null.
+        """Return, or also write, everything as JSON; what is no finite number becomes null.
 
         Args:
             path: where to write it; an existing file is replaced whole or not at all.
@@ -187,10 +187,12 @@ class Results:
         import json
 
         per_query = {
-            str(query): {name: None if math.isnan(value) else value for name, value in row.items()}
+            str(query): {
+                name: value if math.isfinite(value) else None for name, value in row.items()
+            }
             for query, row in self.to_dict().items()
         }
-        mean = {key: None if math.isnan(value) else value for key, value in self.mean().items()}
+        mean = {key: value if math.isfinite(value) else None for key, value in self.mean().items()}
         everything = {
             "name": self.name,
             "settings": self.settings,
@@ -291,7 +293,7 @@ class Results:
             return 0.0
         if how == "geometric":
             return math.exp(math.fsum(map(math.log, values)) / len(values))
-        return _sum(values) / len(values)
+        return _mean(values)
 
 
 def _sum(values: Sequence[float]) -> float:
@@ -299,7 +301,14 @@ def _sum(values: Sequence[float]) -> float:
     try:
         return math.fsum(values)
     except OverflowError:
-        return math.inf if math.fsum(value / len(values) for value in values) > 0 else -math.inf
+        return math.copysign(math.inf, _mean(values))
+
+
+def _mean(values: Sequence[float]) -> float:
+    try:
+        return math.fsum(values) / len(values)
+    except OverflowError:  # of the sum, not of the mean
+        return math.fsum(value / len(values) for value in values)
 
 
 def _many(number: int, noun: str) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.averaging import as_set, compute_values
-from irbatch.errors import InputError
+from irbatch.errors import InputError, shown
 from irbatch.matrix import NEGATIVE, RelevanceMatrix
 from irbatch.measures import TREC_MEASURES, Measure, Plan, TrecValue, list_measures
 from irbatch.pack import Block, pack_run
@@ -65,11 +65,15 @@ class TrecEval:
 
     def __post_init__(self) -> None:
         check_option("trec_eval", self.version)
-        if self.version is None or isinstance(self.measures, str):
-            raise InputError("a version is text, measures are several names", value=self.version)
+        if self.version is None:
+            raise InputError("a version must be named", value=self.version)
+        several = isinstance(self.measures, Sequence) and not isinstance(self.measures, str | bytes)
+        if not several or not all(isinstance(each, str) for each in self.measures):
+            raise InputError(f"measures {shown(self.measures)} are not several names",
+                             source="measures", value=self.measures)  # fmt: skip
         for name, number in (("level", self.level), ("docs", self.docs)):
             if type(number) is not int or not 0 <= number <= LARGEST:
-                raise InputError(f"{name}={number!r:.40} must be a whole number of at least 0",
+                raise InputError(f"{name}={shown(number)} must be a whole number of at least 0",
                                  value=number)  # fmt: skip
 
     def values(self) -> list[TrecValue]:

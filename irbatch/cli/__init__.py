@@ -26,6 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     from irbatch.cli.parser import make_parser
 
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = io.StringIO()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a console that can't show a letter

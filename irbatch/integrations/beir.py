@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from irbatch.errors import InputError
+from irbatch.errors import InputError, shown
 from irbatch.evaluate import evaluate as evaluate_run
 from irbatch.measures import check_cutoff, measure
 from irbatch.qrels import Qrels
@@ -106,9 +106,11 @@ def evaluate_custom(qrels: Table, results: Table, k_values: Iterable[int], metri
 
 def _check_cutoffs(k_values: Iterable[int]) -> list[int]:
     """Return the cutoffs, each once."""
-    if isinstance(k_values, str) or not isinstance(k_values, Iterable):
-        raise InputError(f"k_values {k_values!r:.80} are not several cutoffs", value=k_values)
-    return list(dict.fromkeys(check_cutoff(k) for k in k_values))
+    try:
+        cutoffs = list(k_values)
+    except TypeError:
+        raise InputError(f"k_values {shown(k_values)} are not several cutoffs") from None
+    return list(dict.fromkeys(map(check_cutoff, cutoffs)))
 
 
 def _without_identical(results: Table) -> Table:

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.averaging import compute_values
-from irbatch.errors import InputError
+from irbatch.errors import InputError, shown
 from irbatch.formats import QRELS, RUN, parse_table
 from irbatch.measures import NICKNAMES, TREC_MEASURES, Plan, TrecValue
 from irbatch.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats
@@ -90,7 +90,7 @@ class RelevanceEvaluator:
         whole = isinstance(relevance_level, int | np.integer) and relevance_level is not True
         if not whole or not 1 <= relevance_level <= LARGEST_WHOLE:
             raise InputError(
-                f"relevance_level {relevance_level!r:.40} must be a whole number of at least 1",
+                f"relevance_level {shown(relevance_level)} must be a whole number of at least 1",
                 value=relevance_level,
             )
         self.measures = _combine(measures)
@@ -160,7 +160,7 @@ def _drop_empty(query_relevance: Mapping[Any, Mapping[Any, Any]]) -> Mapping[Any
 def _combine(measures: Iterable[str]) -> set[str]:
     """Write measures as ``name.parameter,parameter``, those of one name together."""
     if isinstance(measures, str) or not isinstance(measures, Iterable):
-        raise InputError(f"measures {measures!r:.80} are not several names", source="measures")
+        raise InputError(f"measures {shown(measures)} are not several names", source="measures")
     parameters: dict[str, set[str]] = defaultdict(set)
     for wish in measures:
         names = supported_nicknames.get(wish) if isinstance(wish, str) else None
@@ -181,7 +181,7 @@ def _split(name: str) -> tuple[str, str]:
         match = _PARAMETERS.match(name, len(stem)) if name.startswith(stem) else None
         if match:
             return stem, match[1]
-    raise InputError(f"unsupported measure {name!r:.80}", source="measures", value=name)
+    raise InputError(f"unsupported measure {shown(name)}", source="measures", value=name)
 
 
 def _list_values(measures: set[str]) -> Iterator[TrecValue]:
@@ -229,10 +229,10 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
 
 def _numbered(lines: Iterable[str | bytes]) -> Iterator[tuple[int, bytes]]:
     if isinstance(lines, str) or not isinstance(lines, Iterable):
-        raise InputError(f"{lines!r:.80} is not a file or a list of lines")
+        raise InputError(f"{shown(lines)} is not a file or a list of lines")
     for number, line in enumerate(lines, 1):
         if not isinstance(line, str | bytes):
-            raise InputError(f"{line!r:.80} is not a line of text", line=number)
+            raise InputError(f"{shown(line)} is not a line of text", line=number)
         yield number, line if isinstance(line, bytes) else line.encode(errors="surrogatepass")
 
 
@@ -246,17 +246,20 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
     Raises:
         InputError: for values that are no numbers.
     """
+    if not isinstance(measure, str):
+        raise InputError(f"{shown(measure)} is not the name of a measure", value=measure)
     try:
         numbers = as_floats(list(values))
-    except (*NUMBER_ERRORS, TypeError) as problem:
-        raise InputError(f"values of {measure} are numbers: {problem}") from None
+    except (*NUMBER_ERRORS, TypeError):
+        raise InputError(f"values of {measure} are numbers, not {shown(values)}") from None
     if not numbers.size:
         return 0.0 if measure.startswith("num_") else math.nan
-    if measure.startswith("num_"):
-        return float(numbers.sum())
-    if measure.startswith("gm_"):
-        return float(np.exp(numbers.sum() / numbers.size))
-    return float(numbers.mean())
+    with np.errstate(over="ignore"):
+        if measure.startswith("num_"):
+            return float(numbers.sum())
+        if measure.startswith("gm_"):
+            return float(np.exp(numbers.sum() / numbers.size))
+        return float(numbers.mean())
 
 
 @contextmanager

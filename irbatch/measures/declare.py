@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.errors import InputError
+from irbatch.errors import InputError, shown
 from irbatch.measures.parameters import GRADED, Parameter
 
 __all__ = [
@@ -226,6 +226,8 @@ def check_cutoff(value: Any) -> int:
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or not 1 <= value <= LARGEST_CUTOFF:
         raise InputError(
-            f"cutoff {value!r} must be a whole number of at least 1", source="measures", value=value
+            f"cutoff {shown(value)} must be a whole number of at least 1",
+            source="measures",
+            value=value,
         )
     return int(value)
