@@ -142,6 +142,9 @@ def _search(
                 high = middle
         first = low
         high = starts[rows[i] + 1]
+        if first + 1 < high and scores[first + 1] < wanted[i]:
+            high = first + 1  # no tie, as a rule
+            low = high
         while low < high:
             middle = (low + high) // 2
             if scores[middle] >= wanted[i]:

@@ -1,6 +1,6 @@
 """What trec_eval would print: its measures, averages and lines, in both its versions.
 
-Topics are taken in the order of their ids, and sums run over them in that order with one division
+Queries are taken in the order of their ids, and sums run over them in that order with one division
 at the end, so that even the last digit printed is the same.
 """
 
@@ -22,20 +22,20 @@ from irbatch.qrels import Qrels
 from irbatch.runs import Run
 from irbatch.settings import Settings, check_option
 
-__all__ = ["MissingTopicError", "TrecEval", "ZScores", "settle"]
+__all__ = ["MissingQueryError", "TrecEval", "ZScores", "settle"]
 
-LEAST = math.log(1e-5)  # what a missing topic adds to a geometric mean in version 9
+LEAST = math.log(1e-5)  # what a missing query adds to a geometric mean in version 9
 MISSING_ZSCORE = -1_000_000.0
 ALL = "all"
 LARGEST = 10**300  # float64 must hold it
 
 Array = npt.NDArray[np.float64]
 ZScores = Mapping[str, Mapping[str, tuple[float, float]]]
-"""Topic to label to mean and standard deviation."""
+"""Query to label to mean and standard deviation."""
 
 
-class MissingTopicError(InputError):
-    """A judged topic is missing from the run, which version 10 does not evaluate without -c."""
+class MissingQueryError(InputError):
+    """A judged query is missing from the run, which version 10 does not evaluate without -c."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class TrecEval:
     Args:
         measures: names, nicknames and parameters as after ``-m``; none: the official ones.
         version: ``"9"`` or ``"10"``.
-        complete: average over all judged topics (``-c``).
+        complete: average over all judged queries (``-c``).
         level: the least relevant grade (``-l``).
         max_depth: ranks seen (``-M``), or None.
         judged_only: remove unjudged documents (``-J``).
@@ -77,7 +77,7 @@ class TrecEval:
                                  value=number)  # fmt: skip
 
     def values(self) -> list[TrecValue]:
-        """List what is printed of each topic, in order.
+        """List what is printed of each query, in order.
 
         Raises:
             InputError: for measures or parameters the version doesn't have.
@@ -101,7 +101,7 @@ class TrecEval:
         qrels: Qrels,
         run: Run,
         *,
-        per_topic: bool = False,
+        per_query: bool = False,
         summary: bool = True,
         zscores: ZScores | None = None,
     ) -> Iterator[str]:
@@ -109,21 +109,21 @@ class TrecEval:
 
         Args:
             qrels, run: as read from files: ids are text.
-            per_topic: the values of each topic (``-q``).
+            per_query: the values of each query (``-q``).
             summary: the averages (not with ``-n``).
             zscores: to print deviations from these instead of values (``-Z``).
 
         Raises:
-            InputError: when no topic is both judged and answered.
-            MissingTopicError: as version 10, without `complete`, after what precedes the topic.
+            InputError: when no query is both judged and answered.
+            MissingQueryError: as version 10, without `complete`, after what precedes the query.
         """
         table = _Table(self, qrels, run)
         if zscores is not None:
             table.standardize(zscores)
-        if per_topic:
-            yield from table.topic_lines()
+        if per_query:
+            yield from table.query_lines()
         if table.stopped_at is not None:
-            raise MissingTopicError(
+            raise MissingQueryError(
                 f"it is judged and missing, as are {table.missing - 1} others; -c scores them 0, "
                 "--as 9 leaves them out",
                 source="run",
@@ -141,16 +141,16 @@ def settle(
     rows: npt.NDArray[np.intp],
     level: float,
 ) -> None:
-    """Apply, in place, what is particular to trec_eval in the values of topics.
+    """Apply, in place, what is particular to trec_eval in the values of queries.
 
     Measures averaged geometrically have logarithms for values; and `Rndcg`, though a measure of
     gain, is 0 where nothing is relevant at the level.
 
     Args:
-        values: float64 ``(topics, measures)``.
+        values: float64 ``(queries, measures)``.
         measures: the measures.
         qrels: the judgments.
-        rows: the topics' places in `qrels.queries`.
+        rows: the queries' places in `qrels.queries`.
         level: the least relevant grade.
     """
     for place, measure in enumerate(measures):
@@ -162,7 +162,7 @@ def settle(
 
 
 class _Table:
-    """The values of all topics: one row a topic, one column a measure."""
+    """The values of all queries: one row a query, one column a measure."""
 
     def __init__(self, options: TrecEval, qrels: Qrels, run: Run) -> None:
         self.options, self.qrels, self.tag = options, qrels, run.tag
@@ -170,12 +170,12 @@ class _Table:
         self.prefix = ""
         self.stopped_at: str | None = None
         self.missing = 0
-        self.rows = self._choose_topics(run)
-        self.topics = [qrels.queries[row] for row in self.rows]
+        self.rows = self._choose_queries(run)
+        self.queries = [qrels.queries[row] for row in self.rows]
         wanted = dict.fromkeys(each.measure for each in self.columns if each.measure)
         self._places = {measure: place for place, measure in enumerate(wanted)}
         self._strings: dict[str, list[str]] = {
-            each.label: [""] * len(self.topics) for each in self._strung()
+            each.label: [""] * len(self.queries) for each in self._strung()
         }
         self._values = self._compute(run, list(wanted))
         self._settle(run)
@@ -183,8 +183,8 @@ class _Table:
     def _strung(self) -> Iterator[TrecValue]:
         return (each for each in self.columns if each.length is not None)
 
-    def _choose_topics(self, run: Run) -> npt.NDArray[np.intp]:
-        """Return the rows of the judged topics to evaluate, in the order of their ids."""
+    def _choose_queries(self, run: Run) -> npt.NDArray[np.intp]:
+        """Return the rows of the judged queries to evaluate, in the order of their ids."""
         order = sorted(range(len(self.qrels)), key=self.qrels.queries.__getitem__)
         answered = [self.qrels.queries[row] in run.rankings for row in order]
         complete = self.options.complete and self.options.version != "9"
@@ -222,10 +222,10 @@ class _Table:
     def _settle(self, run: Run) -> None:
         """Apply what is particular to trec_eval.
 
-        A ranking that version 10 makes up for a missing topic has no utility.
+        A ranking that version 10 makes up for a missing query has no utility.
         """
         settle(self._values, list(self._places), self.qrels, self.rows, self.options.level)
-        made_up = np.array([topic not in run.rankings for topic in self.topics], bool)
+        made_up = np.array([query not in run.rankings for query in self.queries], bool)
         for measure, place in self._places.items():
             if measure.name == "Utility":
                 self._values[made_up, place] = 0.0
@@ -234,20 +234,20 @@ class _Table:
         """Turn values into deviations from a mean, in standard deviations."""
         self.prefix = "Z"
         labels = {each.measure: each.label for each in self.columns}
-        for row, topic in enumerate(self.topics):
-            known = zscores.get(topic, {})
+        for row, query in enumerate(self.queries):
+            known = zscores.get(query, {})
             for measure, place in self._places.items():
                 value = float(self._values[row, place])
                 self._values[row, place] = _standardize(value, known.get(labels[measure]))
 
-    def topic_lines(self) -> Iterator[str]:
-        """Print each topic's values."""
-        for row, topic in enumerate(self.topics):
+    def query_lines(self) -> Iterator[str]:
+        """Print each query's values."""
+        for row, query in enumerate(self.queries):
             for each in self.columns:
                 if each.label in self._strings:
-                    yield _line(each.label, topic, f"'{self._strings[each.label][row]}'")
-                elif each.measure is not None and _shown_of_topics(each.measure):
-                    yield self._shown(each, topic, self._values[row, self._places[each.measure]])
+                    yield _line(each.label, query, f"'{self._strings[each.label][row]}'")
+                elif each.measure is not None and _shown_of_queries(each.measure):
+                    yield self._shown(each, query, self._values[row, self._places[each.measure]])
 
     def summary_lines(self) -> Iterator[str]:
         """Print the averages."""
@@ -258,9 +258,9 @@ class _Table:
                 yield _line(each.label, ALL, self.tag or "")
 
     def _average(self, measure: Measure) -> float:
-        """Sum a column in the order of topics; and divide, unless it is a count."""
+        """Sum a column in the order of queries; and divide, unless it is a count."""
         complete = self.options.complete
-        number = len(self.qrels) if complete else len(self.topics)
+        number = len(self.qrels) if complete else len(self.queries)
         if measure.name == "NumQ":
             return number
         column = self._values[:, self._places[measure]]
@@ -270,28 +270,28 @@ class _Table:
         if measure.aggregate == "sum":
             return total
         if measure.aggregate == "geometric":
-            return math.exp((total + (number - len(self.topics)) * LEAST) / number)
+            return math.exp((total + (number - len(self.queries)) * LEAST) / number)
         return total / number
 
-    def _shown(self, each: TrecValue, topic: str, value: float) -> str:
+    def _shown(self, each: TrecValue, query: str, value: float) -> str:
         whole = each.measure is not None and each.measure.aggregate == "sum" and not self.prefix
         text = f"{value:.0f}" if whole else f"{value:6.4f}"
-        return self.prefix + _line(each.label, topic, text)
+        return self.prefix + _line(each.label, query, text)
 
 
-def _line(label: str, topic: str, text: str) -> str:
-    return f"{label:22}\t{topic}\t{text}"
+def _line(label: str, query: str, text: str) -> str:
+    return f"{label:22}\t{query}\t{text}"
 
 
-def _shown_of_topics(measure: Measure) -> bool:
-    """Tell what is printed of each topic; the rest are of all topics only."""
+def _shown_of_queries(measure: Measure) -> bool:
+    """Tell what is printed of each query; the rest are of all queries only."""
     return measure.aggregate != "geometric" and measure.name != "NumQ"
 
 
-def _standardize(value: float, of_topic: tuple[float, float] | None) -> float:
-    if of_topic is None:
+def _standardize(value: float, of_query: tuple[float, float] | None) -> float:
+    if of_query is None:
         return MISSING_ZSCORE
-    mean, deviation = of_topic
+    mean, deviation = of_query
     if deviation:
         return (value - mean) / deviation
     return 0.0 if value == mean else MISSING_ZSCORE

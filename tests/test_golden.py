@@ -108,7 +108,7 @@ def check(case: Case, qrels: irbatch.Qrels, run: irbatch.Run) -> int:
 def check_lines(case: Case, qrels: irbatch.Qrels, run: irbatch.Run) -> int:
     """Print the evaluation."""
     options = TrecEval(("all_trec",), case.version, complete=case.complete, level=case.level)
-    check_text("".join(f"{line}\n" for line in options.lines(qrels, run, per_topic=True)), case)
+    check_text("".join(f"{line}\n" for line in options.lines(qrels, run, per_query=True)), case)
     return case.text().count("\n")
 
 

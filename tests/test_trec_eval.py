@@ -18,7 +18,7 @@ from refusal import refused
 
 import irbatch
 from irbatch.cli import main
-from irbatch.trec_eval import MissingTopicError, TrecEval
+from irbatch.trec_eval import MissingQueryError, TrecEval
 
 BOTH = pytest.mark.parametrize("version", ["9", "10"])
 
@@ -122,7 +122,7 @@ def test_lines_are_padded_and_separated_by_tabs(trec_eval: Command) -> None:
 def test_lines_are_those_of_the_class(trec_eval: Command) -> None:
     judged = irbatch.Qrels({"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"d": 1, "e": 12}})
     run = irbatch.Run({"q1": {"a": 3.0, "x": 2.0, "b": 1.0}, "q2": {"e": 1.0}}, tag="last")
-    lines = TrecEval(["all_trec"]).lines(judged, run, per_topic=True)
+    lines = TrecEval(["all_trec"]).lines(judged, run, per_query=True)
     assert list(lines) == trec_eval("-q", "-m", "all_trec").out.splitlines()
 
 
@@ -246,7 +246,7 @@ def test_the_old_format_is_accepted_and_ignored(trec_eval: Command, version: str
         (["-m", "P.5"], ["--measure", "P.5"]),
         (["-c"], ["--complete_rel_info_wanted"]),
         (["-l", "2"], ["--level_for_rel", "2"]),
-        (["-M", "1"], ["--Max_retrieved_per_topic", "1"]),
+        (["-M", "1"], ["--Max_retrieved_per_query", "1"]),
         (["-J"], ["--Judged_docs_only"]),
         (["-m", "utility.0,0,0,1", "-N", "9"], ["-m", "utility.0,0,0,1",
                                                 "--Number_docs_in_coll", "9"]),
@@ -322,10 +322,10 @@ def test_version_10_stops_at_a_missing_topic(
 def test_the_class_stops_at_a_missing_topic_too() -> None:
     judged = irbatch.Qrels({"1": {"a": 1}, "2": {"b": 1}, "3": {"c": 1}})
     lines = TrecEval(["map"]).lines(judged, irbatch.Run({"1": {"a": 1.0}, "3": {"c": 1.0}}),
-                                    per_topic=True)  # fmt: skip
+                                    per_query=True)  # fmt: skip
     assert next(lines) == "map                   \t1\t1.0000"
     error = refused(lambda: next(lines), "missing", source="run", query="2")
-    assert isinstance(error, MissingTopicError)
+    assert isinstance(error, MissingQueryError)
 
 
 @BOTH
@@ -690,7 +690,7 @@ def test_version_10_refuses_missing_topics(digits: Path) -> None:
     refused(lambda: irbatch.evaluate(*files, "AP", trec_eval="10"), "4 of 120 judged queries are "
             "missing", source="run", path=str(files[1]))  # fmt: skip
     lines = TrecEval(["map"]).lines(irbatch.read_qrels(files[0]), irbatch.read_run(files[1]))
-    with pytest.raises(MissingTopicError):
+    with pytest.raises(MissingQueryError):
         list(lines)
 
 

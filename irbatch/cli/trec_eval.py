@@ -14,13 +14,13 @@ from irbatch.errors import InputError
 from irbatch.formats import numbered_lines, read_qrels, read_run
 from irbatch.measures import NICKNAMES, VERSIONS
 from irbatch.qrels import Qrels
-from irbatch.trec_eval import MissingTopicError, TrecEval, ZScores
+from irbatch.trec_eval import MissingQueryError, TrecEval, ZScores
 from irbatch.version import __version__
 
 __all__ = ["add_trec_eval"]
 
 VERSION = f"irbatch {__version__}, as trec_eval 9.0.8 or 10.0"
-MISSING_TOPIC = 4  # trec_eval's exit status for it
+MISSING_QUERY = 4  # trec_eval's exit status for it
 LINES = 10_000  # written at once
 
 
@@ -40,7 +40,7 @@ def add_trec_eval(parser: argparse.ArgumentParser) -> None:
         help="the version to be like: 9 (9.0.8, as pytrec_eval) or 10 (default)",
     )  # fmt: skip
     parser.add_argument(
-        "-q", "--query_eval_wanted", dest="per_topic", action="store_true",
+        "-q", "--query_eval_wanted", dest="per_query", action="store_true",
         help="values of each query, too",
     )  # fmt: skip
     parser.add_argument("-n", "--nosummary", action="store_true", help="no averages")
@@ -58,7 +58,7 @@ def add_trec_eval(parser: argparse.ArgumentParser) -> None:
         help="the least relevant grade (default 1)",
     )  # fmt: skip
     parser.add_argument(
-        "-M", "--Max_retrieved_per_topic", dest="max_depth", metavar="N", type=whole_number,
+        "-M", "--Max_retrieved_per_query", dest="max_depth", metavar="N", type=whole_number,
         help="ranks looked at (default all)",
     )  # fmt: skip
     parser.add_argument(
@@ -110,15 +110,15 @@ def run_trec_eval(options: argparse.Namespace) -> int:
     status = 0
     try:
         for line in evaluation.lines(
-            qrels, run, per_topic=options.per_topic, summary=not options.nosummary, zscores=zscores
+            qrels, run, per_query=options.per_query, summary=not options.nosummary, zscores=zscores
         ):
             printed.append(line + "\n")
             if len(printed) == LINES:
                 print("".join(printed), end="")
                 printed.clear()
-    except MissingTopicError as problem:
+    except MissingQueryError as problem:
         print(f"irbatch: error: {problem}", file=sys.stderr)
-        status = MISSING_TOPIC
+        status = MISSING_QUERY
     print("".join(printed), end="")
     return status
 
