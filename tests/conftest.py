@@ -6,6 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+from trec_eval_command import QRELS, RUN, Command, Printed
+
+from irbatch.cli import main
 
 pytest.register_assert_rewrite("refusal", "relations")
 
@@ -26,3 +29,29 @@ def reference_data() -> Path:
 def digits() -> Path:
     """The example data set that ships with the project."""
     return REPOSITORY / "examples" / "data"
+
+
+@pytest.fixture
+def trec_eval(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
+    """Run `irbatch trec_eval` on two files, each given by what is in it or by where it is."""
+
+    def run(
+        *words: str,
+        qrels: str | bytes | Path = QRELS,
+        run: str | bytes | Path = RUN,
+        version: str | None = None,
+    ) -> Printed:
+        files = []
+        for name, given in (("qrels", qrels), ("run", run)):
+            path = given if isinstance(given, Path) else tmp_path / name
+            if not isinstance(given, Path):
+                path.write_bytes(given.encode() if isinstance(given, str) else given)
+            files.append(str(path))
+        options = [] if version is None else ["--as", version]
+        try:
+            status = main(["trec_eval", *options, *words, *files])
+        except SystemExit as leaving:  # argparse
+            status = int(leaving.code or 0)
+        return Printed(status, *capsys.readouterr())
+
+    return run

@@ -1,28 +1,19 @@
 """Measures that walk the judged documents, and the others new with them, on what is not usual."""
 
+from __future__ import annotations
+
 import copy
-import functools
 import json
 import math
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from refusal import refused
 
-from irbatch import (
-    Measure,
-    Results,
-    define_measure,
-    evaluate,
-    evaluate_ids,
-    evaluate_matrix,
-    evaluate_scores,
-    measure,
-)
-from irbatch.measures import CATALOGUE, Choice, Number, Points
+from irbatch import Results, evaluate, evaluate_ids, evaluate_matrix, evaluate_scores, measure
 
 LEAST = 1e-5  # the floor of geometric means
 
@@ -49,15 +40,6 @@ SKIPPED = [name for name in ALL if name not in (*RESIDUAL, "Unjudged", "NumNonRe
 QRELS = {"q1": {"a": 1, "b": 0, "c": 2, "d": -1}, "q2": {"x": 0}, "q3": {"y": 1}}
 RUN = {"q1": {"a": 1.0, "b": 2.0, "z": 3.0}, "q2": {"x": 1.0}, "q3": {"y": 1.0}}
 FAR = 10**18
-
-
-@pytest.fixture
-def _undefined_again() -> Iterator[None]:
-    """Forget what a test defines."""
-    before = dict(CATALOGUE)
-    yield
-    CATALOGUE.clear()
-    CATALOGUE.update(before)
 
 
 def check(results: Results, **others: float) -> None:
@@ -262,63 +244,6 @@ def test_missing_queries() -> None:
     refused(lambda: evaluate(QRELS, run, ALL, missing="error"), "2 of 3", "'q1', 'q2'")
 
 
-@pytest.mark.parametrize(
-    ("name", "parameter", "values", "fact"),
-    [
-        ("IPrec", "recall", [-0.1, -1], "at least 0"),
-        ("IPrec", "recall", [1.5, np.float32(2)], "at most 1"),
-        ("IPrec", "recall", [math.nan, math.inf], "a finite number"),
-        ("IPrec", "recall", ["x", "0.5", True, None, [0.5], 1j, np.array([0.5])], "a number"),
-        ("IPrec", "recall", [10**400], "float64"),
-        ("IPrec", "rounding", ["down", "", None, 1], "one of nearest, up"),
-        ("IPrecAvg", "rounding", ["down"], "one of nearest, up"),
-        ("IPrecAvg", "points", [(), [], (0.5, 0.5), [0.0, -0.0], iter(())], "each once"),
-        ("IPrecAvg", "points", ["x", "0.5", {}, {0.5: 1}, 0.5, None], "several numbers"),
-        ("IPrecAvg", "points", [[[0.5]], [0.5, None], [0.5, True], [0.5, "x"]], "a number"),
-        ("IPrecAvg", "points", [[0.5, math.nan], [math.inf]], "a finite number"),
-        ("IPrecAvg", "points", [[0, 1.5], [2]], "at most 1"),
-        ("IPrecAvg", "points", [[-0.5, 1]], "at least 0"),
-        ("RBP", "p", [0, 0.0, -1], "above 0"),
-        ("RBP", "p", [1, 2], "below 1"),
-        ("RBP", "p", ["0.5", True, None], "a number"),
-        ("RBPresid", "p", [1], "below 1"),
-        ("RBPresid", "tail", ["never", None, True], "one of unjudged, always"),
-        ("RprecMult", "times", [-1, -0.1], "at least 0"),
-        ("RprecMult", "times", [math.inf, math.nan], "a finite number"),
-        ("Utility", "docs", [-1], "at least 0"),
-        ("Utility", "a", [math.nan, -math.inf], "a finite number"),
-        ("G", "gain", ["nope", 3, None], "one of linear, exp, binary"),
-        ("G", "gain", [{"a": 1}, {1: math.nan}, {1: math.inf}, [(1,)]], "a map of grades"),
-        ("nDCGrel", "discount", ["nope", None, 2], "one of log2"),
-        ("Bpref", "rel", [-1], "at least 0"),
-    ],
-)
-def test_parameters(name: str, parameter: str, values: list[object], fact: str) -> None:
-    for value in values:
-        error = refused(functools.partial(measure(name), **{parameter: value}), name, fact)
-        assert error.value is value
-
-
-@pytest.mark.parametrize(
-    ("fact", "wishes"),
-    [
-        ("cutoff", ["IPrec@nan", "IPrecAvg@0.5", "YAAP@-1", "Bpref@0"]),
-        ("at most 1", ["IPrec@1.5", "IPrecAvg(points={0,2})"]),
-        ("at least 0", ["IPrec@-0.1", "RprecMult(times=-1)"]),
-        ("must be a number", ["IPrec@0.x", "GMAP(rel=x)", "RBP(p=1)@5"]),
-        ("a finite number", ["IPrecAvg(points={1e400})", "RprecMult(times=1e400)"]),
-        ("several numbers", ["IPrecAvg(points={.5,.5})", "IPrecAvg(points={.5:1})"]),
-        ("is not a number", ["IPrecAvg(points={.5,x})", "IPrecAvg(points={0.5,})"]),
-        ("no parameter", ["BinG(gain=exp)", "G(discount=ln)", "RnDCG(p=1)"]),
-        ("grade 1 has two gains", ["nDCGrel(gain={1:2,1:3})"]),
-    ],
-)
-def test_parameters_in_a_name(fact: str, wishes: list[str]) -> None:
-    for wish in wishes:
-        refused(functools.partial(measure, wish), fact)
-        refused(functools.partial(evaluate, QRELS, RUN, ["AP", wish]), fact)
-
-
 @pytest.mark.parametrize("name", ALL)
 def test_round_trips(name: str) -> None:
     wish = measure(name)
@@ -328,106 +253,3 @@ def test_round_trips(name: str) -> None:
     assert (again.to_json(), repr(again)) == (results.to_json(), repr(results))
     assert results.to_dict()["q3"] == {str(wish @ 2): results.values[2, 0]}
     assert f'"{wish @ 2}"' in results.to_csv() or str(wish @ 2) in results.to_csv()
-
-
-@pytest.mark.usefixtures("_undefined_again")
-class TestUsers:
-    """Measures of users that read judged documents, or that are averaged geometrically."""
-
-    @staticmethod
-    def define(formula: Callable[..., Any], **declared: Any) -> Measure:
-        return define_measure("Mine", **{"definition": "", "reads": "judged", **declared})(formula)
-
-    @pytest.mark.parametrize(
-        "formula",
-        [
-            lambda j: 1.0,
-            lambda j: None,
-            lambda j: np.ones(1),
-            lambda j: np.ones(j.queries + 1),
-            lambda j: np.ones((j.queries, 1)),
-            lambda j: np.ones((1, j.queries)),
-            lambda j: np.ones(0),
-        ],
-    )
-    def test_wrong_shapes(self, formula: Callable[..., Any]) -> None:
-        mine = self.define(formula)
-        refused(lambda: evaluate(QRELS, RUN, mine), "formula of Mine returned shape", "for (3,)")
-
-    @pytest.mark.parametrize(
-        ("formula", "fact"),
-        [
-            (lambda j: j.relevant * math.nan, "returned NaN"),
-            (lambda j: "abc", "ValueError"),
-            (lambda j: [object()] * j.queries, "TypeError"),
-            (lambda j: [[1], [1, 2], [3]], "ValueError"),
-            (lambda j: QRELS["x"], "KeyError: 'x'"),
-            (lambda j: j.hits_at_relevant, "no attribute 'hits_at_relevant'"),
-            (lambda: 1, "TypeError"),
-        ],
-    )
-    def test_failures(self, formula: Callable[..., Any], fact: str) -> None:
-        mine = self.define(formula)
-        refused(lambda: evaluate(QRELS, RUN, ["Bpref", mine]), "formula of Mine", fact,
-                source="measures")  # fmt: skip
-
-    @pytest.mark.parametrize("returned", [[2, 0, 1], (2.0, 0.0, 1.0), np.array([2, 0, 1], np.int8)])
-    def test_anything_that_makes_an_array(self, returned: Any) -> None:
-        assert evaluate(QRELS, RUN, self.define(lambda j: returned)).mean() == {"Mine": 1.0}
-
-    @pytest.mark.parametrize("reads", ["judged", "prefix"])
-    def test_geometric_mean_of_zeros(self, reads: str) -> None:
-        mine = self.define(lambda known: known.retrieved * 0.0, aggregate="geometric", reads=reads)
-        results = evaluate(QRELS, RUN, mine)
-        assert results["Mine"] == results.mean()["Mine"] == 0.0
-        assert "Mine  0.0000" in repr(results)
-        assert json.loads(results.to_json())["mean"] == {"Mine": 0.0}
-
-    def test_geometric_mean_without_the_zero(self) -> None:
-        mine = self.define(lambda j: j.relevant, aggregate="geometric")  # 2, 0, 1
-        assert evaluate(QRELS, RUN, mine)["Mine"] == 0.0
-        skipped = evaluate(QRELS, RUN, mine, no_relevant="skip")
-        assert skipped["Mine"] == pytest.approx(math.sqrt(2))
-
-    @pytest.mark.parametrize("value", [5e-324, 1e-300, 1e300])
-    def test_geometric_mean_of_extremes(self, value: float) -> None:
-        mine = self.define(lambda j: np.full(j.queries, value), aggregate="geometric")
-        assert evaluate(QRELS, RUN, mine)["Mine"] == pytest.approx(value, rel=1e-9)
-
-    @pytest.mark.parametrize(
-        ("declared", "fact"),
-        [
-            ({"aggregate": "median"}, "'mean', 'geometric', 'sum'"),
-            ({"aggregate": []}, "aggregate []"),
-            ({"reads": "scores"}, "'prefix', 'judged'"),
-            ({"reads": None}, "reads None"),
-            ({"parameters": {"points": (1, 2)}}, "parameter 'points' of Mine is (1, 2)"),
-        ],
-    )
-    def test_declarations(self, declared: dict[str, Any], fact: str) -> None:
-        refused(lambda: self.define(lambda j: j.relevant, **declared), fact)
-
-    def test_parameter_without_a_declaration(self) -> None:
-        refused(lambda: self.define(lambda j, points=(1, 2): j.relevant), "'points'", "parameters=")
-        refused(lambda: self.define(lambda j, points: j.relevant), "'points'", "parameters=")
-
-    def test_all_kinds_of_parameters(self) -> None:
-        mine = self.define(
-            lambda j, points, least, word: np.full(j.queries, sum(points) + least + len(word)),
-            parameters={
-                "points": Points((0.5,), most=3),
-                "least": Number(1.0, most=2.0),
-                "word": Choice("a", ("a", "bb")),
-            },
-        )
-        wish = mine(points=[3, 1], least=2, word="bb")
-        assert str(wish) == "Mine(points={1,3},least=2,word=bb)"
-        assert evaluate(QRELS, RUN, str(wish))[wish] == 8.0
-        refused(lambda: mine(points=[4]), "at most 3")
-        refused(lambda: mine(word="c"), "one of a, bb")
-
-    def test_undefined_again(self) -> None:
-        mine = self.define(lambda j: j.relevant)
-        frozen = pickle.dumps(evaluate(QRELS, RUN, mine))
-        del CATALOGUE["Mine"]
-        refused(lambda: pickle.loads(frozen), "'Mine' is not defined in this process")

@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 
 import pytest
 import pytrec_eval
+from comparing import outcome, without_ties
 from problems import nasty_problems
 from refusal import refused
 from test_against_tools import tamed
 
 from irbatch import InputError
 from irbatch.integrations.beir import evaluate, evaluate_custom
-from irbatch.integrations.pytrec_eval import patched
+from irbatch.integrations.pytrec_eval import RelevanceEvaluator, patched
 
 CUTOFFS = [1, 3, 5, 10, 100, 1000]
 FAMILIES = ("ndcg_cut", "map_cut", "recall", "P", "success")
@@ -28,6 +29,10 @@ Table = dict[str, dict[str, Any]]
 
 QRELS: Table = {"q": {"a": 2, "b": 0, "c": 1}, "p": {"d": 1}, "m": {"a": 1}}
 RUN: Table = {"q": {"b": 3.0, "a": 2.0, "x": 1.5, "c": 1.0}, "p": {"x": 2.0, "d": 1.0}}
+IDENTICAL: tuple[Table, Table] = (
+    {"q": {"q": 1, "a": 1}, "p": {"p": 1}},
+    {"q": {"q": 3.0, "x": 2.0, "a": 1.0}, "p": {"p": 1.0}},
+)
 
 
 def list_problems(seed: int, count: int, both: bool = False) -> list[tuple[Table, Table]]:
@@ -40,11 +45,6 @@ def list_problems(seed: int, count: int, both: bool = False) -> list[tuple[Table
         if shared:
             found.append(tuple({q: e for q, e in s.items() if q in keep} for s in (qrels, run)))
     return found
-
-
-def without_ties(run: Table) -> Table:
-    orders = {q: sorted(each, key=lambda d: (each[d], d)) for q, each in run.items()}
-    return {q: {d: float(place) for place, d in enumerate(each)} for q, each in orders.items()}
 
 
 @pytest.fixture(scope="module")
@@ -87,13 +87,65 @@ def mteb(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
+LOG3, LOG5 = math.log2(3), math.log2(5)
+# Of q, ranked b a x c, and of p, ranked x d; m is judged and not ranked.
+BY_HAND: dict[str, dict[str, float]] = {
+    "NDCG": {
+        "NDCG@1": 0,
+        "NDCG@3": ((2 / LOG3) / (2 + 1 / LOG3) + 1 / LOG3) / 2,
+        "NDCG@4": ((2 / LOG3 + 1 / LOG5) / (2 + 1 / LOG3) + 1 / LOG3) / 2,
+    },
+    "MAP": {
+        "MAP@1": 0,
+        "MAP@3": (1 / 2 / 2 + 1 / 2) / 2,
+        "MAP@4": ((1 / 2 + 2 / 4) / 2 + 1 / 2) / 2,
+    },
+    "Recall": {"Recall@1": 0, "Recall@3": (1 / 2 + 1) / 2, "Recall@4": 1},
+    "P": {"P@1": 0, "P@3": (1 / 3 + 1 / 3) / 2, "P@4": (2 / 4 + 1 / 4) / 2},
+    # The others are averaged over m, too.
+    "mrr": {"MRR@1": 0, "MRR@3": (1 / 2 + 1 / 2) / 3, "MRR@4": (1 / 2 + 1 / 2) / 3},
+    "recall_cap": {"R_cap@1": 0, "R_cap@3": (1 / 2 + 1) / 3, "R_cap@4": (2 / 2 + 1) / 3},
+    "hole": {"Hole@1": 1 / 3, "Hole@3": (1 / 3 + 1 / 3) / 3, "Hole@4": (1 / 4 + 1 / 4) / 3},
+    "top_k_accuracy": {"Accuracy@1": 0, "Accuracy@3": 2 / 3, "Accuracy@4": 2 / 3},
+}
+
+
+def check_by_hand(plain: Callable[..., Any], custom: Callable[..., Any]) -> None:
+    """Check values, keys and their order, with cutoffs in an order of their own."""
+    cutoffs = [4, 1, 3]
+    found = dict(zip(BY_HAND, plain(QRELS, copy.deepcopy(RUN), cutoffs), strict=False))
+    found |= {metric: custom(QRELS, RUN, cutoffs, metric) for metric in METRICS}
+    assert found.keys() == BY_HAND.keys()
+    for family, values in BY_HAND.items():
+        assert found[family] == {key: round(value, 5) for key, value in values.items()}
+        assert [key.partition("@")[2] for key in found[family]] == ["4", "1", "3"]
+
+
+def test_by_hand() -> None:
+    check_by_hand(evaluate, evaluate_custom)
+
+
+def test_by_hand_of_theirs(theirs: Any) -> None:
+    check_by_hand(theirs.evaluate, theirs.evaluate_custom)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_evaluate_custom_changes_nothing(metric: str) -> None:
+    for qrels, run in [(QRELS, RUN), IDENTICAL, *list_problems(61, 20)]:
+        before = repr((qrels, run))  # orders, too
+        evaluate_custom(qrels, run, CUTOFFS, metric)
+        assert repr((qrels, run)) == before
+
+
 @pytest.mark.parametrize("ignore", [True, False])
 def test_evaluate(theirs: Any, ignore: bool) -> None:
     for qrels, run in list_problems(41, 100):
         before = copy.deepcopy(run)
         found = evaluate(qrels, run, CUTOFFS, ignore)
         assert run == before
-        assert found == theirs.evaluate(qrels, before, CUTOFFS, ignore)
+        expected = theirs.evaluate(qrels, before, CUTOFFS, ignore)
+        assert found == expected
+        assert list(map(list, found)) == list(map(list, expected))
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -104,7 +156,9 @@ def test_evaluate_custom(theirs: Any, metric: str) -> None:
             run = {q: each for q, each in run.items() if max(qrels[q].values()) > 0}
         if run:
             expected = theirs.evaluate_custom(qrels, run, CUTOFFS, metric)
-            assert evaluate_custom(qrels, run, CUTOFFS, metric) == expected
+            found = evaluate_custom(qrels, run, CUTOFFS, metric)
+            assert found == expected
+            assert list(found) == list(expected)
 
 
 @pytest.mark.parametrize("metric", ["mrr", "MRR@k", "mrr_cut", "recall_cap", "R_cap", "r_cap@k",
@@ -115,12 +169,6 @@ def test_spellings(theirs: Any, metric: str) -> None:
     assert evaluate_custom(QRELS, RUN, CUTOFFS, metric) == expected
 
 
-IDENTICAL: tuple[Table, Table] = (
-    {"q": {"q": 1, "a": 1}, "p": {"p": 1}},
-    {"q": {"q": 3.0, "x": 2.0, "a": 1.0}, "p": {"p": 1.0}},
-)
-
-
 @pytest.mark.parametrize("ignore", [True, False])
 def test_identical_ids(theirs: Any, ignore: bool) -> None:
     qrels, run = copy.deepcopy(IDENTICAL)
@@ -128,13 +176,6 @@ def test_identical_ids(theirs: Any, ignore: bool) -> None:
     assert (qrels, run) == IDENTICAL
     assert found == theirs.evaluate(qrels, run, [1, 3], ignore_identical_ids=ignore)
     assert (run != IDENTICAL[1]) is ignore, "BEIR does change it"
-
-
-def outcome(call: Callable[[], Any]) -> Any:
-    try:
-        return call()
-    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
-        return type(error)
 
 
 ONE: Table = {"q": {"a": 1}}
@@ -175,32 +216,51 @@ def test_no_query_in_common(run: Table) -> None:
     refused(lambda: evaluate(QRELS, run, [1]))
 
 
-def agree_when_patched(run: Callable[[], Any]) -> Any:
-    """Check that patching changes nothing but who evaluates."""
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The runs that our evaluator is asked to evaluate."""
+    runs: list[Any] = []
+    evaluate_run = RelevanceEvaluator.evaluate
+
+    def spy(self: RelevanceEvaluator, scores: Any) -> Any:
+        runs.append(scores)
+        return evaluate_run(self, scores)
+
+    monkeypatch.setattr(RelevanceEvaluator, "evaluate", spy)
+    return runs
+
+
+def agree_when_patched(run: Callable[[], Any], asked: list[Any]) -> Any:
+    """Check that patching changes who evaluates, once a call, and nothing else."""
+    asked.clear()
     plain = run()
+    assert asked == []
     with patched():
         assert repr(run()) == repr(plain)
+    assert len(asked) == 1
+    assert repr(run()) == repr(plain)
+    assert len(asked) == 1
     return plain
 
 
-def test_beir_patched(theirs: Any) -> None:
+def test_beir_patched(theirs: Any, asked: list[Any]) -> None:
     for qrels, run in list_problems(47, 60):
 
         def call(qrels: Table = qrels, run: Table = run) -> Any:
             return theirs.evaluate(qrels, copy.deepcopy(run), CUTOFFS)
 
-        agree_when_patched(call)
+        agree_when_patched(call, asked)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # its own, of infinite scores
 @pytest.mark.parametrize("skip", [False, True])
-def test_mteb_patched(mteb: ModuleType, skip: bool) -> None:
+def test_mteb_patched(mteb: ModuleType, asked: list[Any], skip: bool) -> None:
     for qrels, run in list_problems(53, 40, both=True):
 
         def call(qrels: Table = qrels, run: Table = run) -> Any:
             return mteb.calculate_retrieval_scores(run, qrels, CUTOFFS, skip)
 
-        agree_when_patched(call)
+        agree_when_patched(call, asked)
 
 
 def means_of(qrels: Table, run: Table) -> dict[str, float]:
@@ -212,11 +272,11 @@ def means_of(qrels: Table, run: Table) -> dict[str, float]:
             for label in labels}  # fmt: skip
 
 
-def test_their_calls_patched() -> None:
+def test_their_calls_patched(asked: list[Any]) -> None:
     for qrels, run in list_problems(59, 60):
 
         def call(qrels: Table = qrels, run: Table = run) -> Any:
             return means_of(qrels, run)
 
-        means = agree_when_patched(call)
+        means = agree_when_patched(call, asked)
         assert evaluate(qrels, run, [10], False)[0]["NDCG@10"] == means["ndcg_cut_10"]

@@ -1,28 +1,25 @@
 """The provider for ir_measures against ir_measures' own providers.
 
 Theirs are asked for one measure at a time: several at once share an evaluator there, and some
-get the values of another. The disagreements that are meant are in a table, with a reason each.
+get the values of another.
 """
 
 from __future__ import annotations
 
 import math
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import ir_measures
 import pandas as pd
 import pytest
-from ir_measures import AP, IPrec, Judged, NumRel, NumRet, P, R, SetF, nDCG
-from ir_measures.providers import registry
+from comparing import Table, python, without_ties
+from ir_measures import AP, NumRet, P, R, nDCG
 from problems import nasty_problems
 from refusal import refused
 from test_against_tools import tamed
 
-from irbatch import InputError
 from irbatch.integrations.ir_measures import (
     MEANINGS,
     SUPPORTED,
@@ -49,8 +46,6 @@ NumQ NumRel NumRet NumRet(rel=1) NumRet(rel=2) Judged
 """.split()  # noqa: SIM905
 # Where they break ties, and scores that are one as float32, in another way.
 WITHOUT_TIES = ["RR@1", "RR@3", "RR(rel=2)@10", "Judged@1", "Judged@5", "Judged@10"]
-
-Table = dict[Any, dict[Any, Any]]
 Values = dict[str, dict[str, float]]
 
 QRELS: Table = {"q": {"a": 1, "b": 0, "c": 2, "n": -1}, "p": {"a": 1}, "m": {"a": 1}}
@@ -77,12 +72,6 @@ def by_query(metrics: Any) -> Values:
         assert each.query_id not in found.setdefault(str(each.measure), {})
         found[str(each.measure)][each.query_id] = each.value
     return found
-
-
-def without_ties(run: Table) -> Table:
-    """The same rankings, with whole scores."""
-    orders = {q: sorted(each, key=lambda d: (each[d], d)) for q, each in run.items()}
-    return {q: {d: float(place) for place, d in enumerate(each)} for q, each in orders.items()}
 
 
 # Values
@@ -163,22 +152,16 @@ def test_exponential_gain(name: str, provider: IrbatchProvider) -> None:
     assert found[name] == pytest.approx(theirs[name], abs=0.6e-5)  # it prints 5 digits
 
 
-# Installing
+def test_a_cutoff_of_0_ends_the_process_there(provider: IrbatchProvider) -> None:
+    code = "import ir_measures as m; m.calc_aggregate([m.P @ 0], {'q': {'a': 1}}, {'q': {'a': 1.}})"
+    assert python(code).returncode < 0, "killed by a signal"
+    refused(
+        lambda: ir_measures.calc_aggregate([R @ 0], QRELS, RUN),
+        "cutoff 0 must be a whole number of at least 1",
+    )
 
 
-def test_install_and_uninstall() -> None:
-    pipeline = ir_measures.DefaultPipeline.providers
-    before = list(pipeline)
-    assert "irbatch" not in [each.NAME for each in before]
-    installed = install()
-    assert install() is installed is registry["irbatch"]
-    assert pipeline == [installed, *before]
-    uninstall()
-    assert pipeline == before
-    uninstall()
-    assert pipeline == before
-    assert install() is installed
-    uninstall()
+# Who is asked
 
 
 def test_installed_it_is_asked_and_uninstalled_not(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,131 +245,3 @@ def test_queries_without_judgments(provider: IrbatchProvider) -> None:
     assert by_query(ir_measures.iter_calc([AP], {"q": {}, "p": {"a": 1}}, RUN)) == {
         "AP": {"q": 0.0, "p": 1.0}
     }
-
-
-# Accepted disagreements
-
-
-def first(measures: Any, qrels: Table | None = None, run: Table | None = None) -> Any:
-    """The mean of the first of some measures."""
-    wanted = measures if isinstance(measures, list) else [measures]
-    found = ir_measures.calc_aggregate(
-        wanted, QRELS if qrels is None else qrels, RUN if run is None else run
-    )
-    return found[wanted[0]]
-
-
-class Accepted(NamedTuple):
-    """A call with and without the provider, why the answers differ, and what they are."""
-
-    call: Callable[[], Any]
-    theirs: Any
-    ours: Any
-
-
-ONE: Table = {"q": {"a": 1}}
-TIE: Table = {"q": {"a": 1.0, "b": 1.0}}
-NEAR: Table = {"q": {"a": 1.0 + 1e-9, "b": 1.0}}
-MANY: Table = {"q": {f"d{i:02}": 1 for i in range(41)}}
-FIVE_FIRST: Table = {"q": {f"d{i:02}": 100.0 - i - (i > 4) for i in range(41)} | {"x": 95.5}}
-ACCEPTED = {
-    "one order for all: ties by id descending, in RR@k": Accepted(
-        lambda: first(ir_measures.RR @ 2, ONE, TIE), 1.0, 0.5),
-    "in Judged@k": Accepted(lambda: first(Judged @ 1, ONE, TIE), 1.0, 0.0),
-    "and scores as float32, in RR@k": Accepted(
-        lambda: first(ir_measures.RR @ 2, ONE, NEAR), 1.0, 0.5),
-    "and in Judged@k": Accepted(lambda: first(Judged @ 1, ONE, NEAR), 1.0, 0.0),
-    "nothing of an empty ranking is judged": Accepted(
-        lambda: first(Judged @ 1, ONE, {"q": {}}), ZeroDivisionError, 0.0),
-    "an empty ranking has precision 0, not 0/0": Accepted(
-        lambda: str(first(IPrec(judged_only=True) @ 0.0, ONE, {"q": {"x": 1.0}})), "nan", "0.0"),
-    "a NaN score has no rank": Accepted(
-        lambda: first(AP, ONE, {"q": {"a": math.nan}}), 1.0, InputError),
-    "recall 0.125 isn't 0.12": Accepted(
-        lambda: first(IPrec @ 0.125, MANY, FIVE_FIRST), 1.0, 41 / 42),
-    "no recall is above 1": Accepted(lambda: first(IPrec @ 1.5), 0.0, InputError),
-    "gains may have fractions": Accepted(
-        lambda: first(nDCG(gains={1: 0.5}), ONE, {"q": {"a": 1.0}}), TypeError, 1.0),
-    "a gain is not negative": Accepted(
-        lambda: first(nDCG(gains={1: -1}), {"q": {"b": 1, "a": 2}}, {"q": {"a": 1.0}}), 1.0,
-        InputError),
-    "what has a negative grade is unjudged, and gains nothing": Accepted(
-        lambda: first(nDCG(gains={-1: 2}), {"q": {"a": -1, "b": 0}}, {"q": {"a": 1.0}}), 1.0,
-        InputError),
-    "the level may be 0": Accepted(
-        lambda: first(P(rel=0) @ 1, {"q": {"a": 0}}, {"q": {"a": 1.0}}), TypeError, 1.0),
-    "a beta of 0 is refused": Accepted(
-        lambda: first(SetF(beta=0.0), ONE, {"q": {"a": 1.0}}), 1.0, InputError),
-    "a cutoff below 1 is bad input": Accepted(lambda: first(AP @ -1), ValueError, InputError),
-    "grades may be floats": Accepted(
-        lambda: first(P @ 1, {"q": {"a": 1.0}}, {"q": {"a": 1.0}}), TypeError, 1.0),
-    "ids may be numbers": Accepted(
-        lambda: first(P @ 1, {1: {2: 1}}, {1: {2: 1.0}}), TypeError, 1.0),
-    "NumRel has a level": Accepted(lambda: first(NumRel(rel=2)), ValueError, 1.0),
-}  # fmt: skip
-
-
-def outcome(call: Callable[[], Any]) -> Any:
-    """What a call returns, or the type of what it raises."""
-    try:
-        return call()
-    except (ArithmeticError, TypeError, ValueError) as error:
-        return type(error)
-
-
-@pytest.mark.parametrize("reason", ACCEPTED)
-def test_accepted_disagreements(reason: str) -> None:
-    call, theirs, mine = ACCEPTED[reason]
-    found = [outcome(call)]
-    install()
-    found.append(outcome(call))
-    uninstall()
-    assert found == [theirs, mine]
-    assert found[0] != found[1]
-
-
-def test_a_cutoff_of_0_ends_the_process_there(provider: IrbatchProvider) -> None:
-    code = "import ir_measures as m; m.calc_aggregate([m.P @ 0], {'q': {'a': 1}}, {'q': {'a': 1.}})"
-    assert python(code).returncode < 0, "killed by a signal"
-    refused(lambda: first(R @ 0), "cutoff 0 must be a whole number of at least 1")
-
-
-# Without ir_measures
-
-
-def python(code: str) -> subprocess.CompletedProcess[str]:
-    """Run code in a process of its own."""
-    words = [sys.executable, "-c", code]
-    return subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
-
-
-WITHOUT = """
-import sys
-class Blocker:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] == "ir_measures":
-            raise ModuleNotFoundError(name)
-sys.meta_path.insert(0, Blocker())
-import irbatch.integrations
-try:
-    import irbatch.integrations.ir_measures
-except ImportError as error:
-    print(error)
-"""
-
-
-def test_what_is_missing_is_named() -> None:
-    done = python(WITHOUT)
-    assert done.stderr == ""
-    assert "pip install ir_measures" in done.stdout
-
-
-def test_importing_installs_nothing() -> None:
-    code = """
-import ir_measures
-before = list(ir_measures.DefaultPipeline.providers)
-import irbatch.integrations.ir_measures
-assert ir_measures.DefaultPipeline.providers == before
-assert "irbatch" not in ir_measures.providers.registry
-"""
-    assert python(code).stderr == ""
