@@ -7,6 +7,7 @@ from typing import Any
 
 from irbatch.errors import InputError
 from irbatch.ids import same_kind
+from irbatch.text_rankings import TextRankings
 
 __all__ = ["Run"]
 
@@ -40,7 +41,7 @@ class Run:
                 source="run",
                 path=name,
             )
-        for query, documents in rankings.items():
+        for query, documents in () if isinstance(rankings, TextRankings) else rankings.items():
             if not isinstance(documents, Mapping):
                 raise InputError(
                     f"a query's ranking is a mapping of documents to scores, not a "

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import BinaryIO, cast
 
 from irbatch.errors import InputError
 
-__all__ = ["numbered_lines", "open_input"]
+__all__ = ["numbered_lines", "open_input", "read_whole"]
 
 # What archives begin with, and the modules that open them, loaded when one does.
 ARCHIVES = {
@@ -28,6 +28,9 @@ REFUSED = {
     re.compile(rb"\x28\xb5\x2f\xfd"): "is compressed with zstd: unpack it first",
     re.compile(rb"\xff\xfe|\xfe\xff|\x00\x00\xfe\xff"): "is UTF-16 or UTF-32 text, not UTF-8",
 }
+PACKED = 4  # bytes that one of an archive makes, about
+CHUNK = 1 << 24  # bytes
+MOST = 1 << 33  # bytes of a file that is held in memory as text
 BOM = b"\xef\xbb\xbf"
 
 
@@ -82,6 +85,42 @@ def numbered_lines(path: str | PathLike[str], source: str) -> Iterator[tuple[int
             raise InputError(
                 f"cannot be read on: {problem}", source=source, path=os.fspath(path), line=number
             ) from problem
+
+
+def read_whole(
+    path: str | PathLike[str], source: str, wanted: Callable[[int], bool]
+) -> bytes | None:
+    """Read a whole file at once, decompressed.
+
+    Args:
+        path: the file.
+        source: ``"qrels"`` or ``"run"``.
+        wanted: from its size in bytes, or about that, to whether it is to be read at all.
+
+    Returns:
+        Its bytes; None for standard input, and where `numbered_lines` is to read it and to say
+        what is wrong, or to stop in time.
+    """
+    try:
+        if os.fspath(path) == "-" or not Path(path).is_file():
+            return None
+        with open_input(path, source) as stream:
+            packed = not isinstance(stream, io.BufferedReader)
+            size = Path(path).stat().st_size * (PACKED if packed else 1)
+            if not wanted(size) or size > MOST:
+                return None
+            if not packed:
+                return stream.read()
+            data = bytearray()
+            while chunk := stream.read(CHUNK):
+                data += chunk
+                if len(data) > MOST:
+                    return None
+            return bytes(data)
+    except (InputError, MemoryError, ValueError):
+        return None
+    except _archive_errors():
+        return None
 
 
 def _archive_errors() -> tuple[type[Exception], ...]:

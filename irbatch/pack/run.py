@@ -18,10 +18,13 @@ from irbatch.errors import InputError, raise_problems
 from irbatch.ids import check_id, id_kind, kinds_of
 from irbatch.matrix import RelevanceMatrix
 from irbatch.numbers import NUMBER_ERRORS, as_floats, number_problem, pack_floats
-from irbatch.pack.block import Block, blank_matrix, plan_query_blocks
+from irbatch.pack.block import Block, plan_query_blocks
+from irbatch.pack.place import place_judged
+from irbatch.pack.text import pack_text
 from irbatch.qrels import Qrels
-from irbatch.ranking import as_compared, find_ranks, order_scores, rank_in_tie, round_scores
+from irbatch.ranking import as_compared, round_scores
 from irbatch.runs import Run
+from irbatch.text_rankings import TextRankings
 
 __all__ = ["pack_run"]
 
@@ -46,6 +49,9 @@ def pack_run(
     Raises:
         InputError: for a score that is not a number, or ids of another kind than the judgments'.
     """
+    if isinstance(run.rankings, TextRankings) and qrels.document_kind != "int":
+        yield from pack_text(qrels, run.rankings, rows, score_dtype)
+        return
     rankings = [run.rankings.get(qrels.queries[row], EMPTY) for row in rows.tolist()]
     depths = np.fromiter(map(len, rankings), np.int64, len(rankings))
     blocks = list(plan_query_blocks(qrels, rows, depths))
@@ -79,16 +85,10 @@ class _Join:
         """Look up, rank and place the judged documents."""
         self._check_documents()
         scores, wanted = self._read()
-        if not order_scores(scores, self.starts):
+        matrix = place_judged(self.qrels, self.rows, scores, self.starts, wanted, self._tied)
+        if matrix is None:
             raise_problems(list(self._score_problems()))
-        matrix, codes, owners = blank_matrix(self.qrels, self.rows, np.diff(self.starts))
-        found = np.flatnonzero(~np.isnan(wanted))
-        owners = owners[found]
-        ranks, equal = find_ranks(scores, self.starts, wanted[found], owners)
-        tied = np.flatnonzero(equal > 1)
-        if tied.size:
-            ranks[tied] += self._rank_ties(found[tied], owners[tied], wanted[found[tied]])
-        matrix.codes[owners, ranks] = codes[found]
+            raise AssertionError("a score is NaN, but none was found")
         return matrix
 
     def _read(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -124,27 +124,12 @@ class _Join:
         round_scores(scores, self.score_dtype)
         return scores, as_compared(found, self.score_dtype)
 
-    def _rank_ties(
-        self,
-        judgments: npt.NDArray[np.intp],
-        owners: npt.NDArray[np.int64],
-        scores: npt.NDArray[np.float64],
-    ) -> npt.NDArray[np.int64]:
-        """Rank judged documents, given as positions among the block's, inside their ties."""
-        ranks = np.zeros(judgments.size, np.int64)
-        documents = [d for row in self.rows.tolist() for d in self.qrels.documents[row]]
-        tied_rows, starts = np.unique(owners, return_index=True)  # owners ascend
-        for owner, mine in zip(
-            tied_rows, np.split(np.arange(owners.size), starts[1:]), strict=True
-        ):
-            ranking = self.rankings[owner]
-            retrieved = list(ranking)
-            fresh = as_compared(as_floats(ranking.values()), self.score_dtype)
-            for score in np.unique(scores[mine]):
-                tied = [retrieved[i] for i in np.flatnonzero(fresh == score)]
-                these = mine[scores[mine] == score]
-                ranks[these] = rank_in_tie(tied, [documents[judgments[i]] for i in these])
-        return ranks
+    def _tied(self, owner: int, score: float) -> list[Any]:
+        """List the documents of a ranking that have some score."""
+        ranking = self.rankings[owner]
+        retrieved = list(ranking)
+        fresh = as_compared(as_floats(ranking.values()), self.score_dtype)
+        return [retrieved[i] for i in np.flatnonzero(fresh == score)]
 
     def _check_documents(self) -> None:
         """Refuse documents whose ids are of another kind than the judged ones'."""

@@ -1,0 +1,53 @@
+"""Reading a large run file: the byte parser against the reader of lines, same content first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from benchmarks.timing import machine, ratio
+from irbatch.formats.columns import parse_run_columns
+from irbatch.formats.lines import RUN, parse_table
+from irbatch.formats.streams import numbered_lines
+
+QUERIES, DEPTH = 1_000, 1_000
+
+
+def write_run(path: Path) -> None:
+    """Write lines as a retrieval toolkit does, scores with all their digits."""
+    rng = np.random.default_rng(1)
+    with path.open("w") as file:
+        for query in range(QUERIES):
+            documents = rng.choice(8_841_823, DEPTH, replace=False).tolist()
+            scores = np.sort(rng.gamma(2.0, 5.0, DEPTH))[::-1].tolist()
+            for rank, (document, score) in enumerate(zip(documents, scores, strict=True), 1):
+                file.write(f"{query} Q0 msmarco_{document:08} {rank} {score!r} bm25\n")
+
+
+def test_run_file(
+    benchmark: BenchmarkFixture, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "large.run"
+    write_run(path)
+
+    def columns() -> object:
+        return parse_run_columns(path.read_bytes())
+
+    def lines() -> object:
+        return parse_table(numbered_lines(path, RUN.source), RUN)
+
+    parsed = parse_run_columns(path.read_bytes())
+    assert parsed is not None
+    assert dict(parsed[0]) == parse_table(numbered_lines(path, RUN.source), RUN)[0]
+
+    benchmark(columns)
+    seconds, other, times = ratio(columns, lines, rounds=3)
+    benchmark.extra_info["times faster"] = times
+    with capsys.disabled():
+        rate = QUERIES * DEPTH / seconds / 1e6
+        print(f"\n{path.stat().st_size >> 20} MB, {QUERIES * DEPTH:,} lines: {seconds:.2f} s, "
+              f"{rate:.1f} M lines/s; reader of lines {other:.2f} s: {times:.1f} x faster; "
+              f"{machine('irbatch', 'numpy', 'numba')}")  # fmt: skip
