@@ -9,9 +9,10 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from benchmarks.timing import machine, ratio
-from irbatch.formats.columns import parse_run_columns
+from irbatch.formats.columns import read_run_columns
 from irbatch.formats.lines import RUN, parse_table
 from irbatch.formats.streams import numbered_lines
+from irbatch.text_rankings import TextRankings
 
 QUERIES, DEPTH = 1_000, 1_000
 
@@ -33,13 +34,14 @@ def test_run_file(
     path = tmp_path / "large.run"
     write_run(path)
 
-    def columns() -> object:
-        return parse_run_columns(path.read_bytes())
+    def columns() -> tuple[TextRankings, str] | None:
+        with path.open("rb") as stream:
+            return read_run_columns(stream)
 
     def lines() -> object:
         return parse_table(numbered_lines(path, RUN.source), RUN)
 
-    parsed = parse_run_columns(path.read_bytes())
+    parsed = columns()
     assert parsed is not None
     assert dict(parsed[0]) == parse_table(numbered_lines(path, RUN.source), RUN)[0]
 

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from irbatch.errors import InputError
 
 if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = ["check_threads", "map_ranges"]
+__all__ = ["check_threads", "map_items", "map_ranges"]
+
+Item = TypeVar("Item")
+Done = TypeVar("Done")
 
 # Below this many cells a thread costs more than it saves (benchmarks/test_scan.py).
 CELLS_PER_THREAD = 1 << 20
@@ -50,6 +54,28 @@ def map_ranges(
     bounds = [1 + (rows - 1) * i // pieces for i in range(pieces + 1)]
     for done in [_pool(threads).submit(work, *pair) for pair in itertools.pairwise(bounds)]:
         done.result()
+
+
+def map_items(work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[Done]:
+    """Call ``work(item)`` for each item, several at once, and yield what comes of it in order.
+
+    Items are taken no faster than they are worked off: few of them are there at any time.
+
+    Args:
+        work: safe to call from several threads.
+        items: may be made while it is going on.
+    """
+    threads = available_cores()
+    waiting: deque[Future[Done]] = deque()
+    for i, item in enumerate(items):
+        if threads < 2 or i == 0:  # the first one compiles
+            yield work(item)
+            continue
+        waiting.append(_pool(threads).submit(work, item))
+        if len(waiting) > threads:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
 
 
 def check_threads(threads: Any) -> None:

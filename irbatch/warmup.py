@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 
 from irbatch.evaluate import evaluate
 from irbatch.evaluate_arrays import evaluate_matrix
-from irbatch.formats.columns import parse_run_columns
+from irbatch.formats.columns import read_run_columns
 from irbatch.jit import Kernel
 from irbatch.runs import Run
 
@@ -32,6 +34,6 @@ def warmup() -> list[str]:
             evaluate_matrix(labels, ["nDCG@10", *WALKS])
         qrels = {"q": {"a": 1, "b": 0}}
         evaluate(qrels, {"q": {"a": 1.0, "b": 2.0}}, "nDCG@10")
-        parsed = parse_run_columns(b"q Q0 a 1 1.5e0 t\n")
+        parsed = read_run_columns(io.BytesIO(b"q Q0 a 1 1.5e0 t\n"))
         evaluate(qrels, Run({}) if parsed is None else Run(parsed[0]), "nDCG@10")
     return names

@@ -27,6 +27,10 @@ from irbatch.text_rankings import TextRankings
 MEASURES = "nDCG@10 nDCG AP RR P@5 Bpref InfAP Judged@10 NumRet RBP"
 
 
+def read(data: bytes) -> tuple[TextRankings, str] | None:
+    return columns.read_run_columns(io.BytesIO(data))
+
+
 def read_lines(data: bytes) -> tuple[dict[str, dict[str, float]], str] | None:
     """What the reader of lines makes of it, None where it refuses."""
     try:
@@ -38,7 +42,7 @@ def read_lines(data: bytes) -> tuple[dict[str, dict[str, float]], str] | None:
 
 def assert_same_or_nothing(data: bytes) -> bool:
     """Compare both readers; tell whether the parser read it at all."""
-    found = columns.parse_run_columns(data)
+    found = read(data)
     if found is None:
         return False
     rankings, tag = found
@@ -85,7 +89,7 @@ def test_good_lines_are_read(data: bytes) -> None:
 @pytest.mark.usefixtures("_both_ways")
 @pytest.mark.parametrize("data", ODD)
 def test_odd_lines_are_left_to_the_reader_of_lines(data: bytes) -> None:
-    assert columns.parse_run_columns(data) is None
+    assert read(data) is None
 
 
 PIECES = [
@@ -125,7 +129,7 @@ def numbers() -> Iterator[str]:
 def test_numbers_are_rounded_correctly() -> None:
     texts = list(dict.fromkeys(numbers()))
     data = "".join(f"q Q0 d{i} 1 {text} t\n" for i, text in enumerate(texts)).encode()
-    found = columns.parse_run_columns(data)
+    found = read(data)
     assert found is not None
     scores = found[0].scores.tolist()
     for text, score in zip(texts, scores, strict=True):
@@ -182,7 +186,7 @@ def test_runs_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rankings_read_like_a_mapping() -> None:
-    found = columns.parse_run_columns(GOOD[0] + b"q2 Q0 d1 1 1 t\n")
+    found = read(GOOD[0] + b"q2 Q0 d1 1 1 t\n")
     assert found is not None
     rankings = found[0]
     assert len(rankings) == 2
@@ -197,7 +201,7 @@ def test_rankings_read_like_a_mapping() -> None:
 
 
 def test_integer_judgments_are_refused_as_ever() -> None:
-    found = columns.parse_run_columns(GOOD[0])
+    found = read(GOOD[0])
     assert found is not None
     with pytest.raises(InputError, match="document id 'd1' is a str, but the qrels' ids are int"):
         irbatch.evaluate({"q1": {7: 1}}, irbatch.Run(found[0]), "AP")

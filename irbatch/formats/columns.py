@@ -8,7 +8,8 @@ there is one set of rules, and this is a faster way through its straight part.
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +18,9 @@ from irbatch.errors import InputError
 from irbatch.formats.lines import RUN, read_number
 from irbatch.jit import kernel
 from irbatch.text_rankings import TextRankings
-from irbatch.threads import map_ranges
+from irbatch.threads import map_items
 
-__all__ = ["parse_run_columns", "worth_columns"]
+__all__ = ["read_run_columns", "worth_columns"]
 
 # Bytes from which the parser is worth loading; fewer once Numba is there. Reading lines in Python
 # takes about 30 ns a byte (benchmarks/test_files.py).
@@ -51,165 +52,160 @@ def worth_columns(size: int) -> bool:
     return size >= (LARGE_WITH_NUMBA if "numba" in sys.modules else LARGE)
 
 
-def parse_run_columns(data: bytes) -> tuple[TextRankings, str] | None:
-    """Parse a whole run file.
+def read_run_columns(stream: BinaryIO) -> tuple[TextRankings, str] | None:
+    """Read a whole run, some megabytes at a time.
 
     Args:
-        data: its bytes, decompressed.
+        stream: its bytes, decompressed.
 
     Returns:
         The rankings, and the tag of the last line; None where the reader of lines must say what
         there is.
     """
-    text = np.frombuffer(data, np.uint8)
-    cuts = _cut_at_lines(data)
-    pieces: list[_Piece | None] = [None] * (len(cuts) - 1)
-
-    def parse(first: int, last: int) -> None:
-        for i in range(first, last):
-            pieces[i] = _Piece.parse(text, cuts[i], cuts[i + 1])
-
-    map_ranges(parse, len(pieces), cells=text.size)
-    parsed = [each for each in pieces if each is not None]
-    if len(parsed) < len(pieces):
-        return None
-    try:
-        if any(each.beyond_ascii for each in parsed):
-            str(text.data, "utf-8")
-        return _assemble(text, parsed)
-    except UnicodeDecodeError:
-        return None
+    pieces: list[_Piece] = []
+    for piece in map_items(_Piece.parse, _whole_lines(stream)):
+        if piece is None:
+            return None
+        if piece.starts.size:
+            pieces.append(piece)
+    return _assemble(pieces) if pieces else None
 
 
-def _cut_at_lines(data: bytes) -> list[int]:
-    """Cut into pieces of whole lines."""
-    cuts = [0]
-    while cuts[-1] < len(data):
-        after = data.find(b"\n", min(cuts[-1] + PIECE, len(data)))
-        cuts.append(after + 1 if after >= 0 else len(data))
-    return cuts
+def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
+    """Cut a stream into pieces of whole lines."""
+    rest = b""
+    while data := stream.read(PIECE):
+        cut = data.rfind(b"\n") + 1
+        if cut:
+            yield rest + data[:cut]
+            rest = data[cut:]
+        else:
+            rest += data
+    if rest:
+        yield rest
 
 
 class _Piece:
-    """What the parser found in some lines of the file."""
+    """What the parser found in some lines.
 
-    def __init__(
-        self, rows: int, groups: int, counts: Ints, columns: tuple[npt.NDArray[Any], ...]
-    ) -> None:
-        starts, lengths, scores, group_rows, group_starts, group_lengths, unsure = columns
-        self.starts = starts[:rows].copy()
-        self.lengths = lengths[:rows].copy()
-        self.scores = scores[:rows].copy()
-        self.group_rows = group_rows[:groups].copy()
-        self.group_starts = group_starts[:groups].tolist()
-        self.group_lengths = group_lengths[:groups].tolist()
-        self.beyond_ascii = bool(counts[1])
-        self.tag = slice(int(counts[2]), int(counts[3]))
-        self.unsure = unsure[: 3 * counts[4]].reshape(-1, 3).tolist()
+    Attributes:
+        ids: uint8, the document ids one after the other.
+        starts, lengths, scores: where in `ids` each row's is, and the row's score.
+        queries, first_rows: the queries in turn, and the first row of each.
+        tag: the last line's.
+    """
+
+    def __init__(self, lines: bytes) -> None:
+        text = np.frombuffer(lines, np.uint8)
+        most = text.size // SHORTEST + 1
+        # Memory that is never written to is never there.
+        self.ids = np.empty(text.size, np.uint8)
+        self.starts, self.lengths = np.empty(most, np.int64), np.empty(most, np.int32)
+        self.scores, unsure = np.empty(most), np.empty(3 * most, np.int64)
+        groups = np.empty(3 * most, np.int64)
+        counts = np.zeros(6, np.int64)
+        rows = _parse_lines.run(
+            text.size, text, POWERS, self.ids, self.starts, self.lengths, self.scores,
+            groups, unsure, counts,
+        )  # fmt: skip
+        n_groups, beyond_ascii, first, last, n_unsure, filled = counts.tolist()
+        self.odd = rows == GIVEN_UP
+        if self.odd:
+            return
+        if beyond_ascii:
+            lines.decode()
+        self.ids = self.ids[:filled].copy()
+        self.starts, self.lengths = self.starts[:rows].copy(), self.lengths[:rows].copy()
+        self.scores = self.scores[:rows].copy()
+        for row, start, stop in unsure[: 3 * n_unsure].reshape(-1, 3).tolist():
+            self.scores[row] = read_number(lines[start:stop], RUN)
+        found = groups[: 3 * n_groups].reshape(-1, 3)
+        self.first_rows = found[:, 0].copy()
+        self.queries = [lines[start:stop].decode() for _, start, stop in found.tolist()]
+        self.tag = lines[first:last].decode(errors="backslashreplace")
 
     @classmethod
-    def parse(cls, text: Bytes, start: int, stop: int) -> _Piece | None:
-        """Parse the lines between two places; None where one of them is odd."""
-        most = (stop - start) // SHORTEST + 1
-        # Memory that is never written to is never there.
-        columns = (
-            np.empty(most, np.int64), np.empty(most, np.int32), np.empty(most),
-            np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64),
-            np.empty(3 * most, np.int64),
-        )  # fmt: skip
-        counts = np.zeros(5, np.int64)
-        rows = _parse_lines.run(stop - start, text, start, stop, POWERS, *columns, counts)
-        if rows == GIVEN_UP:
-            return None
-        piece = cls(rows, int(counts[0]), counts, columns)
+    def parse(cls, lines: bytes) -> _Piece | None:
+        """Parse whole lines; None where one of them is odd."""
         try:
-            for row, first, last in piece.unsure:
-                piece.scores[row] = read_number(text[first:last].tobytes(), RUN)
-        except InputError:
+            piece = cls(lines)
+        except (InputError, UnicodeDecodeError):
             return None
-        return piece
+        return None if piece.odd else piece
 
 
-def _assemble(text: Bytes, pieces: list[_Piece]) -> tuple[TextRankings, str] | None:
+def _assemble(pieces: list[_Piece]) -> tuple[TextRankings, str] | None:
     """Join pieces, and the parts of queries that come in several."""
-    pieces = [each for each in pieces if each.starts.size]
-    if not pieces:
-        return None
-    offsets = np.cumsum([0, *(each.starts.size for each in pieces)])
-    begins = np.concatenate(
-        [each.group_rows + offset for each, offset in zip(pieces, offsets[:-1], strict=True)]
-    )
+    rows = np.cumsum([0, *(each.starts.size for each in pieces)])
+    ids = np.cumsum([0, *(each.ids.size for each in pieces)])
+    first_rows = np.concatenate([e.first_rows + row for e, row in zip(pieces, rows, strict=False)])
+    starts = np.concatenate([e.starts + at for e, at in zip(pieces, ids, strict=False)])
+    columns = [starts, *(np.concatenate([getattr(each, name) for each in pieces])
+                         for name in ("lengths", "scores"))]  # fmt: skip
     places: dict[str, int] = {}
-    owners = np.array(
-        [
-            places.setdefault(str(text.data[start : start + length], "utf-8"), len(places))
-            for each in pieces
-            for start, length in zip(each.group_starts, each.group_lengths, strict=True)
-        ]
-    )
-    sizes = np.diff(np.append(begins, offsets[-1]))
-    names = ("starts", "lengths", "scores")
-    columns = [np.concatenate([getattr(each, name) for each in pieces]) for name in names]
+    queries = (query for each in pieces for query in each.queries)
+    owners = np.array([places.setdefault(query, len(places)) for query in queries])
+    sizes = np.diff(first_rows, append=rows[-1])
     if (np.diff(owners) < 0).any():  # a query comes back after another
         order = np.argsort(np.repeat(owners, sizes), kind="stable")
         columns = [each[order] for each in columns]
     bounds = np.zeros(len(places) + 1, np.int64)
     np.cumsum(np.bincount(owners, sizes, len(places)).astype(np.int64), out=bounds[1:])
-    tag = str(text.data[pieces[-1].tag], "utf-8")
+    text = np.concatenate([each.ids for each in pieces])
     rankings = TextRankings(text, places, bounds, *columns)
-    return None if rankings.repeats else (rankings, tag)
+    return None if rankings.repeats else (rankings, pieces[-1].tag)
 
 
 @kernel
 def _parse_lines(
-    text: Bytes, start: int, stop: int, powers: Floats,
-    starts: Ints, lengths: npt.NDArray[np.int32], scores: Floats,
-    group_rows: Ints, group_starts: Ints, group_lengths: Ints, unsure: Ints, counts: Ints,
+    text: Bytes, powers: Floats, ids: Bytes, starts: Ints, lengths: npt.NDArray[np.int32],
+    scores: Floats, groups: Ints, unsure: Ints, counts: Ints,
 ) -> int:  # fmt: skip
     """Parse lines of six columns; return their number, or GIVEN_UP at the first odd one.
 
-    `unsure` gets row, start and end of each score that Python has to convert. `counts` gets the
-    number of groups, whether an id goes beyond ASCII, where the last tag is, and how many scores
-    are unsure.
+    `groups` gets the first row, and where the id stands, of each query; `unsure` the row, and
+    where it stands, of each score that Python has to convert. `counts` gets the number of groups,
+    whether an id goes beyond ASCII, where the last tag is, how many scores are unsure, and how
+    many bytes of `ids` are filled.
     """
     rows = 0
-    groups = 0
-    doubts = 0
-    group_start = 0
+    last_group = 0
     group_length = -1
-    at = start
+    filled = 0
+    at = 0
     columns = np.empty(2 * WIDTH, np.int64)  # where each column of a line begins and ends
-    while at < stop:
-        found, at = _split_line(text, at, stop, columns)
+    while at < text.size:
+        found, at = _split_line(text, at, text.size, columns)
         if found == 0:
             continue
         if found != WIDTH or text[columns[0]] == HASH or text[columns[0]] == MARK:
             return GIVEN_UP
         length = columns[1] - columns[0]
-        if length != group_length or not _same(text, columns[0], group_start, length):
-            group_start = columns[0]
+        if length != group_length or not _same(text, columns[0], last_group, length):
+            last_group = columns[0]
             group_length = length
-            group_rows[groups] = rows
-            group_starts[groups] = group_start
-            group_lengths[groups] = length
-            groups += 1
+            groups[3 * counts[0]] = rows
+            groups[3 * counts[0] + 1] = columns[0]
+            groups[3 * counts[0] + 2] = columns[1]
+            counts[0] += 1
             for i in range(columns[0], columns[1]):
                 counts[1] |= text[i] >> 7
-        starts[rows] = columns[4]
+        starts[rows] = filled
         lengths[rows] = columns[5] - columns[4]
+        for i in range(columns[4], columns[5]):
+            ids[filled] = text[i]
+            counts[1] |= text[i] >> 7
+            filled += 1
         scores[rows] = _parse_number(text, columns[8], columns[9], powers)
         if scores[rows] != scores[rows]:
-            unsure[3 * doubts] = rows
-            unsure[3 * doubts + 1] = columns[8]
-            unsure[3 * doubts + 2] = columns[9]
-            doubts += 1
+            unsure[3 * counts[4]] = rows
+            unsure[3 * counts[4] + 1] = columns[8]
+            unsure[3 * counts[4] + 2] = columns[9]
+            counts[4] += 1
         rows += 1
-        for i in range(columns[4], columns[5]):
-            counts[1] |= text[i] >> 7
         counts[2] = columns[10]
         counts[3] = columns[11]
-    counts[0] = groups
-    counts[4] = doubts
+    counts[5] = filled
     return rows
 
 

@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, TypeVar, cast
 
 from irbatch.errors import InputError
 
-__all__ = ["numbered_lines", "open_input", "read_whole"]
+__all__ = ["numbered_lines", "open_input", "read_large"]
+
+Content = TypeVar("Content")
 
 # What archives begin with, and the modules that open them, loaded when one does.
 ARCHIVES = {
@@ -29,8 +31,6 @@ REFUSED = {
     re.compile(rb"\xff\xfe|\xfe\xff|\x00\x00\xfe\xff"): "is UTF-16 or UTF-32 text, not UTF-8",
 }
 PACKED = 4  # bytes that one of an archive makes, about
-CHUNK = 1 << 24  # bytes
-MOST = 1 << 33  # bytes of a file that is held in memory as text
 BOM = b"\xef\xbb\xbf"
 
 
@@ -87,19 +87,23 @@ def numbered_lines(path: str | PathLike[str], source: str) -> Iterator[tuple[int
             ) from problem
 
 
-def read_whole(
-    path: str | PathLike[str], source: str, wanted: Callable[[int], bool]
-) -> bytes | None:
-    """Read a whole file at once, decompressed.
+def read_large(
+    path: str | PathLike[str],
+    source: str,
+    wanted: Callable[[int], bool],
+    reader: Callable[[BinaryIO], Content | None],
+) -> Content | None:
+    """Have a large file read by a reader that may give it up.
 
     Args:
         path: the file.
         source: ``"qrels"`` or ``"run"``.
-        wanted: from its size in bytes, or about that, to whether it is to be read at all.
+        wanted: from its size in bytes, of an archive about its contents', to whether it is large.
+        reader: from its bytes, decompressed, to what they hold; None when it gives up.
 
     Returns:
-        Its bytes; None for standard input, and where `numbered_lines` is to read it and to say
-        what is wrong, or to stop in time.
+        What the reader returned; None also for standard input, which cannot be read twice, and
+        where something is wrong, which `numbered_lines` will say.
     """
     try:
         if os.fspath(path) == "-" or not Path(path).is_file():
@@ -107,16 +111,7 @@ def read_whole(
         with open_input(path, source) as stream:
             packed = not isinstance(stream, io.BufferedReader)
             size = Path(path).stat().st_size * (PACKED if packed else 1)
-            if not wanted(size) or size > MOST:
-                return None
-            if not packed:
-                return stream.read()
-            data = bytearray()
-            while chunk := stream.read(CHUNK):
-                data += chunk
-                if len(data) > MOST:
-                    return None
-            return bytes(data)
+            return reader(stream) if wanted(size) else None
     except (InputError, MemoryError, ValueError):
         return None
     except _archive_errors():

@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from os import PathLike
 
-from irbatch.formats.columns import parse_run_columns, worth_columns
+from irbatch.formats.columns import read_run_columns, worth_columns
 from irbatch.formats.lines import QRELS, RUN, parse_table
-from irbatch.formats.streams import numbered_lines, read_whole
+from irbatch.formats.streams import numbered_lines, read_large
 from irbatch.qrels import Qrels
 from irbatch.runs import Run
 
@@ -38,6 +38,10 @@ def read_run(path: str | PathLike[str], name: str | None = None) -> Run:
         path: a file, plain or compressed (gzip, bzip2, xz); ``-`` is standard input.
         name: what to call the run; default: its path.
 
+    Returns:
+        The run. That of a large file is kept as columns; its `rankings` read like a mapping, and
+        make each query's dictionary when asked for it.
+
     Raises:
         InputError: listing the first 20 problems by line; nothing is returned then.
 
@@ -50,8 +54,7 @@ def read_run(path: str | PathLike[str], name: str | None = None) -> Run:
 
 def _read_run(path: str | PathLike[str]) -> tuple[Mapping[str, Mapping[str, float]], str]:
     """Read a run: as columns where it is large and all is as it should be, else line by line."""
-    data = read_whole(path, RUN.source, worth_columns)
-    found = None if data is None else parse_run_columns(data)
+    found = read_large(path, RUN.source, worth_columns, read_run_columns)
     if found is not None:
         return found
     table, last = parse_table(numbered_lines(path, RUN.source), RUN, os.fspath(path))
