@@ -1,8 +1,8 @@
 """Reading a large run file as columns: a byte parser for lines that are as they should be.
 
 Anything else - another number of columns, a stray control byte, a comment - makes it give the file
-back to the reader of lines, which knows every rule and names every problem. So
-there is one set of rules, and this is a faster way through its straight part.
+back to the reader of lines, which knows every rule and names every problem. So there is one set of
+rules, and this is a faster way through its straight part.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NO_EXPONENT = 1 << 20
 DIGITS = 18  # as many as int64 holds
 EXACT_POWERS = 22  # powers of ten up to this are exact in float64
 
-NEWLINE, RETURN, TAB, SPACE, HASH, PLUS, COMMA, MINUS, POINT, ZERO, NINE = b"\n\r\t #+,-.09"
+NEWLINE, RETURN, TAB, SPACE, HASH, PLUS, MINUS, POINT, ZERO, NINE = b"\n\r\t #+-.09"
 LOWER_E, UPPER_E = b"eE"
 MARK = 0xEF  # a byte order mark begins with it
 WIDTH = 6  # columns
