@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+import irbatch
 from benchmarks.timing import machine, ratio
 from irbatch.formats.columns import read_run_columns
 from irbatch.formats.lines import RUN, parse_table
@@ -15,6 +16,7 @@ from irbatch.formats.streams import numbered_lines
 from irbatch.text_rankings import TextRankings
 
 QUERIES, DEPTH = 1_000, 1_000
+MEASURES = "AP RR nDCG@{5,10,100,1000} P@{5,10,100} R@{100,1000}"
 
 
 def write_run(path: Path) -> None:
@@ -52,4 +54,29 @@ def test_run_file(
         rate = QUERIES * DEPTH / seconds / 1e6
         print(f"\n{path.stat().st_size >> 20} MB, {QUERIES * DEPTH:,} lines: {seconds:.2f} s, "
               f"{rate:.1f} M lines/s; reader of lines {other:.2f} s: {times:.1f} x faster; "
+              f"{machine('irbatch', 'numpy', 'numba')}")  # fmt: skip
+
+
+def test_evaluate_file(
+    benchmark: BenchmarkFixture, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A file evaluated as it is read, against reading it whole and then evaluating."""
+    path = tmp_path / "large.run"
+    write_run(path)
+    run = irbatch.read_run(path)
+    qrels = {query: dict.fromkeys(list(run.rankings[query])[::50], 1) for query in run.rankings}
+
+    def streamed() -> irbatch.Results:
+        return irbatch.evaluate(qrels, path, MEASURES)
+
+    def whole() -> irbatch.Results:
+        return irbatch.evaluate(qrels, irbatch.read_run(path), MEASURES)
+
+    assert streamed().values.tobytes() == whole().values.tobytes()
+    benchmark(streamed)
+    seconds, other, times = ratio(streamed, whole, rounds=3)
+    benchmark.extra_info["times faster"] = times
+    with capsys.disabled():
+        print(f"\n{path.stat().st_size >> 20} MB, {QUERIES * DEPTH:,} lines, read and evaluated: "
+              f"{seconds:.2f} s; read whole, then evaluated {other:.2f} s: {times:.1f} x faster; "
               f"{machine('irbatch', 'numpy', 'numba')}")  # fmt: skip

@@ -19,7 +19,16 @@ from irbatch.results import Counts, Results
 from irbatch.settings import Progress, Settings
 from irbatch.threads import check_threads
 
-__all__ = ["Answers", "as_set", "compute_values", "evaluate_blocks"]
+__all__ = [
+    "Answers",
+    "as_set",
+    "average",
+    "check_named_levels",
+    "compute_values",
+    "evaluate_blocks",
+]
+
+Computed = tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
 
 SAMPLES = 3  # ids shown of each side when nothing matches
 
@@ -46,7 +55,7 @@ def compute_values(
     settings: Settings,
     threads: int | None,
     progress: Progress | None = None,
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+) -> Computed:
     """Scan blocks and collect every measure's values.
 
     Returns:
@@ -106,7 +115,34 @@ def evaluate_blocks(
         InputError: when no query is both judged and answered, or one is missing against the
             settings.
     """
-    _check_levels(plan, qrels)
+    check_named_levels(plan, qrels)
+    return average(
+        plan,
+        qrels,
+        answers,
+        lambda rows: compute_values(plan, pack(rows), rows.size, settings, threads, progress),
+        settings,
+        order,
+    )
+
+
+def average(
+    plan: Plan,
+    qrels: Qrels,
+    answers: Answers,
+    compute: Callable[[npt.NDArray[np.intp]], Computed],
+    settings: Settings,
+    order: str,
+) -> Results:
+    """Choose the queries to average, and make results of their values.
+
+    Args:
+        plan, qrels, answers, settings, order: as in `evaluate_blocks`.
+        compute: positions in `qrels.queries` to what `compute_values` returns.
+
+    Raises:
+        InputError: as `evaluate_blocks`.
+    """
     answered = np.fromiter((query in answers.queries for query in qrels.queries), bool, len(qrels))
     absent = [qrels.queries[row] for row in np.flatnonzero(~answered)]
     if len(absent) == len(qrels):
@@ -119,9 +155,7 @@ def evaluate_blocks(
             path=answers.name,
         )
     rows = np.flatnonzero(answered) if settings.missing == "skip" else np.arange(len(qrels))
-    values, no_relevant, empty = compute_values(
-        plan, pack(rows), rows.size, settings, threads, progress
-    )
+    values, no_relevant, empty = compute(rows)
     found = len(qrels) - len(absent)
     counts = Counts(
         queries=rows.size,
@@ -138,8 +172,12 @@ def evaluate_blocks(
     )
 
 
-def _check_levels(plan: Plan, qrels: Qrels) -> None:
-    """Check the grades once more with names: the plan knows levels, not whose they are."""
+def check_named_levels(plan: Plan, qrels: Qrels) -> None:
+    """Check the grades, with names: the plan knows levels, not whose they are.
+
+    Raises:
+        InputError: as `Plan.check_levels`, naming query and document.
+    """
     try:
         plan.check_levels(qrels.levels)
     except InputError as problem:

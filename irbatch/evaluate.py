@@ -16,6 +16,7 @@ from irbatch.qrels import Qrels
 from irbatch.results import Results
 from irbatch.runs import Run
 from irbatch.settings import Progress, Settings
+from irbatch.streaming import evaluate_file
 
 __all__ = ["evaluate", "evaluate_runs", "name_runs"]
 
@@ -88,7 +89,12 @@ def evaluate(
         max_depth=max_depth,
     )
     plan = Plan(parse_measures(measures, cutoffs), settings.open_parameters())
-    judged, ranked = _as_qrels(qrels), _as_run(run)
+    judged = _as_qrels(qrels)
+    if isinstance(run, str | os.PathLike):
+        found = evaluate_file(plan, judged, run, settings, threads, progress)
+        if found is not None:
+            return found
+    ranked = _as_run(run)
     return evaluate_blocks(
         plan,
         judged,
@@ -132,7 +138,7 @@ def evaluate_runs(
     wanted = parse_measures(measures, cutoffs)
     results = {}
     for name, run in name_runs(runs).items():
-        named = Run(run, name) if isinstance(run, Mapping) else _as_run(run)
+        named = Run(run, name) if isinstance(run, Mapping) else run
         results[name] = evaluate(prepared, named, wanted, **settings)
         results[name].name = name
     return results

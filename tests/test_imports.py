@@ -20,7 +20,7 @@ FLOORS = {
     "matrix": 1, "qrels": 1, "ranking": 1, "runs": 1, "text_rankings": 1,
     "judged": 2, "prefix": 2, "results": 2, "scan": 2,
     "formats": 3, "measures": 3, "pack": 3, "settings": 3,
-    "averaging": 4, "evaluate": 4, "evaluate_arrays": 4, "warmup": 4,
+    "averaging": 4, "evaluate": 4, "evaluate_arrays": 4, "streaming": 4, "warmup": 4,
     "trec_eval": 5,
     "cli": 6, "integrations": 6, "__main__": 6,
 }  # fmt: skip

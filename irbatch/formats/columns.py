@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -20,7 +21,7 @@ from irbatch.jit import kernel
 from irbatch.text_rankings import TextRankings
 from irbatch.threads import map_items
 
-__all__ = ["read_run_columns", "worth_columns"]
+__all__ = ["UnevenRunError", "read_run_columns", "stream_run_columns", "worth_columns"]
 
 # Bytes from which the parser is worth loading; fewer once Numba is there. Reading lines in Python
 # takes about 30 ns a byte (benchmarks/test_files.py).
@@ -28,7 +29,7 @@ LARGE = 24 << 20
 LARGE_WITH_NUMBA = 2 << 20
 
 SHORTEST = 12  # bytes of the shortest line of a run, its end included
-PIECE = 16 << 20  # bytes parsed at once
+PIECE = 4 << 20  # bytes parsed at once: larger ones take more memory and no less time
 
 GIVEN_UP = -1
 NO_EXPONENT = 1 << 20
@@ -68,7 +69,54 @@ def read_run_columns(stream: BinaryIO) -> tuple[TextRankings, str] | None:
             return None
         if piece.starts.size:
             pieces.append(piece)
-    return _assemble(pieces) if pieces else None
+    if not pieces:
+        return None
+    rankings = _assemble(pieces)
+    return None if rankings.repeats else (rankings, pieces[-1].tag)
+
+
+class UnevenRunError(ValueError):
+    """A run that cannot be read in one go: an odd line, or a query or document that returns."""
+
+
+def stream_run_columns(stream: BinaryIO) -> Iterator[TextRankings]:
+    """Read a run some megabytes at a time, and yield the queries that are complete.
+
+    Args:
+        stream: its bytes, decompressed.
+
+    Yields:
+        Rankings of some queries; each query once.
+
+    Raises:
+        UnevenRunError: where the run has to be read whole.
+    """
+    seen: set[str] = set()
+    held: list[_Piece] = []  # of one query, which may go on
+    for piece in map_items(_Piece.parse, _whole_lines(stream)):
+        if piece is None:
+            raise UnevenRunError
+        if not piece.starts.size:
+            continue
+        if held and piece.queries == held[0].queries:
+            held.append(piece)
+            continue
+        head, tail = piece.split()
+        done = [each for each in (*held, head) if each.starts.size]
+        if done:
+            yield _complete(done, seen)
+        held = [tail]
+    if held:
+        yield _complete(held, seen)
+
+
+def _complete(pieces: list[_Piece], seen: set[str]) -> TextRankings:
+    """Assemble complete queries; none of them may have been seen before."""
+    rankings = _assemble(pieces)
+    if rankings.repeats or not seen.isdisjoint(rankings):
+        raise UnevenRunError
+    seen.update(rankings)
+    return rankings
 
 
 def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
@@ -85,6 +133,7 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
         yield rest
 
 
+@dataclass(frozen=True, eq=False)
 class _Piece:
     """What the parser found in some lines.
 
@@ -95,46 +144,64 @@ class _Piece:
         tag: the last line's.
     """
 
-    def __init__(self, lines: bytes) -> None:
-        text = np.frombuffer(lines, np.uint8)
-        most = text.size // SHORTEST + 1
-        # Memory that is never written to is never there.
-        self.ids = np.empty(text.size, np.uint8)
-        self.starts, self.lengths = np.empty(most, np.int64), np.empty(most, np.int32)
-        self.scores, unsure = np.empty(most), np.empty(3 * most, np.int64)
-        groups = np.empty(3 * most, np.int64)
-        counts = np.zeros(6, np.int64)
-        rows = _parse_lines.run(
-            text.size, text, POWERS, self.ids, self.starts, self.lengths, self.scores,
-            groups, unsure, counts,
-        )  # fmt: skip
-        n_groups, beyond_ascii, first, last, n_unsure, filled = counts.tolist()
-        self.odd = rows == GIVEN_UP
-        if self.odd:
-            return
-        if beyond_ascii:
-            lines.decode()
-        self.ids = self.ids[:filled].copy()
-        self.starts, self.lengths = self.starts[:rows].copy(), self.lengths[:rows].copy()
-        self.scores = self.scores[:rows].copy()
-        for row, start, stop in unsure[: 3 * n_unsure].reshape(-1, 3).tolist():
-            self.scores[row] = read_number(lines[start:stop], RUN)
-        found = groups[: 3 * n_groups].reshape(-1, 3)
-        self.first_rows = found[:, 0].copy()
-        self.queries = [lines[start:stop].decode() for _, start, stop in found.tolist()]
-        self.tag = lines[first:last].decode(errors="backslashreplace")
+    ids: Bytes
+    starts: Ints
+    lengths: npt.NDArray[np.int32]
+    scores: Floats
+    queries: list[str]
+    first_rows: Ints
+    tag: str
 
     @classmethod
     def parse(cls, lines: bytes) -> _Piece | None:
         """Parse whole lines; None where one of them is odd."""
+        text = np.frombuffer(lines, np.uint8)
+        most = text.size // SHORTEST + 1
+        # Memory that is never written to is never there.
+        ids, starts = np.empty(text.size, np.uint8), np.empty(most, np.int64)
+        lengths, scores = np.empty(most, np.int32), np.empty(most)
+        groups, unsure = np.empty(3 * most, np.int64), np.empty(3 * most, np.int64)
+        counts = np.zeros(6, np.int64)
+        rows = _parse_lines.run(
+            text.size, text, POWERS, ids, starts, lengths, scores, groups, unsure, counts
+        )
+        if rows == GIVEN_UP:
+            return None
+        n_groups, beyond_ascii, first, last, n_unsure, filled = counts.tolist()
+        found = groups[: 3 * n_groups].reshape(-1, 3)
         try:
-            piece = cls(lines)
+            if beyond_ascii:
+                lines.decode()
+            for row, start, stop in unsure[: 3 * n_unsure].reshape(-1, 3).tolist():
+                scores[row] = read_number(lines[start:stop], RUN)
         except (InputError, UnicodeDecodeError):
             return None
-        return None if piece.odd else piece
+        return cls(
+            ids[:filled].copy(),
+            starts[:rows].copy(),
+            lengths[:rows].copy(),
+            scores[:rows].copy(),
+            [lines[start:stop].decode() for _, start, stop in found.tolist()],
+            found[:, 0].copy(),
+            lines[first:last].decode(errors="backslashreplace"),
+        )
+
+    def split(self) -> tuple[_Piece, _Piece]:
+        """Part the last query from those before it."""
+        row = int(self.first_rows[-1])
+        at = int(self.starts[row])
+        head = _Piece(
+            self.ids[:at], self.starts[:row], self.lengths[:row], self.scores[:row],
+            self.queries[:-1], self.first_rows[:-1], self.tag,
+        )  # fmt: skip
+        tail = _Piece(
+            self.ids[at:], self.starts[row:] - at, self.lengths[row:], self.scores[row:],
+            self.queries[-1:], np.zeros(1, np.int64), self.tag,
+        )  # fmt: skip
+        return head, tail
 
 
-def _assemble(pieces: list[_Piece]) -> tuple[TextRankings, str] | None:
+def _assemble(pieces: list[_Piece]) -> TextRankings:
     """Join pieces, and the parts of queries that come in several."""
     rows = np.cumsum([0, *(each.starts.size for each in pieces)])
     ids = np.cumsum([0, *(each.ids.size for each in pieces)])
@@ -152,8 +219,7 @@ def _assemble(pieces: list[_Piece]) -> tuple[TextRankings, str] | None:
     bounds = np.zeros(len(places) + 1, np.int64)
     np.cumsum(np.bincount(owners, sizes, len(places)).astype(np.int64), out=bounds[1:])
     text = np.concatenate([each.ids for each in pieces])
-    rankings = TextRankings(text, places, bounds, *columns)
-    return None if rankings.repeats else (rankings, pieces[-1].tag)
+    return TextRankings(text, places, bounds, *columns)
 
 
 @kernel

@@ -108,11 +108,14 @@ def read_large(
     try:
         if os.fspath(path) == "-" or not Path(path).is_file():
             return None
+    except ValueError:  # a NUL byte in the path
+        return None
+    try:
         with open_input(path, source) as stream:
             packed = not isinstance(stream, io.BufferedReader)
             size = Path(path).stat().st_size * (PACKED if packed else 1)
             return reader(stream) if wanted(size) else None
-    except (InputError, MemoryError, ValueError):
+    except (InputError, MemoryError):
         return None
     except _archive_errors():
         return None

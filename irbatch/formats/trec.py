@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
+from typing import BinaryIO
 
 from irbatch.formats.columns import read_run_columns, worth_columns
 from irbatch.formats.lines import QRELS, RUN, parse_table
-from irbatch.formats.streams import numbered_lines, read_large
+from irbatch.formats.streams import Content, numbered_lines, read_large
 from irbatch.qrels import Qrels
 from irbatch.runs import Run
 
-__all__ = ["read_qrels", "read_run"]
+__all__ = ["read_large_run", "read_qrels", "read_run"]
 
 
 def read_qrels(path: str | PathLike[str]) -> Qrels:
@@ -52,9 +53,16 @@ def read_run(path: str | PathLike[str], name: str | None = None) -> Run:
     return Run(rankings, name=name or os.fspath(path), tag=tag)
 
 
+def read_large_run(
+    path: str | PathLike[str], reader: Callable[[BinaryIO], Content | None]
+) -> Content | None:
+    """Have a run file read by a reader of large ones; None where it is small or gives it up."""
+    return read_large(path, RUN.source, worth_columns, reader)
+
+
 def _read_run(path: str | PathLike[str]) -> tuple[Mapping[str, Mapping[str, float]], str]:
     """Read a run: as columns where it is large and all is as it should be, else line by line."""
-    found = read_large(path, RUN.source, worth_columns, read_run_columns)
+    found = read_large_run(path, read_run_columns)
     if found is not None:
         return found
     table, last = parse_table(numbered_lines(path, RUN.source), RUN, os.fspath(path))
