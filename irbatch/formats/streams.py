@@ -108,7 +108,7 @@ def read_large(
     try:
         if os.fspath(path) == "-" or not Path(path).is_file():
             return None
-    except ValueError:  # a NUL byte in the path
+    except (OSError, ValueError):  # too long a name, a NUL byte in it
         return None
     try:
         with open_input(path, source) as stream:
