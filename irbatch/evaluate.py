@@ -16,7 +16,6 @@ from irbatch.qrels import Qrels
 from irbatch.results import Results
 from irbatch.runs import Run
 from irbatch.settings import Progress, Settings
-from irbatch.streaming import evaluate_file
 
 __all__ = ["evaluate", "evaluate_runs", "name_runs"]
 
@@ -91,6 +90,8 @@ def evaluate(
     plan = Plan(parse_measures(measures, cutoffs), settings.open_parameters())
     judged = _as_qrels(qrels)
     if isinstance(run, str | os.PathLike):
+        from irbatch.streaming import evaluate_file  # costs a tenth of importing irbatch
+
         found = evaluate_file(plan, judged, run, settings, threads, progress)
         if found is not None:
             return found

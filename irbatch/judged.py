@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
 class JudgedRanks:
     """The judged documents that a block of queries retrieved, in rank order, query after query.
 
@@ -33,13 +31,21 @@ class JudgedRanks:
         codes: int64 ``(documents,)``: an index into the matrix's levels, or NEGATIVE.
     """
 
-    matrix: RelevanceMatrix
-    threshold: float
-    gains: Floats
-    divisors: Floats
-    owners: Ints
-    ranks: Ints
-    codes: Ints
+    def __init__(
+        self,
+        matrix: RelevanceMatrix,
+        threshold: float,
+        gains: Floats,
+        divisors: Floats,
+        owners: Ints,
+        ranks: Ints,
+        codes: Ints,
+    ) -> None:
+        self.matrix, self.threshold = matrix, threshold
+        self.gains, self.divisors = gains, divisors
+        self.owners, self.ranks, self.codes = owners, ranks, codes
+        _freeze(gains, owners, ranks, codes)
+        _freeze(matrix.codes, matrix.levels, matrix.retrieved, matrix.judged)
 
     @classmethod
     def of(
@@ -69,11 +75,6 @@ class JudgedRanks:
     def retrieved(self) -> Ints:
         """Documents retrieved, int64 ``(queries,)``."""
         return self.matrix.retrieved
-
-    def __post_init__(self) -> None:
-        matrix = self.matrix
-        _freeze(self.gains, self.owners, self.ranks, self.codes)
-        _freeze(matrix.codes, matrix.levels, matrix.retrieved, matrix.judged)
 
     @functools.cached_property
     def starts(self) -> Ints:

@@ -9,9 +9,11 @@ from typing import BinaryIO
 import numpy as np
 
 from irbatch.averaging import Answers, Computed, average, check_named_levels, compute_values
-from irbatch.formats import UnevenRunError, read_large_run, stream_run_columns
+from irbatch.formats import read_large_run
+from irbatch.formats.columns import UnevenRunError, stream_run_columns
 from irbatch.measures import Plan
-from irbatch.pack import pack_run, pack_text
+from irbatch.pack import pack_run
+from irbatch.pack.text import pack_text
 from irbatch.qrels import Qrels
 from irbatch.results import Results
 from irbatch.runs import Run

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +17,6 @@ Ints = npt.NDArray[np.int64]
 Lengths = npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True, eq=False)
 class TextRankings(Mapping[str, dict[str, float]]):
     """Query to document to score, kept as columns; reads like a mapping of mappings.
 
@@ -35,16 +33,17 @@ class TextRankings(Mapping[str, dict[str, float]]):
         repeats: whether some query has a document twice.
     """
 
-    text: npt.NDArray[np.uint8]
-    places: dict[str, int]
-    bounds: Ints
-    starts: Ints
-    lengths: npt.NDArray[np.int32]
-    scores: npt.NDArray[np.float64]
-    hashes: Ints = field(init=False)
-    repeats: bool = field(init=False)
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        text: Bytes,
+        places: dict[str, int],
+        bounds: Ints,
+        starts: Ints,
+        lengths: Lengths,
+        scores: npt.NDArray[np.float64],
+    ) -> None:
+        self.text, self.places, self.bounds = text, places, bounds
+        self.starts, self.lengths, self.scores = starts, lengths, scores
         hashes = np.empty(self.scores.size, np.int64)
         found = np.zeros(1, bool)
 
@@ -55,8 +54,8 @@ class TextRankings(Mapping[str, dict[str, float]]):
                 found[0] = True
 
         map_ranges(look, len(self), cells=4 * hashes.size)
-        object.__setattr__(self, "hashes", hashes)
-        object.__setattr__(self, "repeats", bool(found[0]))
+        self.hashes = hashes
+        self.repeats = bool(found[0])
 
     def __getitem__(self, query: str) -> dict[str, float]:
         """Return a query's ranking as a dictionary, made anew."""

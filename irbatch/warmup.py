@@ -8,7 +8,6 @@ import numpy as np
 
 from irbatch.evaluate import evaluate
 from irbatch.evaluate_arrays import evaluate_matrix
-from irbatch.formats.columns import read_run_columns
 from irbatch.jit import Kernel
 from irbatch.runs import Run
 
@@ -27,6 +26,8 @@ def warmup() -> list[str]:
     >>> "_scan_rows" in warmup()  # doctest: +SKIP
     True
     """
+    from irbatch.formats.columns import read_run_columns
+
     with Kernel.always_compiled() as names:
         # Code types int8, int16 and int32 are those of few, many and very many grades.
         for grades in (2, 200, 40_000):

@@ -1,6 +1,5 @@
 """Reading judgments and runs from files."""
 
-from irbatch.formats.columns import UnevenRunError, stream_run_columns
 from irbatch.formats.lines import QRELS, RUN, parse_table
 from irbatch.formats.streams import numbered_lines
 from irbatch.formats.trec import read_large_run, read_qrels, read_run
@@ -8,11 +7,9 @@ from irbatch.formats.trec import read_large_run, read_qrels, read_run
 __all__ = [
     "QRELS",
     "RUN",
-    "UnevenRunError",
     "numbered_lines",
     "parse_table",
     "read_large_run",
     "read_qrels",
     "read_run",
-    "stream_run_columns",
 ]

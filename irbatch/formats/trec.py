@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import BinaryIO
 
-from irbatch.formats.columns import read_run_columns, worth_columns
 from irbatch.formats.lines import QRELS, RUN, parse_table
 from irbatch.formats.streams import Content, numbered_lines, read_large
 from irbatch.qrels import Qrels
@@ -57,11 +56,15 @@ def read_large_run(
     path: str | PathLike[str], reader: Callable[[BinaryIO], Content | None]
 ) -> Content | None:
     """Have a run file read by a reader of large ones; None where it is small or gives it up."""
+    from irbatch.formats.columns import worth_columns
+
     return read_large(path, RUN.source, worth_columns, reader)
 
 
 def _read_run(path: str | PathLike[str]) -> tuple[Mapping[str, Mapping[str, float]], str]:
     """Read a run: as columns where it is large and all is as it should be, else line by line."""
+    from irbatch.formats.columns import read_run_columns
+
     found = read_large_run(path, read_run_columns)
     if found is not None:
         return found

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from irbatch.errors import InputError
 from irbatch.measures.declare import CATALOGUE, Measure
@@ -43,8 +42,7 @@ _WHOLE = re.compile(r"\s*([+-]?\d{1,300})", re.ASCII)
 _NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII)
 
 
-@dataclass(frozen=True)
-class TrecValue:
+class TrecValue(NamedTuple):
     """One value that trec_eval prints.
 
     Args:
@@ -58,8 +56,7 @@ class TrecValue:
     length: int | None = None
 
 
-@dataclass(frozen=True)
-class TrecMeasure:
+class TrecMeasure(NamedTuple):
     """One of trec_eval's measures, as named after ``-m``.
 
     Args:

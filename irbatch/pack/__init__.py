@@ -6,7 +6,6 @@ from irbatch.pack.labels import pack_labels
 from irbatch.pack.rows import LabelRows
 from irbatch.pack.run import pack_run
 from irbatch.pack.scores import TIES, rank_by_score
-from irbatch.pack.text import pack_text
 
 __all__ = [
     "TIES",
@@ -15,6 +14,5 @@ __all__ = [
     "pack_ids",
     "pack_labels",
     "pack_run",
-    "pack_text",
     "rank_by_score",
 ]

@@ -20,7 +20,6 @@ from irbatch.matrix import RelevanceMatrix
 from irbatch.numbers import NUMBER_ERRORS, as_floats, number_problem, pack_floats
 from irbatch.pack.block import Block, plan_query_blocks
 from irbatch.pack.place import place_judged
-from irbatch.pack.text import pack_text
 from irbatch.qrels import Qrels
 from irbatch.ranking import as_compared, round_scores
 from irbatch.runs import Run
@@ -50,6 +49,8 @@ def pack_run(
         InputError: for a score that is not a number, or ids of another kind than the judgments'.
     """
     if isinstance(run.rankings, TextRankings) and qrels.document_kind != "int":
+        from irbatch.pack.text import pack_text  # for those who read large files
+
         yield from pack_text(qrels, run.rankings, rows, score_dtype)
         return
     rankings = [run.rankings.get(qrels.queries[row], EMPTY) for row in rows.tolist()]
