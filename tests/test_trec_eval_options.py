@@ -33,7 +33,7 @@ def test_the_old_format_is_accepted_and_ignored(trec_eval: Command, version: str
         (["-m", "P.5"], ["--measure", "P.5"]),
         (["-c"], ["--complete_rel_info_wanted"]),
         (["-l", "2"], ["--level_for_rel", "2"]),
-        (["-M", "1"], ["--Max_retrieved_per_query", "1"]),
+        (["-M", "1"], ["--Max_retrieved_per_topic", "1"]),
         (["-J"], ["--Judged_docs_only"]),
         (["-m", "utility.0,0,0,1", "-N", "9"], ["-m", "utility.0,0,0,1",
                                                 "--Number_docs_in_coll", "9"]),

@@ -58,7 +58,7 @@ def add_trec_eval(parser: argparse.ArgumentParser) -> None:
         help="the least relevant grade (default 1)",
     )  # fmt: skip
     parser.add_argument(
-        "-M", "--Max_retrieved_per_query", dest="max_depth", metavar="N", type=whole_number,
+        "-M", "--Max_retrieved_per_topic", dest="max_depth", metavar="N", type=whole_number,
         help="ranks looked at (default all)",
     )  # fmt: skip
     parser.add_argument(
