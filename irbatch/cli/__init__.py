@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-from irbatch.cli.text import printable
+from irbatch.cli.text import say
 from irbatch.errors import InputError, InputWarning
 
 __all__ = ["main"]
@@ -40,23 +40,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             status: int = options.command(options)
             sys.stdout.flush()
         except (InputError, ImportError) as problem:
-            _say("error", str(problem))
+            say("error", str(problem))
             status = BAD_INPUT
         except BrokenPipeError:  # the reader, such as `head`, has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             status = 0
         except OSError as problem:  # such as a full disk behind standard output
-            _say("error", problem.strerror or str(problem))
+            say("error", problem.strerror or str(problem))
             status = FAILED
         except KeyboardInterrupt:
-            _say("error", "interrupted")
+            say("error", "interrupted")
             status = INTERRUPTED
     for warning in caught:
         if issubclass(warning.category, InputWarning):
-            _say("warning", str(warning.message))
+            say("warning", str(warning.message))
     return status
-
-
-def _say(what: str, text: str) -> None:
-    lines = "\n".join(map(printable, text.split("\n")))
-    print(f"irbatch: {what}: {lines}", file=sys.stderr)

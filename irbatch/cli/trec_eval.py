@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import math
 import re
-import sys
 from collections import defaultdict
 
 import numpy as np
 
+from irbatch.cli.text import say
 from irbatch.errors import InputError
 from irbatch.formats import numbered_lines, read_qrels, read_run
 from irbatch.measures import NICKNAMES, VERSIONS
@@ -117,7 +117,7 @@ def run_trec_eval(options: argparse.Namespace) -> int:
                 print("".join(printed), end="")
                 printed.clear()
     except MissingQueryError as problem:
-        print(f"irbatch: error: {problem}", file=sys.stderr)
+        say("error", str(problem))
         status = MISSING_QUERY
     print("".join(printed), end="")
     return status

@@ -17,6 +17,7 @@ from typing import Any
 
 from irbatch.errors import InputError, shown
 from irbatch.evaluate import evaluate as evaluate_run
+from irbatch.integrations.pytrec_eval import drop_empty
 from irbatch.measures import check_cutoff, measure
 from irbatch.qrels import Qrels
 from irbatch.runs import Run
@@ -60,11 +61,10 @@ def evaluate(
     >>> evaluate({"q1": {"d1": 1, "d2": 2}}, {"q1": {"d1": 0.9, "d3": 0.8, "d2": 0.7}}, [1, 3])[0]
     {'NDCG@1': 0.5, 'NDCG@3': 0.76019}
     """
-    Qrels(qrels), Run(results)  # refuse what are none
-    if not results:
+    judged = Qrels(drop_empty(qrels), borrowed=True)
+    if not len(Run(results)):
         raise InputError("there are no rankings", source="run")
     rankings = _without_identical(results) if ignore_identical_ids else results
-    judged = {query: documents for query, documents in qrels.items() if len(documents)}
     cutoffs = _check_cutoffs(k_values)
     wanted = {key: [measure(name) @ k for k in cutoffs] for key, name in FAMILIES.items()}
     every = [each for family in wanted.values() for each in family]
@@ -97,10 +97,11 @@ def evaluate_custom(qrels: Table, results: Table, k_values: Iterable[int], metri
     if key is None:
         names = ", ".join(each[0] for each in CALLED.values())
         raise InputError(f"metric {metric!r} must be one of {names}", value=metric)
-    Qrels(qrels), Run(results)  # refuse what are none
-    judgments = _judged_anywhere(qrels, results) if key == "Hole" else qrels
+    judged, run = Qrels(qrels, borrowed=True), Run(results)
+    if key == "Hole":
+        judged = Qrels(_judged_anywhere(qrels, results), borrowed=True)
     wanted = [measure(CUSTOM[key]) @ k for k in _check_cutoffs(k_values)]
-    means = evaluate_run(judgments, results, wanted)
+    means = evaluate_run(judged, run, wanted)
     return {f"{key}@{each.cutoff}": round(means[each], DIGITS) for each in wanted}
 
 

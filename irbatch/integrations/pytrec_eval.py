@@ -55,12 +55,8 @@ supported_nicknames: dict[str, set[str]] = {
 
 # As pytrec_eval reads them: of what follows, as much as is numbers.
 _PARAMETERS = re.compile(r"[._]([0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*)")
-_ONE_NAME = (
-    "several",
-    "named",
-    "weight",
-    "length",
-)  # kinds whose names don't show their parameters
+# Kinds of parameters that its names don't show.
+_ONE_NAME = ("several", "named", "weight", "length")
 
 
 class RelevanceEvaluator:
@@ -106,7 +102,7 @@ class RelevanceEvaluator:
         self._columns = [
             places[each.measure] if each.measure else len(wanted) for each in self._values
         ]
-        judged = _drop_empty(query_relevance)
+        judged = drop_empty(query_relevance)
         self._qrels = Qrels(judged) if judged else None
         self._row_of = {query: row for row, query in enumerate(judged)}
 
@@ -146,7 +142,7 @@ class RelevanceEvaluator:
         return np.hstack([values, np.zeros((rows.size, 1))])
 
 
-def _drop_empty(query_relevance: Mapping[Any, Mapping[Any, Any]]) -> Mapping[Any, Any]:
+def drop_empty(query_relevance: Mapping[Any, Mapping[Any, Any]]) -> Mapping[Any, Any]:
     """Leave out queries without judgments; `Qrels` refuses what are no judgments."""
     if not isinstance(query_relevance, Mapping):
         Qrels(query_relevance)
