@@ -7,6 +7,7 @@ from os import PathLike
 from typing import BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 
 from irbatch.averaging import Answers, Computed, average, check_named_levels, compute_values
 from irbatch.formats import read_large_run
@@ -92,7 +93,7 @@ class _Streamed:
             return None
         return True
 
-    def computed(self, rows: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Computed:
+    def computed(self, rows: npt.NDArray[np.intp]) -> Computed:
         """Return the values of some queries; those that were not read have retrieved nothing."""
         absent = rows[~self._done[rows]]
         if absent.size:
@@ -102,6 +103,6 @@ class _Streamed:
             )
         return self._values[rows], self._no_relevant[rows], self._empty[rows]
 
-    def _keep(self, rows: np.ndarray[tuple[int], np.dtype[np.intp]], computed: Computed) -> None:
+    def _keep(self, rows: npt.NDArray[np.intp], computed: Computed) -> None:
         self._values[rows], self._no_relevant[rows], self._empty[rows] = computed
         self._done[rows] = True

@@ -63,16 +63,11 @@ def read_run_columns(stream: BinaryIO) -> tuple[TextRankings, str] | None:
         The rankings, and the tag of the last line; None where the reader of lines must say what
         there is.
     """
-    pieces: list[_Piece] = []
-    for piece in map_items(_Piece.parse, _whole_lines(stream)):
-        if piece is None:
-            return None
-        if piece.starts.size:
-            pieces.append(piece)
-    if not pieces:
+    try:
+        pieces = list(_parse_pieces(stream))
+        return (_assemble(pieces), pieces[-1].tag) if pieces else None
+    except UnevenRunError:
         return None
-    rankings = _assemble(pieces)
-    return None if rankings.repeats else (rankings, pieces[-1].tag)
 
 
 class UnevenRunError(ValueError):
@@ -93,11 +88,7 @@ def stream_run_columns(stream: BinaryIO) -> Iterator[TextRankings]:
     """
     seen: set[str] = set()
     held: list[_Piece] = []  # of one query, which may go on
-    for piece in map_items(_Piece.parse, _whole_lines(stream)):
-        if piece is None:
-            raise UnevenRunError
-        if not piece.starts.size:
-            continue
+    for piece in _parse_pieces(stream):
         if held and piece.queries == held[0].queries:
             held.append(piece)
             continue
@@ -113,10 +104,15 @@ def stream_run_columns(stream: BinaryIO) -> Iterator[TextRankings]:
 def _complete(pieces: list[_Piece], seen: set[str]) -> TextRankings:
     """Assemble complete queries; none of them may have been seen before."""
     rankings = _assemble(pieces)
-    if rankings.repeats or not seen.isdisjoint(rankings):
+    if not seen.isdisjoint(rankings):
         raise UnevenRunError
     seen.update(rankings)
     return rankings
+
+
+def _parse_pieces(stream: BinaryIO) -> Iterator[_Piece]:
+    """Parse a stream; raise `UnevenRunError` at an odd line."""
+    return (each for each in map_items(_Piece.parse, _whole_lines(stream)) if each.starts.size)
 
 
 def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
@@ -153,8 +149,8 @@ class _Piece:
     tag: str
 
     @classmethod
-    def parse(cls, lines: bytes) -> _Piece | None:
-        """Parse whole lines; None where one of them is odd."""
+    def parse(cls, lines: bytes) -> _Piece:
+        """Parse whole lines; raise `UnevenRunError` where one of them is odd."""
         text = np.frombuffer(lines, np.uint8)
         most = text.size // SHORTEST + 1
         # Memory that is never written to is never there.
@@ -166,7 +162,7 @@ class _Piece:
             text.size, text, POWERS, ids, starts, lengths, scores, groups, unsure, counts
         )
         if rows == GIVEN_UP:
-            return None
+            raise UnevenRunError
         n_groups, beyond_ascii, first, last, n_unsure, filled = counts.tolist()
         found = groups[: 3 * n_groups].reshape(-1, 3)
         try:
@@ -174,8 +170,8 @@ class _Piece:
                 lines.decode()
             for row, start, stop in unsure[: 3 * n_unsure].reshape(-1, 3).tolist():
                 scores[row] = read_number(lines[start:stop], RUN)
-        except (InputError, UnicodeDecodeError):
-            return None
+        except (InputError, UnicodeDecodeError) as problem:
+            raise UnevenRunError from problem
         return cls(
             ids[:filled].copy(),
             starts[:rows].copy(),
@@ -202,7 +198,11 @@ class _Piece:
 
 
 def _assemble(pieces: list[_Piece]) -> TextRankings:
-    """Join pieces, and the parts of queries that come in several."""
+    """Join pieces, and the parts of queries that come in several.
+
+    Raises:
+        UnevenRunError: when a query has a document twice.
+    """
     rows = np.cumsum([0, *(each.starts.size for each in pieces)])
     ids = np.cumsum([0, *(each.ids.size for each in pieces)])
     first_rows = np.concatenate([e.first_rows + row for e, row in zip(pieces, rows, strict=False)])
@@ -219,7 +219,10 @@ def _assemble(pieces: list[_Piece]) -> TextRankings:
     bounds = np.zeros(len(places) + 1, np.int64)
     np.cumsum(np.bincount(owners, sizes, len(places)).astype(np.int64), out=bounds[1:])
     text = np.concatenate([each.ids for each in pieces])
-    return TextRankings(text, places, bounds, *columns)
+    rankings = TextRankings(text, places, bounds, *columns)
+    if rankings.repeats:
+        raise UnevenRunError
+    return rankings
 
 
 @kernel

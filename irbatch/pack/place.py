@@ -11,7 +11,7 @@ import numpy.typing as npt
 from irbatch.matrix import RelevanceMatrix
 from irbatch.pack.block import blank_matrix
 from irbatch.qrels import Qrels
-from irbatch.ranking import find_ranks, order_scores, rank_in_tie
+from irbatch.ranking import find_ranks, rank_in_tie
 
 __all__ = ["place_judged"]
 
@@ -26,23 +26,18 @@ def place_judged(
     starts: Ints,
     wanted: Floats,
     tied: Callable[[int, float], Sequence[Any]],
-) -> RelevanceMatrix | None:
-    """Pack a block: order its scores, and write the judged documents where they stand.
+) -> RelevanceMatrix:
+    """Pack a block: write the judged documents where they stand.
 
     Args:
         qrels: the judgments.
         rows: positions in `qrels.queries`.
-        scores: float64 ``(documents,)``, as compared, one ranking after the other; sorted in place.
+        scores: float64 ``(documents,)``, as compared, one ranking after the other, each descending.
         starts: int64 ``(rankings + 1,)``, where each begins and ends.
         wanted: the score of each judged document, one query after the other, NaN where it was not
             retrieved.
         tied: from a ranking of the block and a score to the ids of the documents that have it.
-
-    Returns:
-        The matrix; None when a score is NaN.
     """
-    if not order_scores(scores, starts):
-        return None
     matrix, codes, owners = blank_matrix(qrels, rows, np.diff(starts))
     found = np.flatnonzero(~np.isnan(wanted))
     owners = owners[found]

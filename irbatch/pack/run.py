@@ -21,7 +21,7 @@ from irbatch.numbers import NUMBER_ERRORS, as_floats, number_problem, pack_float
 from irbatch.pack.block import Block, plan_query_blocks
 from irbatch.pack.place import place_judged
 from irbatch.qrels import Qrels
-from irbatch.ranking import as_compared, round_scores
+from irbatch.ranking import as_compared, order_scores, round_scores
 from irbatch.runs import Run
 from irbatch.text_rankings import TextRankings
 
@@ -86,11 +86,9 @@ class _Join:
         """Look up, rank and place the judged documents."""
         self._check_documents()
         scores, wanted = self._read()
-        matrix = place_judged(self.qrels, self.rows, scores, self.starts, wanted, self._tied)
-        if matrix is None:
+        if not order_scores(scores, self.starts):
             raise_problems(list(self._score_problems()))
-            raise AssertionError("a score is NaN, but none was found")
-        return matrix
+        return place_judged(self.qrels, self.rows, scores, self.starts, wanted, self._tied)
 
     def _read(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Read all scores, and look the judged documents up.

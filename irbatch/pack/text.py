@@ -11,7 +11,7 @@ from irbatch.matrix import RelevanceMatrix
 from irbatch.pack.block import Block, plan_query_blocks
 from irbatch.pack.place import place_judged
 from irbatch.qrels import Qrels
-from irbatch.ranking import as_compared, round_scores
+from irbatch.ranking import as_compared, order_scores, round_scores
 from irbatch.text_rankings import TextRankings, find_rows
 
 __all__ = ["pack_text"]
@@ -60,10 +60,8 @@ def _pack_block(
         fresh = as_compared(rankings.scores[parts[owner]], score_dtype)
         return rankings.documents(begins[owner] + np.flatnonzero(fresh == score))
 
-    matrix = place_judged(qrels, rows, scores, starts, as_compared(wanted, score_dtype), tied)
-    if matrix is None:
-        raise AssertionError("a score read from a file is NaN")
-    return matrix
+    order_scores(scores, starts)  # none is NaN: the grammar of scores has no such number
+    return place_judged(qrels, rows, scores, starts, as_compared(wanted, score_dtype), tied)
 
 
 def _encode(
