@@ -10,10 +10,9 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 import irbatch
 from benchmarks.timing import machine, ratio
-from irbatch.formats.columns import read_run_columns
-from irbatch.formats.lines import RUN, parse_table
-from irbatch.formats.streams import numbered_lines
-from irbatch.text_rankings import TextRankings
+from irbatch.formats import RUN, Reader, numbered_lines, parse_table
+from irbatch.formats.streams import open_input
+from irbatch.tables.table import Table
 
 QUERIES, DEPTH = 1_000, 1_000
 MEASURES = "AP RR nDCG@{5,10,100,1000} P@{5,10,100} R@{100,1000}"
@@ -36,16 +35,14 @@ def test_run_file(
     path = tmp_path / "large.run"
     write_run(path)
 
-    def columns() -> tuple[TextRankings, str] | None:
-        with path.open("rb") as stream:
-            return read_run_columns(stream)
+    def columns() -> Table:
+        with open_input(path, RUN.source) as file:
+            return Reader(file).table()
 
-    def lines() -> object:
+    def lines() -> dict[str, dict[str, float]]:
         return parse_table(numbered_lines(path, RUN.source), RUN)
 
-    parsed = columns()
-    assert parsed is not None
-    assert dict(parsed[0]) == parse_table(numbered_lines(path, RUN.source), RUN)[0]
+    assert dict(columns()) == lines()
 
     benchmark(columns)
     seconds, other, times = ratio(columns, lines, rounds=3)

@@ -6,10 +6,12 @@ line a person can act on and whose fields a program can read.
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["InputError", "InputWarning", "raise_problems"]
+__all__ = ["InputError", "InputWarning", "raise_problems", "shown", "warn"]
 
 LISTED_PROBLEMS = 20
 FIELDS = ("source", "query", "document", "path", "line", "value")
@@ -90,6 +92,17 @@ class InputError(ValueError):
 
 def _rebuild(kind: type[InputError], message: str, fields: dict[str, Any]) -> InputError:
     return kind(message, **fields)
+
+
+def warn(message: str) -> None:
+    """Warn of an input, on the caller's line: the first one outside this package."""
+    frame = inspect.currentframe()
+    level = 0
+    inside = (__package__, "contextlib")
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in inside:
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, InputWarning, stacklevel=level + 1)
 
 
 def shown(value: object, length: int = 80) -> str:

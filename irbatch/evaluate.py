@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from irbatch.averaging import Answers, evaluate_blocks
 from irbatch.errors import InputError
 from irbatch.formats import read_qrels, read_run
@@ -16,11 +19,19 @@ from irbatch.qrels import Qrels
 from irbatch.results import Results
 from irbatch.runs import Run
 from irbatch.settings import Progress, Settings
+from irbatch.tables.exports import Tabular
 
 __all__ = ["evaluate", "evaluate_runs", "name_runs"]
 
-Judgments = Qrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str]
-Rankings = Run | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str]
+Tables = Tabular | npt.NDArray[np.void]
+# What names of files end in that is no part of a system's name.
+ENDINGS = (
+    *(".gz", ".bz2", ".xz", ".zst"),
+    *(".run", ".txt", ".trec", ".tsv", ".jsonl", ".parquet"),
+)
+
+Judgments = Qrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
+Rankings = Run | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
 Wishes = str | Measure | Iterable[str | Measure]
 Cutoffs = int | Iterable[int | None] | None
 
@@ -38,6 +49,7 @@ def evaluate(
     rel: float | None = None,
     max_depth: int | None = None,
     trec_eval: str | int | None = None,
+    order_by: str = "score",
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Results:
@@ -47,8 +59,9 @@ def evaluate(
     descending. A document is relevant when its grade is at least 1, or a measure's ``rel``.
 
     Args:
-        qrels: `Qrels`, query to document to grade, or the path of a TREC qrels file.
-        run: `Run`, query to document to score, or the path of a TREC run file.
+        qrels: `Qrels`, query to document to grade, the path of a TREC qrels file, or a table as
+            `Qrels.from_table` takes it, such as a frame, whose columns have known names.
+        run: `Run`, query to document to score, the path of a TREC run file, or a table.
         measures: names such as ``"nDCG@10"``, ``"P@{1,5,10}"``, ``"AP(rel=2)"``, or other
             tools' names; or `Measure` objects.
         cutoffs: one or several, applied to every measure given without one; None among them
@@ -67,8 +80,10 @@ def evaluate(
             said otherwise. 9 compares scores as float32, leaves missing queries out, and rounds
             the recall points of `IPrec` up; 10 compares as float64 and refuses missing queries.
             Either averages all queries with ``missing="zero"``, its ``-c``.
+        order_by: what orders the documents of a run file that has both, ``"score"`` or ``"rank"``.
         threads: how many threads scan; default: as many as the work is worth.
-        progress: called with queries done and queries in all.
+        progress: called with how much is done and how much there is: bytes of a large run file,
+            queries of anything else.
 
     Raises:
         InputError: for anything without a defined result, naming query, document, line and value.
@@ -92,9 +107,12 @@ def evaluate(
     if isinstance(run, str | os.PathLike):
         from irbatch.streaming import evaluate_file  # costs a tenth of importing irbatch
 
-        found = evaluate_file(plan, judged, run, settings, threads, progress)
-        if found is not None:
+        found = evaluate_file(plan, judged, run, settings, order_by, threads, progress)
+        if isinstance(found, Results):
             return found
+        run = found
+    elif order_by != "score":
+        raise InputError("order_by= is for files, which have ranks and scores", value=order_by)
     ranked = _as_run(run)
     return evaluate_blocks(
         plan,
@@ -102,7 +120,7 @@ def evaluate(
         Answers(ranked.rankings, ranked.query_kind, ranked.name),
         lambda rows: pack_run(judged, ranked, rows, settings.score_dtype),
         settings,
-        settings.score_order(),
+        settings.order(order_by),
         threads,
         progress,
     )
@@ -150,13 +168,17 @@ def _as_qrels(qrels: Judgments) -> Qrels:
         return qrels
     if isinstance(qrels, str | os.PathLike):
         return read_qrels(qrels)
-    return Qrels(qrels, borrowed=True)
+    if isinstance(qrels, Mapping):
+        return Qrels(qrels, borrowed=True)
+    return Qrels.from_table(qrels)
 
 
 def _as_run(run: Rankings) -> Run:
     if isinstance(run, Run):
         return run
-    return read_run(run) if isinstance(run, str | os.PathLike) else Run(run)
+    if isinstance(run, str | os.PathLike):
+        return read_run(run)
+    return Run(run) if isinstance(run, Mapping) else Run.from_table(run)
 
 
 def name_runs(runs: Mapping[str, Rankings] | Iterable[Rankings]) -> dict[str, Rankings]:
@@ -187,6 +209,6 @@ def name_runs(runs: Mapping[str, Rankings] | Iterable[Rankings]) -> dict[str, Ra
 
 def _stem(path: Path) -> str:
     """Name a system after its file: without the endings of archives and runs."""
-    while path.suffix in (".gz", ".bz2", ".xz", ".run", ".txt", ".trec"):
+    while path.suffix in ENDINGS:
         path = path.with_suffix("")
     return path.name

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -13,11 +14,12 @@ import numpy.typing as npt
 from irbatch.averaging import Answers, compute_values, evaluate_blocks
 from irbatch.errors import InputError, InputWarning
 from irbatch.evaluate import Cutoffs, Wishes
-from irbatch.ids import first_repeated, same_kind
+from irbatch.ids import same_kind
 from irbatch.measures import Plan, parse_measures
-from irbatch.pack import Block, LabelRows, pack_ids, pack_labels, rank_by_score
+from irbatch.pack import Block, LabelRows, pack_labels, pack_run, rank_by_score
 from irbatch.qrels import Qrels
 from irbatch.results import Counts, Results
+from irbatch.runs import Run
 from irbatch.settings import Settings
 
 __all__ = ["evaluate_ids", "evaluate_matrix", "evaluate_scores"]
@@ -56,14 +58,21 @@ def evaluate_ids(
     """
     settings = Settings(missing, no_relevant, judged_only)
     plan = Plan(parse_measures(measures, cutoffs))
-    rankings, judgments = _pair(ranked, relevant)
-    qrels = Qrels({query: _grades(each, query, pad) for query, each in judgments.items()})
+    from irbatch.pack.table import pack_ranked  # for those who have lists of ids
+    from irbatch.tables.columns import IdOverflowError
+    from irbatch.tables.id_lists import read_id_lists, read_large_ids
 
-    def pack(rows: npt.NDArray[np.intp]) -> Iterator[Block]:
-        queries = [qrels.queries[row] for row in rows]
-        lists = [_ids(rankings.get(query, ()), query, pad) for query in queries]
-        return pack_ids(qrels, lists, rows)
-
+    _check_pair(ranked, relevant)
+    rankings: Mapping[Any, Any]
+    pack: Callable[[npt.NDArray[np.intp]], Iterable[Block]]
+    try:
+        qrels = Qrels(read_id_lists(relevant, "qrels", pad))
+        table = read_id_lists(ranked, "run", pad)
+        rankings, pack = table, functools.partial(pack_ranked, qrels, table)
+    except IdOverflowError:
+        qrels = Qrels(read_large_ids(relevant, "qrels", pad))
+        run = Run(read_large_ids(ranked, "run", pad))
+        rankings, pack = run.rankings, functools.partial(pack_run, qrels, run)
     answers = Answers(rankings, same_kind(rankings, "query", "run"))
     return evaluate_blocks(plan, qrels, answers, pack, settings, "as given", threads)
 
@@ -198,12 +207,12 @@ def _ones(n_relevant: Any, labels: LabelRows) -> list[np.ndarray[Any, Any]]:
     return [np.ones(number, np.int8) for number in numbers.tolist()]
 
 
-def _pair(ranked: Any, relevant: Any) -> tuple[Mapping[Any, Any], Mapping[Any, Any]]:
-    """Bring both sides into mappings of query ids."""
+def _check_pair(ranked: Any, relevant: Any) -> None:
+    """Refuse two sides that are not both mappings, or both sequences of one length."""
     if isinstance(ranked, Mapping) != isinstance(relevant, Mapping):
         raise InputError("rankings and relevant documents are both mappings, or both sequences")
     if isinstance(ranked, Mapping):
-        return ranked, relevant
+        return
     for name, side in (("ranked", ranked), ("relevant", relevant)):
         scalar = isinstance(side, np.ndarray) and side.ndim == 0
         if isinstance(side, str | AbstractSet) or not hasattr(side, "__len__") or scalar:
@@ -213,41 +222,3 @@ def _pair(ranked: Any, relevant: Any) -> tuple[Mapping[Any, Any], Mapping[Any, A
             f"{len(ranked)} rankings, but relevant documents of {len(relevant)} queries",
             source="ranked",
         )
-    return dict(enumerate(ranked)), dict(enumerate(relevant))
-
-
-def _grades(relevant: Any, query: Any, pad: object) -> Mapping[Any, Any]:
-    """Return a query's grades: 1 for documents that were only listed."""
-    if isinstance(relevant, Mapping):
-        return relevant
-    listed = list(relevant) if isinstance(relevant, AbstractSet) else relevant
-    documents = _list(listed, "relevant documents are", "qrels", query, pad)
-    same_kind(documents, "document", "qrels", query)
-    grades = dict.fromkeys(documents, 1)
-    if len(grades) != len(documents):
-        raise InputError("this relevant document is listed twice", source="qrels", query=query,
-                         document=first_repeated(documents))  # fmt: skip
-    return grades
-
-
-def _ids(ranking: Any, query: Any, pad: object) -> list[Any]:
-    """Return a ranking's ids without padding."""
-    if isinstance(ranking, AbstractSet):
-        raise InputError("a ranking is a list of ids; a set has no order",
-                         source="run", query=query)  # fmt: skip
-    return _list(ranking, "a ranking is", "run", query, pad)
-
-
-def _list(ids: Any, what: str, source: str, query: Any, pad: object) -> list[Any]:
-    """Return ids as a list of Python objects, without the padding at the end."""
-    if isinstance(ids, str | bytes | Mapping) or not isinstance(ids, Iterable):
-        raise InputError(f"{what} a list of ids, not a {type(ids).__name__}",
-                         source=source, query=query)  # fmt: skip
-    listed = list(ids.tolist() if hasattr(ids, "tolist") else ids)
-    if pad is None or pad not in listed:
-        return listed
-    end = listed.index(pad)
-    if any(each != pad for each in listed[end:]):
-        raise InputError(f"padding {pad!r} stands before other documents", source=source,
-                         query=query, value=pad)  # fmt: skip
-    return listed[:end]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from irbatch.errors import InputError
 
-__all__ = ["check_id", "first_repeated", "id_kind", "kinds_of", "same_kind"]
+__all__ = ["check_id", "id_kind", "kind_of_documents", "kinds_of", "same_kind"]
 
 
 def id_kind(kind: type) -> str | None:
@@ -70,11 +71,19 @@ def same_kind(ids: Iterable[object], what: str, source: str, query: object = Non
     return next(iter(kinds), None)
 
 
-def first_repeated(ids: Iterable[Any]) -> Any:
-    """Return the first id that stood before; None when none does."""
-    seen: set[Any] = set()
-    for value in ids:
-        if value in seen:
-            return value
-        seen.add(value)
+def kind_of_documents(queries: list[Any], documents: Sequence[Collection[Any]]) -> str | None:
+    """Return the one kind of id that all judged documents have."""
+    kinds = kinds_of(itertools.chain.from_iterable(documents))
+    if len(kinds) == 1 and None not in kinds:
+        return next(iter(kinds))
+    samples: dict[str | None, Any] = {}
+    for query, each in zip(queries, documents, strict=True):
+        samples.setdefault(same_kind(each, "document", "qrels", query), query)
+    samples.pop(None, None)
+    if len(samples) > 1:
+        raise InputError(
+            f"document ids are text in query {samples['str']!r} and numbers in query "
+            f"{samples['int']!r}",
+            source="qrels",
+        )
     return None

@@ -17,7 +17,10 @@ from contextlib import contextmanager
 from types import FunctionType
 from typing import Any, ClassVar
 
-__all__ = ["Kernel", "kernel"]
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Kernel", "as_input", "kernel"]
 
 # Cells of plain-Python work after which a kernel compiles. Plain Python takes about 0.1 us a cell
 # (see benchmarks/test_cold_start.py), so this is about 0.2 s, what importing Numba costs. Once
@@ -115,3 +118,22 @@ def kernel(source: Callable[..., Any]) -> Kernel:
     if not isinstance(source, FunctionType):
         raise TypeError(f"a kernel is a plain function, not {type(source).__name__}")
     return Kernel(source)
+
+
+def as_input(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array as kernels take theirs: contiguous, aligned, and not marked read-only.
+
+    Numba would compile each kernel once more for read-only arrays. No kernel writes to its input,
+    so what may not be written to is passed on, without copying it, under another mark.
+    """
+    array = np.require(array, requirements=["C", "A"])
+    return array if array.flags.writeable else np.asarray(_Unmarked(array))
+
+
+class _Unmarked:
+    """The memory of an array, which it keeps alive."""
+
+    def __init__(self, array: npt.NDArray[Any]) -> None:
+        self._array = array
+        place = array.__array_interface__["data"][0]
+        self.__array_interface__ = {**array.__array_interface__, "data": (place, False)}

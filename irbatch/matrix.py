@@ -21,7 +21,7 @@ PAD = -3  # past the end of the ranking
 WORD = 8  # bytes; rows are padded to whole words
 BYTE_LEVELS = 127  # as many levels as an int8 code tells apart
 # Codes and level counts of one block. With the 8 bytes a score they were packed from, about a
-# core's share of the last cache (benchmarks/test_dicts.py).
+# core's share of the last cache (python -m benchmarks --only dicts).
 BLOCK_BYTES = 2 << 20
 
 

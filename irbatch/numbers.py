@@ -11,10 +11,20 @@ from collections.abc import Callable, Collection
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["LARGEST_WHOLE", "NUMBER_ERRORS", "as_floats", "number_problem", "pack_floats"]
+__all__ = [
+    "DECIMAL",
+    "LARGEST_WHOLE",
+    "NUMBER_ERRORS",
+    "as_floats",
+    "number_problem",
+    "pack_floats",
+]
 
 # What `as_floats` raises for values that are no float64 numbers; NumPy only warns of some.
 NUMBER_ERRORS = (struct.error, OverflowError, TypeError, ValueError, Warning)
+
+# How a decimal number is written, as a regular expression: ASCII digits alone.
+DECIMAL = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 LARGEST_WHOLE = 2**53  # above it float64 no longer tells neighbouring whole numbers apart
 

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.errors import InputError, raise_problems
-from irbatch.ids import kinds_of, same_kind
+from irbatch.errors import InputError
+from irbatch.ids import kind_of_documents, same_kind
+from irbatch.judgments import (
+    DocumentLists,
+    read_column,
+    read_documents,
+    read_grades,
+)
 from irbatch.matrix import NEGATIVE
-from irbatch.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, number_problem
+from irbatch.tables.exports import Exports
+from irbatch.tables.table import Table
+from irbatch.texts import ends_of
+
+if TYPE_CHECKING:
+    from irbatch.tables.rows import Rows
 
 __all__ = ["Qrels"]
 
 
-class Qrels:
+class Qrels(Exports):
     """Judgments, prepared once for any number of runs.
 
     Args:
@@ -42,6 +54,8 @@ class Qrels:
     (2, [0.0, 1.0, 2.0])
     """
 
+    source = "qrels"
+
     def __init__(
         self,
         judgments: Mapping[Any, Mapping[Any, Any]],
@@ -52,36 +66,128 @@ class Qrels:
         if not isinstance(judgments, Mapping):
             raise InputError(
                 f"judgments are a mapping of queries to documents to grades, not a "
-                f"{type(judgments).__name__}",
+                f"{type(judgments).__name__}; for tables see from_table, for records from_records",
                 source="qrels",
             )
         self.name = name
         self.queries: list[Any] = list(judgments)
         if not self.queries:
             raise InputError("there are no queries", source="qrels", path=name)
-        for query, documents in judgments.items():
-            if not isinstance(documents, Mapping):
-                raise InputError(
-                    f"a query's judgments are a mapping of documents to grades, not a "
-                    f"{type(documents).__name__}",
-                    source="qrels",
-                    query=query,
-                    path=name,
-                )
         self.query_kind = same_kind(self.queries, "query", "qrels")
-        # Copying ids costs as much as looking them up: not done for judgments used only once.
-        self.documents: list[Collection[Any]] = [
-            each if borrowed else list(each) for each in judgments.values()
-        ]
-        self.document_kind = _document_kind(self.queries, self.documents)
-        counts = np.fromiter(map(len, self.documents), np.int64, len(self.queries))
-        self.starts = np.concatenate(([0], np.cumsum(counts)))
-        grades = self._read_grades(judgments)
+        self.table = judgments if isinstance(judgments, Table) else None
+        if self.table is None:
+            self.documents = read_documents(judgments, name, borrowed)
+            self.document_kind = kind_of_documents(self.queries, self.documents)
+            counts = np.fromiter(map(len, self.documents), np.int64, len(self.queries))
+            grades = read_grades(judgments, name)
+        else:
+            self.documents = DocumentLists(self.table)
+            self.document_kind = self.table.document_kind if len(self.table.documents) else None
+            counts = self.table.ends - self.table.begins
+            grades = read_column(self.table, counts, name)
+        self.starts = ends_of(counts)
         self.levels = np.unique(grades[grades >= 0]) + 0.0  # -0.0 is 0
         self.levels.flags.writeable = False
         codes = np.searchsorted(self.levels, grades).astype(np.int32)
         self.codes: npt.NDArray[np.int32] = np.where(grades < 0, np.int32(NEGATIVE), codes)
+        self._negative = grades[grades < 0]  # what `codes` do not tell, in order
         self._place_of: dict[int, dict[Any, int]] = {}
+
+    @classmethod
+    def from_columns(
+        cls, query_ids: Any, document_ids: Any, grades: Any, name: str | None = None
+    ) -> Qrels:
+        """Make judgments of columns, one row a judged document, in any order.
+
+        Arrays of int64 are kept as they are, not copied: don't change them later.
+
+        Args:
+            query_ids, document_ids: text or whole numbers ``(rows,)``: sequences, arrays, series.
+            grades: real numbers ``(rows,)`` up to 2^53.
+            name: as above.
+
+        Raises:
+            InputError: for columns of different lengths, and naming the row of what is no id or
+                no grade, and both rows of a document that its query has twice.
+
+        >>> Qrels.from_columns([7, 7, 8], [101, 102, 101], [2, 0, 1])
+        <Qrels: 2 queries, 3 judgments>
+        """
+        from irbatch.tables.columns import make_table
+
+        table = make_table(query_ids, document_ids, grades, "qrels", "grade", name)
+        return cls(table, name)
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        *,
+        query: str | None = None,
+        document: str | None = None,
+        grade: str | None = None,
+        name: str | None = None,
+    ) -> Qrels:
+        """Make judgments of a table, one row a judged document, in any order.
+
+        Args:
+            table: see `Run.from_table`.
+            query, document, grade: what the columns are called; default: the one that has a name
+                known from ir_measures, PyTerrier, ranx, BEIR or MS MARCO, such as ``query_id``,
+                ``docno``, ``relevance``; in BEIR's tables the grades are called ``score``.
+            name: as above.
+
+        Raises:
+            InputError: when it is unclear which column is which, and as `from_columns`.
+
+        >>> Qrels.from_table({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "label": [2, 0]})
+        <Qrels: 1 queries, 2 judgments>
+        """
+        from irbatch.tables.reading import read_table
+
+        given = {"query": query, "document": document, "grade": grade}
+        return cls(read_table(table, "qrels", given, name), name)
+
+    @classmethod
+    def from_records(cls, records: Iterable[Any], *, name: str | None = None) -> Qrels:
+        """Make judgments of records, such as ``dataset.qrels_iter()`` of ir_datasets yields.
+
+        Args:
+            records: named tuples, objects or dictionaries whose fields have the names that
+                `from_table` knows.
+            name: as above.
+
+        Raises:
+            InputError: as `from_table`, naming the row, counted from 0.
+
+        >>> Qrels.from_records([{"query_id": "q1", "doc_id": "d1", "relevance": 2}])
+        <Qrels: 1 queries, 1 judgments>
+        """
+        from irbatch.tables.records import read_records
+
+        return cls(read_records(records, "qrels", {}, name), name)
+
+    @classmethod
+    def from_sparse(
+        cls, matrix: Any, *, query_ids: Any = None, document_ids: Any = None,
+        name: str | None = None,
+    ) -> Qrels:  # fmt: skip
+        """Make judgments of a sparse matrix of grades.
+
+        Args:
+            matrix: see `Run.from_sparse`. A stored zero is the grade 0; a row without entries is
+                not judged, and no query.
+            query_ids, document_ids: ids of the rows and the columns; default their numbers.
+            name: as above.
+
+        Raises:
+            InputError: as `Run.from_sparse`, and when there are no entries.
+        """
+        from irbatch.tables.sparse import read_sparse
+
+        ids = query_ids, document_ids
+        table = read_sparse(matrix, "qrels", "grade", *ids, with_empty=False, name=name)
+        return cls(table, name)
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -89,6 +195,51 @@ class Qrels:
     def __repr__(self) -> str:
         named = f" {self.name!r}" if self.name else ""
         return f"<Qrels{named}: {len(self)} queries, {self.codes.size} judgments>"
+
+    @property
+    def grades(self) -> npt.NDArray[np.float64]:
+        """The grades as they were given, in order: float64 ``(judgments,)``."""
+        grades = np.empty(self.codes.size)
+        negative = self.codes == NEGATIVE
+        grades[~negative] = self.levels[self.codes[~negative]]
+        grades[negative] = self._negative
+        return grades
+
+    def to_dict(self) -> dict[Any, dict[Any, int | float]]:
+        """Return query to document to grade, made anew; whole grades are ints.
+
+        >>> Qrels({"q1": {"d1": 2.0, "d2": -1, "d3": 0.5}}).to_dict()
+        {'q1': {'d1': 2, 'd2': -1, 'd3': 0.5}}
+        """
+        grades = [int(each) if each.is_integer() else each for each in self.grades.tolist()]
+        bounds = itertools.pairwise(self.starts.tolist())
+        return {
+            query: dict(zip(self.documents[row], grades[first:last], strict=True))
+            for row, (query, (first, last)) in enumerate(zip(self.queries, bounds, strict=True))
+        }
+
+    def to_trec(self, path: str | os.PathLike[str]) -> None:
+        """Write a TREC qrels file, ``query 0 document grade``, whole or not at all.
+
+        Args:
+            path: the file; compressed if it ends in ``.gz``, ``.bz2`` or ``.xz``. Ids that are
+                numbers are text for whoever reads it.
+
+        Raises:
+            InputError: naming an id that would be read as something else.
+            OSError: as the system says.
+        """
+        from irbatch.tables.trec_writer import write_qrels
+
+        write_qrels(path, self._pieces())
+
+    def _pieces(self) -> Iterator[Rows]:
+        from irbatch.tables.rows import pieces
+
+        grades, starts = self.grades, self.starts.tolist()
+        each = zip(self.queries, self.documents, itertools.pairwise(starts), strict=True)
+        parts = ((query, ids, grades[first:last]) for query, ids, (first, last) in each)
+        return pieces(parts, "qrels", self.name)
 
     def place_of(self, row: int) -> Mapping[Any, int]:
         """Map the judged documents of the query at `row` to their place among them, from 0."""
@@ -136,49 +287,3 @@ class Qrels:
         place = int(np.argmax(self.codes == np.searchsorted(self.levels, grade)))
         row = int(np.searchsorted(self.starts, place, side="right")) - 1
         return self.queries[row], list(self.documents[row])[place - int(self.starts[row])]
-
-    def _read_grades(self, judgments: Mapping[Any, Mapping[Any, Any]]) -> npt.NDArray[np.float64]:
-        """Read all grades, float64 ``(judgments,)``, in order."""
-        values = itertools.chain.from_iterable(each.values() for each in judgments.values())
-        try:
-            grades = as_floats(list(values))
-        except NUMBER_ERRORS:
-            raise_problems(list(self._grade_problems(judgments)))
-            raise
-        if not (np.abs(grades) < LARGEST_WHOLE).all():  # the limit itself may have been rounded
-            raise_problems(list(self._grade_problems(judgments)))
-        return grades
-
-    def _grade_problems(self, judgments: Mapping[Any, Mapping[Any, Any]]) -> Iterable[InputError]:
-        for query, documents in judgments.items():
-            for document, grade in documents.items():
-                problem = number_problem(grade)
-                if problem is None and abs(grade) <= LARGEST_WHOLE:
-                    continue
-                too_large = f"{grade!r} is beyond 2^53, where grades are no longer exact"
-                yield InputError(
-                    f"grade {problem or too_large}",
-                    source="qrels",
-                    query=query,
-                    document=document,
-                    path=self.name,
-                    value=grade,
-                )
-
-
-def _document_kind(queries: list[Any], documents: list[Collection[Any]]) -> str | None:
-    """Return the one kind of id that all judged documents have."""
-    kinds = kinds_of(itertools.chain.from_iterable(documents))
-    if len(kinds) == 1 and None not in kinds:
-        return next(iter(kinds))
-    samples: dict[str | None, Any] = {}
-    for query, each in zip(queries, documents, strict=True):
-        samples.setdefault(same_kind(each, "document", "qrels", query), query)
-    samples.pop(None, None)
-    if len(samples) > 1:
-        raise InputError(
-            f"document ids are text in query {samples['str']!r} and numbers in query "
-            f"{samples['int']!r}",
-            source="qrels",
-        )
-    return None

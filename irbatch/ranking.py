@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.jit import kernel
+from irbatch.jit import as_input, kernel
+from irbatch.threads import map_ranges
 
 __all__ = [
     "SCORE_DTYPES",
     "as_compared",
+    "check_order",
     "find_ranks",
     "order_scores",
     "rank_in_tie",
@@ -29,7 +31,7 @@ SCORE_DTYPES = ("float64", "float32")
 
 CHUNK = 1 << 14  # scores
 
-HAS_NAN = 2  # what `_check_order` says of a ranking
+DESCENDING, UNORDERED, HAS_NAN = 0, 1, 2  # what `check_order` says of a ranking
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -66,8 +68,7 @@ def order_scores(scores: Floats, starts: Ints) -> bool:
     Returns:
         Whether all could be ordered: False, with nothing sorted, when a score is NaN.
     """
-    states = np.empty(starts.size - 1, np.int8)
-    _check_order.run(scores.size, scores, starts, states)
+    states = check_order(scores, starts[:-1], starts[1:])
     if (states == HAS_NAN).any():
         return False
     for row in np.flatnonzero(states):
@@ -75,17 +76,38 @@ def order_scores(scores: Floats, starts: Ints) -> bool:
     return True
 
 
+def check_order(scores: Floats, begins: Ints, ends: Ints) -> npt.NDArray[np.int8]:
+    """Look at each ranking's scores.
+
+    Args:
+        scores: float64 ``(documents,)``.
+        begins, ends: int64 ``(rankings,)``, where each ranking begins and ends in them.
+
+    Returns:
+        int8 ``(rankings,)``: `DESCENDING`, `UNORDERED`, or `HAS_NAN`.
+    """
+    states = np.empty(begins.size, np.int8)
+
+    def look(first: int, last: int) -> None:
+        _check_order.run(scores.size, as_input(scores), begins, ends, first, last, states)
+
+    map_ranges(look, begins.size, cells=scores.size)
+    return states
+
+
 def find_ranks(
     scores: Floats,
-    starts: Ints,
+    begins: Ints,
+    ends: Ints,
     wanted: Floats,
     rows: Ints,
 ) -> tuple[Ints, Ints]:
     """Find where documents of given scores stand in their rankings.
 
     Args:
-        scores: rankings in descending order, as in `order_scores`.
-        starts: where each begins and ends.
+        scores: float64 ``(documents,)``.
+        begins, ends: int64 ``(rankings,)``, where each ranking begins and ends in them; its scores
+            descend.
         wanted: float64 ``(n,)``, scores that occur in their ranking.
         rows: int64 ``(n,)``, the ranking of each.
 
@@ -95,7 +117,8 @@ def find_ranks(
     """
     above = np.empty(wanted.size, np.int64)
     equal = np.empty(wanted.size, np.int64)
-    _search.run(20 * wanted.size, scores, starts, wanted, rows, above, equal)
+    places = begins[rows], ends[rows]
+    _search.run(20 * wanted.size, as_input(scores), *places, wanted, above, equal)
     return above, equal
 
 
@@ -111,16 +134,18 @@ def rank_in_tie(tied: Sequence[Any], documents: Sequence[Any]) -> list[int]:
 
 
 @kernel
-def _check_order(scores: Floats, starts: Ints, states: npt.NDArray[np.int8]) -> None:
-    """Write 0 for a ranking in descending order, 1 for another, 2 for one with a NaN."""
-    for row in range(starts.size - 1):
-        state = 0
+def _check_order(
+    scores: Floats, begins: Ints, ends: Ints, first: int, last: int, states: npt.NDArray[np.int8]
+) -> None:
+    """Write the state of each ranking."""
+    for row in range(first, last):
+        state = DESCENDING
         previous = np.inf
-        for i in range(starts[row], starts[row + 1]):
+        for i in range(begins[row], ends[row]):
             if not scores[i] <= previous:
-                state = 1
+                state = UNORDERED
                 if scores[i] != scores[i]:
-                    state = 2
+                    state = HAS_NAN
                     break
             previous = scores[i]
         states[row] = state
@@ -128,12 +153,12 @@ def _check_order(scores: Floats, starts: Ints, states: npt.NDArray[np.int8]) -> 
 
 @kernel
 def _search(
-    scores: Floats, starts: Ints, wanted: Floats, rows: Ints, above: Ints, equal: Ints
+    scores: Floats, begins: Ints, ends: Ints, wanted: Floats, above: Ints, equal: Ints
 ) -> None:
     """Binary search for the first and the last place of each wanted score."""
     for i in range(wanted.size):
-        low = starts[rows[i]]
-        high = starts[rows[i] + 1]
+        low = begins[i]
+        high = ends[i]
         while low < high:
             middle = (low + high) // 2
             if scores[middle] > wanted[i]:
@@ -141,7 +166,7 @@ def _search(
             else:
                 high = middle
         first = low
-        high = starts[rows[i] + 1]
+        high = ends[i]
         if first + 1 < high and scores[first + 1] < wanted[i]:
             high = first + 1  # no tie, as a rule
             low = high
@@ -151,5 +176,5 @@ def _search(
                 low = middle + 1
             else:
                 high = middle
-        above[i] = first - starts[rows[i]]
+        above[i] = first - begins[i]
         equal[i] = low - first

@@ -121,9 +121,10 @@ class Settings:
             signature["as"] = f"trec_eval {self.trec_eval}"
         return signature
 
-    def score_order(self) -> str:
-        """Describe the order of documents that have ids and scores."""
-        return f"score ({self.score_dtype}) descending, then document id descending"
+    def order(self, by: str = "score") -> str:
+        """Describe the order of documents that have ids and scores, or ranks."""
+        first = "rank ascending" if by == "rank" else f"score ({self.score_dtype}) descending"
+        return f"{first}, then document id descending"
 
 
 def check_option(name: str, value: object) -> None:

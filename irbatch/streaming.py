@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable, Iterable
 from os import PathLike
-from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.averaging import Answers, Computed, average, check_named_levels, compute_values
-from irbatch.formats import read_large_run
-from irbatch.formats.columns import UnevenRunError, stream_run_columns
+from irbatch.formats import Reader, open_run
 from irbatch.measures import Plan
-from irbatch.pack import pack_run
-from irbatch.pack.text import pack_text
+from irbatch.pack import Block, pack_run
+from irbatch.pack.table import pack_table
 from irbatch.qrels import Qrels
 from irbatch.results import Results
 from irbatch.runs import Run
 from irbatch.settings import Progress, Settings
 
-__all__ = ["evaluate_file"]
+__all__ = ["StreamedValues", "evaluate_file"]
+
+Rows = npt.NDArray[np.intp]
 
 
 def evaluate_file(
@@ -28,9 +28,10 @@ def evaluate_file(
     qrels: Qrels,
     path: str | PathLike[str],
     settings: Settings,
+    order_by: str,
     threads: int | None,
     progress: Progress | None,
-) -> Results | None:
+) -> Results | Run:
     """Evaluate a run file as it is read, in memory that doesn't grow with it.
 
     Args:
@@ -38,71 +39,75 @@ def evaluate_file(
         qrels: the judgments.
         path: the run file.
         settings: how to average.
+        order_by: what orders documents, ``"score"`` or ``"rank"``.
         threads: how many threads scan.
-        progress: called with queries done and queries in all.
+        progress: called with bytes read and bytes in all.
 
     Returns:
-        The results; None for a file that is small, or has to be read whole: one with an odd line,
-        whose problems are then named, or with a query that returns after others.
+        The results; or, of a file that is better read whole, the run.
+
+    Raises:
+        InputError: listing the first 20 problems by line.
     """
     check_named_levels(plan, qrels)
-    if "int" in (qrels.query_kind, qrels.document_kind):
-        return None
-    streamed = _Streamed(plan, qrels, settings, threads, progress)
-    if read_large_run(path, streamed.read) is None:
-        return None
-    answers = Answers(streamed.queries, "str", os.fspath(path))
-    order = settings.score_order()
+    with open_run(path, order_by, progress) as opened:
+        if isinstance(opened, Run):
+            return opened
+        if "int" in (qrels.query_kind, qrels.document_kind):
+            return Run(opened.table(), opened.file.path)  # for whoever says what is wrong with it
+        streamed = StreamedValues(plan, qrels, settings, threads)
+        streamed.read(opened)
+    answers = Answers(streamed.queries, "str", opened.file.path)
+    order = settings.order(order_by)
     return average(plan, qrels, answers, streamed.computed, settings, order)
 
 
-class _Streamed:
-    """The values of the queries read so far."""
+class StreamedValues:
+    """The values of the queries read so far.
+
+    Args:
+        plan, qrels, settings, threads: as in `evaluate_file`.
+        watch: sees blocks on their way: from their queries' positions in `qrels.queries`, and the
+            blocks, to the blocks.
+
+    Attributes:
+        queries: those of the run, as keys.
+    """
 
     def __init__(
         self,
         plan: Plan,
         qrels: Qrels,
         settings: Settings,
-        threads: int | None,
-        progress: Progress | None,
+        threads: int | None = None,
+        watch: Callable[[Rows, Iterable[Block]], Iterable[Block]] = lambda rows, blocks: blocks,
     ) -> None:
-        self.plan, self.qrels, self.settings = plan, qrels, settings
-        self.threads, self.progress = threads, progress
+        self.plan, self.qrels, self.settings, self.threads = plan, qrels, settings, threads
+        self._watch = watch
         self.queries: dict[str, None] = {}
         self._row_of = {query: row for row, query in enumerate(qrels.queries)}
         self._values = np.zeros((len(qrels), len(plan.measures)))
         self._no_relevant, self._empty = np.zeros(len(qrels), bool), np.zeros(len(qrels), bool)
         self._done = np.zeros(len(qrels), bool)
 
-    def read(self, stream: BinaryIO) -> bool | None:
-        """Evaluate a stream; None when it has to be read whole."""
-        try:
-            for rankings in stream_run_columns(stream):
-                self.queries.update(dict.fromkeys(rankings))
-                mine = [self._row_of[query] for query in rankings if query in self._row_of]
-                rows = np.array(mine, np.intp)
-                blocks = pack_text(self.qrels, rankings, rows, self.settings.score_dtype)
-                self._keep(
-                    rows,
-                    compute_values(self.plan, blocks, rows.size, self.settings, self.threads),
-                )
-                if self.progress is not None:
-                    self.progress(int(self._done.sum()), len(self.qrels))
-        except UnevenRunError:
-            return None
-        return True
+    def read(self, reader: Reader) -> None:
+        """Evaluate a file; a query that comes once more is evaluated once more."""
+        for table in reader.tables():
+            self.queries.update(dict.fromkeys(table))
+            mine = [self._row_of[query] for query in table if query in self._row_of]
+            rows = np.array(mine, np.intp)
+            self._compute(rows, pack_table(self.qrels, table, rows, self.settings.score_dtype))
 
-    def computed(self, rows: npt.NDArray[np.intp]) -> Computed:
+    def computed(self, rows: Rows) -> Computed:
         """Return the values of some queries; those that were not read have retrieved nothing."""
         absent = rows[~self._done[rows]]
         if absent.size:
-            blocks = pack_run(self.qrels, Run({}), absent, self.settings.score_dtype)
-            self._keep(
-                absent, compute_values(self.plan, blocks, absent.size, self.settings, self.threads)
-            )
+            nothing = pack_run(self.qrels, Run({}), absent, self.settings.score_dtype)
+            self._compute(absent, nothing)
         return self._values[rows], self._no_relevant[rows], self._empty[rows]
 
-    def _keep(self, rows: npt.NDArray[np.intp], computed: Computed) -> None:
+    def _compute(self, rows: Rows, blocks: Iterable[Block]) -> None:
+        watched = self._watch(rows, blocks)
+        computed = compute_values(self.plan, watched, rows.size, self.settings, self.threads)
         self._values[rows], self._no_relevant[rows], self._empty[rows] = computed
         self._done[rows] = True

@@ -23,7 +23,7 @@ __all__ = ["check_threads", "map_items", "map_ranges"]
 Item = TypeVar("Item")
 Done = TypeVar("Done")
 
-# Below this many cells a thread costs more than it saves (benchmarks/test_scan.py).
+# Below this many cells a thread costs more than it saves (python -m benchmarks --only scan).
 CELLS_PER_THREAD = 1 << 20
 # Ranges each thread takes in turn, so that one busy core doesn't hold up the rest.
 RANGES_PER_THREAD = 4

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 
 from irbatch.evaluate import evaluate
-from irbatch.evaluate_arrays import evaluate_matrix
+from irbatch.evaluate_arrays import evaluate_ids, evaluate_matrix
 from irbatch.jit import Kernel
+from irbatch.qrels import Qrels
 from irbatch.runs import Run
 
 __all__ = ["warmup"]
@@ -26,7 +25,8 @@ def warmup() -> list[str]:
     >>> "_scan_rows" in warmup()  # doctest: +SKIP
     True
     """
-    from irbatch.formats.columns import read_run_columns
+    from irbatch.formats.forms import RUN
+    from irbatch.formats.pieces import Piece, assemble
 
     with Kernel.always_compiled() as names:
         # Code types int8, int16 and int32 are those of few, many and very many grades.
@@ -35,6 +35,12 @@ def warmup() -> list[str]:
             evaluate_matrix(labels, ["nDCG@10", *WALKS])
         qrels = {"q": {"a": 1, "b": 0}}
         evaluate(qrels, {"q": {"a": 1.0, "b": 2.0}}, "nDCG@10")
-        parsed = read_run_columns(io.BytesIO(b"q Q0 a 1 1.5e0 t\n"))
-        evaluate(qrels, Run({}) if parsed is None else Run(parsed[0]), "nDCG@10")
+        parsed = assemble([Piece.parse(b"q Q0 a 1 1.5e0 t\nq Q0 b 2 1 t\n", RUN, "")])
+        evaluate(qrels, Run(parsed), "nDCG@10")
+        evaluate(
+            Qrels.from_columns(["q"], ["a"], [1]),
+            Run.from_columns(["q", "q"], ["a", "b"], [2.0, 1.0]),
+            "nDCG@10",
+        )
+        evaluate_ids(np.array([[1, 2]]), np.array([[2]]), "nDCG@10")
     return names

@@ -19,25 +19,39 @@ from problems import Run, nasty_problems
 
 import irbatch
 from irbatch import InputError
-from irbatch.formats import columns
-from irbatch.formats.lines import RUN, parse_table
+from irbatch.formats import reading, streams
+from irbatch.formats.forms import RUN
+from irbatch.formats.lines import Rows
+from irbatch.formats.pieces import Piece, assemble
 from irbatch.jit import Kernel
-from irbatch.text_rankings import TextRankings
+from irbatch.tables.table import Table
 
 MEASURES = "nDCG@10 nDCG AP RR P@5 Bpref InfAP Judged@10 NumRet RBP"
 
 
-def read(data: bytes) -> tuple[TextRankings, str] | None:
-    return columns.read_run_columns(io.BytesIO(data))
+def read(data: bytes) -> tuple[Table, str] | None:
+    """What the byte parser makes of it, None where it leaves it to the reader of lines."""
+    given: list[Rows] = []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Rows, "read", lambda self, lines: given.append(self))
+        piece = Piece.parse(data, RUN, "run")
+    if given or not piece.values.size:
+        return None
+    table = assemble([piece])
+    return (
+        None if table.repeated >= 0 else (table, piece.tags[-1].decode(errors="backslashreplace"))
+    )
 
 
 def read_lines(data: bytes) -> tuple[dict[str, dict[str, float]], str] | None:
     """What the reader of lines makes of it, None where it refuses."""
     try:
-        table, last = parse_table(enumerate(io.BytesIO(data), 1), RUN, "run")
+        rows = Rows(RUN, "run")
+        rows.read(enumerate(io.BytesIO(data), 1))
+        table = rows.lookup()
     except InputError:
         return None
-    return table, last[5].decode(errors="backslashreplace")
+    return table, [*rows.tags][-1].decode(errors="backslashreplace")
 
 
 def assert_same_or_nothing(data: bytes) -> bool:
@@ -72,7 +86,7 @@ GOOD = (
 )
 ODD = (
     b"", b"\n", b"q1 Q0 d1 1 2.5\n", b"q1 Q0 d1 1 2.5 t x\n", b"# q1 Q0 d1 1 2.5 t\n",
-    b"\xef\xbb\xbfq1 Q0 d1 1 2.5 t\n", b"q1 Q0 d1 1 x t\n", b"q1 Q0 d1 1 1.2.3 t\n",
+    b"q1 Q0 d1 1 x t\n", b"q1 Q0 d1 1 1.2.3 t\n",
     b"q1 Q0 d1 1 1e t\n", b"q1 Q0 d1 1 nan t\n", b"q1 Q0 d1 1 1e999 t\n", b"q1 Q0 d\xff 1 1 t\n",
     b"q1 Q0 d1 1 2.5 t\nq1 Q0 d1 2 1.5 t\n", b"q1 Q0 d\0 1 1 t\n", b"q1 Q0 d1\x0b 1 1 t\n",
     b"q1 Q0 d1 1 1 t\rq1 Q0 d2 1 1 t\n", b"q1 Q0 d1 1 2,5 t\n", b"q1 Q0 d1 1 1_0 t\n",
@@ -131,7 +145,7 @@ def test_numbers_are_rounded_correctly() -> None:
     data = "".join(f"q Q0 d{i} 1 {text} t\n" for i, text in enumerate(texts)).encode()
     found = read(data)
     assert found is not None
-    scores = found[0].scores.tolist()
+    scores = found[0].numbers.tolist()
     for text, score in zip(texts, scores, strict=True):
         assert score == float(text), text
 
@@ -145,8 +159,8 @@ def written(run: Run, rng: random.Random) -> bytes:
 
 def test_evaluations_are_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Ties, float32, missing and extra queries, ids beyond ASCII: as from a dictionary."""
-    monkeypatch.setattr(columns, "LARGE", 0)
-    monkeypatch.setattr(columns, "LARGE_WITH_NUMBA", 0)
+    monkeypatch.setattr(reading, "LARGE", 1)
+    monkeypatch.setattr(reading, "LARGE_WITH_NUMBA", 1)
     rng = random.Random(1)
     compared = 0
     for qrels, run in nasty_problems(seed=31, count=120):
@@ -161,7 +175,7 @@ def test_evaluations_are_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         path = tmp_path / "run"
         path.write_bytes(written(ranked, rng))
         read = irbatch.read_run(path)
-        if not isinstance(read.rankings, TextRankings):
+        if not isinstance(read.rankings, Table):
             continue
         for score_dtype in ("float64", "float32"):
             ours = irbatch.evaluate(judged, read, MEASURES, score_dtype=score_dtype)
@@ -176,13 +190,33 @@ def fits(name: str) -> bool:
     return not set(" \t\n\r\0") & set(name) and not name.startswith("#") and name != ""
 
 
-def test_runs_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_in_pieces(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Pieces end in the middle of queries, and a query comes back after others."""
-    monkeypatch.setattr(columns, "PIECE", 64)
+    monkeypatch.setattr(streams, "PIECE", 64)
     lines = [f"q{i % 7} Q0 d{i} 1 {i / 7} t\n" for i in range(300)]
     lines += [f"q{i // 50} Q0 e{i} 1 {i} t\n" for i in range(300)]
-    assert assert_same_or_nothing("".join(lines).encode())
-    assert not assert_same_or_nothing("".join([*lines, lines[0]]).encode())
+    assert_large_is_read_like_small(monkeypatch, tmp_path, "".join(lines).encode())
+    refused = "".join([*lines[:-1], lines[0]]).encode()
+    with pytest.raises(InputError, match="given before, in line 1") as caught:
+        assert_large_is_read_like_small(monkeypatch, tmp_path, refused)
+    assert caught.value.line == 600
+
+
+def assert_large_is_read_like_small(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data: bytes
+) -> None:
+    path = tmp_path / "run"
+    path.write_bytes(data)
+    monkeypatch.setattr(reading, "LARGE", 1)
+    monkeypatch.setattr(reading, "LARGE_WITH_NUMBA", 1)
+    large = irbatch.read_run(path)
+    assert isinstance(large.rankings, Table)
+    monkeypatch.setattr(reading, "LARGE", 1 << 30)
+    monkeypatch.setattr(reading, "LARGE_WITH_NUMBA", 1 << 30)
+    small = irbatch.read_run(path)
+    assert dict(large.rankings) == small.rankings
+    assert list(large.rankings) == list(small.rankings)
+    assert large.tag == small.tag
 
 
 def test_rankings_read_like_a_mapping() -> None:
@@ -214,10 +248,10 @@ def test_large_files_are_read_as_columns(
     path = tmp_path / "run"
     path.write_bytes(pack(GOOD[0]))
     assert isinstance(irbatch.read_run(path).rankings, dict)  # small ones line by line
-    monkeypatch.setattr(columns, "LARGE", 1)
-    monkeypatch.setattr(columns, "LARGE_WITH_NUMBA", 1)
+    monkeypatch.setattr(reading, "LARGE", 1)
+    monkeypatch.setattr(reading, "LARGE_WITH_NUMBA", 1)
     run = irbatch.read_run(path)
-    assert isinstance(run.rankings, TextRankings)
+    assert isinstance(run.rankings, Table)
     assert run.tag == "t"
     assert dict(run.rankings) == {"q1": {"d1": 2.5, "d2": 1.5}}
 
@@ -226,8 +260,8 @@ def test_large_files_are_read_as_columns(
 def test_problems_of_large_files_are_named_by_line(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pack: Callable[[bytes], bytes]
 ) -> None:
-    monkeypatch.setattr(columns, "LARGE", 1)
-    monkeypatch.setattr(columns, "LARGE_WITH_NUMBA", 1)
+    monkeypatch.setattr(reading, "LARGE", 1)
+    monkeypatch.setattr(reading, "LARGE_WITH_NUMBA", 1)
     path = tmp_path / "run"
     path.write_bytes(pack(GOOD[0] + b"q1 Q0 d3 1 x t\n" + GOOD[0]))
     with pytest.raises(InputError) as caught:

@@ -181,7 +181,7 @@ def test_grade_beyond_exactness_names_the_line(write: Write) -> None:
         pytest.param(RANKED[:17], 1, ("6 columns where 4",), id="a run"),
         pytest.param(TWO + b"q2 0", 3, ("2 columns where 4", "'q2 0'"), id="truncated"),
         pytest.param(b"q1,0,d1,1\n", 1, ("1 column where 4",), id="commas"),
-        pytest.param(b'{"q1": {"d1": 1}}', 1, ("3 columns where 4",), id="JSON"),
+        pytest.param(b'{"q1": {"d1": 1}', 1, ("3 columns where 4",), id="JSON"),
         pytest.param(TWO.replace(b"\n", b"\r"), 1, ("7 columns where 4",), id="CR only"),
         pytest.param(TWO + b"\x1a", 3, ("1 column where 4", "\\x1a"), id="control Z"),
         pytest.param(TWO + b"\0\0\0", 3, ("1 column where 4", "\\x00"), id="NULs at the end"),

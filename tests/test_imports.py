@@ -16,8 +16,9 @@ FRAMEWORKS = ("numba", "llvmlite", "pandas", "polars", "torch", "rich", "scipy",
 
 # Every room and its floor; a room imports from its own floor or lower ones.
 FLOORS = {
-    "errors": 0, "files": 0, "ids": 0, "jit": 0, "numbers": 0, "threads": 0, "version": 0,
-    "matrix": 1, "qrels": 1, "ranking": 1, "runs": 1, "text_rankings": 1,
+    "arrow": 0, "errors": 0, "extras": 0, "files": 0, "ids": 0, "jit": 0, "numbers": 0,
+    "texts": 0, "threads": 0, "version": 0,
+    "judgments": 1, "matrix": 1, "qrels": 1, "ranking": 1, "runs": 1, "tables": 1,
     "judged": 2, "prefix": 2, "results": 2, "scan": 2,
     "formats": 3, "measures": 3, "pack": 3, "settings": 3,
     "averaging": 4, "evaluate": 4, "evaluate_arrays": 4, "streaming": 4, "warmup": 4,

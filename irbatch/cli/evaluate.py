@@ -39,8 +39,8 @@ def run_eval(options: argparse.Namespace) -> int:
     runs = name_runs(options.runs)
     printer = PRINTERS[options.format or _default_format()]
     results: dict[str, Results] = {}
-    with progress_of(len(runs)) as progress:
-        qrels = read_qrels(options.qrels)
+    with progress_of(1 + len(runs)) as progress:
+        qrels = read_qrels(options.qrels, progress=progress(options.qrels))
         for name, run in runs.items():
             results[name] = evaluate(
                 qrels,
@@ -53,7 +53,8 @@ def run_eval(options: argparse.Namespace) -> int:
                 rel=options.rel,
                 max_depth=options.max_depth,
                 trec_eval=options.trec_eval,
-                progress=progress(name),
+                order_by=options.order_by,
+                progress=progress(str(run)),
             )
     printer(results, options.names, options.per_query)
     _note(results)

@@ -8,6 +8,7 @@ import irbatch
 from irbatch.cli.catalogue import show_measures
 from irbatch.cli.evaluate import DEFAULT_MEASURES, FORMATS, run_eval
 from irbatch.cli.trec_eval import add_trec_eval
+from irbatch.formats import ORDERS
 from irbatch.measures import VERSIONS, styles
 from irbatch.settings import OPTIONS
 
@@ -31,8 +32,9 @@ def make_parser() -> argparse.ArgumentParser:
 
 def _add_eval(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Evaluate TREC run files against a TREC qrels file. Files may be compressed (gzip, bzip2, "
-        "xz); - is standard input. All queries of the qrels are averaged."
+        "Evaluate run files against a qrels file, in TREC's, BEIR's or MS MARCO's form, JSON lines "
+        "or parquet. Files may be compressed (gzip, bzip2, xz, zstd); - is standard input. All "
+        "queries of the qrels are averaged."
     )
     parser.epilog = 'example: irbatch eval qrels.txt bm25.run -m nDCG@10 -m "P@{5,10}" -q'
     parser.add_argument("qrels", metavar="QRELS", help="lines of: query iter document grade")
@@ -80,6 +82,10 @@ def _add_eval(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--score-dtype", choices=OPTIONS["score_dtype"],
         help="precision of score comparison; float32 as trec_eval 9 (default: float64)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--order-by", choices=ORDERS, default=ORDERS[0],
+        help="what orders the documents of a run that has both (default: score)",
     )  # fmt: skip
     parser.add_argument(
         "--trec-eval", choices=VERSIONS,

@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
 
 from irbatch.settings import Progress
 
@@ -16,42 +16,53 @@ SHOWN_AFTER = 1.0  # seconds
 
 
 @contextmanager
-def progress_of(runs: int) -> Iterator[Callable[[str], Progress | None]]:
-    """Give a function from a run's name to what `evaluate` reports its progress to.
+def progress_of(files: int) -> Iterator[Callable[[str], Progress | None]]:
+    """Give a function from a file's path to what its reading and evaluation is reported to.
 
     Nothing is shown where standard error is no terminal, or rich is not installed.
 
     Args:
-        runs: how many runs there will be.
+        files: how many files there will be.
     """
     try:
         from rich.console import Console
+        from rich.progress import BarColumn, TaskProgressColumn, TextColumn
         from rich.progress import Progress as Bar
     except ImportError:
-        yield lambda name: None
+        yield lambda path: None
         return
     if not sys.stderr.isatty():
-        yield lambda name: None
+        yield lambda path: None
         return
-    bar = Bar(console=Console(stderr=True), transient=True)
-    task = bar.add_task("reading", total=runs)
-    done: list[str] = []
+    amount = TextColumn("{task.fields[amount]}")
+    columns = "{task.description}", BarColumn(), TaskProgressColumn(), amount
+    bar = Bar(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task("", total=None, amount="")
+    begun: list[str] = []
 
-    def of_run(name: str) -> Progress:
-        done.append(name)
-        bar.update(task, completed=len(done) - 1, description=name)
+    def of_file(path: str) -> Progress:
+        begun.append(path)
+        place = f"{len(begun)} of {files}: {Path(path).name}"
+        bar.reset(task, description=place, total=None, amount="")
+        size = Path(path).stat().st_size if Path(path).is_file() else -1
 
-        def report(queries: int, total: int) -> None:
-            share: Any = len(done) - 1 + queries / max(total, 1)
-            bar.update(task, completed=share)
+        def report(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, amount=_amount(done, total, size))
 
         return report
 
     timer = threading.Timer(SHOWN_AFTER, bar.start)
     timer.start()
     try:
-        yield of_run
+        yield of_file
     finally:
         timer.cancel()
         timer.join()
         bar.stop()
+
+
+def _amount(done: int, total: int, size: int) -> str:
+    """Say how much is done: bytes where all of them are a file's, else queries."""
+    if total == size:
+        return f"{done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
+    return f"{done:,} of {total:,} queries"

@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 import math
 import re
+import warnings
 from collections import defaultdict
+from collections.abc import Iterable
 
 import numpy as np
 
 from irbatch.cli.text import say
-from irbatch.errors import InputError
-from irbatch.formats import numbered_lines, read_qrels, read_run
+from irbatch.errors import InputError, InputWarning
+from irbatch.formats import numbered_lines, open_run, read_qrels
 from irbatch.measures import NICKNAMES, VERSIONS
+from irbatch.numbers import DECIMAL
 from irbatch.qrels import Qrels
 from irbatch.trec_eval import MissingQueryError, TrecEval, ZScores
 from irbatch.version import __version__
@@ -103,15 +106,24 @@ def run_trec_eval(options: argparse.Namespace) -> int:
     )  # fmt: skip
     evaluation.values()  # what can be refused before anything is read is refused first
     evaluation.settings()
-    qrels = _with_whole_grades(read_qrels(options.qrels))
-    run = read_run(options.run)
-    zscores = None if options.zscores is None else read_zscores(options.zscores)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)  # trec_eval does not look at ranks and tags
+        qrels = _with_whole_grades(read_qrels(options.qrels))
+        zscores = None if options.zscores is None else read_zscores(options.zscores)
+        with open_run(options.run) as run:
+            lines = evaluation.lines(
+                qrels, run, per_query=options.per_query, summary=not options.nosummary,
+                zscores=zscores,
+            )  # fmt: skip
+            return _print(lines)
+
+
+def _print(lines: Iterable[str]) -> int:
+    """Print lines, many at once; return the exit status."""
     printed: list[str] = []
     status = 0
     try:
-        for line in evaluation.lines(
-            qrels, run, per_query=options.per_query, summary=not options.nosummary, zscores=zscores
-        ):
+        for line in lines:
             printed.append(line + "\n")
             if len(printed) == LINES:
                 print("".join(printed), end="")
@@ -154,5 +166,5 @@ def read_zscores(path: str) -> ZScores:
 
 
 def _is_number(text: str) -> bool:
-    known = bool(re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|-?nan", text, re.ASCII))
+    known = bool(re.fullmatch(rf"{DECIMAL}|-?nan", text))
     return known and not math.isinf(float(text))

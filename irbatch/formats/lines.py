@@ -1,4 +1,4 @@
-"""TREC's text formats: ``query iter document grade`` and ``query Q0 document rank score tag``.
+"""Reading lines by all the rules, and saying what is wrong with one.
 
 As in trec_eval, the columns ``iter``, ``Q0`` and ``rank`` are ignored (score decides the order),
 and so are blank lines, words after a run's tag, and, as in its version 10, comment lines: those
@@ -7,133 +7,179 @@ whose first word is ``#``, or starts with it on a line that is no data.
 
 from __future__ import annotations
 
+import itertools
+import json
+import operator
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from irbatch.errors import LISTED_PROBLEMS, InputError, raise_problems
-from irbatch.numbers import LARGEST_WHOLE
+import numpy as np
+import numpy.typing as npt
 
-__all__ = ["QRELS", "RUN", "Format", "parse_table", "read_number"]
+from irbatch.errors import LISTED_PROBLEMS, InputError, raise_problems, shown
+from irbatch.formats.forms import QRELS, RUN, Form
+from irbatch.formats.streams import LONGEST_LINE
+from irbatch.numbers import DECIMAL
 
-_NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?", re.I)
+__all__ = ["Rows", "parse_table", "raise_by_line", "read_number", "repeated"]
+
+_NUMBER = re.compile(rf"{DECIMAL}|[+-]?inf(?:inity)?".encode(), re.I)
 _SPACES = re.compile(rb"[ \t]+")  # only these separate
 _NUL = b"\x00"  # means that the file is no text
 
-Table = dict[str, dict[str, float]]
+Lookup = dict[str, dict[str, float]]
 
 
-@dataclass(frozen=True)
-class Format:
-    """Where a format's columns are.
+class Rows:
+    """What lines hold, as columns.
 
-    Args:
-        source: what the file is, for errors.
-        width: number of columns.
-        value_at: the column of the grade or score; queries are in 0 and documents in 2.
-        value: what the value is called.
-        largest: the largest absolute value that is exact.
+    Attributes:
+        numbers: the numbers of the lines that are data.
+        queries, documents, values: their columns; a value that is a rank is negated.
+        ranks: the ranks beside scores; -1 where none is known.
+        fractions: how many of the ranks are numbers with a point.
+        tags: the tags of the first lines of queries, each once.
+        last_tag: that of the last line.
+        problems: what is wrong with other lines, at most as many as are listed.
     """
 
-    source: str
-    width: int
-    value_at: int
-    value: str
-    largest: float
+    def __init__(self, form: Form, path: str | None = None) -> None:
+        self.form, self.path = form, path
+        self.numbers: list[int] = []
+        self.queries: list[str] = []
+        self.documents: list[str] = []
+        self.values: list[float] = []
+        self.ranks: list[int] = []
+        self.fractions = 0
+        self.tags: dict[bytes, None] = {}
+        self.last_tag = b""
+        self.problems: list[InputError] = []
+
+    def read(self, lines: Iterable[tuple[int, bytes]]) -> None:
+        """Read numbered lines; stop when there are as many problems as are listed."""
+        split = _split_json if self.form.keys else _split_tabs if self.form.tabs else _split
+        for number, line in lines:
+            columns: list[bytes] = []
+            try:
+                if len(line) > LONGEST_LINE:
+                    raise InputError(f"longer than {LONGEST_LINE >> 20} MiB: this is no line")
+                columns = split(line, self.form)
+                if columns and (columns[0] != b"#" or not self.form.has_comments):
+                    self._add(number, line, columns)
+            except InputError as problem:
+                self._note(number, columns, problem)
+                if len(self.problems) == LISTED_PROBLEMS:
+                    return
+
+    def _add(self, number: int, line: bytes, columns: list[bytes]) -> None:
+        form = self.form
+        if len(columns) != form.width and not _only_remarks(columns, form):
+            truncated = self.path is not None and not line.endswith(b"\n")
+            raise _wrong_width(columns, form, truncated)
+        query, document = _id(columns[form.query_at]), _id(columns[form.document_at])
+        try:
+            value = read_number(columns[form.value_at], form)
+        except InputError as problem:
+            raise problem.placed(document=document) from None
+        self.numbers.append(number)
+        self.queries.append(query)
+        self.documents.append(document)
+        self.values.append(-value if form.is_ranked else value)
+        if form.tag_at >= 0:
+            self.last_tag = columns[form.tag_at]
+            if len(self.queries) == 1 or self.queries[-2] != query:
+                self.tags[self.last_tag] = None
+        if form.rank_at >= 0:
+            rank = columns[form.rank_at]
+            self.ranks.append(int(rank) if len(rank) < 18 and rank.isdigit() else -1)
+            self.fractions += b"." in rank
+
+    def _note(self, number: int, columns: list[bytes], problem: InputError) -> None:
+        """Keep a problem, unless its line is a comment."""
+        if self.form.has_comments and columns and columns[0].startswith(b"#"):
+            return
+        at = self.form.query_at
+        query = _text(columns[at]) if len(columns) > at else None
+        place = {"source": self.form.source, "path": self.path, "line": number}
+        self.problems.append(problem.placed(**place, query=query))
+
+    def firsts(self) -> npt.NDArray[np.int64]:
+        """Return the rows, int64 ``(runs,)``, that have another query than the one before."""
+        others = map(operator.ne, self.queries[1:], self.queries)
+        changes = itertools.chain((True,), others) if self.queries else ()
+        return np.flatnonzero(np.fromiter(changes, bool, len(self.queries)))
+
+    def contradicting(self) -> list[str]:
+        """Return queries in which a line has a lower rank than the one before and scores higher."""
+        if not self.ranks:
+            return []
+        ranks, values = np.array(self.ranks), np.array(self.values)
+        wrong = (ranks[:-1] >= 0) & (ranks[1:] > ranks[:-1]) & (values[1:] > values[:-1])
+        wrong[self.firsts()[1:] - 1] = False
+        return [self.queries[row + 1] for row in np.flatnonzero(wrong)]
+
+    @property
+    def fractional(self) -> bool:
+        """Whether all ranks are numbers with a point."""
+        return bool(self.ranks) and self.fractions == len(self.ranks)
+
+    def lookup(self) -> Lookup:
+        """Return query to document to value.
+
+        Raises:
+            InputError: listing the first 20 problems by line, documents given twice among them.
+        """
+        table: Lookup = {}
+        repeats: list[InputError] = []
+        for number, query, document, value in zip(
+            self.numbers, self.queries, self.documents, self.values, strict=True
+        ):
+            documents = table.setdefault(query, {})
+            if document in documents:
+                repeats.append(self._repeated(number, query, document))
+                if len(repeats) == LISTED_PROBLEMS:
+                    break
+            documents[document] = value
+        raise_by_line([*self.problems, *repeats])
+        if not table:
+            raise InputError("there are no data lines", source=self.form.source, path=self.path)
+        return table
+
+    def _repeated(self, number: int, query: str, document: str) -> InputError:
+        rows = zip(self.queries, self.documents, self.numbers, strict=True)
+        first = next(line for *pair, line in rows if pair == [query, document])
+        return repeated(self.form, self.path, number, first).placed(query=query, document=document)
 
 
-QRELS = Format("qrels", 4, 3, "grade", LARGEST_WHOLE)
-RUN = Format("run", 6, 4, "score", float("inf"))
+def raise_by_line(problems: list[InputError]) -> None:
+    """Raise the first problems of a file."""
+    raise_problems(sorted(problems, key=lambda each: each.line or 0)[:LISTED_PROBLEMS])
 
 
-def parse_table(
-    lines: Iterable[tuple[int, bytes]], form: Format, path: str | None = None
-) -> tuple[Table, list[bytes]]:
-    """Read lines as query to document to value; raise the first problems all at once.
+def repeated(form: Form, path: str | None, line: int, first: int) -> InputError:
+    """Say that a document was given in two lines."""
+    return InputError(f"this document was given before, in line {first}", source=form.source,
+                      path=path, line=line)  # fmt: skip
+
+
+def parse_table(lines: Iterable[tuple[int, bytes]], form: Form, path: str | None = None) -> Lookup:
+    """Read lines as query to document to value.
 
     Args:
         lines: line numbers and lines.
-        form: `QRELS` or `RUN`.
+        form: what they hold.
         path: the file, for errors.
-
-    Returns:
-        The values, and the columns of the last line that has one.
 
     Raises:
         InputError: listing the first 20 problems by line.
     """
-    table: Table = {}
-    last: list[bytes] = []
-    problems: list[InputError] = []
-    for number, line in lines:
-        columns = _columns(line)
-        if not columns or columns[0] == b"#":
-            continue
-        try:
-            query, document, value = _parse(columns, form)
-            documents = table.setdefault(query, {})
-            if document in documents:
-                raise InputError("this document was given before", document=document)
-            documents[document] = value
-            last = columns
-        except InputError as problem:
-            if not columns[0].startswith(b"#"):
-                place = {"source": form.source, "path": path, "line": number}
-                problems.append(problem.placed(**place, query=_text(columns[0])))
-            if len(problems) == LISTED_PROBLEMS:
-                break
-    raise_problems(problems)
-    if not table:
-        raise InputError("there are no data lines", source=form.source, path=path)
-    return table, last
+    rows = Rows(form, path)
+    rows.read(lines)
+    return rows.lookup()
 
 
-def _columns(line: bytes) -> list[bytes]:
-    # bytes.split is fast, but also splits at vertical tab, form feed and CR.
-    line = line.rstrip(b"\r\n")
-    if b"\x0b" in line or b"\x0c" in line or b"\r" in line:
-        line = line.strip(b" \t")
-        return _SPACES.split(line) if line else []
-    return line.split()
-
-
-def _parse(columns: list[bytes], form: Format) -> tuple[str, str, float]:
-    if len(columns) != form.width and not _only_remarks(columns, form):
-        hint = "; does an id contain a space?" if len(columns) > form.width else ""
-        other = QRELS if form is RUN else RUN
-        if len(columns) == other.width:
-            hint = f"; is this a {other.source} file?"
-        raise InputError(
-            f"{len(columns)} column{'s' * (len(columns) != 1)} where {form.width} are expected: "
-            f"{_text(b' '.join(columns))[:80]!r}{hint}"
-        )
-    if _NUL in columns[0] or _NUL in columns[2]:
-        raise InputError("contains a NUL byte: this is no text")
-    query, document = _id(columns[0]), _id(columns[2])
-    try:
-        return query, document, read_number(columns[form.value_at], form)
-    except InputError as problem:
-        raise problem.placed(document=document) from None
-
-
-def _only_remarks(columns: list[bytes], form: Format) -> bool:
-    """Tell whether a run's extra words follow its tag, where trec_eval ignores them.
-
-    Had an id brought them in by a space, a word would stand in the rank's place.
-    """
-    longer = form is RUN and len(columns) > form.width
-    return longer and bool(_NUMBER.fullmatch(columns[3]))
-
-
-def _id(raw: bytes) -> str:
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        raise InputError(f"id {raw!r} is not UTF-8 text", value=raw) from None
-
-
-def read_number(raw: bytes, form: Format) -> float:
-    """Read a grade or score, or raise `InputError` saying why it is none."""
+def read_number(raw: bytes, form: Form) -> float:
+    """Read a grade, score or rank, or raise `InputError` saying why it is none."""
     text = _text(raw)
     if not _NUMBER.fullmatch(raw):
         comma = re.fullmatch(rb"[+-]?\d+,\d+", raw)
@@ -143,11 +189,103 @@ def read_number(raw: bytes, form: Format) -> float:
     if abs(value) == float("inf") and b"inf" not in raw.lower():
         raise InputError(f"{form.value} {text} overflows float64", value=text)
     whole = raw.lstrip(b"+-").isdigit()  # read exactly: float64 rounds 2^53 + 1 to the limit
-    if abs(value) > form.largest or (whole and abs(value) == form.largest != abs(int(raw))):
+    if abs(value) > form.largest or (whole and abs(value) == form.largest != _magnitude(raw)):
         raise InputError(
-            f"{form.value} {text} is beyond 2^53, where grades are no longer exact", value=text
+            f"{form.value} {text} is beyond 2^53, where {form.value}s are no longer exact",
+            value=text,
         )
+    if form.is_ranked and (value < 0 or value % 1):
+        raise InputError(f"rank {text} is not a whole number from 0", value=text)
     return value
+
+
+def _magnitude(digits: bytes) -> int:
+    """Return the size of a whole number; Python refuses thousands of digits, zeros or not."""
+    return int(digits.lstrip(b"+-").lstrip(b"0") or b"0")
+
+
+def _split(line: bytes, form: Form) -> list[bytes]:
+    # bytes.split is fast, but also splits at vertical tab, form feed and CR.
+    line = line.rstrip(b"\r\n")
+    if b"\x0b" in line or b"\x0c" in line or b"\r" in line:
+        line = line.strip(b" \t")
+        return _SPACES.split(line) if line else []
+    return line.split()
+
+
+def _split_tabs(line: bytes, form: Form) -> list[bytes]:
+    line = line.rstrip(b"\r\n")
+    return line.split(b"\t") if line.strip(b" \t") else []
+
+
+def _split_json(line: bytes, form: Form) -> list[bytes]:
+    """Bring a JSON object's values into the places of columns."""
+    if not line.strip() or line.lstrip().startswith(b"#"):
+        return []
+    try:
+        found = json.loads(line, parse_float=str.encode, parse_constant=str.encode,
+                           object_pairs_hook=_object)  # fmt: skip
+    except (ValueError, RecursionError) as problem:
+        raise InputError(f"is no JSON: {problem}") from None
+    columns = [b""] * form.width
+    places = (form.query_at, form.document_at, form.value_at)
+    for key, place in zip(form.keys or (), places, strict=True):
+        value = found.get(key) if isinstance(found, dict) else None
+        kinds = str | int | bytes if place == form.value_at else str | int
+        if isinstance(value, bool) or not isinstance(value, kinds):
+            given = value.decode() if isinstance(value, bytes) else shown(value)
+            raise InputError(f"{key!r} is {given}, no text or whole number")
+        text = value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
+        columns[place] = text
+    return columns
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Make a dictionary of a JSON object, in which a number with a point is still text."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands in an object twice")
+    return found
+
+
+def _only_remarks(columns: list[bytes], form: Form) -> bool:
+    """Tell whether a run's extra words follow its tag, where trec_eval ignores them.
+
+    Had an id brought them in by a space, a word would stand in the rank's place, or a number in
+    the tag's.
+    """
+    if form.tag_at < 0 or len(columns) <= form.width or any(b"\r" in each for each in columns):
+        return False
+    return bool(_NUMBER.fullmatch(columns[3]) and not _NUMBER.fullmatch(columns[form.tag_at]))
+
+
+def _wrong_width(columns: list[bytes], form: Form, truncated: bool) -> InputError:
+    """Say that a line has another number of columns, and what that may come from."""
+    other = QRELS if form.source == "run" else RUN
+    if any(b"\r" in each for each in columns):
+        hint = "; are its line ends those of old Macs, CR alone?"
+    elif len(columns) == other.width and not form.tabs:
+        hint = f"; is this a {other.source} file?"
+    elif len(columns) > form.width:
+        hint = "; does an id contain a space?"
+    else:
+        hint = "; is the file truncated? This line has no end" if truncated else ""
+    shown_line = _text(b" ".join(columns))[:80]
+    return InputError(
+        f"{len(columns)} column{'s' * (len(columns) != 1)} where {form.width} are expected: "
+        f"{shown_line!r}{hint}"
+    )
+
+
+def _id(raw: bytes) -> str:
+    if _NUL in raw:
+        raise InputError(f"contains a NUL byte: this is no text: {shown(raw)}")
+    if not raw:
+        raise InputError("an id is empty")
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        raise InputError(f"id {raw!r} is not UTF-8 text", value=raw) from None
 
 
 def _text(raw: bytes) -> str:

@@ -1,4 +1,4 @@
-"""Opening input: plain or compressed files, and standard input as ``-``."""
+"""Opening input: plain or compressed files, and standard input as ``-``; cut at line ends."""
 
 from __future__ import annotations
 
@@ -7,36 +7,202 @@ import io
 import os
 import re
 import sys
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO, TypeVar, cast
+from typing import Any, BinaryIO, cast
 
 from irbatch.errors import InputError
 
-__all__ = ["numbered_lines", "open_input", "read_large"]
+__all__ = ["LONGEST_LINE", "Input", "numbered_lines", "open_input"]
 
-Content = TypeVar("Content")
+PIECE = 4 << 20  # bytes read at once: larger pieces take more memory and no less time
+LONGEST_LINE = 1 << 20  # bytes; what is longer is no line
+# An archive that makes so many bytes of one, and so many in all, is made to fill memory and disks.
+BOMB_RATIO, BOMB_BYTES = 200, 1 << 30
 
-# What archives begin with, and the modules that open them, loaded when one does.
+# What archives begin with, and the modules that open them, the first that is there.
 ARCHIVES = {
-    re.compile(rb"\x1f\x8b"): "gzip",
-    re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"): "bz2",
-    re.compile(rb"\xfd7zXZ\x00"): "lzma",
+    re.compile(rb"\x1f\x8b"): ("isal.igzip", "gzip"),
+    re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"): ("bz2",),
+    re.compile(rb"\xfd7zXZ\x00"): ("lzma",),
+    re.compile(rb"\x28\xb5\x2f\xfd"): ("compression.zstd", "backports.zstd"),
 }
-REFUSED = {
-    re.compile(rb"\x28\xb5\x2f\xfd"): "is compressed with zstd: unpack it first",
-    re.compile(rb"\xff\xfe|\xfe\xff|\x00\x00\xfe\xff"): "is UTF-16 or UTF-32 text, not UTF-8",
-}
-PACKED = 4  # bytes that one of an archive makes, about
+ERRORS = (
+    ("zlib", "error"), ("lzma", "LZMAError"), ("isal.isal_zlib", "IsalError"),
+    ("compression.zstd", "ZstdError"), ("backports.zstd", "ZstdError"),
+)  # fmt: skip
+UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\x00\x00\xfe\xff")
+PARQUET = re.compile(rb"PAR1[\x00-\x08\x0e-\x1f]")  # no id has a control byte in it
 BOM = b"\xef\xbb\xbf"
+HEAD = 16  # bytes that tell what a file is
+
+
+class Input:
+    """A file that is being read, as often as is asked for.
+
+    Attributes:
+        path: its path, ``-`` for standard input.
+        source: what it is, ``"qrels"`` or ``"run"``, for errors.
+        head: its first bytes.
+        is_parquet: whether they are those of a Parquet file.
+        size: its bytes, packed as they may be; 0 where nobody knows.
+    """
+
+    def __init__(self, path: str, source: str, raw: BinaryIO, stack: ExitStack) -> None:
+        self.path, self.source = path, source
+        self._stack = stack
+        self._copy: BinaryIO | None = None
+        try:
+            self._again = path != "-" and raw.seekable()
+            self._raw: BinaryIO = raw if self._again else cast(BinaryIO, _Pipe(raw))
+            self.head = self._raw.head if isinstance(self._raw, _Pipe) else raw.read(HEAD)
+            self.size = os.fstat(raw.fileno()).st_size if self._again else 0
+        except (OSError, ValueError) as problem:  # ValueError: it is closed
+            raise self._problem(f"cannot be read: {problem}") from problem
+        if UTF_16.match(self.head):
+            raise self._problem("is UTF-16 or UTF-32 text, not UTF-8")
+        self.is_parquet = bool(PARQUET.match(self.head))
+        self._unpack = self._unpacker()
+
+    @property
+    def done(self) -> int:
+        """How many of its bytes have been read."""
+        return self._raw.tell() if self.size else 0
+
+    def pieces(self) -> Iterator[bytearray]:
+        """Read it from its beginning: some megabytes of whole lines at a time.
+
+        Raises:
+            InputError: when an archive is damaged or ends too early, or a line does not end; its
+                line is counted from behind the last piece.
+        """
+        stream = self._begin()
+        made = 0
+        rest = bytearray()
+        while True:
+            # Read behind what the last piece left over: nothing is copied but that.
+            piece = bytearray(len(rest) + PIECE)
+            piece[: len(rest)] = rest
+            with memoryview(piece)[len(rest) :] as room:
+                got = self._read_into(stream, room)
+            del piece[len(rest) + got :]
+            if not got:
+                break
+            made += got
+            self._check_ratio(stream, made)
+            if made == got and piece.startswith(BOM):
+                del piece[: len(BOM)]
+            cut = piece.rfind(b"\n") + 1
+            rest = piece[cut:]
+            del piece[cut:]
+            if piece:
+                yield piece
+            if len(rest) > LONGEST_LINE:
+                hint = "; are its line ends those of old Macs, CR alone?" if b"\r" in rest else ""
+                mebibytes = LONGEST_LINE >> 20
+                raise self._problem(f"a line goes on for more than {mebibytes} MiB{hint}", line=1)
+        if rest:
+            yield rest
+
+    def _begin(self) -> BinaryIO:
+        """Open it at its beginning; what cannot be read a second time will be kept on disk."""
+        self._fault: Exception | None = None
+        if self._copy is not None:
+            self._copy.seek(0)
+            return self._copy
+        if self._again:
+            self._raw.seek(0)
+        else:
+            import tempfile
+
+            spooled = tempfile.SpooledTemporaryFile(8 * PIECE)  # noqa: SIM115 - closed with all
+            self._copy = cast(BinaryIO, self._stack.enter_context(spooled))
+        return self._unpack(self._raw)
+
+    def _read_into(self, stream: BinaryIO, room: memoryview) -> int:
+        """Fill a buffer; what keeps it from being filled is raised when it is next asked for."""
+        got = 0
+        try:
+            if self._fault is not None:
+                raise self._fault
+            if stream is self._raw or stream is self._copy:
+                got = cast(io.BufferedIOBase, stream).readinto(room)
+            else:  # an archive: what is sound of a damaged one is worth having
+                while data := cast(io.BufferedIOBase, stream).read1(len(room) - got):
+                    room[got : got + len(data)] = data
+                    got += len(data)
+        except _reading_errors() as problem:
+            self._fault = problem
+            if not got:
+                raise self._problem(f"cannot be read on: {problem}") from problem
+        if self._copy is not None and self._copy is not stream:
+            self._copy.write(room[:got])
+        return got
+
+    def _check_ratio(self, stream: BinaryIO, made: int) -> None:
+        """Refuse an archive that makes very many bytes of few."""
+        packed = stream is not self._raw and stream is not self._copy
+        if packed and made > max(BOMB_BYTES, BOMB_RATIO * self._raw.tell()):
+            raise self._problem(f"makes {BOMB_RATIO} bytes of one: this archive is a trap")
+
+    def _unpacker(self) -> Callable[[BinaryIO], BinaryIO]:
+        """Return what opens the archive, if it is one."""
+        for magic, modules in ARCHIVES.items():
+            if magic.match(self.head):
+                return _opener(modules, self)
+        return lambda raw: raw
+
+    def _problem(self, message: str, line: int | None = None) -> InputError:
+        return InputError(message, source=self.source, path=self.path, line=line)
+
+
+class _Pipe(io.RawIOBase):
+    """What can be read only once: its first bytes are known and read once more.
+
+    Attributes:
+        head: the first bytes.
+    """
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
+        self.head = self._left = source.read(HEAD)
+        self._count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        """Fill a buffer."""
+        data = self._left[: len(room)] or self._source.read(len(room))
+        self._left = self._left[len(room) :]
+        room[: len(data)] = data
+        self._count += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        """Return how many bytes were read."""
+        return self._count
+
+
+def _opener(modules: tuple[str, ...], file: Input) -> Callable[[BinaryIO], BinaryIO]:
+    for name in modules:
+        try:
+            opened: Callable[[BinaryIO], BinaryIO] = importlib.import_module(name).open
+        except ImportError:
+            continue
+        return opened
+    raise InputError(
+        "is compressed with zstd; to read it: pip install 'irbatch[io]'",
+        source=file.source,
+        path=file.path,
+    )
 
 
 @contextmanager
-def open_input(path: str | PathLike[str], source: str) -> Iterator[BinaryIO]:
-    """Open a file for reading bytes, decompressed if its first bytes say that it is compressed.
+def open_input(path: str | PathLike[str], source: str) -> Iterator[Input]:
+    """Open a file for reading, decompressed if its first bytes say that it is compressed.
 
     Args:
         path: the file; exactly ``-`` is standard input.
@@ -47,15 +213,7 @@ def open_input(path: str | PathLike[str], source: str) -> Iterator[BinaryIO]:
     """
     name = os.fspath(path)
     with ExitStack() as stack:
-        raw = _open_raw(name, source, stack)
-        head = cast(io.BufferedReader, raw).peek(16)
-        for magic, refusal in REFUSED.items():
-            if magic.match(head):
-                raise InputError(refusal, source=source, path=name)
-        for magic, unpack in ARCHIVES.items():
-            if magic.match(head):
-                raw = stack.enter_context(importlib.import_module(unpack).open(raw))
-        yield raw
+        yield Input(name, source, _open_raw(name, source, stack), stack)
 
 
 def _open_raw(name: str, source: str, stack: ExitStack) -> BinaryIO:
@@ -74,55 +232,19 @@ def numbered_lines(path: str | PathLike[str], source: str) -> Iterator[tuple[int
     """Read a file's lines with their numbers from 1, without a byte order mark.
 
     Raises:
-        InputError: as `open_input`, and when an archive is damaged or ends too early.
+        InputError: as `open_input` and `Input.pieces`.
     """
     number = 0
-    with open_input(path, source) as stream:
+    with open_input(path, source) as file:
         try:
-            for number, line in enumerate(stream, 1):
-                yield number, line.removeprefix(BOM) if number == 1 else line
-        except _archive_errors() as problem:
-            raise InputError(
-                f"cannot be read on: {problem}", source=source, path=os.fspath(path), line=number
-            ) from problem
+            for piece in file.pieces():
+                for number, line in enumerate(io.BytesIO(piece), number + 1):  # noqa: B020
+                    yield number, line
+        except InputError as problem:
+            raise problem.placed(line=number + (problem.line or 0) or None) from problem.__cause__
 
 
-def read_large(
-    path: str | PathLike[str],
-    source: str,
-    wanted: Callable[[int], bool],
-    reader: Callable[[BinaryIO], Content | None],
-) -> Content | None:
-    """Have a large file read by a reader that may give it up.
-
-    Args:
-        path: the file.
-        source: ``"qrels"`` or ``"run"``.
-        wanted: from its size in bytes, of an archive about its contents', to whether it is large.
-        reader: from its bytes, decompressed, to what they hold; None when it gives up.
-
-    Returns:
-        What the reader returned; None also for standard input, which cannot be read twice, and
-        where something is wrong, which `numbered_lines` will say.
-    """
-    try:
-        if os.fspath(path) == "-" or not Path(path).is_file():
-            return None
-    except (OSError, ValueError):  # too long a name, a NUL byte in it
-        return None
-    try:
-        with open_input(path, source) as stream:
-            packed = not isinstance(stream, io.BufferedReader)
-            size = Path(path).stat().st_size * (PACKED if packed else 1)
-            return reader(stream) if wanted(size) else None
-    except (InputError, MemoryError):
-        return None
-    except _archive_errors():
-        return None
-
-
-def _archive_errors() -> tuple[type[Exception], ...]:
-    """Return what the readers of damaged archives raise; asked for only once one has raised."""
-    from lzma import LZMAError
-
-    return EOFError, OSError, LZMAError, zlib.error
+def _reading_errors() -> tuple[type[Exception], ...]:
+    """Return what reading may raise, of the modules that are loaded."""
+    found = (getattr(sys.modules.get(module), name, None) for module, name in ERRORS)
+    return EOFError, OSError, *filter(None, found)

@@ -200,7 +200,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     {'q1': {'d1': 2.5}}
     """
     lines = list(_numbered(f_run))
-    return parse_table(lines, RUN)[0] if lines else {}
+    return parse_table(lines, RUN) if lines else {}
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
@@ -214,7 +214,7 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     {'q1': {'d1': 1}}
     """
     lines = list(_numbered(f_qrel))
-    table = parse_table(lines, QRELS)[0] if lines else {}
+    table = parse_table(lines, QRELS) if lines else {}
     for query, documents in table.items():
         for document, grade in documents.items():
             if not grade.is_integer():

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from irbatch.errors import InputError, raise_problems
 from irbatch.measures.declare import CATALOGUE, Measure, check_cutoff, normal
 from irbatch.measures.trec_names import NICKNAMES, TREC_MEASURES
+from irbatch.numbers import DECIMAL
 
 __all__ = ["measure", "parse_measures"]
 
@@ -24,7 +25,7 @@ _FORM = re.compile(
     r"(?:-l(?P<rel>[0-9]+))?"
 )
 _SUFFIXED = re.compile(r"(?P<name>.+?)(?:_at)?_(?P<cutoff>[0-9]+)")
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(DECIMAL)
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from irbatch.errors import InputError
 from irbatch.measures.declare import CATALOGUE, Measure
+from irbatch.numbers import DECIMAL
 
 __all__ = [
     "NICKNAMES",
@@ -39,7 +40,7 @@ TEXTS = (RUN_ID, RELSTRING)  # printed, but no measures
 LONGEST = 2**31  # relstring
 
 _WHOLE = re.compile(r"\s*([+-]?\d{1,300})", re.ASCII)
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII)
+_NUMBER = re.compile(rf"\s*({DECIMAL})", re.ASCII)
 
 
 class TrecValue(NamedTuple):

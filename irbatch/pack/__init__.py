@@ -1,7 +1,6 @@
 """From what callers have to relevance matrices, in bounded blocks."""
 
 from irbatch.pack.block import Block
-from irbatch.pack.ids import pack_ids
 from irbatch.pack.labels import pack_labels
 from irbatch.pack.rows import LabelRows
 from irbatch.pack.run import pack_run
@@ -11,7 +10,6 @@ __all__ = [
     "TIES",
     "Block",
     "LabelRows",
-    "pack_ids",
     "pack_labels",
     "pack_run",
     "rank_by_score",

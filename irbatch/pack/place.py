@@ -23,7 +23,8 @@ def place_judged(
     qrels: Qrels,
     rows: npt.NDArray[np.intp],
     scores: Floats,
-    starts: Ints,
+    begins: Ints,
+    ends: Ints,
     wanted: Floats,
     tied: Callable[[int, float], Sequence[Any]],
 ) -> RelevanceMatrix:
@@ -32,16 +33,17 @@ def place_judged(
     Args:
         qrels: the judgments.
         rows: positions in `qrels.queries`.
-        scores: float64 ``(documents,)``, as compared, one ranking after the other, each descending.
-        starts: int64 ``(rankings + 1,)``, where each begins and ends.
+        scores: float64 ``(documents,)``, as compared.
+        begins, ends: int64 ``(rankings,)``, where each ranking begins and ends in them; its scores
+            descend.
         wanted: the score of each judged document, one query after the other, NaN where it was not
             retrieved.
         tied: from a ranking of the block and a score to the ids of the documents that have it.
     """
-    matrix, codes, owners = blank_matrix(qrels, rows, np.diff(starts))
+    matrix, codes, owners = blank_matrix(qrels, rows, ends - begins)
     found = np.flatnonzero(~np.isnan(wanted))
     owners = owners[found]
-    ranks, equal = find_ranks(scores, starts, wanted[found], owners)
+    ranks, equal = find_ranks(scores, begins, ends, wanted[found], owners)
     ties = np.flatnonzero(equal > 1)
     if ties.size:
         documents = [document for row in rows.tolist() for document in qrels.documents[row]]

@@ -23,7 +23,8 @@ from irbatch.pack.place import place_judged
 from irbatch.qrels import Qrels
 from irbatch.ranking import as_compared, order_scores, round_scores
 from irbatch.runs import Run
-from irbatch.text_rankings import TextRankings
+from irbatch.tables.table import Table
+from irbatch.texts import ends_of
 
 __all__ = ["pack_run"]
 
@@ -48,11 +49,12 @@ def pack_run(
     Raises:
         InputError: for a score that is not a number, or ids of another kind than the judgments'.
     """
-    if isinstance(run.rankings, TextRankings) and qrels.document_kind != "int":
-        from irbatch.pack.text import pack_text  # for those who read large files
+    if isinstance(run.rankings, Table):
+        from irbatch.pack.table import can_join, pack_table  # for those who have tables
 
-        yield from pack_text(qrels, run.rankings, rows, score_dtype)
-        return
+        if can_join(qrels, run.rankings):
+            yield from pack_table(qrels, run.rankings, rows, score_dtype)
+            return
     rankings = [run.rankings.get(qrels.queries[row], EMPTY) for row in rows.tolist()]
     depths = np.fromiter(map(len, rankings), np.int64, len(rankings))
     blocks = list(plan_query_blocks(qrels, rows, depths))
@@ -79,7 +81,7 @@ class _Join:
         self.qrels, self.run, self.rows, self.rankings = qrels, run, rows, rankings
         self.score_dtype = score_dtype
         self.buffer = buffer
-        self.starts = _starts(map(len, rankings), len(rankings))
+        self.starts = ends_of(np.fromiter(map(len, rankings), np.int64, len(rankings)))
         self.bounds = self.starts.tolist()
 
     def matrix(self) -> RelevanceMatrix:
@@ -88,7 +90,8 @@ class _Join:
         scores, wanted = self._read()
         if not order_scores(scores, self.starts):
             raise_problems(list(self._score_problems()))
-        return place_judged(self.qrels, self.rows, scores, self.starts, wanted, self._tied)
+        bounds = self.starts[:-1], self.starts[1:]
+        return place_judged(self.qrels, self.rows, scores, *bounds, wanted, self._tied)
 
     def _read(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Read all scores, and look the judged documents up.
@@ -180,10 +183,3 @@ def _spread(
     spread = np.full(len(places), math.nan)
     spread[place[place >= 0]] = scores[place >= 0]
     return spread.tolist()
-
-
-def _starts(counts: Iterator[int], n: int) -> npt.NDArray[np.int64]:
-    """Turn lengths into where each part begins, int64 ``(n + 1,)``."""
-    starts = np.zeros(n + 1, np.int64)
-    np.cumsum(np.fromiter(counts, np.int64, n), out=starts[1:])
-    return starts

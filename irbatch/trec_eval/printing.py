@@ -1,4 +1,4 @@
-"""What trec_eval would print: its measures, averages and lines, in both its versions.
+"""What trec_eval prints: its averages and lines, in both its versions.
 
 Queries are taken in the order of their ids, and sums run over them in that order with one division
 at the end, so that even the last digit printed is the same.
@@ -8,130 +8,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.averaging import as_set, compute_values
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError
+from irbatch.formats import Reader
 from irbatch.matrix import NEGATIVE, RelevanceMatrix
-from irbatch.measures import TREC_MEASURES, Measure, Plan, TrecValue, list_measures
+from irbatch.measures import Measure, Plan
 from irbatch.pack import Block, pack_run
 from irbatch.qrels import Qrels
 from irbatch.runs import Run
-from irbatch.settings import Settings, check_option
+from irbatch.streaming import StreamedValues
 
-__all__ = ["MissingQueryError", "TrecEval", "ZScores", "settle"]
+if TYPE_CHECKING:
+    from irbatch.measures import TrecValue
+    from irbatch.trec_eval.options import TrecEval
+
+__all__ = ["Printed", "ZScores", "settle"]
 
 LEAST = math.log(1e-5)  # what a missing query adds to a geometric mean in version 9
 MISSING_ZSCORE = -1_000_000.0
 ALL = "all"
-LARGEST = 10**300  # float64 must hold it
 
 Array = npt.NDArray[np.float64]
 ZScores = Mapping[str, Mapping[str, tuple[float, float]]]
 """Query to label to mean and standard deviation."""
-
-
-class MissingQueryError(InputError):
-    """A judged query is missing from the run, which version 10 does not evaluate without -c."""
-
-
-@dataclass(frozen=True)
-class TrecEval:
-    """An evaluation as trec_eval makes it.
-
-    Args:
-        measures: names, nicknames and parameters as after ``-m``; none: the official ones.
-        version: ``"9"`` or ``"10"``.
-        complete: average over all judged queries (``-c``).
-        level: the least relevant grade (``-l``).
-        max_depth: ranks seen (``-M``), or None.
-        judged_only: remove unjudged documents (``-J``).
-        docs: documents in the collection (``-N``).
-
-    Raises:
-        InputError: for measures or parameters the version doesn't have.
-    """
-
-    measures: Sequence[str] = ()
-    version: str = "10"
-    complete: bool = False
-    level: int = 1
-    max_depth: int | None = None
-    judged_only: bool = False
-    docs: int = 0
-
-    def __post_init__(self) -> None:
-        check_option("trec_eval", self.version)
-        if self.version is None:
-            raise InputError("a version must be named", value=self.version)
-        several = isinstance(self.measures, Sequence) and not isinstance(self.measures, str | bytes)
-        if not several or not all(isinstance(each, str) for each in self.measures):
-            raise InputError(f"measures {shown(self.measures)} are not several names",
-                             source="measures", value=self.measures)  # fmt: skip
-        for name, number in (("level", self.level), ("docs", self.docs)):
-            if type(number) is not int or not 0 <= number <= LARGEST:
-                raise InputError(f"{name}={shown(number)} must be a whole number of at least 0",
-                                 value=number)  # fmt: skip
-
-    def values(self) -> list[TrecValue]:
-        """List what is printed of each query, in order.
-
-        Raises:
-            InputError: for measures or parameters the version doesn't have.
-        """
-        wanted = list_measures(self.measures or ("official",), self.version)
-        return [
-            each
-            for name, parameters in wanted.items()
-            for each in TREC_MEASURES[name].values(parameters)
-        ]
-
-    def settings(self) -> Settings:
-        """Return the settings that it amounts to."""
-        return Settings.like(
-            self.version, "zero" if self.complete else None, None,
-            judged_only=self.judged_only, rel=float(self.level), max_depth=self.max_depth,
-        )  # fmt: skip
-
-    def lines(
-        self,
-        qrels: Qrels,
-        run: Run,
-        *,
-        per_query: bool = False,
-        summary: bool = True,
-        zscores: ZScores | None = None,
-    ) -> Iterator[str]:
-        """Print an evaluation, line by line.
-
-        Args:
-            qrels, run: as read from files: ids are text.
-            per_query: the values of each query (``-q``).
-            summary: the averages (not with ``-n``).
-            zscores: to print deviations from these instead of values (``-Z``).
-
-        Raises:
-            InputError: when no query is both judged and answered.
-            MissingQueryError: as version 10, without `complete`, after what precedes the query.
-        """
-        table = _Table(self, qrels, run)
-        if zscores is not None:
-            table.standardize(zscores)
-        if per_query:
-            yield from table.query_lines()
-        if table.stopped_at is not None:
-            raise MissingQueryError(
-                f"it is judged and missing, as are {table.missing - 1} others; -c scores them 0, "
-                "--as 9 leaves them out",
-                source="run",
-                path=run.name,
-                query=table.stopped_at,
-            )
-        if summary:
-            yield from table.summary_lines()
 
 
 def settle(
@@ -161,71 +65,78 @@ def settle(
             values[relevant == 0, place] = 0.0
 
 
-class _Table:
+class Printed:
     """The values of all queries: one row a query, one column a measure."""
 
-    def __init__(self, options: TrecEval, qrels: Qrels, run: Run) -> None:
-        self.options, self.qrels, self.tag = options, qrels, run.tag
+    def __init__(self, options: TrecEval, qrels: Qrels, run: Run | Reader) -> None:
+        self.options, self.qrels = options, qrels
         self.columns = options.values()
         self.prefix = ""
+        self.name: str | None
         self.stopped_at: str | None = None
         self.missing = 0
-        self.rows = self._choose_queries(run)
-        self.queries = [qrels.queries[row] for row in self.rows]
         wanted = dict.fromkeys(each.measure for each in self.columns if each.measure)
         self._places = {measure: place for place, measure in enumerate(wanted)}
-        self._strings: dict[str, list[str]] = {
-            each.label: [""] * len(self.queries) for each in self._strung()
+        self._strings: dict[str, dict[int, str]] = {
+            each.label: {} for each in self.columns if each.length is not None
         }
-        self._values = self._compute(run, list(wanted))
-        self._settle(run)
+        settings = options.settings()
+        parameters = settings.open_parameters() | {"docs": float(options.docs)}
+        plan = Plan(list(wanted), parameters)
+        if isinstance(run, Reader):
+            streamed = StreamedValues(plan, qrels, settings, watch=self._watch)
+            streamed.read(run)
+            self.name, self.tag = run.file.path, run.signs.last_tag
+            answered: Mapping[str, object] = streamed.queries
+            self.rows = self._choose_queries(answered)
+            values, _, _ = streamed.computed(self.rows)
+        else:
+            self.name, self.tag, answered = run.name, run.tag, run.rankings
+            self.rows = self._choose_queries(answered)
+            blocks = pack_run(qrels, run, self.rows, settings.score_dtype)
+            watched = self._watch(self.rows, blocks)
+            values, _, _ = compute_values(plan, watched, self.rows.size, settings, None)
+        self.queries = [qrels.queries[row] for row in self.rows]
+        self._values = values
+        self._settle(answered)
 
-    def _strung(self) -> Iterator[TrecValue]:
-        return (each for each in self.columns if each.length is not None)
-
-    def _choose_queries(self, run: Run) -> npt.NDArray[np.intp]:
+    def _choose_queries(self, answered: Mapping[str, object]) -> npt.NDArray[np.intp]:
         """Return the rows of the judged queries to evaluate, in the order of their ids."""
         order = sorted(range(len(self.qrels)), key=self.qrels.queries.__getitem__)
-        answered = [self.qrels.queries[row] in run.rankings for row in order]
+        there = [self.qrels.queries[row] in answered for row in order]
         complete = self.options.complete and self.options.version != "9"
-        if not any(answered) and not complete:
-            raise InputError("no query of it is judged", source="run", path=run.name)
+        if not any(there) and not complete:
+            raise InputError("no query of it is judged", source="run", path=self.name)
         rows = np.array(order, np.intp)
         if self.options.version == "9":
-            return rows[answered]
-        if not complete and not all(answered):
-            until = answered.index(False)
+            return rows[there]
+        if not complete and not all(there):
+            until = there.index(False)
             self.stopped_at = self.qrels.queries[order[until]]
-            self.missing = answered.count(False)
+            self.missing = there.count(False)
             rows = rows[:until]
         return rows
 
-    def _compute(self, run: Run, measures: list[Measure]) -> Array:
-        options, settings = self.options, self.options.settings()
-        plan = Plan(measures, settings.open_parameters() | {"docs": float(options.docs)})
-        blocks = pack_run(self.qrels, run, self.rows, settings.score_dtype)
-        heard = self._show_top(blocks, settings)
-        values, _, _ = compute_values(plan, heard, self.rows.size, settings, None)
-        return values
-
-    def _show_top(self, blocks: Iterable[Block], settings: Settings) -> Iterator[Block]:
+    def _watch(self, rows: npt.NDArray[np.intp], blocks: Iterable[Block]) -> Iterator[Block]:
         """Write the relevance strings of blocks on their way."""
-        lengths = {each.label: each.length or 0 for each in self._strung()}
+        lengths = {each.label: each.length for each in self.columns if each.length is not None}
+        settings = self.options.settings()
         for block in blocks:
             if lengths:
                 matrix = as_set(block.matrix, settings)
+                places = rows[block.rows].tolist()
                 for label, length in lengths.items():
-                    for row, text in zip(block.rows, _spell_top(matrix, length), strict=True):
-                        self._strings[label][row] = text
+                    spelled = zip(places, _spell_top(matrix, length), strict=True)
+                    self._strings[label].update(spelled)
             yield block
 
-    def _settle(self, run: Run) -> None:
+    def _settle(self, answered: Mapping[str, object]) -> None:
         """Apply what is particular to trec_eval.
 
         A ranking that version 10 makes up for a missing query has no utility.
         """
         settle(self._values, list(self._places), self.qrels, self.rows, self.options.level)
-        made_up = np.array([query not in run.rankings for query in self.queries], bool)
+        made_up = np.array([query not in answered for query in self.queries], bool)
         for measure, place in self._places.items():
             if measure.name == "Utility":
                 self._values[made_up, place] = 0.0
@@ -245,7 +156,8 @@ class _Table:
         for row, query in enumerate(self.queries):
             for each in self.columns:
                 if each.label in self._strings:
-                    yield _line(each.label, query, f"'{self._strings[each.label][row]}'")
+                    spelled = self._strings[each.label].get(int(self.rows[row]), "")
+                    yield _line(each.label, query, f"'{spelled}'")
                 elif each.measure is not None and _shown_of_queries(each.measure):
                     yield self._shown(each, query, self._values[row, self._places[each.measure]])
 

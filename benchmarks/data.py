@@ -1,0 +1,187 @@
+"""The data the comparison runs on: made from seeds, the same everywhere, quickly at any size.
+
+A `Problem` holds a run and judgments as arrays; the other functions turn it into what each tool
+takes: dicts, TREC files, frames. Scores are distinct even in float32, so that all tools agree on
+the order, and all ids are of one width, so that ranx compiles for one type only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Problem", "columns", "dicts", "make_problem", "numbers", "write_problem", "write_run"]
+
+Ints = npt.NDArray[np.int64]
+Table = dict[str, dict[str, float]]
+
+FIRST_DOCUMENT = 1_000_000  # all ids have 7 digits, as most of MS MARCO's
+PRIME = 8_388_593  # documents there are; prime, so that equal steps through them never repeat
+FIRST_QUERY = 100_000
+STEP = 1e-5  # scores are multiples of it, below 50, where float32 tells them apart
+LINES_AT_ONCE = 1_000_000  # written at a time: some 40 MB
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A run in the order of its scores, and judgments in no particular order.
+
+    Attributes:
+        queries: int64 ``(queries,)``, ids, ascending.
+        documents: int64 ``(queries, depth)``, ids of 7 digits, best first.
+        scores: int64 ``(queries, depth)``, multiples of `STEP`, descending.
+        judged: int64 ``(queries, judged)``, ids; some of them were not retrieved.
+        grades: int64 ``(queries, judged)``.
+    """
+
+    queries: Ints
+    documents: Ints
+    scores: Ints
+    judged: Ints
+    grades: Ints
+
+    def head(self, queries: int) -> Problem:
+        """Return the first queries only, to warm up on: the same types, less work."""
+        parts = (self.queries, self.documents, self.scores, self.judged, self.grades)
+        return Problem(*(part[:queries] for part in parts))
+
+
+def make_problem(queries: int, depth: int, judged: int, seed: int = 1) -> Problem:
+    """Make a problem in which judged documents stand mostly near the top.
+
+    Args:
+        queries, depth: rankings, and documents in each.
+        judged: judged documents a query; a single one is relevant, as in MS MARCO, several have
+            grades 0 to 3.
+        seed: of the generator.
+    """
+    rng = np.random.default_rng(seed)
+    starts = rng.integers(0, PRIME, (queries, 1))
+    steps = rng.integers(1, PRIME, (queries, 1))
+    candidates = (starts + steps * np.arange(depth + judged)) % PRIME + FIRST_DOCUMENT
+    gaps = rng.integers(1, max(2, 4_000_000 // depth), (queries, depth))
+    scores = np.cumsum(gaps, axis=1)[:, ::-1]
+    # Distinct places: sorted draws with repetition, each moved on by the number before it.
+    draws = np.sort((rng.random((queries, judged)) ** 2 * (depth + 1)).astype(np.int64), axis=1)
+    places = rng.permuted(draws + np.arange(judged), axis=1)
+    grades = rng.integers(0, 4, places.shape) if judged > 1 else np.ones_like(places)
+    return Problem(
+        queries=FIRST_QUERY + np.arange(queries),
+        documents=candidates[:, :depth],
+        scores=scores,
+        judged=np.take_along_axis(candidates, places, axis=1),
+        grades=grades,
+    )
+
+
+def dicts(problem: Problem) -> tuple[Table, Table]:
+    """Return qrels and run as dicts of dicts; ids are text, equal ones separate objects."""
+    queries = [str(query) for query in problem.queries.tolist()]
+    qrels = _table(queries, problem.judged, problem.grades)
+    return qrels, _table(queries, problem.documents, problem.scores * STEP)
+
+
+def _table(queries: list[str], ids: Ints, values: npt.NDArray[Any]) -> Table:
+    rows = zip(queries, ids.tolist(), values.tolist(), strict=True)
+    return {query: dict(zip(map(str, row), cells, strict=True)) for query, row, cells in rows}
+
+
+def columns(problem: Problem) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return qrels and run as columns of ir_measures' names, ids as object arrays of text."""
+    sides = (
+        (problem.judged, "relevance", problem.grades),
+        (problem.documents, "score", problem.scores * STEP),
+    )
+    made = []
+    for ids, name, values in sides:
+        repeated = np.repeat(problem.queries, ids.shape[1])
+        made.append(
+            {
+                "query_id": _texts(repeated),
+                "doc_id": _texts(ids.ravel()),
+                name: np.ascontiguousarray(values).ravel(),
+            }
+        )
+    return made[0], made[1]
+
+
+def _texts(ids: Ints) -> npt.NDArray[np.object_]:
+    return np.array([str(each) for each in ids.tolist()], object)
+
+
+def numbers(
+    queries: int, depth: int, relevant: int, seed: int = 1
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return ranked and relevant ids as whole-number matrices."""
+    problem = make_problem(queries, depth, relevant, seed)
+    return np.ascontiguousarray(problem.documents), problem.judged
+
+
+def write_problem(problem: Problem, folder: Path, name: str) -> tuple[Path, Path]:
+    """Write TREC files of qrels and run; return their paths."""
+    qrels, run = folder / f"{name}.qrels", folder / f"{name}.run"
+    with qrels.open("w") as file:
+        for query, row, grades in zip(
+            problem.queries.tolist(), problem.judged.tolist(), problem.grades.tolist(), strict=True
+        ):
+            file.writelines(f"{query} 0 {d} {g}\n" for d, g in zip(row, grades, strict=True))
+    write_run(problem, run)
+    return qrels, run
+
+
+def write_run(problem: Problem, path: Path, copies: int = 1) -> None:
+    """Write a TREC run file.
+
+    Args:
+        problem: what to write.
+        path: where to.
+        copies: how many times, each time under query ids that follow on.
+    """
+    depth = problem.documents.shape[1]
+    rows = max(1, LINES_AT_ONCE // depth)
+    with path.open("wb") as file:
+        for copy in range(copies):
+            for start in range(0, len(problem.queries), rows):
+                part = slice(start, start + rows)
+                queries = problem.queries[part] + copy * len(problem.queries)
+                file.write(_run_lines(queries, problem.documents[part], problem.scores[part]))
+
+
+def _run_lines(queries: Ints, documents: Ints, scores: Ints) -> bytes:
+    """Format lines as a matrix of characters, one row a line, and drop the blanks (byte 0)."""
+    depth = documents.shape[1]
+    score = scores.ravel()
+    fields = (
+        _digits(np.repeat(queries, depth), len(str(queries[-1]))),
+        b" Q0 ",
+        _digits(documents.ravel(), 7),
+        b" ",
+        _digits(np.tile(np.arange(1, depth + 1), len(queries)), len(str(depth)), trim=True),
+        b" ",
+        _digits(score // 100_000, 2, trim=True),
+        b".",
+        _digits(score % 100_000, 5),
+        b" r\n",
+    )
+    lines = score.size
+    spread = [
+        np.broadcast_to(np.frombuffer(field, np.uint8), (lines, len(field)))
+        if isinstance(field, bytes)
+        else field
+        for field in fields
+    ]
+    cells = np.concatenate(spread, axis=1)
+    return cells[cells != 0].tobytes()
+
+
+def _digits(values: Ints, width: int, *, trim: bool = False) -> npt.NDArray[np.uint8]:
+    """Write numbers as characters, uint8 ``(values, width)``; zeros in front become blanks."""
+    powers = 10 ** np.arange(width - 1, -1, -1)
+    cells = (values[:, None] // powers % 10 + ord("0")).astype(np.uint8)
+    if trim:
+        cells[values[:, None] < np.append(powers[:-1], 0)] = 0
+    return cells

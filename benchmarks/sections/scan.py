@@ -1,0 +1,103 @@
+"""Where the time goes: packing, scanning and formulas apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import irbatch
+from benchmarks.data import dicts
+from benchmarks.names import usual
+from benchmarks.report import Agreement, Table, duration
+from benchmarks.settings import Settings
+from benchmarks.turns import in_turn, times_as_long
+from benchmarks.workloads import sparse_matrix
+from irbatch.matrix import RelevanceMatrix
+from irbatch.measures import Plan, parse_measures
+from irbatch.measures.gains import make_weighting
+from irbatch.pack import pack_run
+from irbatch.prefix import FULL_DEPTH, ScanRequest
+from irbatch.scan import scan
+
+__all__ = ["tables"]
+
+CUTOFFS = (1, 3, 5, 10, 20, 30, 50, 100, 500, 1_000)
+JUDGED = 20
+
+
+def tables(settings: Settings) -> Iterator[Table]:
+    """Scan and formulas on one matrix, packing on dicts."""
+    rows, depth = (2_000, 1_000) if settings.quick else (100_000, 1_000)
+    matrix = sparse_matrix(rows, depth, JUDGED)
+    irbatch.warmup()
+    names = usual(settings.depth)
+    table = Table(f"parts of the work; matrix {rows:,} × {depth:,} int8, {JUDGED} judged a row")
+    _scan_rows(table, matrix, settings.rounds)
+    _formulas_row(table, matrix, settings.rounds)
+    _pack_row(table, settings, names)
+    yield table
+
+
+def _scan_rows(table: Table, matrix: RelevanceMatrix, rounds: int) -> None:
+    """Compare with copying the matrix, the least that any pass over it can cost."""
+    request = ScanRequest(
+        cutoffs=[*CUTOFFS, FULL_DEPTH],
+        thresholds=[1.0],
+        weightings=[make_weighting("linear", "log2", None)],
+    )
+    timed = in_turn(
+        {
+            "copy": matrix.codes.copy,
+            "1": lambda: scan(matrix, request, 1),
+            "2": lambda: scan(matrix, request, 2),
+        },
+        rounds,
+    )
+    hits = timed["2"].result.hits[0, :, : len(CUTOFFS)]
+    agreed = all((hits[:, i] == (matrix.codes[:, :k] >= 1).sum(axis=1)).all()
+                 for i, k in enumerate(CUTOFFS))  # fmt: skip
+    agreement = Agreement(agreed, "hits equal" if agreed else "DIFFERENT hits")
+    table.check("scan", agreement)
+    for threads in ("1", "2"):
+        times = times_as_long(timed["copy"], timed[threads])
+        ratio = f"{times:.1f} × the copy" + (" (aim: 4)" if threads == "2" else "")
+        cells = duration(timed[threads].seconds), "codes.copy()", duration(timed["copy"].seconds)
+        work = f"scan at {len(CUTOFFS)} cutoffs, {threads} thread(s)"
+        table.add(work, *cells, ratio if agreed else "none", agreement.text)
+
+
+def _formulas_row(table: Table, matrix: RelevanceMatrix, rounds: int) -> None:
+    """Time scan and formulas of the usual measures; the formulas are what isn't the scan."""
+    names = usual(1_000)
+    plan = Plan(parse_measures(names))
+    request = ScanRequest(
+        cutoffs=sorted({*(m.cutoff for m in plan.measures if m.cutoff), FULL_DEPTH}),
+        thresholds=[1.0],
+        weightings=[make_weighting("linear", "log2", None)],
+    )
+    timed = in_turn(
+        {"scan": lambda: scan(matrix, request), "both": lambda: plan.values(matrix)}, rounds
+    )
+    formulas = timed["both"].seconds - timed["scan"].seconds
+    cells = duration(formulas), "their scan", duration(timed["scan"].seconds)
+    table.add(f"formulas alone, {len(names)} measures", *cells,
+              f"{formulas / timed['scan'].seconds:.1f} × the scan")  # fmt: skip
+
+
+def _pack_row(table: Table, settings: Settings, names: list[str]) -> None:
+    """Time joining and ordering dicts, and what share of an evaluation that is."""
+    judged = settings.judged[-1]
+    sides = dicts(settings.problem(settings.queries, settings.depth, judged))
+    qrels, run = irbatch.Qrels(sides[0]), irbatch.Run(sides[1])
+    rows = np.arange(len(qrels))
+    timed = in_turn(
+        {
+            "pack": lambda: [block.rows.size for block in pack_run(qrels, run, rows)],
+            "all": lambda: irbatch.evaluate(qrels, run, names),
+        },
+        settings.rounds,
+    )
+    share = timed["pack"].seconds / timed["all"].seconds
+    cells = duration(timed["pack"].seconds), "evaluate", duration(timed["all"].seconds)
+    table.add(f"pack dicts, {settings.size(judged)}", *cells, f"{share:.0%} of it")

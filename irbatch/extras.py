@@ -1,0 +1,27 @@
+"""Libraries that are loaded only where they are needed, and what installs them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__all__ = ["imported"]
+
+
+def imported(purpose: str, extra: str, *modules: str) -> Any:
+    """Import the first of some modules that is installed.
+
+    Args:
+        purpose: what it is for, as in ``"frames"``.
+        extra: the extra of irbatch that installs the first one.
+        *modules: their names.
+
+    Raises:
+        ImportError: with the line that installs it.
+    """
+    for module in modules:
+        try:
+            return importlib.import_module(module)
+        except ImportError as problem:
+            missing = problem
+    raise ImportError(f"for {purpose}: pip install 'irbatch[{extra}]'") from missing

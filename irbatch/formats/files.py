@@ -1,0 +1,122 @@
+"""Reading judgments and runs from files, from small to large."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+
+from irbatch.errors import InputError
+from irbatch.formats.forms import QRELS, RUN
+from irbatch.formats.reading import Progress, Reader
+from irbatch.formats.streams import Input, open_input
+from irbatch.qrels import Qrels
+from irbatch.runs import Run
+
+__all__ = ["ORDERS", "open_run", "read_qrels", "read_run"]
+
+ORDERS = ("score", "rank")  # what a run's documents can be ordered by
+
+
+def read_qrels(path: str | PathLike[str], *, progress: Progress | None = None) -> Qrels:
+    """Read judgments from a file.
+
+    Its form is told by its beginning: TREC's ``query iter document grade``; a header with tabs
+    and names such as BEIR's ``query-id corpus-id score``; JSON objects with such keys, one a line;
+    parquet with such columns.
+
+    Args:
+        path: a file, plain or compressed (gzip, bzip2, xz, zstd); ``-`` is standard input.
+        progress: called with bytes read and bytes in all, while a large file is read.
+
+    Raises:
+        InputError: listing the first 20 problems by line; nothing is returned then.
+
+    >>> read_qrels("examples/data/qrels.txt")  # doctest: +SKIP
+    <Qrels 'examples/data/qrels.txt': 120 queries, 5731 judgments>
+    """
+    name = os.fspath(path)
+    with open_input(path, QRELS.source) as file:
+        if file.is_parquet:
+            return Qrels.from_table(_parquet(file), name=name)
+        reader = Reader(file, progress=progress)
+        judgments = reader.table() if reader.is_large else reader.lookup()
+    return Qrels(judgments, name, borrowed=True)
+
+
+def read_run(
+    path: str | PathLike[str],
+    name: str | None = None,
+    *,
+    order_by: str = "score",
+    progress: Progress | None = None,
+) -> Run:
+    """Read a run from a file.
+
+    Its form is told by its beginning: TREC's ``query Q0 document rank score tag``; MS MARCO's
+    ``query document rank``; or a header, JSON or parquet, as in `read_qrels`.
+
+    Args:
+        path: a file, plain or compressed (gzip, bzip2, xz, zstd); ``-`` is standard input.
+        name: what to call the run; default: its path.
+        order_by: what orders documents where a file has both, ``"score"`` or ``"rank"``.
+        progress: called with bytes read and bytes in all, while a large file is read.
+
+    Returns:
+        The run. That of a large file is kept as columns; its `rankings` read like a mapping, and
+        make each query's dictionary when asked for it.
+
+    Raises:
+        InputError: listing the first 20 problems by line; nothing is returned then.
+
+    >>> read_run("examples/data/pca10.run", name="pca10")  # doctest: +SKIP
+    <Run 'pca10': 116 queries>
+    """
+    with open_input(path, RUN.source) as file:
+        _check_order(order_by)
+        if file.is_parquet:
+            return Run.from_table(_parquet(file, order_by), name=name or file.path)
+        reader = Reader(file, by_rank=order_by == "rank", progress=progress)
+        run = _whole_run(reader, name or file.path)
+    reader.signs.warn(file.path, ranked=reader.form.rank_at >= 0)
+    return run
+
+
+@contextmanager
+def open_run(
+    path: str | PathLike[str], order_by: str = "score", progress: Progress | None = None
+) -> Iterator[Reader | Run]:
+    """Open a run file: give a reader of a large one, or what a small one holds.
+
+    Raises:
+        InputError: as `read_run`.
+    """
+    with open_input(path, RUN.source) as file:
+        _check_order(order_by)
+        if file.is_parquet:
+            yield Run.from_table(_parquet(file, order_by), name=file.path)
+            return
+        reader = Reader(file, by_rank=order_by == "rank", progress=progress)
+        yield reader if reader.is_large else _whole_run(reader, file.path)
+    reader.signs.warn(file.path, ranked=reader.form.rank_at >= 0)
+
+
+def _check_order(order_by: str) -> None:
+    if order_by not in ORDERS:
+        raise InputError(f"order_by={order_by!r} is not one of {', '.join(ORDERS)}", value=order_by)
+
+
+def _whole_run(reader: Reader, name: str) -> Run:
+    rankings = reader.table() if reader.is_large else reader.lookup()
+    tag = reader.signs.last_tag
+    return Run(rankings, name=name, tag=tag)
+
+
+def _parquet(file: Input, order_by: str = "score") -> object:
+    from irbatch.formats.parquet import read_parquet
+
+    if order_by != "score":
+        raise InputError("order_by= is for text; of Parquet give Run.from_table the columns",
+                         source=file.source, path=file.path, value=order_by)  # fmt: skip
+    return read_parquet(file.path, file.source)

@@ -1,0 +1,46 @@
+"""Reading Parquet files, with pyarrow or polars, whichever is there."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from irbatch.errors import InputError
+from irbatch.extras import imported
+from irbatch.tables.names import find_columns
+
+__all__ = ["read_parquet"]
+
+
+def read_parquet(path: str | os.PathLike[str], source: str) -> Any:
+    """Read the columns of judgments or rankings, recognised by their names.
+
+    Args:
+        path: the file.
+        source: ``"qrels"`` or ``"run"``.
+
+    Returns:
+        a table for `Qrels.from_table` or `Run.from_table`.
+
+    Raises:
+        InputError: when the file cannot be read, or its columns are not known.
+        ImportError: naming the extra, when neither pyarrow nor polars is installed.
+    """
+    name = os.fspath(path)
+    library = imported("Parquet files", "arrow", "pyarrow.parquet", "polars")
+    try:
+        if library.__name__ == "polars":
+            frame = library.scan_parquet(name, glob=False)
+            wanted = find_columns(frame.collect_schema().names(), source, {})
+            return frame.select([*wanted.values()]).collect()
+        with library.ParquetFile(name) as file:
+            wanted = find_columns(file.schema_arrow.names, source, {})
+            return file.read(columns=[*wanted.values()])
+    except InputError as problem:
+        raise problem.placed(path=name) from None
+    except OSError as problem:
+        raise InputError(problem.strerror or str(problem), source=source, path=name) from problem
+    except Exception as problem:  # each library has its own for damaged files
+        raise InputError(
+            f"cannot be read as Parquet: {problem}", source=source, path=name
+        ) from problem

@@ -1,0 +1,160 @@
+"""A piece of a file, parsed: some megabytes of lines as columns."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.errors import InputError
+from irbatch.formats.forms import Form
+from irbatch.formats.kernels import (
+    BEYOND_ASCII,
+    FRACTIONS,
+    GIVEN_UP,
+    LAST_TAG,
+    LINES,
+    OTHER_TAG,
+    TAG,
+    Parsed,
+)
+from irbatch.formats.lines import Rows, read_number
+from irbatch.tables.table import Table, row_numbers
+from irbatch.texts import Texts, ends_of
+
+__all__ = ["Piece", "assemble"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Columns, and what else was seen.
+
+    Attributes:
+        queries: the query of each run of rows that have the same.
+        firsts: int64 ``(runs,)``, the first row of each.
+        documents, values: the rows' columns; a value that is a rank is negated.
+        lines: how many lines there are, data or not.
+        tags: the tags of the first lines of queries, one or two that differ.
+        last_tag: the tag of the last line.
+        contradicting: the queries in which ranks and scores contradict each other.
+        fractional: whether ranks are numbers with a point.
+        problems: what is wrong with lines, which are numbered from 1 here.
+    """
+
+    queries: list[str]
+    firsts: Ints
+    documents: Texts
+    values: Floats
+    lines: int = 0
+    tags: tuple[bytes, ...] = ()
+    last_tag: bytes = b""
+    contradicting: tuple[str, ...] = ()
+    fractional: bool = False
+    problems: tuple[InputError, ...] = ()
+
+    @classmethod
+    def parse(cls, text: bytes | bytearray, form: Form, path: str) -> Piece:
+        """Parse whole lines: by the byte parser where all is as it should be."""
+        if _is_plain(text, form):
+            parsed = Parsed(text, form)
+            if parsed.rows != GIVEN_UP and _convert(text, parsed, form):
+                return cls._of_parsed(text, parsed, form)
+        rows = Rows(form, path)
+        rows.read(enumerate(io.BytesIO(text), 1))
+        return cls._of_rows(rows, text.count(b"\n"))
+
+    @classmethod
+    def _of_parsed(cls, text: bytes | bytearray, parsed: Parsed, form: Form) -> Piece:
+        queries = [text[start:stop].decode() for _, start, stop, _ in parsed.groups.tolist()]
+        counts = parsed.counts
+        tag, other, last = (
+            bytes(text[counts[at] : counts[at + 1]]) if form.tag_at >= 0 else b""
+            for at in (TAG, OTHER_TAG, LAST_TAG)
+        )
+        return cls(
+            queries,
+            parsed.groups[:, 0].copy(),
+            Texts(parsed.ids, parsed.starts, parsed.lengths),
+            -parsed.values if form.is_ranked else parsed.values,
+            counts[LINES],
+            tuple(filter(None, (tag, other))),
+            last,
+            tuple(itertools.compress(queries, parsed.groups[:, 3].tolist())),
+            bool(queries) and counts[FRACTIONS] == len(queries),
+        )
+
+    @classmethod
+    def _of_rows(cls, rows: Rows, lines: int) -> Piece:
+        firsts = rows.firsts()
+        return cls(
+            [rows.queries[row] for row in firsts],
+            firsts,
+            Texts.of(rows.documents),
+            np.array(rows.values, np.float64),
+            lines,
+            tuple(rows.tags)[:2],
+            rows.last_tag,
+            tuple(rows.contradicting()),
+            rows.fractional,
+            tuple(rows.problems),
+        )
+
+    def split(self) -> tuple[Piece, Piece]:
+        """Part the last query from those before it."""
+        row = int(self.firsts[-1])
+        head = Piece(self.queries[:-1], self.firsts[:-1], self.documents.take(slice(row)),
+                     self.values[:row])  # fmt: skip
+        tail = Piece(self.queries[-1:], np.zeros(1, np.int64),
+                     self.documents.take(slice(row, None)), self.values[row:])  # fmt: skip
+        return head, tail
+
+    def only(self, queries: set[str]) -> Piece:
+        """Keep some queries."""
+        kept = np.array([each in queries for each in self.queries], bool)
+        sizes = np.diff(self.firsts, append=self.values.size)[kept]
+        rows = row_numbers(self.firsts[kept], sizes)
+        return Piece(list(itertools.compress(self.queries, kept)), ends_of(sizes)[:-1],
+                     self.documents.take(rows).copied(), self.values[rows])  # fmt: skip
+
+
+def assemble(pieces: Sequence[Piece]) -> Table:
+    """Join pieces, and the parts of queries that come in several."""
+    pieces = pieces or [Piece([], np.empty(0, np.int64), Texts.of([]), np.empty(0))]
+    offsets = ends_of([each.values.size for each in pieces]).tolist()
+    firsts = [each.firsts + at for each, at in zip(pieces, offsets, strict=False)]
+    return Table.of_runs(
+        list(itertools.chain.from_iterable(each.queries for each in pieces)),
+        np.concatenate(firsts),
+        Texts.join([each.documents for each in pieces]),
+        np.concatenate([each.values for each in pieces]),
+    )
+
+
+def _is_plain(text: bytes | bytearray, form: Form) -> bool:
+    """Tell whether spaces and tabs separate, and ``#`` comments, as the byte parser has it."""
+    if form.tabs:
+        odd = b" ", b"#", b"\t\t", b"\n\t", b"\t\n", b"\t\r"
+        ends = text.startswith(b"\t") or text.endswith(b"\t")
+        return not ends and not any(each in text for each in odd)
+    return form.keys is None
+
+
+def _convert(text: bytes | bytearray, parsed: Parsed, form: Form) -> bool:
+    """Convert what is left to Python; False where a line is odd after all."""
+    try:
+        if parsed.counts[BEYOND_ASCII]:
+            text.decode()
+        for row, start, stop in parsed.unsure.tolist():
+            parsed.values[row] = read_number(bytes(text[start:stop]), form)
+    except (InputError, UnicodeDecodeError):
+        return False
+    if form.is_ranked and ((parsed.values < 0) | (parsed.values % 1 != 0)).any():
+        return False
+    return form.largest == np.inf or not (np.abs(parsed.values) >= form.largest).any()

@@ -1,0 +1,229 @@
+"""A file of judgments or rankings, read from one end to the other.
+
+A small file is read line by line into dictionaries. Of a large one each piece is parsed into
+columns, several pieces at once. What is wrong is collected until there is enough to be said.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Iterable, Iterator
+
+from irbatch.errors import LISTED_PROBLEMS, InputError
+from irbatch.formats.forms import recognise
+from irbatch.formats.lines import Lookup, Rows, raise_by_line, repeated
+from irbatch.formats.pieces import Piece, assemble
+from irbatch.formats.signs import Signs
+from irbatch.formats.streams import Input
+from irbatch.tables.table import Table
+from irbatch.threads import map_items
+
+__all__ = ["Progress", "Reader"]
+
+# Bytes from which the byte parser is worth loading; fewer once Numba is there. Reading lines in
+# Python takes about 30 ns a byte (benchmarks/test_files.py).
+LARGE = 24 << 20
+LARGE_WITH_NUMBA = 2 << 20
+
+MOST_REPEATS = 1000  # documents given twice that are looked for once more, to name their lines
+
+Progress = Callable[[int, int], object]  # done, and all there is
+Text = bytearray | InputError  # a piece of a file, or what kept it from being all
+
+
+class Reader:
+    """What comes of reading a file.
+
+    Args:
+        file: the file.
+        by_rank: read the column of ranks in place of the scores.
+        progress: called with bytes read and bytes in all.
+
+    Attributes:
+        form: what its lines hold.
+        is_large: whether it is worth the byte parser.
+        signs: what was seen and is no error; complete once all was read.
+
+    Raises:
+        InputError: for a file whose columns cannot be told.
+    """
+
+    def __init__(
+        self, file: Input, *, by_rank: bool = False, progress: Progress | None = None
+    ) -> None:
+        self.file, self._progress = file, progress
+        limit = LARGE_WITH_NUMBA if "numba" in sys.modules else LARGE
+        self._rest = _with_its_error(file.pieces())
+        self._begun: list[Text] = []
+        size = 0
+        for piece in self._rest:
+            self._begun.append(piece)
+            size += len(piece) if isinstance(piece, bytearray) else 0
+            if size >= limit:
+                break
+        self.is_large = size >= limit
+        first = self._begun[0] if self._begun else b""
+        text = first if isinstance(first, bytearray) else b""
+        try:
+            form, self._header = recognise(text, file.source)
+            self.form = form.by_rank() if by_rank else form
+        except InputError as problem:
+            raise problem.placed(path=file.path) from None
+        self._header_lines = self._lines = text.count(b"\n", 0, self._header)
+        self.signs = Signs()
+        self._problems: list[InputError] = []
+        self._repeats: list[tuple[str, str]] = []  # queries and documents
+
+    def lookup(self) -> Lookup:
+        """Read a small file as query to document to value.
+
+        Raises:
+            InputError: listing the first 20 problems by line.
+        """
+        rows = Rows(self.form, self.file.path)
+        for piece in self._without_header(self._all()):
+            if isinstance(piece, InputError):
+                rows.problems.append(self._placed(piece))
+                break
+            rows.read(enumerate(io.BytesIO(piece), self._lines + 1))
+            if len(rows.problems) >= LISTED_PROBLEMS:
+                break
+            self._lines += piece.count(b"\n")
+        self.signs.see_rows(rows)
+        return rows.lookup()
+
+    def table(self) -> Table:
+        """Read a large file as columns.
+
+        Raises:
+            InputError: listing the first 20 problems by line.
+        """
+        table = self._assembled(list(self._parsed(self._all())))
+        self._raise_problems()
+        return table
+
+    def tables(self) -> Iterator[Table]:
+        """Read a large file and yield the queries that are complete, some at a time.
+
+        A query that returns after others comes once more, whole: the last time counts.
+
+        Raises:
+            InputError: listing the first 20 problems by line.
+        """
+        seen: set[str] = set()
+        returned: set[str] = set()
+        for pieces in self._complete(self._parsed(self._all())):
+            table = self._assembled(pieces)
+            returned.update(seen.intersection(table))
+            seen.update(table)
+            if not self._problems and not self._repeats:
+                yield table
+        if returned:
+            again = self._parsed(_with_its_error(self.file.pieces()), again=True)
+            table = self._assembled([each.only(returned) for each in again])
+            if not self._problems and not self._repeats:
+                yield table
+        self._raise_problems()
+
+    def _complete(self, pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
+        """Yield pieces, or parts of them, that end where a query does."""
+        held: list[Piece] = []  # of one query, which may go on
+        for piece in pieces:
+            if held and piece.queries == held[0].queries:
+                held.append(piece)
+                continue
+            head, tail = piece.split()
+            done = [each for each in (*held, head) if each.values.size]
+            if done:
+                yield done
+            held = [tail]
+        if held:
+            yield held
+
+    def _assembled(self, pieces: list[Piece]) -> Table:
+        table = assemble(pieces)
+        if table.repeated >= 0:
+            self._repeats += table.repeats(MOST_REPEATS - len(self._repeats))
+        return table
+
+    def _parsed(self, texts: Iterable[Text], *, again: bool = False) -> Iterator[Piece]:
+        """Parse pieces, some at once, and collect the problems found, when it is the first time."""
+        for piece in map_items(self._parse, self._without_header(texts)):
+            if isinstance(piece, InputError):
+                self._problems += () if again else (self._placed(piece),)
+                break
+            if not again:
+                self._see(piece)
+            if piece.values.size:
+                yield piece
+            if len(self._problems) >= LISTED_PROBLEMS:
+                break
+
+    def _see(self, piece: Piece) -> None:
+        self._problems += (self._placed(each) for each in piece.problems)
+        self.signs.see_piece(piece)
+        self._lines += piece.lines
+        if self._progress is not None:
+            self._progress(self.file.done, self.file.size)
+
+    def _parse(self, text: Text) -> Piece | InputError:
+        if isinstance(text, InputError):
+            return text
+        return Piece.parse(text, self.form, self.file.path)
+
+    def _placed(self, problem: InputError) -> InputError:
+        """Count a problem's line from where the file begins, not from where its piece does."""
+        return problem.placed(line=self._lines + (problem.line or 0) or None)
+
+    def _all(self) -> Iterator[Text]:
+        """Yield what was read to know the file's form and size, and the rest."""
+        while self._begun:
+            yield self._begun.pop(0)
+        yield from self._rest
+
+    def _without_header(self, texts: Iterable[Text]) -> Iterator[Text]:
+        for number, text in enumerate(texts):
+            if number == 0 and isinstance(text, bytearray):
+                del text[: self._header]
+            yield text
+
+    def _raise_problems(self) -> None:
+        """Raise what was collected, with the lines of documents given twice."""
+        if self._repeats:
+            self._problems += self._repeated_lines()
+        raise_by_line(self._problems)
+        if not self.signs.rows:
+            raise InputError(
+                "there are no data lines", source=self.file.source, path=self.file.path
+            )
+
+    def _repeated_lines(self) -> Iterator[InputError]:
+        """Say in which lines documents stand that their queries have twice."""
+        wanted = dict.fromkeys(self._repeats)
+        firsts: dict[tuple[str, str], int] = {}
+        number = 0
+        found = 0
+        for piece in self.file.pieces():
+            rows = Rows(self.form, self.file.path)
+            rows.read(enumerate(io.BytesIO(piece), number + 1))
+            number += piece.count(b"\n")
+            for query, document, line in zip(
+                rows.queries, rows.documents, rows.numbers, strict=True
+            ):
+                pair = query, document
+                if pair in wanted and firsts.setdefault(pair, line) != line:
+                    found += 1
+                    yield repeated(self.form, self.file.path, line, firsts[pair]).placed(
+                        query=query, document=document
+                    )
+            if found >= LISTED_PROBLEMS:
+                return
+
+
+def _with_its_error(pieces: Iterator[bytearray]) -> Iterator[Text]:
+    """Yield pieces and, in its turn, what kept them from being all."""
+    try:
+        yield from pieces
+    except InputError as problem:
+        yield problem

@@ -1,0 +1,86 @@
+"""What a run file shows that is no error, and worth a warning."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.errors import warn
+from irbatch.formats.lines import Rows
+from irbatch.formats.pieces import Piece
+from irbatch.tables.table import row_numbers
+
+__all__ = ["Signs"]
+
+Ints = npt.NDArray[np.int64]
+
+
+class Signs:
+    """Signs seen so far.
+
+    Attributes:
+        last_tag: the tag of the last line.
+        rows: how many lines of data there were.
+    """
+
+    def __init__(self) -> None:
+        self.last_tag: str | None = None
+        self.rows = 0
+        self._tags: dict[bytes, None] = {}
+        self._contradicting: dict[str, None] = {}
+        self._counted = self._fractional = True  # as long as all lines are so
+        self._several = False  # whether some query has more than one document
+        self._query, self._documents = "", 0  # the last query, and its lines so far
+
+    def see_piece(self, piece: Piece) -> None:
+        """Take note of a piece of a file, in its turn."""
+        self._see_tags(piece.tags, piece.last_tag)
+        self._contradicting.update(dict.fromkeys(piece.contradicting))
+        self._fractional &= piece.fractional
+        self._count(piece.queries, piece.values, piece.firsts)
+
+    def see_rows(self, rows: Rows) -> None:
+        """Take note of all lines of a file."""
+        firsts = rows.firsts()
+        self._see_tags(tuple(rows.tags), rows.last_tag)
+        self._contradicting.update(dict.fromkeys(rows.contradicting()))
+        self._fractional &= rows.fractional
+        queries = [rows.queries[row] for row in firsts]
+        self._count(queries, np.array(rows.values, np.float64), firsts)
+
+    def warn(self, path: str, *, ranked: bool) -> None:
+        """Say what was seen.
+
+        Args:
+            path: the file.
+            ranked: whether it has a column of ranks beside the scores.
+        """
+        if ranked and (self._fractional or (self._counted and self._several)):
+            what = "ranks are numbers with a point" if self._fractional else "scores count 1, 2, 3"
+            warn(f"run {path!r}: {what}: are rank and score swapped?")
+        elif self._contradicting:
+            first, n = next(iter(self._contradicting)), len(self._contradicting)
+            others = f" and {n - 1} other queries" if n > 1 else ""
+            warn(f"run {path!r}: in query {first!r}{others} ranks and scores contradict each "
+                 f"other; scores decide, or ranks with order_by='rank'")  # fmt: skip
+        if len(self._tags) > 1:
+            one, other = (tag.decode(errors="backslashreplace") for tag in list(self._tags)[:2])
+            warn(f"run {path!r}: lines of several systems, {one!r} and {other!r}")
+
+    def _see_tags(self, tags: tuple[bytes, ...], last: bytes) -> None:
+        self._tags.update(dict.fromkeys((*tags, last) if last else tags))
+        if last:
+            self.last_tag = last.decode(errors="backslashreplace")
+
+    def _count(self, queries: list[str], values: npt.NDArray[np.float64], firsts: Ints) -> None:
+        """Look whether the values of each query go on counting 1, 2, 3, …."""
+        self.rows += values.size
+        if not self._counted or not queries:
+            return
+        sizes = np.diff(firsts, append=values.size)
+        begins = np.ones(sizes.size, np.int64)
+        if queries[0] == self._query:
+            begins[0] += self._documents
+        self._counted = bool((values == row_numbers(begins, sizes)).all())
+        self._query, self._documents = queries[-1], int(begins[-1] - 1 + sizes[-1])
+        self._several |= bool(sizes.max() > 1) or self._documents > 1

@@ -1,0 +1,133 @@
+"""Joining a run that is a table with the judgments: no document becomes a Python object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.errors import InputError
+from irbatch.matrix import RelevanceMatrix
+from irbatch.pack.block import Block, blank_matrix, plan_query_blocks
+from irbatch.pack.place import place_judged
+from irbatch.qrels import Qrels
+from irbatch.ranking import as_compared, order_scores, round_scores
+from irbatch.tables.table import Documents, Table, find_rows, row_numbers
+from irbatch.texts import Texts, ends_of
+
+__all__ = ["can_join", "pack_ranked", "pack_table"]
+
+Rows = npt.NDArray[np.intp]
+Ints = npt.NDArray[np.int64]
+
+
+def can_join(qrels: Qrels, table: Table) -> bool:
+    """Tell whether documents are of one kind, so that columns can be compared."""
+    if not len(table.documents):
+        return True
+    if qrels.document_kind not in (None, table.document_kind):
+        return False
+    return table.document_kind == "str" or qrels.table is not None or _fits_int64(qrels)
+
+
+def pack_table(qrels: Qrels, table: Table, rows: Rows, score_dtype: str) -> Iterator[Block]:
+    """Pack rankings of some of the judged queries, see `irbatch.pack.pack_run`.
+
+    Args:
+        qrels: the judgments.
+        table: the rankings, their values scores; `can_join` with the judgments.
+        rows: intp ``(queries,)``, positions in `qrels.queries`.
+        score_dtype: the precision scores are compared in.
+    """
+    places, depths = _find_queries(qrels, table, rows)
+    for picks in plan_query_blocks(qrels, rows, depths):
+        block = rows[picks], places[picks], depths[picks]
+        yield Block(picks, _pack_by_score(qrels, table, *block, score_dtype))
+
+
+def pack_ranked(qrels: Qrels, table: Table, rows: Rows) -> Iterator[Block]:
+    """Do the same for rankings that stand in order; their values are not looked at.
+
+    Raises:
+        InputError: for documents of another kind than the judged ones.
+    """
+    if not can_join(qrels, table):
+        query, document = table.where(int(table.begins[table.begins < table.ends][0]))
+        raise InputError(
+            f"document ids are {table.document_kind}, such as {document!r}, but the relevant ones "
+            f"are {qrels.document_kind}",
+            source="run",
+            query=query,
+            document=document,
+        )
+    places, depths = _find_queries(qrels, table, rows)
+    for picks in plan_query_blocks(qrels, rows, depths):
+        matrix, codes, owners = blank_matrix(qrels, rows[picks], depths[picks])
+        found_at = _find_judged(qrels, table, rows[picks], places[picks])
+        found = np.flatnonzero(found_at >= 0)
+        ranks = found_at[found] - table.begins[places[picks]][owners[found]]
+        matrix.codes[owners[found], ranks] = codes[found]
+        yield Block(picks, matrix)
+
+
+def _find_queries(qrels: Qrels, table: Table, rows: Rows) -> tuple[Ints, Ints]:
+    """Return where queries stand in a table, -1 for those missing, and their rankings' lengths."""
+    find = table.places.get
+    places = np.array([find(qrels.queries[row], -1) for row in rows.tolist()], np.int64)
+    depths = np.zeros(places.size, np.int64)
+    there = places >= 0
+    depths[there] = (table.ends - table.begins)[places[there]]
+    return places, depths
+
+
+def _pack_by_score(
+    qrels: Qrels, table: Table, rows: Rows, places: Ints, depths: Ints, score_dtype: str
+) -> RelevanceMatrix:
+    begins = np.where(places < 0, 0, table.begins[places])
+    ends = begins + depths
+    found_at = _find_judged(qrels, table, rows, places)
+    wanted = np.where(found_at < 0, np.nan, table.numbers[found_at])
+
+    def tied(owner: int, score: float) -> Sequence[Any]:
+        part = slice(int(begins[owner]), int(ends[owner]))
+        fresh = as_compared(table.numbers[part], score_dtype)
+        return table.ids(begins[owner] + np.flatnonzero(fresh == score))
+
+    scores, bounds = _ordered(table, begins, ends, score_dtype)
+    return place_judged(qrels, rows, scores, *bounds, as_compared(wanted, score_dtype), tied)
+
+
+def _ordered(
+    table: Table, begins: Ints, ends: Ints, score_dtype: str
+) -> tuple[npt.NDArray[np.float64], tuple[Ints, Ints]]:
+    """Return rankings' scores, descending and as compared, and where each begins and ends."""
+    if table.is_ordered and score_dtype == "float64":
+        return table.numbers, (begins, ends)
+    parts = [table.numbers[start:stop] for start, stop in zip(begins, ends, strict=True)]
+    scores = np.concatenate(parts)
+    round_scores(scores, score_dtype)
+    starts = ends_of(ends - begins)
+    order_scores(scores, starts)  # none is NaN: whoever made the table has refused it
+    return scores, (starts[:-1], starts[1:])
+
+
+def _find_judged(qrels: Qrels, table: Table, rows: Rows, places: Ints) -> Ints:
+    """Return the row of each judged document of some queries, -1 where it was not retrieved."""
+    counts = qrels.starts[rows + 1] - qrels.starts[rows]
+    owners_start = ends_of(counts)
+    if not len(table.documents) or not owners_start[-1]:
+        return np.full(owners_start[-1], -1, np.int64)
+    judged: Documents
+    if qrels.table is not None:
+        judged = qrels.table.documents.take(row_numbers(qrels.table.begins[rows], counts))
+    else:
+        ids = [document for row in rows.tolist() for document in qrels.documents[row]]
+        judged = Texts.of(ids) if table.document_kind == "str" else np.array(ids, np.int64)
+    return find_rows(table, places, judged, owners_start)
+
+
+def _fits_int64(qrels: Qrels) -> bool:
+    ids = (document for documents in qrels.documents for document in documents)
+    return all(-(2**63) <= document < 2**63 for document in ids)

@@ -1,0 +1,1 @@
+"""Judgments and rankings as tables: from what callers have, joined, and back."""

@@ -1,0 +1,87 @@
+"""What tools call the columns of judgments and rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from irbatch.errors import InputError, shown
+
+__all__ = ["find_columns"]
+
+# Matched exactly. Of ir_measures and ir_datasets, PyTerrier, ranx, BEIR and Hugging Face's copies
+# of it, MS MARCO, and our own.
+QUERY = ("query_id", "qid", "q_id", "query-id", "query")
+DOCUMENT = ("doc_id", "docno", "docid", "corpus-id", "corpus_id", "pid", "document")
+GRADE = ("relevance", "label", "grade", "score")
+ROLES = {
+    "qrels": {"query": QUERY, "document": DOCUMENT, "grade": GRADE},
+    "run": {"query": QUERY, "document": DOCUMENT, "score": ("score",)},
+}
+
+# Names that are something else beside others: PyTerrier has the text of queries in `query`, and
+# its index's numbers of documents in `docid`.
+YIELDING = {"query": {*QUERY}, "document": {*DOCUMENT}, "docid": {"docno"}}
+
+
+def find_columns(
+    names: Sequence[str], source: str, given: Mapping[str, str | None]
+) -> dict[str, str]:
+    """Find out which columns are the query, the document and the grade or score.
+
+    Args:
+        names: the columns there are.
+        source: ``"qrels"`` or ``"run"``.
+        given: the columns that a caller named, by role: ``"query"``, ``"document"``, and
+            ``"grade"`` or ``"score"``. None, or no entry, for those to be recognised.
+
+    Returns:
+        the name of the column of each role.
+
+    Raises:
+        InputError: when no column or more than one could be meant.
+
+    >>> find_columns(["qid", "query", "docno", "score", "rank"], "run", {})
+    {'query': 'qid', 'document': 'docno', 'score': 'score'}
+    """
+    names = list(names)
+    wishes = {role: given.get(role) for role in ROLES[source]}
+    taken = {name for name in wishes.values() if name is not None}
+    free = [name for name in names if name not in taken]
+    found = {
+        role: _recognise(free, names, role, source) if wish is None else wish
+        for role, wish in wishes.items()
+    }
+    for role, name in found.items():
+        if names.count(name) != 1:
+            there = f"{names.count(name)} columns" if name in names else "no column"
+            raise InputError(
+                f"{role}: the table has {there} {name!r}; {_listed(names)}", source=source
+            )
+    if len(set(found.values())) < len(found):
+        raise InputError(f"one column cannot be two: {found}", source=source)
+    return found
+
+
+def _recognise(free: list[str], names: list[str], role: str, source: str) -> str:
+    known = ROLES[source][role]
+    candidates = [name for name in known if name in free]
+    plain = [
+        name for name in candidates if not (YIELDING.get(name, set()) - {name}) & {*candidates}
+    ]
+    if len(plain) == 1:
+        return plain[0]
+    if plain:
+        raise InputError(
+            f"any of the columns {', '.join(map(repr, plain))} could be the {role}; say which: "
+            f"{role}={plain[0]!r}",
+            source=source,
+        )
+    raise InputError(
+        f"no column is the {role}: name it with {role}=; {_listed(names)}, and names known are "
+        f"{', '.join(map(repr, known))}",
+        source=source,
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return f"the columns are {shown(names, 500)}"
