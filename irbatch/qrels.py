@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,8 +21,8 @@ from irbatch.judgments import (
 )
 from irbatch.matrix import NEGATIVE
 from irbatch.tables.exports import Exports
-from irbatch.tables.table import Table
-from irbatch.texts import ends_of
+from irbatch.tables.table import Documents, Table, row_numbers
+from irbatch.texts import Texts, ends_of
 
 if TYPE_CHECKING:
     from irbatch.tables.rows import Rows
@@ -240,6 +241,19 @@ class Qrels(Exports):
         each = zip(self.queries, self.documents, itertools.pairwise(starts), strict=True)
         parts = ((query, ids, grades[first:last]) for query, ids, (first, last) in each)
         return pieces(parts, "qrels", self.name)
+
+    @functools.cached_property
+    def column(self) -> Documents:
+        """All judged documents, one query after the other: `Texts` or int64.
+
+        Raises:
+            OverflowError: for whole numbers beyond int64.
+        """
+        if self.table is not None:
+            sizes = self.table.ends - self.table.begins
+            return self.table.documents.take(row_numbers(self.table.begins, sizes))
+        ids = list(itertools.chain.from_iterable(self.documents))
+        return np.array(ids, np.int64) if self.document_kind == "int" else Texts.of(ids)
 
     def place_of(self, row: int) -> Mapping[Any, int]:
         """Map the judged documents of the query at `row` to their place among them, from 0."""

@@ -101,6 +101,7 @@ def find_ranks(
     ends: Ints,
     wanted: Floats,
     rows: Ints,
+    near: Ints,
 ) -> tuple[Ints, Ints]:
     """Find where documents of given scores stand in their rankings.
 
@@ -110,6 +111,7 @@ def find_ranks(
             descend.
         wanted: float64 ``(n,)``, scores that occur in their ranking.
         rows: int64 ``(n,)``, the ranking of each.
+        near: int64 ``(n,)``, where in `scores` each may stand; -1 where nobody knows.
 
     Returns:
         int64 ``(n,)`` twice: how many documents score higher, and how many score the same (the
@@ -118,7 +120,7 @@ def find_ranks(
     above = np.empty(wanted.size, np.int64)
     equal = np.empty(wanted.size, np.int64)
     places = begins[rows], ends[rows]
-    _search.run(20 * wanted.size, as_input(scores), *places, wanted, above, equal)
+    _search.run(20 * wanted.size, as_input(scores), *places, wanted, near, above, equal)
     return above, equal
 
 
@@ -153,12 +155,21 @@ def _check_order(
 
 @kernel
 def _search(
-    scores: Floats, begins: Ints, ends: Ints, wanted: Floats, above: Ints, equal: Ints
+    scores: Floats, begins: Ints, ends: Ints, wanted: Floats, near: Ints, above: Ints, equal: Ints
 ) -> None:
     """Binary search for the first and the last place of each wanted score."""
     for i in range(wanted.size):
         low = begins[i]
         high = ends[i]
+        at = near[i]
+        if (
+            at >= 0
+            and (at == low or scores[at - 1] > wanted[i])
+            and (at + 1 == high or scores[at + 1] < wanted[i])
+        ):
+            above[i] = at - low
+            equal[i] = 1
+            continue
         while low < high:
             middle = (low + high) // 2
             if scores[middle] > wanted[i]:

@@ -68,7 +68,7 @@ def _compare_prepared(
         table.skip(work, peer, missing)
         return
     ranx = importlib.import_module("ranx")
-    ours = irbatch.Qrels(qrels), irbatch.Run(run)
+    ours = irbatch.Qrels(qrels), irbatch.Run(run).prepared()
     theirs = ranx.Qrels(qrels), ranx.Run(run)
     timed = in_turn(
         {

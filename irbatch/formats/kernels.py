@@ -142,10 +142,11 @@ def _parse_lines(
         rank_start, rank_stop = columns[2 * rank_at], columns[2 * rank_at + 1]
         start, stop = columns[2 * document_at], columns[2 * document_at + 1]
         starts[rows], lengths[rows], values[rows] = filled, stop - start, value
-        for i in range(start, stop):
-            ids[filled] = text[i]
-            high |= text[i]
-            filled += 1
+        for i in range(stop - start):
+            c = text[start + i]
+            ids[filled + i] = c
+            high |= c
+        filled += stop - start
         rows += 1
         counts[LAST_TAG], counts[LAST_TAG_END] = columns[2 * tag_at], columns[2 * tag_at + 1]
     counts[FILLED], counts[BEYOND_ASCII] = filled, high >> 7
@@ -177,19 +178,21 @@ def _split_line(text: Bytes, at: int, width: int, columns: Ints) -> tuple[int, i
     """
     found = 0
     more = 0
-    while text[at] != NEWLINE:
-        if text[at] <= SPACE:
-            c = text[at]
-            if c != SPACE and c != TAB and not (c == RETURN and text[at + 1] == NEWLINE):
-                return CONTROL, text.size
-            at += 1
+    c = text[at]  # loaded once: an array's element costs more than its arithmetic
+    while c != NEWLINE:
+        if c > SPACE:
+            columns[2 * found] = at
+            while c > SPACE:
+                at += 1
+                c = text[at]
+            columns[2 * found + 1] = at
+            found = min(found + 1, width)  # columns has room for one too many
+            more += found == width
             continue
-        columns[2 * found] = at
-        while text[at] > SPACE:
-            at += 1
-        columns[2 * found + 1] = at
-        found = min(found + 1, width)  # columns has room for one too many
-        more += found == width
+        if c != SPACE and c != TAB and not (c == RETURN and text[at + 1] == NEWLINE):
+            return CONTROL, text.size
+        at += 1
+        c = text[at]
     return found if more < 2 else width + 1, at + 1
 
 
@@ -219,32 +222,40 @@ def _parse_rank(text: Bytes, start: int, stop: int) -> int:
 
 @kernel
 def _parse_number(text: Bytes, start: int, stop: int, powers: Floats) -> Any:
-    """Convert a decimal number, correctly rounded; NaN where it isn't sure to be."""
+    """Convert a decimal number, correctly rounded; NaN where it isn't sure to be.
+
+    What ends a column ends its digits, too: they need not be counted on the way.
+    """
     at = start
-    negative = text[at] == MINUS
-    if negative or text[at] == PLUS:
+    c = text[at]
+    negative = c == MINUS
+    if negative or c == PLUS:
         at += 1
-    whole = 0
-    digits = 0
-    seen = 0
-    power = 0
-    point = False
-    while at < stop:
         c = text[at]
-        if c >= ZERO and c <= NINE:
-            seen += 1
-            if whole > 0 or c != ZERO:
-                digits += 1
-            if digits > DIGITS:
-                return np.nan
-            whole = whole * 10 + (int(c) - ZERO)
-            power -= point
-        elif c == POINT and not point:
-            point = True
-        else:
-            break
+    first = at
+    whole = 0
+    while c >= ZERO and c <= NINE:
+        whole = whole * 10 + (int(c) - ZERO)
         at += 1
-    if seen == 0:
+        c = text[at]
+    digits = at - first
+    power = 0
+    if c == POINT:
+        at += 1
+        c = text[at]
+        while c >= ZERO and c <= NINE:
+            whole = whole * 10 + (int(c) - ZERO)
+            power -= 1
+            at += 1
+            c = text[at]
+        digits -= power
+    if digits == 0:
+        return np.nan
+    if digits > DIGITS:  # those in front that are zeros don't count
+        while text[first] == ZERO or text[first] == POINT:
+            digits -= text[first] == ZERO
+            first += 1
+    if digits > DIGITS:
         return np.nan
     if at < stop:
         exponent = _parse_exponent(text, at, stop)

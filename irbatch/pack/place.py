@@ -27,6 +27,7 @@ def place_judged(
     ends: Ints,
     wanted: Floats,
     tied: Callable[[int, float], Sequence[Any]],
+    near: Ints | None = None,
 ) -> RelevanceMatrix:
     """Pack a block: write the judged documents where they stand.
 
@@ -38,12 +39,14 @@ def place_judged(
             descend.
         wanted: the score of each judged document, one query after the other, NaN where it was not
             retrieved.
+        near: int64, where in `scores` each may stand, -1 where nobody knows; None if nobody does.
         tied: from a ranking of the block and a score to the ids of the documents that have it.
     """
     matrix, codes, owners = blank_matrix(qrels, rows, ends - begins)
     found = np.flatnonzero(~np.isnan(wanted))
     owners = owners[found]
-    ranks, equal = find_ranks(scores, begins, ends, wanted[found], owners)
+    near = np.full(wanted.size, -1, np.int64) if near is None else near
+    ranks, equal = find_ranks(scores, begins, ends, wanted[found], owners, near[found])
     ties = np.flatnonzero(equal > 1)
     if ties.size:
         documents = [document for row in rows.tolist() for document in qrels.documents[row]]

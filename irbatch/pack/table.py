@@ -14,8 +14,9 @@ from irbatch.pack.block import Block, blank_matrix, plan_query_blocks
 from irbatch.pack.place import place_judged
 from irbatch.qrels import Qrels
 from irbatch.ranking import as_compared, order_scores, round_scores
-from irbatch.tables.table import Documents, Table, find_rows, row_numbers
-from irbatch.texts import Texts, ends_of
+from irbatch.tables.lookup import find_rows
+from irbatch.tables.table import Table, row_numbers
+from irbatch.texts import ends_of
 
 __all__ = ["can_join", "pack_ranked", "pack_table"]
 
@@ -29,7 +30,10 @@ def can_join(qrels: Qrels, table: Table) -> bool:
         return True
     if qrels.document_kind not in (None, table.document_kind):
         return False
-    return table.document_kind == "str" or qrels.table is not None or _fits_int64(qrels)
+    try:
+        return qrels.column is not None
+    except OverflowError:  # whole numbers of any size are ids, but no columns
+        return False
 
 
 def pack_table(qrels: Qrels, table: Table, rows: Rows, score_dtype: str) -> Iterator[Block]:
@@ -96,7 +100,9 @@ def _pack_by_score(
         return table.ids(begins[owner] + np.flatnonzero(fresh == score))
 
     scores, bounds = _ordered(table, begins, ends, score_dtype)
-    return place_judged(qrels, rows, scores, *bounds, as_compared(wanted, score_dtype), tied)
+    near = found_at if scores is table.numbers else None
+    wanted = as_compared(wanted, score_dtype)
+    return place_judged(qrels, rows, scores, *bounds, wanted, tied, near)
 
 
 def _ordered(
@@ -119,15 +125,5 @@ def _find_judged(qrels: Qrels, table: Table, rows: Rows, places: Ints) -> Ints:
     owners_start = ends_of(counts)
     if not len(table.documents) or not owners_start[-1]:
         return np.full(owners_start[-1], -1, np.int64)
-    judged: Documents
-    if qrels.table is not None:
-        judged = qrels.table.documents.take(row_numbers(qrels.table.begins[rows], counts))
-    else:
-        ids = [document for row in rows.tolist() for document in qrels.documents[row]]
-        judged = Texts.of(ids) if table.document_kind == "str" else np.array(ids, np.int64)
+    judged = qrels.column.take(row_numbers(qrels.starts[rows], counts))
     return find_rows(table, places, judged, owners_start)
-
-
-def _fits_int64(qrels: Qrels) -> bool:
-    ids = (document for documents in qrels.documents for document in documents)
-    return all(-(2**63) <= document < 2**63 for document in ids)

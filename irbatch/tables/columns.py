@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -14,9 +15,16 @@ from irbatch.ids import check_id, same_kind
 from irbatch.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, number_problem
 from irbatch.tables.grouping import group_rows
 from irbatch.tables.table import Documents, Table
-from irbatch.texts import Texts
+from irbatch.texts import Texts, ends_of
 
-__all__ = ["IdOverflowError", "as_ids", "as_numbers", "bad_number", "make_table"]
+__all__ = [
+    "IdOverflowError",
+    "as_ids",
+    "as_numbers",
+    "bad_number",
+    "make_table",
+    "make_table_of",
+]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -70,6 +78,32 @@ def make_table(
     except InputError as problem:
         raise problem.placed(path=name) from None
     return table
+
+
+def make_table_of(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = None) -> Table:
+    """Make columns of a run's mappings.
+
+    Raises:
+        InputError: naming the query and the document of what is no id or no score.
+    """
+    rows = list(rankings.values())
+    starts = ends_of([len(row) for row in rows])
+    places = dict(zip(rankings, range(len(rows)), strict=True))
+    try:
+        documents = as_ids(list(itertools.chain.from_iterable(rows)), "document", "run")
+        scores = itertools.chain.from_iterable(row.values() for row in rows)
+        numbers = as_numbers(list(scores), "score", "run")
+    except IdOverflowError:
+        raise
+    except InputError:
+        for query, row in rankings.items():
+            same_kind(list(row), "document", "run", query)
+            for document, score in row.items():
+                if problem := number_problem(score):
+                    raise InputError(f"score {problem}", source="run", query=query, path=name,
+                                     document=document, value=score) from None  # fmt: skip
+        raise
+    return Table(places, starts[:-1], starts[1:], documents, numbers)
 
 
 def as_ids(column: Any, what: str, source: str) -> Documents:
