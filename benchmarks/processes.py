@@ -33,9 +33,11 @@ def print_of(command: list[str], environment: Mapping[str, str] | None = None) -
     Raises:
         RuntimeError: with the end of its error output, when it fails.
     """
+    # As on anyone's machine, where Python keeps the bytecode of what it has imported before.
+    inherited = {name: os.environ[name] for name in os.environ.keys() - {"PYTHONDONTWRITEBYTECODE"}}
     done = subprocess.run(
         [sys.executable, *command],
-        env={**os.environ, **(environment or {})},
+        env={**inherited, **(environment or {})},
         capture_output=True,
         text=True,
         check=False,

@@ -10,8 +10,10 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 import irbatch
 from benchmarks.timing import machine, ratio
-from irbatch.formats import RUN, Reader, numbered_lines, parse_table
-from irbatch.formats.streams import open_input
+from irbatch.formats.forms import RUN
+from irbatch.formats.lines import parse_table
+from irbatch.formats.reading import Reader
+from irbatch.formats.streams import numbered_lines, open_input
 from irbatch.tables.table import Table
 
 QUERIES, DEPTH = 1_000, 1_000

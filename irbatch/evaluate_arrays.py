@@ -16,11 +16,17 @@ from irbatch.errors import InputError, InputWarning
 from irbatch.evaluate import Cutoffs, Wishes
 from irbatch.ids import same_kind
 from irbatch.measures import Plan, parse_measures
-from irbatch.pack import Block, LabelRows, pack_labels, pack_run, rank_by_score
+from irbatch.pack import Block, pack_run
+from irbatch.pack.labels import pack_labels
+from irbatch.pack.rows import LabelRows
+from irbatch.pack.scores import rank_by_score
+from irbatch.pack.table import pack_ranked
 from irbatch.qrels import Qrels
 from irbatch.results import Counts, Results
 from irbatch.runs import Run
 from irbatch.settings import Settings
+from irbatch.tables.columns import IdOverflowError
+from irbatch.tables.id_lists import read_id_lists, read_large_ids
 
 __all__ = ["evaluate_ids", "evaluate_matrix", "evaluate_scores"]
 
@@ -58,10 +64,6 @@ def evaluate_ids(
     """
     settings = Settings(missing, no_relevant, judged_only)
     plan = Plan(parse_measures(measures, cutoffs))
-    from irbatch.pack.table import pack_ranked  # for those who have lists of ids
-    from irbatch.tables.columns import IdOverflowError
-    from irbatch.tables.id_lists import read_id_lists, read_large_ids
-
     _check_pair(ranked, relevant)
     rankings: Mapping[Any, Any]
     pack: Callable[[npt.NDArray[np.intp]], Iterable[Block]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from os import PathLike
 from typing import Any, Protocol
 
 import numpy as np
@@ -178,7 +178,7 @@ class Results:
         columns = {name: self.values[:, i].copy() for i, name in enumerate(self.measures)}
         return pl.DataFrame({"query": self.query_ids, **columns})
 
-    def to_json(self, path: str | Path | None = None) -> str:
+    def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """Return, or also write, everything as JSON; what is no finite number becomes null.
 
         Args:
@@ -203,7 +203,7 @@ class Results:
         text = json.dumps(everything, ensure_ascii=False, indent=1)
         return _written(text + "\n", path)
 
-    def to_csv(self, path: str | Path | None = None) -> str:
+    def to_csv(self, path: str | PathLike[str] | None = None) -> str:
         """Return, or also write, one line a query and one column a measure.
 
         Ids that a spreadsheet would take for a formula get a leading apostrophe.
@@ -324,7 +324,7 @@ def csv_cell(value: object) -> str:
     return f"'{text}" if text[:1] in tuple("=+-@\t\r") and isinstance(value, str) else text
 
 
-def _written(text: str, path: str | Path | None) -> str:
+def _written(text: str, path: str | PathLike[str] | None) -> str:
     if path is not None:
         from irbatch.files import write_text
 

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.averaging import Answers, Computed, average, check_named_levels, compute_values
-from irbatch.formats import Reader, open_run
+from irbatch.formats import open_run
+from irbatch.formats.reading import Reader
 from irbatch.measures import Plan
 from irbatch.pack import Block, pack_run
 from irbatch.pack.table import pack_table

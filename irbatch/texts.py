@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,6 @@ Ints = npt.NDArray[np.int64]
 Lengths = npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True, eq=False)
 class Texts:
     """A column of texts.
 
@@ -28,13 +26,10 @@ class Texts:
         lengths: int32 ``(n,)``, how many bytes it has.
     """
 
-    text: Bytes
-    starts: Ints
-    lengths: Lengths
-
-    def __post_init__(self) -> None:
-        for name in ("text", "starts", "lengths"):
-            object.__setattr__(self, name, as_input(getattr(self, name)))
+    def __init__(self, text: Bytes, starts: Ints, lengths: Lengths) -> None:
+        self.text: Bytes = as_input(text)
+        self.starts: Ints = as_input(starts)
+        self.lengths: Lengths = as_input(lengths)
 
     def __len__(self) -> int:
         return self.starts.size

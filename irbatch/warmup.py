@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from irbatch.evaluate import evaluate
-from irbatch.evaluate_arrays import evaluate_ids, evaluate_matrix
 from irbatch.jit import Kernel
 from irbatch.qrels import Qrels
 from irbatch.runs import Run
@@ -25,6 +24,7 @@ def warmup() -> list[str]:
     >>> "_scan_rows" in warmup()  # doctest: +SKIP
     True
     """
+    from irbatch.evaluate_arrays import evaluate_ids, evaluate_matrix
     from irbatch.formats.forms import RUN
     from irbatch.formats.pieces import Piece, assemble
 
@@ -39,7 +39,7 @@ def warmup() -> list[str]:
         evaluate(qrels, Run(parsed), "nDCG@10")
         evaluate(
             Qrels.from_columns(["q"], ["a"], [1]),
-            Run.from_columns(["q", "q"], ["a", "b"], [2.0, 1.0]),
+            Run.from_columns(["q", "p", "q"], ["a", "a", "b"], [2.0, 1.0, 1.0]),
             "nDCG@10",
         )
         evaluate_ids(np.array([[1, 2]]), np.array([[2]]), "nDCG@10")

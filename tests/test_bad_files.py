@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,6 +46,7 @@ BAD_LINES = [
     pytest.param("qrels", b"q1 0 d3\n", ("3 columns where 4", "'q1 0 d3'"), id="99 qrels"),
     pytest.param("run", b"q1 Q0 my d 1 0.5 t\n", ("7 columns where 6", "a space?"), id="100"),
     pytest.param("qrels", b"q1 0 my d 1\n", ("5 columns where 4", "a space?"), id="100 qrels"),
+    pytest.param("run", b"q1 Q0 doc 5 1 2.5 t\n", ("7 columns", "a space?"), id="100 number"),
     pytest.param("qrels", b"q1 Q0 d3 1 0.5 t\n", ("6 columns", "is this a run file?"), id="a run"),
     pytest.param("run", b"q1 0 d3 1\n", ("4 columns", "is this a qrels file?"), id="qrels"),
     pytest.param("qrels", b"q3 0 d3 1\rq4 0 d4 1\r", ("7 columns", "old Macs"), id="104 qrels"),
@@ -82,6 +84,14 @@ def test_bad_line(
     behind = GOOD[source].replace(b"q1", b"z1") if line.endswith(b"\n") else b""
     path = write(data + line + behind)
     refused_everywhere(source, path, f"line {number}", *facts, line=number)
+
+
+@pytest.mark.parametrize(
+    ("source", "data"), [("run", RANKED), ("qrels", b"q1 0 d1 1\n" * 200_000)], ids=["run", "large"]
+)
+def test_104_all_line_ends_are_those_of_old_macs(write: Write, source: str, data: bytes) -> None:
+    """Then a file is one line, which may be longer than a line can be."""
+    refused_everywhere(source, write(data.replace(b"\n", b"\r")), "old Macs", line=1)
 
 
 @pytest.mark.parametrize("kind", ["run", "qrels"])
@@ -196,6 +206,20 @@ def test_document_twice_of_a_query_that_returns(write: Write) -> None:
     path = write(b"".join(MORE["run"]) + b"q0 Q0 m0 1 1 t\n")
     known = {"line": 61, "query": "q0", "document": "m0"}
     refused_everywhere("run", path, "before, in line 1", **known)
+
+
+def test_all_documents_given_twice_are_listed_by_line(write: Write) -> None:
+    path = write(b"".join(b"%s 0 d1 1\n" % query for query in (b"a", b"b", b"b", b"a")))
+    error = refused_everywhere("qrels", path)
+    assert [each.line for each in error.problems] == [3, 4]
+
+
+def test_a_file_twice_is_refused_quickly(write: Write) -> None:
+    data = b"".join(b"q%d Q0 d%d 1 %d.5 t\n" % (i % 7, i, -i) for i in range(5000))
+    path = write(data * 2)
+    start = time.perf_counter()
+    refused(lambda: read_run(path), "line 5001", "before, in line 1")
+    assert time.perf_counter() - start < 1
 
 
 def test_a_problem_and_a_truncated_archive(write: Write, way: str) -> None:

@@ -1,4 +1,4 @@
-"""Files with headers, JSON lines and MS MARCO's three columns, and order by rank."""
+"""Files with headers and files of JSON lines, and what tells forms apart."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from doors import WAYS, refused_everywhere, take
@@ -112,6 +113,15 @@ class TestHeaders:
         for source in ("run", "qrels"):
             refused_everywhere(source, path, facts, line=14, **fields)
 
+    def test_only_line_is_bad_and_has_no_end(self, write: Write) -> None:
+        path = write("qid\tdocno\tscore\nq1\td1", end=b"")
+        refused_everywhere("run", path, "2 columns", line=2)
+
+    @pytest.mark.parametrize("comment", ["#comment", "# comment"])
+    def test_comment_before(self, write: Write, comment: str) -> None:
+        path = write(comment, "qid\tdocno\tscore", "1\t2\t-1")
+        assert read_run(path).to_dict() == {"1": {"2": -1}}
+
     @pytest.mark.parametrize(
         "header",
         [
@@ -155,6 +165,29 @@ class TestJson:
         path = write(*objects(("q", "d", 1e-7), ("q", "e", 1e300), ("q", "f", 2**70)))
         assert read_run(path).to_dict() == {"q": {"d": 1e-7, "e": 1e300, "f": 2.0**70}}
 
+    @pytest.mark.parametrize("read", [read_run, read_qrels])
+    def test_signs_are_of_the_id(self, write: Write, read: Callable[[str], Any]) -> None:
+        path = write(*objects(("a", "d", 1), ("#", "#", 2), ("#q", "# x", 3)))
+        table = {"a": {"d": 1}, "#": {"#": 2}, "#q": {"# x": 3}}
+        assert read(path).to_dict() == table
+
+    def test_no_comment_in_an_object(self, write: Write) -> None:
+        path = write(*objects(("a", "d", 1), ("#1", "d", "x")))
+        for source in ("run", "qrels"):
+            refused_everywhere(source, path, "'x'", line=2, query="#1")
+
+    def test_comment_before(self, write: Write) -> None:
+        assert_read(write("# comment", *objects(*ROWS)), TABLE)
+
+    def test_escaped_document_twice(self, write: Write) -> None:
+        row = '{"query-id": "q1", "corpus-id": "\\u00e9", "score": %d}'
+        path = write(row % 2, row % 1)
+        refused_everywhere("run", path, "in line 1", line=2, document="é")
+
+    def test_first_line_is_deep(self, write: Write) -> None:
+        for source in ("run", "qrels"):
+            refused_everywhere(source, write('{"a":' + "[" * 100_000), line=1)
+
     def test_keys_in_any_order_and_others_beside(self, write: Write) -> None:
         lines = ['{"score": 1, "x": [{}], "corpus-id": "d1", "query-id": "q1"}',
                  '{"query-id": "q1", "corpus-id": "d2", "score": 0}']  # fmt: skip
@@ -174,6 +207,7 @@ class TestJson:
             ('{"query-id": "q1", "corpus-id": "d9", "score": "x"}', "'x' is not a number"),
             ('{"query-id": "q1", "corpus-id": "d9", "score": NaN}', "'NaN' is not a number"),
             ('{"query-id": "q1", "corpus-id": "d9", "score": ""}', "'' is not a number"),
+            ('{"query-id": "q1", "corpus-id": "d9", "score": 1e400}', "1e400 overflows"),
             ('{"query-id": "", "corpus-id": "d9", "score": 1}', "an id is empty"),
             ('{"query-id": "q\\u0000", "corpus-id": "d9", "score": 1}', "NUL byte"),
             ('{"query-id": "\\ud800", "corpus-id": "d9", "score": 1}', "not UTF-8"),
@@ -203,64 +237,6 @@ class TestJson:
         refused_everywhere("run", path, "no column of ranks", order_by="rank")
 
 
-class TestRanks:
-    @pytest.mark.parametrize("order_by", ["score", "rank"])
-    @pytest.mark.parametrize("first", [0, 1, 5])
-    def test_marco(self, write: Write, first: int, order_by: str) -> None:
-        path = write(*(f"q{q}\td{i}\t{first + i}" for q in (1, 2) for i in range(30)))
-        ranking = {f"d{i}": -float(first + i) for i in range(30)}
-        assert read_run(path, order_by=order_by).to_dict() == {"q1": ranking, "q2": ranking}
-        qrels = {"q1": {"d3": 1}, "q2": {"d0": 1}}
-        assert evaluate(qrels, path, "RR", order_by=order_by)["RR"] == (1 / 4 + 1) / 2
-
-    def test_marco_equal_ranks(self, write: Write) -> None:
-        """Documents of one rank stand in the order of ids, as those of one score."""
-        path = write("q1 a 1", "q1 b 1", "q1 c 2")
-        assert evaluate({"q1": {"a": 1}}, path, "RR")["RR"] == 1 / 2
-        assert evaluate({"q1": {"b": 1}}, path, "RR")["RR"] == 1
-
-    @pytest.mark.parametrize(
-        ("line", "fact"),
-        [
-            ("q1 d9 -1", "rank -1 is not a whole number"), ("q1 d9 1.5", "rank 1.5 is not"),
-            ("q1 d9 x", "rank 'x' is not a number"), ("q1 d9 inf", "rank inf"),
-            ("q1 d9 9007199254740993", "beyond 2^53"), ("q1 d9", "2 columns where 3"),
-            ("q1 Q0 d9 1 2 t", "6 columns where 3"), ("q1 d9 1 t", "4 columns where 3"),
-            ("q1 d\x009 1", "NUL"), (b"q1 d\xe9 1", "UTF-8"),
-        ],
-        ids=repr,
-    )  # fmt: skip
-    def test_marco_bad_line(self, write: Write, line: str, fact: str) -> None:
-        path = write(*(f"q1 m{i} {i}" for i in range(30)), line, "q2 d 1")
-        refused_everywhere("run", path, fact, line=31)
-        path = write(line, *(f"q1 m{i} {i}" for i in range(30)))
-        refused(lambda: read_run(path), "run", path=path)
-
-    def test_marco_is_no_qrels(self, write: Write) -> None:
-        refused_everywhere("qrels", write("q1 d1 1"), "3 columns where 4")
-
-    def test_order_by_rank(self, write: Write) -> None:
-        rows = [f"q1 Q0 d{i} {i + 1} {i} t" for i in range(30)]
-        path = write(*rows)
-        expected = {f"d{i}": -float(i + 1) for i in range(30)}
-        assert read_run(path, order_by="rank").to_dict() == {"q1": expected}
-        found = evaluate({"q1": {"d1": 1}}, path, "RR", order_by="rank")
-        assert found["RR"] == 0.5
-        assert "rank ascending" in str(found.settings)
-        # What a score is doesn't matter then.
-        path = write(*rows, "q1 Q0 e 31 none t")
-        assert len(read_run(path, order_by="rank").to_dict()["q1"]) == 31
-        refused_everywhere("run", path, "score 'none' is not a number", line=31)
-
-    @pytest.mark.parametrize("rank", ["-1", "1.5", "x", "inf", "nan", "9007199254740993"])
-    def test_bad_ranks(self, write: Write, rank: str) -> None:
-        path = write(*(f"q1 Q0 m{i} {i} {-i} t" for i in range(30)), f"q1 Q0 d {rank} 1 t")
-        fields = {"order_by": "rank", "line": 31, "query": "q1"}
-        refused_everywhere("run", path, "rank", rank[:16], **fields)
-
-    def test_other_orders(self, write: Write) -> None:
-        path = write("q1 Q0 d1 1 1 t")
-        refused(lambda: read_run(path, order_by="tag"), "'tag' is not one of score, rank")
-        refused(lambda: evaluate({"q1": {"d1": 1}}, path, "RR", order_by=""), "'' is not one of")
-        run = read_run(path)
-        refused(lambda: evaluate({"q1": {"d1": 1}}, run, "RR", order_by="rank"), "is for files")
+def test_query_that_starts_like_parquet(write: Write) -> None:
+    path = write("PAR1 Q0 d1 1 2.5 t", "PAR1 Q0 d2 2 1.5 t")
+    assert read_run(path).to_dict() == {"PAR1": {"d1": 2.5, "d2": 1.5}}

@@ -26,7 +26,8 @@ from problems import nasty_problems
 
 import irbatch
 from irbatch.jit import Kernel
-from irbatch.pack import LabelRows, pack_labels
+from irbatch.pack.labels import pack_labels
+from irbatch.pack.rows import LabelRows
 
 MEASURES = irbatch.parse_measures(
     "P R Rcap F F(beta=2) Success RR AP AP(rel=2) AP(norm=min) AP(norm=found) Rprec CG DCG IDCG "

@@ -66,6 +66,7 @@ CLEAN = [
     pytest.param([b"# other tags: u\n", *lines(GOOD), b"#q Q0 d 1 2\n"], id="comments"),
     pytest.param(lines("{q} d{d} {r}"), id="MS MARCO"),
     pytest.param([b"qid\tdocno\tscore\n", *lines("{q}\td{d}\t{s}")], id="header"),
+    pytest.param([b"qid\tdocno\tscore\n", *lines("{q}\td{d}\t{r}")], id="scores count, no ranks"),
 ]
 
 
@@ -126,6 +127,35 @@ def test_signs(
     assert sign in message
     assert detail in message
     assert found[0].filename == CALLER
+
+
+ODD = [
+    pytest.param(b"q1 Q0 a 1 3 t\nq1 Q0 b 2 2 u\nq1 Q0 c 3 1 t\n", id="a tag inside a query"),
+    pytest.param(
+        b"".join(b"q%d Q0 a 1.5 3 t\n" % i for i in range(9))
+        + b"".join(b"r%d Q0 a 1 3 t\n" % i for i in range(9)),
+        id="points in some ranks",
+    ),
+    pytest.param(
+        b"".join(b"q%d Q0 a 1 1 t\nq%d Q0 b 1 2 t\n" % (i, i) for i in range(5))
+        + b"r Q0 a 1 9 t\nr Q0 b 2 7 t\n",
+        id="some scores count",
+    ),
+]
+
+
+@pytest.mark.parametrize("way", ["parser"], indirect=True)
+@pytest.mark.parametrize("piece", [64, 4 << 20])
+@pytest.mark.parametrize("data", ODD)
+def test_signs_do_not_depend_on_how_a_file_is_read(
+    write: Write, monkeypatch: pytest.MonkeyPatch, data: bytes, piece: int
+) -> None:
+    path = write(data)
+    monkeypatch.setattr(streams, "PIECE", piece)
+    found = caught(lambda: read_run(path))
+    take("lines", monkeypatch)
+    expected = caught(lambda: read_run(path))
+    assert [str(each.message) for each in found] == [str(each.message) for each in expected]
 
 
 @pytest.mark.parametrize(("data", "sign", "detail"), SIGNS)

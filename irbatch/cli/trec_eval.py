@@ -13,7 +13,8 @@ import numpy as np
 
 from irbatch.cli.text import say
 from irbatch.errors import InputError, InputWarning
-from irbatch.formats import numbered_lines, open_run, read_qrels
+from irbatch.formats import open_run, read_qrels
+from irbatch.formats.streams import numbered_lines
 from irbatch.measures import NICKNAMES, VERSIONS
 from irbatch.numbers import DECIMAL
 from irbatch.qrels import Qrels

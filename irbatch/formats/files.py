@@ -6,13 +6,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
+from typing import TYPE_CHECKING
 
 from irbatch.errors import InputError
-from irbatch.formats.forms import QRELS, RUN
-from irbatch.formats.reading import Progress, Reader
-from irbatch.formats.streams import Input, open_input
 from irbatch.qrels import Qrels
 from irbatch.runs import Run
+
+if TYPE_CHECKING:
+    from irbatch.formats.reading import Progress, Reader
+    from irbatch.formats.streams import Input
 
 __all__ = ["ORDERS", "open_run", "read_qrels", "read_run"]
 
@@ -36,8 +38,11 @@ def read_qrels(path: str | PathLike[str], *, progress: Progress | None = None) -
     >>> read_qrels("examples/data/qrels.txt")  # doctest: +SKIP
     <Qrels 'examples/data/qrels.txt': 120 queries, 5731 judgments>
     """
+    from irbatch.formats.reading import Reader
+    from irbatch.formats.streams import open_input
+
     name = os.fspath(path)
-    with open_input(path, QRELS.source) as file:
+    with open_input(path, "qrels") as file:
         if file.is_parquet:
             return Qrels.from_table(_parquet(file), name=name)
         reader = Reader(file, progress=progress)
@@ -73,13 +78,9 @@ def read_run(
     >>> read_run("examples/data/pca10.run", name="pca10")  # doctest: +SKIP
     <Run 'pca10': 116 queries>
     """
-    with open_input(path, RUN.source) as file:
-        _check_order(order_by)
-        if file.is_parquet:
-            return Run.from_table(_parquet(file, order_by), name=name or file.path)
-        reader = Reader(file, by_rank=order_by == "rank", progress=progress)
-        run = _whole_run(reader, name or file.path)
-    reader.signs.warn(file.path, ranked=reader.form.rank_at >= 0)
+    with open_run(path, order_by, progress) as opened:
+        run = opened if isinstance(opened, Run) else _whole_run(opened)
+    run.name = name or run.name
     return run
 
 
@@ -92,25 +93,23 @@ def open_run(
     Raises:
         InputError: as `read_run`.
     """
-    with open_input(path, RUN.source) as file:
-        _check_order(order_by)
+    from irbatch.formats.reading import Reader
+    from irbatch.formats.streams import open_input
+
+    if order_by not in ORDERS:
+        raise InputError(f"order_by={order_by!r} is not one of {', '.join(ORDERS)}", value=order_by)
+    with open_input(path, "run") as file:
         if file.is_parquet:
             yield Run.from_table(_parquet(file, order_by), name=file.path)
             return
         reader = Reader(file, by_rank=order_by == "rank", progress=progress)
-        yield reader if reader.is_large else _whole_run(reader, file.path)
+        yield reader if reader.is_large else _whole_run(reader)
     reader.signs.warn(file.path, ranked=reader.form.rank_at >= 0)
 
 
-def _check_order(order_by: str) -> None:
-    if order_by not in ORDERS:
-        raise InputError(f"order_by={order_by!r} is not one of {', '.join(ORDERS)}", value=order_by)
-
-
-def _whole_run(reader: Reader, name: str) -> Run:
+def _whole_run(reader: Reader) -> Run:
     rankings = reader.table() if reader.is_large else reader.lookup()
-    tag = reader.signs.last_tag
-    return Run(rankings, name=name, tag=tag)
+    return Run(rankings, reader.file.path, reader.signs.last_tag)
 
 
 def _parquet(file: Input, order_by: str = "score") -> object:

@@ -25,7 +25,8 @@ import numpy.typing as npt
 
 from irbatch.averaging import compute_values
 from irbatch.errors import InputError, shown
-from irbatch.formats import QRELS, RUN, parse_table
+from irbatch.formats.forms import QRELS, RUN
+from irbatch.formats.lines import parse_table
 from irbatch.measures import NICKNAMES, TREC_MEASURES, Plan, TrecValue
 from irbatch.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats
 from irbatch.pack import pack_run

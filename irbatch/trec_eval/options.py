@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from irbatch.errors import InputError, shown
-from irbatch.formats import Reader
+from irbatch.formats.reading import Reader
 from irbatch.measures import TREC_MEASURES, TrecValue, list_measures
 from irbatch.qrels import Qrels
 from irbatch.runs import Run

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from irbatch.averaging import as_set, compute_values
 from irbatch.errors import InputError
-from irbatch.formats import Reader
+from irbatch.formats.reading import Reader
 from irbatch.matrix import NEGATIVE, RelevanceMatrix
 from irbatch.measures import Measure, Plan
 from irbatch.pack import Block, pack_run

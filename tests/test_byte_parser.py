@@ -1,4 +1,4 @@
-"""The byte parser of large runs: what it reads is what the reader of lines reads, or nothing."""
+"""The byte parser of large files: what it reads is what the reader of lines reads, or nothing."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from doors import WAYS, take
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import Run, nasty_problems
@@ -148,6 +149,16 @@ def test_numbers_are_rounded_correctly() -> None:
     scores = found[0].numbers.tolist()
     for text, score in zip(texts, scores, strict=True):
         assert score == float(text), text
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_zeros_in_front_do_not_count(
+    way: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    take(way, monkeypatch)
+    path = tmp_path / "qrels"
+    path.write_bytes(b"q1 0 d1 " + b"0" * 4990 + b"9007199254740992\n")
+    assert irbatch.read_qrels(path).to_dict() == {"q1": {"d1": 2**53}}
 
 
 def written(run: Run, rng: random.Random) -> bytes:
