@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,42 +49,6 @@ class ScanRequest:
 
 
 @dataclass(frozen=True, eq=False)
-class PrefixStatistics:
-    """What is known of the first k documents of each ranking: what every measure is a function of.
-
-    Arrays are ``(queries, cutoffs)`` or, where a value doesn't depend on the cutoff,
-    ``(queries, 1)``; float64, so that they divide and broadcast without care.
-
-    Attributes:
-        cutoff: k; at full depth the number of documents retrieved.
-        retrieved: documents retrieved, ``(queries, 1)``.
-        relevant: relevant documents in the judgments, ``(queries, 1)``.
-        hits: relevant documents among the first k.
-        first_hit: rank of the first relevant document, 0 if none is among the first k.
-        hits_at_relevant: hits among the first min(k, `relevant`) documents.
-        precision_sum: sum of the precisions at the ranks of the hits.
-        judged: judged documents among the first k, whatever their grade.
-        negative: those of them with a grade below 0.
-        gain, discounted_gain: sums over the first k documents.
-        ideal_gain, ideal_discounted_gain: the same for the ideal ranking of all judged documents.
-    """
-
-    cutoff: Array
-    retrieved: Array
-    relevant: Array
-    hits: Array
-    first_hit: Array
-    hits_at_relevant: Array
-    precision_sum: Array
-    judged: Array
-    negative: Array
-    gain: Array
-    discounted_gain: Array
-    ideal_gain: Array
-    ideal_discounted_gain: Array
-
-
-@dataclass(frozen=True, eq=False)
 class Scan:
     """Everything one pass collected; `select` gives a measure its view of it.
 
@@ -113,29 +79,103 @@ class Scan:
             weighting: position among its weightings.
             columns: positions of the cutoffs in the request.
         """
-        at = list(columns)
-        retrieved = self.retrieved.astype(np.float64)[:, None]
-        cutoffs = self.cutoffs[at][None, :]
-        cutoff = np.where(cutoffs == FULL_DEPTH, retrieved, cutoffs)
-        hits = self.hits[threshold][:, at].astype(np.float64)
+        return PrefixStatistics(self, threshold, weighting, columns)
 
-        def column(values: Ints) -> Array:
-            of_queries: Array = values[threshold].astype(np.float64)[:, None]
-            return of_queries
 
-        first_hit, relevant = column(self.first_hit), column(self.relevant)
-        return PrefixStatistics(
-            cutoff=cutoff,
-            retrieved=retrieved,
-            relevant=relevant,
-            hits=hits,
-            first_hit=np.where(first_hit <= cutoff, first_hit, 0.0),
-            hits_at_relevant=np.where(cutoff < relevant, hits, column(self.hits_at_relevant)),
-            precision_sum=self.precision_sum[threshold][:, at],
-            judged=self.judged[:, at].astype(np.float64),
-            negative=self.negative[:, at].astype(np.float64),
-            gain=self.gain[weighting][:, at],
-            discounted_gain=self.discounted_gain[weighting][:, at],
-            ideal_gain=self.ideal_gain[weighting][:, at],
-            ideal_discounted_gain=self.ideal_discounted_gain[weighting][:, at],
-        )
+class PrefixStatistics:
+    """What is known of the first k documents of each ranking: what every measure is a function of.
+
+    Arrays are ``(queries, cutoffs)`` or, where a value doesn't depend on the cutoff,
+    ``(queries, 1)``; float64, so that they divide and broadcast without care.
+
+    Each is computed when it is first asked for, and read-only: measures share them.
+    """
+
+    def __init__(self, scan: Scan, threshold: int, weighting: int, columns: Sequence[int]) -> None:
+        self._scan = scan
+        self._threshold, self._weighting = threshold, weighting
+        self._columns: slice | list[int] = list(columns)
+        first, last = min(columns, default=0), max(columns, default=0)
+        if self._columns == [*range(first, last + 1)]:  # as a rule; a slice is not copied
+            self._columns = slice(first, last + 1)
+
+    @cached_property
+    def retrieved(self) -> Array:
+        """Documents retrieved, ``(queries, 1)``."""
+        return _frozen(self._scan.retrieved.astype(np.float64)[:, None])
+
+    @cached_property
+    def cutoff(self) -> Array:
+        """The cutoffs k; at full depth the number of documents retrieved."""
+        cutoffs = self._scan.cutoffs[self._columns][None, :]
+        return _frozen(np.where(cutoffs == FULL_DEPTH, self.retrieved, cutoffs))
+
+    @cached_property
+    def relevant(self) -> Array:
+        """Relevant documents in the judgments, ``(queries, 1)``."""
+        return self._of_queries(self._scan.relevant)
+
+    @cached_property
+    def hits(self) -> Array:
+        """Relevant documents among the first k."""
+        return self._at(self._scan.hits[self._threshold])
+
+    @cached_property
+    def first_hit(self) -> Array:
+        """Rank of the first relevant document, 0 if none is among the first k."""
+        first_hit = self._of_queries(self._scan.first_hit)
+        return _frozen(np.where(first_hit <= self.cutoff, first_hit, 0.0))
+
+    @cached_property
+    def hits_at_relevant(self) -> Array:
+        """Hits among the first min(k, `relevant`) documents."""
+        of_all = self._of_queries(self._scan.hits_at_relevant)
+        return _frozen(np.where(self.cutoff < self.relevant, self.hits, of_all))
+
+    @cached_property
+    def precision_sum(self) -> Array:
+        """Sum of the precisions at the ranks of the hits."""
+        return self._at(self._scan.precision_sum[self._threshold])
+
+    @cached_property
+    def judged(self) -> Array:
+        """Judged documents among the first k, whatever their grade."""
+        return self._at(self._scan.judged)
+
+    @cached_property
+    def negative(self) -> Array:
+        """Those of the judged ones with a grade below 0."""
+        return self._at(self._scan.negative)
+
+    @cached_property
+    def gain(self) -> Array:
+        """Sum of the gains of the first k documents."""
+        return self._at(self._scan.gain[self._weighting])
+
+    @cached_property
+    def discounted_gain(self) -> Array:
+        """Sum of their gains, each divided by its rank's discount."""
+        return self._at(self._scan.discounted_gain[self._weighting])
+
+    @cached_property
+    def ideal_gain(self) -> Array:
+        """The same as `gain` for the ideal ranking of all judged documents."""
+        return self._at(self._scan.ideal_gain[self._weighting])
+
+    @cached_property
+    def ideal_discounted_gain(self) -> Array:
+        """The same as `discounted_gain` for that ranking."""
+        return self._at(self._scan.ideal_discounted_gain[self._weighting])
+
+    def _at(self, values: npt.NDArray[Any]) -> Array:
+        """Return the columns of the cutoffs."""
+        return _frozen(values[:, self._columns].astype(np.float64, copy=False))
+
+    def _of_queries(self, values: Ints) -> Array:
+        return _frozen(values[self._threshold].astype(np.float64)[:, None])
+
+
+def _frozen(values: Array) -> Array:
+    values = values.view()  # what it may be a part of stays as it is
+    values.flags.writeable = False
+    return values

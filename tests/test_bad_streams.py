@@ -38,7 +38,7 @@ Pack = Callable[[bytes], bytes]
 @pytest.fixture(params=WAYS)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     take(request.param, monkeypatch)
-    if request.param == "pieces":  # of 64 bytes giant lines would have too many
+    if request.param == "pieces":  # of 64 bytes the traps would have too many
         monkeypatch.setattr(streams, "PIECE", 1 << 14)
     return str(request.param)
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from doors import WAYS, refused_everywhere, take
-from refusal import refused
 
 from irbatch import evaluate, read_qrels, read_run
 

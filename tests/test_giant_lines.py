@@ -20,8 +20,6 @@ from irbatch import read_qrels, read_run
 from irbatch.formats import streams
 
 LINES = [b"q%d Q0 d%d %d %d t\n" % (i // 40, i, i % 40, -i * i) for i in range(280)]
-RUN = {f"q{q}": {f"d{i}": float(-i * i) for i in range(40 * q, 40 * q + 40)} for q in range(7)}
-JUDGED = {"q0": {"d3": 1}, "q6": {"d279": 1}, "q3": {"none": 1}}
 GIANT = 5 << 20  # more than a piece
 Pack = Callable[[bytes], bytes]
 

@@ -100,8 +100,9 @@ class Plan:
         if self._of_prefixes:
             with np.errstate(over="ignore"):  # of enormous gains; formulas' values are checked
                 scanned = scan(matrix, self._request, threads)
+            views: dict[tuple[object, ...], PrefixStatistics] = {}
             for group in self._of_prefixes:
-                values[:, group.positions] = self._from_prefixes(group, scanned)
+                values[:, group.positions] = self._from_prefixes(group, scanned, views)
         collected = _Collected(matrix)
         for group in self._of_judged:
             for depth, position in zip(group.depths, group.positions, strict=True):
@@ -113,14 +114,21 @@ class Plan:
                     values[nothing[:, None], group.positions] = np.nan
         return values
 
-    def _from_prefixes(self, group: _Group, scanned: Scan) -> Array:
-        """Compute a group's values, ``(queries, measures)``, from the scan."""
-        statistics = scanned.select(
-            self._thresholds.index(group.threshold),
-            self._weightings.index(group.weighting),
-            [self._cutoffs.index(depth) for depth in group.depths],
-        )
-        return _apply(group.measure, statistics, (len(group.depths),))
+    def _from_prefixes(
+        self, group: _Group, scanned: Scan, views: dict[tuple[object, ...], PrefixStatistics]
+    ) -> Array:
+        """Compute a group's values, ``(queries, measures)``, from the scan.
+
+        Measures at the same cutoffs share what they read of it.
+        """
+        key = group.threshold, group.weighting, tuple(group.depths)
+        if key not in views:
+            views[key] = scanned.select(
+                self._thresholds.index(group.threshold),
+                self._weightings.index(group.weighting),
+                [self._cutoffs.index(depth) for depth in group.depths],
+            )
+        return _apply(group.measure, views[key], (len(group.depths),))
 
 
 class _Collected:
