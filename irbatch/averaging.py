@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.errors import InputError, InputWarning
+from irbatch.errors import InputError, warn
 from irbatch.matrix import RelevanceMatrix
 from irbatch.measures import Plan
 from irbatch.pack import Block
@@ -28,7 +27,24 @@ __all__ = [
     "evaluate_blocks",
 ]
 
-Computed = tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
+
+class Computed(NamedTuple):
+    """What came of some queries.
+
+    Args:
+        values: float64 ``(queries, measures)``.
+        no_relevant: bool ``(queries,)``, which have no document of grade 1 or more.
+        empty: bool ``(queries,)``, which have an empty ranking.
+        matched: whether any document retrieved is judged.
+    """
+
+    values: npt.NDArray[np.float64]
+    no_relevant: npt.NDArray[np.bool_]
+    empty: npt.NDArray[np.bool_]
+    matched: bool
+
+
+ENOUGH = 10  # queries in which some document should be judged, had ids the same spelling
 
 SAMPLES = 3  # ids shown of each side when nothing matches
 
@@ -56,17 +72,13 @@ def compute_values(
     threads: int | None,
     progress: Progress | None = None,
 ) -> Computed:
-    """Scan blocks and collect every measure's values.
-
-    Returns:
-        values float64 ``(queries, measures)``; and bool ``(queries,)`` twice: which queries have
-        no document of grade 1 or more, and which have an empty ranking.
-    """
+    """Scan blocks and collect every measure's values."""
     check_threads(threads)
     values = np.zeros((queries, len(plan.measures)))
     no_relevant = np.zeros(queries, bool)
     empty = np.zeros(queries, bool)
     done = 0
+    matched = False
     for block in blocks:
         plan.check_levels(block.matrix.levels)
         matrix = as_set(block.matrix, settings)
@@ -76,10 +88,11 @@ def compute_values(
         relevant = matrix.judged[:, matrix.levels >= 1].sum(axis=1)
         no_relevant[block.rows] = relevant == 0
         empty[block.rows] = block.matrix.retrieved == 0
+        matched = matched or block.matrix.has_judged()
         done += block.rows.size
         if progress is not None:
             progress(done, queries)
-    return values, no_relevant, empty
+    return Computed(values, no_relevant, empty, matched)
 
 
 def as_set(matrix: RelevanceMatrix, settings: Settings) -> RelevanceMatrix:
@@ -155,8 +168,13 @@ def average(
             path=answers.name,
         )
     rows = np.flatnonzero(answered) if settings.missing == "skip" else np.arange(len(qrels))
-    values, no_relevant, empty = compute(rows)
+    values, no_relevant, empty, matched = compute(rows)
     found = len(qrels) - len(absent)
+    if not matched and qrels.codes.size and found >= ENOUGH:
+        called = f" {answers.name!r}" if answers.name else ""
+        sample = next(iter(next(filter(None, qrels.documents))))
+        warn(f"run{called}: none of its documents is judged; are ids spelled as in the qrels, "
+             f"such as {sample!r}?")  # fmt: skip
     counts = Counts(
         queries=rows.size,
         judged=len(qrels),
@@ -191,7 +209,7 @@ def _refuse_no_overlap(qrels: Qrels, answers: Answers) -> None:
     """Refuse rankings of other queries; warn when there are none at all."""
     if not answers.queries:
         called = f" {answers.name!r}" if answers.name else ""
-        warnings.warn(f"run{called} is empty: every query scores 0", InputWarning, stacklevel=4)
+        warn(f"run{called} is empty: every query scores 0")
         return
     kinds = ""
     if qrels.query_kind != answers.kind:

@@ -14,6 +14,7 @@ from typing import Any
 __all__ = ["InputError", "InputWarning", "raise_problems", "shown", "warn"]
 
 LISTED_PROBLEMS = 20
+LONGEST_ID = 100  # characters of an id that are shown
 FIELDS = ("source", "query", "document", "path", "line", "value")
 
 
@@ -67,7 +68,7 @@ class InputError(ValueError):
         if self.line is not None:
             words.append(f"line {self.line}")
         ids = [
-            f"{kind} {value!r}"
+            f"{kind} {shown(value, LONGEST_ID)}"
             for kind, value in (("query", self.query), ("document", self.document))
             if value is not None
         ]

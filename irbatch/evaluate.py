@@ -169,6 +169,8 @@ def _as_qrels(qrels: Judgments) -> Qrels:
         return read_qrels(qrels)
     if isinstance(qrels, Mapping):
         return Qrels(qrels, borrowed=True)
+    if isinstance(qrels, Run):
+        raise InputError("a Run is given where judgments belong: first qrels, then run")
     return Qrels.from_table(qrels)
 
 
@@ -177,6 +179,8 @@ def _as_run(run: Rankings) -> Run:
         return run
     if isinstance(run, str | os.PathLike):
         return read_run(run)
+    if isinstance(run, Qrels):
+        raise InputError("Qrels are given where a run belongs: first qrels, then run")
     return Run(run) if isinstance(run, Mapping) else Run.from_table(run)
 
 
@@ -192,7 +196,11 @@ def name_runs(runs: Mapping[str, Rankings] | Iterable[Rankings]) -> dict[str, Ra
         raise InputError("runs are several: a list of runs, or a mapping of names to runs")
     named: dict[str, Rankings] = {}
     runs = list(runs)
-    stems = [_stem(run) for run in runs if isinstance(run, str | os.PathLike)]
+    paths = [os.fspath(run) for run in runs if isinstance(run, str | os.PathLike)]
+    stems = [_stem(path) for path in paths]
+    if len(set(paths)) < len(paths):
+        twice = next(path for path in paths if paths.count(path) > 1)
+        raise InputError("this file is given twice", source="run", path=twice)
     for run in runs:
         if isinstance(run, str | os.PathLike):
             stem = _stem(run)

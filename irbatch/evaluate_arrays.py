@@ -179,7 +179,8 @@ def _evaluate_labels(
     threads: int | None,
 ) -> Results:
     n = len(labels)
-    values, without, empty = compute_values(plan, pack_labels(labels, judged), n, settings, threads)
+    blocks = pack_labels(labels, judged)
+    values, without, empty, _ = compute_values(plan, blocks, n, settings, threads)
     counts = Counts(n, n, n, 0, 0, int(without.sum()), int(empty.sum()))
     return Results(values, labels.queries, plan.measures, counts, settings.signature(order))
 

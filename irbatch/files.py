@@ -6,19 +6,13 @@ import importlib
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO
 
-__all__ = ["replacing", "write_text"]
+from irbatch.extras import imported
 
-# Of archives, by what their names end in: the module, and what its files are opened with. Without
-# a name and a time the same content makes the same archive.
-ARCHIVES: dict[str, tuple[str, str, dict[str, Any]]] = {
-    ".gz": ("gzip", "GzipFile", {"filename": "", "mtime": 0, "compresslevel": 6}),
-    ".bz2": ("bz2", "BZ2File", {}),
-    ".xz": ("lzma", "LZMAFile", {}),
-}
+__all__ = ["replacing", "write_text"]
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -37,13 +31,16 @@ def replacing(path: str | os.PathLike[str], *, pack: bool = False) -> Iterator[B
 
     Args:
         path: the file.
-        pack: compress what is written if the name ends in ``.gz``, ``.bz2`` or ``.xz``.
+        pack: compress what is written if the name ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
 
     Raises:
         OSError: as the system says; nothing is left behind then, as after any other error.
     """
     path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}."[:200])
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}."[:200])
+    except OSError as problem:  # which names the temporary file
+        raise type(problem)(problem.errno, problem.strerror, str(path)) from None
     try:
         with os.fdopen(handle, "wb") as file:
             with ExitStack() as stack:
@@ -57,18 +54,17 @@ def replacing(path: str | os.PathLike[str], *, pack: bool = False) -> Iterator[B
         raise
 
 
-@contextmanager
-def _packing(file: BinaryIO, suffix: str) -> Iterator[BinaryIO]:
-    if suffix not in ARCHIVES:
-        yield file
-        return
-    module, kind, options = ARCHIVES[suffix]
-    # GzipFile takes the file as its third, the others as their first argument.
-    place = {"fileobj" if module == "gzip" else "filename": file}
-    with getattr(importlib.import_module(module), kind)(
-        mode="wb", **{**options, **place}
-    ) as packed:
-        yield packed
+def _packing(file: BinaryIO, suffix: str) -> Any:
+    """Open an archive to write to; without a name and a time the same makes the same archive."""
+    if suffix == ".gz":
+        return importlib.import_module("gzip").GzipFile("", "wb", 6, file, 0)
+    if suffix == ".bz2":
+        return importlib.import_module("bz2").BZ2File(file, "wb")
+    if suffix == ".xz":
+        return importlib.import_module("lzma").LZMAFile(file, "wb")
+    if suffix == ".zst":
+        return imported("zstd", "io", "compression.zstd", "backports.zstd").ZstdFile(file, "wb")
+    return nullcontext(file)
 
 
 def _mode(path: Path) -> int:

@@ -40,7 +40,7 @@ def read_documents(
         if not isinstance(documents, Mapping):
             raise InputError(
                 f"a query's judgments are a mapping of documents to grades, not a "
-                f"{type(documents).__name__}",
+                f"{type(documents).__name__}; for columns see Qrels.from_table",
                 source="qrels",
                 query=query,
                 path=name,

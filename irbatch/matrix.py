@@ -71,6 +71,11 @@ class RelevanceMatrix:
         """Columns of `codes`, padding included."""
         return int(self.codes.shape[1])
 
+    def has_judged(self) -> bool:
+        """Tell whether any document retrieved is judged; looks no further than to the first."""
+        parts = (self.codes[row : row + 64] for row in range(0, self.codes.shape[0], 64))
+        return any(bool(((part != UNJUDGED) & (part != PAD)).any()) for part in parts)
+
     def truncated(self, depth: int) -> RelevanceMatrix:
         """Forget what was retrieved beyond a rank (trec_eval's ``-M``)."""
         if not self.retrieved.size or self.retrieved.max() <= depth:

@@ -223,8 +223,8 @@ class Qrels(Exports):
         """Write a TREC qrels file, ``query 0 document grade``, whole or not at all.
 
         Args:
-            path: the file; compressed if it ends in ``.gz``, ``.bz2`` or ``.xz``. Ids that are
-                numbers are text for whoever reads it.
+            path: the file; compressed if it ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. Ids
+                that are numbers are text for whoever reads it.
 
         Raises:
             InputError: naming an id that would be read as something else.

@@ -52,7 +52,8 @@ class Run(Exports):
             if not isinstance(documents, Mapping):
                 raise InputError(
                     f"a query's ranking is a mapping of documents to scores, not a "
-                    f"{type(documents).__name__}; for lists of ids see evaluate_ids",
+                    f"{type(documents).__name__}; for lists of ids see evaluate_ids, for columns "
+                    f"Run.from_table",
                     source="run",
                     query=query,
                     path=name,
@@ -215,8 +216,8 @@ class Run(Exports):
         are read as the same number.
 
         Args:
-            path: the file; compressed if it ends in ``.gz``, ``.bz2`` or ``.xz``. Ids that are
-                numbers are text for whoever reads it.
+            path: the file; compressed if it ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. Ids
+                that are numbers are text for whoever reads it.
             tag: what the system calls itself; default: the run's own tag, or else its name.
 
         Raises:

@@ -90,6 +90,7 @@ class StreamedValues:
         self._values = np.zeros((len(qrels), len(plan.measures)))
         self._no_relevant, self._empty = np.zeros(len(qrels), bool), np.zeros(len(qrels), bool)
         self._done = np.zeros(len(qrels), bool)
+        self._matched = False
 
     def read(self, reader: Reader) -> None:
         """Evaluate a file; a query that comes once more is evaluated once more."""
@@ -105,10 +106,13 @@ class StreamedValues:
         if absent.size:
             nothing = pack_run(self.qrels, Run({}), absent, self.settings.score_dtype)
             self._compute(absent, nothing)
-        return self._values[rows], self._no_relevant[rows], self._empty[rows]
+        of_rows = self._values[rows], self._no_relevant[rows], self._empty[rows]
+        return Computed(*of_rows, self._matched)
 
     def _compute(self, rows: Rows, blocks: Iterable[Block]) -> None:
         watched = self._watch(rows, blocks)
         computed = compute_values(self.plan, watched, rows.size, self.settings, self.threads)
-        self._values[rows], self._no_relevant[rows], self._empty[rows] = computed
+        self._values[rows] = computed.values
+        self._no_relevant[rows], self._empty[rows] = computed.no_relevant, computed.empty
+        self._matched = self._matched or computed.matched
         self._done[rows] = True

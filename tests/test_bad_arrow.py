@@ -91,7 +91,7 @@ def test_types_that_are_neither_text_nor_numbers() -> None:
     }
     for kind, column in others.items():
         table = pa.table({"odd": column, "x": [1]})
-        message = f"run: column 'odd' is of the Arrow type '{kind}'; text and numbers can be read"
+        message = f"run: column 'odd' is of the Arrow type '{kind}'; cast it to text or numbers"
         assert refused(table) == message
         assert refused(table.slice(0, 0)) == message
         assert (

@@ -142,7 +142,7 @@ class TestHeaders:
 
     def test_no_ranks(self, write: Write) -> None:
         path = write(*tabbed(NAMES, *ROWS))
-        refused_everywhere("run", path, "no column of ranks", order_by="rank")
+        refused_everywhere("run", path, "is for runs in the forms of TREC", order_by="rank")
 
 
 def objects(*rows: tuple[object, ...]) -> list[str]:
@@ -195,8 +195,8 @@ class TestJson:
     @pytest.mark.parametrize(
         ("line", "fact"),
         [
-            ('{"query-id": "q1", "corpus-id": "d9"}', "'score' is None"),
-            ('{"corpus-id": "d9", "score": 1}', "'query-id' is None"),
+            ('{"query-id": "q1", "corpus-id": "d9"}', "there is no 'score'"),
+            ('{"corpus-id": "d9", "score": 1}', "there is no 'query-id'"),
             ('{"query-id": "q1", "corpus-id": null, "score": 1}', "'corpus-id' is None"),
             ('{"query-id": "q1", "corpus-id": "d9", "score": true}', "'score' is True"),
             ('{"query-id": false, "corpus-id": "d9", "score": 1}', "'query-id' is False"),
@@ -216,8 +216,8 @@ class TestJson:
             (b'{"query-id": "\xe9"}', "is no JSON"),
             ("[" * 100_000, "is no JSON"),
             ("1" * 5000, "is no JSON"),
-            ("[]", "'query-id' is None"),
-            ("null", "'query-id' is None"),
+            ("[]", "[] is no JSON object"),
+            ("null", "None is no JSON object"),
             ("q1 0 d1 1", "is no JSON"),
         ],
         ids=lambda text: repr(text)[:60],
@@ -233,7 +233,7 @@ class TestJson:
 
     def test_no_ranks(self, write: Write) -> None:
         path = write(*objects(*ROWS))
-        refused_everywhere("run", path, "no column of ranks", order_by="rank")
+        refused_everywhere("run", path, "is for runs in the forms of TREC", order_by="rank")
 
 
 def test_query_that_starts_like_parquet(write: Write) -> None:

@@ -89,7 +89,7 @@ class ArrowTable:
         kind = self._fields[place].values
         if kind not in SUPPORTED:
             raise self._error(
-                f"column {name!r} is of the Arrow type {kind!r}; text and numbers can be read"
+                f"column {name!r} is of the Arrow type {kind!r}; cast it to text or numbers"
             )
         return place
 

@@ -59,7 +59,9 @@ class Form:
     def by_rank(self) -> Form:
         """Return the form that reads the rank in place of the score."""
         if self.rank_at < 0 and not self.is_ranked:
-            raise InputError("there is no column of ranks in this form", source=self.source)
+            raise InputError(
+                "order_by='rank' is for runs in the forms of TREC and MS MARCO", source=self.source
+            )
         return self if self.is_ranked else replace(
             self, value_at=self.rank_at, value="rank", largest=LARGEST_WHOLE, rank_at=-1
         )  # fmt: skip

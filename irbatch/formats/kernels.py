@@ -29,6 +29,9 @@ COUNTS = 12
 GIVEN_UP = -1
 CONTROL = -1  # a line with a control byte
 UNKNOWN = -1  # a rank that is no whole number
+# How ranks and scores contradict each other: a line has a lower rank than the one before and scores
+# higher; or, looked for in the second line only, the other way round.
+LOWER, REVERSED = 1, 2
 NO_EXPONENT = 1 << 20
 DIGITS = 18  # as many as int64 holds
 EXACT_POWERS = 22  # powers of ten up to this are exact in float64
@@ -56,7 +59,7 @@ class Parsed:
         ids: uint8, the document ids one after the other.
         starts, lengths, values: where in `ids` each row's is, and the row's value.
         groups: int64 ``(runs, 4)``, of each run of lines with one query: the first row, where its
-            id begins and ends, and whether ranks and values contradict each other in it.
+            id begins and ends, and how ranks and values contradict each other in it, or 0.
         unsure: int64 ``(n, 3)``, the row, and where it begins and ends, of each value that is for
             Python to convert.
         counts: numbers of what else there is.
@@ -98,6 +101,7 @@ def _parse_lines(
     columns = np.empty(2 * width + 2, np.int64)  # where each column of a line begins and ends
     rows = 0
     group_start, group_length = 0, -1
+    second = 0  # the second row of a group
     last_value = np.inf
     rank_start, rank_stop = 0, 0
     filled = 0
@@ -130,14 +134,17 @@ def _parse_lines(
             n = GROUP * counts[GROUPS]
             groups[n], groups[n + 1], groups[n + 2], groups[n + 3] = rows, start, stop, 0
             counts[GROUPS] += 1
+            second = rows + 1
             _look_at_first(text, columns, rank_at, tag_at, counts)
             for i in range(start, stop):
                 high |= text[i]
-        elif value > last_value and rank_at >= 0:
+        elif rank_at >= 0 and (value > last_value or rows == second):
             rank = _parse_rank(text, columns[2 * rank_at], columns[2 * rank_at + 1])
             other = _parse_rank(text, rank_start, rank_stop)
-            if other != UNKNOWN and rank > other:
-                groups[GROUP * counts[GROUPS] - 1] = 1
+            if other != UNKNOWN and rank > other and value > last_value:
+                groups[GROUP * counts[GROUPS] - 1] = LOWER
+            elif rank != UNKNOWN and rank < other and value < last_value:
+                groups[GROUP * counts[GROUPS] - 1] = REVERSED
         last_value = value
         rank_start, rank_stop = columns[2 * rank_at], columns[2 * rank_at + 1]
         start, stop = columns[2 * document_at], columns[2 * document_at + 1]

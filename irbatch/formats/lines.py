@@ -110,13 +110,25 @@ class Rows:
         return np.flatnonzero(np.fromiter(changes, bool, len(self.queries)))
 
     def contradicting(self) -> list[str]:
-        """Return queries in which a line has a lower rank than the one before and scores higher."""
+        """Return queries in which a line has a lower rank than the one before and scores higher.
+
+        Of a query's first two lines the other way round counts, too: all ranks may be reversed.
+        """
         if not self.ranks:
             return []
         ranks, values = np.array(self.ranks), np.array(self.values)
-        wrong = (ranks[:-1] >= 0) & (ranks[1:] > ranks[:-1]) & (values[1:] > values[:-1])
-        wrong[self.firsts()[1:] - 1] = False
+        known = (ranks[:-1] >= 0) & (ranks[1:] >= 0)
+        wrong = known & (ranks[1:] > ranks[:-1]) & (values[1:] > values[:-1])
+        firsts = self.firsts()
+        seconds = firsts[firsts < wrong.size]
+        wrong[seconds] |= (known & (ranks[1:] < ranks[:-1]) & (values[1:] < values[:-1]))[seconds]
+        wrong[firsts[1:] - 1] = False
         return [self.queries[row + 1] for row in np.flatnonzero(wrong)]
+
+    def reversed(self) -> bool:
+        """Tell whether the first query is `contradicting` by its first two lines alone."""
+        only = [query for query in self.contradicting() if query == self.queries[0]]
+        return len(only) == 1 and self.values[1] < self.values[0]
 
     @property
     def fractional(self) -> bool:
@@ -226,11 +238,15 @@ def _split_json(line: bytes, form: Form) -> list[bytes]:
         found = json.loads(line, parse_float=str.encode, parse_constant=str.encode,
                            object_pairs_hook=_object)  # fmt: skip
     except (ValueError, RecursionError) as problem:
-        raise InputError(f"is no JSON: {problem}") from None
+        raise InputError(f"is no JSON: {getattr(problem, 'msg', problem)}") from None
     columns = [b""] * form.width
     places = (form.query_at, form.document_at, form.value_at)
     for key, place in zip(form.keys or (), places, strict=True):
-        value = found.get(key) if isinstance(found, dict) else None
+        if not isinstance(found, dict):
+            raise InputError(f"{shown(found)} is no JSON object")
+        if key not in found:
+            raise InputError(f"there is no {key!r}")
+        value = found[key]
         kinds = str | int | bytes if place == form.value_at else str | int
         if isinstance(value, bool) or not isinstance(value, kinds):
             given = value.decode() if isinstance(value, bytes) else shown(value)
@@ -268,6 +284,10 @@ def _wrong_width(columns: list[bytes], form: Form, truncated: bool) -> InputErro
         hint = f"; is this a {other.source} file?"
     elif len(columns) > form.width:
         hint = "; does an id contain a space?"
+    elif len(columns) == 1 and columns[0].count(b",") > 1:
+        hint = "; commas separate here, where spaces or tabs are expected"
+    elif len(columns) == 3 and not form.tabs:
+        hint = "; three columns need a header with tabs: query-id, corpus-id, score"
     else:
         hint = "; is the file truncated? This line has no end" if truncated else ""
     shown_line = _text(b" ".join(columns))[:80]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from typing import Any
 
@@ -12,12 +13,13 @@ from irbatch.tables.names import find_columns
 __all__ = ["read_parquet"]
 
 
-def read_parquet(path: str | os.PathLike[str], source: str) -> Any:
+def read_parquet(path: str | os.PathLike[str], source: str, content: bytes | None = None) -> Any:
     """Read the columns of judgments or rankings, recognised by their names.
 
     Args:
         path: the file.
         source: ``"qrels"`` or ``"run"``.
+        content: the file's bytes, where it can be read only once.
 
     Returns:
         a table for `Qrels.from_table` or `Run.from_table`.
@@ -27,13 +29,14 @@ def read_parquet(path: str | os.PathLike[str], source: str) -> Any:
         ImportError: naming the extra, when neither pyarrow nor polars is installed.
     """
     name = os.fspath(path)
+    given: Any = name if content is None else io.BytesIO(content)
     library = imported("Parquet files", "arrow", "pyarrow.parquet", "polars")
     try:
         if library.__name__ == "polars":
-            frame = library.scan_parquet(name, glob=False)
+            frame = library.scan_parquet(given, glob=False)
             wanted = find_columns(frame.collect_schema().names(), source, {})
             return frame.select([*wanted.values()]).collect()
-        with library.ParquetFile(name) as file:
+        with library.ParquetFile(given) as file:
             wanted = find_columns(file.schema_arrow.names, source, {})
             return file.read(columns=[*wanted.values()])
     except InputError as problem:

@@ -19,6 +19,7 @@ from irbatch.formats.kernels import (
     LAST_TAG,
     LINES,
     OTHER_TAG,
+    REVERSED,
     TAG,
     Parsed,
 )
@@ -44,6 +45,8 @@ class Piece:
         tags: the tags of the first lines of queries, one or two that differ.
         last_tag: the tag of the last line.
         contradicting: the queries in which ranks and scores contradict each other.
+        reversed: whether that is known of the first query only by its second row, which it may not
+            be: the query may have begun in the piece before.
         fractional: whether ranks are numbers with a point.
         problems: what is wrong with lines, which are numbered from 1 here.
     """
@@ -56,6 +59,7 @@ class Piece:
     tags: tuple[bytes, ...] = ()
     last_tag: bytes = b""
     contradicting: tuple[str, ...] = ()
+    reversed: bool = False
     fractional: bool = False
     problems: tuple[InputError, ...] = ()
 
@@ -87,6 +91,7 @@ class Piece:
             tuple(filter(None, (tag, other))),
             last,
             tuple(itertools.compress(queries, parsed.groups[:, 3].tolist())),
+            bool(queries) and parsed.groups[0, 3] == REVERSED,
             bool(queries) and counts[FRACTIONS] == len(queries),
         )
 
@@ -102,6 +107,7 @@ class Piece:
             tuple(rows.tags)[:2],
             rows.last_tag,
             tuple(rows.contradicting()),
+            rows.reversed(),
             rows.fractional,
             tuple(rows.problems),
         )

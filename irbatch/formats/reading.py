@@ -157,7 +157,7 @@ class Reader:
                 self._see(piece)
             if piece.values.size:
                 yield piece
-            if len(self._problems) >= LISTED_PROBLEMS:
+            if not again and len(self._problems) >= LISTED_PROBLEMS:
                 break
 
     def _see(self, piece: Piece) -> None:

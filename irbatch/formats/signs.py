@@ -35,7 +35,10 @@ class Signs:
     def see_piece(self, piece: Piece) -> None:
         """Take note of a piece of a file, in its turn."""
         self._see_tags(piece.tags, piece.last_tag)
-        self._contradicting.update(dict.fromkeys(piece.contradicting))
+        goes_on = bool(piece.queries) and piece.queries[0] == self._query
+        doubtful = piece.queries[0] if piece.reversed and goes_on else None
+        sure = (query for query in piece.contradicting if query != doubtful)
+        self._contradicting.update(dict.fromkeys(sure))
         self._fractional &= piece.fractional
         self._count(piece.queries, piece.values, piece.firsts)
 
@@ -75,7 +78,10 @@ class Signs:
     def _count(self, queries: list[str], values: npt.NDArray[np.float64], firsts: Ints) -> None:
         """Look whether the values of each query go on counting 1, 2, 3, …."""
         self.rows += values.size
-        if not self._counted or not queries:
+        if not queries:
+            return
+        if not self._counted:
+            self._query = queries[-1]
             return
         sizes = np.diff(firsts, append=values.size)
         begins = np.ones(sizes.size, np.int64)

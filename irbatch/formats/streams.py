@@ -47,6 +47,7 @@ class Input:
         source: what it is, ``"qrels"`` or ``"run"``, for errors.
         head: its first bytes.
         is_parquet: whether they are those of a Parquet file.
+        again: whether it can be read more than once.
         size: its bytes, packed as they may be; 0 where nobody knows.
     """
 
@@ -55,10 +56,10 @@ class Input:
         self._stack = stack
         self._copy: BinaryIO | None = None
         try:
-            self._again = path != "-" and raw.seekable()
-            self._raw: BinaryIO = raw if self._again else cast(BinaryIO, _Pipe(raw))
+            self.again = path != "-" and raw.seekable()
+            self._raw: BinaryIO = raw if self.again else cast(BinaryIO, _Pipe(raw))
             self.head = self._raw.head if isinstance(self._raw, _Pipe) else raw.read(HEAD)
-            self.size = os.fstat(raw.fileno()).st_size if self._again else 0
+            self.size = os.fstat(raw.fileno()).st_size if self.again else 0
         except (OSError, ValueError) as problem:  # ValueError: it is closed
             raise self._problem(f"cannot be read: {problem}") from problem
         if UTF_16.match(self.head):
@@ -70,6 +71,10 @@ class Input:
     def done(self) -> int:
         """How many of its bytes have been read."""
         return self._raw.tell() if self.size else 0
+
+    def content(self) -> bytes:
+        """Read all of it, as it is."""
+        return self._raw.read()
 
     def pieces(self) -> Iterator[bytearray]:
         """Read it from its beginning: some megabytes of whole lines at a time.
@@ -112,7 +117,7 @@ class Input:
         if self._copy is not None:
             self._copy.seek(0)
             return self._copy
-        if self._again:
+        if self.again:
             self._raw.seek(0)
         else:
             import tempfile

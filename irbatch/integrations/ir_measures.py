@@ -163,7 +163,7 @@ class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
             meanings = [_meaning(wish) for wish in wishes]
             plan = Plan(list(dict.fromkeys(meanings)), settings.open_parameters())
             blocks = pack_run(self._qrels, read, rows, settings.score_dtype)
-            values, _, _ = compute_values(plan, blocks, rows.size, settings, None)
+            values = compute_values(plan, blocks, rows.size, settings, None).values
             for wish, meaning in zip(wishes, meanings, strict=True):
                 column = values[:, plan.measures.index(meaning)].tolist()
                 for row, value in zip(rows.tolist(), column, strict=True):

@@ -280,6 +280,8 @@ def _nearest(name: str, text: str, index: dict[str, Measure]) -> str:
     """Suggest what may have been meant: `` (did you mean nDCG@10?)``."""
     import difflib
 
+    if "," in text and "(" not in text and "{" not in text:
+        return "; separate measures by spaces"
     stem = re.sub(r"(_at)?[_.]?\d*$", "", name)
     close = difflib.get_close_matches(normal(stem), index, n=1, cutoff=0.7)
     if not close:

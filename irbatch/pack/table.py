@@ -71,7 +71,7 @@ def pack_ranked(qrels: Qrels, table: Table, rows: Rows) -> Iterator[Block]:
         matrix, codes, owners = blank_matrix(qrels, rows[picks], depths[picks])
         found_at = _find_judged(qrels, table, rows[picks], places[picks])
         found = np.flatnonzero(found_at >= 0)
-        ranks = found_at[found] - table.begins[places[picks]][owners[found]]
+        ranks = found_at[found] - table.begins[places[picks][owners[found]]]
         matrix.codes[owners[found], ranks] = codes[found]
         yield Block(picks, matrix)
 
@@ -89,7 +89,8 @@ def _find_queries(qrels: Qrels, table: Table, rows: Rows) -> tuple[Ints, Ints]:
 def _pack_by_score(
     qrels: Qrels, table: Table, rows: Rows, places: Ints, depths: Ints, score_dtype: str
 ) -> RelevanceMatrix:
-    begins = np.where(places < 0, 0, table.begins[places])
+    begins = np.zeros(places.size, np.int64)
+    begins[places >= 0] = table.begins[places[places >= 0]]
     ends = begins + depths
     found_at = _find_judged(qrels, table, rows, places)
     wanted = np.where(found_at < 0, np.nan, table.numbers[found_at])
@@ -112,7 +113,7 @@ def _ordered(
     if table.is_ordered and score_dtype == "float64":
         return table.numbers, (begins, ends)
     parts = [table.numbers[start:stop] for start, stop in zip(begins, ends, strict=True)]
-    scores = np.concatenate(parts)
+    scores = np.concatenate([np.empty(0), *parts])
     round_scores(scores, score_dtype)
     starts = ends_of(ends - begins)
     order_scores(scores, starts)  # none is NaN: whoever made the table has refused it

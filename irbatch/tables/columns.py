@@ -159,6 +159,9 @@ def as_numbers(column: Any, what: str, source: str) -> Floats:
     Raises:
         InputError: naming the row, counted from 0, of what is no number.
     """
+    if isinstance(column, Texts):
+        sample = f" such as {column.take(slice(1)).tolist()[0]!r}" if len(column) else ""
+        raise InputError(f"{what}s are text{sample}, not numbers: cast them", source=source)
     array = _as_array(column, f"{what}s", source)
     if array.dtype.kind == "O":
         values = array.tolist()
@@ -210,10 +213,10 @@ def _as_array(column: Any, what: str, source: str) -> npt.NDArray[Any]:
     if isinstance(column, np.ma.MaskedArray) and np.ma.getmaskarray(column).any():
         row = int(np.argmax(np.ma.getmaskarray(column)))
         raise InputError(f"row {row}: a value of the {what} is missing (masked)", source=source)
-    if hasattr(column, "to_numpy"):
-        array = np.asarray(column.to_numpy())
-    elif hasattr(column, "__array__"):
+    if hasattr(column, "__array__"):
         array = np.asarray(column)
+    elif hasattr(column, "to_numpy"):
+        array = np.asarray(column.to_numpy())
     else:
         array = _listed(column, what, source)
     if array.ndim != 1:

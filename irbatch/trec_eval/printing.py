@@ -89,13 +89,13 @@ class Printed:
             self.name, self.tag = run.file.path, run.signs.last_tag
             answered: Mapping[str, object] = streamed.queries
             self.rows = self._choose_queries(answered)
-            values, _, _ = streamed.computed(self.rows)
+            values = streamed.computed(self.rows).values
         else:
             self.name, self.tag, answered = run.name, run.tag, run.rankings
             self.rows = self._choose_queries(answered)
             blocks = pack_run(qrels, run, self.rows, settings.score_dtype)
             watched = self._watch(self.rows, blocks)
-            values, _, _ = compute_values(plan, watched, self.rows.size, settings, None)
+            values = compute_values(plan, watched, self.rows.size, settings, None).values
         self.queries = [qrels.queries[row] for row in self.rows]
         self._values = values
         self._settle(answered)
