@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import itertools
 from collections.abc import Sequence
@@ -111,6 +112,11 @@ class Piece:
             rows.fractional,
             tuple(rows.problems),
         )
+
+    @functools.cached_property
+    def table(self) -> Table:
+        """A table of this piece alone, made by the thread that asks for it first."""
+        return Table.of_runs(self.queries, self.firsts, self.documents, self.values, threads=1)
 
     def split(self) -> tuple[Piece, Piece]:
         """Part the last query from those before it."""

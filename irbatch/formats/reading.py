@@ -6,6 +6,7 @@ columns, several pieces at once. What is wrong is collected until there is enoug
 
 from __future__ import annotations
 
+import functools
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -26,6 +27,7 @@ __all__ = ["Progress", "Reader"]
 LARGE = 24 << 20
 LARGE_WITH_NUMBA = 2 << 20
 
+LONGEST_QUERY = 256  # bytes of an id that are looked at to cut between queries
 MOST_REPEATS = 1000  # documents given twice that are looked for once more, to name their lines
 
 Progress = Callable[[int, int], object]  # done, and all there is
@@ -70,6 +72,8 @@ class Reader:
             self.form = form.by_rank() if by_rank else form
         except InputError as problem:
             raise problem.placed(path=file.path) from None
+        if self.form.query_at == 0 and self.form.keys is None:
+            file.cut = self._query_start
         self._header_lines = self._lines = text.count(b"\n", 0, self._header)
         self.signs = Signs()
         self._problems: list[InputError] = []
@@ -113,7 +117,7 @@ class Reader:
         """
         seen: set[str] = set()
         returned: set[str] = set()
-        for pieces in self._complete(self._parsed(self._all())):
+        for pieces in self._complete(self._parsed(self._all(), alone=True)):
             table = self._assembled(pieces)
             returned.update(seen.intersection(table))
             seen.update(table)
@@ -128,28 +132,62 @@ class Reader:
 
     def _complete(self, pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
         """Yield pieces, or parts of them, that end where a query does."""
-        held: list[Piece] = []  # of one query, which may go on
+        held: list[Piece] = []  # whose last query may go on
         for piece in pieces:
-            if held and piece.queries == held[0].queries:
+            if not held:
+                held = [piece]
+            elif piece.queries[0] != held[-1].queries[-1]:  # as a rule: see `_query_start`
+                yield held
+                held = [piece]
+            elif len(piece.queries) == 1:
                 held.append(piece)
-                continue
-            head, tail = piece.split()
-            done = [each for each in (*held, head) if each.values.size]
-            if done:
-                yield done
-            held = [tail]
+            else:
+                head, tail = piece.split()
+                yield [*held, head]
+                held = [tail]
         if held:
             yield held
 
+    def _query_start(self, piece: bytearray, end: int) -> int:
+        """Return where the lines of the last query begin: its piece should have all of it.
+
+        Lines of a query are taken to stand together. Where they don't, pieces are cut elsewhere.
+        """
+        high = piece.rfind(b"\n", 0, end - 1) + 1
+        last = self._query_at(piece, high)
+        low = 0
+        while high - low > 1:  # the line that begins at `high` is the query's, that of `low` not
+            middle = (low + high) // 2
+            start = piece.rfind(b"\n", 0, middle) + 1
+            if self._query_at(piece, start) == last:
+                high = start
+            else:
+                low = middle
+        return high or end
+
+    def _query_at(self, piece: bytearray, start: int) -> bytes:
+        """Return the query of the line that begins somewhere."""
+        begin = bytes(piece[start : start + LONGEST_QUERY])
+        return begin.split(b"\t" if self.form.tabs else None, 1)[0] if begin.strip() else b""
+
     def _assembled(self, pieces: list[Piece]) -> Table:
-        table = assemble(pieces)
+        table = pieces[0].table if len(pieces) == 1 else assemble(pieces)
         if table.repeated >= 0:
             self._repeats += table.repeats(MOST_REPEATS - len(self._repeats))
         return table
 
-    def _parsed(self, texts: Iterable[Text], *, again: bool = False) -> Iterator[Piece]:
-        """Parse pieces, some at once, and collect the problems found, when it is the first time."""
-        for piece in map_items(self._parse, self._without_header(texts)):
+    def _parsed(
+        self, texts: Iterable[Text], *, again: bool = False, alone: bool = False
+    ) -> Iterator[Piece]:
+        """Parse pieces, some at once, and collect the problems found, when it is the first time.
+
+        Args:
+            texts: the pieces.
+            again: whether they were parsed before.
+            alone: make a table of each, too: most will be needed as they are.
+        """
+        work = functools.partial(self._parse, alone=alone)
+        for piece in map_items(work, self._without_header(texts)):
             if isinstance(piece, InputError):
                 self._problems += () if again else (self._placed(piece),)
                 break
@@ -167,10 +205,13 @@ class Reader:
         if self._progress is not None:
             self._progress(self.file.done, self.file.size)
 
-    def _parse(self, text: Text) -> Piece | InputError:
+    def _parse(self, text: Text, alone: bool) -> Piece | InputError:
         if isinstance(text, InputError):
             return text
-        return Piece.parse(text, self.form, self.file.path)
+        piece = Piece.parse(text, self.form, self.file.path)
+        if alone and piece.queries:
+            _ = piece.table  # is made here, and kept
+        return piece
 
     def _placed(self, problem: InputError) -> InputError:
         """Count a problem's line from where the file begins, not from where its piece does."""

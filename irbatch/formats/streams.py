@@ -48,6 +48,7 @@ class Input:
         head: its first bytes.
         is_parquet: whether they are those of a Parquet file.
         again: whether it can be read more than once.
+        cut: where to end a piece: from the piece and the end of its last whole line to there.
         size: its bytes, packed as they may be; 0 where nobody knows.
     """
 
@@ -55,6 +56,7 @@ class Input:
         self.path, self.source = path, source
         self._stack = stack
         self._copy: BinaryIO | None = None
+        self.cut: Callable[[bytearray, int], int] = lambda piece, end: end
         try:
             self.again = path != "-" and raw.seekable()
             self._raw: BinaryIO = raw if self.again else cast(BinaryIO, _Pipe(raw))
@@ -90,8 +92,13 @@ class Input:
             # Read behind what the last piece left over: nothing is copied but that.
             piece = bytearray(len(rest) + PIECE)
             piece[: len(rest)] = rest
-            with memoryview(piece)[len(rest) :] as room:
-                got = self._read_into(stream, room)
+            try:
+                with memoryview(piece)[len(rest) :] as room:
+                    got = self._read_into(stream, room)
+            except InputError:
+                if sound := rest[: rest.rfind(b"\n") + 1]:
+                    yield sound
+                raise
             del piece[len(rest) + got :]
             if not got:
                 break
@@ -99,12 +106,14 @@ class Input:
             self._check_ratio(stream, made)
             if made == got and piece.startswith(BOM):
                 del piece[: len(BOM)]
-            cut = piece.rfind(b"\n") + 1
+            end = piece.rfind(b"\n") + 1
+            endless = len(piece) - end > LONGEST_LINE
+            cut = self.cut(piece, end) if end and not endless else end
             rest = piece[cut:]
             del piece[cut:]
             if piece:
                 yield piece
-            if len(rest) > LONGEST_LINE:
+            if endless:
                 hint = "; are its line ends those of old Macs, CR alone?" if b"\r" in rest else ""
                 mebibytes = LONGEST_LINE >> 20
                 raise self._problem(f"a line goes on for more than {mebibytes} MiB{hint}", line=1)

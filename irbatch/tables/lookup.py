@@ -33,12 +33,15 @@ DENSE, SPARSE = 3, 8
 NO_TEXTS = Texts(np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.int32))
 
 
-def mark_rows(documents: Documents, begins: Ints, ends: Ints) -> tuple[Marks, int]:
+def mark_rows(
+    documents: Documents, begins: Ints, ends: Ints, threads: int | None = None
+) -> tuple[Marks, int]:
     """Hash documents that are text, and look for some that a query has twice.
 
     Args:
         documents: `Texts` or int64 ``(rows,)``.
         begins, ends: int64 ``(queries,)``, the first row of each query and the one after its last.
+        threads: how many look; default: as many as it is worth.
 
     Returns:
         int32 ``(rows,)`` of text, else the documents; and a row whose document its query has
@@ -57,7 +60,7 @@ def mark_rows(documents: Documents, begins: Ints, ends: Ints) -> tuple[Marks, in
         if row >= 0:
             found.append(int(row))
 
-    map_ranges(look, begins.size, cells=work)
+    map_ranges(look, begins.size, cells=work, threads=threads)
     return marks, min(found, default=-1)
 
 

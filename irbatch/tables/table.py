@@ -29,6 +29,7 @@ class Table(Mapping[Any, dict[Any, float]]):
         begins, ends: int64 ``(queries,)``, the first row of each query and the one after its last.
         documents: `Texts` or int64 ``(rows,)``, the document ids.
         values: float64 ``(rows,)``, their grades or scores.
+        threads: how many look for repeated documents; default: as many as it is worth.
 
     Attributes:
         numbers: the values.
@@ -43,14 +44,20 @@ class Table(Mapping[Any, dict[Any, float]]):
         ends: Ints,
         documents: Documents,
         values: Floats,
+        threads: int | None = None,
     ) -> None:
         self.places, self.begins, self.ends, self.numbers = places, begins, ends, values
         self.documents = documents if isinstance(documents, Texts) else as_input(documents)
-        self.marks, self.repeated = mark_rows(self.documents, begins, ends)
+        self.marks, self.repeated = mark_rows(self.documents, begins, ends, threads)
 
     @classmethod
     def of_runs(
-        cls, queries: Sequence[Any], firsts: Ints, documents: Documents, values: Floats
+        cls,
+        queries: Sequence[Any],
+        firsts: Ints,
+        documents: Documents,
+        values: Floats,
+        threads: int | None = None,
     ) -> Table:
         """Group rows by query.
 
@@ -58,6 +65,7 @@ class Table(Mapping[Any, dict[Any, float]]):
             queries: the query of each run of rows that have the same; queries may return.
             firsts: int64 ``(runs,)``, the first row of each.
             documents, values: the columns, in any order.
+            threads: how many look for repeated documents; default: as many as it is worth.
         """
         places: dict[Any, int] = {}
         owners = np.array([places.setdefault(each, len(places)) for each in queries], np.int64)
@@ -67,7 +75,7 @@ class Table(Mapping[Any, dict[Any, float]]):
             documents = documents.take(order) if isinstance(documents, Texts) else documents[order]
             values = values[order]
         bounds = ends_of(np.bincount(owners, sizes, len(places)).astype(np.int64))
-        return cls(places, bounds[:-1], bounds[1:], documents, values)
+        return cls(places, bounds[:-1], bounds[1:], documents, values, threads)
 
     @property
     def document_kind(self) -> str:
