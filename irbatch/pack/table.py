@@ -93,7 +93,8 @@ def _pack_by_score(
     begins[places >= 0] = table.begins[places[places >= 0]]
     ends = begins + depths
     found_at = _find_judged(qrels, table, rows, places)
-    wanted = np.where(found_at < 0, np.nan, table.numbers[found_at])
+    wanted = np.full(found_at.size, np.nan)
+    wanted[found_at >= 0] = table.numbers[found_at[found_at >= 0]]
 
     def tied(owner: int, score: float) -> Sequence[Any]:
         part = slice(int(begins[owner]), int(ends[owner]))
