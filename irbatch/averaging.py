@@ -156,7 +156,7 @@ def average(
     Raises:
         InputError: as `evaluate_blocks`.
     """
-    answered = np.fromiter((query in answers.queries for query in qrels.queries), bool, len(qrels))
+    answered = np.fromiter(map(answers.queries.__contains__, qrels.queries), bool, len(qrels))
     absent = [qrels.queries[row] for row in np.flatnonzero(~answered)]
     if len(absent) == len(qrels):
         _refuse_no_overlap(qrels, answers)
@@ -213,7 +213,8 @@ def _refuse_no_overlap(qrels: Qrels, answers: Answers) -> None:
         return
     kinds = ""
     if qrels.query_kind != answers.kind:
-        kinds = f"; ids are {qrels.query_kind} in the qrels and {answers.kind} in the run"
+        kinds = (f"; ids are {qrels.query_kind} in the qrels and {answers.kind} in the run: make "
+                 f"both text, as they are in text files")  # fmt: skip
     raise InputError(
         f"no query of it is judged (of {len(answers.queries)}): qrels have "
         f"{_samples(qrels.queries)}, the run has {_samples(answers.queries)}{kinds}",

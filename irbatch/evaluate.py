@@ -116,7 +116,7 @@ def evaluate(
     return evaluate_blocks(
         plan,
         judged,
-        Answers(ranked.rankings, ranked.query_kind, ranked.name),
+        Answers(ranked.queries, ranked.query_kind, ranked.name),
         lambda rows: pack_run(judged, ranked, rows, settings.score_dtype),
         settings,
         settings.order(order_by),

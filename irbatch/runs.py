@@ -194,6 +194,11 @@ class Run(Exports):
         except IdOverflowError:  # whole numbers of any size are ids, but no columns
             return self
 
+    @property
+    def queries(self) -> Mapping[Any, Any]:
+        """The queries, as keys."""
+        return self.rankings.places if isinstance(self.rankings, Table) else self.rankings
+
     def __len__(self) -> int:
         return len(self.rankings)
 

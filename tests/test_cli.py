@@ -254,6 +254,12 @@ def test_long_work_shows_its_progress(
     assert "100%" in shown.getvalue()
 
 
+def test_standard_input_cannot_be_both(cli: Cli) -> None:
+    status, out, err = cli("eval", "-", "-")
+    assert (status != 0, out) == (True, "")
+    assert "standard input cannot be both" in err
+
+
 def test_a_terminal_gets_a_table(files: list[Path]) -> None:
     leader, follower = pty.openpty()
     command = [sys.executable, "-m", "irbatch", "eval", *map(str, files), "-m", "P@5"]

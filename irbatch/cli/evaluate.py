@@ -37,6 +37,8 @@ def run_eval(options: argparse.Namespace) -> int:
     )
     measures = parse_measures(options.measures or default, cutoffs)
     runs = name_runs(options.runs)
+    if options.qrels == "-" and "-" in options.runs:
+        raise InputError("standard input cannot be both qrels and run", path="-")
     printer = PRINTERS[options.format or _default_format()]
     results: dict[str, Results] = {}
     with progress_of(1 + len(runs)) as progress:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -78,8 +79,9 @@ def pack_ranked(qrels: Qrels, table: Table, rows: Rows) -> Iterator[Block]:
 
 def _find_queries(qrels: Qrels, table: Table, rows: Rows) -> tuple[Ints, Ints]:
     """Return where queries stand in a table, -1 for those missing, and their rankings' lengths."""
-    find = table.places.get
-    places = np.array([find(qrels.queries[row], -1) for row in rows.tolist()], np.int64)
+    queries = map(qrels.queries.__getitem__, rows.tolist())
+    found = map(table.places.get, queries, itertools.repeat(-1))
+    places = np.fromiter(found, np.int64, rows.size)
     depths = np.zeros(places.size, np.int64)
     there = places >= 0
     depths[there] = (table.ends - table.begins)[places[there]]
