@@ -13,6 +13,7 @@ from problems import Run, nasty_problems
 import irbatch
 from irbatch import InputError, streaming
 from irbatch.formats import reading, streams
+from irbatch.formats.streams import open_input
 
 MEASURES = "nDCG@10 AP RR P@5 Bpref IPrec(recall=0.3) NumRet GMAP"
 
@@ -161,3 +162,37 @@ def test_several_runs_and_progress(tmp_path: Path, streamed: list[bool]) -> None
     irbatch.evaluate(QRELS, paths[0], "AP", progress=lambda done, all_: said.append((done, all_)))
     assert said[-1] == (paths[0].stat().st_size,) * 2
     assert [done for done, _ in said] == sorted(done for done, _ in said)
+
+
+@pytest.mark.parametrize("kind", ["together", "in turn", "one query", "ends meet"])
+def test_pieces_stay_small_whatever_the_order(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
+) -> None:
+    """They are cut between queries where that is possible, and nothing is carried on for long."""
+    size = 2000
+    monkeypatch.setattr(streams, "PIECE", size)
+    names = {
+        "together": [f"q{i // 40}" for i in range(4000)],
+        "in turn": [f"q{i % 7}" for i in range(4000)],
+        "one query": ["q"] * 4000,
+        "ends meet": ["q" if i % 90 > 3 else f"p{i}" for i in range(4000)],
+    }
+    rows = [(query, f"d{i}", 4000 - i) for i, query in enumerate(names[kind])]
+    path = write(tmp_path / "run", "".join(f"{q} Q0 {d} 0 {s} t\n" for q, d, s in rows))
+    with open_input(path, "run") as file:
+        reader = reading.Reader(file)
+        pieces = list(file.pieces())
+    assert reader.is_large
+    assert b"".join(pieces) == path.read_bytes()
+    assert max(map(len, pieces)) <= 2 * size + 50
+    if kind == "together":
+        starts = [bytes(piece).split()[0] for piece in pieces]
+        ends = [bytes(piece).splitlines()[-1].split()[0] for piece in pieces]
+        assert all(end != start for end, start in zip(ends, starts[1:], strict=False))
+    judged = {"q": {"d5": 1, "d3999": 1}, "q1": {"d41": 1, "d8": 1}}
+    run: dict[str, dict[str, float]] = {}
+    for query, document, score in rows:
+        run.setdefault(query, {})[document] = score
+    assert irbatch.evaluate(judged, path, MEASURES).values.tobytes() == (
+        irbatch.evaluate(judged, run, MEASURES).values.tobytes()
+    )

@@ -151,7 +151,8 @@ class Reader:
     def _query_start(self, piece: bytearray, end: int) -> int:
         """Return where the lines of the last query begin: its piece should have all of it.
 
-        Lines of a query are taken to stand together. Where they don't, pieces are cut elsewhere.
+        Lines of a query are taken to stand together. Where they don't, pieces are cut elsewhere;
+        but never in their first half: what is left over must not grow from piece to piece.
         """
         high = piece.rfind(b"\n", 0, end - 1) + 1
         last = self._query_at(piece, high)
@@ -163,7 +164,7 @@ class Reader:
                 high = start
             else:
                 low = middle
-        return high or end
+        return high if 2 * high >= end else end
 
     def _query_at(self, piece: bytearray, start: int) -> bytes:
         """Return the query of the line that begins somewhere."""
