@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import shutil
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import ir_measures
@@ -136,8 +137,9 @@ def test_measures_without_a_provider_there(name: str, provider: IrbatchProvider)
     found = ir_measures.calc_aggregate([measure], QRELS, RUN)[measure]
     assert found == pytest.approx(OURS_ALONE[name], rel=1e-14)
     uninstall()
-    with pytest.raises(ValueError, match="Unsupported measures"):
-        ir_measures.calc_aggregate([measure], QRELS, RUN)
+    if find_spec("ranx") is None:  # it measures some of these
+        with pytest.raises(ValueError, match="Unsupported measures"):
+            ir_measures.calc_aggregate([measure], QRELS, RUN)
 
 
 @pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is a Perl program")
