@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from trec_eval_command import QRELS, RUN, Command, Printed
 
-from irbatch.cli import main
+pytest.register_assert_rewrite("doors", "refusal", "relations")  # before they are imported
 
-pytest.register_assert_rewrite("refusal", "relations")
+from doors import PIECE, WAYS, take  # noqa: E402
+from trec_eval_command import QRELS, RUN, Command, Printed  # noqa: E402
+
+from irbatch.cli import main  # noqa: E402
 
 REPOSITORY = Path(__file__).parent.parent
 # Real runs and judgments with reference outputs; too large, and not free enough, to ship.
@@ -29,6 +32,35 @@ def reference_data() -> Path:
 def digits() -> Path:
     """The example data set that ships with the project."""
     return REPOSITORY / "examples" / "data"
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Every way in which files are read; a module may say how many bytes its pieces have."""
+    take(request.param, monkeypatch, getattr(request.module, "PIECE", PIECE))
+    return str(request.param)
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[bytes], str]:
+    """Write a file and return its path."""
+
+    def written(data: bytes) -> str:
+        (tmp_path / "file").write_bytes(data)
+        return str(tmp_path / "file")
+
+    return written
+
+
+@pytest.fixture
+def write_lines(write: Callable[[bytes], str]) -> Callable[..., str]:
+    """Write lines, each with its end."""
+
+    def written(*lines: str | bytes, end: bytes = b"\n") -> str:
+        encoded = [each.encode() if isinstance(each, str) else each for each in lines]
+        return write(b"".join(each + end for each in encoded))
+
+    return written
 
 
 @pytest.fixture

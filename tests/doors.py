@@ -21,12 +21,12 @@ WAYS = ("lines", "parser", "pieces")
 PIECE = 64
 
 
-def take(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have all files read in one way."""
+def take(way: str, monkeypatch: pytest.MonkeyPatch, piece: int = PIECE) -> None:
+    """Have all files read in one way; `piece` is the bytes of a piece."""
     large = 1 << 40 if way == "lines" else 1
     monkeypatch.setattr(reading, "LARGE", large)
     monkeypatch.setattr(reading, "LARGE_WITH_NUMBA", large)
-    monkeypatch.setattr(streams, "PIECE", PIECE if way == "pieces" else 4 << 20)
+    monkeypatch.setattr(streams, "PIECE", piece if way == "pieces" else 4 << 20)
 
 
 def refused_everywhere(

@@ -7,10 +7,9 @@ import gzip
 import lzma
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from doors import WAYS, piped_input, refused_everywhere, take
+from doors import piped_input, refused_everywhere
 from refusal import refused
 
 from irbatch import InputError, evaluate, read_qrels, read_run
@@ -24,21 +23,7 @@ MORE = {
     "qrels": [b"q%d 0 m%d 1\n" % (i // 9, i) for i in range(60)],
 }
 Write = Callable[[bytes], str]
-
-
-@pytest.fixture(params=WAYS, autouse=True)
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    take(request.param, monkeypatch)
-    return str(request.param)
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def written(data: bytes) -> str:
-        (tmp_path / "file").write_bytes(data)
-        return str(tmp_path / "file")
-
-    return written
+pytestmark = pytest.mark.usefixtures("way")
 
 
 BAD_LINES = [

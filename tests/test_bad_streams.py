@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from doors import WAYS, piped_input, refused_everywhere, take
+from doors import piped_input, refused_everywhere, take
 from refusal import refused
 
 from irbatch import InputError, evaluate, read_qrels, read_run
@@ -33,14 +33,7 @@ except ImportError:
 PACKERS = [gzip.compress, bz2.compress, lzma.compress, *([zstd.compress] if zstd else [])]
 NAMES = ["gzip", "bzip2", "xz", "zstd"][: len(PACKERS)]
 Pack = Callable[[bytes], bytes]
-
-
-@pytest.fixture(params=WAYS)
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    take(request.param, monkeypatch)
-    if request.param == "pieces":  # of 64 bytes the traps would have too many
-        monkeypatch.setattr(streams, "PIECE", 1 << 14)
-    return str(request.param)
+PIECE = 1 << 14  # bytes, for `way`: of 64 there would be too many
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doors import WAYS, refused_everywhere, take
+from doors import refused_everywhere
 
 from irbatch import evaluate, read_qrels, read_run
 
@@ -20,22 +20,7 @@ TABLE: dict[str, dict[str, float]] = {}
 for _query, _document, _value in ROWS:
     TABLE.setdefault(_query, {})[_document] = _value
 Write = Callable[..., str]
-
-
-@pytest.fixture(params=WAYS, autouse=True)
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    take(request.param, monkeypatch)
-    return str(request.param)
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def written(*lines: str | bytes, end: bytes = b"\n") -> str:
-        encoded = [each.encode() if isinstance(each, str) else each for each in lines]
-        (tmp_path / "file").write_bytes(b"".join(each + end for each in encoded))
-        return str(tmp_path / "file")
-
-    return written
+pytestmark = pytest.mark.usefixtures("way")
 
 
 def tabbed(names: tuple[str, ...], *rows: tuple[object, ...]) -> list[str]:
@@ -56,33 +41,33 @@ def assert_read(path: str, table: dict[str, dict[str, float]]) -> None:
 class TestHeaders:
     @pytest.mark.parametrize("end", [b"\n", b"\r\n"], ids=["LF", "CRLF"])
     @pytest.mark.parametrize("names", list(itertools.permutations(NAMES)), ids="-".join)
-    def test_orders(self, write: Write, names: tuple[str, ...], end: bytes) -> None:
-        assert_read(write(*tabbed(names, *ROWS), end=end), TABLE)
+    def test_orders(self, write_lines: Write, names: tuple[str, ...], end: bytes) -> None:
+        assert_read(write_lines(*tabbed(names, *ROWS), end=end), TABLE)
 
     @pytest.mark.parametrize("place", [0, 1, 3])
-    def test_further_columns(self, write: Write, place: int) -> None:
+    def test_further_columns(self, write_lines: Write, place: int) -> None:
         names = (*NAMES[:place], "text of it", *NAMES[place:])
-        assert_read(write(*tabbed(names, *ROWS)), TABLE)
+        assert_read(write_lines(*tabbed(names, *ROWS)), TABLE)
 
-    def test_names_of_others(self, write: Write) -> None:
-        assert_read(write("qid\tdocno\tscore", "q1\td1\t1"), {"q1": {"d1": 1}})
-        path = write("query_id\tdoc_id\trelevance", "q1\td1\t1")
+    def test_names_of_others(self, write_lines: Write) -> None:
+        assert_read(write_lines("qid\tdocno\tscore", "q1\td1\t1"), {"q1": {"d1": 1}})
+        path = write_lines("query_id\tdoc_id\trelevance", "q1\td1\t1")
         assert read_qrels(path).to_dict() == {"q1": {"d1": 1}}
         refused_everywhere("run", path, "line 1", "3 columns where 6")
 
-    def test_mark_blank_lines_and_no_end(self, write: Write) -> None:
+    def test_mark_blank_lines_and_no_end(self, write_lines: Write) -> None:
         lines = [b"\xef\xbb\xbf", b"", b" \t", b"query-id\tcorpus-id\tscore", b"", b"q1\td1\t1"]
-        assert_read(write(b"\n".join(lines), end=b""), {"q1": {"d1": 1}})
+        assert_read(write_lines(b"\n".join(lines), end=b""), {"q1": {"d1": 1}})
 
-    def test_archive(self, write: Write, tmp_path: Path) -> None:
-        data = Path(write(*tabbed(NAMES, *ROWS))).read_bytes()
+    def test_archive(self, write_lines: Write, tmp_path: Path) -> None:
+        data = Path(write_lines(*tabbed(NAMES, *ROWS))).read_bytes()
         (tmp_path / "file.gz").write_bytes(gzip.compress(data))
         assert_read(str(tmp_path / "file.gz"), TABLE)
 
-    def test_spaces_and_signs_are_of_the_id(self, write: Write) -> None:
+    def test_spaces_and_signs_are_of_the_id(self, write_lines: Write) -> None:
         table = {"a b": {"d1": 1, " d": 2, "d ": 3}, "#": {"#": 4, "# x": 5}, "#q": {"d\x0b": 6}}
         rows = [(query, d, value) for query, each in table.items() for d, value in each.items()]
-        path = write(*tabbed(NAMES, *rows))
+        path = write_lines(*tabbed(NAMES, *rows))
         assert read_qrels(path).to_dict() == table
         assert read_run(path).to_dict() == table
 
@@ -107,18 +92,20 @@ class TestHeaders:
         ],
         ids=repr,
     )
-    def test_bad_line(self, write: Write, line: str, facts: str, fields: dict[str, str]) -> None:
-        path = write(*tabbed(NAMES, *ROWS), line, "z\td\t1")
+    def test_bad_line(
+        self, write_lines: Write, line: str, facts: str, fields: dict[str, str]
+    ) -> None:
+        path = write_lines(*tabbed(NAMES, *ROWS), line, "z\td\t1")
         for source in ("run", "qrels"):
             refused_everywhere(source, path, facts, line=14, **fields)
 
-    def test_only_line_is_bad_and_has_no_end(self, write: Write) -> None:
-        path = write("qid\tdocno\tscore\nq1\td1", end=b"")
+    def test_only_line_is_bad_and_has_no_end(self, write_lines: Write) -> None:
+        path = write_lines("qid\tdocno\tscore\nq1\td1", end=b"")
         refused_everywhere("run", path, "2 columns", line=2)
 
     @pytest.mark.parametrize("comment", ["#comment", "# comment"])
-    def test_comment_before(self, write: Write, comment: str) -> None:
-        path = write(comment, "qid\tdocno\tscore", "1\t2\t-1")
+    def test_comment_before(self, write_lines: Write, comment: str) -> None:
+        path = write_lines(comment, "qid\tdocno\tscore", "1\t2\t-1")
         assert read_run(path).to_dict() == {"1": {"2": -1}}
 
     @pytest.mark.parametrize(
@@ -130,18 +117,18 @@ class TestHeaders:
         ],
         ids=repr,
     )  # fmt: skip
-    def test_header_that_is_not_known(self, write: Write, header: str) -> None:
+    def test_header_that_is_not_known(self, write_lines: Write, header: str) -> None:
         """Read as TREC's lines then, of which it is none; no other line is."""
         for source in ("run", "qrels"):
-            refused_everywhere(source, write(header, "q1\td1\t1"), "line 1")
+            refused_everywhere(source, write_lines(header, "q1\td1\t1"), "line 1")
 
     @pytest.mark.parametrize("end", [b"", b"\n", b"\r\n", b"\n\n \n"])
-    def test_header_alone(self, write: Write, end: bytes) -> None:
+    def test_header_alone(self, write_lines: Write, end: bytes) -> None:
         for source in ("run", "qrels"):
-            refused_everywhere(source, write("\t".join(NAMES), end=end), "no data lines")
+            refused_everywhere(source, write_lines("\t".join(NAMES), end=end), "no data lines")
 
-    def test_no_ranks(self, write: Write) -> None:
-        path = write(*tabbed(NAMES, *ROWS))
+    def test_no_ranks(self, write_lines: Write) -> None:
+        path = write_lines(*tabbed(NAMES, *ROWS))
         refused_everywhere("run", path, "is for runs in the forms of TREC", order_by="rank")
 
 
@@ -150,47 +137,47 @@ def objects(*rows: tuple[object, ...]) -> list[str]:
 
 
 class TestJson:
-    def test_rows(self, write: Write) -> None:
-        assert_read(write(*objects(*ROWS)), TABLE)
-        assert_read(write(*objects(*ROWS), "", " \t", end=b"\r\n"), TABLE)
-        path = write("\n".join(["\ufeff", "", *objects(*ROWS)]), end=b"")
+    def test_rows(self, write_lines: Write) -> None:
+        assert_read(write_lines(*objects(*ROWS)), TABLE)
+        assert_read(write_lines(*objects(*ROWS), "", " \t", end=b"\r\n"), TABLE)
+        path = write_lines("\n".join(["\ufeff", "", *objects(*ROWS)]), end=b"")
         assert_read(path, TABLE)
 
-    def test_kinds(self, write: Write) -> None:
-        path = write(*objects((1, 2, 3), ("1", "a b\t", "4"), (-7, "é\u2028", -1)))
+    def test_kinds(self, write_lines: Write) -> None:
+        path = write_lines(*objects((1, 2, 3), ("1", "a b\t", "4"), (-7, "é\u2028", -1)))
         table = {"1": {"2": 3, "a b\t": 4}, "-7": {"é\u2028": -1}}
         assert read_run(path).to_dict() == table
         assert read_qrels(path).to_dict() == table
-        path = write(*objects(("q", "d", 1e-7), ("q", "e", 1e300), ("q", "f", 2**70)))
+        path = write_lines(*objects(("q", "d", 1e-7), ("q", "e", 1e300), ("q", "f", 2**70)))
         assert read_run(path).to_dict() == {"q": {"d": 1e-7, "e": 1e300, "f": 2.0**70}}
 
     @pytest.mark.parametrize("read", [read_run, read_qrels])
-    def test_signs_are_of_the_id(self, write: Write, read: Callable[[str], Any]) -> None:
-        path = write(*objects(("a", "d", 1), ("#", "#", 2), ("#q", "# x", 3)))
+    def test_signs_are_of_the_id(self, write_lines: Write, read: Callable[[str], Any]) -> None:
+        path = write_lines(*objects(("a", "d", 1), ("#", "#", 2), ("#q", "# x", 3)))
         table = {"a": {"d": 1}, "#": {"#": 2}, "#q": {"# x": 3}}
         assert read(path).to_dict() == table
 
-    def test_no_comment_in_an_object(self, write: Write) -> None:
-        path = write(*objects(("a", "d", 1), ("#1", "d", "x")))
+    def test_no_comment_in_an_object(self, write_lines: Write) -> None:
+        path = write_lines(*objects(("a", "d", 1), ("#1", "d", "x")))
         for source in ("run", "qrels"):
             refused_everywhere(source, path, "'x'", line=2, query="#1")
 
-    def test_comment_before(self, write: Write) -> None:
-        assert_read(write("# comment", *objects(*ROWS)), TABLE)
+    def test_comment_before(self, write_lines: Write) -> None:
+        assert_read(write_lines("# comment", *objects(*ROWS)), TABLE)
 
-    def test_escaped_document_twice(self, write: Write) -> None:
+    def test_escaped_document_twice(self, write_lines: Write) -> None:
         row = '{"query-id": "q1", "corpus-id": "\\u00e9", "score": %d}'
-        path = write(row % 2, row % 1)
+        path = write_lines(row % 2, row % 1)
         refused_everywhere("run", path, "in line 1", line=2, document="é")
 
-    def test_first_line_is_deep(self, write: Write) -> None:
+    def test_first_line_is_deep(self, write_lines: Write) -> None:
         for source in ("run", "qrels"):
-            refused_everywhere(source, write('{"a":' + "[" * 100_000), line=1)
+            refused_everywhere(source, write_lines('{"a":' + "[" * 100_000), line=1)
 
-    def test_keys_in_any_order_and_others_beside(self, write: Write) -> None:
+    def test_keys_in_any_order_and_others_beside(self, write_lines: Write) -> None:
         lines = ['{"score": 1, "x": [{}], "corpus-id": "d1", "query-id": "q1"}',
                  '{"query-id": "q1", "corpus-id": "d2", "score": 0}']  # fmt: skip
-        assert_read(write(*lines), {"q1": {"d1": 1, "d2": 0}})
+        assert_read(write_lines(*lines), {"q1": {"d1": 1, "d2": 0}})
 
     @pytest.mark.parametrize(
         ("line", "fact"),
@@ -222,20 +209,22 @@ class TestJson:
         ],
         ids=lambda text: repr(text)[:60],
     )
-    def test_bad_line(self, write: Write, line: str, fact: str) -> None:
-        path = write(*objects(*ROWS), line, *objects(("z", "d", 1)))
+    def test_bad_line(self, write_lines: Write, line: str, fact: str) -> None:
+        path = write_lines(*objects(*ROWS), line, *objects(("z", "d", 1)))
         for source in ("run", "qrels"):
             refused_everywhere(source, path, fact, line=13)
 
-    def test_unknown_keys(self, write: Write) -> None:
+    def test_unknown_keys(self, write_lines: Write) -> None:
         for source in ("run", "qrels"):
-            refused_everywhere(source, write('{"q1": {"d1": 1}}'), "none of query, document and")
+            refused_everywhere(
+                source, write_lines('{"q1": {"d1": 1}}'), "none of query, document and"
+            )
 
-    def test_no_ranks(self, write: Write) -> None:
-        path = write(*objects(*ROWS))
+    def test_no_ranks(self, write_lines: Write) -> None:
+        path = write_lines(*objects(*ROWS))
         refused_everywhere("run", path, "is for runs in the forms of TREC", order_by="rank")
 
 
-def test_query_that_starts_like_parquet(write: Write) -> None:
-    path = write("PAR1 Q0 d1 1 2.5 t", "PAR1 Q0 d2 2 1.5 t")
+def test_query_that_starts_like_parquet(write_lines: Write) -> None:
+    path = write_lines("PAR1 Q0 d1 1 2.5 t", "PAR1 Q0 d2 2 1.5 t")
     assert read_run(path).to_dict() == {"PAR1": {"d1": 2.5, "d2": 1.5}}

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from doors import WAYS, refused_everywhere, take
+from doors import refused_everywhere
 from refusal import refused
 
 from irbatch import read_qrels, read_run
@@ -22,14 +22,7 @@ from irbatch.formats import streams
 LINES = [b"q%d Q0 d%d %d %d t\n" % (i // 40, i, i % 40, -i * i) for i in range(280)]
 GIANT = 5 << 20  # more than a piece
 Pack = Callable[[bytes], bytes]
-
-
-@pytest.fixture(params=WAYS)
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    take(request.param, monkeypatch)
-    if request.param == "pieces":  # of 64 bytes giant lines would have too many
-        monkeypatch.setattr(streams, "PIECE", 1 << 14)
-    return str(request.param)
+PIECE = 1 << 14  # bytes, for `way`: of 64 there would be too many
 
 
 @pytest.fixture

@@ -6,43 +6,28 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from doors import WAYS, refused_everywhere, take
+from doors import refused_everywhere
 from refusal import refused
 
 from irbatch import evaluate, read_run
 
 Write = Callable[..., str]
-
-
-@pytest.fixture(params=WAYS, autouse=True)
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    take(request.param, monkeypatch)
-    return str(request.param)
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def written(*lines: str | bytes, end: bytes = b"\n") -> str:
-        encoded = [each.encode() if isinstance(each, str) else each for each in lines]
-        (tmp_path / "file").write_bytes(b"".join(each + end for each in encoded))
-        return str(tmp_path / "file")
-
-    return written
+pytestmark = pytest.mark.usefixtures("way")
 
 
 @pytest.mark.parametrize("order_by", ["score", "rank"])
 @pytest.mark.parametrize("first", [0, 1, 5])
-def test_marco(write: Write, first: int, order_by: str) -> None:
-    path = write(*(f"q{q}\td{i}\t{first + i}" for q in (1, 2) for i in range(30)))
+def test_marco(write_lines: Write, first: int, order_by: str) -> None:
+    path = write_lines(*(f"q{q}\td{i}\t{first + i}" for q in (1, 2) for i in range(30)))
     ranking = {f"d{i}": -float(first + i) for i in range(30)}
     assert read_run(path, order_by=order_by).to_dict() == {"q1": ranking, "q2": ranking}
     qrels = {"q1": {"d3": 1}, "q2": {"d0": 1}}
     assert evaluate(qrels, path, "RR", order_by=order_by)["RR"] == (1 / 4 + 1) / 2
 
 
-def test_marco_equal_ranks(write: Write) -> None:
+def test_marco_equal_ranks(write_lines: Write) -> None:
     """Documents of one rank stand in the order of ids, as those of one score."""
-    path = write("q1 a 1", "q1 b 1", "q1 c 2")
+    path = write_lines("q1 a 1", "q1 b 1", "q1 c 2")
     assert evaluate({"q1": {"a": 1}}, path, "RR")["RR"] == 1 / 2
     assert evaluate({"q1": {"b": 1}}, path, "RR")["RR"] == 1
 
@@ -58,44 +43,44 @@ def test_marco_equal_ranks(write: Write) -> None:
     ],
     ids=repr,
 )  # fmt: skip
-def test_marco_bad_line(write: Write, line: str, fact: str) -> None:
-    path = write(*(f"q1 m{i} {i}" for i in range(30)), line, "q2 d 1")
+def test_marco_bad_line(write_lines: Write, line: str, fact: str) -> None:
+    path = write_lines(*(f"q1 m{i} {i}" for i in range(30)), line, "q2 d 1")
     refused_everywhere("run", path, fact, line=31)
-    path = write(line, *(f"q1 m{i} {i}" for i in range(30)))
+    path = write_lines(line, *(f"q1 m{i} {i}" for i in range(30)))
     refused(lambda: read_run(path), "run", path=path)
 
 
-def test_comment_before_marco(write: Write) -> None:
-    assert read_run(write("#comment", "1 2 1")).to_dict() == {"1": {"2": -1}}
+def test_comment_before_marco(write_lines: Write) -> None:
+    assert read_run(write_lines("#comment", "1 2 1")).to_dict() == {"1": {"2": -1}}
 
 
-def test_marco_is_no_qrels(write: Write) -> None:
-    refused_everywhere("qrels", write("q1 d1 1"), "3 columns where 4")
+def test_marco_is_no_qrels(write_lines: Write) -> None:
+    refused_everywhere("qrels", write_lines("q1 d1 1"), "3 columns where 4")
 
 
-def test_order_by_rank(write: Write) -> None:
+def test_order_by_rank(write_lines: Write) -> None:
     rows = [f"q1 Q0 d{i} {i + 1} {i} t" for i in range(30)]
-    path = write(*rows)
+    path = write_lines(*rows)
     expected = {f"d{i}": -float(i + 1) for i in range(30)}
     assert read_run(path, order_by="rank").to_dict() == {"q1": expected}
     found = evaluate({"q1": {"d1": 1}}, path, "RR", order_by="rank")
     assert found["RR"] == 0.5
     assert "rank ascending" in str(found.settings)
     # What a score is doesn't matter then.
-    path = write(*rows, "q1 Q0 e 31 none t")
+    path = write_lines(*rows, "q1 Q0 e 31 none t")
     assert len(read_run(path, order_by="rank").to_dict()["q1"]) == 31
     refused_everywhere("run", path, "score 'none' is not a number", line=31)
 
 
 @pytest.mark.parametrize("rank", ["-1", "1.5", "x", "inf", "nan", "9007199254740993"])
-def test_bad_ranks(write: Write, rank: str) -> None:
-    path = write(*(f"q1 Q0 m{i} {i} {-i} t" for i in range(30)), f"q1 Q0 d {rank} 1 t")
+def test_bad_ranks(write_lines: Write, rank: str) -> None:
+    path = write_lines(*(f"q1 Q0 m{i} {i} {-i} t" for i in range(30)), f"q1 Q0 d {rank} 1 t")
     fields = {"order_by": "rank", "line": 31, "query": "q1"}
     refused_everywhere("run", path, "rank", rank[:16], **fields)
 
 
-def test_other_orders(write: Write) -> None:
-    path = write("q1 Q0 d1 1 1 t")
+def test_other_orders(write_lines: Write) -> None:
+    path = write_lines("q1 Q0 d1 1 1 t")
     refused(lambda: read_run(path, order_by="tag"), "'tag' is not one of score, rank")
     refused(lambda: evaluate({"q1": {"d1": 1}}, path, "RR", order_by=""), "'' is not one of")
     run = read_run(path)

@@ -5,33 +5,17 @@ from __future__ import annotations
 import gzip
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from doors import WAYS, piped_input, take
+from doors import piped_input, take
 
 from irbatch import InputWarning, evaluate, evaluate_runs, read_qrels, read_run
 from irbatch.formats import streams
 
 QRELS = {"q0": {"d0": 1}, "q1": {"d1": 1}}
 Write = Callable[[bytes], str]
-
-
-@pytest.fixture(params=WAYS, autouse=True)
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    take(request.param, monkeypatch)
-    if request.param == "pieces":
-        monkeypatch.setattr(streams, "PIECE", 200)
-    return str(request.param)
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def written(data: bytes) -> str:
-        (tmp_path / "file").write_bytes(data)
-        return str(tmp_path / "file")
-
-    return written
+PIECE = 200  # bytes, for `way`
+pytestmark = pytest.mark.usefixtures("way")
 
 
 CALLER = "caller.py"  # what the file is called in which a door is opened
