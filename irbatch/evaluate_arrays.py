@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.averaging import Answers, compute_values, evaluate_blocks
-from irbatch.errors import InputError, InputWarning
+from irbatch.errors import InputError, warn
 from irbatch.evaluate import Cutoffs, Wishes
 from irbatch.ids import same_kind
 from irbatch.measures import Plan, parse_measures
@@ -114,11 +113,9 @@ def evaluate_matrix(
     queries = _check_query_ids(query_ids)
     labels = LabelRows(relevance, lengths, queries)
     if lengths is None and labels.ends_in(-1):
-        warnings.warn(
+        warn(
             "rows end in label -1, which counts as a judged document of no use; "
-            "if it is padding, say so with lengths=",
-            InputWarning,
-            stacklevel=2,
+            "if it is padding, say so with lengths="
         )
     if n_relevant is not None:
         if judged is not None:

@@ -11,6 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.extras import imported
+
 __all__ = ["Column", "Counts", "Results"]
 
 SHOWN_DIGITS = 4
@@ -158,10 +160,7 @@ class Results:
         Raises:
             ImportError: naming the extra, when pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError as missing:
-            raise ImportError("for frames: pip install 'irbatch[pandas]'") from missing
+        pd = imported("frames", "pandas", "pandas")
         index = pd.Index(self.query_ids, name="query")
         return pd.DataFrame(self.values.copy(), index=index, columns=self.measures)
 
@@ -171,10 +170,7 @@ class Results:
         Raises:
             ImportError: naming the extra, when polars is not installed.
         """
-        try:
-            import polars as pl
-        except ImportError as missing:
-            raise ImportError("for frames: pip install 'irbatch[polars]'") from missing
+        pl = imported("frames", "polars", "polars")
         columns = {name: self.values[:, i].copy() for i, name in enumerate(self.measures)}
         return pl.DataFrame({"query": self.query_ids, **columns})
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from irbatch.jit import as_input
 
-__all__ = ["Texts"]
+__all__ = ["NO_TEXTS", "Texts", "ends_of"]
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -83,3 +83,6 @@ def ends_of(sizes: npt.NDArray[np.int64] | Iterable[int]) -> Ints:
     ends = np.zeros(sizes.size + 1, np.int64)
     np.cumsum(sizes, out=ends[1:])
     return ends
+
+
+NO_TEXTS = Texts(np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.int32))

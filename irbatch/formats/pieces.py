@@ -88,12 +88,12 @@ class Piece:
             parsed.groups[:, 0].copy(),
             Texts(parsed.ids, parsed.starts, parsed.lengths),
             -parsed.values if form.is_ranked else parsed.values,
-            counts[LINES],
-            tuple(filter(None, (tag, other))),
-            last,
-            tuple(itertools.compress(queries, parsed.groups[:, 3].tolist())),
-            bool(queries) and parsed.groups[0, 3] == REVERSED,
-            bool(queries) and counts[FRACTIONS] == len(queries),
+            lines=counts[LINES],
+            tags=tuple(filter(None, (tag, other))),
+            last_tag=last,
+            contradicting=tuple(itertools.compress(queries, parsed.groups[:, 3].tolist())),
+            reversed=bool(queries) and parsed.groups[0, 3] == REVERSED,
+            fractional=bool(queries) and counts[FRACTIONS] == len(queries),
         )
 
     @classmethod
@@ -104,13 +104,13 @@ class Piece:
             firsts,
             Texts.of(rows.documents),
             np.array(rows.values, np.float64),
-            lines,
-            tuple(rows.tags)[:2],
-            rows.last_tag,
-            tuple(rows.contradicting()),
-            rows.reversed(),
-            rows.fractional,
-            tuple(rows.problems),
+            lines=lines,
+            tags=tuple(rows.tags)[:2],
+            last_tag=rows.last_tag,
+            contradicting=tuple(rows.contradicting()),
+            reversed=rows.reversed(),
+            fractional=rows.fractional,
+            problems=tuple(rows.problems),
         )
 
     @functools.cached_property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import os
 import re
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from irbatch.errors import InputError
+from irbatch.extras import imported
 
 __all__ = ["LONGEST_LINE", "Input", "numbered_lines", "open_input"]
 
@@ -165,7 +165,15 @@ class Input:
         """Return what opens the archive, if it is one."""
         for magic, modules in ARCHIVES.items():
             if magic.match(self.head):
-                return _opener(modules, self)
+                try:
+                    opened: Callable[[BinaryIO], BinaryIO] = imported(
+                        "archives", "io", *modules
+                    ).open
+                except ImportError:  # of the others one is Python's own
+                    raise self._problem(
+                        "is compressed with zstd; to read it: pip install 'irbatch[io]'"
+                    ) from None
+                return opened
         return lambda raw: raw
 
     def _problem(self, message: str, line: int | None = None) -> InputError:
@@ -198,20 +206,6 @@ class _Pipe(io.RawIOBase):
     def tell(self) -> int:
         """Return how many bytes were read."""
         return self._count
-
-
-def _opener(modules: tuple[str, ...], file: Input) -> Callable[[BinaryIO], BinaryIO]:
-    for name in modules:
-        try:
-            opened: Callable[[BinaryIO], BinaryIO] = importlib.import_module(name).open
-        except ImportError:
-            continue
-        return opened
-    raise InputError(
-        "is compressed with zstd; to read it: pip install 'irbatch[io]'",
-        source=file.source,
-        path=file.path,
-    )
 
 
 @contextmanager

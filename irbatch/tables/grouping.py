@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from irbatch.jit import as_input, kernel
 from irbatch.tables.table import Documents
-from irbatch.texts import Texts, ends_of
+from irbatch.texts import NO_TEXTS, Texts, ends_of
 from irbatch.threads import map_ranges
 
 __all__ = ["group_rows"]
@@ -18,7 +18,6 @@ Lengths = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 
 NO_NUMBERS = np.empty(0, np.int64)
-NO_TEXTS = Texts.of([])
 
 
 def group_rows(ids: Documents) -> tuple[Ints, Ints, Ints | None]:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.jit import kernel
-from irbatch.texts import Texts
+from irbatch.texts import NO_TEXTS, Texts
 from irbatch.threads import map_ranges
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ Documents = Texts | Ints  # a column of document ids
 
 # Slots per document: where most of those looked for are not there, a miss should end at once.
 DENSE, SPARSE = 3, 8
-
-NO_TEXTS = Texts(np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.int32))
 
 
 def mark_rows(

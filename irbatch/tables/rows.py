@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.errors import InputError, InputWarning
+from irbatch.errors import InputError, warn
 from irbatch.ids import kinds_of, same_kind
 from irbatch.numbers import NUMBER_ERRORS, as_floats, number_problem
 
@@ -77,11 +76,9 @@ def pieces(
     elif not some:
         raise InputError("there are no documents to write", source=source, path=name)
     if empty:
-        warnings.warn(
+        warn(
             f"{len(empty)} queries of the {source} have no documents, such as {empty[0]!r}, and "
-            "are not in what is written",
-            InputWarning,
-            stacklevel=2,
+            "are not in what is written"
         )
 
 

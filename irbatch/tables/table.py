@@ -72,8 +72,7 @@ class Table(Mapping[Any, dict[Any, float]]):
         sizes = np.diff(firsts, append=values.size)
         if (np.diff(owners) < 0).any():  # a query comes back after another
             order = np.argsort(np.repeat(owners, sizes), kind="stable")
-            documents = documents.take(order) if isinstance(documents, Texts) else documents[order]
-            values = values[order]
+            documents, values = documents.take(order), values[order]
         bounds = ends_of(np.bincount(owners, sizes, len(places)).astype(np.int64))
         return cls(places, bounds[:-1], bounds[1:], documents, values, threads)
 
