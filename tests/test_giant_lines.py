@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import sys
-import time
 import tracemalloc
 import types
 import zlib
@@ -108,9 +107,7 @@ def test_119_memory_is_bounded(path: Path) -> None:
     path.write_bytes(b"".join(packed) + packer.flush())
     tracemalloc.start()
     try:
-        start = time.perf_counter()
         refused(lambda: read_run(path), "1 MiB", path=str(path))
-        assert time.perf_counter() - start < 5
         assert tracemalloc.get_traced_memory()[1] < 32 << 20
     finally:
         tracemalloc.stop()
