@@ -1,4 +1,4 @@
-"""The public verbs for input without scored ids: id lists, labels, score matrices."""
+"""The public verbs for input without scores: id lists, and labels in rank order."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from irbatch.measures import Plan, parse_measures
 from irbatch.pack import Block, pack_run
 from irbatch.pack.labels import pack_labels
 from irbatch.pack.rows import LabelRows
-from irbatch.pack.scores import rank_by_score
 from irbatch.pack.table import pack_ranked
 from irbatch.qrels import Qrels
 from irbatch.results import Counts, Results
 from irbatch.runs import Run
+from irbatch.score_matrices import list_query_ids
 from irbatch.settings import Settings
 from irbatch.tables.columns import IdOverflowError
 from irbatch.tables.id_lists import read_id_lists, read_large_ids
 
-__all__ = ["evaluate_ids", "evaluate_matrix", "evaluate_scores"]
+__all__ = ["evaluate_ids", "evaluate_matrix"]
 
 
 def evaluate_ids(
@@ -110,7 +110,7 @@ def evaluate_matrix(
     """
     settings = Settings(no_relevant=no_relevant)
     plan = Plan(parse_measures(measures, cutoffs))
-    queries = _check_query_ids(query_ids)
+    queries = list_query_ids(query_ids)
     labels = LabelRows(relevance, lengths, queries)
     if lengths is None and labels.ends_in(-1):
         warn(
@@ -130,43 +130,6 @@ def evaluate_matrix(
     return _evaluate_labels(plan, labels, everything, settings, "as given", threads)
 
 
-def evaluate_scores(
-    scores: Any,
-    relevance: Any,
-    measures: Wishes,
-    cutoffs: Cutoffs = None,
-    *,
-    ties: str = "error",
-    query_ids: Sequence[Any] | None = None,
-    no_relevant: str = "zero",
-    threads: int | None = None,
-) -> Results:
-    """Evaluate a score for every candidate of every query.
-
-    All relevant documents are taken to be among the candidates.
-
-    Args:
-        scores: ``(queries, candidates)`` real numbers; higher is better.
-        relevance: the candidates' labels, of the same shape.
-        measures, cutoffs, no_relevant, threads: as in `irbatch.evaluate`.
-        ties: what decides among equal scores of different labels: ``"pessimistic"`` puts lower
-            labels first, ``"optimistic"`` higher ones, ``"index"`` earlier columns; ``"error"``
-            refuses.
-        query_ids: the queries' ids; default 0, 1, ….
-
-    Raises:
-        InputError: for shapes that don't match, scores that are no numbers, or refused ties.
-
-    >>> evaluate_scores([[0.1, 0.9, 0.4]], [[1, 0, 1]], "RR P@2").mean()
-    {'RR': 0.5, 'P@2': 0.5}
-    """
-    settings = Settings(no_relevant=no_relevant)
-    plan = Plan(parse_measures(measures, cutoffs))
-    labels = rank_by_score(scores, relevance, ties, _check_query_ids(query_ids))
-    order = f"score descending, ties: {ties}"
-    return _evaluate_labels(plan, labels, None, settings, order, threads)
-
-
 def _evaluate_labels(
     plan: Plan,
     labels: LabelRows,
@@ -180,18 +143,6 @@ def _evaluate_labels(
     values, without, empty, _ = compute_values(plan, blocks, n, settings, threads)
     counts = Counts(n, n, n, 0, 0, int(without.sum()), int(empty.sum()))
     return Results(values, labels.queries, plan.measures, counts, settings.signature(order))
-
-
-def _check_query_ids(query_ids: Any) -> list[Any] | None:
-    """Return the ids given as a list."""
-    if query_ids is None:
-        return None
-    if isinstance(query_ids, str | AbstractSet | Mapping) or not isinstance(query_ids, Iterable):
-        raise InputError(f"ids are a sequence, not a {type(query_ids).__name__}",
-                         source="query_ids")  # fmt: skip
-    ids = query_ids.tolist() if isinstance(query_ids, np.ndarray) else list(query_ids)
-    same_kind(ids, "query", "query_ids")
-    return ids
 
 
 def _ones(n_relevant: Any, labels: LabelRows) -> list[np.ndarray[Any, Any]]:

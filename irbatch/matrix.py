@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BYTE_LEVELS", "NEGATIVE", "PAD", "UNJUDGED", "RelevanceMatrix", "plan_blocks"]
+__all__ = ["BYTE_LEVELS", "NEGATIVE", "PAD", "UNJUDGED", "RelevanceMatrix", "Ties", "plan_blocks"]
 
 UNJUDGED = -1  # no judgment for this document
 NEGATIVE = -2  # judged with a grade below 0: judged, never relevant, gain 0
@@ -23,6 +24,22 @@ BYTE_LEVELS = 127  # as many levels as an int8 code tells apart
 # Codes and level counts of one block. With the 8 bytes a score they were packed from, about a
 # core's share of the last cache (python -m benchmarks --only dicts).
 BLOCK_BYTES = 2 << 20
+
+
+class Ties(NamedTuple):
+    """Ranks whose documents could stand in any order, since they share a score.
+
+    Only those among which the order matters: their codes are not all the same.
+
+    Args:
+        rows: int64 ``(ties,)``, the query of each; ascending.
+        begins, ends: int64 ``(ties,)``, its first rank less one, and its last; ascending within a
+            row.
+    """
+
+    rows: npt.NDArray[np.int64]
+    begins: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +54,7 @@ class RelevanceMatrix:
         judged: int64 ``(queries, levels)``, how many documents were judged at each level,
             retrieved or not: the source of every denominator and of the ideal ranking.
         complete: whether every retrieved document is judged, as labels given for all are.
+        ties: where the order was not decided; `codes` has one of those possible.
     """
 
     codes: npt.NDArray[np.signedinteger]
@@ -44,6 +62,7 @@ class RelevanceMatrix:
     retrieved: npt.NDArray[np.int64]
     judged: npt.NDArray[np.int64]
     complete: bool = False
+    ties: Ties | None = None
 
     @classmethod
     def unjudged(
@@ -91,7 +110,13 @@ class RelevanceMatrix:
         retrieved = kept.sum(axis=1)
         codes = np.full_like(self.codes, PAD)
         codes[np.arange(self.depth) < retrieved[:, None]] = self.codes[kept]
-        return RelevanceMatrix(codes, self.levels, retrieved, self.judged, complete=True)
+        ties = None
+        if self.ties is not None:
+            before = np.cumsum(kept, axis=1, dtype=np.int64)
+            rows, begins, ends = self.ties
+            begins = np.where(begins > 0, before[rows, begins - 1], 0)
+            ties = Ties(rows, begins, before[rows, ends - 1])
+        return RelevanceMatrix(codes, self.levels, retrieved, self.judged, True, ties)
 
 
 def code_dtype(n_levels: int) -> np.dtype[np.signedinteger]:

@@ -127,6 +127,17 @@ class PrefixStatistics:
         return _frozen(np.where(first_hit <= self.cutoff, first_hit, 0.0))
 
     @cached_property
+    def any_hit(self) -> Array:
+        """1 where there is a hit, else 0."""
+        return _frozen((self.hits > 0).astype(np.float64))
+
+    @cached_property
+    def reciprocal_rank(self) -> Array:
+        """1 over `first_hit`, 0 if there is no hit."""
+        nothing = np.zeros_like(self.first_hit)
+        return _frozen(np.divide(1.0, self.first_hit, out=nothing, where=self.first_hit > 0))
+
+    @cached_property
     def hits_at_relevant(self) -> Array:
         """Hits among the first min(k, `relevant`) documents."""
         of_all = self._of_queries(self._scan.hits_at_relevant)

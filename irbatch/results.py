@@ -48,6 +48,7 @@ class Counts:
         extra: in the run only; they are ignored.
         no_relevant: averaged ones without a document of grade 1 or more.
         empty: answered ones whose ranking is empty.
+        tied: those whose values depend on the order of documents that share a score.
     """
 
     queries: int
@@ -57,6 +58,7 @@ class Counts:
     extra: int
     no_relevant: int
     empty: int
+    tied: int = 0
 
 
 class Results:
@@ -261,6 +263,7 @@ class Results:
             (counts.missing, "missing from the run"),
             (counts.extra, "only in the run, ignored"),
             (counts.no_relevant, "without relevant documents"),
+            (counts.tied, "with ties that matter"),
         ]
         return [f"{_many(number, 'query')} {what}" for number, what in said if number]
 

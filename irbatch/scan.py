@@ -16,11 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.jit import kernel
+from irbatch.listed import ListedMatrix
 from irbatch.matrix import NEGATIVE, UNJUDGED, WORD, RelevanceMatrix
 from irbatch.prefix import Scan, ScanRequest
 from irbatch.threads import map_ranges
 
-__all__ = ["scan"]
+__all__ = ["choose_blank", "find_lowest_relevant", "scan", "tabulate_gains"]
 
 DEEPEST = 2**62  # more ranks than any ranking has
 
@@ -58,57 +59,82 @@ def scan(matrix: RelevanceMatrix, request: ScanRequest, threads: int | None = No
         ideal_gain=np.empty((graded, *at_cutoffs)),
         ideal_discounted_gain=np.empty((graded, *at_cutoffs)),
     )
-    arguments = (*_inputs(matrix, request, cutoffs), *_outputs(result))
+    rows = _rows(matrix, request)
+    codes, listed = rows[0], rows[-1]
+    arguments = (*rows, *_inputs(matrix, request, cutoffs), *_outputs(result))
     # In plain Python a word costs about one cell, a judged document about ten a statistic.
     documents = int(matrix.judged[:, int(matrix.complete) :].sum()) + queries
-    work = matrix.codes.nbytes // WORD + 10 * documents * (1 + binary + 2 * graded)
+    work = codes.nbytes // WORD + 10 * documents * (1 + binary + 2 * graded)
     map_ranges(
         lambda start, stop: _scan_rows.run(work, *arguments, start, stop),
         queries,
-        cells=matrix.codes.size,
+        cells=codes.size + 10 * listed.size,
         threads=threads,
     )
     return result
 
 
+def _rows(matrix: RelevanceMatrix, request: ScanRequest) -> tuple[Any, ...]:
+    """Return what there is of the ranks: cells to walk, or documents that are listed already.
+
+    Returns:
+        Codes; the same as words; the code passed over, and a word of it; whether all documents
+        are judged; and where each query's listed documents begin, their ranks and codes. Either
+        the codes or the list is empty.
+    """
+    code = choose_blank(matrix, request)
+    none = np.empty(0, np.int64)
+    if isinstance(matrix, ListedMatrix) and code == 0:
+        codes = np.empty((matrix.retrieved.size, 0), np.int8)
+        listed = matrix.starts, matrix.ranks, matrix.listed
+    else:
+        codes, listed = matrix.codes, (none, none, none)
+    word = np.full(WORD // codes.itemsize, code, codes.dtype).view(np.int64)[0]
+    return codes, codes.view(np.int64), code, int(word), matrix.complete, *listed
+
+
 def _inputs(matrix: RelevanceMatrix, request: ScanRequest, cutoffs: Ints) -> tuple[Any, ...]:
-    """Turn the request into the arrays the kernel walks."""
+    """Turn the request into the arrays the kernel reads."""
     levels = matrix.levels
-    gains = np.empty((len(request.weightings), levels.size))
-    for row, weighting in zip(gains, request.weightings, strict=True):
-        row[:] = weighting.gain(levels)
+    gains = tabulate_gains(levels, request)
     # Levels from the highest gain down: the ideal ranking. Equal gains in any order sum the same.
     ideal_order = np.argsort(-gains, axis=1, kind="stable")
     deepest = max(matrix.depth, int(matrix.judged.sum(axis=1).max(initial=0)), 1)
     divisors = np.stack([each.discount(deepest)[:deepest] for each in request.weightings])
-    lowest_relevant = np.searchsorted(levels, np.asarray(request.thresholds, np.float64))
     return (
-        matrix.codes,
-        matrix.codes.view(np.int64),
-        *_blank(matrix, lowest_relevant, gains),
         np.minimum(matrix.retrieved, cutoffs[-1]),
         matrix.judged,
         cutoffs,
-        lowest_relevant,
+        find_lowest_relevant(levels, request),
         gains,
         ideal_order,
         divisors,
     )
 
 
-def _blank(matrix: RelevanceMatrix, lowest_relevant: Ints, gains: Floats) -> tuple[int, int, bool]:
+def tabulate_gains(levels: Floats, request: ScanRequest) -> Floats:
+    """Return the gain of each level under each weighting, float64 ``(weightings, levels)``."""
+    gains = np.empty((len(request.weightings), levels.size))
+    for row, weighting in zip(gains, request.weightings, strict=True):
+        row[:] = weighting.gain(levels)
+    return gains
+
+
+def find_lowest_relevant(levels: Floats, request: ScanRequest) -> Ints:
+    """Return the lowest relevant level at each threshold, int64 ``(thresholds,)``."""
+    return np.searchsorted(levels, np.asarray(request.thresholds, np.float64)).astype(np.int64)
+
+
+def choose_blank(matrix: RelevanceMatrix, request: ScanRequest) -> int:
     """Choose the code that is passed over: the most frequent one that adds to no statistic.
 
     Unjudged documents, as a rule. Where all are judged, and their number needs no counting, it is
     the lowest level, if none of the measures sees relevance or gain in it.
-
-    Returns:
-        The code; a word of it; and whether all documents are judged.
     """
-    useless = matrix.levels.size > 0 and lowest_relevant.min() > 0 and not gains[:, 0].any()
-    code = 0 if matrix.complete and useless else UNJUDGED
-    word = np.full(WORD // matrix.codes.itemsize, code, matrix.codes.dtype).view(np.int64)[0]
-    return code, int(word), matrix.complete
+    levels = matrix.levels
+    useless = levels.size > 0 and find_lowest_relevant(levels, request).min() > 0
+    useless = useless and not tabulate_gains(levels, request)[:, 0].any()
+    return 0 if matrix.complete and useless else UNJUDGED
 
 
 def _outputs(result: Scan) -> tuple[Any, ...]:
@@ -130,6 +156,7 @@ def _outputs(result: Scan) -> tuple[Any, ...]:
 @kernel
 def _scan_rows(
     codes: Codes, words: Ints, blank: int, blank_word: int, complete: bool,
+    starts: Ints, listed_ranks: Ints, listed_codes: Ints,
     lengths: Ints, level_counts: Ints, cutoffs: Ints,
     lowest_relevant: Ints, gains: Floats, ideal_order: Ints, divisors: Floats,
     judged: Counts, negative: Counts, hits: Counts, precision_sum: Floats,
@@ -142,7 +169,16 @@ def _scan_rows(
     found = np.empty(codes.shape[1], np.int64)
     places = np.empty(words.shape[1], np.int64)
     for q in range(start, stop):
-        n = _collect_judged(codes[q], words[q], blank, blank_word, lengths[q], places, ranks, found)
+        if starts.size > 0:
+            ranks = listed_ranks[starts[q] : starts[q + 1]]
+            found = listed_codes[starts[q] : starts[q + 1]]
+            n = ranks.size
+        else:
+            n = _collect_judged(
+                codes[q], words[q], blank, blank_word, lengths[q], places, ranks, found
+            )
+        while n > 0 and ranks[n - 1] > lengths[q]:  # beyond the last cutoff, or the end
+            n -= 1
         _count_judged(ranks, found, n, cutoffs, complete, lengths[q], judged[q], negative[q])
         for t in range(lowest_relevant.size):
             total = 0
@@ -184,8 +220,6 @@ def _collect_judged(
             ranks[n] = i + 1
             found[n] = codes[i]
             n += codes[i] != blank
-    while n > 0 and ranks[n - 1] > length:  # what the last word holds past the end
-        n -= 1
     return n
 
 

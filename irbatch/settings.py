@@ -13,16 +13,20 @@ from irbatch.measures import REL, VERSIONS
 from irbatch.ranking import SCORE_DTYPES
 from irbatch.version import __version__
 
-__all__ = ["Progress", "Settings", "check_option"]
+__all__ = ["TIES", "Progress", "Settings", "check_option", "check_ties"]
 
 Progress = Callable[[int, int], object]
 """Called with the number of queries done and the number there are."""
+
+TIES = ("expected", "pessimistic", "optimistic", "index", "id", "id_ascending", "error")
+"""What may become of documents that share a score, see `irbatch.evaluate_scores`."""
 
 OPTIONS: dict[str, tuple[Any, ...]] = {
     "missing": ("zero", "skip", "error"),
     "no_relevant": ("zero", "skip"),
     "judged_only": (False, True),
     "score_dtype": SCORE_DTYPES,
+    "ties": TIES,
     "trec_eval": (None, *VERSIONS),
 }
 # What is meant when nothing is said: on its own, or to be as a version of trec_eval is.
@@ -46,6 +50,7 @@ class Settings:
         score_dtype: the precision in which scores are compared; ``"float32"`` is trec_eval 9's.
         rel: the least relevant grade, for measures that are given none; None is 1, of whole
             grades.
+        ties: what becomes of documents that share a score.
         max_depth: documents beyond this rank are not there.
         trec_eval: the version of trec_eval whose conventions hold, or None.
 
@@ -57,6 +62,7 @@ class Settings:
     no_relevant: str = "zero"
     judged_only: bool = False
     score_dtype: str = "float64"
+    ties: str = "id"
     rel: float | None = None
     max_depth: int | None = None
     trec_eval: str | None = None
@@ -124,7 +130,17 @@ class Settings:
     def order(self, by: str = "score") -> str:
         """Describe the order of documents that have ids and scores, or ranks."""
         first = "rank ascending" if by == "rank" else f"score ({self.score_dtype}) descending"
-        return f"{first}, then document id descending"
+        then = {"id": "then document id descending", "id_ascending": "then document id ascending"}
+        return f"{first}, {then.get(self.ties, f'ties: {self.ties}')}"
+
+
+def check_ties(ties: object) -> None:
+    """Refuse what is no policy for ties.
+
+    Raises:
+        InputError: naming those there are.
+    """
+    check_option("ties", ties)
 
 
 def check_option(name: str, value: object) -> None:

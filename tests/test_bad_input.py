@@ -72,7 +72,7 @@ ENTRANCES: list[Any] = [
     ),
     *(
         pytest.param(evaluate_scores, (SCORES, abs(LABELS), WISHES), {"ties": ties}, id=ties)
-        for ties in ("error", "pessimistic", "optimistic", "index")
+        for ties in ("error", "expected", "pessimistic", "optimistic", "index")
     ),
 ]
 
@@ -236,7 +236,7 @@ calls = [
     lambda: irbatch.evaluate_matrix([[1]], "RR", lengths=[2]),
     lambda: irbatch.evaluate_matrix([[1]], "RR", n_relevant=[0]),
     lambda: irbatch.evaluate_scores([[1, 2]], [[1]], "RR"),
-    lambda: irbatch.evaluate_scores([[1, 1]], [[1, 0]], "RR"),
+    lambda: irbatch.evaluate_scores([[1, 1]], [[1, 0]], "RR", ties="error"),
     lambda: irbatch.read_run("no such file"),
 ]
 refused = 0

@@ -1,12 +1,13 @@
 """Score matrices: scores, shapes, ties and layouts."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import pytest
 from refusal import ANYTHING, refused
 
-from irbatch import evaluate_scores
+from irbatch import InputWarning, evaluate_scores
 
 LABELS = [[1, 0, 0]]
 masked = np.ma.array
@@ -15,12 +16,12 @@ masked = np.ma.array
 @pytest.mark.parametrize(
     ("scores", "facts"),
     [
-        pytest.param([3, 2, 1], ("(3,)", "(1, 3)"), id="1-D"),
-        pytest.param(np.ones((1, 3, 1)), ("(1, 3, 1)", "(1, 3)"), id="3-D"),
+        pytest.param([3, 2, 1], ("scores", "(3,)"), id="1-D"),
+        pytest.param(np.ones((1, 3, 1)), ("scores", "(1, 3, 1)"), id="3-D"),
         pytest.param([[3, 2]], ("(1, 2)", "(1, 3)"), id="too few candidates"),
         pytest.param([[3], [2], [1]], ("(3, 1)", "(1, 3)"), id="transposed"),
         pytest.param([[3, 2, 1]] * 50, ("(50, 3)", "(1, 3)"), id="50 queries for 1"),
-        pytest.param([], ("(0,)", "(1, 3)"), id="empty"),
+        pytest.param([], ("scores", "(0,)"), id="empty"),
         pytest.param(None, ("scores",), id="None"),
         pytest.param([[3, 2, 1], [1]], ("scores",), id="ragged"),
         pytest.param([[3, None, 1]], ("scores", "object"), id="None among them"),
@@ -88,13 +89,18 @@ def test_scores_compare_in_their_own_type(scores: Any, expected: float) -> None:
     "scores", [[[0.5, 0.5, 0.5]], [[0.0, -0.0, -1.0]], [[np.inf, np.inf, 0]], [[1, 1, 1]]], ids=repr
 )
 def test_ties_are_never_decided_silently(scores: list[list[float]]) -> None:
-    facts = ("(query 0)", "ties='pessimistic'")
+    facts = ("(query 0)", "'pessimistic'")
     refused(
-        lambda: evaluate_scores(scores, LABELS, "RR"), *facts, query=0, value=scores[0][0] + 0.0
+        lambda: evaluate_scores(scores, LABELS, "RR", ties="error"),
+        *facts,
+        query=0,
+        value=scores[0][0] + 0.0,
     )
     tied = scores[0].count(scores[0][0])
-    for ties, expected in (("pessimistic", 1 / tied), ("optimistic", 1.0), ("index", 1.0)):
-        assert evaluate_scores(scores, LABELS, "RR", ties=ties)["RR"] == expected
+    with pytest.warns(InputWarning, match="collapsed") if tied == 3 else nullcontext():
+        assert evaluate_scores(scores, LABELS, "P@1")["P@1"] == 1 / tied
+        for ties, expected in (("pessimistic", 1 / tied), ("optimistic", 1.0), ("index", 1.0)):
+            assert evaluate_scores(scores, LABELS, "RR", ties=ties)["RR"] == expected
 
 
 def test_ties_among_equal_labels_decide_nothing() -> None:

@@ -78,6 +78,7 @@ class Declaration:
     aliases: tuple[str, ...]
     spellings: tuple[Spelling, ...]
     reads: str = "prefix"
+    linear: bool | Callable[..., bool] = False
     builtin: bool = False
 
     @property
@@ -153,6 +154,13 @@ class Measure:
         """Return a parameter's value."""
         default = self.declaration.parameters[parameter].default
         return dict(self.parameters).get(parameter, default)
+
+    def is_linear(self) -> bool:
+        """Tell whether expected statistics give its expected value, see `define_measure`."""
+        linear = self.declaration.linear
+        if callable(linear):
+            return linear(**{name: self[name] for name in self.declaration.own_parameters()})
+        return linear
 
     def __str__(self) -> str:
         settings = ",".join(f"{name}={_spell(value)}" for name, value in self.parameters)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.errors import InputError
-from irbatch.judged import JudgedRanks
+from irbatch.expected import Expected, expect
 from irbatch.matrix import RelevanceMatrix
+from irbatch.measures.apply import Collected, Group, apply_formula
 from irbatch.measures.declare import AS_ANY_OTHER, Measure
 from irbatch.measures.gains import make_weighting
+from irbatch.orders import orders_of
 from irbatch.prefix import FULL_DEPTH, PrefixStatistics, Scan, ScanRequest
 from irbatch.scan import scan
 
@@ -20,17 +22,6 @@ __all__ = ["Plan"]
 
 Array = npt.NDArray[np.float64]
 DEFAULT_REL = 1.0
-
-
-@dataclass(frozen=True)
-class _Group:
-    """Measures that differ in their cutoffs only."""
-
-    measure: Measure
-    threshold: float
-    weighting: tuple[object, ...]
-    depths: list[float]  # their cutoffs
-    positions: list[int]  # their places among the plan's measures
 
 
 class Plan:
@@ -47,16 +38,17 @@ class Plan:
     ) -> None:
         self.measures = tuple(measures)
         self._settled = tuple(_settle(each, defaults or {}) for each in measures)
-        groups: dict[tuple[object, ...], _Group] = {}
+        groups: dict[tuple[object, ...], Group] = {}
         for position, each in enumerate(self._settled):
             key = (each.name, each.parameters)
             if key not in groups:
-                groups[key] = _Group(each, _threshold(each), _weighting(each), [], [])
+                groups[key] = Group(each, _threshold(each), _weighting(each), [], [])
             groups[key].depths.append(_scan_cutoff(each))
             groups[key].positions.append(position)
         every = list(groups.values())
         self._of_prefixes = [each for each in every if each.measure.declaration.reads == "prefix"]
         self._of_judged = [each for each in every if each.measure.declaration.reads == "judged"]
+        self._linear = [each for each in self._of_prefixes if each.measure.is_linear()]
         self._thresholds = list(dict.fromkeys(each.threshold for each in self._of_prefixes))
         self._weightings = list(dict.fromkeys(each.weighting for each in self._of_prefixes))
         self._cutoffs = sorted({depth for each in self._of_prefixes for depth in each.depths})
@@ -84,6 +76,10 @@ class Plan:
                     value=float(fractional[0]),
                 )
 
+    def reads_cells(self, *, ties: bool) -> bool:
+        """Tell whether a measure reads every cell of a block, or every order if it has ties."""
+        return bool(self._of_judged) or (ties and bool(self._by_order[1]))
+
     def values(self, matrix: RelevanceMatrix, *, skip_no_relevant: bool = False,
                threads: int | None = None) -> Array:  # fmt: skip
         """Scan a block and compute every measure.
@@ -100,13 +96,20 @@ class Plan:
         if self._of_prefixes:
             with np.errstate(over="ignore"):  # of enormous gains; formulas' values are checked
                 scanned = scan(matrix, self._request, threads)
-            views: dict[tuple[object, ...], PrefixStatistics] = {}
-            for group in self._of_prefixes:
-                values[:, group.positions] = self._from_prefixes(group, scanned, views)
-        collected = _Collected(matrix)
+            self._from_prefixes(self._of_prefixes, scanned, values)
+            if matrix.ties is not None and matrix.ties.rows.size:
+                expected = expect(matrix, self._request, scanned)
+                of_tied = np.empty((expected.rows.size, len(self.measures)))
+                self._from_prefixes(self._linear, expected, of_tied)
+                positions = [position for group in self._linear for position in group.positions]
+                values[expected.rows[:, None], positions] = of_tied[:, positions]
+        collected = Collected(matrix)
         for group in self._of_judged:
             for depth, position in zip(group.depths, group.positions, strict=True):
-                values[:, position] = _apply(group.measure, collected.judged(group, depth), ())
+                judged = collected.judged(group, depth)
+                values[:, position] = apply_formula(group.measure, judged, ())
+        if matrix.ties is not None:
+            self._over_orders(matrix, values, threads)
         if skip_no_relevant:
             for group in (*self._of_prefixes, *self._of_judged):
                 if _looks_for_relevant(group.measure):
@@ -115,81 +118,39 @@ class Plan:
         return values
 
     def _from_prefixes(
-        self, group: _Group, scanned: Scan, views: dict[tuple[object, ...], PrefixStatistics]
-    ) -> Array:
-        """Compute a group's values, ``(queries, measures)``, from the scan.
+        self, groups: Sequence[Group], scanned: Scan | Expected, values: Array
+    ) -> None:
+        """Write the values of some groups, into ``(queries, measures)``, from the scan.
 
         Measures at the same cutoffs share what they read of it.
         """
-        key = group.threshold, group.weighting, tuple(group.depths)
-        if key not in views:
-            views[key] = scanned.select(
-                self._thresholds.index(group.threshold),
-                self._weightings.index(group.weighting),
-                [self._cutoffs.index(depth) for depth in group.depths],
-            )
-        return _apply(group.measure, views[key], (len(group.depths),))
+        views: dict[tuple[object, ...], PrefixStatistics] = {}
+        for group in groups:
+            key = group.threshold, group.weighting, tuple(group.depths)
+            if key not in views:
+                views[key] = scanned.select(
+                    self._thresholds.index(group.threshold),
+                    self._weightings.index(group.weighting),
+                    [self._cutoffs.index(depth) for depth in group.depths],
+                )
+            depths = (len(group.depths),)
+            values[:, group.positions] = apply_formula(group.measure, views[key], depths)
 
+    def _over_orders(self, matrix: RelevanceMatrix, values: Array, threads: int | None) -> None:
+        """Write the mean over orders of each measure that has no other expected value."""
+        plan, positions = self._by_order
+        if not positions:
+            return
+        for orders in orders_of(matrix):
+            of_each = [plan.values(some, threads=threads) for some in orders.matrices]
+            values[orders.row, positions] = np.concatenate(of_each).mean(axis=0)
 
-class _Collected:
-    """The judged documents of a block, collected once a cutoff."""
-
-    def __init__(self, matrix: RelevanceMatrix) -> None:
-        self._matrix = matrix
-        self._collected: dict[float, JudgedRanks] = {}
-        self._views: dict[tuple[object, ...], JudgedRanks] = {}
-
-    def judged(self, group: _Group, depth: float) -> JudgedRanks:
-        """Return what a measure reads at a cutoff."""
-        key = depth, group.threshold, group.weighting
-        if key not in self._views:
-            matrix = self._matrix if depth == FULL_DEPTH else self._matrix.truncated(int(depth))
-            weighting = make_weighting(*group.weighting)
-            gains = np.asarray(weighting.gain(matrix.levels), np.float64)
-            deepest = max(matrix.depth, int(matrix.judged.sum(axis=1).max(initial=0)), 1)
-            divisors = weighting.discount(deepest)
-            if depth in self._collected:
-                same = self._collected[depth]
-                places = same.owners, same.ranks, same.codes
-                view = JudgedRanks(matrix, group.threshold, gains, divisors, *places)
-            else:
-                view = JudgedRanks.of(matrix, group.threshold, gains, divisors)
-                self._collected[depth] = view
-            self._views[key] = view
-        return self._views[key]
-
-
-def _apply(measure: Measure, known: PrefixStatistics | JudgedRanks, at: tuple[int, ...]) -> Array:
-    """Apply a formula; check what it returns, since users write formulas too.
-
-    Args:
-        measure: whose formula.
-        known: what the formula reads.
-        at: the shape of the cutoffs that it returns values for.
-    """
-    declaration = measure.declaration
-    own = {name: measure[name] for name in declaration.own_parameters()}
-    queries = known.retrieved.shape[0]
-    try:
-        with np.errstate(all="ignore"):  # what comes of it is refused below
-            values = np.asarray(declaration.formula(known, **own), np.float64)
-    except InputError:
-        raise
-    except Exception as problem:
-        raise InputError(
-            f"the formula of {measure.name} failed: {type(problem).__name__}: {problem}",
-            source="measures",
-        ) from problem
-    if values.shape not in ((queries, *at), (queries, *(1 for _ in at))):
-        raise InputError(
-            f"the formula of {measure.name} returned shape {values.shape} for {(queries, *at)}",
-            source="measures",
-        )
-    if not np.isfinite(values).all():
-        value = values[~np.isfinite(values)].flat[0]
-        shown = "NaN" if np.isnan(value) else value
-        raise InputError(f"the formula of {measure.name} returned {shown}", source="measures")
-    return np.broadcast_to(values, (queries, *at))
+    @functools.cached_property
+    def _by_order(self) -> tuple[Plan, list[int]]:
+        """The measures whose orders have to be tried, and their places."""
+        linear = {position for group in self._linear for position in group.positions}
+        positions = [i for i in range(len(self.measures)) if i not in linear]
+        return Plan([self._settled[position] for position in positions]), positions
 
 
 def _settle(measure: Measure, defaults: Mapping[str, object]) -> Measure:
@@ -206,7 +167,7 @@ def _settle(measure: Measure, defaults: Mapping[str, object]) -> Measure:
     return measure(**settings)
 
 
-def _anything_to_find(group: _Group, matrix: RelevanceMatrix) -> npt.NDArray[np.bool_]:
+def _anything_to_find(group: Group, matrix: RelevanceMatrix) -> npt.NDArray[np.bool_]:
     """Tell, bool ``(queries,)``, where the measure has a document to look for."""
     if group.measure.declaration.graded:
         gains = make_weighting(*group.weighting).gain(matrix.levels)

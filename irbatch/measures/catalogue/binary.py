@@ -18,6 +18,7 @@ LEAST_MEAN = 1e-5  # what a geometric mean takes for 0, as trec_eval does
 @builtin(
     "P",
     definition="Precision: the relevant share of the first k documents.",
+    linear=True,
     past_end="Ranks past the end count as not relevant: the divisor stays k.",
     source="van Rijsbergen 1979",
     aliases=("Precision",),
@@ -38,6 +39,7 @@ def precision(s: PrefixStatistics) -> Array:
 @builtin(
     "R",
     definition="Recall: the share of all relevant documents that stand among the first k.",
+    linear=True,
     past_end="Ranks past the end count as not relevant.",
     source="van Rijsbergen 1979",
     aliases=("Recall",),
@@ -59,6 +61,7 @@ def recall(s: PrefixStatistics) -> Array:
     "Rcap",
     definition="Capped recall: hits among the first k over the most there could be, "
     "min(k, relevant).",
+    linear=True,
     past_end="Ranks past the end count as not relevant.",
     source="Thakur et al. 2021; trec_eval's relative_P",
     aliases=("CappedRecall", "recall_cap"),
@@ -78,6 +81,7 @@ def capped_recall(s: PrefixStatistics) -> Array:
     "F",
     definition="F-measure: the harmonic mean of P@k and R@k, recall weighted beta times; "
     "weight is beta², where given.",
+    linear=True,
     parameters={"beta": Number(1.0, above=0.0), "weight": Number(None, above=0.0), "rel": REL},
     past_end="As P and R.",
     source="van Rijsbergen 1979",
@@ -98,6 +102,7 @@ def f_measure(s: PrefixStatistics, beta: float, weight: float | None) -> Array:
 @builtin(
     "Success",
     definition="Success (hit rate): 1 if a relevant document stands among the first k, else 0.",
+    linear=True,
     past_end="Ranks past the end count as not relevant.",
     source="Tomlinson (trec_eval)",
     aliases=("HitRate", "Hit"),
@@ -112,12 +117,13 @@ def f_measure(s: PrefixStatistics, beta: float, weight: float | None) -> Array:
 )
 def success(s: PrefixStatistics) -> Array:
     """Return 1 where there are hits."""
-    return (s.hits > 0).astype(np.float64)
+    return s.any_hit
 
 
 @builtin(
     "RR",
     definition="Reciprocal rank: 1 / rank of the first relevant document, 0 if beyond k.",
+    linear=True,
     past_end="Ranks past the end count as not relevant.",
     source="Kantor & Voorhees 2000",
     aliases=("MRR", "ReciprocalRank"),
@@ -132,7 +138,7 @@ def success(s: PrefixStatistics) -> Array:
 )
 def reciprocal_rank(s: PrefixStatistics) -> Array:
     """Return 1 / first hit."""
-    return ratio(np.ones_like(s.first_hit), s.first_hit)
+    return s.reciprocal_rank
 
 
 @builtin(
@@ -140,6 +146,7 @@ def reciprocal_rank(s: PrefixStatistics) -> Array:
     definition="Average precision: the sum of P@i over the ranks i <= k of relevant documents, "
     "divided by all relevant (norm=all), by min(k, relevant) (norm=min), or by those found among "
     "the first k (norm=found).",
+    linear=lambda norm: norm != "found",
     parameters={"norm": Choice("all", ("all", "min", "found")), "rel": REL},
     past_end="Relevant documents that were not retrieved add 0.",
     source="Harman 1992; Buckley & Voorhees 2005",
@@ -207,6 +214,7 @@ def set_average_precision(s: PrefixStatistics) -> Array:
     "Rprec",
     definition="R-precision: precision at rank R, the number of relevant documents; "
     "with a cutoff, ranks beyond k count as not relevant.",
+    linear=True,
     past_end="Ranks past the end count as not relevant: the divisor stays R.",
     source="Buckley & Voorhees 2005",
     aliases=("RPrecision",),

@@ -13,6 +13,7 @@ from irbatch.prefix import PrefixStatistics
 @builtin(
     "Judged",
     definition="Judged share: documents with a judgment, of any grade, among the first k.",
+    linear=True,
     parameters={},
     past_end="The divisor is the number of documents there are, min(k, retrieved).",
     no_relevant=AS_ANY_OTHER,
@@ -27,6 +28,7 @@ def judged_share(s: PrefixStatistics) -> Array:
 @builtin(
     "Unjudged",
     definition="Unjudged share: documents without a grade of 0 or more among the first k.",
+    linear=True,
     parameters={},
     past_end="Ranks past the end count as judged: the divisor stays k.",
     no_relevant=AS_ANY_OTHER,
@@ -43,6 +45,7 @@ def unjudged_share(s: PrefixStatistics) -> Array:
     "Utility",
     definition="Set utility: a for each relevant document retrieved, b for each other one, c for "
     "each relevant one not retrieved, d for each of all others among `docs` in the collection.",
+    linear=True,
     parameters={
         "a": Number(1.0),
         "b": Number(-1.0),
@@ -68,6 +71,7 @@ def utility(s: PrefixStatistics, a: float, b: float, c: float, d: float, docs: f
 @builtin(
     "NumQ",
     definition="Number of queries averaged.",
+    linear=True,
     parameters={},
     takes_cutoff=False,
     aggregate="sum",
@@ -83,6 +87,7 @@ def number_of_queries(s: PrefixStatistics) -> Array:
 @builtin(
     "NumRet",
     definition="Number of documents retrieved (of the first k).",
+    linear=True,
     parameters={},
     aggregate="sum",
     range=(0.0, np.inf),
@@ -98,6 +103,7 @@ def number_retrieved(s: PrefixStatistics) -> Array:
 @builtin(
     "NumRel",
     definition="Number of relevant documents in the judgments.",
+    linear=True,
     takes_cutoff=False,
     aggregate="sum",
     range=(0.0, np.inf),
@@ -111,6 +117,7 @@ def number_relevant(s: PrefixStatistics) -> Array:
 @builtin(
     "NumRelRet",
     definition="Number of relevant documents retrieved (among the first k).",
+    linear=True,
     aggregate="sum",
     range=(0.0, np.inf),
     past_end="Counts what there is.",
@@ -127,6 +134,7 @@ def number_relevant_retrieved(s: PrefixStatistics) -> Array:
 @builtin(
     "NumNonRelRet",
     definition="Number of documents retrieved (among the first k) that were judged not relevant.",
+    linear=True,
     aggregate="sum",
     range=(0.0, np.inf),
     past_end="Counts what there is.",

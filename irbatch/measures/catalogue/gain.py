@@ -13,6 +13,7 @@ from irbatch.prefix import PrefixStatistics
 @builtin(
     "CG",
     definition="Cumulative gain: the sum of the gains of the first k documents.",
+    linear=True,
     parameters={name: GRADED[name] for name in ("gain", "rel")},
     range=(0.0, np.inf),
     past_end="Ranks past the end add 0.",
@@ -28,6 +29,7 @@ def cumulative_gain(s: PrefixStatistics) -> Array:
     "DCG",
     definition="Discounted cumulative gain: the sum over the first k ranks i of "
     "gain / log2(i + 1).",
+    linear=True,
     parameters=GRADED,
     range=(0.0, np.inf),
     past_end="Ranks past the end add 0.",
@@ -46,6 +48,7 @@ def discounted_cumulative_gain(s: PrefixStatistics) -> Array:
 @builtin(
     "IDCG",
     definition="Ideal DCG: the DCG of all judged documents ranked by gain.",
+    linear=True,
     parameters=GRADED,
     range=(0.0, np.inf),
     past_end="Looks at the judgments only, whatever was retrieved.",
@@ -61,6 +64,7 @@ def ideal_discounted_cumulative_gain(s: PrefixStatistics) -> Array:
     "nDCG",
     definition="Normalised DCG: DCG@k over IDCG@k, the best that any ranking of the judged "
     "documents could reach.",
+    linear=True,
     parameters=GRADED,
     past_end="Ranks past the end add 0 to DCG; IDCG does not shrink with the ranking.",
     source="Järvelin & Kekäläinen 2002; gain=exp: Burges et al. 2005",

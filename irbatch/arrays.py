@@ -1,0 +1,84 @@
+"""What callers call arrays, tensors of any framework among them, as NumPy has it.
+
+No framework is imported: an object that comes from one brings its own methods along.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.errors import InputError
+
+__all__ = ["is_on_accelerator", "is_sparse", "is_tensor", "significant_bits", "to_numpy"]
+
+
+def to_numpy(values: Any, source: str) -> npt.NDArray[Any]:
+    """Return an array, without a copy where the memory can be shared.
+
+    Args:
+        values: an array, a torch tensor, anything with ``__array__`` or DLPack, or nested
+            sequences. Of a masked array the data; bfloat16 and narrower floats become float32,
+            exactly.
+        source: what errors call them.
+
+    Raises:
+        InputError: for rows of different lengths, and for what cannot be read.
+    """
+    if is_tensor(values):
+        return _from_tensor(values)
+    try:
+        if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+            array = np.from_dlpack(values)
+        else:
+            array = np.asarray(np.ma.getdata(values))
+    except (TypeError, ValueError, RuntimeError, BufferError) as problem:
+        if isinstance(values, list | tuple):
+            raise InputError("rows are not of one length", source=source) from None
+        raise InputError(
+            f"a {type(values).__name__} cannot be read as an array: {problem}", source=source
+        ) from None
+    if "float" in array.dtype.name and array.dtype.kind == "V":  # bfloat16 as JAX has it
+        array = array.astype(np.float32)
+    return array
+
+
+def is_tensor(values: Any) -> bool:
+    """Tell whether it is a tensor of torch."""
+    return any(
+        base.__name__ == "Tensor" and base.__module__.split(".")[0] == "torch"
+        for base in type(values).__mro__
+    )
+
+
+def is_on_accelerator(values: Any) -> bool:
+    """Tell whether it is a tensor of torch whose numbers are not in main memory."""
+    return is_tensor(values) and values.device.type != "cpu"
+
+
+def is_sparse(values: Any) -> bool:
+    """Tell whether it is a sparse matrix, of SciPy or of torch."""
+    if is_tensor(values):
+        return not str(values.layout).endswith("strided")
+    return hasattr(values, "tocsr")
+
+
+def significant_bits(values: Any) -> int:
+    """Return how many bits numbers have: 16 of float16 and bfloat16, 64 where nothing is said."""
+    dtype = getattr(values, "dtype", None)
+    name = str(dtype).removeprefix("torch.")
+    size = getattr(dtype, "itemsize", 8)
+    return 8 * int(size) if "float" in name and isinstance(size, int) else 64
+
+
+def _from_tensor(tensor: Any) -> npt.NDArray[Any]:
+    tensor = tensor.detach()
+    if not is_sparse(tensor) and tensor.device.type != "cpu":
+        tensor = tensor.cpu()
+    name = str(tensor.dtype).removeprefix("torch.")
+    if name.startswith(("bfloat", "float8", "float4")):
+        tensor = tensor.float()
+    array: npt.NDArray[Any] = tensor.resolve_conj().resolve_neg().numpy()
+    return array

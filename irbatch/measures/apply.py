@@ -1,0 +1,93 @@
+"""Applying formulas: what each reads of a block, and checks of what it returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.errors import InputError
+from irbatch.judged import JudgedRanks
+from irbatch.matrix import RelevanceMatrix
+from irbatch.measures.declare import Measure
+from irbatch.measures.gains import make_weighting
+from irbatch.prefix import FULL_DEPTH, PrefixStatistics
+
+__all__ = ["Collected", "Group", "apply_formula"]
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Measures that differ in their cutoffs only."""
+
+    measure: Measure
+    threshold: float
+    weighting: tuple[object, ...]
+    depths: list[float]  # their cutoffs
+    positions: list[int]  # their places among the plan's measures
+
+
+class Collected:
+    """The judged documents of a block, collected once a cutoff."""
+
+    def __init__(self, matrix: RelevanceMatrix) -> None:
+        self._matrix = matrix
+        self._collected: dict[float, JudgedRanks] = {}
+        self._views: dict[tuple[object, ...], JudgedRanks] = {}
+
+    def judged(self, group: Group, depth: float) -> JudgedRanks:
+        """Return what a measure reads at a cutoff."""
+        key = depth, group.threshold, group.weighting
+        if key not in self._views:
+            matrix = self._matrix if depth == FULL_DEPTH else self._matrix.truncated(int(depth))
+            weighting = make_weighting(*group.weighting)
+            gains = np.asarray(weighting.gain(matrix.levels), np.float64)
+            deepest = max(matrix.depth, int(matrix.judged.sum(axis=1).max(initial=0)), 1)
+            divisors = weighting.discount(deepest)
+            if depth in self._collected:
+                same = self._collected[depth]
+                places = same.owners, same.ranks, same.codes
+                view = JudgedRanks(matrix, group.threshold, gains, divisors, *places)
+            else:
+                view = JudgedRanks.of(matrix, group.threshold, gains, divisors)
+                self._collected[depth] = view
+            self._views[key] = view
+        return self._views[key]
+
+
+def apply_formula(
+    measure: Measure, known: PrefixStatistics | JudgedRanks, at: tuple[int, ...]
+) -> Array:
+    """Apply a formula; check what it returns, since users write formulas too.
+
+    Args:
+        measure: whose formula.
+        known: what the formula reads.
+        at: the shape of the cutoffs that it returns values for.
+    """
+    declaration = measure.declaration
+    own = {name: measure[name] for name in declaration.own_parameters()}
+    queries = known.retrieved.shape[0]
+    try:
+        with np.errstate(all="ignore"):  # what comes of it is refused below
+            values = np.asarray(declaration.formula(known, **own), np.float64)
+    except InputError:
+        raise
+    except Exception as problem:
+        raise InputError(
+            f"the formula of {measure.name} failed: {type(problem).__name__}: {problem}",
+            source="measures",
+        ) from problem
+    if values.shape not in ((queries, *at), (queries, *(1 for _ in at))):
+        raise InputError(
+            f"the formula of {measure.name} returned shape {values.shape} for {(queries, *at)}",
+            source="measures",
+        )
+    if not np.isfinite(values).all():
+        value = values[~np.isfinite(values)].flat[0]
+        shown = "NaN" if np.isnan(value) else value
+        raise InputError(f"the formula of {measure.name} returned {shown}", source="measures")
+    return np.broadcast_to(values, (queries, *at))

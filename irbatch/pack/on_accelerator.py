@@ -1,0 +1,116 @@
+"""The counts of `irbatch.pack.counting` where the scores are: on an accelerator.
+
+Written with the methods that torch's tensors bring along; what comes back is as small as the list
+of relevant candidates.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.arrays import to_numpy
+from irbatch.pack.candidates import Candidates
+from irbatch.pack.counting import SORTED_FROM, refuse_nan
+from irbatch.pack.relevance import Listed
+
+__all__ = ["count_on_accelerator"]
+
+BLOCK_CELLS = 64 << 20  # of scores compared at once: the temporary masks are of this many bytes
+
+Ints = npt.NDArray[np.int64]
+
+
+def count_on_accelerator(candidates: Candidates, listed: Listed) -> tuple[Ints, Ints]:
+    """Count for each listed candidate those of its query that score higher, and the same.
+
+    Args:
+        candidates: the scores, a tensor.
+        listed: which to count for; all of them candidates.
+
+    Returns:
+        int64 ``(listed,)`` twice, as `irbatch.pack.counting.count_candidates`.
+
+    Raises:
+        InputError: for a candidate whose score is NaN.
+    """
+    above = np.zeros(listed.columns.size, np.int64)
+    equal = np.zeros(listed.columns.size, np.int64)
+    at_once = max(BLOCK_CELLS // max(candidates.shape[1], 1), 1)
+    for start in range(0, candidates.shape[0], at_once):
+        stop = min(start + at_once, candidates.shape[0])
+        part = slice(int(listed.starts[start]), int(listed.starts[stop]))
+        starts = listed.starts[start : stop + 1] - part.start
+        found = _count_block(candidates, start, stop, starts, listed.columns[part])
+        above[part], equal[part] = found
+    return above, equal
+
+
+def _count_block(
+    candidates: Candidates, start: int, stop: int, starts: Ints, columns: Ints
+) -> tuple[Ints, Ints]:
+    """Count in some rows; all of them at once for the first listed of each, then for the next."""
+    scores: Any = candidates.scores[start:stop]
+    there = _candidates(candidates, start, stop)
+    nan = scores != scores
+    suspects = (nan if there is None else nan & there).any(dim=1)
+    for row in np.flatnonzero(to_numpy(suspects, "scores")).tolist():
+        refuse_nan(candidates, start + row, to_numpy(scores[row], "scores"))
+    counts = np.diff(starts)
+    most = int(counts.max(initial=0))
+    listed = np.arange(most) < counts[:, None]
+    padded = np.zeros(listed.shape, np.int64)
+    padded[listed] = columns
+    wanted = scores.gather(1, scores.new_tensor(padded, dtype=_torch().int64))
+    count = _count_by_sorting if most > SORTED_FROM else _count_by_comparing
+    above, equal = (to_numpy(each, "scores")[listed] for each in count(scores, there, wanted))
+    return above, equal
+
+
+def _count_by_comparing(scores: Any, there: Any, wanted: Any) -> tuple[Any, Any]:
+    higher: list[Any] = []
+    same: list[Any] = []
+    for place in range(wanted.shape[1]):
+        score = wanted[:, place : place + 1]
+        for counts, cells in ((higher, scores > score), (same, scores == score)):
+            counts.append((cells if there is None else cells & there).sum(dim=1))
+    if not higher:
+        return wanted.long(), wanted.long()
+    return _torch().stack(higher, dim=1), _torch().stack(same, dim=1)
+
+
+def _count_by_sorting(scores: Any, there: Any, wanted: Any) -> tuple[Any, Any]:
+    """Sort; what is no candidate goes below all that are, and is passed over there."""
+    hidden = scores != scores if there is None else ~there
+    floating = scores.dtype.is_floating_point
+    lowest = -float("inf") if floating else _torch().iinfo(scores.dtype).min
+    ordered = scores.masked_fill(hidden, lowest).sort(dim=1).values
+    wanted = wanted.contiguous()
+    end = _torch().searchsorted(ordered, wanted, right=True)
+    begin = _torch().searchsorted(ordered, wanted)
+    begin = begin.maximum(hidden.sum(dim=1, keepdim=True))
+    return scores.shape[1] - end, end - begin
+
+
+def _candidates(candidates: Candidates, start: int, stop: int) -> Any:
+    """Return which cells are candidates, a tensor beside the scores, or None if all are."""
+    whole = (candidates.widths[start:stop] == candidates.shape[1]).all()
+    if candidates.there is None and candidates.excluded is None and whole:
+        return None
+    there = np.arange(candidates.shape[1]) < candidates.widths[start:stop, None]
+    if candidates.there is not None:
+        there &= candidates.there[start:stop]
+    if candidates.excluded is not None:
+        starts, columns = candidates.excluded
+        rows = np.repeat(np.arange(stop - start), np.diff(starts[start : stop + 1]))
+        there[rows, columns[starts[start] : starts[stop]]] = False
+    scores: Any = candidates.scores
+    return scores.new_tensor(there, dtype=_torch().bool)
+
+
+def _torch() -> Any:
+    """Return the module that a tensor came from: it is loaded, since there is a tensor."""
+    return sys.modules["torch"]

@@ -1,0 +1,280 @@
+"""Which candidates of a score matrix are relevant, however it is said, as one list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
+from irbatch.errors import InputError
+from irbatch.numbers import LARGEST_WHOLE
+from irbatch.texts import ends_of
+
+__all__ = ["IGNORED", "Listed", "read_columns", "read_labels", "read_positives"]
+
+IGNORED = -100  # the label that Hugging Face and torch give to what is no document
+
+Ints = npt.NDArray[np.int64]
+Queries = Sequence[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """Candidates that are worth naming, those whose grade is not 0, query after query.
+
+    Args:
+        starts: int64 ``(queries + 1,)``, where each query's begin and end.
+        columns: int64 ``(listed,)``, ascending within a query.
+        grades: float64 ``(listed,)``.
+    """
+
+    starts: Ints
+    columns: Ints
+    grades: npt.NDArray[np.float64]
+
+    @property
+    def owners(self) -> Ints:
+        """The row of each, int64 ``(listed,)``."""
+        return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
+
+    @classmethod
+    def of(cls, rows: Ints, columns: Ints, grades: Any, n_rows: int) -> Listed:
+        """Sort cells by row and column; those of grade 0 are left out."""
+        kept = np.asarray(grades) != 0
+        if not kept.all():
+            rows, columns, grades = rows[kept], columns[kept], grades[kept]
+        widest = int(columns.max(initial=0)) + 1
+        keys = rows * widest + columns
+        if (keys[1:] < keys[:-1]).any():
+            order = np.argsort(keys, kind="stable")
+            rows, columns, grades = rows[order], columns[order], grades[order]
+        counts = np.bincount(rows, minlength=n_rows)
+        return cls(ends_of(counts), columns, np.asarray(grades, np.float64))
+
+    def without(self, hidden: npt.NDArray[np.bool_]) -> Listed:
+        """Leave out some of them: bool ``(listed,)``."""
+        if not hidden.any():
+            return self
+        rows = self.owners[~hidden]
+        return Listed.of(rows, self.columns[~hidden], self.grades[~hidden], self.starts.size - 1)
+
+
+def read_labels(labels: Any, shape: tuple[int, int], queries: Queries) -> tuple[Listed, Any]:
+    """Read a label for every candidate.
+
+    Args:
+        labels: array-like ``(queries, candidates)`` of bools or grades, or a sparse matrix.
+        shape: the scores'.
+        queries: the rows' ids, for errors.
+
+    Returns:
+        What is not 0; and which cells are candidates, bool of the same shape, or None if all are.
+
+    Raises:
+        InputError: for another shape, or labels that are no grades.
+    """
+    if is_sparse(labels):
+        rows, columns, grades = read_cells(labels, "relevance")
+        _check_shapes(tuple(labels.shape), shape)
+        values = None
+    elif is_on_accelerator(labels):
+        labels = labels.detach()
+        _check_shapes(tuple(labels.shape), shape)
+        places = (labels != 0).nonzero().T  # only what is not 0 travels
+        rows, columns = to_numpy(places, "relevance")
+        grades, values = to_numpy(labels[places[0], places[1]], "relevance"), labels
+    else:
+        values = to_numpy(labels, "relevance")
+        _check_shapes(values.shape, shape)
+        _check_numbers(values)
+        rows, columns = np.nonzero(values)
+        grades = values[rows, columns]
+    _check_numbers(grades)
+    _check_grades(rows, columns, grades, queries)
+    there = None
+    if grades.dtype.kind in "if" and (grades == IGNORED).any():
+        there = to_numpy(values, "relevance") != IGNORED if values is not None else None
+    masked = np.ma.getmask(labels)
+    if masked is not np.ma.nomask:
+        there = ~np.ma.getmaskarray(labels) if there is None else there & ~masked
+    if there is not None:
+        kept = there[rows, columns]
+        rows, columns, grades = rows[kept], columns[kept], grades[kept]
+    return Listed.of(rows, columns, grades, shape[0]), there
+
+
+def read_positives(positives: Any, shape: tuple[int, int], queries: Queries) -> Listed:
+    """Read the relevant candidates' columns.
+
+    Args:
+        positives: one column a query; a matrix of columns in which `IGNORED` is padding; for each
+            query a sequence or set of columns, or a mapping of columns to grades; or
+            ``"diagonal"``, row i's is column i, or ``"first"``, column 0.
+        shape: the scores'.
+        queries: the rows' ids, for errors.
+
+    Raises:
+        InputError: for columns that there are not, that come twice, or for too few or many rows.
+    """
+    if isinstance(positives, str):
+        return _named_positives(positives, shape)
+    if not is_tensor(positives) and not hasattr(positives, "__array__"):
+        if not isinstance(positives, Sequence):
+            raise InputError(
+                f"positives are a sequence, one entry a query, not a {type(positives).__name__}",
+                source="positives",
+            )
+        if any(hasattr(each, "__len__") for each in positives):
+            return Listed.of(*read_columns(positives, shape, queries, "positives"), shape[0])
+    columns = to_numpy(positives, "positives")
+    if columns.size and columns.dtype.kind not in "iu":
+        raise InputError(f"positives are whole numbers, not {columns.dtype.name}",
+                         source="positives")  # fmt: skip
+    if columns.ndim not in (1, 2) or len(columns) != shape[0]:
+        raise InputError(
+            f"positives are one column, or one row of columns, a query: {shape[0]} in all, not an "
+            f"array of shape {columns.shape}",
+            source="positives",
+        )
+    rows = np.repeat(np.arange(shape[0]), columns.size // max(shape[0], 1))
+    flat = columns.ravel().astype(np.int64)
+    kept = flat != IGNORED
+    rows, flat = rows[kept], flat[kept]
+    _check_columns(rows, flat, shape, queries, "positives")
+    return Listed.of(rows, flat, np.ones(flat.size), shape[0])
+
+
+def read_columns(
+    lists: Any, shape: tuple[int, int], queries: Queries, source: str
+) -> tuple[Ints, Ints, npt.NDArray[np.float64]]:
+    """Read one list of columns a query, or mappings of columns to grades.
+
+    Returns:
+        Row and column of each, int64, and its grade, float64 (1 where none is given).
+
+    Raises:
+        InputError: see `read_positives`.
+    """
+    if len(lists) != shape[0]:
+        raise InputError(f"{len(lists)} lists for {shape[0]} queries", source=source)
+    columns: list[Any] = []
+    grades: list[Any] = []
+    counts = np.zeros(shape[0], np.int64)
+    for row, each in enumerate(lists):
+        if isinstance(each, Mapping):
+            grades.extend(each.values())
+        elif isinstance(each, Sequence | AbstractSet) and not isinstance(each, str):
+            grades.extend([1] * len(each))
+        elif hasattr(each, "__array__") and np.ndim(each) == 1:
+            each = to_numpy(each, source).tolist()
+            grades.extend([1] * len(each))
+        else:
+            raise InputError("columns are lists, one a query", source=source, query=queries[row],
+                             value=each)  # fmt: skip
+        columns.extend(each)
+        counts[row] = len(each)
+    rows = np.repeat(np.arange(shape[0]), counts)
+    for row, column, grade in zip(rows.tolist(), columns, grades, strict=True):
+        whole = isinstance(column, int | np.integer) and not isinstance(column, bool)
+        if not whole or not isinstance(grade, int | float | np.number):
+            raise InputError(
+                f"column {column!r} is not a whole number" if not whole else
+                f"grade {grade!r} is not a number",
+                source=source, query=queries[row], value=grade if whole else column,
+            )  # fmt: skip
+    try:
+        found = np.array(columns, np.int64).reshape(-1)
+    except OverflowError:
+        raise InputError(f"column {max(columns, key=abs)} is out of range", source=source) from None
+    _check_columns(rows, found, shape, queries, source)
+    worth = np.array(grades, np.float64).reshape(-1)
+    _check_grades(rows, found, worth, queries)
+    return rows, found, worth
+
+
+def read_cells(matrix: Any, source: str) -> tuple[Ints, Ints, npt.NDArray[Any]]:
+    """Read a sparse matrix, of SciPy or torch: row, column and value of its cells."""
+    if is_tensor(matrix):
+        cells = matrix.detach().to_sparse_coo().coalesce()
+        rows, columns = to_numpy(cells.indices(), source)
+        return rows, columns, to_numpy(cells.values(), source)
+    cells = matrix.tocoo(copy=True)
+    cells.sum_duplicates()  # a cell twice stands for the sum of both
+    return cells.row.astype(np.int64), cells.col.astype(np.int64), cells.data
+
+
+def _named_positives(positives: str, shape: tuple[int, int]) -> Listed:
+    rows = np.arange(shape[0])
+    if positives not in ("diagonal", "first"):
+        raise InputError(
+            f"positives={positives!r} must be columns, 'diagonal' or 'first'", value=positives
+        )
+    if positives == "diagonal" and shape[1] < shape[0]:
+        raise InputError(f"scores of shape {shape} have no diagonal", source="positives")
+    if positives == "first" and not shape[1]:
+        raise InputError(f"scores of shape {shape} have no first column", source="positives")
+    columns = rows if positives == "diagonal" else np.zeros_like(rows)
+    return Listed.of(rows, columns, np.ones(rows.size), shape[0])
+
+
+def _check_shapes(labels: tuple[int, ...], scores: tuple[int, int]) -> None:
+    if labels != scores:
+        raise InputError(
+            f"scores and relevance are matrices of one shape, queries x candidates, not "
+            f"{scores} and {labels}",
+            source="scores",
+        )
+
+
+def _check_numbers(values: npt.NDArray[Any]) -> None:
+    if values.dtype.kind not in "biuf":
+        raise InputError(f"relevance are numbers, not {values.dtype.name}", source="relevance")
+
+
+def _check_grades(rows: Ints, columns: Ints, grades: npt.NDArray[Any], queries: Queries) -> None:
+    """Refuse what float64 doesn't hold exactly, or is no number."""
+    if grades.dtype.kind == "b":
+        return
+    if grades.dtype.kind == "u":
+        bad = ~(grades <= LARGEST_WHOLE)
+    else:
+        bad = ~((grades <= LARGEST_WHOLE) & (grades >= -LARGEST_WHOLE))
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise InputError(
+            f"label {grades[first]} of candidate {columns[first]} is not a grade",
+            source="relevance",
+            query=queries[rows[first]],
+            value=grades[first].item(),
+        )
+
+
+def _check_columns(
+    rows: Ints, columns: Ints, shape: tuple[int, int], queries: Queries, source: str
+) -> None:
+    """Refuse columns that there are not, or that a query has twice."""
+    bad = (columns < 0) | (columns >= shape[1])
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise InputError(
+            f"column {columns[first]} is not one of the {shape[1]} candidates",
+            source=source,
+            query=queries[rows[first]],
+            value=int(columns[first]),
+        )
+    keys = rows * max(shape[1], 1) + columns
+    order = np.argsort(keys, kind="stable")
+    again = np.flatnonzero(keys[order][1:] == keys[order][:-1])
+    if again.size and source == "positives":
+        first = order[again[0]]
+        raise InputError(
+            f"column {columns[first]} comes twice",
+            source=source,
+            query=queries[rows[first]],
+            value=int(columns[first]),
+        )
