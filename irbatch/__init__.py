@@ -11,6 +11,7 @@ from irbatch.errors import InputError, InputWarning
 from irbatch.evaluate import evaluate, evaluate_runs
 from irbatch.formats import read_qrels, read_run
 from irbatch.matrix import RelevanceMatrix
+from irbatch.means import Counts, Means
 from irbatch.measures import (
     Measure,
     define_discount,
@@ -21,19 +22,22 @@ from irbatch.measures import (
 )
 from irbatch.prefix import PrefixStatistics
 from irbatch.qrels import Qrels
-from irbatch.results import Counts, Results
+from irbatch.results import Results
 from irbatch.runs import Run
 from irbatch.version import __version__
 from irbatch.warmup import warmup
 
 if TYPE_CHECKING:
+    from irbatch.accumulate import BatchEvaluator
     from irbatch.evaluate_arrays import evaluate_ids, evaluate_matrix
     from irbatch.score_matrices import evaluate_scores, evaluate_triples
 
 __all__ = [
+    "BatchEvaluator",
     "Counts",
     "InputError",
     "InputWarning",
+    "Means",
     "Measure",
     "PrefixStatistics",
     "Qrels",
@@ -59,6 +63,7 @@ __all__ = [
 
 # Loaded when they are asked for: a tenth of the time of importing irbatch.
 LATER = {
+    "BatchEvaluator": "accumulate",
     "evaluate_ids": "evaluate_arrays",
     "evaluate_matrix": "evaluate_arrays",
     "evaluate_scores": "score_matrices",

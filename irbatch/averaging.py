@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from irbatch.errors import InputError, warn
 from irbatch.matrix import RelevanceMatrix
+from irbatch.means import Counts
 from irbatch.measures import Plan
 from irbatch.pack import Block
 from irbatch.qrels import Qrels
-from irbatch.results import Counts, Results
+from irbatch.results import EMPTY, MISSING, NO_RELEVANT, TIED, Results, mark_queries
 from irbatch.settings import Progress, Settings
 from irbatch.threads import check_threads
 
@@ -36,12 +37,14 @@ class Computed(NamedTuple):
         no_relevant: bool ``(queries,)``, which have no document of grade 1 or more.
         empty: bool ``(queries,)``, which have an empty ranking.
         matched: whether any document retrieved is judged.
+        tied: bool ``(queries,)``, which have ties whose order matters and was not decided by ids.
     """
 
     values: npt.NDArray[np.float64]
     no_relevant: npt.NDArray[np.bool_]
     empty: npt.NDArray[np.bool_]
     matched: bool
+    tied: npt.NDArray[np.bool_]
 
 
 ENOUGH = 10  # queries in which some document should be judged, had ids the same spelling
@@ -77,6 +80,7 @@ def compute_values(
     values = np.zeros((queries, len(plan.measures)))
     no_relevant = np.zeros(queries, bool)
     empty = np.zeros(queries, bool)
+    tied = np.zeros(queries, bool)
     done = 0
     matched = False
     for block in blocks:
@@ -89,10 +93,12 @@ def compute_values(
         no_relevant[block.rows] = relevant == 0
         empty[block.rows] = block.matrix.retrieved == 0
         matched = matched or block.matrix.has_judged()
+        if block.tied is not None:
+            tied[block.rows] = block.tied
         done += block.rows.size
         if progress is not None:
             progress(done, queries)
-    return Computed(values, no_relevant, empty, matched)
+    return Computed(values, no_relevant, empty, matched, tied)
 
 
 def as_set(matrix: RelevanceMatrix, settings: Settings) -> RelevanceMatrix:
@@ -168,7 +174,7 @@ def average(
             path=answers.name,
         )
     rows = np.flatnonzero(answered) if settings.missing == "skip" else np.arange(len(qrels))
-    values, no_relevant, empty, matched = compute(rows)
+    values, no_relevant, empty, matched, tied = compute(rows)
     found = len(qrels) - len(absent)
     if not matched and qrels.codes.size and found >= ENOUGH:
         called = f" {answers.name!r}" if answers.name else ""
@@ -183,11 +189,15 @@ def average(
         extra=len(answers.queries) - found,
         no_relevant=int(no_relevant.sum()),
         empty=int(empty[answered[rows]].sum()),
+        tied=int(tied.sum()),
     )
     query_ids = [qrels.queries[row] for row in rows]
-    return Results(
-        values, query_ids, plan.measures, counts, settings.signature(order), answers.name
+    there = answered[rows]
+    marks = mark_queries(
+        {NO_RELEVANT: no_relevant, EMPTY: empty & there, TIED: tied, MISSING: ~there}
     )
+    signature = settings.signature(order)
+    return Results(values, query_ids, plan.measures, counts, signature, answers.name, marks)
 
 
 def check_named_levels(plan: Plan, qrels: Qrels) -> None:

@@ -45,6 +45,7 @@ def evaluate(
     no_relevant: str = "zero",
     judged_only: bool = False,
     score_dtype: str | None = None,
+    ties: str = "id",
     rel: float | None = None,
     max_depth: int | None = None,
     trec_eval: str | int | None = None,
@@ -72,6 +73,11 @@ def evaluate(
         judged_only: remove documents without a grade >= 0 from the rankings first.
         score_dtype: precision in which scores are compared, ``"float64"`` (the default) or
             ``"float32"``.
+        ties: what becomes of documents that share a score: ``"id"`` orders them by id,
+            descending, as trec_eval does, ``"id_ascending"`` the other way round, ``"index"`` as
+            they came; ``"expected"`` is the expected value over all orders, ``"pessimistic"`` and
+            ``"optimistic"`` put lower and higher grades first; ``"error"`` refuses ties of
+            different grades.
         rel: the least relevant grade for measures without a ``rel`` of their own; default 1.
             Measures of gain don't look at it, as with trec_eval's ``-l``.
         max_depth: leave out documents beyond this rank, as trec_eval's ``-M``.
@@ -98,6 +104,7 @@ def evaluate(
         score_dtype,
         no_relevant=no_relevant,
         judged_only=judged_only,
+        ties=ties,
         rel=rel,
         max_depth=max_depth,
     )
@@ -117,7 +124,7 @@ def evaluate(
         plan,
         judged,
         Answers(ranked.queries, ranked.query_kind, ranked.name),
-        lambda rows: pack_run(judged, ranked, rows, settings.score_dtype),
+        lambda rows: pack_run(judged, ranked, rows, *settings.ordering),
         settings,
         settings.order(order_by),
         threads,

@@ -14,13 +14,14 @@ from irbatch.averaging import Answers, compute_values, evaluate_blocks
 from irbatch.errors import InputError, warn
 from irbatch.evaluate import Cutoffs, Wishes
 from irbatch.ids import same_kind
+from irbatch.means import Counts
 from irbatch.measures import Plan, parse_measures
 from irbatch.pack import Block, pack_run
 from irbatch.pack.labels import pack_labels
 from irbatch.pack.rows import LabelRows
 from irbatch.pack.table import pack_ranked
 from irbatch.qrels import Qrels
-from irbatch.results import Counts, Results
+from irbatch.results import EMPTY, NO_RELEVANT, Results, mark_queries
 from irbatch.runs import Run
 from irbatch.score_matrices import list_query_ids
 from irbatch.settings import Settings
@@ -140,9 +141,12 @@ def _evaluate_labels(
 ) -> Results:
     n = len(labels)
     blocks = pack_labels(labels, judged)
-    values, without, empty, _ = compute_values(plan, blocks, n, settings, threads)
+    values, without, empty, *_ = compute_values(plan, blocks, n, settings, threads)
     counts = Counts(n, n, n, 0, 0, int(without.sum()), int(empty.sum()))
-    return Results(values, labels.queries, plan.measures, counts, settings.signature(order))
+    marks = mark_queries({NO_RELEVANT: without, EMPTY: empty})
+    return Results(
+        values, labels.queries, plan.measures, counts, settings.signature(order), marks=marks
+    )
 
 
 def _ones(n_relevant: Any, labels: LabelRows) -> list[np.ndarray[Any, Any]]:

@@ -124,15 +124,19 @@ def find_ranks(
     return above, equal
 
 
-def rank_in_tie(tied: Sequence[Any], documents: Sequence[Any]) -> list[int]:
+def rank_in_tie(
+    tied: Sequence[Any], documents: Sequence[Any], *, ascending: bool = False
+) -> list[int]:
     """Rank documents among those that share their score: by id, descending, from 0.
 
     Integer ids compare as their decimal text, as they would in a file: the same bits whatever
     container they came in.
     """
     texts = tied if set(map(type, tied)) == {str} else [str(each) for each in tied]
-    ascending = sorted(texts)
-    return [len(tied) - bisect.bisect_right(ascending, str(each)) for each in documents]
+    ordered = sorted(texts)
+    if ascending:
+        return [bisect.bisect_left(ordered, str(each)) for each in documents]
+    return [len(tied) - bisect.bisect_right(ordered, str(each)) for each in documents]
 
 
 @kernel

@@ -3,65 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from os import PathLike
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.extras import imported
+from irbatch.means import Column, Counts, Means
 
-__all__ = ["Column", "Counts", "Results"]
+__all__ = ["EMPTY", "MISSING", "NO_RELEVANT", "TIED", "Results", "mark_queries"]
 
-SHOWN_DIGITS = 4
-SHOWN_MEASURES = 40
-
-
-class Column(Protocol):
-    """What results need to know of a measure: its names, and how its values add up."""
-
-    @property
-    def aggregate(self) -> str:
-        """``"mean"``, ``"geometric"`` or ``"sum"``."""
-        ...
-
-    def spelled(self, style: str) -> str:
-        """Return its name in some tool's spelling."""
-        ...
-
-    def answers_to(self, name: str) -> bool:
-        """Tell whether a name, in any spelling, is its own."""
-        ...
+NO_RELEVANT, EMPTY, TIED, MISSING = 1, 2, 4, 8  # what is marked of a query
 
 
-@dataclass(frozen=True)
-class Counts:
-    """How many queries there were, and what became of them.
-
-    Attributes:
-        queries: averaged.
-        judged: in the qrels.
-        answered: in both the qrels and the run.
-        missing: in the qrels only; they score 0 unless asked otherwise.
-        extra: in the run only; they are ignored.
-        no_relevant: averaged ones without a document of grade 1 or more.
-        empty: answered ones whose ranking is empty.
-        tied: those whose values depend on the order of documents that share a score.
-    """
-
-    queries: int
-    judged: int
-    answered: int
-    missing: int
-    extra: int
-    no_relevant: int
-    empty: int
-    tied: int = 0
-
-
-class Results:
+class Results(Means):
     """Values of measures, per query and on average.
 
     Args:
@@ -71,6 +29,8 @@ class Results:
         counts: see `Counts`.
         settings: every setting that shaped the numbers, by name.
         name: the system's.
+        marks: uint8 ``(queries,)``, what `counts` counts of each: the sum of those that hold of
+            `NO_RELEVANT`, `EMPTY`, `TIED` and `MISSING`.
 
     >>> import irbatch
     >>> results = irbatch.evaluate({"q1": {"d1": 1}}, {"q1": {"d2": 2.0, "d1": 1.0}}, ["RR", "P@1"])
@@ -86,64 +46,13 @@ class Results:
         counts: Counts,
         settings: Mapping[str, str],
         name: str | None = None,
+        marks: npt.NDArray[np.uint8] | None = None,
     ) -> None:
+        super().__init__((), measures, counts, settings, name)
         self.values = values
         self.values.flags.writeable = False
         self.query_ids = list(query_ids)
-        self._measures = tuple(measures)
-        self.counts = counts
-        self._settings = dict(settings)
-        self.name = name
-        self._column = {str(each): column for column, each in enumerate(self._measures)}
-
-    @property
-    def measures(self) -> list[str]:
-        """Canonical names, one a column of `values`."""
-        return list(self._column)
-
-    @property
-    def signature(self) -> str:
-        """Every setting that shaped the numbers, on one line."""
-        return " | ".join(f"{name}: {value}" for name, value in self.settings.items())
-
-    @property
-    def settings(self) -> dict[str, str]:
-        """Every setting that shaped the numbers, by name."""
-        return dict(self._settings)
-
-    def __getitem__(self, name: str | Column) -> float:
-        """Return a measure's mean (or sum, for a count), by any spelling of its name."""
-        return self._aggregate(self._find(name))
-
-    def __len__(self) -> int:
-        return len(self._measures)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._column)
-
-    def __contains__(self, name: object) -> bool:
-        return self._column_of(str(name)) is not None
-
-    def keys(self) -> list[str]:
-        """Name the measures: results read like a mapping of measures to means."""
-        return self.measures
-
-    def mean(self, style: str = "irbatch") -> dict[str, float]:
-        """Return the mean over queries of every measure; of counts, the sum.
-
-        The mean of a measure declared so, such as GMAP, is the geometric one.
-
-        Means are exactly rounded (`math.fsum`), so the order of queries doesn't show in them.
-
-        Args:
-            style: how names are spelled: ``"irbatch"``, ``"trec_eval"``, ``"ir_measures"``,
-                ``"ranx"``, ``"beir"``, ``"mteb"`` or ``"sentence-transformers"``; a measure that
-                has no such name keeps ours.
-        """
-        return {
-            each.spelled(style): self._aggregate(column)
-            for column, each in enumerate(self._measures)
-        }
+        self.marks = np.zeros(len(self.query_ids), np.uint8) if marks is None else marks
 
     def per_query(self, name: str | Column) -> dict[Any, float]:
         """Return a measure's value for each query id."""
@@ -219,67 +128,6 @@ class Results:
             writer.writerow([csv_cell(query), *map(repr, row)])
         return _written(buffer.getvalue(), path)
 
-    def __repr__(self) -> str:
-        named = f" of {self.name!r}" if self.name else ""
-        shown = self.measures[:SHOWN_MEASURES]
-        width = max(map(len, shown), default=0)
-        size = f"{_many(len(self.query_ids), 'query')}, {_many(len(self._measures), 'measure')}"
-        lines = [f"Results{named}: {size}"]
-        lines += [f"  {name:{width}}  {self.shown(name)}" for name in shown]
-        if len(self._measures) > len(shown):
-            lines.append(f"  … and {len(self._measures) - len(shown)} more")
-        return "\n".join([*lines, *(f"  {note}" for note in self.notes())])
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th><td>{self.shown(name)}</td></tr>"
-            for name in self.measures
-        )
-        caption = escape(f"{self.name or 'Results'}: {_many(len(self.query_ids), 'query')}")
-        notes = "".join(f"<div>{escape(note)}</div>" for note in self.notes())
-        return (
-            f"<table><caption>{caption}</caption>{rows}</table>{notes}"
-            f"<small>{escape(self.signature)}</small>"
-        )
-
-    def shown(self, name: str | Column) -> str:
-        """Format a mean for people: four decimals, a count as a whole number."""
-        column = self._find(name)
-        value = self._aggregate(column)
-        if self._measures[column].aggregate == "sum" and value.is_integer():
-            return str(int(value))
-        return f"{value:.{SHOWN_DIGITS}f}"
-
-    def summed(self) -> list[bool]:
-        """Tell for each measure whether it is summed over queries, as counts are."""
-        return [each.aggregate == "sum" for each in self._measures]
-
-    def notes(self) -> list[str]:
-        """Say what the means hide: queries missing, ignored, or without relevant documents."""
-        counts = self.counts
-        said = [
-            (counts.missing, "missing from the run"),
-            (counts.extra, "only in the run, ignored"),
-            (counts.no_relevant, "without relevant documents"),
-            (counts.tied, "with ties that matter"),
-        ]
-        return [f"{_many(number, 'query')} {what}" for number, what in said if number]
-
-    def _find(self, name: str | Column) -> int:
-        column = self._column_of(str(name))
-        if column is None:
-            raise KeyError(f"{name!s} was not evaluated; there are: {', '.join(self.measures)}")
-        return column
-
-    def _column_of(self, name: str) -> int | None:
-        """Look a measure up: by its canonical name, or else any other that it answers to."""
-        if name in self._column:
-            return self._column[name]
-        answering = (i for i, each in enumerate(self._measures) if each.answers_to(name))
-        return next(answering, None)
-
     def _aggregate(self, column: int) -> float:
         values = self.values[:, column]
         values = values[~np.isnan(values)].tolist()
@@ -310,13 +158,6 @@ def _mean(values: Sequence[float]) -> float:
         return math.fsum(value / len(values) for value in values)
 
 
-def _many(number: int, noun: str) -> str:
-    """Count in words: ``1 query``, ``2 queries``."""
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number} {noun.removesuffix('y')}ies" if noun.endswith("y") else f"{number} {noun}s"
-
-
 def csv_cell(value: object) -> str:
     """Write text for a CSV cell; what a spreadsheet would run as a formula is defused."""
     text = str(value)
@@ -329,3 +170,15 @@ def _written(text: str, path: str | PathLike[str] | None) -> str:
 
         write_text(path, text)
     return text
+
+
+def mark_queries(marks: Mapping[int, npt.NDArray[np.bool_]]) -> npt.NDArray[np.uint8]:
+    """Put marks together.
+
+    Args:
+        marks: from a mark to the queries it holds of, bool ``(queries,)``.
+    """
+    together: npt.NDArray[np.uint8] = sum(
+        np.where(where, mark, 0).astype(np.uint8) for mark, where in marks.items()
+    )  # type: ignore[assignment]
+    return together

@@ -14,13 +14,14 @@ from irbatch.averaging import compute_values
 from irbatch.errors import InputError, warn
 from irbatch.evaluate import Cutoffs, Wishes
 from irbatch.ids import same_kind
+from irbatch.means import Counts
 from irbatch.measures import Plan, parse_measures
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.counting import count_candidates
 from irbatch.pack.on_accelerator import count_on_accelerator
 from irbatch.pack.relevance import Listed, read_labels, read_positives
 from irbatch.pack.scores import Keys, Ranked, pack_candidates, rank_candidates
-from irbatch.results import Counts, Results
+from irbatch.results import EMPTY, NO_RELEVANT, TIED, Results, mark_queries
 from irbatch.settings import Settings, check_ties
 
 __all__ = ["ScoreEvaluator", "evaluate_scores", "evaluate_triples", "list_query_ids"]
@@ -197,13 +198,13 @@ class ScoreEvaluator:
         n = candidates.shape[0]
         every_cell = self.plan.reads_cells(ties=ranked.ties is not None)
         blocks = pack_candidates(candidates, ranked, n_relevant, every_cell=every_cell)
-        values, without, empty, _ = compute_values(self.plan, blocks, n, self.settings,
-                                                   self.threads)  # fmt: skip
-        counts = Counts(n, n, n, 0, 0, int(without.sum()), int(empty.sum()),
-                        int(ranked.tied.sum()))  # fmt: skip
+        values, without, empty, _, tied = compute_values(self.plan, blocks, n, self.settings,
+                                                         self.threads)  # fmt: skip
+        counts = Counts(n, n, n, 0, 0, int(without.sum()), int(empty.sum()), int(tied.sum()))
         order = f"score descending, ties: {self.ties}"
+        marks = mark_queries({NO_RELEVANT: without, EMPTY: empty, TIED: tied})
         return Results(values, candidates.queries, self.plan.measures, counts,
-                       self.settings.signature(order))  # fmt: skip
+                       self.settings.signature(order), marks=marks)  # fmt: skip
 
     def _check_arguments(self, relevance: Any, positives: Any, document_ids: Any) -> None:
         if (relevance is None) == (positives is None):

@@ -86,6 +86,9 @@ class Settings:
     def __post_init__(self) -> None:
         for name in OPTIONS:
             check_option(name, getattr(self, name))
+        if self.ties == "expected" and self.max_depth is not None:
+            raise InputError("ties='expected' has no rankings that max_depth= could cut; measures "
+                             "have cutoffs", value=self.max_depth)  # fmt: skip
         if self.rel is not None:
             try:
                 REL.check(self.rel)
@@ -126,6 +129,11 @@ class Settings:
         if self.trec_eval is not None:
             signature["as"] = f"trec_eval {self.trec_eval}"
         return signature
+
+    @property
+    def ordering(self) -> tuple[str, str]:
+        """What documents are ordered by: `score_dtype` and `ties`."""
+        return self.score_dtype, self.ties
 
     def order(self, by: str = "score") -> str:
         """Describe the order of documents that have ids and scores, or ranks."""

@@ -89,6 +89,7 @@ class StreamedValues:
         self._row_of = {query: row for row, query in enumerate(qrels.queries)}
         self._values = np.zeros((len(qrels), len(plan.measures)))
         self._no_relevant, self._empty = np.zeros(len(qrels), bool), np.zeros(len(qrels), bool)
+        self._tied = np.zeros(len(qrels), bool)
         self._done = np.zeros(len(qrels), bool)
         self._matched = False
 
@@ -98,21 +99,23 @@ class StreamedValues:
             self.queries.update(dict.fromkeys(table))
             mine = [self._row_of[query] for query in table if query in self._row_of]
             rows = np.array(mine, np.intp)
-            self._compute(rows, pack_table(self.qrels, table, rows, self.settings.score_dtype))
+            blocks = pack_table(self.qrels, table, rows, *self.settings.ordering)
+            self._compute(rows, blocks)
 
     def computed(self, rows: Rows) -> Computed:
         """Return the values of some queries; those that were not read have retrieved nothing."""
         absent = rows[~self._done[rows]]
         if absent.size:
-            nothing = pack_run(self.qrels, Run({}), absent, self.settings.score_dtype)
+            nothing = pack_run(self.qrels, Run({}), absent, *self.settings.ordering)
             self._compute(absent, nothing)
         of_rows = self._values[rows], self._no_relevant[rows], self._empty[rows]
-        return Computed(*of_rows, self._matched)
+        return Computed(*of_rows, self._matched, self._tied[rows])
 
     def _compute(self, rows: Rows, blocks: Iterable[Block]) -> None:
         watched = self._watch(rows, blocks)
         computed = compute_values(self.plan, watched, rows.size, self.settings, self.threads)
         self._values[rows] = computed.values
         self._no_relevant[rows], self._empty[rows] = computed.no_relevant, computed.empty
+        self._tied[rows] = computed.tied
         self._matched = self._matched or computed.matched
         self._done[rows] = True

@@ -22,10 +22,13 @@ class Block:
     Args:
         rows: intp ``(queries,)``, the position of each among the queries to evaluate.
         matrix: their relevance.
+        tied: bool ``(queries,)``, which have documents of one score whose order matters and was
+            not decided by their ids; None if no query has.
     """
 
     rows: npt.NDArray[np.intp]
     matrix: RelevanceMatrix
+    tied: npt.NDArray[np.bool_] | None = None
 
 
 def plan_query_blocks(

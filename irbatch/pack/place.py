@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.matrix import RelevanceMatrix
-from irbatch.pack.block import blank_matrix
+from irbatch.errors import InputError
+from irbatch.pack.block import Block, blank_matrix
+from irbatch.pack.ties import TieGroups
 from irbatch.qrels import Qrels
 from irbatch.ranking import find_ranks, rank_in_tie
 
 __all__ = ["place_judged"]
+
+BY_ID = ("id", "id_ascending", "index")  # policies that need to know who is who
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -28,7 +32,8 @@ def place_judged(
     wanted: Floats,
     tied: Callable[[int, float], Sequence[Any]],
     near: Ints | None = None,
-) -> RelevanceMatrix:
+    ties: str = "id",
+) -> Block:
     """Pack a block: write the judged documents where they stand.
 
     Args:
@@ -40,24 +45,64 @@ def place_judged(
         wanted: the score of each judged document, one query after the other, NaN where it was not
             retrieved.
         near: int64, where in `scores` each may stand, -1 where nobody knows; None if nobody does.
-        tied: from a ranking of the block and a score to the ids of the documents that have it.
+        tied: from a ranking of the block and a score to the ids of the documents that have it, in
+            the order they came in.
+        ties: what becomes of documents that share a score, see `irbatch.evaluate`.
+
+    Returns:
+        The block; its `rows` are positions in `rows`.
+
+    Raises:
+        InputError: for ties that are refused.
     """
     matrix, codes, owners = blank_matrix(qrels, rows, ends - begins)
     found = np.flatnonzero(~np.isnan(wanted))
     owners = owners[found]
     near = np.full(wanted.size, -1, np.int64) if near is None else near
     ranks, equal = find_ranks(scores, begins, ends, wanted[found], owners, near[found])
-    ties = np.flatnonzero(equal > 1)
-    if ties.size:
+    shared = np.flatnonzero(equal > 1)
+    if shared.size and ties in BY_ID:
         documents = [document for row in rows.tolist() for document in qrels.documents[row]]
-        judged = [documents[each] for each in found[ties]]
-        ranks[ties] += _rank_ties(owners[ties], wanted[found[ties]], judged, tied)
+        judged = [documents[each] for each in found[shared]]
+        ranks[shared] += _rank_ties(owners[shared], wanted[found[shared]], judged, tied, ties)
+    elif shared.size:
+        grades = np.append(matrix.levels, -1.0)[np.maximum(codes[found[shared]], -1)]
+        groups = TieGroups(owners[shared], grades, ranks[shared], equal[shared])
+        _check_ties(qrels, rows, groups, wanted[found[shared]], ties)
+        ranks[shared] += groups.places(ties)
     matrix.codes[owners, ranks] = codes[found]
-    return matrix
+    picks = np.arange(rows.size)
+    if not shared.size or ties in BY_ID:
+        return Block(picks, matrix)
+    marked = np.zeros(rows.size, bool)
+    marked[groups.tied_queries()] = True
+    if ties == "expected":
+        matrix = replace(matrix, ties=groups.open_ties())
+    return Block(picks, matrix, marked)
+
+
+def _check_ties(
+    qrels: Qrels, rows: npt.NDArray[np.intp], groups: TieGroups, scores: Floats, ties: str
+) -> None:
+    """Refuse ties that matter, if they are to be refused."""
+    if ties != "error" or not groups.matters.any():
+        return
+    which = int(np.argmax(groups.matters))
+    score = float(scores[groups.order[which]])
+    raise InputError(
+        f"documents of different grades share the score {score:g}",
+        source="run",
+        query=qrels.queries[rows[groups.owners[which]]],
+        value=score,
+    )
 
 
 def _rank_ties(
-    owners: Ints, scores: Floats, judged: list[Any], tied: Callable[[int, float], Sequence[Any]]
+    owners: Ints,
+    scores: Floats,
+    judged: list[Any],
+    tied: Callable[[int, float], Sequence[Any]],
+    ties: str,
 ) -> Ints:
     """Rank judged documents inside their ties; `owners` ascend."""
     ranks = np.zeros(owners.size, np.int64)
@@ -65,5 +110,8 @@ def _rank_ties(
     for owner, mine in zip(owning, np.split(np.arange(owners.size), starts[1:]), strict=True):
         for score in np.unique(scores[mine]):
             these = mine[scores[mine] == score]
-            ranks[these] = rank_in_tie(tied(int(owner), score), [judged[i] for i in these])
+            every, wanted = tied(int(owner), score), [judged[i] for i in these]
+            ranks[these] = [every.index(each) for each in wanted] if ties == "index" else (
+                rank_in_tie(every, wanted, ascending=ties == "id_ascending")
+            )  # fmt: skip
     return ranks

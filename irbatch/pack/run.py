@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ import numpy.typing as npt
 
 from irbatch.errors import InputError, raise_problems
 from irbatch.ids import check_id, id_kind, kinds_of
-from irbatch.matrix import RelevanceMatrix
 from irbatch.numbers import NUMBER_ERRORS, as_floats, number_problem, pack_floats
 from irbatch.pack.block import Block, plan_query_blocks
 from irbatch.pack.place import place_judged
@@ -33,7 +33,11 @@ EMPTY: Ranking = {}
 
 
 def pack_run(
-    qrels: Qrels, run: Run, rows: npt.NDArray[np.intp], score_dtype: str = "float64"
+    qrels: Qrels,
+    run: Run,
+    rows: npt.NDArray[np.intp],
+    score_dtype: str = "float64",
+    ties: str = "id",
 ) -> Iterator[Block]:
     """Pack a run's rankings of some of the judged queries.
 
@@ -42,6 +46,7 @@ def pack_run(
         run: the rankings; a query without one has retrieved nothing.
         rows: intp ``(queries,)``, positions in `qrels.queries`.
         score_dtype: the precision scores are compared in.
+        ties: what becomes of documents that share a score, see `irbatch.evaluate`.
 
     Yields:
         Blocks whose `rows` are positions in `rows`.
@@ -53,7 +58,7 @@ def pack_run(
         from irbatch.pack.table import can_join, pack_table  # for those who have tables
 
         if can_join(qrels, run.rankings):
-            yield from pack_table(qrels, run.rankings, rows, score_dtype)
+            yield from pack_table(qrels, run.rankings, rows, score_dtype, ties)
             return
     rankings = [run.rankings.get(qrels.queries[row], EMPTY) for row in rows.tolist()]
     depths = np.fromiter(map(len, rankings), np.int64, len(rankings))
@@ -62,8 +67,8 @@ def pack_run(
     buffer = np.empty(max((int(depths[picks].sum()) for picks in blocks), default=0))
     for picks in blocks:
         chosen = [rankings[pick] for pick in picks.tolist()]
-        joined = _Join(qrels, run, rows[picks], chosen, score_dtype, buffer)
-        yield Block(picks, joined.matrix())
+        joined = _Join(qrels, run, rows[picks], chosen, score_dtype, buffer, ties)
+        yield replace(joined.block(), rows=picks)
 
 
 class _Join:
@@ -77,21 +82,24 @@ class _Join:
         rankings: list[Ranking],
         score_dtype: str,
         buffer: npt.NDArray[np.float64],
+        ties: str,
     ) -> None:
         self.qrels, self.run, self.rows, self.rankings = qrels, run, rows, rankings
-        self.score_dtype = score_dtype
+        self.score_dtype, self.ties = score_dtype, ties
         self.buffer = buffer
         self.starts = ends_of(np.fromiter(map(len, rankings), np.int64, len(rankings)))
         self.bounds = self.starts.tolist()
 
-    def matrix(self) -> RelevanceMatrix:
+    def block(self) -> Block:
         """Look up, rank and place the judged documents."""
         self._check_documents()
         scores, wanted = self._read()
         if not order_scores(scores, self.starts):
             raise_problems(list(self._score_problems()))
         bounds = self.starts[:-1], self.starts[1:]
-        return place_judged(self.qrels, self.rows, scores, *bounds, wanted, self._tied)
+        return place_judged(
+            self.qrels, self.rows, scores, *bounds, wanted, self._tied, ties=self.ties
+        )
 
     def _read(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Read all scores, and look the judged documents up.

@@ -19,6 +19,7 @@ from irbatch.matrix import BLOCK_BYTES, NEGATIVE, Ties
 from irbatch.pack.block import Block
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.relevance import Listed
+from irbatch.pack.ties import TieGroups
 
 __all__ = ["Ranked", "pack_candidates", "rank_candidates"]
 
@@ -77,15 +78,15 @@ def rank_candidates(
     """
     owners = listed.owners
     shared = np.flatnonzero(equal > 1)
-    groups = _Groups(owners[shared], listed.grades[shared], above[shared], equal[shared])
-    if ties == "error" and groups.mixed.any():
-        which = int(shared[groups.order[np.argmax(groups.mixed)]])
+    groups = TieGroups(owners[shared], listed.grades[shared], above[shared], equal[shared])
+    if ties == "error" and groups.matters.any():
+        which = int(shared[groups.order[np.argmax(groups.matters)]])
         _refuse_ties(candidates, listed, owners, which)
     ranks = above + 1
     if keys is not None:
         ranks += _count_before(candidates, listed, equal, keys)
     elif shared.size:
-        ranks[shared] += groups.best_first() if ties == "optimistic" else groups.worst_first()
+        ranks[shared] += groups.places(ties)
     # One number of both sorts sooner than two keys do.
     order = np.argsort(owners * (candidates.shape[1] + 1) + ranks)
     tied = np.zeros(candidates.shape[0], bool)
@@ -147,76 +148,7 @@ def _pack_rows(
     matrix = ListedMatrix(
         levels, candidates.sizes[rows], judged, starts, ranked.ranks[part], codes, ties
     )
-    yield Block(rows, matrix)
-
-
-class _Groups:
-    """Listed candidates that share their score, grouped by query and score, lower grades first.
-
-    Attributes:
-        order: int64 ``(listed,)``, their positions, group after group from the highest score.
-        mixed: bool ``(listed,)``, in that order: whether the group's documents, those not listed
-            among them, are of different grades.
-    """
-
-    def __init__(
-        self, owners: Ints, grades: npt.NDArray[np.float64], above: Ints, equal: Ints
-    ) -> None:
-        self.order = np.lexsort((grades, above, owners))
-        self.owners, self.above, self.equal = (each[self.order] for each in (owners, above, equal))
-        mine = grades[self.order]
-        new = np.ones(owners.size + 1, bool)
-        new[1:-1] = (self.owners[1:] != self.owners[:-1]) | (self.above[1:] != self.above[:-1])
-        begins = np.flatnonzero(new)  # of the groups, and the end of the last
-        self.firsts = begins[:-1]
-        self.numbers = np.cumsum(new[:-1]) - 1  # the group of each
-        self.listed = np.diff(begins)
-        self.places = np.arange(owners.size) - self.firsts[self.numbers]
-        alike = (mine[self.firsts] == mine[begins[1:] - 1]) & (
-            self.listed == self.equal[self.firsts]
-        )
-        self.mixed = ~alike[self.numbers]
-        self.below = np.bincount(self.numbers, mine < 0, self.listed.size).astype(np.int64)
-
-    def worst_first(self) -> Ints:
-        """Return places in the group, lower grades first: below 0, not listed, above 0."""
-        after = self.places >= self.below[self.numbers]
-        return self._unsorted(self.places + self._others() * after)
-
-    def best_first(self) -> Ints:
-        """Return places in the group, higher grades first."""
-        backwards = self.listed[self.numbers] - 1 - self.places
-        after = self.places < self.below[self.numbers]
-        return self._unsorted(backwards + self._others() * after)
-
-    def open_ties(self) -> Ties:
-        """Return the groups in which the order matters."""
-        firsts = self.firsts[self.mixed[self.firsts]]
-        above = self.above[firsts]
-        return Ties(self.owners[firsts], above, above + self.equal[firsts])
-
-    def tied_queries(self) -> Ints:
-        """Return the queries that have a group in which the order matters."""
-        return np.unique(self.owners[self.mixed])
-
-    def count_constant(self, sizes: Ints) -> int:
-        """Count the queries all of whose candidates share a score, though not a grade.
-
-        Args:
-            sizes: int64 ``(queries,)``, the number of candidates of each.
-        """
-        same = self.mixed & (self.equal == sizes[self.owners])
-        return int(np.unique(self.owners[same]).size)
-
-    def _others(self) -> Ints:
-        """Return for each the number of those not listed in its group."""
-        others: Ints = self.equal - self.listed[self.numbers]
-        return others
-
-    def _unsorted(self, places: Ints) -> Ints:
-        unsorted = np.empty(places.size, np.int64)
-        unsorted[self.order] = places
-        return unsorted
+    yield Block(rows, matrix, ranked.tied[rows])
 
 
 def _count_before(candidates: Candidates, listed: Listed, equal: Ints, keys: Keys) -> Ints:

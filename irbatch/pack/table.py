@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.errors import InputError
-from irbatch.matrix import RelevanceMatrix
 from irbatch.pack.block import Block, blank_matrix, plan_query_blocks
 from irbatch.pack.place import place_judged
 from irbatch.qrels import Qrels
@@ -37,7 +37,9 @@ def can_join(qrels: Qrels, table: Table) -> bool:
         return False
 
 
-def pack_table(qrels: Qrels, table: Table, rows: Rows, score_dtype: str) -> Iterator[Block]:
+def pack_table(
+    qrels: Qrels, table: Table, rows: Rows, score_dtype: str, ties: str = "id"
+) -> Iterator[Block]:
     """Pack rankings of some of the judged queries, see `irbatch.pack.pack_run`.
 
     Args:
@@ -45,11 +47,12 @@ def pack_table(qrels: Qrels, table: Table, rows: Rows, score_dtype: str) -> Iter
         table: the rankings, their values scores; `can_join` with the judgments.
         rows: intp ``(queries,)``, positions in `qrels.queries`.
         score_dtype: the precision scores are compared in.
+        ties: what becomes of documents that share a score.
     """
     places, depths = _find_queries(qrels, table, rows)
     for picks in plan_query_blocks(qrels, rows, depths):
         block = rows[picks], places[picks], depths[picks]
-        yield Block(picks, _pack_by_score(qrels, table, *block, score_dtype))
+        yield replace(_pack_by_score(qrels, table, *block, score_dtype, ties), rows=picks)
 
 
 def pack_ranked(qrels: Qrels, table: Table, rows: Rows) -> Iterator[Block]:
@@ -89,8 +92,8 @@ def _find_queries(qrels: Qrels, table: Table, rows: Rows) -> tuple[Ints, Ints]:
 
 
 def _pack_by_score(
-    qrels: Qrels, table: Table, rows: Rows, places: Ints, depths: Ints, score_dtype: str
-) -> RelevanceMatrix:
+    qrels: Qrels, table: Table, rows: Rows, places: Ints, depths: Ints, score_dtype: str, ties: str
+) -> Block:
     begins = np.zeros(places.size, np.int64)
     begins[places >= 0] = table.begins[places[places >= 0]]
     ends = begins + depths
@@ -106,7 +109,7 @@ def _pack_by_score(
     scores, bounds = _ordered(table, begins, ends, score_dtype)
     near = found_at if scores is table.numbers else None
     wanted = as_compared(wanted, score_dtype)
-    return place_judged(qrels, rows, scores, *bounds, wanted, tied, near)
+    return place_judged(qrels, rows, scores, *bounds, wanted, tied, near, ties)
 
 
 def _ordered(
