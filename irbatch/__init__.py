@@ -29,6 +29,7 @@ from irbatch.warmup import warmup
 
 if TYPE_CHECKING:
     from irbatch.accumulate import BatchEvaluator
+    from irbatch.embeddings import evaluate_embeddings
     from irbatch.evaluate_arrays import evaluate_ids, evaluate_matrix
     from irbatch.score_matrices import evaluate_scores, evaluate_triples
 
@@ -49,6 +50,7 @@ __all__ = [
     "define_gain",
     "define_measure",
     "evaluate",
+    "evaluate_embeddings",
     "evaluate_ids",
     "evaluate_matrix",
     "evaluate_runs",
@@ -64,6 +66,7 @@ __all__ = [
 # Loaded when they are asked for: a tenth of the time of importing irbatch.
 LATER = {
     "BatchEvaluator": "accumulate",
+    "evaluate_embeddings": "embeddings",
     "evaluate_ids": "evaluate_arrays",
     "evaluate_matrix": "evaluate_arrays",
     "evaluate_scores": "score_matrices",

@@ -86,6 +86,11 @@ class Means:
         return list(self._column)
 
     @property
+    def columns(self) -> tuple[Column, ...]:
+        """The measures themselves."""
+        return self._measures
+
+    @property
     def signature(self) -> str:
         """Every setting that shaped the numbers, on one line."""
         return " | ".join(f"{name}: {value}" for name, value in self.settings.items())

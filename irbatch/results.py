@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from os import PathLike
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from irbatch.extras import imported
 from irbatch.means import Column, Counts, Means
 
-__all__ = ["EMPTY", "MISSING", "NO_RELEVANT", "TIED", "Results", "mark_queries"]
+__all__ = ["EMPTY", "MISSING", "NO_RELEVANT", "TIED", "Results", "join_results", "mark_queries"]
 
 NO_RELEVANT, EMPTY, TIED, MISSING = 1, 2, 4, 8  # what is marked of a query
 
@@ -170,6 +170,23 @@ def _written(text: str, path: str | PathLike[str] | None) -> str:
 
         write_text(path, text)
     return text
+
+
+def join_results(parts: Sequence[Results]) -> Results:
+    """Put results of the same measures and settings, of one or more parts, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    first = parts[0]
+    counts = np.array([astuple(part.counts) for part in parts]).sum(axis=0).tolist()
+    return Results(
+        np.concatenate([part.values for part in parts]),
+        [query for part in parts for query in part.query_ids],
+        first.columns,
+        Counts(*counts),
+        first.settings,
+        first.name,
+        np.concatenate([part.marks for part in parts]),
+    )
 
 
 def mark_queries(marks: Mapping[int, npt.NDArray[np.bool_]]) -> npt.NDArray[np.uint8]:

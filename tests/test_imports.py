@@ -21,7 +21,7 @@ FLOORS = {
     "judgments": 1, "listed": 1, "matrix": 1, "qrels": 1, "ranking": 1, "runs": 1, "tables": 1,
     "expected": 2, "judged": 2, "means": 1, "orders": 2, "prefix": 2, "results": 2, "scan": 2,
     "formats": 3, "measures": 3, "pack": 3, "settings": 3,
-    "averaging": 4, "evaluate": 4, "evaluate_arrays": 4, "score_matrices": 4, "streaming": 4, "warmup": 4,
+    "averaging": 4, "embeddings": 4, "evaluate": 4, "evaluate_arrays": 4, "score_matrices": 4, "streaming": 4, "warmup": 4,
     "accumulate": 5, "trec_eval": 5,
     "cli": 6, "integrations": 6, "__main__": 6,
 }  # fmt: skip

@@ -73,7 +73,7 @@ class QueryValues:
             self._values[known[other]] = values[other]
             self._marks[known[other]] = marks[other]
         fresh = np.flatnonzero(known < 0)
-        places.update(zip((ids[i] for i in fresh), range(self._size, self._size + fresh.size),
+        places.update(zip((ids[i] for i in fresh.tolist()), range(self._size, self._size + fresh.size),
                           strict=True))  # fmt: skip
         self._places = places
         self._append(values[fresh], marks[fresh])

@@ -52,6 +52,7 @@ def run_eval(options: argparse.Namespace) -> int:
                 no_relevant=options.no_relevant,
                 judged_only=options.judged_only,
                 score_dtype=options.score_dtype,
+                ties=options.ties,
                 rel=options.rel,
                 max_depth=options.max_depth,
                 trec_eval=options.trec_eval,

@@ -10,7 +10,7 @@ from irbatch.cli.evaluate import DEFAULT_MEASURES, FORMATS, run_eval
 from irbatch.cli.trec_eval import add_trec_eval
 from irbatch.formats import ORDERS
 from irbatch.measures import VERSIONS, styles
-from irbatch.settings import OPTIONS
+from irbatch.settings import OPTIONS, TIES
 
 __all__ = ["make_parser"]
 
@@ -82,6 +82,10 @@ def _add_eval(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--score-dtype", choices=OPTIONS["score_dtype"],
         help="precision of score comparison; float32 as trec_eval 9 (default: float64)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--ties", choices=TIES, default="id",
+        help="what becomes of documents that share a score (default: id, descending)",
     )  # fmt: skip
     parser.add_argument(
         "--order-by", choices=ORDERS, default=ORDERS[0],
