@@ -97,7 +97,10 @@ def expect(matrix: RelevanceMatrix, request: ScanRequest, scanned: Scan) -> Expe
     """
     ties = matrix.ties if matrix.ties is not None else Ties(*(np.empty(0, np.int64),) * 3)
     rows, tie_starts = np.unique(ties.rows, return_index=True)
-    starts, ranks, codes = _listing(matrix, rows, choose_blank(matrix, request))
+    lowest_relevant = find_lowest_relevant(matrix.levels, request)
+    gains = tabulate_gains(matrix.levels, request)
+    blank = choose_blank(matrix, lowest_relevant, gains)
+    starts, ranks, codes = _listing(matrix, rows, blank)
     at = rows.size, len(request.cutoffs)
     binary, graded = len(request.thresholds), len(request.weightings)
     counted = {
@@ -116,7 +119,7 @@ def expect(matrix: RelevanceMatrix, request: ScanRequest, scanned: Scan) -> Expe
         starts, ranks, codes, np.append(tie_starts, ties.rows.size), ties.begins, ties.ends,
         matrix.complete, np.minimum(matrix.retrieved[rows], cutoffs[-1]).astype(np.int64),
         np.minimum(cutoffs, deepest + 1).astype(np.int64),
-        find_lowest_relevant(matrix.levels, request), tabulate_gains(matrix.levels, request),
+        lowest_relevant, gains,
         np.stack([each.discount(deepest)[:deepest] for each in request.weightings]),
         scanned.relevant[:, rows], *counted.values(), hits_at_relevant,
     )  # fmt: skip

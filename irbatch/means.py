@@ -53,6 +53,10 @@ class Counts:
     empty: int
     tied: int = 0
 
+    def numbers(self) -> list[int]:
+        """Return the counts, in the order of their names above."""
+        return [int(each) for each in vars(self).values()]
+
 
 class Means:
     """Means of measures, where single queries are not looked at or were not kept.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict
 from os import PathLike
 from typing import Any
 
@@ -177,7 +177,7 @@ def join_results(parts: Sequence[Results]) -> Results:
     if len(parts) == 1:
         return parts[0]
     first = parts[0]
-    counts = np.array([astuple(part.counts) for part in parts]).sum(axis=0).tolist()
+    counts = np.array([part.counts.numbers() for part in parts]).sum(axis=0).tolist()
     return Results(
         np.concatenate([part.values for part in parts]),
         [query for part in parts for query in part.query_ids],

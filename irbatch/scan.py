@@ -59,9 +59,12 @@ def scan(matrix: RelevanceMatrix, request: ScanRequest, threads: int | None = No
         ideal_gain=np.empty((graded, *at_cutoffs)),
         ideal_discounted_gain=np.empty((graded, *at_cutoffs)),
     )
-    rows = _rows(matrix, request)
+    lowest_relevant = find_lowest_relevant(matrix.levels, request)
+    gains = tabulate_gains(matrix.levels, request)
+    rows = _rows(matrix, choose_blank(matrix, lowest_relevant, gains))
     codes, listed = rows[0], rows[-1]
-    arguments = (*rows, *_inputs(matrix, request, cutoffs), *_outputs(result))
+    inputs = _inputs(matrix, request, cutoffs, lowest_relevant, gains)
+    arguments = (*rows, *inputs, *_outputs(result))
     # In plain Python a word costs about one cell, a judged document about ten a statistic.
     documents = int(matrix.judged[:, int(matrix.complete) :].sum()) + queries
     work = codes.nbytes // WORD + 10 * documents * (1 + binary + 2 * graded)
@@ -74,15 +77,18 @@ def scan(matrix: RelevanceMatrix, request: ScanRequest, threads: int | None = No
     return result
 
 
-def _rows(matrix: RelevanceMatrix, request: ScanRequest) -> tuple[Any, ...]:
+def _rows(matrix: RelevanceMatrix, code: int) -> tuple[Any, ...]:
     """Return what there is of the ranks: cells to walk, or documents that are listed already.
+
+    Args:
+        matrix: a block of queries.
+        code: what is passed over.
 
     Returns:
         Codes; the same as words; the code passed over, and a word of it; whether all documents
         are judged; and where each query's listed documents begin, their ranks and codes. Either
         the codes or the list is empty.
     """
-    code = choose_blank(matrix, request)
     none = np.empty(0, np.int64)
     if isinstance(matrix, ListedMatrix) and code == 0:
         codes = np.empty((matrix.retrieved.size, 0), np.int8)
@@ -93,10 +99,14 @@ def _rows(matrix: RelevanceMatrix, request: ScanRequest) -> tuple[Any, ...]:
     return codes, codes.view(np.int64), code, int(word), matrix.complete, *listed
 
 
-def _inputs(matrix: RelevanceMatrix, request: ScanRequest, cutoffs: Ints) -> tuple[Any, ...]:
+def _inputs(
+    matrix: RelevanceMatrix,
+    request: ScanRequest,
+    cutoffs: Ints,
+    lowest_relevant: Ints,
+    gains: Floats,
+) -> tuple[Any, ...]:
     """Turn the request into the arrays the kernel reads."""
-    levels = matrix.levels
-    gains = tabulate_gains(levels, request)
     # Levels from the highest gain down: the ideal ranking. Equal gains in any order sum the same.
     ideal_order = np.argsort(-gains, axis=1, kind="stable")
     deepest = max(matrix.depth, int(matrix.judged.sum(axis=1).max(initial=0)), 1)
@@ -105,7 +115,7 @@ def _inputs(matrix: RelevanceMatrix, request: ScanRequest, cutoffs: Ints) -> tup
         np.minimum(matrix.retrieved, cutoffs[-1]),
         matrix.judged,
         cutoffs,
-        find_lowest_relevant(levels, request),
+        lowest_relevant,
         gains,
         ideal_order,
         divisors,
@@ -125,15 +135,13 @@ def find_lowest_relevant(levels: Floats, request: ScanRequest) -> Ints:
     return np.searchsorted(levels, np.asarray(request.thresholds, np.float64)).astype(np.int64)
 
 
-def choose_blank(matrix: RelevanceMatrix, request: ScanRequest) -> int:
+def choose_blank(matrix: RelevanceMatrix, lowest_relevant: Ints, gains: Floats) -> int:
     """Choose the code that is passed over: the most frequent one that adds to no statistic.
 
     Unjudged documents, as a rule. Where all are judged, and their number needs no counting, it is
     the lowest level, if none of the measures sees relevance or gain in it.
     """
-    levels = matrix.levels
-    useless = levels.size > 0 and find_lowest_relevant(levels, request).min() > 0
-    useless = useless and not tabulate_gains(levels, request)[:, 0].any()
+    useless = matrix.levels.size > 0 and lowest_relevant.min() > 0 and not gains[:, 0].any()
     return 0 if matrix.complete and useless else UNJUDGED
 
 

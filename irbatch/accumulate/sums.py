@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ class Sums:
         self._sums += add_up(terms)
         self._counted += there.sum(axis=0)
         self._zeros += zeros
-        self._counts += np.array(astuple(counts), np.int64)
+        self._counts += np.array(counts.numbers(), np.int64)
 
     def means(self, measures: Sequence[Any], settings: Mapping[str, str]) -> Means:
         """Return the means; the same bits as those of `irbatch.Results`."""

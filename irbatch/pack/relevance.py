@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ class Listed:
     columns: Ints
     grades: npt.NDArray[np.float64]
 
-    @property
+    @cached_property
     def owners(self) -> Ints:
         """The row of each, int64 ``(listed,)``."""
         return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))

@@ -77,27 +77,30 @@ def rank_candidates(
         InputError: for refused ties.
     """
     owners = listed.owners
-    shared = np.flatnonzero(equal > 1)
-    groups = TieGroups(owners[shared], listed.grades[shared], above[shared], equal[shared])
-    if ties == "error" and groups.matters.any():
-        which = int(shared[groups.order[np.argmax(groups.matters)]])
-        _refuse_ties(candidates, listed, owners, which)
     ranks = above + 1
-    if keys is not None:
-        ranks += _count_before(candidates, listed, equal, keys)
-    elif shared.size:
-        ranks[shared] += groups.places(ties)
+    shared = np.flatnonzero(equal > 1)
+    groups = None
+    if shared.size:
+        groups = TieGroups(owners[shared], listed.grades[shared], above[shared], equal[shared])
+        if ties == "error" and groups.matters.any():
+            which = int(shared[groups.order[np.argmax(groups.matters)]])
+            _refuse_ties(candidates, listed, owners, which)
+        if keys is not None:
+            ranks += _count_before(candidates, listed, shared, keys)
+        else:
+            ranks[shared] += groups.places(ties)
     # One number of both sorts sooner than two keys do.
     order = np.argsort(owners * (candidates.shape[1] + 1) + ranks)
     tied = np.zeros(candidates.shape[0], bool)
-    tied[groups.tied_queries()] = True
+    if groups is not None:
+        tied[groups.tied_queries()] = True
     return Ranked(
         listed.starts,
         ranks[order],
         listed.grades[order],
-        groups.open_ties() if ties == "expected" else None,
+        groups.open_ties() if groups is not None and ties == "expected" else None,
         tied,
-        groups.count_constant(candidates.sizes),
+        0 if groups is None else groups.count_constant(candidates.sizes),
     )
 
 
@@ -151,12 +154,13 @@ def _pack_rows(
     yield Block(rows, matrix, ranked.tied[rows])
 
 
-def _count_before(candidates: Candidates, listed: Listed, equal: Ints, keys: Keys) -> Ints:
-    """Count for each listed candidate those of the same score that a key puts before it."""
-    before = np.zeros(equal.size, np.int64)
-    tied = np.flatnonzero(equal > 1)
-    if not tied.size:
-        return before
+def _count_before(candidates: Candidates, listed: Listed, tied: Ints, keys: Keys) -> Ints:
+    """Count for each listed candidate those of the same score that a key puts before it.
+
+    Args:
+        tied: int64 ``(tied,)``, positions of those listed that share their score.
+    """
+    before = np.zeros(listed.columns.size, np.int64)
     rows, firsts = np.unique(listed.owners[tied], return_index=True)
     for row, mine in zip(rows.tolist(), np.split(tied, firsts[1:]), strict=True):
         scores = candidates.block(row, row + 1)[0][0]
