@@ -55,10 +55,15 @@ def add_up(values: Floats) -> Ints:
     return limbs
 
 
-def round_sum(limbs: Ints) -> float:
-    """Round a sum to float64, once: int64 ``(LIMBS,)``; infinite where it is beyond float64."""
+def round_sum(limbs: Ints, divisor: int = 1) -> float:
+    """Round a sum, or a part of it, to float64, once; infinite where it is beyond float64.
+
+    Args:
+        limbs: int64 ``(LIMBS,)``.
+        divisor: what the sum is divided by before it is rounded.
+    """
     total = sum(limb << (BITS * i) for i, limb in enumerate(limbs.tolist()))
     try:
-        return float(total / (1 << SMALLEST))  # of whole numbers: rounded once
+        return float(total / (divisor << SMALLEST))  # of whole numbers: rounded once
     except OverflowError:
-        return math.copysign(math.inf, total)
+        return math.inf if total > 0 else -math.inf

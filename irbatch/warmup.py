@@ -27,6 +27,8 @@ def warmup() -> list[str]:
     from irbatch.evaluate_arrays import evaluate_ids, evaluate_matrix
     from irbatch.formats.forms import RUN
     from irbatch.formats.pieces import Piece, assemble
+    from irbatch.pack.counting import SORTED_FROM
+    from irbatch.score_matrices import evaluate_scores
 
     with Kernel.always_compiled() as names:
         # Code types int8, int16 and int32 are those of few, many and very many grades.
@@ -43,4 +45,12 @@ def warmup() -> list[str]:
             "nDCG@10",
         )
         evaluate_ids(np.array([[1, 2]]), np.array([[2]]), "nDCG@10")
+        for dtype in (np.float32, np.float64, np.int64, np.uint64):
+            few = np.arange(SORTED_FROM + 2, dtype=dtype)[None, :]
+            for some in (4, SORTED_FROM + 1):  # counted for one by one, and sorted
+                relevant = [list(range(some))]
+                evaluate_scores(few, None, "nDCG@10", positives=relevant, exclude=[[some]],
+                                ties="pessimistic")  # fmt: skip
+        tied = np.array([[2.0, 1.0, 1.0, 1.0]])
+        evaluate_scores(tied, [[0, 0, 1, 0]], "nDCG@10")
     return names

@@ -39,6 +39,10 @@ MEASURES = irbatch.parse_measures(
     "nDCGrel(gain=binary)@5 RnDCG RnDCG@4 G G(gain={1:0.3,2:2})@7 BinG RBP RBPresid@6 Unjudged@3 "
     "Utility NumNonRelRet"
 )
+SCORED = irbatch.parse_measures(
+    "P@{1,10} R@5 F@5 Success@{1,4} RR RR@10 AP AP@20 Rprec DCG@{2,50} nDCG nDCG(gain=exp)@10 "
+    "nDCG(rel=2) Judged@9 NumRelRet@7 P(rel=2)@3"
+)
 TIMEOUT = 60  # seconds for a process that takes a few
 WORKERS = 8
 CACHE_FILES = ("*.nbi", "*.nbc")  # Numba's index and code
@@ -145,6 +149,27 @@ def test_compiled_and_plain_agree_on_many_grades_of_scored_documents(
     }
     run = {query: {f"d{i}": float(rng.integers(9)) for i in range(0, 90, 2)} for query in range(30)}
     both_ways(plain, lambda: irbatch.evaluate(qrels, run, MEASURES).values)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "u8", "f2", "i1"])
+@pytest.mark.parametrize("share", [0.1, 0.7])  # few are counted for one by one, many sorted
+def test_compiled_and_plain_agree_on_score_matrices(
+    plain: Callable[[bool], None], dtype: str, share: float
+) -> None:
+    rng = np.random.default_rng(3)
+    scores = rng.integers(0, 60, (12, 300)).astype(dtype)
+    grades = np.where(rng.random(scores.shape) < share, rng.integers(-1, 4, scores.shape), 0)
+    mask = rng.random(scores.shape) < 0.8
+    excluded = [rng.permutation(300)[:9].tolist() for _ in scores]
+
+    def evaluate() -> Array:
+        found = [
+            irbatch.evaluate_scores(scores, grades, SCORED, mask=mask, exclude=excluded, ties=ties)
+            for ties in ("expected", "optimistic", "index")
+        ]
+        return np.stack([each.values for each in found])
+
+    both_ways(plain, evaluate)
 
 
 def test_compiling_midway_does_not_show(

@@ -3,7 +3,18 @@
 from collections.abc import Callable, Iterator
 
 from benchmarks.report import Table
-from benchmarks.sections import cold, dicts, files, frames, growth, ids, memory, scan
+from benchmarks.sections import (
+    cold,
+    dicts,
+    files,
+    frames,
+    growth,
+    ids,
+    memory,
+    scan,
+    scores,
+    updates,
+)
 from benchmarks.settings import Settings
 
 __all__ = ["ON_REQUEST", "SECTIONS"]
@@ -15,6 +26,8 @@ SECTIONS: dict[str, Section] = {
     "files": files.tables,
     "frames": frames.tables,
     "ids": ids.tables,
+    "scores": scores.tables,
+    "updates": updates.tables,
     "scan": scan.tables,
     "cold": cold.tables,
     "growth": growth.tables,

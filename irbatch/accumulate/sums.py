@@ -83,4 +83,4 @@ class Sums:
             return math.nan
         if how == "geometric":
             return 0.0 if self._zeros[column] else math.exp(total / n)
-        return total / n
+        return total / n if math.isfinite(total) else round_sum(self._sums[column], n)
