@@ -63,16 +63,24 @@ def _matrices(
     codes = matrix.codes[row]
     # Sorted, so that the draws don't depend on the order that the block happens to have.
     tied = [np.sort(codes[span]) for span in spans]
-    many = math.prod(map(_count_orders, tied))
-    orders = _all_orders(tied) if many <= MOST_ORDERS else _draw_orders(tied)
+    counts = [_count_orders(each) for each in tied]
+    if math.prod(counts) <= MOST_ORDERS:
+        number = math.prod(counts)
+        arranged = [_arrange(each) for each in tied]
+        picks = np.unravel_index(np.arange(number), counts)
+    else:
+        number = DRAWS
+        random = np.random.default_rng(SEED)
+        arranged = [random.permuted(np.tile(each, (DRAWS, 1)), axis=1) for each in tied]
+        picks = (np.arange(DRAWS),) * len(tied)
     at_once = max(8 * BLOCK_BYTES // max(codes.nbytes, 1), 1)
-    while some := list(itertools.islice(orders, at_once)):
-        written = np.repeat(codes[None], len(some), axis=0)
-        for i, order in enumerate(some):
-            for span, part in zip(spans, order, strict=True):
-                written[i, span] = part
-        retrieved = np.repeat(matrix.retrieved[row], len(some))
-        judged = np.repeat(matrix.judged[row : row + 1], len(some), axis=0)
+    for start in range(0, number, at_once):
+        stop = min(start + at_once, number)
+        written = np.repeat(codes[None], stop - start, axis=0)
+        for span, orders, pick in zip(spans, arranged, picks, strict=True):
+            written[:, span] = orders[pick[start:stop]]
+        retrieved = np.repeat(matrix.retrieved[row], stop - start)
+        judged = np.repeat(matrix.judged[row : row + 1], stop - start, axis=0)
         yield RelevanceMatrix(written, matrix.levels, retrieved, judged, matrix.complete)
 
 
@@ -87,32 +95,22 @@ def _count_orders(codes: Codes) -> int:
     return orders
 
 
-def _all_orders(tied: Sequence[Codes]) -> Iterator[tuple[Codes, ...]]:
-    """List every order of every tie with every order of the others."""
-    return itertools.product(*(list(_arrange(codes)) for codes in tied))
+def _arrange(codes: Codes) -> Codes:
+    """List the orders of a tie that differ, ``(orders, documents)``.
 
-
-def _arrange(codes: Codes) -> Iterator[Codes]:
-    """List the orders of a tie that differ: its most frequent code goes where no other stands."""
+    Its most frequent code goes where no other stands.
+    """
     found, counts = np.unique(codes, return_counts=True)
     most = int(counts.argmax())
-    rest = [(found[i], int(counts[i])) for i in range(found.size) if i != most]
-
-    def fill(order: Codes, free: list[int], left: list[tuple[Codes, int]]) -> Iterator[Codes]:
-        if not left:
-            yield order
-            return
-        code, count = left[0]
-        for places in itertools.combinations(free, count):
-            filled = order.copy()
-            filled[list(places)] = code
-            yield from fill(filled, [i for i in free if i not in places], left[1:])
-
-    return fill(np.full_like(codes, found[most]), list(range(codes.size)), rest)
-
-
-def _draw_orders(tied: Sequence[Codes]) -> Iterator[tuple[Codes, ...]]:
-    """Draw orders, the same ones whenever the ties are the same."""
-    random = np.random.default_rng(SEED)
-    for _ in range(DRAWS):
-        yield tuple(random.permutation(codes) for codes in tied)
+    orders = [(np.full_like(codes, found[most]), tuple(range(codes.size)))]
+    others = [i for i in range(found.size) if i != most]
+    for code, count in zip(found[others].tolist(), counts[others].tolist(), strict=True):
+        longer = []
+        for order, free in orders:
+            for places in itertools.combinations(free, count):
+                filled = order.copy()
+                filled[list(places)] = code
+                left = () if code == found[others[-1]] else set(free).difference(places)
+                longer.append((filled, tuple(sorted(left))))
+        orders = longer
+    return np.stack([order for order, _ in orders])

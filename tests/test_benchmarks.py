@@ -20,7 +20,9 @@ def run(*options: str) -> subprocess.CompletedProcess[str]:
 def test_quick() -> None:
     done = run()
     assert done.returncode == 0, done.stderr[-2000:]
-    for title in ("dicts of dicts", "TREC files", "frames", "matrices", "cold start", "growth"):
+    titles = ("dicts of dicts", "TREC files", "frames", "matrices", "score matrix",
+              "training-loop updates", "cold start", "growth")  # fmt: skip
+    for title in titles:
         assert title in done.stdout
     assert "29 equal" in done.stdout or "17 equal" in done.stdout
     assert "DIFFERENT" not in done.stdout

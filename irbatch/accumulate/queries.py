@@ -73,8 +73,7 @@ class QueryValues:
             self._values[known[other]] = values[other]
             self._marks[known[other]] = marks[other]
         fresh = np.flatnonzero(known < 0)
-        places.update(zip((ids[i] for i in fresh.tolist()), range(self._size, self._size + fresh.size),
-                          strict=True))  # fmt: skip
+        places.update((ids[i], self._size + j) for j, i in enumerate(fresh.tolist()))
         self._places = places
         self._append(values[fresh], marks[fresh])
         self.repeats += again.size

@@ -171,6 +171,7 @@ def average_precision(s: PrefixStatistics, norm: str) -> Array:
     definition="Geometric mean average precision: AP, at least 0.00001, whose mean over queries "
     "is geometric: it tells most of the worst queries.",
     aggregate="geometric",
+    linear=True,  # but for the floor, which no order of a ranking reaches that finds anything
     range=(LEAST_MEAN, 1.0),
     past_end="As AP.",
     no_relevant="0.00001",
