@@ -26,6 +26,13 @@ SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py"))
 MODULES = ["irbatch", *(e.name for e in pkgutil.walk_packages(irbatch.__path__, "irbatch."))]
 
 CODE_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NEEDS_TORCH = re.compile(r"^(import|from) torch\b", re.MULTILINE)
+# Modules that cannot be imported without the framework they are for.
+OF_FRAMEWORKS = [
+    f"irbatch.integrations.{name}"
+    for name in ("exact_metric", "keras", "retrieval_metric", "sentence_transformers",
+                 "torchmetrics", "transformers")
+]  # fmt: skip
 TABLE_ROW = re.compile(r"(\S.*?)((?: +\d[\d.]*)+)")
 
 Row = tuple[str, Sequence[float]]
@@ -145,6 +152,8 @@ def table_rows(text: str) -> list[Row]:
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_script_runs_and_says_something(script: str) -> None:
+    if NEEDS_TORCH.search((EXAMPLES / script).read_text(encoding="utf-8")):
+        pytest.importorskip("torch")
     assert output_of(script).strip()
 
 
@@ -182,6 +191,8 @@ def _undo_definitions() -> Iterator[None]:
 @pytest.mark.usefixtures("_undo_definitions")
 @pytest.mark.parametrize("name", MODULES)
 def test_docstring_examples(name: str) -> None:
+    if name in OF_FRAMEWORKS:
+        pytest.importorskip(name, exc_type=ImportError)
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     assert doctest.testmod(importlib.import_module(name), optionflags=flags).failed == 0
 
@@ -196,13 +207,17 @@ def test_public_name_is_documented(name: str) -> None:
         assert doctest.DocTestParser().get_examples(text), "no example"
 
 
+@pytest.mark.parametrize("torch", [False, True], ids=["plain", "with torch"])
 @pytest.mark.parametrize("path", ["README.md", "examples/README.md"])
-def test_code_blocks_run(path: str) -> None:
+def test_code_blocks_run(path: str, torch: bool) -> None:
     text = (REPOSITORY / path).read_text(encoding="utf-8")
-    blocks = list(CODE_BLOCK.finditer(text))
-    assert len(blocks) == text.count("```python"), "a code block is indented or never closed"
+    every = list(CODE_BLOCK.finditer(text))
+    assert len(every) == text.count("```python"), "a code block is indented or never closed"
+    blocks = [block for block in every if bool(NEEDS_TORCH.search(block[1])) == torch]
     if not blocks:
         pytest.skip("no code blocks")
+    if torch:
+        pytest.importorskip("torchmetrics")
     code = ""
     for block in blocks:  # each at its own line, so that a traceback names the line of the file
         line = text.count("\n", 0, block.start(1))
