@@ -8,11 +8,12 @@ and sentence-transformers' ``ndcg@10``. Case, ``-`` and ``_`` don't matter in a 
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator
 
 from irbatch.errors import InputError, raise_problems
-from irbatch.measures.declare import CATALOGUE, Measure, check_cutoff, normal
+from irbatch.measures.declare import CATALOGUE, Declaration, Measure, check_cutoff, normal
 from irbatch.measures.trec_names import NICKNAMES, TREC_MEASURES
 from irbatch.numbers import DECIMAL
 
@@ -102,12 +103,17 @@ def _apply(each: Measure, cutoffs: list[int | None] | None) -> Iterator[Measure]
 
 def _index() -> dict[str, Measure]:
     """Map every name in use, normalised, to its meaning; canonical names come first."""
+    return _index_of(tuple(CATALOGUE.values()))
+
+
+@functools.lru_cache(maxsize=1)
+def _index_of(declarations: tuple[Declaration, ...]) -> dict[str, Measure]:
     index: dict[str, Measure] = {}
-    for declaration in CATALOGUE.values():
+    for declaration in declarations:
         plain = Measure(declaration.name, declaration=declaration)
         for name in (declaration.name, *declaration.aliases):
             index[normal(name)] = plain
-    for declaration in CATALOGUE.values():
+    for declaration in declarations:
         plain = Measure(declaration.name, declaration=declaration)
         for spelling in declaration.spellings:
             stem = re.sub(r"(_at)?[_@]\{k\}$", "", spelling.cut)

