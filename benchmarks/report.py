@@ -25,7 +25,7 @@ __all__ = [
 
 PACKAGES = (
     "irbatch", "numpy", "numba", "pytrec_eval-terrier", "ir_measures", "ranx", "polars", "duckdb",
-    "pandas", "pyarrow",
+    "pandas", "pyarrow", "torch", "torchmetrics", "scikit-learn", "sentence-transformers",
 )  # fmt: skip
 AGREED = 1e-9
 COMPARISON = ("work", "irbatch", "compared with", "takes", "ratio", "values")

@@ -45,7 +45,8 @@ def map_ranges(
         threads: exactly this many, if given.
     """
     if threads is None:
-        threads = min(available_cores(), cells // CELLS_PER_THREAD)
+        worth = cells // CELLS_PER_THREAD
+        threads = min(available_cores(), worth) if worth > 1 else 1
     if threads < 2 or rows < 2:
         work(0, rows)
         return

@@ -17,7 +17,7 @@ __all__ = ["count_candidates", "refuse_nan"]
 
 # Listed candidates a query from which sorting the row costs less than counting for each
 # (python -m benchmarks --only scores).
-SORTED_FROM = 128
+SORTED_FROM = 160
 
 Ints = npt.NDArray[np.int64]
 Matrix = npt.NDArray[Any]

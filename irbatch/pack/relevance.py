@@ -269,14 +269,13 @@ def _check_columns(
             query=queries[rows[first]],
             value=int(columns[first]),
         )
+    if source != "positives":
+        return
     keys = rows * max(shape[1], 1) + columns
-    order = np.argsort(keys, kind="stable")
-    again = np.flatnonzero(keys[order][1:] == keys[order][:-1])
-    if again.size and source == "positives":
-        first = order[again[0]]
+    ordered = np.sort(keys)
+    again = ordered[1:][ordered[1:] == ordered[:-1]]
+    if again.size:
+        row, column = divmod(int(again[0]), shape[1])
         raise InputError(
-            f"column {columns[first]} comes twice",
-            source=source,
-            query=queries[rows[first]],
-            value=int(columns[first]),
+            f"column {column} comes twice", source=source, query=queries[row], value=column
         )

@@ -89,19 +89,30 @@ def rank_candidates(
             ranks += _count_before(candidates, listed, shared, keys)
         else:
             ranks[shared] += groups.places(ties)
-    # One number of both sorts sooner than two keys do.
-    order = np.argsort(owners * (candidates.shape[1] + 1) + ranks)
+    ranks, grades = _in_rank_order(owners, ranks, listed.grades, candidates.shape[1] + 1)
     tied = np.zeros(candidates.shape[0], bool)
     if groups is not None:
         tied[groups.tied_queries()] = True
     return Ranked(
         listed.starts,
-        ranks[order],
-        listed.grades[order],
+        ranks,
+        grades,
         groups.open_ties() if groups is not None and ties == "expected" else None,
         tied,
         0 if groups is None else groups.count_constant(candidates.sizes),
     )
+
+
+def _in_rank_order(
+    owners: Ints, ranks: Ints, grades: npt.NDArray[np.float64], base: int
+) -> tuple[Ints, npt.NDArray[np.float64]]:
+    """Sort each query's ranks, and grades with them; `base` is above all ranks."""
+    keys = owners * base + ranks  # one number of both sorts sooner than two do
+    if (grades == 1).all():
+        keys.sort()  # in half the time of an order to be applied
+        return keys - owners * base, grades
+    order = np.argsort(keys)
+    return ranks[order], grades[order]
 
 
 def pack_candidates(candidates: Candidates, ranked: Ranked, n_relevant: Ints | None,
