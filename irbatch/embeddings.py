@@ -12,9 +12,8 @@ import numpy.typing as npt
 from irbatch.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.errors import InputError
 from irbatch.evaluate import Cutoffs, Wishes
-from irbatch.measures import Plan, parse_measures
 from irbatch.results import Results, join_results
-from irbatch.score_matrices import ScoreEvaluator, list_query_ids
+from irbatch.score_matrices import ScoreEvaluator, list_query_ids, plan_measures
 from irbatch.settings import Settings
 
 __all__ = ["evaluate_embeddings"]
@@ -70,13 +69,13 @@ def evaluate_embeddings(
     Results: 2 queries, 1 measure
       RR  0.7500
     """
-    if measures is None:
-        raise InputError("say which: measures='nDCG@10'", source="measures")
+    plan = plan_measures(relevance, measures, cutoffs)
     if similarity not in SIMILARITIES:
         choices = ", ".join(map(repr, SIMILARITIES))
         raise InputError(f"similarity={similarity!r} must be one of {choices}", value=similarity)
-    evaluator = ScoreEvaluator(Plan(parse_measures(measures, cutoffs)),
-                               Settings(no_relevant=no_relevant), ties, threads)  # fmt: skip
+    settings = Settings(no_relevant=no_relevant)
+    scored_by = "cosine of embeddings" if similarity == "cosine" else "product of embeddings"
+    evaluator = ScoreEvaluator(plan, settings, ties, threads, scored_by)
     pair = _Pair(queries, documents, cosine=similarity == "cosine")
     ids = list_query_ids(query_ids)
     if ids is not None and len(set(ids)) != pair.shape[0]:

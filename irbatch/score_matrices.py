@@ -24,7 +24,13 @@ from irbatch.pack.scores import Keys, Ranked, pack_candidates, rank_candidates
 from irbatch.results import EMPTY, NO_RELEVANT, TIED, Results, mark_queries
 from irbatch.settings import Settings, check_ties
 
-__all__ = ["ScoreEvaluator", "evaluate_scores", "evaluate_triples", "list_query_ids"]
+__all__ = [
+    "ScoreEvaluator",
+    "evaluate_scores",
+    "evaluate_triples",
+    "list_query_ids",
+    "plan_measures",
+]
 
 Ints = npt.NDArray[np.int64]
 
@@ -87,10 +93,8 @@ def evaluate_scores(
     >>> evaluate_scores(batch, measures="R@1", positives="diagonal").per_query("R@1")
     {0: 1.0, 1: 0.5, 2: 1.0}
     """
-    if measures is None:
-        raise InputError("say which: measures='nDCG@10'", source="measures")
-    evaluator = ScoreEvaluator(Plan(parse_measures(measures, cutoffs)),
-                               Settings(no_relevant=no_relevant), ties, threads)  # fmt: skip
+    plan = plan_measures(relevance, measures, cutoffs)
+    evaluator = ScoreEvaluator(plan, Settings(no_relevant=no_relevant), ties, threads)
     return evaluator.evaluate(
         scores,
         relevance,
@@ -143,6 +147,21 @@ def evaluate_triples(
                            query_ids=query_ids, threads=threads)  # fmt: skip
 
 
+def plan_measures(relevance: Any, measures: Wishes | None, cutoffs: Cutoffs) -> Plan:
+    """Plan the measures, which are to be given by name where relevance is given otherwise.
+
+    Raises:
+        InputError: for measures that there are not, or that stand in the place of relevance.
+    """
+    if measures is None:
+        names = isinstance(relevance, str) or (
+            isinstance(relevance, list | tuple) and any(isinstance(e, str) for e in relevance)
+        )
+        hint = " by keyword: relevance comes before them" if names else ""
+        raise InputError(f"say which: measures='nDCG@10'{hint}", source="measures")
+    return Plan(parse_measures(measures, cutoffs))
+
+
 class ScoreEvaluator:
     """What stays the same over the batches of an evaluation.
 
@@ -151,11 +170,20 @@ class ScoreEvaluator:
         settings: how queries are averaged.
         ties: see `evaluate_scores`.
         threads: how many threads share the rows; default: as many as the work is worth.
+        scored_by: what the scores are, for the signature.
     """
 
-    def __init__(self, plan: Plan, settings: Settings, ties: str, threads: int | None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        settings: Settings,
+        ties: str,
+        threads: int | None,
+        scored_by: str = "score",
+    ) -> None:
         check_ties(ties)
         self.plan, self.settings, self.ties, self.threads = plan, settings, ties, threads
+        self._scored_by = scored_by
 
     def evaluate(
         self,
@@ -201,7 +229,7 @@ class ScoreEvaluator:
         values, without, empty, _, tied = compute_values(self.plan, blocks, n, self.settings,
                                                          self.threads)  # fmt: skip
         counts = Counts(n, n, n, 0, 0, int(without.sum()), int(empty.sum()), int(tied.sum()))
-        order = f"score descending, ties: {self.ties}"
+        order = f"{self._scored_by} descending, ties: {self.ties}"
         marks = mark_queries({NO_RELEVANT: without, EMPTY: empty, TIED: tied})
         return Results(values, candidates.queries, self.plan.measures, counts,
                        self.settings.signature(order), marks=marks)  # fmt: skip
@@ -233,7 +261,8 @@ class ScoreEvaluator:
                 source="document_ids",
             )
         if per_query:
-            return lambda row: sign * _rank_ids(document_ids[row])
+            rows = [_rank_ids(each) for each in document_ids]  # all, to check all
+            return lambda row: sign * rows[row]
         places = sign * _rank_ids(document_ids)
         return lambda row: places
 

@@ -179,7 +179,9 @@ class BatchEvaluator:
         self._columns.add(query_ids, document_ids, scores, grades)
 
     def add(self, results: Results) -> None:
-        """Add results of an evaluation of the same measures; queries keep their ids.
+        """Add results of an evaluation of the same measures, such as `evaluate_embeddings`.
+
+        Queries keep their ids.
 
         Raises:
             InputError: for other measures, and for a query with other values than before.

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from irbatch.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.errors import InputError
-from irbatch.numbers import LARGEST_WHOLE
+from irbatch.numbers import LARGEST_WHOLE, number_problem
 from irbatch.texts import ends_of
 
 __all__ = ["IGNORED", "Listed", "read_columns", "read_labels", "read_positives"]
@@ -144,9 +144,9 @@ def read_positives(positives: Any, shape: tuple[int, int], queries: Queries) -> 
             source="positives",
         )
     rows = np.repeat(np.arange(shape[0]), columns.size // max(shape[0], 1))
-    flat = columns.ravel().astype(np.int64)
+    flat = columns.ravel()
     kept = flat != IGNORED
-    rows, flat = rows[kept], flat[kept]
+    rows, flat = rows[kept], flat[kept].astype(np.int64)
     _check_columns(rows, flat, shape, queries, "positives")
     return Listed.of(rows, flat, np.ones(flat.size), shape[0])
 
@@ -182,21 +182,19 @@ def read_columns(
         counts[row] = len(each)
     rows = np.repeat(np.arange(shape[0]), counts)
     for row, column, grade in zip(rows.tolist(), columns, grades, strict=True):
-        whole = isinstance(column, int | np.integer) and not isinstance(column, bool)
-        if not whole or not isinstance(grade, int | float | np.number):
-            raise InputError(
-                f"column {column!r} is not a whole number" if not whole else
-                f"grade {grade!r} is not a number",
-                source=source, query=queries[row], value=grade if whole else column,
-            )  # fmt: skip
+        if not isinstance(column, int | np.integer) or isinstance(column, bool):
+            raise InputError(f"column {column!r} is not a whole number", source=source,
+                             query=queries[row], value=column)  # fmt: skip
+        problem = number_problem(grade)
+        if problem is not None or abs(grade) > LARGEST_WHOLE:
+            raise InputError(f"grade {problem or f'{grade} is beyond 2^53'}", source=source,
+                             query=queries[row], value=grade)  # fmt: skip
     try:
         found = np.array(columns, np.int64).reshape(-1)
     except OverflowError:
         raise InputError(f"column {max(columns, key=abs)} is out of range", source=source) from None
     _check_columns(rows, found, shape, queries, source)
-    worth = np.array(grades, np.float64).reshape(-1)
-    _check_grades(rows, found, worth, queries)
-    return rows, found, worth
+    return rows, found, np.array(grades, np.float64).reshape(-1)
 
 
 def read_cells(matrix: Any, source: str) -> tuple[Ints, Ints, npt.NDArray[Any]]:
