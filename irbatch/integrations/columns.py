@@ -1,0 +1,38 @@
+"""Flat columns, an entry a document of a query, as matrices with a row a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["pad_queries"]
+
+Ints = npt.NDArray[np.int64]
+
+
+def pad_queries(index: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """Gather the documents of queries into matrices, queries of similar sizes into one.
+
+    Args:
+        index: int64 ``(documents,)``, the query of each.
+
+    Yields:
+        Queries int64 ``(queries,)``, the places in `index` of each one's documents, in their
+        order, int64 ``(queries, most)``, and how many they are, int64 ``(queries,)``. Rows that
+        are shorter repeat their last place; none is shorter than half of the longest.
+
+    >>> for queries, places, lengths in pad_queries(np.array([7, 4, 7, 7, 4, 2])):
+    ...     print(queries, places.tolist(), lengths)
+    [2] [[5]] [1]
+    [4 7] [[1, 4, 4], [0, 2, 3]] [2 3]
+    """
+    order = np.argsort(index, kind="stable")
+    queries, starts, sizes = np.unique(index[order], return_index=True, return_counts=True)
+    doublings = np.frexp(sizes)[1]
+    for doubling in np.unique(doublings):
+        group = np.flatnonzero(doublings == doubling)
+        lengths = sizes[group]
+        within = np.minimum(np.arange(lengths.max()), lengths[:, None] - 1)
+        yield queries[group], order[starts[group][:, None] + within], lengths

@@ -1,0 +1,107 @@
+"""What our metrics of torchmetrics share: states that are exact whatever becomes of a model."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.errors import InputError, shown
+from irbatch.extras import imported
+
+__all__ = ["ExactMetric", "as_whole", "torch", "torchmetrics"]
+
+torch = imported("torchmetrics' metrics", "torchmetrics", "torch")
+torchmetrics = imported("torchmetrics' metrics", "torchmetrics", "torchmetrics")
+Metric: Any = torchmetrics.Metric
+
+
+class ExactMetric(Metric):  # type: ignore[misc]
+    """A metric whose states are int64 and outlive what goes wrong.
+
+    Attributes:
+        widths: of each list state, which are concatenated: the columns of its tensors.
+    """
+
+    is_differentiable = False
+    higher_is_better = True
+    full_state_update = False
+
+    widths: dict[str, int]
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Update with a batch, and compute of the batch alone.
+
+        Args:
+            *args, **kwargs: as of `update`.
+
+        Returns:
+            As `compute`.
+        """
+        before = dict(self.__dict__)
+        lists = {name: list(getattr(self, name)) for name in self.widths}
+        try:
+            return super().forward(*args, **kwargs)
+        except Exception:  # it has put the state aside, and would leave it there
+            self.__dict__.update(before)
+            self.__dict__.update(lists)
+            raise
+
+    def sync(self, *args: Any, **kwargs: Any) -> None:
+        """Synchronize, from a process without a batch too: its states are of the others' kind."""
+        for name, width in self.widths.items():
+            if isinstance(getattr(self, name), list) and not getattr(self, name):
+                nothing = torch.empty((0, width), dtype=torch.int64, device=self.device)
+                getattr(self, name).append(nothing)
+        super().sync(*args, **kwargs)
+
+    def set_dtype(self, dst_type: Any) -> Any:
+        """Leave the states as they are: whole numbers of 64 bits."""
+        return self
+
+    def held(self, name: str) -> npt.NDArray[np.int64]:
+        """Return what a list state holds, synchronized or not, as one matrix."""
+        state = getattr(self, name)
+        parts = state if isinstance(state, list) else [state]
+        nothing = np.empty((0, self.widths[name]), np.int64)
+        return np.concatenate([nothing, *(each.cpu().numpy() for each in parts)])
+
+    def as_tensor(self, value: float) -> Any:
+        """Return a number as a tensor, float64 where the device has that."""
+        dtype = torch.float32 if self.device.type == "mps" else torch.float64
+        return torch.tensor(value, dtype=dtype, device=self.device)
+
+
+def as_whole(given: Any, name: str, device: Any) -> Any:
+    """Return ids as they are, or the bits of real numbers as float64.
+
+    Args:
+        given: a tensor, or what becomes one.
+        name: ``"indexes"`` for ids; for errors.
+        device: where to.
+
+    Returns:
+        An int64 tensor of the same shape.
+
+    Raises:
+        InputError: for what are no numbers of that kind.
+    """
+    whole = name == "indexes"
+    try:
+        column = torch.as_tensor(given).detach()
+    except (TypeError, ValueError, RuntimeError):
+        raise InputError(f"{shown(given)} are no numbers", source=name) from None
+    kind = column.dtype
+    if kind.is_complex or (whole and (kind.is_floating_point or kind == torch.bool)):
+        raise InputError(f"{kind} are no {'whole numbers' if whole else 'real numbers'}",
+                         source=name)  # fmt: skip
+    if whole:
+        return column.to(device, torch.int64)
+    if column.device.type == "mps":  # it has no float64
+        column = column.cpu()
+    column = column.to(torch.float64)
+    if column.isnan().any():
+        raise InputError("nan is not a number", source=name, value=math.nan)
+    return column.view(torch.int64).to(device)

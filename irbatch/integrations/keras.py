@@ -1,0 +1,146 @@
+"""Keras: measures of rankings at the end of an epoch, where other callbacks see them.
+
+from irbatch.integrations.keras import EvaluateRanking
+
+ranking = EvaluateRanking((features, labels), "nDCG@10 RR@10")
+stopping = keras.callbacks.EarlyStopping("val_nDCG@10", mode="max", patience=3)
+history = model.fit(…, callbacks=[ranking, stopping])  # in this order
+history.history["val_nDCG@10"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, cast
+
+from irbatch.accumulate import BatchEvaluator
+from irbatch.errors import InputError, shown
+from irbatch.extras import imported
+from irbatch.results import Results
+
+__all__ = ["EvaluateRanking"]
+
+Callback: Any = imported("Keras' callbacks", "keras", "keras").callbacks.Callback
+
+
+class EvaluateRanking(Callback):  # type: ignore[misc]
+    """Evaluates rankings after an epoch and adds the means to its logs.
+
+    List it before the callbacks that look at them, such as EarlyStopping and ModelCheckpoint,
+    which need ``mode="max"``: Keras doesn't know which way our measures go.
+
+    Args:
+        validation: ``(inputs, labels)``, weights may follow; or batches of those, in anything that
+            can be gone through once an epoch; or a function from the model to
+            ``(scores, labels)``. Labels are ``(queries, candidates)``, -100 where there is no
+            candidate; scores are of the same shape or with a last axis of 1.
+        measures, cutoffs: as in `irbatch.evaluate`.
+        prefix: put before the names.
+        score: a function from the model and inputs to scores, called where validation doesn't
+            bring them; default: ``model.predict``.
+        every: epochs from one evaluation to the next. The epochs between have no such key, of
+            which EarlyStopping warns.
+        batch_size: samples that ``model.predict`` takes at once.
+        ties: as in `irbatch.evaluate_scores`.
+        no_relevant: as in `irbatch.evaluate`.
+        style: how names are spelled: see `irbatch.Results.mean`.
+
+    Attributes:
+        results: the `irbatch.Results` of the last evaluation, per query; None before.
+
+    Raises:
+        InputError: for measures or options that are none, and from ``fit``, for scores and labels
+            that cannot be evaluated.
+
+    >>> ranking = EvaluateRanking(lambda model: ([[0.1, 0.9]], [[1, 0]]), "RR", prefix="test_")
+    >>> logs = {}
+    >>> ranking.on_epoch_end(0, logs)
+    >>> logs
+    {'test_RR': 0.5}
+    """
+
+    def __init__(
+        self,
+        validation: Any,
+        measures: Any,
+        cutoffs: Any = None,
+        *,
+        prefix: str = "val_",
+        score: Callable[[Any, Any], Any] | None = None,
+        every: int = 1,
+        batch_size: int | None = None,
+        ties: str = "expected",
+        no_relevant: str = "zero",
+        style: str = "irbatch",
+    ) -> None:
+        super().__init__()
+        self._evaluator = BatchEvaluator(measures, cutoffs, ties=ties, no_relevant=no_relevant)
+        self._evaluator.update([[0.0]], [[1]])  # refuses ties='id' before a model is trained
+        if not isinstance(every, int) or every is True or every < 1:
+            raise InputError(f"every {shown(every)} must be a whole number of at least 1",
+                             source="every", value=every)  # fmt: skip
+        self._validation = _checked(validation)
+        self._prefix, self._style = prefix, style
+        self._score, self._every, self._batch_size = score, every, batch_size
+        self.results: Results | None = None
+
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
+        """Evaluate, and add the means to the logs.
+
+        Args:
+            epoch: its number, from 0.
+            logs: what is known of the epoch.
+        """
+        if (epoch + 1) % self._every:
+            return
+        self.results = self.evaluate()
+        if logs is not None:
+            means = self.results.mean(self._style)
+            logs.update({self._prefix + name: value for name, value in means.items()})
+
+    def evaluate(self) -> Results:
+        """Evaluate the model as it is.
+
+        Returns:
+            The results of all queries of the validation.
+
+        Raises:
+            InputError: for scores and labels that cannot be evaluated.
+        """
+        self._evaluator.reset()
+        for scores, labels in self._scored():
+            rank = len(getattr(labels, "shape", (0, 0)))
+            extra = getattr(scores, "shape", ())[rank:]
+            self._evaluator.update(scores[..., 0] if tuple(extra) == (1,) else scores, labels)
+        return cast(Results, self._evaluator.compute())
+
+    def _scored(self) -> Iterator[tuple[Any, Any]]:
+        """Yield scores and labels."""
+        if callable(self._validation):
+            yield self._validation(self.model)
+            return
+        whole = isinstance(self._validation, tuple)
+        for batch in [self._validation] if whole else self._validation:
+            inputs, labels = batch[:2]  # sample weights may follow
+            yield self._scores(inputs), labels
+
+    def _scores(self, inputs: Any) -> Any:
+        if self._score is not None:
+            return self._score(self.model, inputs)
+        return self.model.predict(inputs, batch_size=self._batch_size, verbose=0)
+
+
+def _checked(validation: Any) -> Any:
+    """Refuse what cannot be gone through in every epoch."""
+    if callable(validation):
+        return validation
+    if isinstance(validation, tuple) and len(validation) not in (2, 3):
+        raise InputError(f"{len(validation)} parts are not inputs and labels",
+                         source="validation")  # fmt: skip
+    if not isinstance(validation, Iterable):
+        raise InputError(f"a {type(validation).__name__} is neither inputs and labels, nor batches",
+                         source="validation")  # fmt: skip
+    if iter(validation) is validation:
+        raise InputError("an iterator is used up after one epoch: give batches that can be gone "
+                         "through again, such as a list", source="validation")  # fmt: skip
+    return validation

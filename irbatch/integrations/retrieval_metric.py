@@ -1,0 +1,142 @@
+"""The metric of `irbatch.integrations.torchmetrics` that takes flat columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from irbatch.accumulate import BatchEvaluator
+from irbatch.errors import InputError, shown
+from irbatch.integrations.columns import pad_queries
+from irbatch.integrations.exact_metric import ExactMetric, as_whole, torch
+
+__all__ = ["RetrievalMetric"]
+
+EMPTY_TARGET = {"neg": 0.0, "pos": 1.0, "skip": None, "error": None}
+
+
+class RetrievalMetric(ExactMetric):
+    """Measures of rankings given as flat columns, for torchmetrics' ``Retrieval`` metrics.
+
+    The documents of a query may be spread over batches and processes: all are kept, 24 bytes each,
+    and ranked when `compute` is called. Values are those of torchmetrics on rankings without equal
+    scores, but for two ways of its own: it takes what scores 0 or less for not relevant, and its
+    average precision at a cutoff, `RetrievalMAP(top_k=k)`, is ``AP(norm=found)@k``.
+
+    Args:
+        measures, cutoffs: as in `irbatch.evaluate`.
+        ties: as in `irbatch.evaluate_scores`; ``"index"`` is the order of arrival.
+        empty_target_action: what a query without relevant documents counts as: ``"neg"``, 0;
+            ``"pos"``, 1; ``"skip"``, nothing; ``"error"`` refuses it.
+        ignore_index: documents of this target are left out.
+        aggregation: ``"mean"``, ``"median"``, ``"min"`` or ``"max"`` over queries, or a function
+            from their values, float64 ``(queries,)``, to a tensor without dimensions.
+        **kwargs: torchmetrics' own, such as ``dist_sync_on_step``.
+
+    Raises:
+        InputError: for measures or options that are none, and from `update`, for columns that
+            cannot be evaluated; what was gathered before stays as it was.
+
+    >>> metric = RetrievalMetric("RR")
+    >>> metric.update(preds=[0.2, 0.3, 0.5], target=[0, 1, 0], indexes=[7, 7, 7])
+    >>> metric.compute()
+    tensor(0.5000, dtype=torch.float64)
+    """
+
+    def __init__(
+        self,
+        measures: Any,
+        cutoffs: Any = None,
+        *,
+        ties: str = "expected",
+        empty_target_action: str = "neg",
+        ignore_index: int | None = None,
+        aggregation: str | Callable[[Any], Any] = "mean",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self._evaluator = BatchEvaluator(measures, cutoffs, ties=ties, no_relevant="skip")
+        self._evaluator.update([[0.0]], [[1]])  # refuses ties='id' before a model is trained
+        if empty_target_action not in EMPTY_TARGET:
+            raise InputError(f"{empty_target_action!r} is none of {', '.join(EMPTY_TARGET)}",
+                             source="empty_target_action", value=empty_target_action)  # fmt: skip
+        if ignore_index is not None and not isinstance(ignore_index, int):
+            raise InputError(f"{shown(ignore_index)} is not a whole number",
+                             source="ignore_index", value=ignore_index)  # fmt: skip
+        if aggregation not in ("mean", "median", "min", "max") and not callable(aggregation):
+            raise InputError(f"{shown(aggregation)} is none of mean, median, min, max",
+                             source="aggregation", value=aggregation)  # fmt: skip
+        self._empty, self._ignored = empty_target_action, ignore_index
+        self._aggregation = aggregation
+        # Metrics of a collection may share it whatever their measures: it is the input itself.
+        self.add_state("rows", [], dist_reduce_fx="cat")
+        self.widths = {"rows": 3}
+
+    def update(self, preds: Any, target: Any, indexes: Any) -> None:
+        """Take documents in.
+
+        Args:
+            preds: their scores, of any shape.
+            target: their labels, of the same shape.
+            indexes: the queries they are of, whole numbers, of the same shape.
+
+        Raises:
+            InputError: for columns of different shapes, or that are no numbers.
+        """
+        if indexes is None:
+            raise InputError("the query of each document is needed", source="indexes")
+        columns = [
+            as_whole(each, name, self.device)
+            for name, each in (("indexes", indexes), ("preds", preds), ("target", target))
+        ]
+        shapes = [tuple(each.shape) for each in columns]
+        if len(set(shapes)) > 1:
+            raise InputError(f"indexes, preds and target of shapes {shapes}", source="preds")
+        self.rows.append(torch.stack([each.reshape(-1) for each in columns], 1))
+
+    def compute(self) -> Any:
+        """Rank the documents of each query, and return the measures over all queries.
+
+        Returns:
+            A float64 tensor, if there is one measure; else name to tensor. 0 where every query is
+            skipped; NaN of no queries.
+
+        Raises:
+            InputError: for a query without relevant documents, if that is to be an error.
+        """
+        columns = self.held("rows").T.copy()
+        index, scores, grades = columns[0], columns[1].view(float), columns[2].view(float)
+        if self._ignored is not None:
+            kept = grades != self._ignored
+            index, scores, grades = index[kept], scores[kept], grades[kept]
+        self._evaluator.reset()
+        for queries, cells, lengths in pad_queries(index):
+            self._evaluator.update(
+                scores[cells], grades[cells], lengths=lengths, query_ids=queries.tolist()
+            )
+        found = dict.fromkeys(self._evaluator.measures, math.nan)
+        if len(self._evaluator):
+            results: Any = self._evaluator.compute()
+            for name, column in zip(found, results.values.T, strict=True):
+                found[name] = self._aggregate(results.query_ids, column)
+        tensors = {name: self.as_tensor(value) for name, value in found.items()}
+        return tensors if len(tensors) > 1 else tensors.popitem()[1]
+
+    def _aggregate(self, queries: list[int], values: np.ndarray[Any, Any]) -> float:
+        """Return what the values of queries come to; NaN is that of one without relevant ones."""
+        empty = np.isnan(values)
+        if self._empty == "error" and empty.any():
+            raise InputError("there is no relevant document", query=queries[int(empty.argmax())])
+        instead = EMPTY_TARGET[self._empty]
+        values = values[~empty] if instead is None else np.where(empty, instead, values)
+        if not values.size:
+            return 0.0
+        if self._aggregation == "mean":
+            return math.fsum(values.tolist()) / values.size
+        tensor = torch.tensor(values)
+        if callable(self._aggregation):
+            return float(self._aggregation(tensor))
+        return float(getattr(tensor, self._aggregation)())

@@ -1,0 +1,202 @@
+"""sentence-transformers' evaluators, with irbatch's values: change the import, keep the script.
+
+    from irbatch.integrations.sentence_transformers import InformationRetrievalEvaluator
+
+    evaluator = InformationRetrievalEvaluator(queries, corpus, relevant_docs, name="dev")
+    SentenceTransformerTrainer(model, args, …, evaluator=evaluator)
+
+The classes are subclasses of the library's: keys, CSV files, the primary metric and the model card
+are its own. What is new is the choice of what decides among equal scores, and more measures.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from irbatch.accumulate import BatchEvaluator
+from irbatch.errors import InputError
+from irbatch.extras import imported
+from irbatch.integrations.reranking import CrossEncoderRerankingEvaluator, RerankingEvaluator
+from irbatch.measures import measure, parse_measures
+
+__all__ = [
+    "CrossEncoderRerankingEvaluator",
+    "InformationRetrievalEvaluator",
+    "RerankingEvaluator",
+]
+
+_Retrieval: Any = imported(
+    "sentence-transformers' evaluators",
+    "sentence-transformers",
+    "sentence_transformers.sentence_transformer.evaluation",
+).InformationRetrievalEvaluator
+
+CELLS = 1 << 25  # scores that are held at once where the whole corpus is ranked
+# The library's keys, the argument with the cutoffs of each, and the measure.
+KEYS = {
+    "accuracy@k": ("accuracy_at_k", "Success"),
+    "precision@k": ("precision_recall_at_k", "P"),
+    "recall@k": ("precision_recall_at_k", "R"),
+    "ndcg@k": ("ndcg_at_k", "nDCG"),
+    "mrr@k": ("mrr_at_k", "RR"),
+    "map@k": ("map_at_k", "AP(norm=min)"),
+}
+
+
+class InformationRetrievalEvaluator(_Retrieval):  # type: ignore[misc]
+    """The library's evaluator of retrieval from a corpus.
+
+    With ``ties="id_ascending"``, which is the library's own rule, its rankings are evaluated: the
+    best of each query, found in parts of the corpus. Any other rule, and a measure that looks
+    further down than the library's cutoffs, needs the whole ranking: then the embeddings of the
+    whole corpus are held at once, and the scores of some queries for all of it.
+
+    Args:
+        queries: query id to query.
+        corpus: document id to document.
+        relevant_docs: query id to the set of ids of relevant documents; those that are not in the
+            corpus count as relevant and not found. Queries without any are left out.
+        *args, **options: the library's others, in its order.
+        measures: more measures, as in `irbatch.evaluate`; their keys are
+            ``{name}_{score function}_{measure}``. They are not in the CSV file.
+        ties: what decides among equal scores: as in `irbatch.evaluate_scores`; ids are the
+            corpus'.
+
+    Raises:
+        InputError: for measures or options that are none, when no query has relevant documents,
+            and from a call, for scores that are no numbers.
+
+    >>> corpus = {"d1": "A cat sat.", "d2": "Dogs bark."}
+    >>> evaluator = InformationRetrievalEvaluator(
+    ...     {"q": "cats"}, corpus, {"q": {"d1"}}, name="dev", measures="RBP(p=0.8)", ties="expected"
+    ... )
+    >>> evaluator(model)["dev_cosine_ndcg@10"]  # doctest: +SKIP
+    1.0
+    """
+
+    def __init__(
+        self,
+        queries: Any,
+        corpus: Any,
+        relevant_docs: Any,
+        *args: Any,
+        measures: Any = None,
+        ties: str = "id_ascending",
+        **options: Any,
+    ) -> None:
+        super().__init__(queries, corpus, relevant_docs, *args, **options)
+        if not self.queries:
+            raise InputError("no query has relevant documents", source="relevant_docs")
+        self._ties = ties
+        self._more = [] if measures is None else parse_measures(measures)
+        self._keys = {
+            key: {k: measure(name) @ k for k in getattr(self, argument)}
+            for key, (argument, name) in KEYS.items()
+        }
+        own = [each for of_key in self._keys.values() for each in of_key.values()]
+        self._evaluator = BatchEvaluator(
+            list(dict.fromkeys([*own, *self._more])), keep="sums", ties=ties
+        )
+        deepest = max(each.cutoff for each in own)
+        further = [each for each in self._more if each.cutoff is None or each.cutoff > deepest]
+        self._whole = ties != "id_ascending" or bool(further)
+        if self._whole and self.write_predictions:
+            raise InputError(
+                "the library writes predictions of ties='id_ascending', and as deep as its cutoffs",
+                source="write_predictions",
+            )
+
+    def compute_metrics(self, queries_result_list: Any) -> dict[str, dict[Any, float]]:
+        """Evaluate the best documents of each query.
+
+        Args:
+            queries_result_list: for each query a list of ``{"corpus_id": …, "score": …}``.
+
+        Returns:
+            Key to cutoff to mean.
+
+        Raises:
+            InputError: for scores that are no numbers, or ids of another kind than those of the
+                relevant documents.
+        """
+        pairs = zip(self.queries_ids, queries_result_list, strict=True)
+        ranked = [_order(query, hits) for query, hits in pairs]
+        relevant = [set(self.relevant_docs[query]) for query in self.queries_ids]
+        self._evaluator.reset()
+        self._evaluator.update_ids(ranked, relevant)
+        return self._keyed()
+
+    def compute_all_metrics(
+        self,
+        model: Any,
+        corpus_model: Any = None,
+        corpus_embeddings: Any = None,
+        output_path: str | None = None,
+    ) -> dict[str, dict[str, dict[Any, float]]]:
+        """Embed queries and corpus, and evaluate the ranking of each score function.
+
+        Args:
+            model: what embeds queries.
+            corpus_model: what embeds documents; default `model`.
+            corpus_embeddings: the documents', if they are known.
+            output_path: the folder of predictions.
+
+        Returns:
+            Name of the score function to key to cutoff to mean.
+
+        Raises:
+            InputError: for scores that are no numbers.
+        """
+        if not self._whole:
+            found = super().compute_all_metrics(model, corpus_model, corpus_embeddings, output_path)
+            return dict(found)
+        prompts = {"prompt_name": self.query_prompt_name, "prompt": self.query_prompt}
+        queries = self.embed_inputs(model, self.queries, encode_fn_name="query", **prompts)
+        if corpus_embeddings is None:
+            reader = model if corpus_model is None else corpus_model
+            prompts = {"prompt_name": self.corpus_prompt_name, "prompt": self.corpus_prompt}
+            corpus_embeddings = self.embed_inputs(
+                reader, self.corpus, encode_fn_name="document", **prompts
+            )
+        scores = {}
+        for name, score in self.score_functions.items():
+            scores[name] = self._rank_all(score, queries, corpus_embeddings)
+            self.output_scores(scores[name])
+        return scores
+
+    def _rank_all(self, score: Any, queries: Any, documents: Any) -> dict[str, dict[Any, float]]:
+        """Evaluate whole rankings, some queries at a time."""
+        column_of = {each: column for column, each in enumerate(self.corpus_ids)}
+        relevant = [set(self.relevant_docs[query]) for query in self.queries_ids]
+        columns = [sorted(column_of[d] for d in each if d in column_of) for each in relevant]
+        step = max(CELLS // max(len(self.corpus), 1), 1)
+        ids = self.corpus_ids if self._ties in ("id", "id_ascending") else None
+        self._evaluator.reset()
+        for start in range(0, len(relevant), step):
+            part = slice(start, start + step)
+            self._evaluator.update(
+                score(queries[part], documents),
+                positives=columns[part],
+                n_relevant=np.array([len(each) for each in relevant[part]]),
+                document_ids=ids,
+            )
+        return self._keyed()
+
+    def _keyed(self) -> dict[str, dict[Any, float]]:
+        """Put the means under the library's keys, and those it doesn't have under their names."""
+        means = self._evaluator.compute()
+        found = {
+            key: {k: means[m] for k, m in of_key.items()} for key, of_key in self._keys.items()
+        }
+        return found | {str(each): {"": means[each]} for each in self._more}
+
+
+def _order(query: Any, hits: Any) -> list[Any]:
+    """Return the ids of what was found, best first, as the library orders them."""
+    if any(hit["score"] != hit["score"] for hit in hits):
+        raise InputError("score nan is not a number", source="scores", query=query, value=math.nan)
+    ordered = sorted(hits, key=lambda hit: (-hit["score"], hit["corpus_id"]))
+    return [hit["corpus_id"] for hit in ordered]

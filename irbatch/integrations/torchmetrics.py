@@ -1,0 +1,211 @@
+"""torchmetrics: rankings as metrics, for Lightning and other loops, on one process or many.
+
+    from irbatch.integrations.torchmetrics import RankingMetric, RetrievalMetric, make_collection
+
+    metric = RankingMetric("nDCG@10 RR")
+    metric.update(scores, labels)  # (queries, candidates), as often as there are batches
+    metric.compute()  # {'nDCG@10': tensor(0.51, dtype=torch.float64), 'RR': …}
+
+`RankingMetric` takes whole queries, and keeps half a kilobyte a measure however many there are.
+`RetrievalMetric` takes flat columns, as torchmetrics' own Retrieval metrics do. Both give the same
+bits on any number of processes, batches and orders of them, and all of what they keep is int64:
+no ``.to(torch.bfloat16)`` of a model reaches it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from irbatch.accumulate import BatchEvaluator
+from irbatch.errors import InputError, shown
+from irbatch.integrations.exact_metric import ExactMetric, torch, torchmetrics
+from irbatch.integrations.retrieval_metric import RetrievalMetric
+from irbatch.measures import parse_measures
+from irbatch.score_matrices import list_query_ids
+
+__all__ = ["RankingMetric", "RetrievalMetric", "make_collection"]
+
+BEYOND = 1 << 63  # the least that is no int64
+
+
+class RankingMetric(ExactMetric):
+    """Measures of rankings over all batches of all processes.
+
+    Every query is whole in one batch. In a `MetricCollection` metrics share a state if they are of
+    the same measures and settings, and never otherwise. For Lightning's ``self.log_dict`` see
+    `make_collection`.
+
+    Args:
+        measures, cutoffs: as in `irbatch.evaluate`.
+        ties: as in `irbatch.evaluate_scores`.
+        no_relevant: as in `irbatch.evaluate`.
+        keep: ``"sums"``, exact and of a fixed size; or ``"queries"``, the values of every query
+            under its id, so that one that a DistributedSampler repeats counts once.
+        report: the one of several measures that `compute` returns; default: all.
+        **kwargs: torchmetrics' own, such as ``dist_sync_on_step``.
+
+    Raises:
+        InputError: for measures or options that are none, and from `update`, for scores and labels
+            that cannot be evaluated; what was gathered before stays as it was.
+
+    >>> import torch
+    >>> metric = RankingMetric("nDCG@10 RR")
+    >>> metric.update(torch.tensor([[0.1, 0.9, 0.4]]), torch.tensor([[0, 0, 1]]))
+    >>> metric.compute()["RR"]
+    tensor(0.5000, dtype=torch.float64)
+    """
+
+    def __init__(
+        self,
+        measures: Any,
+        cutoffs: Any = None,
+        *,
+        ties: str = "expected",
+        no_relevant: str = "zero",
+        keep: str = "sums",
+        report: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self._evaluator = BatchEvaluator(
+            measures, cutoffs, keep=keep, ties=ties, no_relevant=no_relevant
+        )
+        self._nothing = self._evaluator.state_dict()
+        self._keep = keep
+        names = self._evaluator.measures
+        self._report = None if report is None else ", ".join(map(str, parse_measures(report)))
+        if self._report is not None and self._report not in names:
+            raise InputError(f"{self._report} is not one of {', '.join(names)}",
+                             source="report", value=report)  # fmt: skip
+        # A collection merges metrics of states of the same names and first values.
+        what = f"{', '.join(names)} (ties {ties}, no relevant {no_relevant})"
+        self._rows, self._sums = f"queries of {what}", dict[str, str]()
+        self.widths = {}
+        if keep == "queries":
+            self.widths[self._rows] = 2 + len(names)  # id, marks, values
+            self.add_state(self._rows, [], dist_reduce_fx="cat")
+            return
+        for part, array in self._nothing.items():
+            if isinstance(array, np.ndarray):
+                self._sums[part] = f"{part} of {what}"
+                self.add_state(self._sums[part], torch.tensor(array), dist_reduce_fx="sum")
+
+    def update(
+        self,
+        scores: Any,
+        relevance: Any = None,
+        *,
+        positives: Any = None,
+        mask: Any = None,
+        lengths: Any = None,
+        exclude: Any = None,
+        n_relevant: Any = None,
+        document_ids: Any = None,
+        query_ids: Any = None,
+    ) -> None:
+        """Take a batch in.
+
+        Args:
+            scores, relevance, positives, mask, lengths, exclude, n_relevant, document_ids: as in
+                `irbatch.evaluate_scores`.
+            query_ids: whole numbers ``(queries,)``, the same in every process; needed to
+                ``keep="queries"``, not looked at otherwise.
+
+        Raises:
+            InputError: for scores and labels that cannot be evaluated.
+        """
+        ids = self._check_ids(query_ids)
+        self._evaluator.reset()
+        results = self._evaluator.update(
+            scores, relevance, positives=positives, mask=mask, lengths=lengths, exclude=exclude,
+            n_relevant=n_relevant, document_ids=document_ids, query_ids=ids,
+        )  # fmt: skip
+        if self._keep == "queries":
+            parts: list[Any] = [results.query_ids, results.marks, results.values.view(np.int64)]
+            rows = torch.as_tensor(np.column_stack(parts).astype(np.int64), device=self.device)
+            getattr(self, self._rows).append(rows)
+            return
+        state = self._evaluator.state_dict()
+        for part, name in self._sums.items():
+            added = torch.as_tensor(state[part], device=self.device)
+            setattr(self, name, getattr(self, name) + added)
+
+    def compute(self) -> Any:
+        """Return the means over all queries of all processes; NaN of none.
+
+        Returns:
+            A float64 tensor, if one measure is reported; else name to tensor.
+
+        Raises:
+            InputError: for a query that comes again with other values, of ``keep="queries"``.
+        """
+        if self._keep == "queries":
+            self._load_queries(self.held(self._rows))
+        else:
+            sums = {part: getattr(self, name).cpu().numpy() for part, name in self._sums.items()}
+            self._evaluator.load_state_dict(self._nothing | sums)
+        names = self._evaluator.measures
+        means = (
+            self._evaluator.compute() if len(self._evaluator) else dict.fromkeys(names, math.nan)
+        )
+        if self._report is not None:
+            return self.as_tensor(means[self._report])
+        found = {name: self.as_tensor(means[name]) for name in names}
+        return found if len(found) > 1 else found.popitem()[1]
+
+    def _load_queries(self, rows: np.ndarray[Any, Any]) -> None:
+        """Hand all queries over to the evaluator, those that come again after the others."""
+        self._evaluator.reset()
+        while len(rows):
+            ids, first = np.unique(rows[:, 0], return_index=True)
+            chosen = rows[first]
+            self._evaluator.merge(self._nothing | {
+                "query_ids": ids.tolist(),
+                "marks": chosen[:, 1].astype(np.uint8),
+                "values": np.ascontiguousarray(chosen[:, 2:]).view(np.float64),
+            })  # fmt: skip
+            rows = np.delete(rows, first, axis=0)
+
+    def _check_ids(self, query_ids: Any) -> list[int] | None:
+        """Return the ids of the queries, where they are looked at."""
+        if self._keep != "queries":
+            return None
+        if query_ids is None:
+            raise InputError("keep='queries' needs the id of each query", source="query_ids")
+        ids = list_query_ids(query_ids) or []
+        for each in ids:
+            if not isinstance(each, int) or isinstance(each, bool) or not -BEYOND <= each < BEYOND:
+                raise InputError(f"id {shown(each)} is not a whole number of 64 bits",
+                                 source="query_ids", value=each)  # fmt: skip
+        return ids
+
+
+def make_collection(
+    measures: Any, cutoffs: Any = None, *, prefix: str | None = None, **options: Any
+) -> Any:
+    """Make a MetricCollection of a metric for each measure, of which only one does the work.
+
+    It is what Lightning's ``self.log_dict`` takes. A dot in a measure's name, which no module's
+    name may have, becomes a comma: ``RBP(p=0,8)``.
+
+    Args:
+        measures, cutoffs: as in `irbatch.evaluate`.
+        prefix: put before the names.
+        **options: those of `RankingMetric`.
+
+    Raises:
+        InputError: for measures or options that are none.
+
+    >>> list(make_collection("nDCG RR", [5, 10], prefix="val/"))
+    ['val/nDCG@5', 'val/nDCG@10', 'val/RR@5', 'val/RR@10']
+    """
+    wanted = parse_measures(measures, cutoffs)
+    names = {each: str(each).replace(".", ",") for each in wanted}
+    # torchmetrics' collections sort the keys of a dictionary; in groups only the first is updated.
+    collection = torchmetrics.MetricCollection({}, prefix=prefix, compute_groups=True)
+    for each, name in names.items():
+        collection.add_metrics({name: RankingMetric(wanted, report=each, **options)})
+    return collection

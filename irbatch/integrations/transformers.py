@@ -1,0 +1,206 @@
+"""Hugging Face's Trainer: measures of rankings as its ``compute_metrics``.
+
+    from irbatch.integrations.transformers import ComputeMetrics
+
+    TrainingArguments(…, metric_for_best_model="nDCG@10", load_best_model_at_end=True)
+    Trainer(model, args, compute_metrics=ComputeMetrics("nDCG@10 RR@10"), …)
+
+The Trainer puts ``eval_`` before the names. Works with ``batch_eval_metrics=True``, where nothing
+but values is kept of a batch, and with ``eval_do_concat_batches=False``. Nothing is imported from
+transformers: what the Trainer hands over is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from irbatch.accumulate import BatchEvaluator
+from irbatch.errors import InputError, shown
+from irbatch.integrations.columns import pad_queries
+from irbatch.results import Results
+
+__all__ = ["ComputeMetrics"]
+
+PADDING = -100  # what the Trainer fills rows of labels up with
+
+
+class ComputeMetrics:
+    """A ``compute_metrics`` of transformers' Trainer that evaluates rankings.
+
+    What the Trainer hands over is read by the shape of the labels:
+
+    - ``(queries, candidates)``: a row is a query. Predictions are the scores, of the same shape or
+      with a last axis of 1. A label of -100 is no candidate, whatever its score.
+    - ``(rows,)`` or ``(rows, 1)``, with `query_ids`: a row is a query and a document. Predictions
+      are the scores, ``(rows,)`` or ``(rows, 1)``, or the logits of two classes, ``(rows, 2)``,
+      whose difference is the score. Rows of a query may be anywhere.
+
+    Of tuples, predictions or labels, the first is meant.
+
+    Args:
+        measures, cutoffs: as in `irbatch.evaluate`.
+        ties: as in `irbatch.evaluate_scores`.
+        no_relevant: as in `irbatch.evaluate`.
+        style: how names are spelled: see `irbatch.Results.mean`.
+        query_ids: which query each row is of: a function from transformers' EvalPrediction to ids,
+            or the ids of all rows in the order of the dataset. Surest is to name a column of ids
+            among the labels, ``TrainingArguments(label_names=["labels", "query"])``, that the
+            model's forward takes and leaves aside, and to read it from there,
+            ``query_ids=lambda prediction: prediction.label_ids[1]``: it is gathered from all
+            processes as scores are, and in batches, too.
+
+    Attributes:
+        results: the `irbatch.Results` of the last whole evaluation, per query; None before.
+
+    Raises:
+        InputError: for measures or options that are none, and when called, for scores and labels
+            that cannot be evaluated. An evaluation that fails is forgotten whole: the next one
+            starts anew.
+
+    >>> from types import SimpleNamespace
+    >>> prediction = SimpleNamespace(predictions=[[0.1, 0.9, 5.0]], label_ids=[[1, 0, -100]])
+    >>> ComputeMetrics("RR P@1")(prediction)
+    {'RR': 0.5, 'P@1': 0.0}
+    """
+
+    def __init__(
+        self,
+        measures: Any,
+        cutoffs: Any = None,
+        *,
+        ties: str = "expected",
+        no_relevant: str = "zero",
+        style: str = "irbatch",
+        query_ids: Callable[[Any], Any] | Sequence[Any] | None = None,
+    ) -> None:
+        self._evaluator = BatchEvaluator(measures, cutoffs, ties=ties, no_relevant=no_relevant)
+        self._evaluator.update([[0.0]], [[1]])  # refuses ties='id' before a model is trained
+        self._query_ids = query_ids
+        self._style = style
+        self.results: Results | None = None
+        self.reset()
+
+    def __call__(self, prediction: Any, compute_result: bool | None = None) -> dict[str, float]:
+        """Evaluate all there is, or a batch.
+
+        Args:
+            prediction: transformers' EvalPrediction, of NumPy arrays or tensors.
+            compute_result: None if this is everything; else whether this is the last batch.
+
+        Returns:
+            Name to mean; nothing before the last batch.
+
+        Raises:
+            InputError: for scores and labels that cannot be evaluated.
+        """
+        if compute_result is None:
+            self.reset()
+        try:
+            for batch in _batches(prediction):
+                self._update(batch)
+            if compute_result is not None and not compute_result:
+                return {}
+            if self._pairs:
+                self._rank_pairs()
+            results: Any = self._evaluator.compute()
+        except BaseException:
+            self.reset()
+            raise
+        self.reset()
+        self.results = results
+        means: dict[str, float] = results.mean(self._style)
+        return means
+
+    def reset(self) -> None:
+        """Forget the batches of an evaluation that was not finished; `results` stay."""
+        self._evaluator.reset()
+        self._rows = 0
+        self._queries: list[Any] = []  # of pairs, the query of each
+        self._pairs: list[tuple[Any, Any]] = []  # scores and grades
+
+    def _update(self, batch: Any) -> None:
+        scores = _array(batch.predictions, "predictions")
+        labels = _array(batch.label_ids, "label_ids")
+        ids = self._ids(batch, len(labels))
+        self._rows += len(labels)
+        if ids is not None and labels.shape[1:] in ((), (1,)):
+            self._update_pairs(scores, labels.reshape(-1), ids)
+            return
+        if scores.ndim == labels.ndim + 1 and scores.shape[-1] == 1:
+            scores = scores[..., 0]
+        if labels.ndim != 2:
+            raise InputError(
+                f"labels of shape {tuple(labels.shape)} need query_ids=, the query of each row",
+                source="label_ids",
+            )
+        self._evaluator.update(scores, labels, query_ids=ids)
+
+    def _update_pairs(self, scores: Any, labels: Any, ids: list[Any]) -> None:
+        """Take rows of one query and one document."""
+        scores = _plain(scores)
+        if scores.shape[1:] == (2,):
+            scores = scores[:, 1] - scores[:, 0]
+        if scores.shape not in ((len(labels),), (len(labels), 1)):
+            raise InputError(
+                f"predictions of shape {tuple(scores.shape)} for {len(labels)} labels: one score a "
+                "row, or two logits",
+                source="predictions",
+            )
+        grades = _plain(labels)
+        kept = np.flatnonzero(grades != PADDING)
+        self._queries += [ids[row] for row in kept.tolist()]
+        self._pairs.append((scores.reshape(-1)[kept], grades[kept]))
+
+    def _rank_pairs(self) -> None:
+        """Put the rows of each query together, and evaluate them."""
+        place_of = {query: place for place, query in enumerate(dict.fromkeys(self._queries))}
+        queries = list(place_of)
+        index = np.array([place_of[query] for query in self._queries], np.int64)
+        scores, grades = (np.concatenate(column) for column in zip(*self._pairs, strict=True))
+        for group, cells, lengths in pad_queries(index):
+            ids = [queries[place] for place in group.tolist()]
+            self._evaluator.update(scores[cells], grades[cells], lengths=lengths, query_ids=ids)
+
+    def _ids(self, batch: Any, rows: int) -> list[Any] | None:
+        """Return the query id of each row."""
+        if self._query_ids is None:
+            return None
+        if callable(self._query_ids):
+            found = self._query_ids(batch)
+        else:
+            found = self._query_ids[self._rows : self._rows + rows]
+        ids = found.reshape(-1).tolist() if hasattr(found, "reshape") else list(found)
+        if len(ids) != rows:
+            raise InputError(f"{len(ids)} ids for {rows} rows", source="query_ids")
+        return ids
+
+
+def _batches(prediction: Any) -> Iterator[Any]:
+    """Yield batches as they are, or those of the lists of ``eval_do_concat_batches=False``."""
+    several = prediction.predictions
+    listed = several if isinstance(several, list) else []
+    if not listed or not isinstance(listed[0], tuple | np.ndarray):
+        yield prediction
+        return
+    inputs = prediction.inputs or [None] * len(several)
+    for scores, labels, given in zip(several, prediction.label_ids, inputs, strict=True):
+        yield type(prediction)(predictions=scores, label_ids=labels, inputs=given)
+
+
+def _array(given: Any, name: str) -> Any:
+    """Return the first of several; tensors as they are."""
+    first = given[0] if isinstance(given, tuple) else given
+    if first is None or not hasattr(first, "ndim"):
+        first = np.asarray(first)
+    if not first.ndim:
+        raise InputError(f"{shown(given)} is no array of rows", source=name)
+    return first
+
+
+def _plain(tensor: Any) -> Any:
+    """Return a tensor as a NumPy array, whatever device and type it is of."""
+    array = tensor if isinstance(tensor, np.ndarray) else tensor.detach().cpu().double().numpy()
+    return array.astype(np.float64) if array.dtype == np.float16 else array
