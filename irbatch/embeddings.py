@@ -65,7 +65,7 @@ def evaluate_embeddings(
             `evaluate_scores`.
 
     >>> documents = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
-    >>> evaluate_embeddings([[0.9, 0.1], [0.1, 0.8]], documents, measures="RR", positives=[0, 2])
+    >>> evaluate_embeddings([[0.9, 0.1], [0.1, 0.8]], documents, measures="RR", positives=[0, 1])
     Results: 2 queries, 1 measure
       RR  0.7500
     """

@@ -76,6 +76,14 @@ def test_a_query_that_comes_again_is_counted_once() -> None:
     assert evaluator.compute().mean() == whole().mean()
 
 
+def test_a_query_that_comes_twice_in_a_batch_is_counted_once() -> None:
+    evaluator = BatchEvaluator("RR")
+    batch = evaluator.update([[1, 2], [2, 1], [1, 2]], positives=[0] * 3, query_ids=[4, 5, 4])
+    assert batch["RR"] == (0.5 + 1 + 0.5) / 3, "the batch is what it is"
+    assert evaluator.compute().to_dict() == {4: {"RR": 0.5}, 5: {"RR": 1.0}}
+    assert evaluator.repeats == 1
+
+
 @pytest.mark.parametrize(("repeated", "expected"), [("first", 1.0), ("last", 0.5)])
 def test_a_query_with_other_values(repeated: str, expected: float) -> None:
     evaluator = BatchEvaluator("RR", repeated=repeated)
@@ -171,9 +179,10 @@ BAD_UPDATES: list[tuple[Callable[[BatchEvaluator], object], tuple[str, ...]]] = 
     (lambda e: e.update([[1, 2]], positives=[2], query_ids=["n"]), ("column 2", "'n'")),
     (lambda e: e.update([[1, 2]], positives=[0]), ("query_ids", "every update or in none")),
     (lambda e: e.update([[9, 8]] * 2, positives=[0, 1], query_ids=["n", "q0"]), ("'q0'", "RR")),
-    (lambda e: e.update([[9, 8]] * 2, positives=[0, 1], query_ids=["n", "n"]), ("query_ids",)),
+    (lambda e: e.update([[9, 8]] * 2, positives=[0, 1], query_ids=["n", "n"]), ("'n'", "before")),
+    (lambda e: e.update([[9, 8]] * 2, positives=[0, 1], query_ids=["n"]), ("1 ids", "2 queries")),
     (lambda e: e.update([[1, 2]], [[0, 1]], query_ids=["c"]), ("'c'", "columns")),
-    (lambda e: e.update_ids([[1]], [[1]], query_ids=["a", "b"]), ("query_ids", "1 queries")),
+    (lambda e: e.update_ids([[1]], [[1]], query_ids=["a", "b"]), ("query_ids", "2 ids")),
     (lambda e: e.update_ids({"a": [1, 1]}, {"a": [1]}), ("'a'",)),
     (lambda e: e.update_columns(["n", "c"], ["x", "x"], [1, 2], [1, 1]), ("'c'", "'x'", "before")),
     (lambda e: e.update_columns(["n"], ["x"], [1.0], [1, 0]), ("'grades': 2",)),

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from irbatch.arrays import to_numpy
 from irbatch.errors import InputError
-from irbatch.ids import check_id
-from irbatch.numbers import number_problem
+from irbatch.ids import check_id, id_kind
+from irbatch.numbers import NUMBER_ERRORS, as_floats, number_problem
 
 __all__ = ["Columns"]
 
@@ -43,13 +45,17 @@ class Columns:
         lengths = {name: len(column) for name, column in columns.items()}
         if len(set(lengths.values())) > 1:
             raise InputError(f"columns are of one length, not {lengths}", source="update_columns")
+        _check(*columns.values())
         fresh: dict[Any, Documents] = {}
         repeats = 0
+        nothing: Documents = {}
         for query, document, score, grade in zip(*columns.values(), strict=True):
-            _check(query, document, score, grade)
-            known = self._queries.get(query, {}).get(document) or fresh.get(query, {}).get(document)
+            mine = fresh.get(query)
+            if mine is None:
+                mine = fresh[query] = {}
+            known = mine.get(document) or self._queries.get(query, nothing).get(document)
             if known is None:
-                fresh.setdefault(query, {})[document] = (score, grade)
+                mine[document] = (score, grade)
             elif known != (score, grade):
                 raise InputError(
                     f"it came before with score {known[0]} and grade {known[1]}, now with {score} "
@@ -102,11 +108,20 @@ def _as_list(column: Any, name: str) -> list[Any]:
     return listed
 
 
-def _check(query: Any, document: Any, score: Any, grade: Any) -> None:
-    check_id(query, "query", "query_ids")
-    check_id(document, "document", "document_ids", query)
-    for name, value in (("score", score), ("grade", grade)):
-        problem = number_problem(value)
-        if problem is not None:
-            raise InputError(f"{name} {problem}", source=f"{name}s", query=query,
-                             document=document, value=value)  # fmt: skip
+def _check(queries: list[Any], documents: list[Any], scores: list[Any], grades: list[Any]) -> None:
+    """Refuse what are no ids or no numbers; entries are looked at one by one only to name one."""
+    for what, ids in (("query", queries), ("document", documents)):
+        wrong = {kind for kind in set(map(type, ids)) if id_kind(kind) is None}
+        for each in ids if wrong else ():
+            check_id(each, what, f"{what}_ids")
+    for name, numbers in (("score", scores), ("grade", grades)):
+        try:
+            sound = not np.isnan(as_floats(numbers)).any()
+        except NUMBER_ERRORS:
+            sound = False
+        for query, document, value in () if sound else zip(queries, documents, numbers,
+                                                           strict=True):  # fmt: skip
+            problem = number_problem(value)
+            if problem is not None:
+                raise InputError(f"{name} {problem}", source=f"{name}s", query=query,
+                                 document=document, value=value)  # fmt: skip

@@ -116,6 +116,8 @@ class BatchEvaluator:
         Raises:
             InputError: as `irbatch.evaluate_scores`, and for a query with other values than before.
         """
+        ids = list_query_ids(query_ids)
+        once = ids is None or len(set(ids)) == len(ids)
         results = self._scores.evaluate(
             scores,
             relevance,
@@ -125,9 +127,9 @@ class BatchEvaluator:
             exclude=exclude,
             n_relevant=n_relevant,
             document_ids=document_ids,
-            query_ids=query_ids,
+            query_ids=ids if once else None,
         )
-        return self._keep(results, None if query_ids is None else results.query_ids)
+        return self._keep(results, ids)
 
     def update_ids(
         self,
@@ -153,14 +155,7 @@ class BatchEvaluator:
             no_relevant=self._settings.no_relevant,
             threads=self._scores.threads,
         )
-        ids = list_query_ids(query_ids)
-        if isinstance(ranked, Mapping):
-            ids = results.query_ids
-        elif ids is not None and len(set(ids)) != len(results.query_ids):
-            raise InputError(
-                f"{len(results.query_ids)} queries need as many different ids, not {len(set(ids))}",
-                source="query_ids",
-            )
+        ids = results.query_ids if isinstance(ranked, Mapping) else list_query_ids(query_ids)
         return self._keep(results, ids)
 
     def update_columns(self, query_ids: Any, document_ids: Any, scores: Any, grades: Any) -> None:
@@ -257,6 +252,9 @@ class BatchEvaluator:
         self.load_state_dict(pickled["state"])
 
     def _keep(self, results: Results, ids: Sequence[Any] | None) -> Results:
+        if ids is not None and len(ids) != len(results.query_ids):
+            raise InputError(f"{len(ids)} ids for {len(results.query_ids)} queries",
+                             source="query_ids")  # fmt: skip
         twice = [each for each in ids or () if each in self._columns]
         if twice:
             raise InputError("it came in columns before", source="query_ids", query=twice[0])

@@ -49,7 +49,7 @@ class QueryValues:
         Args:
             values: float64 ``(queries, measures)``.
             marks: uint8 ``(queries,)``, see `irbatch.Results`.
-            ids: the queries', all different; None if they have none.
+            ids: the queries'; None if they have none.
             extra: how many queries had a ranking only.
 
         Raises:
@@ -57,6 +57,8 @@ class QueryValues:
                 than before; nothing has changed then.
         """
         self._check_ids(ids)
+        if ids is not None and len(set(ids)) < len(ids):
+            values, marks, ids = self._each_once(values, marks, ids)
         if ids is None:
             self._append(values, marks)
             self.extra += extra
@@ -110,6 +112,17 @@ class QueryValues:
         if len(values):
             self.add(values, marks, state["query_ids"], state["extra"])
         self.repeats += state["repeats"]
+
+    def _each_once(
+        self, values: Floats, marks: Marks, ids: Sequence[Any]
+    ) -> tuple[Floats, Marks, list[Any]]:
+        """Leave one of each of a call's queries, as if they had come one after the other."""
+        once = QueryValues(self._measures, self._repeated)
+        for i, each in enumerate(ids):
+            once.add(values[i : i + 1], marks[i : i + 1], [each])
+        self.repeats += once.repeats
+        state = once.state()
+        return state["values"], state["marks"], state["query_ids"]
 
     def _append(self, values: Floats, marks: Marks) -> None:
         """Write rows behind the others; the memory doubles when it is full."""

@@ -91,7 +91,11 @@ def _check_cutoffs(cutoffs: object) -> list[int | None] | None:
         return None
     if isinstance(cutoffs, str) or not isinstance(cutoffs, Iterable):
         return [check_cutoff(cutoffs)]
-    return [None if cutoff is None else check_cutoff(cutoff) for cutoff in cutoffs]
+    checked = [None if cutoff is None else check_cutoff(cutoff) for cutoff in cutoffs]
+    if not checked:
+        raise InputError("there are no cutoffs in it; leave it out for full depth",
+                         source="cutoffs", value=cutoffs)  # fmt: skip
+    return checked
 
 
 def _apply(each: Measure, cutoffs: list[int | None] | None) -> Iterator[Measure]:
