@@ -180,7 +180,10 @@ BAD_UPDATES: list[tuple[Callable[[BatchEvaluator], object], tuple[str, ...]]] = 
     (lambda e: e.update([[1, 2]], positives=[0]), ("query_ids", "every update or in none")),
     (lambda e: e.update([[9, 8]] * 2, positives=[0, 1], query_ids=["n", "q0"]), ("'q0'", "RR")),
     (lambda e: e.update([[9, 8]] * 2, positives=[0, 1], query_ids=["n", "n"]), ("'n'", "before")),
-    (lambda e: e.update([[9, 8]] * 2, positives=[0, 1], query_ids=["n"]), ("1 ids", "2 queries")),
+    (
+        lambda e: e.update([[9, 8]] * 2, positives=[0, 1], query_ids=["n"]),
+        ("query_ids", "2 queries"),
+    ),
     (lambda e: e.update([[1, 2]], [[0, 1]], query_ids=["c"]), ("'c'", "columns")),
     (lambda e: e.update_ids([[1]], [[1]], query_ids=["a", "b"]), ("query_ids", "2 ids")),
     (lambda e: e.update_ids({"a": [1, 1]}, {"a": [1]}), ("'a'",)),
