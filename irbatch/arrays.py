@@ -29,6 +29,8 @@ def to_numpy(values: Any, source: str) -> npt.NDArray[Any]:
     """
     if is_tensor(values):
         return _from_tensor(values)
+    if isinstance(values, list | tuple) and any(map(is_tensor, values)):
+        values = [_from_tensor(each) if is_tensor(each) else each for each in values]
     try:
         if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
             array = np.from_dlpack(values)

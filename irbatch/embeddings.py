@@ -126,14 +126,27 @@ class _Pair:
         for start in range(0, max(self.shape[1], 1), DOCUMENTS):
             stop = min(start + DOCUMENTS, self.shape[1])
             right = self._ready(self._documents, "documents", start, stop)
-            parts.append(left @ right.T)
+            parts.append(self._product(left, right))
         if len(parts) == 1:
             return parts[0]
         if self._on_accelerator:
             return sys.modules["torch"].cat(parts, dim=1)
         return np.concatenate(parts, axis=1)
 
+    def _product(self, left: Any, right: Any) -> Any:
+        if self._on_accelerator:
+            return left @ right.T
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = left @ right.T
+        if scores.size and not (np.isfinite(scores.min()) and np.isfinite(scores.max())):
+            raise InputError(f"products of embeddings overflow {scores.dtype.name}",
+                             source="queries")  # fmt: skip
+        return scores
+
     def _checked(self, embeddings: Any, source: str) -> Any:
+        if np.ma.getmask(embeddings) is not np.ma.nomask:
+            raise InputError("embeddings are whole: none of their components is masked",
+                             source=source)  # fmt: skip
         if not self._on_accelerator:
             values: Any = to_numpy(embeddings, source)
             kind = values.dtype.kind
@@ -167,8 +180,21 @@ class _Pair:
         if self._on_accelerator:
             lengths = part.norm(dim=1, keepdim=True)
             return part / lengths.masked_fill(lengths == 0, 1)
+        return _scaled(part)
+
+
+def _scaled(part: Matrix) -> Matrix:
+    """Scale rows to length 1; those of length 0 stay."""
+    with np.errstate(over="ignore", under="ignore"):
         lengths = np.linalg.norm(part, axis=1, keepdims=True)
-        return part / np.where(lengths == 0, 1, lengths)
+    limits = np.finfo(part.dtype)
+    odd = ~((lengths > np.sqrt(limits.tiny)) & (lengths < np.sqrt(limits.max)))[:, 0]
+    if odd.any():  # squares left the range of floats
+        part = part.copy()
+        peaks = np.abs(part[odd]).max(axis=1, keepdims=True, initial=0)
+        part[odd] /= np.where(peaks == 0, 1, peaks)
+        lengths[odd] = np.linalg.norm(part[odd], axis=1, keepdims=True)
+    return part / np.where(lengths == 0, 1, lengths)
 
 
 def _refuse(embedding: Matrix, row: int, source: str) -> None:

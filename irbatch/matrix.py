@@ -115,7 +115,11 @@ class RelevanceMatrix:
             before = np.cumsum(kept, axis=1, dtype=np.int64)
             rows, begins, ends = self.ties
             begins = np.where(begins > 0, before[rows, begins - 1], 0)
-            ties = Ties(rows, begins, before[rows, ends - 1])
+            ends = before[rows, ends - 1]
+            spans = zip(rows.tolist(), begins.tolist(), ends.tolist(), strict=True)
+            mixed = [len(set(codes[row, first:last].tolist())) > 1 for row, first, last in spans]
+            picks = np.flatnonzero(mixed)
+            ties = Ties(rows[picks], begins[picks], ends[picks])
         return RelevanceMatrix(codes, self.levels, retrieved, self.judged, True, ties)
 
 

@@ -41,7 +41,8 @@ class Counts:
         extra: in the run only; they are ignored.
         no_relevant: averaged ones without a document of grade 1 or more.
         empty: answered ones whose ranking is empty.
-        tied: those whose values depend on the order of documents that share a score.
+        tied: those whose values depend on the order of documents that share a score, where ids
+            don't decide it.
     """
 
     queries: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -53,6 +54,11 @@ class Results(Means):
         self.values.flags.writeable = False
         self.query_ids = list(query_ids)
         self.marks = np.zeros(len(self.query_ids), np.uint8) if marks is None else marks
+
+    @cached_property
+    def rows(self) -> dict[Any, int]:
+        """Query id to its row in `values`."""
+        return {query: row for row, query in enumerate(self.query_ids)}
 
     def per_query(self, name: str | Column) -> dict[Any, float]:
         """Return a measure's value for each query id."""

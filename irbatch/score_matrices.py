@@ -19,7 +19,7 @@ from irbatch.measures import Plan, parse_measures
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.counting import count_candidates
 from irbatch.pack.on_accelerator import count_on_accelerator
-from irbatch.pack.relevance import Listed, read_labels, read_positives
+from irbatch.pack.relevance import Listed, check_listed, read_labels, read_positives
 from irbatch.pack.scores import Keys, Ranked, pack_candidates, rank_candidates
 from irbatch.results import EMPTY, NO_RELEVANT, TIED, Results, mark_queries
 from irbatch.settings import Settings, check_ties
@@ -85,7 +85,7 @@ def evaluate_scores(
 
     Raises:
         InputError: for shapes that don't match, scores that are no numbers, columns that there
-            are not, or a query without candidates.
+            are not, or a query all of whose candidates are hidden.
 
     >>> evaluate_scores([[0.1, 0.9, 0.4]], [[1, 0, 1]], "RR P@2").mean()
     {'RR': 0.5, 'P@2': 0.5}
@@ -143,6 +143,10 @@ def evaluate_triples(
         if part.dtype.kind not in "biuf":
             raise InputError(f"scores are numbers, not {part.dtype.name}", source=name)
     scores = np.concatenate([first[:, None], others], axis=1)
+    masks = [np.ma.getmaskarray(positive).reshape(-1, 1),
+             np.ma.getmaskarray(negatives).reshape(others.shape)]  # fmt: skip
+    if any(map(np.any, masks)):
+        scores = np.ma.array(scores, mask=np.concatenate(masks, axis=1))
     return evaluate_scores(scores, None, measures, cutoffs, positives="first", ties=ties,
                            query_ids=query_ids, threads=threads)  # fmt: skip
 
@@ -212,6 +216,7 @@ class ScoreEvaluator:
             if given is not None:
                 hide(given)
         listed = candidates.settle(listed)
+        check_listed(listed, candidates.queries)
         found = None if n_relevant is None else _check_relevant(n_relevant, listed, candidates)
         if candidates.on_accelerator:
             above, equal = count_on_accelerator(candidates, listed)

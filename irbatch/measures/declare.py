@@ -78,7 +78,7 @@ class Declaration:
     aliases: tuple[str, ...]
     spellings: tuple[Spelling, ...]
     reads: str = "prefix"
-    linear: bool | Callable[..., bool] = False
+    linear: bool | Callable[[Measure], bool] = False
     builtin: bool = False
 
     @property
@@ -158,9 +158,7 @@ class Measure:
     def is_linear(self) -> bool:
         """Tell whether expected statistics give its expected value, see `define_measure`."""
         linear = self.declaration.linear
-        if callable(linear):
-            return linear(**{name: self[name] for name in self.declaration.own_parameters()})
-        return linear
+        return linear(self) if callable(linear) else linear
 
     def __str__(self) -> str:
         settings = ",".join(f"{name}={_spell(value)}" for name, value in self.parameters)

@@ -24,7 +24,7 @@ def define_measure(
     takes_cutoff: bool = True,
     aggregate: str = "mean",
     reads: str = "prefix",
-    linear: bool | Callable[..., bool] = False,
+    linear: bool | Callable[[Measure], bool] = False,
     range: tuple[float, float] = (0.0, 1.0),
     past_end: str = "",
     no_relevant: str = "0",
@@ -53,8 +53,8 @@ def define_measure(
         reads: what the formula takes: ``"prefix"`` or ``"judged"``.
         linear: whether the formula, given expected statistics, returns the expected value: it is
             linear in one of them, and the others don't depend on the order (`relevant`, the ideal
-            ones). A function of the measure's own parameters says so for some of their values.
-            Others' values are averaged over orders where documents share a score.
+            ones). Or a function that says so of the measure with its settings. Others' values
+            are averaged over orders where documents share a score.
         range: smallest and largest possible value.
         past_end: what happens when fewer than k documents were retrieved.
         no_relevant: the value of a query without relevant documents.

@@ -168,12 +168,13 @@ class Candidates:
         """Return some rows' scores as kernels take them, and which cells are candidates.
 
         float16 becomes float32, whole numbers become int64 (uint64 stays), bools too: each
-        exactly. Wider floats become their places in order.
+        exactly. Wider floats become their places in order, as float64.
         """
         part = to_numpy(self.scores[start:stop], "scores")
         dtype = part.dtype
-        if dtype.kind == "f" and dtype.itemsize > 8 and not np.isnan(part).any():
-            part = np.unique(part, return_inverse=True)[1].reshape(part.shape)
+        if dtype.kind == "f" and dtype.itemsize > 8:
+            places = np.unique(part, return_inverse=True)[1].reshape(part.shape)
+            part = np.where(np.isnan(part), np.nan, places.astype(np.float64))
         elif dtype.kind in "biu":
             part = part.astype(np.uint64 if dtype == np.uint64 else np.int64, copy=False)
         else:

@@ -11,13 +11,12 @@ import numpy.typing as npt
 
 from irbatch.errors import InputError
 from irbatch.pack.block import Block, blank_matrix
-from irbatch.pack.ties import TieGroups
+from irbatch.pack.ties import BY_ID, TieGroups
 from irbatch.qrels import Qrels
 from irbatch.ranking import find_ranks, rank_in_tie
 
 __all__ = ["place_judged"]
 
-BY_ID = ("id", "id_ascending", "index")  # policies that need to know who is who
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -61,18 +60,20 @@ def place_judged(
     near = np.full(wanted.size, -1, np.int64) if near is None else near
     ranks, equal = find_ranks(scores, begins, ends, wanted[found], owners, near[found])
     shared = np.flatnonzero(equal > 1)
-    if shared.size and ties in BY_ID:
-        documents = [document for row in rows.tolist() for document in qrels.documents[row]]
-        judged = [documents[each] for each in found[shared]]
-        ranks[shared] += _rank_ties(owners[shared], wanted[found[shared]], judged, tied, ties)
-    elif shared.size:
+    groups = None
+    if shared.size and ties not in BY_ID:
         grades = np.append(matrix.levels, -1.0)[np.maximum(codes[found[shared]], -1)]
         groups = TieGroups(owners[shared], grades, ranks[shared], equal[shared])
         _check_ties(qrels, rows, groups, wanted[found[shared]], ties)
+    if shared.size and ties in (*BY_ID, "index"):
+        documents = [document for row in rows.tolist() for document in qrels.documents[row]]
+        judged = [documents[each] for each in found[shared]]
+        ranks[shared] += _rank_ties(owners[shared], wanted[found[shared]], judged, tied, ties)
+    elif groups is not None:
         ranks[shared] += groups.places(ties)
     matrix.codes[owners, ranks] = codes[found]
     picks = np.arange(rows.size)
-    if not shared.size or ties in BY_ID:
+    if groups is None:
         return Block(picks, matrix)
     marked = np.zeros(rows.size, bool)
     marked[groups.tied_queries()] = True

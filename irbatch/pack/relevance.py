@@ -12,11 +12,19 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
-from irbatch.errors import InputError
+from irbatch.errors import InputError, shown
 from irbatch.numbers import LARGEST_WHOLE, number_problem
 from irbatch.texts import ends_of
 
-__all__ = ["IGNORED", "Listed", "read_columns", "read_labels", "read_positives"]
+__all__ = [
+    "IGNORED",
+    "Listed",
+    "check_listed",
+    "read_cells",
+    "read_columns",
+    "read_labels",
+    "read_positives",
+]
 
 IGNORED = -100  # the label that Hugging Face and torch give to what is no document
 
@@ -79,16 +87,16 @@ def read_labels(labels: Any, shape: tuple[int, int], queries: Queries) -> tuple[
     Raises:
         InputError: for another shape, or labels that are no grades.
     """
+    hidden: npt.NDArray[np.bool_] | None = None
     if is_sparse(labels):
-        rows, columns, grades = read_cells(labels, "relevance")
         _check_shapes(tuple(labels.shape), shape)
-        values = None
+        rows, columns, grades = read_cells(labels, "relevance")
     elif is_on_accelerator(labels):
         labels = labels.detach()
         _check_shapes(tuple(labels.shape), shape)
         places = (labels != 0).nonzero().T  # only what is not 0 travels
         rows, columns = to_numpy(places, "relevance")
-        grades, values = to_numpy(labels[places[0], places[1]], "relevance"), labels
+        grades = to_numpy(labels[places[0], places[1]], "relevance")
     else:
         values = to_numpy(labels, "relevance")
         _check_shapes(values.shape, shape)
@@ -96,18 +104,35 @@ def read_labels(labels: Any, shape: tuple[int, int], queries: Queries) -> tuple[
         # Of bools: those of wider numbers are found twenty times as slowly.
         rows, columns = np.divmod(np.flatnonzero(values != 0), max(shape[1], 1))
         grades = values[rows, columns]
+        if np.ma.getmask(labels) is not np.ma.nomask:
+            hidden = np.ma.getmaskarray(labels).copy()
     _check_numbers(grades)
-    _check_grades(rows, columns, grades, queries)
-    there = None
-    if grades.dtype.kind in "if" and (grades == IGNORED).any():
-        there = to_numpy(values, "relevance") != IGNORED if values is not None else None
-    masked = np.ma.getmask(labels)
-    if masked is not np.ma.nomask:
-        there = ~np.ma.getmaskarray(labels) if there is None else there & ~masked
-    if there is not None:
-        kept = there[rows, columns]
-        rows, columns, grades = rows[kept], columns[kept], grades[kept]
-    return Listed.of(rows, columns, grades, shape[0]), there
+    grades = grades.astype(np.float64) if grades.dtype.kind == "f" else grades
+    ignored = grades == IGNORED
+    if ignored.any():
+        hidden = np.zeros(shape, bool) if hidden is None else hidden
+        hidden[rows[ignored], columns[ignored]] = True
+    if hidden is None:
+        return _listed(rows, columns, grades, shape[0], queries), None
+    kept = ~hidden[rows, columns]
+    listed = _listed(rows[kept], columns[kept], grades[kept], shape[0], queries)
+    return listed, ~hidden
+
+
+def _listed(rows: Ints, columns: Ints, grades: Any, n_rows: int, queries: Queries) -> Listed:
+    """List labels; whole numbers that float64 doesn't hold are refused here, NaN by `settle`."""
+    if grades.dtype.kind in "iu":
+        _check_grades(rows, columns, grades, queries)
+    return Listed.of(rows, columns, grades, n_rows)
+
+
+def check_listed(listed: Listed, queries: Queries) -> None:
+    """Refuse grades that are none; those of candidates that are hidden are nobody's.
+
+    Raises:
+        InputError: naming query and candidate.
+    """
+    _check_grades(listed.owners, listed.columns, listed.grades, queries)
 
 
 def read_positives(positives: Any, shape: tuple[int, int], queries: Queries) -> Listed:
@@ -134,6 +159,8 @@ def read_positives(positives: Any, shape: tuple[int, int], queries: Queries) -> 
         if any(hasattr(each, "__len__") for each in positives):
             return Listed.of(*read_columns(positives, shape, queries, "positives"), shape[0])
     columns = to_numpy(positives, "positives")
+    if np.ma.getmask(positives) is not np.ma.nomask and columns.dtype.kind in "iu":
+        columns = np.where(np.ma.getmaskarray(positives), IGNORED, columns.astype(np.int64))
     if columns.size and columns.dtype.kind not in "iu":
         raise InputError(f"positives are whole numbers, not {columns.dtype.name}",
                          source="positives")  # fmt: skip
@@ -187,7 +214,7 @@ def read_columns(
                              query=queries[row], value=column)  # fmt: skip
         problem = number_problem(grade)
         if problem is not None or abs(grade) > LARGEST_WHOLE:
-            raise InputError(f"grade {problem or f'{grade} is beyond 2^53'}", source=source,
+            raise InputError(f"grade {problem or f'{shown(grade)} is beyond 2^53'}", source=source,
                              query=queries[row], value=grade)  # fmt: skip
     try:
         found = np.array(columns, np.int64).reshape(-1)

@@ -19,7 +19,7 @@ from irbatch.matrix import BLOCK_BYTES, NEGATIVE, Ties
 from irbatch.pack.block import Block
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.relevance import Listed
-from irbatch.pack.ties import TieGroups
+from irbatch.pack.ties import BY_ID, TieGroups
 
 __all__ = ["Ranked", "pack_candidates", "rank_candidates"]
 
@@ -91,7 +91,7 @@ def rank_candidates(
             ranks[shared] += groups.places(ties)
     ranks, grades = _in_rank_order(owners, ranks, listed.grades, candidates.shape[1] + 1)
     tied = np.zeros(candidates.shape[0], bool)
-    if groups is not None:
+    if groups is not None and ties not in BY_ID:
         tied[groups.tied_queries()] = True
     return Ranked(
         listed.starts,

@@ -7,7 +7,9 @@ import numpy.typing as npt
 
 from irbatch.matrix import Ties
 
-__all__ = ["TieGroups"]
+__all__ = ["BY_ID", "TieGroups"]
+
+BY_ID = ("id", "id_ascending")  # policies that decide by ids: nothing is left to chance
 
 Ints = npt.NDArray[np.int64]
 

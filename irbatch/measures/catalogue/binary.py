@@ -146,7 +146,7 @@ def reciprocal_rank(s: PrefixStatistics) -> Array:
     definition="Average precision: the sum of P@i over the ranks i <= k of relevant documents, "
     "divided by all relevant (norm=all), by min(k, relevant) (norm=min), or by those found among "
     "the first k (norm=found).",
-    linear=lambda norm: norm != "found",
+    linear=lambda measure: measure["norm"] != "found",
     parameters={"norm": Choice("all", ("all", "min", "found")), "rel": REL},
     past_end="Relevant documents that were not retrieved add 0.",
     source="Harman 1992; Buckley & Voorhees 2005",
@@ -171,7 +171,8 @@ def average_precision(s: PrefixStatistics, norm: str) -> Array:
     definition="Geometric mean average precision: AP, at least 0.00001, whose mean over queries "
     "is geometric: it tells most of the worst queries.",
     aggregate="geometric",
-    linear=True,  # but for the floor, which no order of a ranking reaches that finds anything
+    # What is found in one order stands somewhere in all, so far above the floor that none is at it.
+    linear=lambda measure: measure.cutoff is None,
     range=(LEAST_MEAN, 1.0),
     past_end="As AP.",
     no_relevant="0.00001",

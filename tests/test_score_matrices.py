@@ -1,0 +1,299 @@
+"""Score matrices: in whatever form scores, labels and what is no candidate come, the same bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import irbatch
+
+N, M = 24, 40
+RNG = np.random.default_rng(0)
+# Whole numbers with ties, exact in all types; and labels, of which every query has some above 0.
+SCORES = RNG.integers(0, 90, (N, M)).astype(float)
+LABELS = RNG.choice([0, 0, 0, 0, 0, 1], (N, M))
+LABELS[np.arange(N), RNG.integers(0, M, N)] = 1
+GRADES = LABELS * RNG.integers(1, 4, (N, M))
+KEPT = RNG.random((N, M)) < 0.8
+KEPT[:, 0] = True
+LOST, HALF = ~KEPT, np.arange(M) > 20
+WHERE, SIZES, ROWS = RNG.integers(0, M, N), RNG.integers(1, M + 1, N), RNG.permutation(N)
+MEASURES = "AP nDCG@{1,5} nDCG P@{3,10} R@{10,100} RR Rprec Success@3 DCG@7 RBP IPrec(recall=0.5)"
+for _each in (SCORES, LABELS, GRADES, KEPT):
+    _each.flags.writeable = False
+pytestmark = pytest.mark.filterwarnings("ignore:scores of 16 bits")
+policies = pytest.mark.parametrize("ties", ["expected", "pessimistic", "optimistic", "index"])
+
+
+def values(scores: Any, relevance: Any = None, **given: Any) -> list[list[float]]:
+    return irbatch.evaluate_scores(scores, relevance, MEASURES, **given).values.tolist()
+
+
+LAYOUTS: dict[str, Callable[[np.ndarray], Any]] = {
+    "lists": lambda a: a.tolist(),
+    "tuples": lambda a: tuple(map(tuple, a.tolist())),
+    "list of arrays": list,
+    "Fortran order": np.asfortranarray,
+    "strided": lambda a: np.repeat(np.repeat(a, 2, 0), 3, 1)[::2, ::3],
+    "reversed": lambda a: np.ascontiguousarray(a[::-1, ::-1])[::-1, ::-1],
+    "big-endian": lambda a: a.astype(a.dtype.newbyteorder(">")),
+    "nothing masked": np.ma.array,
+    "only __array__": lambda a: SimpleNamespace(__array__=lambda dtype=None, copy=None: a),
+    "only __dlpack__": lambda a: SimpleNamespace(
+        __dlpack__=a.copy().__dlpack__, __dlpack_device__=a.__dlpack_device__
+    ),
+}
+DTYPES = ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">f4", ">i8", "g"]
+
+
+@policies
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts(layout: str, ties: str) -> None:
+    expected = values(SCORES, GRADES, ties=ties)
+    assert values(LAYOUTS[layout](SCORES), GRADES, ties=ties) == expected
+    assert values(SCORES, LAYOUTS[layout](GRADES), ties=ties) == expected
+    one = np.broadcast_to(SCORES[0], SCORES.shape)
+    assert values(one, GRADES, ties=ties) == values(one.copy(), GRADES, ties=ties)
+
+
+@policies
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_types(dtype: str, ties: str) -> None:
+    expected = values(SCORES, GRADES, ties=ties)
+    assert values(SCORES.astype(dtype), GRADES, ties=ties) == expected
+    assert values(SCORES, GRADES.astype(dtype), ties=ties) == expected
+    assert values(SCORES, LABELS.astype(dtype)) == values(SCORES, LABELS.astype(bool))
+
+
+@policies
+def test_types_that_order_by_their_sign(ties: str) -> None:
+    """Smallest integers and signs of zeros: nothing may be found by negating."""
+    signed = SCORES - 45
+    expected = values(signed, GRADES, ties=ties)
+    least = (signed - signed.min()).astype("i8") - 128
+    assert values(least.astype("i1"), GRADES, ties=ties) == expected
+    assert values(np.where(signed == 0, -0.0, signed), GRADES, ties=ties) == expected
+    bools = values(SCORES > 45, GRADES, ties=ties)
+    assert bools == values((SCORES > 45).astype(float), GRADES, ties=ties)
+    assert bools == values(np.where(SCORES > 45, np.inf, -np.inf), GRADES, ties=ties)
+    for factor in (5e-324, 1e300):
+        assert values(SCORES * factor, GRADES, ties=ties) == values(SCORES, GRADES, ties=ties)
+
+
+@policies
+def test_scores_wider_than_float64(ties: str) -> None:
+    close = np.where(KEPT, 1 + SCORES * np.finfo("g").eps, np.longdouble("nan"))
+    settings = {"mask": KEPT, "ties": ties}
+    assert values(close, GRADES, **settings) == values(SCORES, GRADES, **settings)
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix])
+def test_sparse_labels(kind: Any) -> None:
+    assert values(SCORES, kind(GRADES)) == values(SCORES, GRADES)
+    assert values(SCORES, kind(LABELS.astype(bool))) == values(SCORES, LABELS)
+
+
+def columns(labels: np.ndarray) -> list[list[int]]:
+    return [np.flatnonzero(row).tolist() for row in labels]
+
+
+def padded(lists: list[list[int]]) -> np.ndarray:
+    width = max(map(len, lists)) + 1
+    return np.array([each + [-100] * (width - len(each)) for each in lists])
+
+
+POSITIVES: dict[str, Callable[[list[list[int]]], Any]] = {
+    "lists": lambda lists: lists,
+    "lists, shuffled": lambda lists: [each[::-1] for each in lists],
+    "arrays": lambda lists: [np.array(each, np.uint16) for each in lists],
+    "padded": padded,
+    "padded in front, int16": lambda lists: padded(lists)[:, ::-1].astype(np.int16),
+    "mappings": lambda lists: [dict.fromkeys(each, 1) for each in lists],
+}
+
+
+@policies
+@pytest.mark.parametrize("form", POSITIVES)
+def test_positives_in_place_of_labels(form: str, ties: str) -> None:
+    expected = values(SCORES, LABELS, ties=ties)
+    assert values(SCORES, positives=POSITIVES[form](columns(LABELS)), ties=ties) == expected
+    expected = values(SCORES, GRADES, ties=ties)
+    assert values(SCORES, positives=graded(GRADES), ties=ties) == expected
+
+
+def graded(grades: np.ndarray) -> list[dict[int, int]]:
+    return [{column: grade for column, grade in enumerate(row) if grade} for row in grades.tolist()]
+
+
+def test_one_positive_a_query() -> None:
+    expected = values(SCORES, np.arange(M) == WHERE[:, None])
+    forms = (WHERE, WHERE.astype("i2"), WHERE.astype("u8"), WHERE.tolist(), WHERE[:, None],
+             WHERE[:, None].tolist(), np.repeat(WHERE, 2)[::2])  # fmt: skip
+    for form in forms:
+        assert values(SCORES, positives=form) == expected
+    first = np.broadcast_to(np.arange(M) == 0, (N, M))
+    assert values(SCORES, positives="first") == values(SCORES, first)
+    assert values(SCORES, positives="diagonal") == values(SCORES, np.eye(N, M))
+
+
+def test_in_batch_accuracy() -> None:
+    scores = np.random.default_rng(1).normal(size=(300, 300)) + 3 * np.eye(300)
+    found = irbatch.evaluate_scores(scores, positives="diagonal", measures="R@1 Success@1 RR")
+    accuracy = (scores.argmax(axis=1) == np.arange(300)).mean()
+    assert 0.1 < accuracy < 0.9
+    assert found["R@1"] == found["Success@1"] == accuracy
+    ranks = 1 + (scores > np.diag(scores)[:, None]).sum(axis=1)
+    assert found.per_query("RR") == dict(enumerate((1 / ranks).tolist()))
+
+
+def by_hand(kept: np.ndarray) -> list[list[float]]:
+    """Each query alone, with its candidates alone."""
+    return [values(SCORES[i : i + 1, k], GRADES[i : i + 1, k])[0] for i, k in enumerate(kept)]
+
+
+WITHOUT: dict[str, dict[str, Any]] = {
+    "mask": {"mask": KEPT},
+    "mask of lists": {"mask": KEPT.tolist()},
+    "masked scores": {"scores": np.ma.array(SCORES, mask=LOST)},
+    "masked labels": {"relevance": np.ma.array(GRADES, mask=LOST)},
+    "label -100": {"relevance": np.where(KEPT, GRADES, -100)},
+    "label -100 of int8": {"relevance": np.where(KEPT, GRADES, -100).astype("i1")},
+    "exclude": {"exclude": LOST},
+    "exclude, CSR": {"exclude": sp.csr_array(LOST)},
+    "exclude, lists": {"exclude": columns(LOST)},
+    "exclude, arrays": {"exclude": list(map(np.array, columns(LOST)))},
+    "nan that is masked": {"scores": np.where(KEPT, SCORES, np.nan), "mask": KEPT},
+    "nan that is excluded": {"scores": np.where(KEPT, SCORES, np.nan), "exclude": LOST},
+    "some masked, some excluded": {"mask": KEPT | HALF, "exclude": LOST & HALF},
+    "sparse label -100": {"relevance": sp.csr_array(np.where(KEPT, GRADES, -100))},
+    "label nan that is masked": {"relevance": np.ma.masked_invalid(np.where(KEPT, GRADES, np.nan))},
+    "positives": {"relevance": None, "positives": graded(GRADES), "exclude": columns(LOST)},
+}
+
+
+@pytest.mark.parametrize("way", WITHOUT)
+def test_what_is_no_candidate(way: str) -> None:
+    """It is neither ranked nor relevant."""
+    assert values(**{"scores": SCORES, "relevance": GRADES, **WITHOUT[way]}) == by_hand(KEPT)
+
+
+@pytest.mark.parametrize("convert", [list, np.array, lambda n: np.array(n, "u1")])
+def test_lengths(convert: Any) -> None:
+    there = np.arange(M) < SIZES[:, None]
+    for scores in (SCORES, np.where(there, SCORES, np.nan)):
+        assert values(scores, GRADES, lengths=convert(SIZES)) == by_hand(there)
+
+
+def test_relevant_documents_that_are_no_candidates() -> None:
+    more = LABELS.sum(axis=1) + np.arange(N)
+    found = irbatch.evaluate_scores(SCORES, LABELS, "R@10 AP P@10", n_relevant=more).values
+    plain = irbatch.evaluate_scores(SCORES, LABELS, "R@10 AP P@10").values
+    shares = (LABELS.sum(axis=1) / more)[:, None] ** [1, 1, 0]
+    assert np.allclose(found, plain * shares, rtol=1e-14, atol=0)
+
+
+@policies
+def test_rows_are_evaluated_each_by_itself(ties: str) -> None:
+    expected = np.array(values(SCORES, GRADES, ties=ties))
+    for rows in ([3], [5, 1], ROWS, slice(None, None, -3), np.repeat(7, 5)):
+        assert values(SCORES[rows], GRADES[rows], ties=ties) == expected[rows].tolist()
+    for threads in (1, 2):
+        many = np.tile(SCORES, (200, 1)), np.tile(GRADES, (200, 1))
+        assert values(*many, ties=ties, threads=threads) == expected.tolist() * 200
+
+
+@policies
+def test_what_is_given_stays_as_it_was(ties: str) -> None:
+    kept = {"scores": SCORES, "relevance": GRADES, "mask": KEPT, "exclude": LOST, "lengths": SIZES}
+    given = {name: each.copy() for name, each in kept.items()}
+    irbatch.evaluate_scores(**given, measures=MEASURES, ties=ties)
+    assert all(np.array_equal(given[name], each) for name, each in kept.items())
+
+
+@pytest.mark.parametrize("share", [0.002, 0.01, 0.5])
+def test_by_sorting(share: float) -> None:
+    """Two hundred queries of a thousand candidates: one to some hundreds are relevant."""
+    rng = np.random.default_rng(2)
+    scores = rng.integers(0, 700, (200, 1000)).astype("f4")
+    grades = (rng.random((200, 1000)) < share) * rng.integers(1, 4, (200, 1000))
+    some = rng.random((200, 1000)) < 0.5
+    order = np.argsort(-scores, axis=1, kind="stable")
+    ranked, there = (np.take_along_axis(each, order, axis=1) for each in (grades, some))
+    rows = [labels[kept] for labels, kept in zip(ranked, there, strict=True)]
+    names = f"{MEASURES} Judged@5 Bpref nDCG(gain=exp)@10 AP(rel=2)@500"
+    holed = np.where(some, scores, np.nan)
+    for labels, given, hidden in (
+        (ranked, scores, {}),
+        (rows, scores, {"mask": some}),
+        (rows, holed, {"mask": some}),
+        (rows, holed, {"exclude": columns(~some)}),
+    ):
+        expected = irbatch.evaluate_matrix(labels, names).values.tolist()
+        found = irbatch.evaluate_scores(given, grades, names, ties="index", **hidden)
+        assert found.values.tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int64", "uint8"])
+def test_tensors(dtype: str) -> None:
+    torch = pytest.importorskip("torch")
+    scores = torch.tensor(SCORES, dtype=getattr(torch, dtype))
+    grades, kept = torch.tensor(GRADES), torch.tensor(KEPT)
+    expected = values(SCORES, GRADES, mask=KEPT)
+    assert values(scores, grades, mask=kept) == expected
+    assert values(scores, GRADES, exclude=~kept) == expected
+    assert values(scores.t().contiguous().t(), grades.float(), mask=KEPT) == expected
+    assert values(list(scores), grades.to(torch.int8), mask=kept) == expected
+    where = torch.arange(N) % 7
+    assert values(scores, positives=where) == values(SCORES, positives=where.numpy())
+    assert values(scores, positives=torch.tensor(padded(columns(LABELS)))) == values(SCORES, LABELS)
+    if scores.is_floating_point():
+        watched = scores.clone().requires_grad_()
+        assert values(watched, grades, mask=kept) == values(watched * 1, grades, mask=kept)
+        assert values(watched, grades, mask=kept) == expected
+
+
+@policies
+def test_triples(ties: str) -> None:
+    positive, negatives = SCORES[:, 0], SCORES[:, 1:]
+    found = irbatch.evaluate_triples(positive, negatives, MEASURES, ties=ties)
+    assert found.values.tolist() == values(SCORES, positives="first", ties=ties)
+    pairs = irbatch.evaluate_triples(positive.tolist(), negatives[:, 0].tolist(), MEASURES,
+                                     ties=ties, query_ids=[f"q{i}" for i in range(N)])  # fmt: skip
+    assert pairs.values.tolist() == values(SCORES[:, :2], positives="first", ties=ties)
+    assert pairs.query_ids[-1] == f"q{N - 1}"
+    ahead = np.sign(SCORES[:, 0] - SCORES[:, 1])
+    assert ahead.all(), "no two are equal here"
+    assert pairs["nDCG@1"] == (1 + ahead.mean()) / 2
+
+
+@policies
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i8"])
+def test_embeddings(dtype: str, ties: str) -> None:
+    """Whole numbers, so that products are exact, and tie."""
+    rng = np.random.default_rng(3)
+    queries, documents = rng.integers(-2, 3, (N, 5)), rng.integers(-2, 3, (M, 5))
+    asked: list[dict[str, Any]] = [
+        {"relevance": GRADES},
+        {"relevance": sp.csr_array(GRADES), "exclude": LOST},
+        {"positives": columns(LABELS), "n_relevant": LABELS.sum(axis=1) + 1},
+        {"positives": "diagonal"},
+    ]
+    for each in asked:
+        found = irbatch.evaluate_embeddings(queries.astype(dtype), documents.astype(dtype),
+                                            measures=MEASURES, ties=ties, **each)  # fmt: skip
+        assert found.values.tolist() == values(queries @ documents.T, **each, ties=ties)
+
+
+def test_embeddings_by_angle() -> None:
+    rng = np.random.default_rng(4)
+    queries, documents = rng.normal(size=(N, 8)), rng.normal(size=(M, 8))
+    longer = documents * rng.uniform(0.1, 10, (M, 1))
+    found = irbatch.evaluate_embeddings(queries, longer, GRADES, MEASURES, similarity="cosine")
+    unit = documents / np.linalg.norm(documents, axis=1, keepdims=True)
+    assert found.values.tolist() == values(queries @ unit.T, GRADES)
+    assert found.values.tolist() != values(queries @ longer.T, GRADES)
