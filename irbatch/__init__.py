@@ -82,3 +82,8 @@ def __getattr__(name: str) -> Any:
 
     globals()[name] = getattr(import_module(f"irbatch.{LATER[name]}"), name)
     return globals()[name]
+
+
+def __dir__() -> list[str]:
+    """Name what is for users, loaded or not."""
+    return [*__all__, "__doc__", "__name__", "__path__"]

@@ -42,6 +42,8 @@ def to_numpy(values: Any, source: str) -> npt.NDArray[Any]:
         raise InputError(
             f"a {type(values).__name__} cannot be read as an array: {problem}", source=source
         ) from None
+    if array.dtype == object and array.ndim == 0:
+        raise InputError(f"a {type(values).__name__} is no array of numbers", source=source)
     if "float" in array.dtype.name and array.dtype.kind == "V":  # bfloat16 as JAX has it
         array = array.astype(np.float32)
     return array

@@ -87,12 +87,14 @@ def evaluate_embeddings(
     parts = []
     for rows in pair.blocks():
         some = {name: _take(given, rows, pair.shape) for name, given in per_query.items()}
-        named = range(rows.start, rows.stop) if ids is None else ids[rows]
+        named = range(rows.start, rows.stop) if ids is None else ids[rows]  # for errors
         of_rows = np.ndim(document_ids) == 2 if document_ids is not None else False
         those = document_ids[rows] if of_rows else document_ids
         parts.append(evaluator.evaluate(pair.scores(rows), some.pop("relevance"),
                                         query_ids=named, document_ids=those, **some))  # fmt: skip
-    return join_results(parts)
+    results = join_results(parts)
+    results.has_ids = ids is not None
+    return results
 
 
 class _Pair:

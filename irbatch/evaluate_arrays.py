@@ -76,7 +76,9 @@ def evaluate_ids(
         run = Run(read_large_ids(ranked, "run", pad))
         rankings, pack = run.rankings, functools.partial(pack_run, qrels, run)
     answers = Answers(rankings, same_kind(rankings, "query", "run"))
-    return evaluate_blocks(plan, qrels, answers, pack, settings, "as given", threads)
+    results = evaluate_blocks(plan, qrels, answers, pack, settings, "as given", threads)
+    results.has_ids = isinstance(ranked, Mapping)
+    return results
 
 
 def evaluate_matrix(
@@ -169,7 +171,10 @@ def _check_pair(ranked: Any, relevant: Any) -> None:
     if isinstance(ranked, Mapping):
         return
     for name, side in (("ranked", ranked), ("relevant", relevant)):
-        scalar = isinstance(side, np.ndarray) and side.ndim == 0
+        scalar = getattr(side, "ndim", 2) == 0
+        if getattr(side, "ndim", 2) == 1 and str(getattr(side, "dtype", "object")) != "object":
+            raise InputError("a list of ids is needed for each query; of one each: [:, None]",
+                             source=name)  # fmt: skip
         if isinstance(side, str | AbstractSet) or not hasattr(side, "__len__") or scalar:
             raise InputError(f"a {type(side).__name__} is no sequence of queries", source=name)
     if len(ranked) != len(relevant):

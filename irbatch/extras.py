@@ -17,11 +17,13 @@ def imported(purpose: str, extra: str, *modules: str) -> Any:
         *modules: their names.
 
     Raises:
-        ImportError: with the line that installs it.
+        ImportError: with the line that installs it; or its own, if it is installed and fails.
     """
     for module in modules:
         try:
             return importlib.import_module(module)
         except ImportError as problem:
+            if getattr(problem, "name", None) not in (module, module.partition(".")[0], None):
+                raise  # it is installed, and something that it needs is not
             missing = problem
     raise ImportError(f"for {purpose}: pip install 'irbatch[{extra}]'") from missing

@@ -122,6 +122,10 @@ class Means:
         """Name the measures: results read like a mapping of measures to means."""
         return self.measures
 
+    def items(self) -> Iterator[tuple[str, float]]:
+        """Return the measures and their means."""
+        return iter(self.mean().items())
+
     def mean(self, style: str = "irbatch") -> dict[str, float]:
         """Return the mean over queries of every measure; of counts, the sum.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import zlib
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -18,7 +19,7 @@ from irbatch.matrix import BLOCK_BYTES, RelevanceMatrix
 __all__ = ["DRAWS", "MOST_ORDERS", "OrdersOfRow", "orders_of"]
 
 MOST_ORDERS = math.factorial(7)  # of a query: so many are all tried
-DRAWS = 1000  # of a query with more
+DRAWS = 1000  # or a few more, of a query that has more orders
 SEED = 20081  # the same draws for a query wherever it stands
 
 Codes = npt.NDArray[np.signedinteger]
@@ -63,16 +64,24 @@ def _matrices(
     codes = matrix.codes[row]
     # Sorted, so that the draws don't depend on the order that the block happens to have.
     tied = [np.sort(codes[span]) for span in spans]
+    ranking = codes.copy()
+    for span, each in zip(spans, tied, strict=True):
+        ranking[span] = each
     counts = [_count_orders(each) for each in tied]
     if math.prod(counts) <= MOST_ORDERS:
         number = math.prod(counts)
         arranged = [_arrange(each) for each in tied]
         picks = np.unravel_index(np.arange(number), counts)
     else:
-        number = DRAWS
-        random = np.random.default_rng(SEED)
-        arranged = [random.permuted(np.tile(each, (DRAWS, 1)), axis=1) for each in tied]
-        picks = (np.arange(DRAWS),) * len(tied)
+        largest = max(each.size for each in tied)
+        number = -(-DRAWS // largest) * largest if largest <= DRAWS else DRAWS
+        # The same draws for a query wherever it stands, and others for others.
+        own = [
+            zlib.crc32(each.tobytes(), span.start) for each, span in zip(tied, spans, strict=True)
+        ]
+        random = np.random.default_rng([SEED, *own])
+        arranged = [_draw(each, number, random) for each in tied]
+        picks = (np.arange(number),) * len(tied)
     at_once = max(8 * BLOCK_BYTES // max(codes.nbytes, 1), 1)
     for start in range(0, number, at_once):
         stop = min(start + at_once, number)
@@ -82,6 +91,20 @@ def _matrices(
         retrieved = np.repeat(matrix.retrieved[row], stop - start)
         judged = np.repeat(matrix.judged[row : row + 1], stop - start, axis=0)
         yield RelevanceMatrix(written, matrix.levels, retrieved, judged, matrix.complete)
+
+
+def _draw(codes: Codes, number: int, random: np.random.Generator) -> Codes:
+    """Draw orders of a tie, ``(number, documents)``.
+
+    Random ones and their rotations: in as many of these as there are documents, each stands once
+    at each rank, so that what is a sum over ranks comes out exactly.
+    """
+    turns = codes.size if codes.size <= number else max(number // 10, 1)
+    bases = random.permuted(np.tile(codes, (-(-number // turns), 1)), axis=1)
+    draws = random.permutation(number)  # so that ties of one size don't turn in step
+    turned = draws % turns * codes.size // turns
+    places = (np.arange(codes.size) + turned[:, None]) % codes.size
+    return np.take_along_axis(bases[draws // turns], places, axis=1)
 
 
 def _count_orders(codes: Codes) -> int:

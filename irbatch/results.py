@@ -52,6 +52,7 @@ class Results(Means):
         super().__init__((), measures, counts, settings, name)
         self.values = values
         self.values.flags.writeable = False
+        self.has_ids = not isinstance(query_ids, range)  # or they are places
         self.query_ids = list(query_ids)
         self.marks = np.zeros(len(self.query_ids), np.uint8) if marks is None else marks
 
@@ -186,7 +187,9 @@ def join_results(parts: Sequence[Results]) -> Results:
     counts = np.array([part.counts.numbers() for part in parts]).sum(axis=0).tolist()
     return Results(
         np.concatenate([part.values for part in parts]),
-        [query for part in parts for query in part.query_ids],
+        [query for part in parts for query in part.query_ids]
+        if first.has_ids
+        else range(sum(len(part.query_ids) for part in parts)),
         first.columns,
         Counts(*counts),
         first.settings,

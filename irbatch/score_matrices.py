@@ -111,7 +111,7 @@ def evaluate_scores(
 def evaluate_triples(
     positive: Any,
     negatives: Any,
-    measures: Wishes,
+    measures: Wishes | None = None,
     cutoffs: Cutoffs = None,
     *,
     ties: str = "expected",
@@ -132,6 +132,7 @@ def evaluate_triples(
     {'RR': 0.75, 'P@1': 0.5}
     """
     first, others = to_numpy(positive, "positive"), to_numpy(negatives, "negatives")
+    first = first[:, 0] if first.ndim == 2 and first.shape[1] == 1 else first
     others = others[:, None] if others.ndim == 1 else others
     if first.ndim != 1 or others.ndim != 2 or len(first) != len(others):
         raise InputError(
@@ -215,7 +216,11 @@ class ScoreEvaluator:
                             (exclude, candidates.exclude)):  # fmt: skip
             if given is not None:
                 hide(given)
+        named = listed.columns.size if positives is not None else 0
         listed = candidates.settle(listed)
+        if listed.columns.size < named:
+            warn(f"{named - listed.columns.size} of {named} positives are no candidates, being "
+                 "masked, excluded or beyond lengths: they don't count as relevant")  # fmt: skip
         check_listed(listed, candidates.queries)
         found = None if n_relevant is None else _check_relevant(n_relevant, listed, candidates)
         if candidates.on_accelerator:

@@ -52,7 +52,9 @@ def run(rank: int, world: int) -> dict[str, Any]:
 
     def feed(metric: Any, batches: list[Any], way: str = "update") -> Any:
         for rows in batches:
-            getattr(metric, way)(scores[rows], labels[rows], query_ids=rows * 3)
+            first = next(iter(metric.values())) if hasattr(metric, "items") else metric
+            ids = {"query_ids": rows * 3} if first._keep == "queries" else {}
+            getattr(metric, way)(scores[rows], labels[rows], **ids)
         return metric
 
     shares: dict[str, Callable[[], list[Any]]] = {

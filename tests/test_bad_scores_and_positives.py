@@ -142,7 +142,7 @@ class TestCandidates:
             pytest.param(np.ones((1, 3), bool), ("(1, 3)", "(2, 3)"), id="one row"),
             pytest.param(np.ones((2, 3)), ("float64",), id="floats"),
             pytest.param([[True, False], [True]], (), id="ragged"),
-            pytest.param([[1, 1, 1], [1, 0, 0]], ("int64",), id="whole numbers"),
+            pytest.param([[1, 1, 2], [1, 0, 0]], ("int64",), id="whole numbers"),
             pytest.param(np.array([[1, 1, 1], [0, 0, 0]], bool), ("query 1",), id="all hidden"),
         ],
     )

@@ -176,10 +176,18 @@ WITHOUT: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.* positives are no candidates:irbatch.InputWarning")
 @pytest.mark.parametrize("way", WITHOUT)
 def test_what_is_no_candidate(way: str) -> None:
     """It is neither ranked nor relevant."""
     assert values(**{"scores": SCORES, "relevance": GRADES, **WITHOUT[way]}) == by_hand(KEPT)
+
+
+def test_positives_that_are_no_candidates_are_told() -> None:
+    with pytest.warns(irbatch.InputWarning, match="2 of 3 positives are no candidates"):
+        found = irbatch.evaluate_scores([[3, 2, 1]], measures="R@1 NumRel", positives=[[0, 1, 2]],
+                                        exclude=[[1, 2]])  # fmt: skip
+    assert found.mean() == {"R@1": 1.0, "NumRel": 1.0}
 
 
 @pytest.mark.parametrize("convert", [list, np.array, lambda n: np.array(n, "u1")])
@@ -187,6 +195,11 @@ def test_lengths(convert: Any) -> None:
     there = np.arange(M) < SIZES[:, None]
     for scores in (SCORES, np.where(there, SCORES, np.nan)):
         assert values(scores, GRADES, lengths=convert(SIZES)) == by_hand(there)
+
+
+def test_masks_of_whole_numbers() -> None:
+    mask = np.arange(M) < SIZES[:, None]
+    assert values(SCORES, GRADES, mask=mask.astype(int)) == by_hand(mask)
 
 
 def test_relevant_documents_that_are_no_candidates() -> None:

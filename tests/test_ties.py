@@ -294,3 +294,22 @@ def test_unjudged_documents_tie_with_judged_ones(judged_only: bool) -> None:
     found = irbatch.evaluate(qrels, run, list(map(as_measure, wanted)), ties="expected",
                              judged_only=judged_only)  # fmt: skip
     compare(found, wanted, queries, "expected")
+
+
+def test_orders_drawn_are_balanced() -> None:
+    """What is a sum over ranks comes out exactly from the orders, though most are not tried."""
+    found = evaluated([[0] * 100], [[1] * 10 + [0] * 90], "RBP RBP(p=0.5) RBP@10", "expected")
+    exact = [0.1 * (1 - p**k) for p, k in ((0.9, 100), (0.5, 100), (0.9, 10))]
+    assert found.values[0].tolist() == pytest.approx(exact, abs=1e-12)
+
+
+def test_draws_are_a_query_s_own_wherever_it_stands() -> None:
+    rng = np.random.default_rng(3)
+    scores = rng.integers(0, 2, (5, 60))
+    labels = (rng.random(scores.shape) < 0.3).astype(int)
+    whole = evaluated(scores, labels, "Bpref IPrec", "expected").values
+    for row in range(5):
+        alone = evaluated(scores[row : row + 1], labels[row : row + 1], "Bpref IPrec", "expected")
+        assert alone.values.tolist() == whole[row : row + 1].tolist()
+    turned = evaluated(scores[:, ::-1], labels[:, ::-1], "Bpref IPrec", "expected")
+    assert turned.values.tolist() == whole.tolist()

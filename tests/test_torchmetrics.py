@@ -57,9 +57,16 @@ def plain(values: Any) -> Any:
     return values.item()
 
 
+def named(metric: Any, ids: Any) -> dict[str, Any]:
+    """The queries' ids, for metrics that keep queries."""
+    first = next(iter(metric.values())) if hasattr(metric, "values") else metric
+    return {"query_ids": ids} if first._keep == "queries" else {}
+
+
 def feed(metric: Any, parts: Any = PARTS, **more: Any) -> Any:
     for part in parts:
-        metric.update(SCORES[part], LABELS[part], query_ids=np.arange(QUERIES)[part], **more)
+        ids = named(metric, np.arange(QUERIES)[part])
+        metric.update(SCORES[part], LABELS[part], **ids, **more)
     return metric
 
 
@@ -69,8 +76,9 @@ KEEPS = pytest.mark.parametrize("keep", ["sums", "queries"])
 @KEEPS
 def test_by_hand(ours: Any, torch: Any, keep: str) -> None:
     metric = ours.RankingMetric("nDCG RR", [1, 10], keep=keep)
-    metric.update(torch.tensor([[0.1, 0.9, 0.4]]), torch.tensor([[0, 0, 1]]), query_ids=[8])
-    metric.update(torch.tensor([[0.3, 0.1]]), torch.tensor([[1, 0]]), query_ids=torch.tensor([9]))
+    metric.update(torch.tensor([[0.1, 0.9, 0.4]]), torch.tensor([[0, 0, 1]]), **named(metric, [8]))
+    ids = named(metric, torch.tensor([9]))
+    metric.update(torch.tensor([[0.3, 0.1]]), torch.tensor([[1, 0]]), **ids)
     assert plain(metric.compute()) == pytest.approx(
         {"nDCG@1": 0.5, "nDCG@10": (1 / math.log2(3) + 1) / 2, "RR@1": 0.5, "RR@10": 0.75}
     )
@@ -133,7 +141,8 @@ def test_sums_and_counts(ours: Any) -> None:
 def test_forward_is_the_batch_s(ours: Any, keep: str) -> None:
     metric = ours.RankingMetric(MEASURES, keep=keep)
     for part in PARTS:
-        found = metric(SCORES[part], LABELS[part], query_ids=np.arange(QUERIES)[part])
+        ids = named(metric, np.arange(QUERIES)[part])
+        found = metric(SCORES[part], LABELS[part], **ids)
         assert plain(found) == evaluate_scores(SCORES[part], LABELS[part], MEASURES).mean()
     assert plain(metric.compute()) == WHOLE
 
@@ -152,9 +161,9 @@ def test_bad_input_leaves_the_state(ours: Any, keep: str, way: str) -> None:
     before = states(metric)
     bad = SCORES.copy()
     bad[3, 4] = math.nan
-    ids = np.arange(QUERIES)
-    refused(lambda: getattr(metric, way)(bad, LABELS, query_ids=ids), "nan")
-    refused(lambda: getattr(metric, way)(SCORES, LABELS[:, 1:], query_ids=ids))
+    ids = named(metric, np.arange(QUERIES))
+    refused(lambda: getattr(metric, way)(bad, LABELS, **ids), "nan")
+    refused(lambda: getattr(metric, way)(SCORES, LABELS[:, 1:], **ids))
     assert states(metric) == before
     assert plain(metric.compute()) == WHOLE
     metric.reset()

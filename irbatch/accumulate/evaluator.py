@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from irbatch.accumulate.columns import Columns
 from irbatch.accumulate.queries import REPEATED, QueryValues
 from irbatch.accumulate.sums import Sums
@@ -108,7 +110,8 @@ class BatchEvaluator:
         """Add a batch of scores, given as to `irbatch.evaluate_scores`.
 
         Args:
-            query_ids: the queries' ids; with them a query that comes again is counted once.
+            query_ids: the queries' ids; with them a query that comes again is counted once. Not
+                for ``keep="sums"``.
 
         Returns:
             The results of this batch alone.
@@ -116,6 +119,7 @@ class BatchEvaluator:
         Raises:
             InputError: as `irbatch.evaluate_scores`, and for a query with other values than before.
         """
+        self._check_ids(query_ids)
         ids = list_query_ids(query_ids)
         once = ids is None or len(set(ids)) == len(ids)
         results = self._scores.evaluate(
@@ -147,6 +151,7 @@ class BatchEvaluator:
         Raises:
             InputError: as `irbatch.evaluate_ids`, and for a query with other values than before.
         """
+        self._check_ids(query_ids)
         results = evaluate_ids(
             ranked,
             relevant,
@@ -176,15 +181,17 @@ class BatchEvaluator:
     def add(self, results: Results) -> None:
         """Add results of an evaluation of the same measures, such as `evaluate_embeddings`.
 
-        Queries keep their ids.
+        Queries keep their ids; those that were given none are new ones.
 
         Raises:
             InputError: for other measures, and for a query with other values than before.
         """
+        if not isinstance(results, Results):
+            raise InputError(f"a {type(results).__name__} is no Results", source="results")
         if results.measures != self.measures:
             raise InputError(f"results of {', '.join(results.measures)} don't add to those of "
                              f"{', '.join(self.measures)}", source="results")  # fmt: skip
-        self._keep(results, results.query_ids)
+        self._keep(results, results.query_ids if results.has_ids else None)
 
     def compute(self) -> Results | Means:
         """Return the results of all queries so far; with ``keep="sums"``, their means.
@@ -218,13 +225,13 @@ class BatchEvaluator:
             InputError: for other measures or settings, or a query with other values; nothing has
                 changed then.
         """
-        together = [self.state_dict()]
-        together += [each.state_dict() if isinstance(each, BatchEvaluator) else dict(each)
-                     for each in others]  # fmt: skip
-        self._load(together)
+        self._load([each.state_dict() if isinstance(each, BatchEvaluator) else each
+                    for each in (self, *others)])  # fmt: skip
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state in plain numbers, texts, lists and NumPy arrays of its own."""
+        """Return the state in numbers, texts and lists: JSON and safe unpicklers take it."""
+        lists = {name: each.tolist() if isinstance(each, np.ndarray) else each
+                 for name, each in self._kept.state().items()}  # fmt: skip
         return {
             "format": FORMAT,
             "measures": list(self.measures),
@@ -233,7 +240,7 @@ class BatchEvaluator:
             "no_relevant": self._options["no_relevant"],
             "signature": dict(self._signature),
             "columns": self._columns.state(),
-            **self._kept.state(),
+            **lists,
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -250,6 +257,11 @@ class BatchEvaluator:
     def __setstate__(self, pickled: dict[str, Any]) -> None:
         self.__init__(pickled["state"]["measures"], **pickled["options"])  # type: ignore[misc]
         self.load_state_dict(pickled["state"])
+
+    def _check_ids(self, query_ids: object) -> None:
+        if query_ids is not None and self._options["keep"] == "sums":
+            raise InputError("sums cannot tell a query that comes again: keep='queries', or leave "
+                             "the ids out", source="query_ids")  # fmt: skip
 
     def _keep(self, results: Results, ids: Sequence[Any] | None) -> Results:
         if ids is not None and len(ids) != len(results.query_ids):
@@ -283,7 +295,7 @@ class BatchEvaluator:
         self._kept, self._columns, self._signature = kept, columns, signature
 
     def _check_state(self, state: Mapping[str, Any]) -> None:
-        if state.get("format") != FORMAT:
+        if not isinstance(state, Mapping) or state.get("format") != FORMAT:
             raise InputError("this is no state of a BatchEvaluator", source="state")
         mine = {"measures": self.measures, **self._options}
         for name in ("measures", "keep", "ties", "no_relevant"):

@@ -108,7 +108,8 @@ class QueryValues:
         Raises:
             InputError: as `add`.
         """
-        values, marks = np.asarray(state["values"]), np.asarray(state["marks"])
+        marks = np.asarray(state["marks"], np.uint8)
+        values = np.asarray(state["values"], np.float64).reshape(marks.size, len(self._measures))
         if len(values):
             self.add(values, marks, state["query_ids"], state["extra"])
         self.repeats += state["repeats"]

@@ -69,10 +69,10 @@ class Sums:
 
     def add_state(self, state: Mapping[str, Any]) -> None:
         """Add what another has summed."""
-        self._sums += np.asarray(state["sums"])
-        self._counted += np.asarray(state["counted"])
-        self._zeros += np.asarray(state["zeros"])
-        self._counts += np.asarray(state["counts"])
+        self._sums += np.asarray(state["sums"], np.int64)
+        self._counted += np.asarray(state["counted"], np.int64)
+        self._zeros += np.asarray(state["zeros"], np.int64)
+        self._counts += np.asarray(state["counts"], np.int64)
 
     def _mean(self, column: int) -> float:
         how, n = self._aggregates[column], int(self._counted[column])

@@ -29,6 +29,7 @@ from irbatch.score_matrices import list_query_ids
 __all__ = ["RankingMetric", "RetrievalMetric", "make_collection"]
 
 BEYOND = 1 << 63  # the least that is no int64
+ADDITIVE = ("sums", "counted", "zeros", "counts")  # of the state of a BatchEvaluator
 
 
 class RankingMetric(ExactMetric):
@@ -89,7 +90,7 @@ class RankingMetric(ExactMetric):
             self.add_state(self._rows, [], dist_reduce_fx="cat")
             return
         for part, array in self._nothing.items():
-            if isinstance(array, np.ndarray):
+            if part in ADDITIVE:
                 self._sums[part] = f"{part} of {what}"
                 self.add_state(self._sums[part], torch.tensor(array), dist_reduce_fx="sum")
 
@@ -112,7 +113,7 @@ class RankingMetric(ExactMetric):
             scores, relevance, positives, mask, lengths, exclude, n_relevant, document_ids: as in
                 `irbatch.evaluate_scores`.
             query_ids: whole numbers ``(queries,)``, the same in every process; needed to
-                ``keep="queries"``, not looked at otherwise.
+                ``keep="queries"``, and for nothing else.
 
         Raises:
             InputError: for scores and labels that cannot be evaluated.
@@ -130,8 +131,11 @@ class RankingMetric(ExactMetric):
             return
         state = self._evaluator.state_dict()
         for part, name in self._sums.items():
-            added = torch.as_tensor(state[part], device=self.device)
+            added = torch.tensor(state[part], device=self.device)
             setattr(self, name, getattr(self, name) + added)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({' '.join(self._evaluator.measures)!r}, keep={self._keep!r})"
 
     def compute(self) -> Any:
         """Return the means over all queries of all processes; NaN of none.
@@ -172,6 +176,9 @@ class RankingMetric(ExactMetric):
     def _check_ids(self, query_ids: Any) -> list[int] | None:
         """Return the ids of the queries, where they are looked at."""
         if self._keep != "queries":
+            if query_ids is not None:
+                raise InputError("sums cannot tell a query that comes again: keep='queries', or "
+                                 "leave the ids out", source="query_ids")  # fmt: skip
             return None
         if query_ids is None:
             raise InputError("keep='queries' needs the id of each query", source="query_ids")

@@ -196,6 +196,8 @@ class Candidates:
         cells = to_numpy(mask, name)
         if cells.shape != self.shape:
             raise self._unlike(name, cells.shape)
+        if cells.dtype.kind in "iu" and np.isin(cells, (0, 1)).all():
+            return cells.astype(bool)
         if cells.dtype.kind != "b":
             raise InputError(f"a mask has truth values, not {cells.dtype.name}", source=name)
         return cells

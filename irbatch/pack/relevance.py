@@ -156,11 +156,14 @@ def read_positives(positives: Any, shape: tuple[int, int], queries: Queries) -> 
                 f"positives are a sequence, one entry a query, not a {type(positives).__name__}",
                 source="positives",
             )
-        if any(hasattr(each, "__len__") for each in positives):
+        if any(hasattr(each, "__len__") and getattr(each, "ndim", 1) for each in positives):
             return Listed.of(*read_columns(positives, shape, queries, "positives"), shape[0])
     columns = to_numpy(positives, "positives")
     if np.ma.getmask(positives) is not np.ma.nomask and columns.dtype.kind in "iu":
         columns = np.where(np.ma.getmaskarray(positives), IGNORED, columns.astype(np.int64))
+    if columns.shape == shape and shape[0] > 1:
+        raise InputError(f"an array of shape {shape}, as the scores: labels of all candidates are "
+                         "relevance", source="positives")  # fmt: skip
     if columns.size and columns.dtype.kind not in "iu":
         raise InputError(f"positives are whole numbers, not {columns.dtype.name}",
                          source="positives")  # fmt: skip
@@ -251,9 +254,10 @@ def _named_positives(positives: str, shape: tuple[int, int]) -> Listed:
 
 def _check_shapes(labels: tuple[int, ...], scores: tuple[int, int]) -> None:
     if labels != scores:
+        hint = "; columns of relevant candidates are positives=" if len(labels) == 1 else ""
         raise InputError(
             f"scores and relevance are matrices of one shape, queries x candidates, not "
-            f"{scores} and {labels}",
+            f"{scores} and {labels}{hint}",
             source="scores",
         )
 
