@@ -29,12 +29,14 @@ from irbatch.warmup import warmup
 
 if TYPE_CHECKING:
     from irbatch.accumulate import BatchEvaluator
+    from irbatch.comparing import Comparison, compare, compare_results
     from irbatch.embeddings import evaluate_embeddings
     from irbatch.evaluate_arrays import evaluate_ids, evaluate_matrix
     from irbatch.score_matrices import evaluate_scores, evaluate_triples
 
 __all__ = [
     "BatchEvaluator",
+    "Comparison",
     "Counts",
     "InputError",
     "InputWarning",
@@ -46,6 +48,8 @@ __all__ = [
     "Results",
     "Run",
     "__version__",
+    "compare",
+    "compare_results",
     "define_discount",
     "define_gain",
     "define_measure",
@@ -66,6 +70,9 @@ __all__ = [
 # Loaded when they are asked for: a tenth of the time of importing irbatch.
 LATER = {
     "BatchEvaluator": "accumulate",
+    "Comparison": "comparing",
+    "compare": "comparing",
+    "compare_results": "comparing",
     "evaluate_embeddings": "embeddings",
     "evaluate_ids": "evaluate_arrays",
     "evaluate_matrix": "evaluate_arrays",

@@ -23,7 +23,8 @@ def imported(purpose: str, extra: str, *modules: str) -> Any:
         try:
             return importlib.import_module(module)
         except ImportError as problem:
-            if getattr(problem, "name", None) not in (module, module.partition(".")[0], None):
+            name = problem.name or module
+            if name.partition(".")[0] != module.partition(".")[0]:
                 raise  # it is installed, and something that it needs is not
             missing = problem
     raise ImportError(f"for {purpose}: pip install 'irbatch[{extra}]'") from missing

@@ -24,6 +24,8 @@ def warmup() -> list[str]:
     >>> "_scan_rows" in warmup()  # doctest: +SKIP
     True
     """
+    from irbatch.comparing.rank_biased import rbo
+    from irbatch.comparing.resampling import draw_ranges, flip_signs
     from irbatch.evaluate_arrays import evaluate_ids, evaluate_matrix
     from irbatch.formats.forms import RUN
     from irbatch.formats.pieces import Piece, assemble
@@ -51,6 +53,10 @@ def warmup() -> list[str]:
                 relevant = [list(range(some))]
                 evaluate_scores(few, None, "nDCG@10", positives=relevant, exclude=[[some]],
                                 ties="pessimistic")  # fmt: skip
+        few, many = np.ones((4, 2, 3)), np.ones((30, 2, 1))
+        list(draw_ranges(few, 1, 0))
+        flip_signs(many[:, 0], 1, 0)
+        rbo(["a", "b"], ["b", "a"])
         tied = np.array([[2.0, 1.0, 1.0, 1.0]])
         evaluate_scores(tied, [[0, 0, 1, 0]], "nDCG@10")
     return names

@@ -1,0 +1,141 @@
+"""Systems side by side: their values for the queries that all of them have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.errors import InputError, warn
+from irbatch.means import Column
+from irbatch.results import Results
+
+__all__ = ["Aligned", "align", "as_named"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """What is compared.
+
+    Args:
+        systems: names, in the order given.
+        columns: the measures.
+        query_ids: the queries that all systems have values for.
+        values: float64 ``(systems, queries, measures)``.
+        settings: how the values came about.
+        missing: system to the queries that others have and it has not.
+    """
+
+    systems: list[str]
+    columns: tuple[Column, ...]
+    query_ids: list[Any]
+    values: Floats
+    settings: dict[str, str]
+    missing: dict[str, list[Any]]
+
+
+def align(results: Mapping[str, Results] | Iterable[Results]) -> Aligned:
+    """Put results of several systems side by side, by query id.
+
+    Queries that a measure leaves out for every system (`no_relevant="skip"`) are left out.
+
+    Raises:
+        InputError: for fewer than two systems or queries, no query in common, other measures, or
+            values that are NaN for some of the systems.
+    """
+    named = as_named(results)
+    first = next(iter(named.values()))
+    for name, each in named.items():
+        if set(each.measures) != set(first.measures):
+            odd = sorted(set(each.measures) ^ set(first.measures))
+            raise InputError(f"{odd[0]} was not evaluated for every system", source="results",
+                             path=name)  # fmt: skip
+    common = [query for query in first.query_ids
+              if all(query in each.rows for each in named.values())]  # fmt: skip
+    if not common:
+        raise InputError(
+            f"the systems have no query in common: {next(iter(named))!r} has "
+            f"{_samples(first.query_ids)}, {list(named)[-1]!r} has "
+            f"{_samples(list(named.values())[-1].query_ids)}",
+            source="results",
+        )
+    values = np.stack([_take(each, common, first.measures) for each in named.values()])
+    common, values = _without_nan(list(named), common, values, first.measures)
+    if len(common) < 2:
+        raise InputError("the systems have one query in common, which says nothing of others",
+                         source="results", query=common[0] if common else None)  # fmt: skip
+    everything = dict.fromkeys(query for each in named.values() for query in each.query_ids)
+    missing = {name: [query for query in everything if query not in each.rows]
+               for name, each in named.items()}  # fmt: skip
+    return Aligned(list(named), first.columns, common, values, _settings(named), missing)
+
+
+def as_named(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Results]:
+    """Return results by the systems' names.
+
+    Raises:
+        InputError: for fewer than two, for one without a name, or two of the same.
+    """
+    if isinstance(results, Mapping):
+        named = dict(results)
+    elif isinstance(results, Results | str) or not isinstance(results, Iterable):
+        raise InputError("results are several: a mapping of names to them, or named ones",
+                         source="results")  # fmt: skip
+    else:
+        every: Sequence[Results] = list(results)
+        names = [getattr(each, "name", None) for each in every]
+        if None in names or len(set(names)) < len(names):
+            raise InputError(f"systems need different names, not {names}; give a mapping",
+                             source="results")  # fmt: skip
+        named = {str(name): each for name, each in zip(names, every, strict=True)}
+    for name, each in named.items():
+        if not isinstance(name, str) or not isinstance(each, Results):
+            raise InputError(f"names go to Results, not {name!r} to a {type(each).__name__}",
+                             source="results")  # fmt: skip
+    if len(named) < 2:
+        raise InputError(f"a comparison is of two systems or more, not {len(named)}",
+                         source="results")  # fmt: skip
+    return named
+
+
+def _take(results: Results, queries: Sequence[Any], measures: Sequence[str]) -> Floats:
+    """Return values ``(queries, measures)``, in the order of both."""
+    rows = [results.rows[query] for query in queries]
+    columns = [results.measures.index(name) for name in measures]
+    taken: Floats = results.values[rows][:, columns]
+    return taken
+
+
+def _without_nan(
+    systems: Sequence[str], queries: list[Any], values: Floats, measures: Sequence[str]
+) -> tuple[list[Any], Floats]:
+    """Leave out queries that a measure leaves out for all; refuse any other NaN."""
+    nan: npt.NDArray[np.bool_] = np.isnan(values)
+    of_all = np.any(nan.all(axis=0), axis=1)
+    if nan[:, ~of_all].any():
+        kept = np.flatnonzero(~of_all)
+        system, row, column = (int(each[0]) for each in np.nonzero(nan[:, kept]))
+        raise InputError(f"{measures[column]} of system {systems[system]!r} is NaN, that of others "
+                         "is not", source="results", query=queries[kept[row]])  # fmt: skip
+    kept = np.flatnonzero(~of_all)
+    return [queries[row] for row in kept], values[:, kept]
+
+
+def _settings(named: Mapping[str, Results]) -> dict[str, str]:
+    """Return the settings that all share; warn of those that differ."""
+    first, *others = (each.settings for each in named.values())
+    for each in others:
+        for name, value in each.items():
+            if first.get(name) != value and name != "order":
+                warn(f"systems were evaluated differently: {name} is {first.get(name)!r} and "
+                     f"{value!r}")  # fmt: skip
+    return first
+
+
+def _samples(ids: Sequence[Any]) -> str:
+    return ", ".join(map(repr, ids[:3])) + (", …" if len(ids) > 3 else "")

@@ -1,0 +1,300 @@
+"""A comparison of systems: everything that is known of their differences, in one object."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.comparing.power import POWER, detectable_difference, equivalence_p, queries_needed
+from irbatch.errors import InputError
+
+__all__ = ["Comparison", "Difference"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Path = str | PathLike[str]
+
+NAMES = {
+    "randomisation": "paired randomisation test",
+    "bootstrap": "studentised bootstrap test",
+    "t": "paired t-test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "sign": "sign test",
+    "tukey": "randomised Tukey HSD test",
+    "anova": "two-way ANOVA with Tukey's HSD",
+    "none": "no correction",
+    "bonferroni": "Bonferroni correction",
+    "holm": "Holm correction",
+    "bh": "Benjamini-Hochberg correction",
+    "by": "Benjamini-Yekutieli correction",
+    "percentile": "percentile bootstrap",
+    "bca": "BCa bootstrap",
+}
+
+
+class Difference(NamedTuple):
+    """One system against another on one measure.
+
+    Args:
+        difference: the first's mean less the second's.
+        interval: its confidence interval.
+        relative: difference / the second's mean; NaN where that is 0.
+        wins, ties, losses: queries in which the first is better, equal, worse.
+        effect: Cohen's d of the paired differences.
+        p_value, corrected: before and after correction.
+        significant: whether the corrected one is below the level.
+    """
+
+    difference: float
+    interval: tuple[float, float]
+    relative: float
+    wins: int
+    ties: int
+    losses: int
+    effect: float
+    p_value: float
+    corrected: float
+    significant: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What `irbatch.compare` returns.
+
+    Attributes:
+        systems, measures: names, in the order given.
+        query_ids: the queries compared, those that all systems have values for.
+        baseline: the system that all others are compared with, or None: all with all.
+        pairs: positions (a, b) in `systems`; a is compared with b.
+        values: float64 ``(systems, queries, measures)``.
+        means: float64 ``(systems, measures)``; `intervals` has one axis more, for two bounds.
+        differences: float64 ``(pairs, measures)``, the mean of a less that of b; and so
+            `difference_intervals` (two bounds more), `effects`, `p_values`, `corrected`.
+        wins, ties, losses: int64 ``(pairs, measures)``.
+        test, correction, level, interval, draws, seed, margin: as they were asked for.
+        settings: how the values and the comparison came about.
+        missing: system to the queries that others have and it has not.
+        groups: a comparison of each group of queries, by name.
+    """
+
+    systems: list[str]
+    measures: list[str]
+    query_ids: list[Any]
+    baseline: str | None
+    pairs: list[tuple[int, int]]
+    values: Floats
+    scaled: Floats = field(repr=False)  # values as they are tested: logarithms of geometric ones
+    means: Floats
+    intervals: Floats
+    difference_intervals: Floats
+    p_values: Floats
+    corrected: Floats
+    test: str
+    correction: str
+    level: float
+    interval: str
+    draws: int
+    seed: int
+    margin: float | None
+    settings: dict[str, str]
+    missing: dict[str, list[Any]]
+    groups: dict[str, Comparison]
+
+    @cached_property
+    def differences(self) -> Floats:
+        """The mean of a less the mean of b, ``(pairs, measures)``."""
+        return self._of_pairs(self.means, 0) - self._of_pairs(self.means, 1)
+
+    @cached_property
+    def relative(self) -> Floats:
+        """Differences as shares of b's mean, NaN where that is 0."""
+        of = self._of_pairs(self.means, 1)
+        nothing = np.full_like(of, np.nan)
+        return np.divide(self.differences, of, out=nothing, where=of != 0)
+
+    @cached_property
+    def wins(self) -> Ints:
+        """Queries in which a is better."""
+        return np.asarray((self._paired > 0).sum(axis=1))
+
+    @cached_property
+    def ties(self) -> Ints:
+        """Queries in which both are equal."""
+        return np.asarray((self._paired == 0).sum(axis=1))
+
+    @cached_property
+    def losses(self) -> Ints:
+        """Queries in which a is worse."""
+        return np.asarray((self._paired < 0).sum(axis=1))
+
+    @cached_property
+    def effects(self) -> Floats:
+        """Cohen's d: the mean of the paired differences over their standard deviation."""
+        mean, spread = self._paired.mean(axis=1), self._paired.std(axis=1, ddof=1)
+        constant = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
+        effects: Floats = np.divide(mean, spread, out=constant, where=spread > 0)
+        return effects
+
+    @cached_property
+    def significant(self) -> Bools:
+        """Where the corrected p-value is below the level."""
+        return self.corrected < self.level
+
+    @cached_property
+    def equivalent(self) -> Bools | None:
+        """Where two one-sided t-tests put the difference within the margin; None without one."""
+        if self.margin is None:
+            return None
+        return self._by_column(equivalence_p(self._columns, self.margin)) < self.level
+
+    @cached_property
+    def detectable(self) -> Floats:
+        """The least true difference that these queries show with a power of 0.8."""
+        return self._by_column(detectable_difference(self._columns, self.level, POWER))
+
+    @cached_property
+    def queries_needed(self) -> Floats:
+        """How many queries would show the observed differences with that power."""
+        return self._by_column(queries_needed(self._columns, self.level, POWER))
+
+    @property
+    def signature(self) -> str:
+        """Every setting that shaped the numbers, on one line."""
+        return " | ".join(f"{name}: {value}" for name, value in self.settings.items())
+
+    def caption(self) -> str:
+        """Say in a sentence how systems were compared."""
+        against = f" against {self.baseline}" if self.baseline is not None else ""
+        corrected = "" if self.correction == "none" else f", {NAMES[self.correction]}"
+        intervals = f"{100 * (1 - self.level):g} % {NAMES.get(self.interval, self.interval)}"
+        return (
+            f"{len(self.systems)} systems{against}, {len(self.query_ids)} queries; "
+            f"{NAMES[self.test]}{corrected}, level {self.level:g}; {intervals} intervals."
+        )
+
+    def difference(self, a: str, b: str, measure: str) -> Difference:
+        """Look up how a system compares with another on a measure.
+
+        Raises:
+            InputError: for a system or measure that there is not, or a pair not compared.
+        """
+        column = self._position(measure, self.measures, "measure")
+        first, second = (self._position(each, self.systems, "system") for each in (a, b))
+        if (first, second) in self.pairs:
+            return self._difference(self.pairs.index((first, second)), column, 1)
+        if (second, first) in self.pairs:
+            return self._difference(self.pairs.index((second, first)), column, -1)
+        raise InputError(f"{a!r} was not compared with {b!r}", value=a)
+
+    def failures(self, condition: str) -> list[str]:
+        """Say of which systems a condition holds: ``"nDCG@10 drops 1% p<0.05"``.
+
+        For a test of a release: ``assert not comparison.failures(…)``.
+
+        Args:
+            condition: MEASURE drops|rises|changes [AMOUNT[%]] [p<LEVEL], against the baseline.
+
+        Raises:
+            InputError: for a condition that is none, or no baseline.
+        """
+        from irbatch.comparing.gate import find_failures
+
+        return find_failures(self, condition)
+
+    def _difference(self, pair: int, column: int, sign: int) -> Difference:
+        low, high = (sign * self.difference_intervals[pair, column]).tolist()[::sign]
+        wins, losses = int(self.wins[pair, column]), int(self.losses[pair, column])
+        of = self.means[self.pairs[pair][1 if sign > 0 else 0], column]
+        difference = sign * float(self.differences[pair, column])
+        return Difference(
+            difference,
+            (low, high),
+            difference / float(of) if of else math.nan,
+            wins if sign > 0 else losses,
+            int(self.ties[pair, column]),
+            losses if sign > 0 else wins,
+            sign * float(self.effects[pair, column]),
+            float(self.p_values[pair, column]),
+            float(self.corrected[pair, column]),
+            bool(self.significant[pair, column]),
+        )
+
+    @staticmethod
+    def _position(name: str, names: Sequence[str], what: str) -> int:
+        if name not in names:
+            raise InputError(f"{what} {name!r} was not compared; there are: {', '.join(names)}",
+                             value=name)  # fmt: skip
+        return names.index(name)
+
+    def _of_pairs(self, values: Floats, side: int) -> Floats:
+        return values[[pair[side] for pair in self.pairs]]
+
+    @cached_property
+    def _paired(self) -> Floats:
+        """Differences by query, ``(pairs, queries, measures)``."""
+        return self._of_pairs(self.scaled, 0) - self._of_pairs(self.scaled, 1)
+
+    @property
+    def _columns(self) -> Floats:
+        """The same, ``(queries, pairs x measures)``."""
+        return np.moveaxis(self._paired, 1, 0).reshape(len(self.query_ids), -1)
+
+    def _by_column(self, columns: Floats) -> Floats:
+        return columns.reshape(len(self.pairs), len(self.measures))
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, **options: Any) -> str:
+        """Return tables for a terminal, see `irbatch.comparing.report`."""
+        return str(_report("text")(self, **options))
+
+    def to_markdown(self, **options: Any) -> str:
+        """Return tables in GitHub's Markdown."""
+        return str(_report("markdown")(self, **options))
+
+    def to_latex(self, **options: Any) -> str:
+        """Return a table for a paper: booktabs, caption and label."""
+        return str(_report("latex")(self, **options))
+
+    def to_html(self, path: Path | None = None, **options: Any) -> str:
+        """Return, or also write, a page that stands alone: sortable table and pictures."""
+        return str(_report("html")(self, path=path, **options))
+
+    def to_csv(self, path: Path | None = None) -> str:
+        """Return, or also write, one line a pair and measure with every number."""
+        return str(_report("csv")(self, path=path))
+
+    def to_json(self, path: Path | None = None) -> str:
+        """Return, or also write, everything as JSON; what is no finite number becomes null."""
+        return str(_report("json")(self, path=path))
+
+    def to_pandas(self) -> Any:
+        """Return a pandas frame, one row a pair and measure.
+
+        Raises:
+            ImportError: naming the extra, when pandas is not installed.
+        """
+        return _report("pandas")(self)
+
+
+def _report(form: str) -> Any:
+    from irbatch.comparing import report  # for those who print
+
+    return getattr(report, f"to_{form}")
+
+
+def named_settings(values: Mapping[str, str], **more: object) -> dict[str, str]:
+    """Join the settings of the values and of the comparison."""
+    return {**values, **{name: str(value) for name, value in more.items()}}

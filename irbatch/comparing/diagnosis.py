@@ -1,0 +1,277 @@
+"""Where a difference comes from: the queries that make it, and the holes in runs and judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from irbatch.comparing.lookups import find_system, query_differences
+from irbatch.comparing.rankings import as_qrels, as_run, order_documents
+from irbatch.errors import InputError, shown
+from irbatch.evaluate import Cutoffs, Judgments, Rankings, Wishes, evaluate_runs, name_runs
+from irbatch.measures import Measure, measure, parse_measures
+from irbatch.results import MISSING, Results
+
+if TYPE_CHECKING:
+    from irbatch.comparing.comparison import Comparison
+
+__all__ = [
+    "JudgedShare",
+    "QueryDifference",
+    "RankedRelevant",
+    "judged_shares",
+    "largest_differences",
+    "missing_queries",
+]
+
+Runs = Mapping[str, Rankings] | Iterable[Rankings]
+
+
+class RankedRelevant(NamedTuple):
+    """A relevant document and where two systems rank it.
+
+    Args:
+        document: its id.
+        grade: how relevant it is.
+        first, second: its rank, from 1, with either system; None where it was not retrieved.
+    """
+
+    document: Any
+    grade: float
+    first: int | None
+    second: int | None
+
+
+class QueryDifference(NamedTuple):
+    """A query on which two systems differ.
+
+    Args:
+        query: its id.
+        first, second: the values of both systems.
+        difference: the first less the second.
+        relevant: its relevant documents, those ranked highest by either system first; None where
+            judgments and runs were not given.
+    """
+
+    query: Any
+    first: float
+    second: float
+    difference: float
+    relevant: tuple[RankedRelevant, ...] | None = None
+
+
+class JudgedShare(NamedTuple):
+    """A mean, and how much of what it was computed from is judged.
+
+    Args:
+        system, measure: their names.
+        value: the measure's mean.
+        judged: the mean share of judged documents, to the measure's cutoff.
+        least: the smallest share of a query.
+        holes: queries with an unjudged document, or none at all, up to the cutoff.
+    """
+
+    system: str
+    measure: str
+    value: float
+    judged: float
+    least: float
+    holes: int
+
+
+def largest_differences(
+    comparison: Comparison,
+    a: str,
+    b: str,
+    measure: str,
+    n: int = 10,
+    qrels: Judgments | None = None,
+    runs: Runs | None = None,
+    rel: float | None = None,
+) -> list[QueryDifference]:
+    """List the queries on which two systems differ most, the largest difference first.
+
+    Args:
+        comparison: what `irbatch.compare` returned.
+        a, b: the systems; any two, whether or not they were tested against each other.
+        measure: one of the comparison's, in any spelling.
+        n: how many queries at most; those without a difference are none of them.
+        qrels, runs: what was compared. Given both, each query comes with its relevant documents
+            and their ranks with both systems, in trec_eval's order.
+        rel: the least relevant grade; default the measure's own, or 1.
+
+    Raises:
+        InputError: for an unknown system or measure, `n` below 1, runs that lack one of the
+            systems, and only one of `qrels` and `runs`.
+
+    >>> from irbatch.comparing import compare
+    >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    >>> runs = {"new": {"q1": {"d1": 2, "d3": 1}, "q2": {"d2": 1}},
+    ...         "old": {"q1": {"d1": 1, "d3": 2}, "q2": {"d2": 1}}}
+    >>> compared = compare(qrels, runs, "RR")
+    >>> [row] = largest_differences(compared, "new", "old", "RR", qrels=qrels, runs=runs)
+    >>> row.query, row.difference, row.relevant[0].first, row.relevant[0].second
+    ('q1', 0.5, 1, 2)
+    """
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise InputError(f"n={shown(n)} must be a whole number of at least 1", value=n)
+    if (qrels is None) != (runs is None):
+        raise InputError("ranks take both qrels= and runs=")
+    first, second = query_differences(comparison, a, b, measure)
+    difference = first - second
+    order = np.argsort(-np.abs(difference), kind="stable")
+    worth = [row for row in order.tolist() if abs(difference[row]) > 0][:n]
+    rows = [
+        QueryDifference(
+            comparison.query_ids[row], float(first[row]), float(second[row]), float(difference[row])
+        )
+        for row in worth
+    ]
+    if qrels is None or runs is None:
+        return rows
+    least = _least_grade(measure) if rel is None else rel
+    ranks = _rank_relevant([row.query for row in rows], qrels, _pick(runs, (a, b)), least)
+    return [row._replace(relevant=each) for row, each in zip(rows, ranks, strict=True)]
+
+
+def missing_queries(
+    runs: Mapping[str, Rankings | Results] | Iterable[Rankings],
+    qrels: Judgments | None = None,
+) -> dict[str, list[Any]]:
+    """Tell which queries each system has no ranking for.
+
+    Args:
+        runs: system name to rankings or to `Results`, or named ones.
+        qrels: the judgments, whose queries are those to answer; default: the queries that any of
+            the systems has.
+
+    Returns:
+        System to queries, in the order of the judgments or of the systems; all systems are there.
+
+    Raises:
+        InputError: for systems without names.
+
+    >>> missing_queries({"a": {"q1": {"d": 1}}, "b": {"q1": {"d": 1}, "q2": {"d": 1}}})
+    {'a': ['q2'], 'b': []}
+    """
+    known: dict[Any, None] = {} if qrels is None else dict.fromkeys(as_qrels(qrels).queries)
+    answered: dict[str, set[Any]] = {}
+    for name, each in _named(runs).items():
+        if isinstance(each, Results):
+            kept = (each.marks & MISSING) == 0
+            queries = [query for query, is_there in zip(each.query_ids, kept, strict=True)
+                       if is_there]  # fmt: skip
+            everything = each.query_ids
+        else:
+            everything = queries = list(as_run(each, name).queries)
+        answered[name] = set(queries)
+        if qrels is None:
+            known.update(dict.fromkeys(everything))
+    return {
+        name: [query for query in known if query not in have] for name, have in answered.items()
+    }
+
+
+def judged_shares(
+    qrels: Judgments,
+    runs: Runs,
+    measures: Wishes,
+    cutoffs: Cutoffs = None,
+    **settings: Any,
+) -> list[JudgedShare]:
+    """Evaluate systems, and put beside each mean how much of what it looked at is judged.
+
+    A measure takes unjudged documents for not relevant: a system with holes among its first
+    documents is not known to be as bad as it looks.
+
+    Args:
+        qrels, runs, measures, cutoffs, **settings: as in `irbatch.evaluate_runs`.
+
+    Returns:
+        One row a system and measure.
+
+    Raises:
+        InputError: as `irbatch.evaluate_runs`.
+
+    >>> qrels = {"q1": {"d1": 1, "d2": 0}}
+    >>> runs = {"seen": {"q1": {"d1": 2, "d2": 1}}, "new": {"q1": {"d7": 2, "d1": 1}}}
+    >>> [(row.system, row.value, row.judged) for row in judged_shares(qrels, runs, "P@2")]
+    [('seen', 0.5, 1.0), ('new', 0.5, 0.5)]
+    """
+    wanted = parse_measures(measures, cutoffs)
+    shares = [_judged(each) for each in wanted]
+    rows = []
+    for name, found in evaluate_runs(qrels, runs, [*wanted, *shares], **settings).items():
+        for each, share in zip(wanted, shares, strict=True):
+            values = found.values[:, found.measures.index(str(share))]
+            values = values[~np.isnan(values)]
+            least = float(values.min(initial=1.0))
+            holes = int(np.count_nonzero(values < 1))
+            rows.append(JudgedShare(name, str(each), found[each], found[share], least, holes))
+    return rows
+
+
+def _named(
+    runs: Mapping[str, Rankings | Results] | Iterable[Rankings],
+) -> Mapping[str, Rankings | Results]:
+    if isinstance(runs, Mapping):
+        return runs
+    listed = runs if isinstance(runs, str | Results) else list(runs)
+    if isinstance(listed, list) and all(isinstance(each, Results) for each in listed):
+        return {str(each.name): each for each in listed}  # type: ignore[union-attr]
+    return name_runs(listed)
+
+
+def _pick(runs: Runs, systems: tuple[str, str]) -> list[Any]:
+    named = name_runs(runs)
+    return [as_run(named[list(named)[find_system(list(named), name)]], name) for name in systems]
+
+
+def _judged(wanted: Measure) -> Measure:
+    """Return the share of judged documents to a measure's cutoff."""
+    share = measure("Judged")
+    return share if wanted.cutoff is None else share @ wanted.cutoff
+
+
+def _least_grade(name: str) -> float:
+    wanted = measure(str(name))
+    rel = wanted["rel"] if "rel" in wanted.declaration.parameters else None
+    return 1.0 if rel is None else float(rel)
+
+
+def _rank_relevant(
+    queries: Sequence[Any], qrels: Judgments, runs: Sequence[Any], rel: float
+) -> list[tuple[RankedRelevant, ...]]:
+    """Rank the relevant documents of some queries with two systems."""
+    judged = as_qrels(qrels)
+    rows = {query: row for row, query in enumerate(judged.queries)}
+    grades = judged.grades
+    found = []
+    for query in queries:
+        if query not in rows:
+            raise InputError("the judgments don't have this query", source="qrels", query=query)
+        part = slice(int(judged.starts[rows[query]]), int(judged.starts[rows[query] + 1]))
+        ranks = [_ranks(run, query) for run in runs]
+        ranked = [
+            RankedRelevant(document, grade, ranks[0].get(document), ranks[1].get(document))
+            for document, grade in zip(
+                judged.documents[rows[query]], grades[part].tolist(), strict=True
+            )
+            if grade >= rel
+        ]
+        found.append(tuple(sorted(ranked, key=_highest)))
+    return found
+
+
+def _ranks(run: Any, query: Any) -> dict[Any, int]:
+    if query not in run.queries:
+        return {}
+    ordered = order_documents(run.rankings[query], query, run.name)
+    return {document: rank for rank, document in enumerate(ordered, 1)}
+
+
+def _highest(row: RankedRelevant) -> tuple[float, float]:
+    ranks = [rank for rank in (row.first, row.second) if rank is not None]
+    return min(ranks, default=float("inf")), -row.grade

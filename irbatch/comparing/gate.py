@@ -1,0 +1,91 @@
+"""Conditions on a comparison, for a test or a release: "nDCG@10 drops 1% p<0.05"."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from irbatch.comparing.comparison import Comparison
+from irbatch.errors import InputError
+from irbatch.measures import measure
+
+__all__ = ["Condition", "find_failures", "parse_condition"]
+
+FORM = re.compile(
+    r"(?P<measure>\S+)\s+(?P<change>drops|rises|changes)"
+    r"(?:\s+(?P<amount>[0-9]*\.?[0-9]+)\s*(?P<percent>%)?)?"
+    r"(?:\s+p\s*<\s*(?P<p>[0-9]*\.?[0-9]+))?"
+)
+EXAMPLE = "'nDCG@10 drops 1% p<0.05'"
+
+
+class Condition(NamedTuple):
+    """What must not happen.
+
+    Args:
+        measure: canonical name.
+        change: ``"drops"``, ``"rises"`` or ``"changes"``.
+        amount: by how much at least.
+        relative: whether that is a share of the baseline's mean.
+        p: the corrected p-value has to be below it; None: whatever it is.
+    """
+
+    measure: str
+    change: str
+    amount: float
+    relative: bool
+    p: float | None
+
+
+def parse_condition(text: str) -> Condition:
+    """Read a condition: MEASURE drops|rises|changes [AMOUNT[%]] [p<LEVEL].
+
+    Raises:
+        InputError: for anything else.
+
+    >>> parse_condition("ndcg_cut_10 drops 1% p<0.05")
+    Condition(measure='nDCG@10', change='drops', amount=0.01, relative=True, p=0.05)
+    """
+    form = FORM.fullmatch(text.strip()) if isinstance(text, str) else None
+    if form is None:
+        raise InputError(f"condition {text!r} is not of the form {EXAMPLE}", value=text)
+    amount = float(form["amount"] or 0.0)
+    relative = form["percent"] is not None
+    return Condition(
+        str(measure(form["measure"])),
+        form["change"],
+        amount / 100 if relative else amount,
+        relative,
+        None if form["p"] is None else float(form["p"]),
+    )
+
+
+def find_failures(comparison: Comparison, text: str) -> list[str]:
+    """Say of which systems a condition holds.
+
+    Args:
+        comparison: with a baseline.
+        text: see `parse_condition`.
+
+    Returns:
+        A sentence for each.
+
+    Raises:
+        InputError: for a condition that is none, a measure not compared, or no baseline.
+    """
+    condition = parse_condition(text)
+    if comparison.baseline is None:
+        raise InputError("a condition needs a baseline to compare with", source="baseline")
+    found = []
+    for position, _ in comparison.pairs:
+        name = comparison.systems[position]
+        told = comparison.difference(name, comparison.baseline, condition.measure)
+        change = told.relative if condition.relative else told.difference
+        signed = {"drops": -change, "rises": change, "changes": abs(change)}[condition.change]
+        certain = condition.p is None or told.corrected < condition.p
+        if signed > 0 and signed >= condition.amount and certain:
+            found.append(
+                f"{name}: {condition.measure} {told.difference:+.4f} ({told.relative:+.1%}) "
+                f"against {comparison.baseline}, p {told.corrected:.3g}"
+            )
+    return found

@@ -1,0 +1,69 @@
+"""Finding systems and measures of a comparison by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.errors import InputError, shown
+from irbatch.measures import Measure, measure
+
+if TYPE_CHECKING:
+    from irbatch.comparing.comparison import Comparison
+
+__all__ = ["find_measure", "find_system", "query_differences"]
+
+Floats = npt.NDArray[np.float64]
+NAMED = 10  # systems or measures that an error lists
+
+
+def query_differences(
+    comparison: Comparison, a: str, b: str, measure: str | Measure
+) -> tuple[Floats, Floats]:
+    """Return the values of two systems, float64 ``(queries,)`` each.
+
+    Raises:
+        InputError: for an unknown system or measure, and a system beside itself.
+    """
+    column = find_measure(comparison.measures, measure)
+    first, second = find_system(comparison.systems, a), find_system(comparison.systems, b)
+    if first == second:
+        raise InputError(f"two systems differ, not {a!r} from itself", value=a)
+    values = np.asarray(comparison.values)
+    return values[first, :, column], values[second, :, column]
+
+
+def find_system(systems: Sequence[str], name: str) -> int:
+    """Return the place of a system.
+
+    Raises:
+        InputError: when there is none of that name.
+    """
+    if name not in systems:
+        raise InputError(f"there is no system {shown(name)}; there are: {_listed(systems)}",
+                         source="system", value=name)  # fmt: skip
+    return list(systems).index(name)
+
+
+def find_measure(measures: Sequence[str], name: str | Measure) -> int:
+    """Return the place of a measure, by any spelling of its name.
+
+    Raises:
+        InputError: when it was not evaluated, or is no measure.
+    """
+    known = list(measures)
+    if str(name) in known:
+        return known.index(str(name))
+    canonical = str(measure(name) if isinstance(name, str) else name)
+    if canonical not in known:
+        raise InputError(f"{canonical} was not evaluated; there are: {_listed(known)}",
+                         source="measures", value=canonical)  # fmt: skip
+    return known.index(canonical)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f", and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more

@@ -1,0 +1,150 @@
+"""The relevance matrix as a picture: what stands at each rank, query by query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.comparing.plot_axes import Axes, add_legend, check_axes, new_axes, shorten, tidy
+from irbatch.comparing.rankings import as_qrels, as_run
+from irbatch.errors import InputError
+from irbatch.evaluate import Judgments, Rankings
+from irbatch.extras import imported
+from irbatch.matrix import NEGATIVE, PAD, UNJUDGED, RelevanceMatrix
+from irbatch.measures import check_cutoff
+from irbatch.pack import pack_run
+
+__all__ = ["plot_relevance"]
+
+Codes = npt.NDArray[np.signedinteger]
+
+# Grades from low to high go from light to dark blue, in which lightness tells as much as hue.
+LIGHT, DARK = (0.62, 0.79, 0.88), (0.03, 0.19, 0.42)
+ZERO_COLOUR, UNJUDGED_COLOUR = "#F6D2A9", "#DCDCDC"
+NEGATIVE_COLOUR, PAD_COLOUR = "#B35806", "#FFFFFF"
+MOST_NAMED = 40  # queries
+MOST_GRADES = 8  # in the legend
+
+
+def plot_relevance(
+    judged: RelevanceMatrix | Judgments,
+    run: Rankings | None = None,
+    *,
+    depth: int = 100,
+    queries: Sequence[Any] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Plot a relevance matrix: queries down, ranks across, the colour what was judged.
+
+    Unjudged documents are grey, grade 0 is sand, higher grades are blue, the darker the higher,
+    and what is past the end of a ranking stays white.
+
+    Args:
+        judged: a relevance matrix, or judgments to see a run by, as `irbatch.evaluate` takes them.
+        run: the rankings, as `irbatch.evaluate` takes them.
+        depth: how many ranks at most.
+        queries: ids, which and in what order; default all of the judgments. Not with a matrix.
+        ax: axes to draw on; default: those of a new figure, ``.figure`` of what returns.
+
+    Returns:
+        The axes; nothing is shown.
+
+    Raises:
+        InputError: for a matrix without queries, a run beside a matrix, judgments without one, and
+            queries that nobody judged.
+        ImportError: naming the extra, when matplotlib is not installed.
+
+    >>> ax = plot_relevance({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d1": 9, "d7": 8, "d2": 7}})
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['grade 2', 'grade 0', 'unjudged', 'past the end']
+    """
+    check_axes(ax)
+    depth = check_cutoff(depth)
+    if isinstance(judged, RelevanceMatrix):
+        if run is not None or queries is not None:
+            raise InputError("a relevance matrix has its run and its queries in it")
+        codes, levels = judged.codes[:, :depth], judged.levels
+        ids: list[Any] = list(range(1, len(codes) + 1))
+    else:
+        if run is None:
+            raise InputError("judgments are plotted with a run, or a relevance matrix alone")
+        codes, levels, ids = _pack(judged, run, queries, depth)
+    if not len(codes):
+        raise InputError("there are no queries to plot")
+    used = int((codes != PAD).any(axis=0).nonzero()[0].max(initial=0)) + 1
+    codes = codes[:, :used]
+    ax = new_axes(ax, height=float(np.clip(1.2 + 0.17 * len(codes), 2.2, 7.5)))
+    _draw(ax, codes, levels)
+    _label_axes(ax, shorten(ids, 16), used)
+    return ax
+
+
+def _pack(
+    judged: Judgments, run: Rankings, queries: Sequence[Any] | None, depth: int
+) -> tuple[Codes, npt.NDArray[np.float64], list[Any]]:
+    """Pack a run into one matrix of bounded depth."""
+    qrels = as_qrels(judged)
+    wanted = qrels.queries if queries is None else list(queries)
+    rows = {query: row for row, query in enumerate(qrels.queries)}
+    for query in wanted:
+        if query not in rows:
+            raise InputError("the judgments don't have this query", source="qrels", query=query)
+    places = np.array([rows[query] for query in wanted], np.intp)
+    codes: Codes = np.full((len(wanted), depth), PAD, np.int32)
+    for block in pack_run(qrels, as_run(run), places):
+        part = block.matrix.codes[:, :depth]
+        # A block may tell apart only the levels it has: codes are those of all judgments.
+        ours = np.searchsorted(qrels.levels, block.matrix.levels)
+        whole = np.where(part >= 0, ours[np.maximum(part, 0)] if ours.size else part, part)
+        codes[block.rows, : part.shape[1]] = whole
+    return codes, qrels.levels, wanted
+
+
+def _draw(ax: Axes, codes: Codes, levels: npt.NDArray[np.float64]) -> None:
+    colors = imported("plots", "plot", "matplotlib.colors")
+    patches = imported("plots", "plot", "matplotlib.patches")
+    grades = [_grade_colour(i, levels) for i in range(levels.size)]
+    # From PAD, -3, to the highest level.
+    special = [PAD_COLOUR, NEGATIVE_COLOUR, UNJUDGED_COLOUR]
+    table = np.array([colors.to_rgb(each) for each in (*special, *grades)])
+    ax.imshow(table[codes - PAD], aspect="auto", interpolation="nearest",
+              extent=(0.5, codes.shape[1] + 0.5, len(codes) - 0.5, -0.5))  # fmt: skip
+    there = set(np.unique(codes).tolist())
+    shown = [i for i in range(levels.size - 1, -1, -1) if i in there]
+    if len(shown) > MOST_GRADES:
+        picks = np.linspace(0, len(shown) - 1, MOST_GRADES).round().astype(int)
+        shown = [shown[pick] for pick in picks.tolist()]
+    legend = [(f"grade {levels[i]:g}", grades[i]) for i in shown]
+    legend += [(name, colour) for name, code, colour in (
+        ("grade below 0", NEGATIVE, NEGATIVE_COLOUR), ("unjudged", UNJUDGED, UNJUDGED_COLOUR),
+        ("past the end", PAD, PAD_COLOUR)) if code in there or code != NEGATIVE]  # fmt: skip
+    handles = [
+        patches.Patch(facecolor=colour, edgecolor="#AAAAAA", linewidth=0.6) for _, colour in legend
+    ]
+    add_legend(ax, handles, [name for name, _ in legend])
+
+
+def _grade_colour(place: int, levels: npt.NDArray[np.float64]) -> Any:
+    if levels[place] == 0:
+        return ZERO_COLOUR
+    above = levels[levels > 0]
+    rank = int(np.searchsorted(above, levels[place]))
+    share = rank / (above.size - 1) if above.size > 1 else 0.7
+    return tuple(low + (high - low) * share for low, high in zip(LIGHT, DARK, strict=True))
+
+
+def _label_axes(ax: Axes, names: list[str], depth: int) -> None:
+    if len(names) <= MOST_NAMED:
+        ax.set_yticks(range(len(names)), names)
+    else:
+        ax.set_yticks([0, len(names) - 1], [names[0], names[-1]])
+    step = next(10**i * n for i in range(20) for n in (1, 5) if depth / (10**i * n) <= 12)
+    ax.set_xticks(sorted({1, *range(step, depth + 1, step)}))
+    ax.set_xlabel("rank")
+    ax.set_ylabel("query" if len(names) == 1 else f"{len(names)} queries")
+    tidy(ax, None)
+    if len(names) <= MOST_NAMED:
+        ax.tick_params(axis="y", labelsize=9 if len(names) <= 25 else 7)

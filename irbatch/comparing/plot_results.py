@@ -1,0 +1,250 @@
+"""Pictures of results and of rankings: no comparison is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.comparing.intervals import find_intervals
+from irbatch.comparing.plot_axes import (
+    INK,
+    MUTED,
+    Axes,
+    add_legend,
+    check_axes,
+    name_results,
+    new_axes,
+    shorten,
+    styles,
+    tidy,
+)
+from irbatch.errors import InputError
+from irbatch.measures import Measure, check_cutoff, measure
+from irbatch.results import Results
+
+__all__ = ["plot_cutoffs", "plot_precision_recall"]
+
+Floats = npt.NDArray[np.float64]
+AllResults = Results | Mapping[str, Results] | Iterable[Results]
+
+MOST_BANDS = 6  # systems: bands of more cover each other
+MOST_MARKED = 12  # systems or points: markers of more do
+
+
+def plot_cutoffs(
+    results: AllResults,
+    measure: str | Measure,
+    cutoffs: Iterable[int] | None = None,
+    *,
+    interval: str | None = "percentile",
+    level: float = 0.05,
+    draws: int = 2000,
+    seed: int = 0,
+    ax: Axes | None = None,
+) -> Axes:
+    """Plot a measure's mean against its cutoff, one line a system, with intervals as bands.
+
+    Bands are drawn for up to six systems, and not for counts or geometric means. Cutoffs that span
+    more than a factor of ten stand on a logarithmic axis.
+
+    Args:
+        results: of one system or several, as `irbatch.evaluate_runs` returns them, with the
+            measure at several cutoffs.
+        measure: its name; a cutoff in it doesn't matter.
+        cutoffs: some of those evaluated; default all of them.
+        interval: ``"percentile"`` or ``"bca"`` (bootstrap over queries), ``"t"`` (needs scipy),
+            or None for none.
+        level: the chance that an interval misses.
+        draws, seed: of the bootstrap.
+        ax: axes to draw on; default: those of a new figure, which is ``.figure`` of what returns.
+
+    Returns:
+        The axes; nothing is shown. ``ax.figure.savefig("cutoffs.png")`` saves the picture.
+
+    Raises:
+        InputError: for a measure or a cutoff that was not evaluated for every system.
+        ImportError: naming the extra, when matplotlib is not installed.
+
+    >>> import irbatch
+    >>> results = irbatch.evaluate({"q": {"a": 1}}, {"q": {"b": 2, "a": 1}}, "R", [1, 2, 5])
+    >>> plot_cutoffs(results, "R").get_xlabel()
+    'cutoff'
+    """
+    check_axes(ax)
+    _check_interval(interval, level)
+    named = name_results(results)
+    wanted = _as_measure(measure)
+    places = _places(named, wanted, cutoffs)
+    ax = new_axes(ax, legend=len(named))
+    banded = len(named) <= MOST_BANDS and wanted.aggregate == "mean" and interval is not None
+    banded = banded and all(len(each.query_ids) > 1 for each in named.values())
+    lines = []
+    shifts = np.linspace(-0.5, 0.5, len(named) + 2)[1:-1].tolist()
+    for each, style, shift in zip(named.values(), styles(len(named)), shifts, strict=True):
+        columns = [each.measures.index(str(wanted @ cutoff)) for cutoff in places]
+        # Points of one cutoff stand side by side.
+        across = np.array(places, np.float64) + (shift if len(places) == 1 else 0.0)
+        means = [each[wanted @ cutoff] for cutoff in places]
+        if banded and interval is not None:
+            _draw_band(ax, across, _band(each.values[:, columns], interval, level, draws, seed),
+                       style.color)  # fmt: skip
+        marker = style.marker if len(places) <= MOST_MARKED else ""
+        lines += ax.plot(across, means, color=style.color, linestyle=style.linestyle,
+                         marker=marker, markersize=4.5, linewidth=1.6)  # fmt: skip
+    _cutoff_axis(ax, places)
+    ax.set_ylabel(f"{wanted}@k")
+    if banded:
+        ax.set_title(f"bands: {100 * (1 - level):g} % intervals of the mean", fontsize=9,
+                     color=MUTED, loc="left")  # fmt: skip
+    tidy(ax, "both")
+    add_legend(ax, lines, shorten(named))
+    return ax
+
+
+def plot_precision_recall(results: AllResults, *, ax: Axes | None = None) -> Axes:
+    """Plot interpolated precision against recall, one line a system.
+
+    Args:
+        results: of one system or several, with `IPrec` at two or more recall points (of those with
+            different cutoffs the deepest are plotted), such as
+            trec_eval's eleven: ``irbatch.evaluate_runs(qrels, runs, "iprec_at_recall")``.
+        ax: as in `plot_cutoffs`.
+
+    Returns:
+        The axes.
+
+    Raises:
+        InputError: when fewer than two points were evaluated for every system.
+        ImportError: naming the extra, when matplotlib is not installed.
+
+    >>> import irbatch
+    >>> results = irbatch.evaluate({"q": {"a": 1}}, {"q": {"b": 2, "a": 1}}, "iprec_at_recall")
+    >>> plot_precision_recall(results).get_xlabel()
+    'recall'
+    """
+    check_axes(ax)
+    named = name_results(results)
+    points = _recall_points(named)
+    ax = new_axes(ax, legend=len(named))
+    lines = []
+    for each, style in zip(named.values(), styles(len(named)), strict=True):
+        precisions = [each[str(name)] for name in points.values()]
+        marker = style.marker if len(named) <= MOST_MARKED else ""
+        lines += ax.plot(list(points), precisions, color=style.color, linestyle=style.linestyle,
+                         marker=marker, markersize=4.5, linewidth=1.6)  # fmt: skip
+    cutoff = next(iter(points.values())).cutoff
+    at = "" if cutoff is None else f" in the first {cutoff}"
+    ax.set(xlim=(-0.02, 1.02), ylim=(0, 1.02), xlabel="recall")
+    ax.set_ylabel(f"interpolated precision{at}")
+    tidy(ax, "both")
+    add_legend(ax, lines, shorten(named))
+    return ax
+
+
+def _as_measure(name: str | Measure, *, check: bool = True) -> Measure:
+    """Return a measure without its cutoff."""
+    found = measure(name) if isinstance(name, str) else name
+    if check and not found.declaration.takes_cutoff:
+        raise InputError(f"{found.name} takes no cutoff", source="measures", value=str(name))
+    return Measure(found.name, found.parameters, None, declaration=found.declaration)
+
+
+def _places(
+    named: Mapping[str, Results], wanted: Measure, cutoffs: Iterable[int] | None
+) -> list[int]:
+    """Return the cutoffs to plot, ascending: those asked for, or all that every system has."""
+    have = []
+    for each in named.values():
+        alike = (column for column in each.columns if isinstance(column, Measure))
+        have.append(
+            {column.cutoff for column in alike if _as_measure(column, check=False) == wanted}
+        )
+    common = sorted(cutoff for cutoff in set.intersection(*have) if cutoff is not None)
+    if cutoffs is None:
+        if not common:
+            raise InputError(f"{wanted} was not evaluated at any cutoff for every system; there "
+                             f"are: {', '.join(next(iter(named.values())).measures[:10])}",
+                             source="measures", value=str(wanted))  # fmt: skip
+        return common
+    listed = [cutoffs] if isinstance(cutoffs, int) else list(cutoffs)
+    chosen = sorted({check_cutoff(cutoff) for cutoff in listed})
+    if not chosen:
+        raise InputError("there are no cutoffs to plot", source="cutoffs")
+    for cutoff in chosen:
+        if cutoff not in common:
+            raise InputError(f"{wanted}@{cutoff} was not evaluated for every system",
+                             source="measures", value=cutoff)  # fmt: skip
+    return chosen
+
+
+def _check_interval(interval: Any, level: Any) -> None:
+    if interval not in (None, "percentile", "bca", "t"):
+        raise InputError(f"interval={interval!r} must be 'percentile', 'bca', 't' or None",
+                         value=interval)  # fmt: skip
+    if isinstance(level, bool) or not isinstance(level, float | int) or not 0 < level < 1:
+        raise InputError(f"level={level!r} must be between 0 and 1", value=level)
+
+
+def _band(
+    values: Floats, interval: str, level: float, draws: int, seed: int
+) -> tuple[Floats, Floats]:
+    """Return bounds of the means of some columns, over the queries that all of them have."""
+    kept = values[~np.isnan(values).any(axis=1)]
+    if len(kept) < 2:
+        nothing = np.full(values.shape[1], np.nan)
+        return nothing, nothing
+    bounds = find_intervals(kept[None], [], interval, level, draws, seed).means[0]
+    return bounds[:, 0], bounds[:, 1]
+
+
+def _draw_band(ax: Axes, across: Floats, bounds: tuple[Floats, Floats], colour: str) -> None:
+    low, high = bounds
+    if across.size == 1:  # a band would have no width
+        ax.plot(across.repeat(2), [low[0], high[0]], color=colour, linewidth=7, alpha=0.25,
+                solid_capstyle="butt")  # fmt: skip
+    else:
+        ax.fill_between(across, low, high, color=colour, alpha=0.15, linewidth=0)
+
+
+def _cutoff_axis(ax: Axes, places: list[int]) -> None:
+    """Put ticks at the cutoffs, as many of them as fit."""
+    wide = places[-1] > 10 * places[0]
+    if wide:
+        ax.set_xscale("log")
+    spread = np.log(places) if wide else np.array(places, np.float64)
+    least = (spread[-1] - spread[0]) / 16  # closer labels would touch
+    ticks = [places[-1]]
+    last = spread[-1]
+    for place, at in zip(places[-2::-1], spread[-2::-1], strict=True):
+        if last - at >= least:
+            ticks.append(place)
+            last = at
+    ax.set_xticks(ticks, [f"{tick}" for tick in ticks])
+    ax.set_xticks([], minor=True)
+    if len(places) == 1:
+        ax.set_xlim(places[0] - 1, places[0] + 1)
+    ax.set_xlabel("cutoff", color=INK)
+
+
+def _recall_points(named: Mapping[str, Results]) -> dict[float, Measure]:
+    """Return the recall points that every system has, ascending: of the deepest cutoff."""
+    first, *others = named.values()
+    groups: dict[Any, dict[float, Measure]] = {}
+    for column in first.columns:
+        if isinstance(column, Measure) and column.name == "IPrec":
+            rest = tuple(each for each in column.parameters if each[0] != "recall")
+            if all(str(column) in each.measures for each in others):
+                group = groups.setdefault((column.cutoff, rest), {})
+                group[float(column["recall"])] = column
+    enough = {key: points for key, points in groups.items() if len(points) > 1}
+    if not enough:
+        raise InputError(
+            "interpolated precision was not evaluated at two recall points or more for every "
+            "system; 'iprec_at_recall' stands for eleven",
+            source="measures",
+        )
+    deepest = max(enough, key=lambda key: np.inf if key[0] is None else key[0])
+    return dict(sorted(enough[deepest].items()))

@@ -1,0 +1,212 @@
+"""A comparison as a page of HTML that stands alone: it works offline and loads nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from html import escape
+from os import PathLike
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from irbatch.comparing.report.names import join_letters, many, printable
+from irbatch.comparing.report.page import STYLE, document
+from irbatch.comparing.report.svg import bars, describe, dots
+from irbatch.comparing.report.table import (
+    BETTER,
+    WORSE,
+    Cell,
+    Row,
+    Shown,
+    blocks,
+    check_digits,
+    legend,
+    pair_columns,
+    pair_rows,
+    rows,
+)
+from irbatch.errors import InputError
+from irbatch.files import write_text
+
+if TYPE_CHECKING:
+    from irbatch.comparing.comparison import Comparison
+
+__all__ = ["to_html"]
+
+FIGURE_SPACE = "\u2007"  # as wide as a digit
+MARKS = {BETTER: ' class="up"', WORSE: ' class="down"'}
+
+
+def to_html(
+    comparison: Comparison,
+    path: str | PathLike[str] | None = None,
+    *,
+    digits: int = 4,
+    intervals: bool = False,
+    pairs: bool = True,
+    plots: bool = True,
+    pair: tuple[str, str] | None = None,
+    title: str | None = None,
+    fragment: bool = False,
+) -> str:
+    """Return, or also write, a page: sortable tables, plots of means and of differences.
+
+    Args:
+        path: where to write it; an existing file is replaced whole or not at all.
+        digits: how many decimals of means and differences.
+        intervals: whether the table has the confidence intervals of means, as the plots do.
+        pairs: whether the table of pairs follows.
+        plots: whether there are plots.
+        pair: the two systems whose differences are plotted query by query; the best of the first
+            measure and the baseline, or without one the second best, if none is given.
+        title: of the page.
+        fragment: leave out what makes it a page, its script too, to stand in a notebook.
+
+    Raises:
+        InputError: for decimals that are none, or a pair that is not of two systems compared.
+    """
+    check_digits(digits)
+    chosen = _chosen(comparison, pair)
+    heading = printable(title or f"Comparison of {many(len(comparison.systems), 'system')}")
+    explained = legend(comparison, "Bold", "superscripts")
+    parts = [
+        f"<h1>{escape(heading)}</h1>",
+        f"<p>{_text(comparison.caption())}</p>",
+        f'<p class="soft">{_text(explained)}</p>' if explained else "",
+    ]
+    for block in blocks(comparison):
+        if block.heading:
+            parts.append(f"<h2>{_name(block.heading)}</h2>")
+        parts.append(_means(block.comparison, digits, intervals))
+        if plots and block.comparison is comparison:
+            parts += _plots(comparison, chosen, digits)
+        if pairs and block.comparison.pairs:
+            parts.append(_pairs(block.comparison, digits))
+    parts.append(f'<p class="soft">{_text(comparison.signature)}</p>')
+    body = "\n".join(part for part in parts if part)
+    text = document(escape(heading), body)
+    if fragment:
+        text = f'<style>{STYLE}</style>\n<div class="irbatch">\n{body}\n</div>\n'
+    if path is not None:
+        write_text(path, text)
+    return text
+
+
+def _text(text: object) -> str:
+    return escape(printable(text))
+
+
+def _name(text: str) -> str:
+    """Write a name, which may run from right to left, so that it turns nothing else round."""
+    return f"<bdi>{_text(text)}</bdi>"
+
+
+def _chosen(comparison: Comparison, pair: tuple[str, str] | None) -> tuple[int, int] | None:
+    """Find the pair whose differences are plotted; None where there is only one system."""
+    systems = comparison.systems
+    if pair is not None:
+        if len(pair) != 2 or pair[0] == pair[1] or not set(pair) <= set(systems):
+            raise InputError(f"a pair is two of {', '.join(systems)}, not {pair!r}",
+                             source="pair", value=pair)  # fmt: skip
+        return systems.index(pair[0]), systems.index(pair[1])
+    if len(systems) < 2 or not comparison.measures:
+        return None
+    best = np.argsort(-comparison.means[:, 0], kind="stable").tolist()
+    if comparison.baseline is None:
+        return best[0], best[1]
+    baseline = systems.index(comparison.baseline)
+    return next(i for i in best if i != baseline), baseline
+
+
+def _means(comparison: Comparison, digits: int, intervals: bool) -> str:
+    lettered = comparison.baseline is None
+    head = '<th scope="col" data-first="ascending">#</th>' if lettered else ""
+    head += '<th scope="col">system</th>' + "".join(
+        f'<th scope="col" data-first="descending">{_name(measure)}</th>'
+        for measure in comparison.measures
+    )
+    table = rows(comparison, digits, intervals)
+    sizes = [
+        max(len(row.cells[k].mean.text) for row in table) for k in range(len(comparison.measures))
+    ]
+    body = [_row(row, i, sizes) for i, row in enumerate(table)]
+    return _table(f"Means of {many(len(comparison.query_ids), 'query')}", head, body)
+
+
+def _row(row: Row, position: int, sizes: Sequence[int]) -> str:
+    letter = f'<td data-v="{position}">{row.letter}</td>' if row.letter else ""
+    note = " <small>baseline</small>" if row.is_baseline else ""
+    cells = "".join(map(_cell, row.cells, sizes))
+    return f'<tr>{letter}<th scope="row">{_name(row.system)}{note}</th>{cells}</tr>'
+
+
+def _cell(cell: Cell, size: int) -> str:
+    """Write a mean flush right in so many digits' room, and after it what belongs to it."""
+    marks = join_letters(cell.marks)
+    above = f"<sup{MARKS.get(marks, '')}>{marks}</sup>" if marks else ""
+    within = f" <small>{_minus(cell.interval)}</small>" if cell.interval else ""
+    room = FIGURE_SPACE * (size - len(cell.mean.text))
+    return f'<td class="mean"{_exact(cell.mean)}>{room}{_number(cell.mean)}{above}{within}</td>'
+
+
+def _pairs(comparison: Comparison, digits: int) -> str:
+    labels = "".join(f'<th scope="col">{name}</th>' for name in ("measure", "system", "against"))
+    columns = [
+        f'<th scope="col" class="n" data-first="{"descending" if each.descends else "ascending"}">'
+        f"{each.name}</th>"
+        for each in pair_columns(comparison)
+    ]
+    body = [
+        f'<tr><td>{_name(row.measure)}</td><th scope="row">{_name(row.system)}</th>'
+        f'<td class="name">{_name(row.against)}</td>'
+        + "".join(f'<td class="n"{_exact(each)}>{_number(each)}</td>' for each in row.numbers)
+        + "</tr>"
+        for row in pair_rows(comparison, digits)
+    ]
+    caption = "Pairs of systems; significant p-values are bold"
+    return _table(caption, labels + "".join(columns), body)
+
+
+def _exact(number: Shown) -> str:
+    """Say what a number is sorted by; nothing for what is none."""
+    value = float(number.value)
+    exact = "" if math.isnan(value) else repr(value).replace("inf", "Infinity")
+    return f' data-v="{exact}"'
+
+
+def _number(number: Shown) -> str:
+    text = escape(_minus(number.text))
+    return f"<strong>{text}</strong>" if number.stands_out else text
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
+
+
+def _table(caption: str, head: str, body: list[str]) -> str:
+    lines = "\n".join(body)
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(caption)}">\n<table>\n'
+        f"<caption>{escape(caption)}</caption>\n<thead><tr>{head}</tr></thead>\n"
+        f"<tbody>\n{lines}\n</tbody>\n</table>\n</div>"
+    )
+
+
+def _plots(comparison: Comparison, pair: tuple[int, int] | None, digits: int) -> Iterator[str]:
+    """Yield the pictures of each measure."""
+    percent = f"{100 * (1 - comparison.level):g}%"
+    for k, measure in enumerate(comparison.measures):
+        pictures = _figure(
+            dots(comparison, k, f"means-{k}", digits), f"Means and their {percent} intervals."
+        )
+        if pair is not None:
+            first, second = (_name(comparison.systems[i]) for i in pair)
+            counts = _minus(describe(comparison, pair, k))
+            told = f"{first} less {second}, query by query: {counts}."
+            pictures += _figure(bars(comparison, pair, k, f"differences-{k}"), told)
+        yield f'<h3>{_name(measure)}</h3>\n<div class="plots">\n{pictures}\n</div>'
+
+
+def _figure(picture: str, caption: str) -> str:
+    return f"<figure>\n{picture}\n<figcaption>{caption}</figcaption>\n</figure>"

@@ -1,0 +1,75 @@
+"""Numbers as people see them."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["NOTHING", "show", "show_change", "show_interval", "show_p", "show_percent"]
+
+NOTHING = "–"  # what is shown of NaN
+WORDY = 1e15  # numbers from here on, whose decimals float64 has not, are written with an exponent
+LEAST_P_DECIMALS, MOST_P_DECIMALS = 3, 12
+
+
+def show(value: float, digits: int) -> str:
+    """Write a mean: a fixed number of decimals; no sign before what is rounded to zero."""
+    if not math.isfinite(value):
+        return _odd(value)
+    text = _write(value, digits)
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def show_change(value: float, digits: int) -> str:
+    """Write a difference with its sign, which even one that is rounded to zero keeps."""
+    if not math.isfinite(value):
+        return _odd(value, "+")
+    return _write(value, digits, "+") if value else _write(0.0, digits)
+
+
+def show_percent(share: float) -> str:
+    """Write a share with its sign as per cent."""
+    shown = show_change(100 * share, 1)
+    return f"{shown}%" if math.isfinite(share) else shown
+
+
+def show_interval(low: float, high: float, digits: int, signed: bool = False) -> str:
+    """Write both bounds; nothing where there are none."""
+    if math.isnan(low) or math.isnan(high):
+        return NOTHING
+    write = show_change if signed else show
+    return f"[{write(low, digits)}, {write(high, digits)}]"
+
+
+def show_p(p: float, level: float) -> str:
+    """Write a p-value: three decimals, more where rounding would move it across the level.
+
+    What would be rounded to zero is written as less than the smallest number it could be.
+
+    >>> [show_p(p, 0.05) for p in (0.25, 0.0496, 0.0501, 0.0004, 0.0, 1.0)]
+    ['0.250', '0.0496', '0.0501', '<0.001', '<0.001', '1.000']
+    """
+    if math.isnan(p):
+        return NOTHING
+    decimals = LEAST_P_DECIMALS
+    while decimals < MOST_P_DECIMALS and _misleads(p, level, decimals):
+        decimals += 1
+    least: float = 10**-decimals
+    return f"<{least:.{decimals}f}" if p < least else f"{p:.{decimals}f}"
+
+
+def _misleads(p: float, level: float, decimals: int) -> bool:
+    """Tell whether a p-value and the level, as far as they are shown, compare otherwise."""
+    least: float = 10**-decimals
+    if p < least:
+        return least > level
+    return (float(f"{p:.{decimals}f}") < level) != (p < level)
+
+
+def _write(value: float, digits: int, sign: str = "") -> str:
+    return f"{value:{sign}.{digits}{'f' if abs(value) < WORDY else 'e'}}"
+
+
+def _odd(value: float, plus: str = "") -> str:
+    if math.isnan(value):
+        return NOTHING
+    return f"{plus}∞" if value > 0 else "-∞"

@@ -1,0 +1,128 @@
+"""What every page of a report has in common: how it looks, and how its tables are sorted."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from hashlib import sha256
+from string import Template
+
+__all__ = ["STYLE", "document"]
+
+STYLE = """
+.irbatch{--ink:#1c2128;--soft:#59636e;--line:#d1d9e0;--back:#fff;--stripe:#f3f5f8;
+--up:#1664c0;--down:#b8500c;color-scheme:light;color:var(--ink);background:var(--back);
+font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+@media (prefers-color-scheme:dark){.irbatch{--ink:#e6edf3;--soft:#9aa5b1;--line:#3a424c;
+--back:#0d1117;--stripe:#161c24;--up:#5aa9ff;--down:#f0914b;color-scheme:dark}}
+body.irbatch{margin:0 auto;max-width:90rem;padding:1.5rem}
+.irbatch h1{font-size:1.6rem;margin:0 0 .5rem}
+.irbatch h2{font-size:1.25rem;margin:2.5rem 0 .5rem;border-bottom:1px solid var(--line)}
+.irbatch h3{font-size:1rem;margin:1.5rem 0 .25rem}
+.irbatch p{margin:.5rem 0;max-width:60rem;overflow-wrap:anywhere}
+.irbatch .soft,.irbatch caption,.irbatch figcaption{color:var(--soft);font-size:.87rem}
+.irbatch .scroll{overflow-x:auto;margin:1rem 0}
+.irbatch table{border-collapse:collapse;font-variant-numeric:tabular-nums;color:inherit}
+.irbatch caption{text-align:left;padding:.3rem 0}
+.irbatch th,.irbatch td{padding:.3rem .6rem;text-align:left;vertical-align:baseline;
+border-bottom:1px solid var(--line);background:none}
+.irbatch thead th{border-bottom:2px solid var(--ink);white-space:nowrap;vertical-align:bottom}
+.irbatch tbody th,.irbatch .name{font-weight:inherit;min-width:9rem;max-width:22rem;
+overflow-wrap:anywhere}
+.irbatch .n{text-align:right}.irbatch .n,.irbatch .mean{white-space:nowrap}
+.irbatch tbody tr:nth-child(even){background:var(--stripe)}
+.irbatch sup{font-size:.72em;line-height:0;color:var(--soft);margin-left:.1em}
+.irbatch sup.up{color:var(--up)}.irbatch sup.down{color:var(--down)}
+.irbatch small{color:var(--soft);font-size:.8em;margin-left:.3em}
+.irbatch th button{all:unset;cursor:pointer;font-weight:bold}
+.irbatch th button:focus-visible{outline:2px solid var(--up);outline-offset:2px}
+.irbatch th button::after{content:"\\2195";color:var(--soft);display:inline-block;width:1.2em;
+text-align:center;font-weight:normal}
+.irbatch th[aria-sort=ascending] button::after{content:"\\2191";color:var(--ink)}
+.irbatch th[aria-sort=descending] button::after{content:"\\2193";color:var(--ink)}
+.irbatch .plots{display:flex;flex-wrap:wrap;gap:0 3rem;align-items:end}
+.irbatch figure{margin:.75rem 0 1.5rem;max-width:100%;overflow-x:auto;break-inside:avoid}
+.irbatch svg{display:block;font:12px ui-monospace,"SFMono-Regular",Menlo,Consolas,
+"DejaVu Sans Mono",monospace}
+.irbatch svg text{fill:var(--ink);unicode-bidi:isolate;white-space:pre}
+.irbatch svg .tick{fill:var(--soft)}
+.irbatch svg .best{font-weight:bold}
+.irbatch svg .grid{stroke:var(--line)}
+.irbatch svg .within{stroke:var(--up);stroke-width:2;stroke-opacity:.55}
+.irbatch svg .dot{fill:var(--up)}
+.irbatch svg .up{fill:var(--up)}.irbatch svg .down{fill:var(--down)}
+@media print{.irbatch{--ink:#000;--soft:#444;--line:#bbb;--back:#fff;--stripe:#fff;--up:#1664c0;
+--down:#b8500c;color-scheme:light;font-size:10pt}body.irbatch{max-width:none;padding:0}
+.irbatch .scroll,.irbatch figure{overflow:visible}.irbatch tr{break-inside:avoid}
+.irbatch svg{max-width:100%;height:auto}.irbatch th button::after{content:none!important}}
+"""
+
+# The first click sorts by what one looks for first, the next one turns it round, the third undoes.
+SCRIPT = """
+"use strict";
+for (const table of document.querySelectorAll("table")) {
+  const body = table.tBodies[0], rows = [...body.rows];
+  const heads = [...table.tHead.rows[0].cells];
+  const value = (row, column) => {
+    const cell = row.cells[column];
+    return cell.dataset.v === undefined ? cell.textContent : cell.dataset.v;
+  };
+  const compare = (column, numeric, sign) => (a, b) => {
+    const x = value(a, column), y = value(b, column);
+    if (!numeric) return sign * x.localeCompare(y, undefined, {numeric: true});
+    if (x === "" || y === "") return (x === "") - (y === "");
+    return x === y ? 0 : sign * (Number(x) < Number(y) ? -1 : 1);
+  };
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    const first = head.dataset.first || "ascending";
+    const second = first === "ascending" ? "descending" : "ascending";
+    button.addEventListener("click", () => {
+      const now = head.getAttribute("aria-sort");
+      const next = now === first ? second : now === second ? null : first;
+      heads.forEach((each) => each.removeAttribute("aria-sort"));
+      if (next) head.setAttribute("aria-sort", next);
+      const order = compare(column, "first" in head.dataset, next === "ascending" ? 1 : -1);
+      body.append(...(next ? [...rows].sort(order) : rows));
+    });
+  });
+}
+"""
+
+PAGE = Template("""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="$policy">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>$title</title>
+<style>$style</style>
+</head>
+<body class="irbatch">
+<main>
+$body
+</main>
+<script>$script</script>
+</body>
+</html>
+""")
+
+
+def document(title: str, body: str) -> str:
+    """Put a body, and its title (both are HTML), into a page that needs nothing else.
+
+    Nothing runs or is loaded but what this module wrote: the page's policy names its hashes.
+    """
+    policy = (
+        f"default-src 'none'; img-src data:; style-src {_hash(STYLE)}; "
+        f"script-src {_hash(SCRIPT)}; base-uri 'none'; form-action 'none'"
+    )
+    return PAGE.substitute(title=title, body=body, style=STYLE, script=SCRIPT, policy=policy)
+
+
+def _hash(code: str) -> str:
+    return f"'sha256-{b64encode(sha256(code.encode()).digest()).decode()}'"

@@ -1,0 +1,258 @@
+"""The public verbs: systems against each other, from runs or from results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.comparing.aligning import Aligned, align
+from irbatch.comparing.comparison import Comparison, named_settings
+from irbatch.comparing.corrections import CORRECTIONS, correct
+from irbatch.comparing.intervals import INTERVALS, find_intervals
+from irbatch.comparing.significance import FAMILY_WISE, TESTS, Sample, p_values
+from irbatch.errors import InputError, warn
+from irbatch.evaluate import Cutoffs, Judgments, Rankings, Wishes, evaluate_runs
+from irbatch.results import Results
+
+__all__ = ["compare", "compare_results"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Options:
+    """How systems are compared; the arguments of `compare`."""
+
+    baseline: str | None
+    test: str
+    correction: str
+    level: float
+    interval: str
+    draws: int
+    seed: int
+    margin: float | None
+
+    def __post_init__(self) -> None:
+        for name, options in (("test", TESTS), ("correction", CORRECTIONS),
+                              ("interval", INTERVALS)):  # fmt: skip
+            given = getattr(self, name)
+            if not isinstance(given, str) or given not in options:
+                choices = ", ".join(map(repr, options))
+                raise InputError(f"{name}={given!r} must be one of {choices}", value=given)
+        for name, least in (("draws", 1), ("seed", 0)):
+            given = getattr(self, name)
+            if not isinstance(given, int) or isinstance(given, bool) or given < least:
+                raise InputError(f"{name}={given!r} must be a whole number of at least {least}",
+                                 value=given)  # fmt: skip
+        if not _is_number(self.level) or not 0 < self.level < 1:
+            raise InputError(f"level={self.level!r} must be between 0 and 1", value=self.level)
+        if self.margin is not None and (
+            not _is_number(self.margin) or not 0 < self.margin < np.inf
+        ):
+            raise InputError(f"margin={self.margin!r} must be a number above 0", value=self.margin)
+
+
+def compare(
+    qrels: Judgments,
+    runs: Mapping[str, Rankings] | Iterable[Rankings],
+    measures: Wishes,
+    cutoffs: Cutoffs = None,
+    *,
+    baseline: str | None = None,
+    test: str = "randomisation",
+    correction: str = "holm",
+    level: float = 0.05,
+    interval: str = "percentile",
+    draws: int = 10_000,
+    seed: int = 0,
+    margin: float | None = None,
+    groups: Mapping[Any, str] | None = None,
+    **settings: Any,
+) -> Comparison:
+    """Evaluate systems on the same queries, and tell which differences are more than chance.
+
+    Args:
+        qrels, runs, measures, cutoffs: as in `irbatch.evaluate_runs`.
+        baseline: the system that all others are compared with; default: each with each.
+        test: of the paired differences, two-sided: ``"randomisation"``, flipping signs, exact for
+            up to 20 queries; ``"t"``, ``"wilcoxon"``, ``"sign"``, ``"bootstrap"``; or of all
+            systems at once ``"tukey"``, randomised, or ``"anova"``.
+        correction: of p-values, for the number of pairs compared on a measure: ``"holm"``,
+            ``"bonferroni"``, ``"bh"``, ``"by"`` or ``"none"``. Tests of all systems at once need
+            none.
+        level: chance of finding a difference that is not there, and of an interval to miss.
+        interval: of means and differences: ``"percentile"``, ``"bca"`` or ``"t"``.
+        draws: of tests and intervals that resample.
+        seed: of the draws; the first of more draws are those of fewer.
+        margin: differences below it don't matter: tells which systems are equivalent.
+        groups: query id to the name of its group; tables are broken down by group, and the
+            bootstrap draws from each apart.
+        **settings: the keyword arguments of `irbatch.evaluate`.
+
+    Raises:
+        InputError: for fewer than two systems or two common queries, an unknown baseline, options
+            that there are not, and as `irbatch.evaluate`.
+
+    >>> import irbatch
+    >>> qrels = {q: {"d1": 1} for q in "abcdefgh"}
+    >>> good = {q: {"d1": 2, "d2": 1} for q in qrels}
+    >>> bad = {q: {"d1": 1, "d2": 2} for q in qrels}
+    >>> found = irbatch.compare(qrels, {"bad": bad, "good": good}, "RR", baseline="bad")
+    >>> found.difference("good", "bad", "RR").p_value  # 2 of 256 assignments of signs
+    0.0078125
+    """
+    options = _Options(baseline, test, correction, level, interval, draws, seed, margin)
+    results = evaluate_runs(qrels, runs, measures, cutoffs, **settings)
+    return _compare(align(results), options, groups)
+
+
+def compare_results(
+    results: Mapping[str, Results] | Iterable[Results],
+    *,
+    baseline: str | None = None,
+    test: str = "randomisation",
+    correction: str = "holm",
+    level: float = 0.05,
+    interval: str = "percentile",
+    draws: int = 10_000,
+    seed: int = 0,
+    margin: float | None = None,
+    groups: Mapping[Any, str] | None = None,
+) -> Comparison:
+    """Compare systems by results that there are already.
+
+    Args:
+        results: system name to results, or results that have names.
+        baseline, test, correction, level, interval, draws, seed, margin, groups: as in `compare`.
+
+    Raises:
+        InputError: as `compare`, and for results of different measures.
+
+    >>> import irbatch
+    >>> first = irbatch.evaluate_matrix([[1, 0], [0, 1], [1, 0]], "RR P@1")
+    >>> other = irbatch.evaluate_matrix([[0, 1], [0, 1], [1, 0]], "RR P@1")
+    >>> compare_results({"first": first, "other": other}).difference("first", "other", "RR").wins
+    1
+    """
+    options = _Options(baseline, test, correction, level, interval, draws, seed, margin)
+    return _compare(align(results), options, groups)
+
+
+def _compare(aligned: Aligned, options: _Options, groups: Mapping[Any, str] | None) -> Comparison:
+    members = _members(aligned.query_ids, groups)
+    strata = [np.array(rows) for rows in members.values()] if members else None
+    whole = _make(aligned, options, strata)
+    for name, rows in members.items():
+        if len(rows) < 2:
+            warn(f"group {name!r} has one query: it is not compared apart")
+            continue
+        part = replace(
+            aligned,
+            query_ids=[aligned.query_ids[row] for row in rows],
+            values=np.ascontiguousarray(aligned.values[:, rows]),
+        )
+        whole.groups[name] = _make(part, options, None)
+    return whole
+
+
+def _make(aligned: Aligned, options: _Options, strata: Sequence[Any] | None) -> Comparison:
+    scaled, geometric = _scale(aligned)
+    pairs = _pairs(aligned.systems, options.baseline)
+    sample = Sample(scaled, pairs, options.draws, options.seed)
+    p = p_values(sample, options.test)
+    correction = "none" if options.test in FAMILY_WISE else options.correction
+    found = find_intervals(scaled, pairs, options.interval, options.level, options.draws,
+                           options.seed, strata)  # fmt: skip
+    # Exactly rounded, as the means of results are.
+    means = np.array([[math.fsum(column) / len(column) for column in system.T.tolist()]
+                      for system in scaled])  # fmt: skip
+    bounds = found.means
+    if geometric.any():
+        means[:, geometric], bounds[:, geometric] = (
+            np.exp(means[:, geometric]), np.exp(bounds[:, geometric])
+        )  # fmt: skip
+    settings = named_settings(
+        aligned.settings,
+        test=options.test,
+        correction=correction,
+        level=options.level,
+        intervals=options.interval,
+        draws=f"{options.draws}, seed {options.seed}",
+    )
+    arrays: dict[str, Any] = {
+        "values": aligned.values,
+        "scaled": scaled,
+        "means": means,
+        "intervals": bounds,
+        "difference_intervals": found.differences,
+        "p_values": p,
+        "corrected": correct(p, correction),
+    }
+    for array in arrays.values():
+        array.flags.writeable = False
+    return Comparison(
+        systems=aligned.systems,
+        measures=[str(each) for each in aligned.columns],
+        query_ids=aligned.query_ids,
+        pairs=pairs,
+        settings=settings,
+        missing=aligned.missing,
+        groups={},
+        **{**vars(options), "correction": correction},
+        **arrays,
+    )
+
+
+def _scale(aligned: Aligned) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Return values as their means are taken, and which measures' means are geometric.
+
+    Raises:
+        InputError: for values whose geometric mean is 0.
+    """
+    geometric = np.array([each.aggregate == "geometric" for each in aligned.columns])
+    scaled = aligned.values.copy()
+    if geometric.any():
+        if (scaled[..., geometric] <= 0).any():
+            raise InputError("a geometric mean of values that are 0 cannot be compared",
+                             source="measures")  # fmt: skip
+        scaled[..., geometric] = np.log(scaled[..., geometric])
+    return scaled, geometric
+
+
+def _pairs(systems: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
+    """Return which systems are compared: each with the baseline, or with all before it."""
+    if baseline is None:
+        return [(a, b) for a in range(len(systems)) for b in range(a)]
+    if baseline not in systems:
+        raise InputError(f"baseline {baseline!r} is none of {', '.join(systems)}",
+                         source="baseline", value=baseline)  # fmt: skip
+    position = systems.index(baseline)
+    return [(a, position) for a in range(len(systems)) if a != position]
+
+
+def _members(queries: Sequence[Any], groups: Mapping[Any, str] | None) -> dict[str, list[int]]:
+    """Return the rows of each group's queries.
+
+    Raises:
+        InputError: for a query without a group.
+    """
+    members: dict[str, list[int]] = {}
+    if groups is None:
+        return members
+    if not isinstance(groups, Mapping):
+        raise InputError(f"groups go from query ids to names, not a {type(groups).__name__}",
+                         source="groups")  # fmt: skip
+    for row, query in enumerate(queries):
+        if query not in groups:
+            raise InputError("it has no group", source="groups", query=query)
+        members.setdefault(str(groups[query]), []).append(row)
+    return members
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
