@@ -21,7 +21,7 @@ def test_quick() -> None:
     done = run()
     assert done.returncode == 0, done.stderr[-2000:]
     titles = ("dicts of dicts", "TREC files", "frames", "matrices", "score matrix",
-              "training-loop updates", "cold start", "growth")  # fmt: skip
+              "training-loop updates", "comparing systems", "cold start", "growth")  # fmt: skip
     for title in titles:
         assert title in done.stdout
     assert "29 equal" in done.stdout or "17 equal" in done.stdout

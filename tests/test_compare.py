@@ -247,6 +247,12 @@ def test_geometric_means_are_compared_as_logarithms() -> None:
     runs = {name: irbatch.evaluate_scores(RANDOM.random(labels.shape), labels, "GMAP AP")
             for name in "ab"}  # fmt: skip
     found = compare_results(runs, test="t", interval="t")
+    drawn = compare_results(runs, test="t", interval="bca", draws=4000)
+    assert drawn.difference_intervals[0, 0] == pytest.approx(
+        found.difference_intervals[0, 0], abs=0.1
+    )
+    told = found.difference("a", "b", "GMAP")
+    assert told.interval[0] < told.difference < told.interval[1]
     a, b = (np.log(runs[name].values[:, 0]) for name in "ab")
     assert found.p_values[0, 0] == pytest.approx(stats.ttest_rel(b, a).pvalue, rel=1e-12)
     assert found.means[0, 0] == pytest.approx(runs["a"]["GMAP"], rel=1e-12)

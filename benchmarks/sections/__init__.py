@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from benchmarks.report import Table
 from benchmarks.sections import (
     cold,
+    comparing,
     dicts,
     files,
     frames,
@@ -28,6 +29,7 @@ SECTIONS: dict[str, Section] = {
     "ids": ids.tables,
     "scores": scores.tables,
     "updates": updates.tables,
+    "comparing": comparing.tables,
     "scan": scan.tables,
     "cold": cold.tables,
     "growth": growth.tables,

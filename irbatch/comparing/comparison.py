@@ -174,7 +174,7 @@ class Comparison:
         """Say in a sentence how systems were compared."""
         against = f" against {self.baseline}" if self.baseline is not None else ""
         corrected = "" if self.correction == "none" else f", {NAMES[self.correction]}"
-        intervals = f"{100 * (1 - self.level):g} % {NAMES.get(self.interval, self.interval)}"
+        intervals = f"{100 * (1 - self.level):g}% {NAMES.get(self.interval, self.interval)}"
         return (
             f"{len(self.systems)} systems{against}, {len(self.query_ids)} queries; "
             f"{NAMES[self.test]}{corrected}, level {self.level:g}; {intervals} intervals."
@@ -251,7 +251,7 @@ class Comparison:
         return columns.reshape(len(self.pairs), len(self.measures))
 
     def _repr_html_(self) -> str:
-        return self.to_html()
+        return self.to_html(fragment=True, plots=False)
 
     def __str__(self) -> str:
         return self.to_text()
@@ -272,21 +272,25 @@ class Comparison:
         """Return, or also write, a page that stands alone: sortable table and pictures."""
         return str(_report("html")(self, path=path, **options))
 
-    def to_csv(self, path: Path | None = None) -> str:
+    def to_csv(self, path: Path | None = None, **options: Any) -> str:
         """Return, or also write, one line a pair and measure with every number."""
-        return str(_report("csv")(self, path=path))
+        return str(_report("csv")(self, path=path, **options))
 
-    def to_json(self, path: Path | None = None) -> str:
+    def to_means_csv(self, path: Path | None = None) -> str:
+        """Return, or also write, one line a system and measure: its mean and interval."""
+        return str(_report("means_csv")(self, path=path))
+
+    def to_json(self, path: Path | None = None, **options: Any) -> str:
         """Return, or also write, everything as JSON; what is no finite number becomes null."""
-        return str(_report("json")(self, path=path))
+        return str(_report("json")(self, path=path, **options))
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self, **options: Any) -> Any:
         """Return a pandas frame, one row a pair and measure.
 
         Raises:
             ImportError: naming the extra, when pandas is not installed.
         """
-        return _report("pandas")(self)
+        return _report("pandas")(self, **options)
 
 
 def _report(form: str) -> Any:

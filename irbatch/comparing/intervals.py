@@ -40,6 +40,7 @@ def find_intervals(
     draws: int,
     seed: int,
     strata: Sequence[Ints] | None = None,
+    geometric: npt.NDArray[np.bool_] | None = None,
 ) -> Intervals:
     """Find the intervals that hold means with a confidence of one less `level`.
 
@@ -50,19 +51,37 @@ def find_intervals(
         level: the chance that an interval misses.
         draws, seed: of the bootstrap.
         strata: groups of queries that are drawn from apart.
+        geometric: bool ``(measures,)``, of which `values` are logarithms: the intervals are of
+            their geometric means, and of the differences of these.
     """
+    if geometric is None:
+        geometric = np.zeros(values.shape[2], bool)
     firsts, seconds = ([pair[side] for pair in pairs] for side in (0, 1))
-    apart = np.concatenate([values, values[firsts] - values[seconds]])
+    apart = _linear(values, geometric)
+    apart = np.concatenate([apart, apart[firsts] - apart[seconds]])
     n = len(values)
     if kind == "t":
         bounds = _student(apart, level)
+        bounds[:n, geometric] = np.exp(_student(values[..., geometric], level))
     else:
         flat = np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
         drawn = np.concatenate(list(draw_means(flat, draws, seed, strata)))
         means = drawn.reshape(len(drawn), *values[:, 0].shape)
+        means[..., geometric] = np.exp(means[..., geometric])
         every = np.concatenate([means, means[:, firsts] - means[:, seconds]], axis=1)
         bounds = _quantiles(every, _tails(every, apart, kind, level))
     return Intervals(bounds[:n], bounds[n:])
+
+
+def _linear(values: Floats, geometric: npt.NDArray[np.bool_]) -> Floats:
+    """Return values whose means are the geometric ones, and vary as these do (delta method)."""
+    if not geometric.any():
+        return values
+    linear = values.copy()
+    logarithms = values[..., geometric]
+    mean = logarithms.mean(axis=1, keepdims=True)
+    linear[..., geometric] = np.exp(mean) * (1 + logarithms - mean)
+    return linear
 
 
 def _student(values: Floats, level: float) -> Floats:

@@ -167,15 +167,11 @@ def _make(aligned: Aligned, options: _Options, strata: Sequence[Any] | None) -> 
     p = p_values(sample, options.test)
     correction = "none" if options.test in FAMILY_WISE else options.correction
     found = find_intervals(scaled, pairs, options.interval, options.level, options.draws,
-                           options.seed, strata)  # fmt: skip
+                           options.seed, strata, geometric)  # fmt: skip
     # Exactly rounded, as the means of results are.
     means = np.array([[math.fsum(column) / len(column) for column in system.T.tolist()]
                       for system in scaled])  # fmt: skip
-    bounds = found.means
-    if geometric.any():
-        means[:, geometric], bounds[:, geometric] = (
-            np.exp(means[:, geometric]), np.exp(bounds[:, geometric])
-        )  # fmt: skip
+    means[:, geometric] = np.exp(means[:, geometric])
     settings = named_settings(
         aligned.settings,
         test=options.test,
@@ -188,7 +184,7 @@ def _make(aligned: Aligned, options: _Options, strata: Sequence[Any] | None) -> 
         "values": aligned.values,
         "scaled": scaled,
         "means": means,
-        "intervals": bounds,
+        "intervals": found.means,
         "difference_intervals": found.differences,
         "p_values": p,
         "corrected": correct(p, correction),

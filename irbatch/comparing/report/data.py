@@ -223,7 +223,7 @@ def _line(cells: Sequence[Any]) -> str:
     import io
 
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerow(
+    csv.writer(buffer, lineterminator="\r\n").writerow(
         ["" if cell is None else csv_cell(cell) for cell in cells]
     )
     return buffer.getvalue().removesuffix("\r\n") + "\n"

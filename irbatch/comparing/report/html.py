@@ -69,28 +69,40 @@ def to_html(
     check_digits(digits)
     chosen = _chosen(comparison, pair)
     heading = printable(title or f"Comparison of {many(len(comparison.systems), 'system')}")
-    explained = legend(comparison, "Bold", "superscripts")
-    parts = [
-        f"<h1>{escape(heading)}</h1>",
-        f"<p>{_text(comparison.caption())}</p>",
-        f'<p class="soft">{_text(explained)}</p>' if explained else "",
-    ]
-    for block in blocks(comparison):
-        if block.heading:
-            parts.append(f"<h2>{_name(block.heading)}</h2>")
-        parts.append(_means(block.comparison, digits, intervals))
-        if plots and block.comparison is comparison:
-            parts += _plots(comparison, chosen, digits)
-        if pairs and block.comparison.pairs:
-            parts.append(_pairs(block.comparison, digits))
-    parts.append(f'<p class="soft">{_text(comparison.signature)}</p>')
-    body = "\n".join(part for part in parts if part)
+    pictures = list(_plots(comparison, chosen, digits)) if plots else []
+    tables = _tables(comparison, pictures, digits, intervals, pairs)
+    body = "\n".join([*_head(comparison, heading), *tables, _soft(comparison.signature)])
     text = document(escape(heading), body)
     if fragment:
         text = f'<style>{STYLE}</style>\n<div class="irbatch">\n{body}\n</div>\n'
     if path is not None:
         write_text(path, text)
     return text
+
+
+def _head(comparison: Comparison, heading: str) -> Iterator[str]:
+    yield f"<h1>{escape(heading)}</h1>\n<p>{_text(comparison.caption())}</p>"
+    explained = legend(comparison, "Bold", "superscripts")
+    if explained:
+        yield _soft(explained)
+
+
+def _tables(
+    comparison: Comparison, pictures: Sequence[str], digits: int, intervals: bool, pairs: bool
+) -> Iterator[str]:
+    """Yield the tables of each group of queries, and the pictures of all."""
+    for block in blocks(comparison):
+        if block.heading:
+            yield f"<h2>{_name(block.heading)}</h2>"
+        yield _means(block.comparison, digits, intervals)
+        if block.comparison is comparison:
+            yield from pictures
+        if pairs and block.comparison.pairs:
+            yield _pairs(block.comparison, digits)
+
+
+def _soft(text: str) -> str:
+    return f'<p class="soft">{_text(text)}</p>'
 
 
 def _text(text: object) -> str:

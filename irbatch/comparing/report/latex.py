@@ -85,29 +85,35 @@ def to_latex(
     if not LABEL.fullmatch(label):
         raise InputError(f"a label is letters, digits and :._/+-, not {label!r}",
                          source="label", value=label)  # fmt: skip
+    text = "\n".join(_table(comparison, digits, intervals, label, unicode)) + "\n"
+    if path is not None:
+        write_text(path, text)
+    return text
+
+
+def _table(
+    comparison: Comparison, digits: int, intervals: bool, label: str, unicode: bool
+) -> Iterator[str]:
+    """Yield the lines of the table."""
     lettered = comparison.baseline is None
     columns = len(comparison.measures) + 1 + lettered
     explained = legend(comparison, "Bold", "superscripts")
     caption = f"{comparison.caption()} {explained} {comparison.signature}"
     head = [*([""] if lettered else []), "System",
             *(_escape(each, unicode) for each in comparison.measures)]  # fmt: skip
-    lines = [
-        r"% needs \usepackage{booktabs}",
-        r"\begin{table}",
-        r"  \centering",
-        rf"  \caption{{{_escape(caption, unicode)}}}",
-        rf"  \label{{{label}}}",
-        rf"  \begin{{tabular}}{{{'l' * columns}}}",
-        r"    \toprule",
-        f"    {' & '.join(head)} \\\\",
-    ]
+    yield r"% needs \usepackage{booktabs}"
+    yield r"\begin{table}"
+    yield r"  \centering"
+    yield rf"  \caption{{{_escape(caption, unicode)}}}"
+    yield rf"  \label{{{label}}}"
+    yield rf"  \begin{{tabular}}{{{'l' * columns}}}"
+    yield r"    \toprule"
+    yield f"    {' & '.join(head)} \\\\"
     for block in blocks(comparison):
-        lines += _block(block, columns, digits, intervals, unicode)
-    lines += [r"    \bottomrule", r"  \end{tabular}", r"\end{table}"]
-    text = "\n".join(lines) + "\n"
-    if path is not None:
-        write_text(path, text)
-    return text
+        yield from _block(block, columns, digits, intervals, unicode)
+    yield r"    \bottomrule"
+    yield r"  \end{tabular}"
+    yield r"\end{table}"
 
 
 def _block(
