@@ -3,6 +3,9 @@
 Two systems that differ by nothing but chance are made of real values: for each query, which of two
 real systems' values goes to which is drawn (so their difference is symmetric), and queries are
 drawn from the real ones. A test at level 0.05 is to call about one in twenty of them different.
+
+The sign test has few p-values to choose from: of 50 queries the largest below 0.05 is 0.033, of 200
+it is 0.040; that it finds less often is how it is made.
 """
 
 from __future__ import annotations
@@ -60,7 +63,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path,
                         default=Path(os.environ.get("IRBATCH_DATA", EXAMPLES)))  # fmt: skip
-    parser.add_argument("--queries", type=int, default=50)
+    parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--comparisons", type=int, default=4000)
     parser.add_argument("--draws", type=int, default=1000)
     options = parser.parse_args()

@@ -13,7 +13,7 @@ from irbatch.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.errors import InputError
 from irbatch.evaluate import Cutoffs, Wishes
 from irbatch.results import Results, join_results
-from irbatch.score_matrices import ScoreEvaluator, list_query_ids, plan_measures
+from irbatch.score_evaluator import ScoreEvaluator, list_query_ids, plan_measures
 from irbatch.settings import Settings
 
 __all__ = ["evaluate_embeddings"]

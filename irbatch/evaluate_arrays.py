@@ -23,7 +23,7 @@ from irbatch.pack.table import pack_ranked
 from irbatch.qrels import Qrels
 from irbatch.results import EMPTY, NO_RELEVANT, Results, mark_queries
 from irbatch.runs import Run
-from irbatch.score_matrices import list_query_ids
+from irbatch.score_evaluator import list_query_ids
 from irbatch.settings import Settings
 from irbatch.tables.columns import IdOverflowError
 from irbatch.tables.id_lists import read_id_lists, read_large_ids

@@ -25,8 +25,8 @@ FLOORS = {
     "tables": 1,
     "expected": 2, "judged": 2, "orders": 2, "prefix": 2, "results": 2, "scan": 2,
     "formats": 3, "measures": 3, "pack": 3, "settings": 3,
-    "averaging": 4, "embeddings": 4, "evaluate": 4, "evaluate_arrays": 4, "score_matrices": 4,
-    "streaming": 4,
+    "averaging": 4, "embeddings": 4, "evaluate": 4, "evaluate_arrays": 4, "score_evaluator": 4,
+    "score_matrices": 4, "streaming": 4,
     "accumulate": 5, "comparing": 5, "trec_eval": 5,
     "cli": 6, "integrations": 6, "warmup": 6, "__main__": 6,
 }  # fmt: skip

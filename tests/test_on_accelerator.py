@@ -15,7 +15,7 @@ from refusal import refused
 
 import irbatch
 import irbatch.embeddings
-import irbatch.score_matrices
+import irbatch.score_evaluator
 from irbatch.arrays import is_tensor, to_numpy
 
 torch = pytest.importorskip("torch")

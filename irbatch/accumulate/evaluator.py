@@ -16,7 +16,7 @@ from irbatch.evaluate_arrays import evaluate_ids
 from irbatch.means import Means
 from irbatch.measures import Plan, parse_measures
 from irbatch.results import Results
-from irbatch.score_matrices import ScoreEvaluator, list_query_ids
+from irbatch.score_evaluator import ScoreEvaluator, list_query_ids
 from irbatch.settings import Settings, check_ties
 from irbatch.threads import check_threads
 

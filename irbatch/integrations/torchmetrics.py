@@ -24,7 +24,7 @@ from irbatch.errors import InputError, shown
 from irbatch.integrations.exact_metric import ExactMetric, torch, torchmetrics
 from irbatch.integrations.retrieval_metric import RetrievalMetric
 from irbatch.measures import parse_measures
-from irbatch.score_matrices import list_query_ids
+from irbatch.score_evaluator import list_query_ids
 
 __all__ = ["RankingMetric", "RetrievalMetric", "make_collection"]
 

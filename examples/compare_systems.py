@@ -1,0 +1,89 @@
+"""Systems against a baseline: which differences are more than chance, and where they come from."""
+
+import argparse
+from pathlib import Path
+
+import irbatch
+from irbatch.comparing.correlation import overlap, rank_correlation
+from irbatch.comparing.diagnosis import largest_differences, missing_queries
+
+DATA = Path(__file__).parent / "data"
+MEASURES = ["nDCG@10", "AP", "P@10", "R@100"]
+BASELINE = "pixels-cosine"
+CHANGED = "pca10"  # the system that is looked at query by query
+CUTOFFS = [1, 2, 3, 5, 10, 20, 50, 100]
+
+Runs = dict[str, irbatch.Run]
+
+
+def show_queries(comparison: irbatch.Comparison, qrels: irbatch.Qrels, runs: Runs) -> None:
+    """Print where two systems differ most, and the ranks of the best relevant documents."""
+    print(f"\nWhere {CHANGED} differs most from {BASELINE} in nDCG@10:")
+    print(f"  {'query':9}{CHANGED:>7}{BASELINE:>15}   their ranks of documents of grade 3")
+    ranked = {CHANGED: runs[CHANGED], BASELINE: runs[BASELINE]}
+    rows = largest_differences(
+        comparison, CHANGED, BASELINE, "nDCG@10", n=8, qrels=qrels, runs=ranked, rel=3
+    )
+    for row in rows:
+        ranks = [f"{each.first or '-'}|{each.second or '-'}" for each in row.relevant or ()]
+        print(f"  {row.query:9}{row.first:7.3f}{row.second:15.3f}   {' '.join(ranks[:8])}")
+    for name, queries in missing_queries(runs, qrels).items():
+        if queries:
+            print(f"  {name} has no ranking, and counts 0, for {', '.join(queries)}")
+
+
+def show_overlaps(runs: Runs) -> None:
+    """Print how alike the rankings are, whatever is relevant: means of rank-biased overlap."""
+    print("\nOverlap of the rankings (RBO, p=0.9: the first ten ranks weigh 86%):")
+    names = list(runs)
+    for row, name in enumerate(names):
+        means = [overlap(runs[name], runs[other]).extrapolated.mean() for other in names[:row]]
+        print(f"  {name:18}" + "".join(f"{mean:7.2f}" for mean in means) + f"{'1':>7}")
+
+
+def show_agreement(comparison: irbatch.Comparison) -> None:
+    """Print whether it matters by which measure systems are put in order."""
+    print("\nAgreement of measures on the order of systems (Kendall's tau):")
+    found = rank_correlation(comparison)
+    for row, name in enumerate(found.measures):
+        print(f"  {name:18}" + "".join(f"{tau:7.2f}" for tau in found.tau[row, : row + 1]))
+
+
+def save_plots(
+    folder: Path, comparison: irbatch.Comparison, qrels: irbatch.Qrels, runs: Runs
+) -> None:
+    """Draw what the tables tell, how means depend on the cutoff, and what stands at each rank."""
+    from irbatch.comparing import plots
+
+    by_cutoff = irbatch.evaluate_runs(qrels, runs, "nDCG", CUTOFFS)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, axes in {
+        "forest": plots.plot_forest(comparison, "nDCG@10"),
+        "differences": plots.plot_differences(comparison, CHANGED, BASELINE, "nDCG@10"),
+        "cutoffs": plots.plot_cutoffs(by_cutoff, "nDCG"),
+        "relevance": plots.plot_relevance(qrels, runs[BASELINE], queries=qrels.queries[:40]),
+    }.items():
+        axes.figure.savefig(folder / f"{name}.png", dpi=90)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--html", metavar="FILE", help="write the report as a page, too")
+    parser.add_argument("--plots", metavar="FOLDER", type=Path, help="save pictures there")
+    options = parser.parse_args()
+
+    qrels = irbatch.read_qrels(DATA / "qrels.txt")
+    runs = {path.stem: irbatch.read_run(path) for path in sorted(DATA.glob("*.run"))}
+    comparison = irbatch.compare(qrels, runs, MEASURES, baseline=BASELINE)
+    print(comparison)
+    show_queries(comparison, qrels, runs)
+    show_overlaps(runs)
+    show_agreement(comparison)
+    if options.html:
+        comparison.to_html(options.html)
+    if options.plots:
+        save_plots(options.plots, comparison, qrels, runs)
+
+
+if __name__ == "__main__":
+    main()
