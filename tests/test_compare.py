@@ -292,7 +292,7 @@ def test_from_files(digits: Any) -> None:
         ({"draws": 1e4}, ("draws=10000.0",)),
         ({"seed": -3}, ("seed=-3",)),
         ({"margin": 0}, ("margin=0",)),
-        ({"baseline": "s9"}, ("'s9'", "s0, s1, s2")),
+        ({"baseline": "s9"}, ("'s9'", "'s0', 's1', 's2'")),
         ({"groups": {"q0": "x"}}, ("'q1'", "no group")),
         ({"groups": ["x"] * 40}, ("list",)),
     ],
@@ -318,7 +318,9 @@ def test_systems_that_cannot_be_compared() -> None:
     refused(lambda: compare_results({"a": other, "b": skipped}), "NaN", "'b'", query=1)
     found = compare_results(THREE, baseline="s0")
     refused(lambda: found.difference("s1", "s2", "AP"), "not compared")
-    refused(lambda: found.difference("s1", "s0", "MAP"), "'MAP'")
+    assert found.difference("s1", "s0", "MAP") == found.difference("s1", "s0", "AP")
+    refused(lambda: found.difference("s1", "s0", "P@5"), "P@5")
+    refused(lambda: found.difference("s1", "other", "AP"), "other")
 
 
 def test_systems_evaluated_differently_are_told() -> None:

@@ -285,9 +285,9 @@ def test_a_condition_takes_the_corrected_p_value(cli: Cli, files: list[Path]) ->
         (["--fail-if", GATE, "--fail-if", "RR"], "condition 'RR' is not of the form"),
         (["--fail-if", "nope@3 drops 1%"], "unknown measure 'nope@3'"),
         (["--fail-if", "P@{1,2} drops 1%"], "'P@{1,2}' stands for 2 measures"),
-        (["--baseline", "older"], "baseline 'older' is none of old, new, worse"),
-        (["--baseline", ""], "baseline '' is none of old, new, worse"),
-        (["--baseline", "old.run"], "baseline 'old.run' is none of old, new, worse"),
+        (["--baseline", "older"], "baseline 'older' is none of 'old', 'new', 'worse'"),
+        (["--baseline", ""], "baseline '' is none of 'old', 'new', 'worse'"),
+        (["--baseline", "old.run"], "baseline 'old.run' is none of 'old', 'new', 'worse'"),
         (["--measure", "nope"], "unknown measure 'nope'"),
         (["--level", "1.5"], "level=1.5 must be between 0 and 1"),
         (["--level", "nan"], "level=nan must be between 0 and 1"),
@@ -435,7 +435,6 @@ def test_the_general_help_names_it(capsys: pytest.CaptureFixture[str]) -> None:
 # ---------------------------------------------------------------- known problems
 
 
-@pytest.mark.xfail(reason="print ends a text that has its end")
 @pytest.mark.parametrize("form", FORMATS)
 def test_output_has_one_end(cli: Cli, files: list[Path], form: str) -> None:
     printed = cli(*files, "-m", "RR", "--format", form)[1]
@@ -443,18 +442,16 @@ def test_output_has_one_end(cli: Cli, files: list[Path], form: str) -> None:
     assert not printed.endswith("\n\n")
 
 
-@pytest.mark.xfail(reason="a measure that is not compared is found out after writing")
 def test_a_condition_on_another_measure_writes_nothing(
     cli: Cli, files: list[Path], out: Path
 ) -> None:
     words = ["--baseline", "old", "-m", "RR", "--fail-if", "AP drops", "--json", out / "a.json"]
     status, printed, said = cli(*files, *words)
     assert status == 2
-    assert "'AP' was not compared; there are: RR" in said
+    assert "AP is not compared" in said
     assert (printed, listed(out)) == ("", [])
 
 
-@pytest.mark.xfail(reason="a ValueError of matplotlib", raises=ValueError)
 @pytest.mark.parametrize("name", ["a.foo", "noending"])
 def test_an_unknown_kind_of_picture(cli: Cli, files: list[Path], out: Path, name: str) -> None:
     pytest.importorskip("matplotlib")
@@ -463,25 +460,21 @@ def test_an_unknown_kind_of_picture(cli: Cli, files: list[Path], out: Path, name
     assert len(said.splitlines()) == 1
 
 
-@pytest.mark.xfail(reason="by default a missing query counts 0, and nothing is said")
 def test_missing_queries_that_count_zero_are_noted(cli: Cli, files: list[Path]) -> None:
     files[2].write_text(ranking(1, QUERIES[2:]))
     said = cli(*files, "-m", "RR")[2]
     assert "new: 2 queries missing" in said
 
 
-@pytest.mark.xfail(reason="1 queries")
 def test_one_missing_query(cli: Cli, files: list[Path]) -> None:
     files[2].write_text(ranking(1, QUERIES[1:]))
     assert "new: 1 query missing" in cli(*files, "-m", "RR", "--missing", "skip")[2]
 
 
-@pytest.mark.xfail(reason="only the problem is said, not the file")
 def test_a_failing_write_names_the_file(cli: Cli, files: list[Path], out: Path) -> None:
     assert "report.html" in cli(*files, "-m", "RR", "--html", out / "none" / "report.html")[2]
 
 
-@pytest.mark.xfail(reason="the names of systems are listed raw")
 def test_a_name_with_a_line_end_is_one_line(cli: Cli, files: list[Path], out: Path) -> None:
     path = out / "two\nlines.run"
     path.write_text(ranking(1))
@@ -489,7 +482,6 @@ def test_a_name_with_a_line_end_is_one_line(cli: Cli, files: list[Path], out: Pa
     assert len(said.splitlines()) == 1
 
 
-@pytest.mark.xfail(reason="surrogates are not encoded", raises=(UnicodeEncodeError, TypeError))
 @pytest.mark.parametrize("form", ["csv", "plot"])
 def test_a_name_that_is_no_text(cli: Cli, files: list[Path], out: Path, form: str) -> None:
     if form == "plot":

@@ -1,4 +1,4 @@
-"""The command line: `irbatch eval`, `trec_eval`, `measures` and `warmup`."""
+"""The command line: `irbatch eval`, `compare`, `trec_eval`, `measures` and `warmup`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             status = 0
         except OSError as problem:  # such as a full disk behind standard output
-            say("error", problem.strerror or str(problem))
+            where = f"{problem.filename}: " if isinstance(problem.filename, str) else ""
+            say("error", where + (problem.strerror or str(problem)))
             status = FAILED
         except KeyboardInterrupt:
             say("error", "interrupted")

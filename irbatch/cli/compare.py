@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from irbatch.cli.evaluate import DEFAULT_MEASURES
@@ -14,11 +15,14 @@ from irbatch.comparing.gate import find_failures, parse_condition
 from irbatch.comparing.intervals import INTERVALS
 from irbatch.comparing.significance import TESTS
 from irbatch.errors import InputError
+from irbatch.extras import imported
 from irbatch.files import replacing, write_text
+from irbatch.measures import parse_measures
 from irbatch.settings import OPTIONS, TIES
 
 __all__ = ["GATE_FAILED", "add_compare"]
 
+PICTURES = ("svg", "png", "pdf", "eps", "jpg", "webp")
 GATE_FAILED = 3  # exit status: a condition of --fail-if holds
 
 
@@ -62,17 +66,15 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
 
 def run_compare(options: argparse.Namespace) -> int:
     """Compare, print, write, and judge."""
-    for condition in options.conditions:  # refused before anything is read
-        parse_condition(condition)
-    if options.conditions and options.baseline is None:
-        raise InputError("--fail-if needs --baseline", source="baseline")
+    measures = parse_measures(options.measures or DEFAULT_MEASURES)
+    _check(options, [str(each) for each in measures])  # before anything is read
     found = compare(
-        options.qrels, options.runs, options.measures or DEFAULT_MEASURES,
+        options.qrels, options.runs, measures,
         baseline=options.baseline, test=options.test, correction=options.correction,
         level=options.level, interval=options.interval, draws=options.draws, seed=options.seed,
         margin=options.margin, missing=options.missing, ties=options.ties,
     )  # fmt: skip
-    print(getattr(found, f"to_{options.format}")())
+    print(getattr(found, f"to_{options.format}")(), end="")
     for form in ("html", "csv", "json"):
         if getattr(options, form) is not None:
             getattr(found, f"to_{form}")(getattr(options, form))
@@ -80,14 +82,34 @@ def run_compare(options: argparse.Namespace) -> int:
         write_text(options.latex, found.to_latex())
     if options.plot is not None:
         _plot(found, options.plot)
-    for name, queries in found.missing.items():
-        if queries:
-            print(f"note: {printable(name)}: {len(queries)} queries missing, left out of all",
-                  file=sys.stderr)  # fmt: skip
+    _note(found.missing, "left out of all")
+    _note(found.unanswered, "counting 0")
     failures = [each for text in options.conditions for each in find_failures(found, text)]
     for each in failures:
         print(f"irbatch: failed: {printable(each)}", file=sys.stderr)
     return GATE_FAILED if failures else 0
+
+
+def _check(options: argparse.Namespace, measures: list[str]) -> None:
+    """Refuse what can be refused without reading anything."""
+    for text in options.conditions:
+        condition = parse_condition(text)
+        if options.baseline is None:
+            raise InputError("--fail-if needs --baseline", source="baseline")
+        if condition.measure not in measures:
+            raise InputError(f"condition {text!r}: {condition.measure} is not compared", value=text)
+    if options.plot is not None:
+        imported("plots", "plot", "matplotlib")
+        if options.plot.rpartition(".")[2].lower() not in PICTURES:
+            raise InputError(f"a picture's name ends in one of {', '.join(PICTURES)}",
+                             path=options.plot)  # fmt: skip
+
+
+def _note(missing: Mapping[str, Sequence[object]], what: str) -> None:
+    for name, queries in missing.items():
+        many = "1 query" if len(queries) == 1 else f"{len(queries)} queries"
+        if queries:
+            print(f"note: {printable(name)}: {many} missing, {what}", file=sys.stderr)
 
 
 def _plot(found: Comparison, path: str) -> None:
@@ -95,4 +117,4 @@ def _plot(found: Comparison, path: str) -> None:
 
     axes: Any = plot_forest(found, found.measures[0])
     with replacing(path) as file:
-        axes.figure.savefig(file, format=path.rpartition(".")[2] or "svg", bbox_inches="tight")
+        axes.figure.savefig(file, format=path.rpartition(".")[2].lower(), bbox_inches="tight")

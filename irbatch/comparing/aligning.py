@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from irbatch.errors import InputError, warn
 from irbatch.means import Column
-from irbatch.results import Results
+from irbatch.results import MISSING, Results
 
 __all__ = ["Aligned", "align", "as_named"]
 
@@ -29,6 +29,7 @@ class Aligned:
         values: float64 ``(systems, queries, measures)``.
         settings: how the values came about.
         missing: system to the queries that others have and it has not.
+        unanswered: system to the queries compared that it has no ranking for.
     """
 
     systems: list[str]
@@ -37,6 +38,7 @@ class Aligned:
     values: Floats
     settings: dict[str, str]
     missing: dict[str, list[Any]]
+    unanswered: dict[str, list[Any]]
 
 
 def align(results: Mapping[str, Results] | Iterable[Results]) -> Aligned:
@@ -72,7 +74,10 @@ def align(results: Mapping[str, Results] | Iterable[Results]) -> Aligned:
     everything = dict.fromkeys(query for each in named.values() for query in each.query_ids)
     missing = {name: [query for query in everything if query not in each.rows]
                for name, each in named.items()}  # fmt: skip
-    return Aligned(list(named), first.columns, common, values, _settings(named), missing)
+    unanswered = {name: [query for query in common if each.marks[each.rows[query]] & MISSING]
+                  for name, each in named.items()}  # fmt: skip
+    return Aligned(list(named), first.columns, common, values, _settings(named), missing,
+                   unanswered)  # fmt: skip
 
 
 def as_named(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Results]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.comparing.lookups import find_measure, find_system
 from irbatch.comparing.power import POWER, detectable_difference, equivalence_p, queries_needed
 from irbatch.errors import InputError
 
@@ -81,7 +82,8 @@ class Comparison:
         wins, ties, losses: int64 ``(pairs, measures)``.
         test, correction, level, interval, draws, seed, margin: as they were asked for.
         settings: how the values and the comparison came about.
-        missing: system to the queries that others have and it has not.
+        missing: system to the queries that others have and it has not: they are left out.
+        unanswered: system to the queries it has no ranking for, which count 0.
         groups: a comparison of each group of queries, by name.
     """
 
@@ -107,6 +109,7 @@ class Comparison:
     settings: dict[str, str]
     missing: dict[str, list[Any]]
     groups: dict[str, Comparison]
+    unanswered: dict[str, list[Any]] = field(default_factory=dict)
 
     @cached_property
     def differences(self) -> Floats:
@@ -186,8 +189,8 @@ class Comparison:
         Raises:
             InputError: for a system or measure that there is not, or a pair not compared.
         """
-        column = self._position(measure, self.measures, "measure")
-        first, second = (self._position(each, self.systems, "system") for each in (a, b))
+        column = find_measure(self.measures, measure)
+        first, second = (find_system(self.systems, each) for each in (a, b))
         if (first, second) in self.pairs:
             return self._difference(self.pairs.index((first, second)), column, 1)
         if (second, first) in self.pairs:
@@ -226,13 +229,6 @@ class Comparison:
             float(self.corrected[pair, column]),
             bool(self.significant[pair, column]),
         )
-
-    @staticmethod
-    def _position(name: str, names: Sequence[str], what: str) -> int:
-        if name not in names:
-            raise InputError(f"{what} {name!r} was not compared; there are: {', '.join(names)}",
-                             value=name)  # fmt: skip
-        return names.index(name)
 
     def _of_pairs(self, values: Floats, side: int) -> Floats:
         return values[[pair[side] for pair in self.pairs]]

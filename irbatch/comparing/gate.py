@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ FORM = re.compile(
     r"(?:\s+(?P<amount>[0-9]*\.?[0-9]+)\s*(?P<percent>%)?)?"
     r"(?:\s+p\s*<\s*(?P<p>[0-9]*\.?[0-9]+))?"
 )
+ROUNDING = 1e-12  # a mean that drops from 1 to 0.9 drops 10%
 EXAMPLE = "'nDCG@10 drops 1% p<0.05'"
 
 
@@ -50,13 +52,16 @@ def parse_condition(text: str) -> Condition:
     if form is None:
         raise InputError(f"condition {text!r} is not of the form {EXAMPLE}", value=text)
     amount = float(form["amount"] or 0.0)
+    p = None if form["p"] is None else float(form["p"])
+    if not math.isfinite(amount) or (p is not None and not 0 < p <= 1):
+        raise InputError(f"condition {text!r} asks for what cannot be", value=text)
     relative = form["percent"] is not None
     return Condition(
         str(measure(form["measure"])),
         form["change"],
         amount / 100 if relative else amount,
         relative,
-        None if form["p"] is None else float(form["p"]),
+        p,
     )
 
 
@@ -80,12 +85,15 @@ def find_failures(comparison: Comparison, text: str) -> list[str]:
     for position, _ in comparison.pairs:
         name = comparison.systems[position]
         told = comparison.difference(name, comparison.baseline, condition.measure)
-        change = told.relative if condition.relative else told.difference
+        change = told.difference
+        if condition.relative:  # of a mean of 0 any difference is more than a share
+            change = math.copysign(math.inf, change) if math.isnan(told.relative) else told.relative
         signed = {"drops": -change, "rises": change, "changes": abs(change)}[condition.change]
         certain = condition.p is None or told.corrected < condition.p
-        if signed > 0 and signed >= condition.amount and certain:
+        if told.difference and signed > 0 and signed >= condition.amount - ROUNDING and certain:
+            share = "" if math.isnan(told.relative) else f" ({told.relative:+.1%})"
             found.append(
-                f"{name}: {condition.measure} {told.difference:+.4f} ({told.relative:+.1%}) "
+                f"{name}: {condition.measure} {told.difference:+.4f}{share} "
                 f"against {comparison.baseline}, p {told.corrected:.3g}"
             )
     return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from irbatch.comparing.report.names import printable
 from irbatch.errors import InputError, shown
 from irbatch.extras import imported
 from irbatch.results import Results
@@ -146,7 +147,7 @@ def shorten(names: Iterable[object], longest: int = LONGEST_NAME) -> list[str]:
     fitting: list[str] = []
     for name in names:
         # Mathematical text begins with a dollar sign.
-        text = " ".join(str(name).split()).replace("$", r"\$")
+        text = " ".join(printable(each) for each in str(name).split()).replace("$", r"\$")
         short = _cut(text, longest)
         number = 2
         while short in fitting:

@@ -198,6 +198,7 @@ def _make(aligned: Aligned, options: _Options, strata: Sequence[Any] | None) -> 
         pairs=pairs,
         settings=settings,
         missing=aligned.missing,
+        unanswered=aligned.unanswered,
         groups={},
         **{**vars(options), "correction": correction},
         **arrays,
@@ -225,7 +226,7 @@ def _pairs(systems: Sequence[str], baseline: str | None) -> list[tuple[int, int]
     if baseline is None:
         return [(a, b) for a in range(len(systems)) for b in range(a)]
     if baseline not in systems:
-        raise InputError(f"baseline {baseline!r} is none of {', '.join(systems)}",
+        raise InputError(f"baseline {baseline!r} is none of {', '.join(map(repr, systems))}",
                          source="baseline", value=baseline)  # fmt: skip
     position = systems.index(baseline)
     return [(a, position) for a in range(len(systems)) if a != position]

@@ -212,6 +212,7 @@ def _finite(value: Any) -> Any:
 
 def _csv(names: Sequence[str], records: Iterable[Record], path: str | PathLike[str] | None) -> str:
     text = "".join([_line(names), *(_line(list(record.values())) for record in records)])
+    text = SURROGATE.sub(lambda each: f"\\u{ord(each[0]):04x}", text)
     if path is not None:
         write_text(path, text)
     return text
