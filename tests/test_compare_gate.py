@@ -232,7 +232,7 @@ def test_without_a_baseline() -> None:
 def test_a_measure_that_was_not_compared() -> None:
     for name, canonical in (("AP", "AP"), ("P@5", "P@5"), ("ndcg_cut_10", "nDCG@10")):
         refused(lambda name=name: FALLEN.failures(f"{name} drops"),  # type: ignore[misc]
-                f"{canonical!r} was not compared", "there are: P@10", value=ANYTHING)  # fmt: skip
+                f"{canonical} was not evaluated", "there are: P@10", value=ANYTHING)  # fmt: skip
 
 
 # ---------------------------------------------------------------- the example
