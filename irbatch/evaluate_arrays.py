@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.arrays import is_tensor
 from irbatch.averaging import Answers, compute_values, evaluate_blocks
 from irbatch.errors import InputError, warn
 from irbatch.evaluate import Cutoffs, Wishes
@@ -172,7 +173,7 @@ def _check_pair(ranked: Any, relevant: Any) -> None:
         return
     for name, side in (("ranked", ranked), ("relevant", relevant)):
         scalar = getattr(side, "ndim", 2) == 0
-        if getattr(side, "ndim", 2) == 1 and str(getattr(side, "dtype", "object")) != "object":
+        if is_tensor(side) and side.ndim == 1:
             raise InputError("a list of ids is needed for each query; of one each: [:, None]",
                              source=name)  # fmt: skip
         if isinstance(side, str | AbstractSet) or not hasattr(side, "__len__") or scalar:

@@ -30,7 +30,7 @@ NEEDS_TORCH = re.compile(r"^(import|from) torch\b", re.MULTILINE)
 # Modules that cannot be imported without the framework they are for.
 OF_FRAMEWORKS = [
     f"irbatch.integrations.{name}"
-    for name in ("exact_metric", "keras", "retrieval_metric", "sentence_transformers",
+    for name in ("exact_metric", "keras", "reranking", "retrieval_metric", "sentence_transformers",
                  "torchmetrics", "transformers")
 ]  # fmt: skip
 TABLE_ROW = re.compile(r"(\S.*?)((?: +\d[\d.]*)+)")

@@ -43,11 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             say("error", str(problem))
             status = BAD_INPUT
         except BrokenPipeError:  # the reader, such as `head`, has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()
             status = 0
         except OSError as problem:  # such as a full disk behind standard output
             where = f"{problem.filename}: " if isinstance(problem.filename, str) else ""
             say("error", where + (problem.strerror or str(problem)))
+            _drop_output()
             status = FAILED
         except KeyboardInterrupt:
             say("error", "interrupted")
@@ -56,3 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if issubclass(warning.category, InputWarning):
             say("warning", str(warning.message))
     return status
+
+
+def _drop_output() -> None:
+    """Lead what is left in standard output's buffer nowhere: writing it would fail at the exit."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):  # no file is behind it
+        return

@@ -46,7 +46,7 @@ def show_p(p: float, level: float) -> str:
     What would be rounded to zero is written as less than the smallest number it could be.
 
     >>> [show_p(p, 0.05) for p in (0.25, 0.0496, 0.0501, 0.0004, 0.0, 1.0)]
-    ['0.250', '0.0496', '0.0501', '<0.001', '<0.001', '1.000']
+    ['0.250', '0.0496', '0.050', '<0.001', '<0.001', '1.000']
     """
     if math.isnan(p):
         return NOTHING
