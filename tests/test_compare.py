@@ -56,7 +56,7 @@ def test_classic_tests_are_scipys() -> None:
     wins, losses = int((a > b).sum()), int((a < b).sum())
     expected = {
         "t": stats.ttest_rel(a, b).pvalue,
-        "wilcoxon": stats.wilcoxon(a, b).pvalue,
+        "wilcoxon": stats.wilcoxon(np.round(a - b, 13)).pvalue,  # as SciPy's documentation says
         "sign": stats.binomtest(wins, wins + losses).pvalue,
     }
     for test, p in expected.items():
@@ -131,6 +131,33 @@ def test_tukey_of_two_systems_is_the_randomisation_test() -> None:
 def test_anova_of_two_systems_is_the_t_test() -> None:
     two = {name: THREE[name] for name in ("s0", "s1")}
     assert p_value(two, "anova") == pytest.approx(p_value(two, "t"), rel=1e-6)
+
+
+def precisions(*hits: int) -> irbatch.Results:
+    """Results whose P@10 are so many tenths."""
+    return irbatch.evaluate_matrix([[1] * n + [0] * (10 - n) for n in hits], "P@10")
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "t", "randomisation", "bootstrap"])
+def test_tenths_are_compared_as_tenths(test: str) -> None:
+    """0.3 - 0.2 is no larger than 0.8 - 0.7, though it is in binary."""
+    a = [8, 10, 2, 2, 8, 9, 5, 1, 9, 5, 1, 1, 4, 7, 4, 9]
+    b = [7, 10, 3, 4, 7, 10, 4, 1, 10, 6, 3, 3, 6, 9, 3, 10]
+    found = compare_results({"a": precisions(*a), "b": precisions(*b)}, test=test, draws=999)
+    scaled = np.array(b) - a
+    expected = {"wilcoxon": lambda: stats.wilcoxon(scaled).pvalue,
+                "t": lambda: stats.ttest_1samp(scaled, 0).pvalue}.get(test)  # fmt: skip
+    if expected is not None:
+        assert found.p_values[0, 0] == pytest.approx(expected(), rel=1e-10)
+    constant = compare_results(
+        {"a": precisions(*[3] * 30), "b": precisions(*[4] * 30)}, test=test, draws=999, baseline="b"
+    )
+    assert constant.p_values[0, 0] < 0.002
+    assert constant.effects[0, 0] == -math.inf
+    assert constant.failures("P@10 drops 1% p<0.05")
+    assert constant.detectable[0, 0] == 0
+    even = compare_results({"a": precisions(1, 3, 8, 6), "b": precisions(3, 1, 6, 8)}, test=test)
+    assert even.p_values[0, 0] == 1
 
 
 # ---------------------------------------------------------------- corrections
@@ -228,6 +255,30 @@ def test_power() -> None:
     )
 
 
+def test_queries_needed_where_few_are() -> None:
+    """Of a large effect too: power by the non-central t distribution."""
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        values = np.stack([random.random((30, 1)) * 0.3, 0.4 + random.random((30, 1)) * 0.5])
+        both = [irbatch.Results(each, range(30), THREE["s0"].columns[:1], THREE["s0"].counts, {})
+                for each in values]  # fmt: skip
+        found = compare_results(dict(zip("ab", both, strict=True)), test="t")
+        needed = int(found.queries_needed[0, 0])
+        shift = abs(float(found.effects[0, 0]))
+        power = {n: stats.nct.sf(stats.t.ppf(0.975, n - 1), n - 1, shift * n**0.5)
+                 for n in (needed - 1, needed)}  # fmt: skip
+        assert power[needed] >= 0.8
+        assert needed == 2 or power[needed - 1] < 0.8
+
+
+def test_groups_of_one_query_are_drawn_from_together() -> None:
+    single = {f"q{i}": str(i) for i in range(40)}
+    with pytest.warns(irbatch.InputWarning, match="one query"):
+        found = compare_results(THREE, groups=single)
+    assert found.intervals.tolist() == compare_results(THREE).intervals.tolist()
+    assert "stratified" in found.signature
+
+
 def test_groups_and_missing_queries() -> None:
     part = {f"q{i}": each for i, each in enumerate(THREE["s0"].values.tolist()) if i < 30}
     rows = irbatch.Results(np.array(list(part.values())), list(part), THREE["s0"].columns,
@@ -287,6 +338,7 @@ def test_from_files(digits: Any) -> None:
         ({"correction": None}, ("correction=None",)),
         ({"interval": "normal"}, ("interval='normal'",)),
         ({"level": 5}, ("level=5",)),
+        ({"level": 0.95}, ("level=0.95", "such as 0.05")),
         ({"level": math.nan}, ("level=nan",)),
         ({"draws": -1}, ("draws=-1",)),
         ({"draws": 1e4}, ("draws=10000.0",)),
@@ -305,7 +357,9 @@ def test_options_that_there_are_not(options: Options, facts: tuple[str, ...]) ->
 def test_systems_that_cannot_be_compared() -> None:
     first = THREE["s0"]
     other = irbatch.evaluate_matrix([[1, 0], [0, 1]], MEASURES)
-    refused(lambda: compare_results({"a": first, "b": other}), "no query in common", "'q0'", "0")
+    refused(lambda: compare_results({"a": first, "b": other}), "places", "2 and 40")
+    named = irbatch.evaluate_matrix([[1, 0], [0, 1]], MEASURES, query_ids=["x", "y"])
+    refused(lambda: compare_results({"a": first, "b": named}), "no query in common", "'q0'", "'x'")
     refused(lambda: compare_results({"a": first}), "two systems or more, not 1")
     refused(lambda: compare_results([first, other]), "different names")
     refused(lambda: compare_results(first), "several")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from irbatch.cli.evaluate import DEFAULT_MEASURES
@@ -22,6 +23,7 @@ from irbatch.settings import OPTIONS, TIES
 
 __all__ = ["GATE_FAILED", "add_compare"]
 
+WRITTEN = ("html", "latex", "csv", "json")
 PICTURES = ("svg", "png", "pdf", "eps", "jpg", "webp")
 GATE_FAILED = 3  # exit status: a condition of --fail-if holds
 
@@ -54,13 +56,13 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ties", choices=TIES, default="id")
     parser.add_argument("--format", choices=("text", "markdown", "latex", "csv", "json"),
                         default="text")  # fmt: skip
-    for form in ("html", "latex", "csv", "json"):
+    for form in WRITTEN:
         parser.add_argument(f"--{form}", metavar="FILE", help="write the report there, too")
     parser.add_argument("--plot", metavar="FILE",
                         help="draw differences on the first measure (svg, png, pdf)")  # fmt: skip
     parser.add_argument("--fail-if", dest="conditions", metavar="CONDITION", action="append",
-                        default=[], help="e.g. 'nDCG@10 drops 1%% p<0.05'; needs a "
-                        f"baseline; exit status {GATE_FAILED} if it holds")  # fmt: skip
+                        default=[], help="e.g. 'nDCG@10 drops 1%% p<0.05', p being corrected; "
+                        f"needs a baseline; exit status {GATE_FAILED} if it holds")  # fmt: skip
     parser.set_defaults(command=run_compare, parser=parser)
 
 
@@ -75,6 +77,9 @@ def run_compare(options: argparse.Namespace) -> int:
         margin=options.margin, missing=options.missing, ties=options.ties,
     )  # fmt: skip
     print(getattr(found, f"to_{options.format}")(), end="")
+    failures = [each for text in options.conditions for each in find_failures(found, text)]
+    for each in failures:  # first: a report that cannot be written must not hide it
+        print(f"irbatch: failed: {printable(each)}", file=sys.stderr)
     for form in ("html", "csv", "json"):
         if getattr(options, form) is not None:
             getattr(found, f"to_{form}")(getattr(options, form))
@@ -84,9 +89,6 @@ def run_compare(options: argparse.Namespace) -> int:
         _plot(found, options.plot)
     _note(found.missing, "left out of all")
     _note(found.unanswered, "counting 0")
-    failures = [each for text in options.conditions for each in find_failures(found, text)]
-    for each in failures:
-        print(f"irbatch: failed: {printable(each)}", file=sys.stderr)
     return GATE_FAILED if failures else 0
 
 
@@ -98,6 +100,12 @@ def _check(options: argparse.Namespace, measures: list[str]) -> None:
             raise InputError("--fail-if needs --baseline", source="baseline")
         if condition.measure not in measures:
             raise InputError(f"condition {text!r}: {condition.measure} is not compared", value=text)
+    paths = [options.qrels, *options.runs]
+    for name in (*WRITTEN, "plot"):
+        path = getattr(options, name)
+        if path is not None and (path == "-" or path in paths or Path(path).is_dir()):
+            raise InputError(f"--{name} needs a file of its own", path=path)
+        paths += [path] if path is not None else []
     if options.plot is not None:
         imported("plots", "plot", "matplotlib")
         if options.plot.rpartition(".")[2].lower() not in PICTURES:
@@ -116,5 +124,7 @@ def _plot(found: Comparison, path: str) -> None:
     from irbatch.comparing.plots import plot_forest  # for those who draw
 
     axes: Any = plot_forest(found, found.measures[0])
+    kind = path.rpartition(".")[2].lower()
+    dated = {"metadata": {"Date": None}} if kind == "svg" else {}  # the same file each time
     with replacing(path) as file:
-        axes.figure.savefig(file, format=path.rpartition(".")[2].lower(), bbox_inches="tight")
+        axes.figure.savefig(file, format=kind, bbox_inches="tight", **dated)

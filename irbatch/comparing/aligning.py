@@ -57,6 +57,11 @@ def align(results: Mapping[str, Results] | Iterable[Results]) -> Aligned:
             odd = sorted(set(each.measures) ^ set(first.measures))
             raise InputError(f"{odd[0]} was not evaluated for every system", source="results",
                              path=name)  # fmt: skip
+    lengths = {len(each.query_ids) for each in named.values()}
+    if len(lengths) > 1 and not all(each.has_ids for each in named.values()):
+        many = " and ".join(map(str, sorted(lengths)))
+        raise InputError(f"queries without ids are joined by their places, but there are {many}",
+                         source="results")  # fmt: skip
     common = [query for query in first.query_ids
               if all(query in each.rows for each in named.values())]  # fmt: skip
     if not common:
@@ -132,14 +137,14 @@ def _without_nan(
 
 
 def _settings(named: Mapping[str, Results]) -> dict[str, str]:
-    """Return the settings that all share; warn of those that differ."""
-    first, *others = (each.settings for each in named.values())
-    for each in others:
-        for name, value in each.items():
-            if first.get(name) != value and name != "order":
-                warn(f"systems were evaluated differently: {name} is {first.get(name)!r} and "
-                     f"{value!r}")  # fmt: skip
-    return first
+    """Return the settings; warn of those that differ, and tell each."""
+    joined: dict[str, str] = {}
+    for name in dict.fromkeys(name for each in named.values() for name in each.settings):
+        said = list(dict.fromkeys(each.settings.get(name, "not set") for each in named.values()))
+        joined[name] = " / ".join(said)
+        if len(said) > 1 and name != "order":
+            warn(f"systems were evaluated differently: {name} is {' and '.join(map(repr, said))}")
+    return joined
 
 
 def _samples(ids: Sequence[Any]) -> str:

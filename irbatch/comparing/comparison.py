@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.comparing.differences import paired_differences
+from irbatch.comparing.intervals import as_linear
 from irbatch.comparing.lookups import find_measure, find_system
 from irbatch.comparing.power import POWER, detectable_difference, equivalence_p, queries_needed
 from irbatch.errors import InputError
@@ -66,7 +68,7 @@ class Difference(NamedTuple):
     significant: bool
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """What `irbatch.compare` returns.
 
@@ -153,14 +155,20 @@ class Comparison:
 
     @cached_property
     def equivalent(self) -> Bools | None:
-        """Where two one-sided t-tests put the difference within the margin; None without one."""
+        """Where two one-sided t-tests put the difference within the margin; None without one.
+
+        Before any correction.
+        """
         if self.margin is None:
             return None
         return self._by_column(equivalence_p(self._columns, self.margin)) < self.level
 
     @cached_property
     def detectable(self) -> Floats:
-        """The least true difference that these queries show with a power of 0.8."""
+        """The least true difference that these queries show with a power of 0.8.
+
+        By the t-test at `level`, before correction.
+        """
         return self._by_column(detectable_difference(self._columns, self.level, POWER))
 
     @cached_property
@@ -174,14 +182,29 @@ class Comparison:
         return " | ".join(f"{name}: {value}" for name, value in self.settings.items())
 
     def caption(self) -> str:
-        """Say in a sentence how systems were compared."""
+        """Say how systems were compared, and what the means hide."""
+        compared = len(self.systems) - (self.baseline is not None)
+        systems = "1 system" if compared == 1 else f"{compared} systems"
         against = f" against {self.baseline}" if self.baseline is not None else ""
         corrected = "" if self.correction == "none" else f", {NAMES[self.correction]}"
         intervals = f"{100 * (1 - self.level):g}% {NAMES.get(self.interval, self.interval)}"
-        return (
-            f"{len(self.systems)} systems{against}, {len(self.query_ids)} queries; "
+        said = [
+            f"{systems}{against}, {len(self.query_ids)} queries; "
             f"{NAMES[self.test]}{corrected}, level {self.level:g}; {intervals} intervals."
-        )
+        ]
+        if self.margin is not None:
+            said.append(f"Equivalent: within {self.margin:g}, by two one-sided t-tests.")
+        out = {query for queries in self.missing.values() for query in queries}
+        if out:
+            said.append(f"Left out, as not all systems have them: {len(out)} queries.")
+        zeros = [f"{len(queries)} of {name}" for name, queries in self.unanswered.items()
+                 if queries]  # fmt: skip
+        if zeros:
+            said.append(f"Queries without a ranking, counting 0: {', '.join(zeros)}.")
+        return " ".join(said)
+
+    def __repr__(self) -> str:
+        return f"Comparison of {', '.join(self.systems)} on {', '.join(self.measures)}"
 
     def difference(self, a: str, b: str, measure: str) -> Difference:
         """Look up how a system compares with another on a measure.
@@ -236,12 +259,14 @@ class Comparison:
     @cached_property
     def _paired(self) -> Floats:
         """Differences by query, ``(pairs, queries, measures)``."""
-        return self._of_pairs(self.scaled, 0) - self._of_pairs(self.scaled, 1)
+        return paired_differences(self.scaled, self.pairs)
 
     @property
     def _columns(self) -> Floats:
-        """The same, ``(queries, pairs x measures)``."""
-        return np.moveaxis(self._paired, 1, 0).reshape(len(self.query_ids), -1)
+        """The same in the units of the means, ``(queries, pairs x measures)``."""
+        geometric = np.any(self.scaled != self.values, axis=(0, 1))
+        paired = paired_differences(as_linear(self.scaled, geometric), self.pairs)
+        return np.moveaxis(paired, 1, 0).reshape(len(self.query_ids), -1)
 
     def _by_column(self, columns: Floats) -> Floats:
         return columns.reshape(len(self.pairs), len(self.measures))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from irbatch.comparing.resampling import draw_means
 from irbatch.extras import imported
 
-__all__ = ["INTERVALS", "Intervals", "find_intervals"]
+__all__ = ["INTERVALS", "Intervals", "as_linear", "find_intervals"]
 
 INTERVALS = ("percentile", "bca", "t")
 
@@ -57,7 +57,7 @@ def find_intervals(
     if geometric is None:
         geometric = np.zeros(values.shape[2], bool)
     firsts, seconds = ([pair[side] for pair in pairs] for side in (0, 1))
-    apart = _linear(values, geometric)
+    apart = as_linear(values, geometric)
     apart = np.concatenate([apart, apart[firsts] - apart[seconds]])
     n = len(values)
     if kind == "t":
@@ -73,7 +73,7 @@ def find_intervals(
     return Intervals(bounds[:n], bounds[n:])
 
 
-def _linear(values: Floats, geometric: npt.NDArray[np.bool_]) -> Floats:
+def as_linear(values: Floats, geometric: npt.NDArray[np.bool_]) -> Floats:
     """Return values whose means are the geometric ones, and vary as these do (delta method)."""
     if not geometric.any():
         return values

@@ -18,6 +18,7 @@ POWER = 0.8  # the chance to find a difference that there is
 
 Floats = npt.NDArray[np.float64]
 MOST_QUERIES = 1e9
+FEW = 50  # queries up to which the usual approximation is off by one or more
 
 
 def equivalence_p(differences: Floats, margin: float) -> Floats:
@@ -68,13 +69,26 @@ def queries_needed(differences: Floats, level: float, power: float = POWER) -> F
     needed = np.full(mean.shape, 2.0)
     for _ in range(50):  # the t distribution depends on the number; a few rounds settle it
         freedom = np.clip(needed, 2, MOST_QUERIES) - 1
-        before, needed = (
-            needed,
-            np.maximum(np.ceil((_reach(freedom, level, power) * ratio) ** 2), 2),
-        )
+        before = needed
+        needed = np.maximum(np.ceil((_reach(freedom, level, power) * ratio) ** 2), 2)
         if (before == needed).all():
             break
+    # What that leaves of few queries is found by the exact power.
+    few = needed < FEW
+    needed[few] = 2.0
+    while (short := few & (_power(needed, ratio, level) < power)).any():
+        needed[short] += 1
     return needed
+
+
+def _power(queries: Floats, ratio: Floats, level: float) -> Floats:
+    """Return the power of the two-sided t-test: by the non-central t distribution."""
+    stats = _stats()
+    queries = np.minimum(queries, FEW)
+    shift = np.sqrt(queries) / np.where(ratio > 0, ratio, 1.0)
+    edge = stats.t.ppf(1 - level / 2, queries - 1)
+    found: Floats = stats.nct.sf(edge, queries - 1, shift)
+    return np.where(ratio > 0, found, 1.0)
 
 
 def _reach(freedom: Any, level: float, power: float) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.comparing.differences import paired_differences
 from irbatch.comparing.resampling import (
     ROUNDING,
     draw_means,
@@ -51,8 +52,8 @@ class Sample:
 
     def differences(self) -> Floats:
         """Return the first system's values less the second's, ``(queries, pairs, measures)``."""
-        first, second = (self.values[[pair[side] for pair in self.pairs]] for side in (0, 1))
-        return np.ascontiguousarray(np.moveaxis(first - second, 1, 0))
+        differences = paired_differences(self.values, self.pairs)
+        return np.ascontiguousarray(np.moveaxis(differences, 1, 0))
 
     def flat(self) -> Floats:
         """Return them ``(queries, pairs x measures)``."""

@@ -46,11 +46,12 @@ class _Options:
                 raise InputError(f"{name}={given!r} must be one of {choices}", value=given)
         for name, least in (("draws", 1), ("seed", 0)):
             given = getattr(self, name)
-            if not isinstance(given, int) or isinstance(given, bool) or given < least:
+            if not isinstance(given, int | np.integer) or isinstance(given, bool) or given < least:
                 raise InputError(f"{name}={given!r} must be a whole number of at least {least}",
                                  value=given)  # fmt: skip
-        if not _is_number(self.level) or not 0 < self.level < 1:
-            raise InputError(f"level={self.level!r} must be between 0 and 1", value=self.level)
+        if not _is_number(self.level) or not 0 < self.level <= 0.5:
+            raise InputError(f"level={self.level!r} must be above 0 and at most 0.5, such as 0.05",
+                             value=self.level)  # fmt: skip
         if self.margin is not None and (
             not _is_number(self.margin) or not 0 < self.margin < np.inf
         ):
@@ -145,7 +146,7 @@ def compare_results(
 
 def _compare(aligned: Aligned, options: _Options, groups: Mapping[Any, str] | None) -> Comparison:
     members = _members(aligned.query_ids, groups)
-    strata = [np.array(rows) for rows in members.values()] if members else None
+    strata = _strata(members)
     whole = _make(aligned, options, strata)
     for name, rows in members.items():
         if len(rows) < 2:
@@ -177,7 +178,8 @@ def _make(aligned: Aligned, options: _Options, strata: Sequence[Any] | None) -> 
         test=options.test,
         correction=correction,
         level=options.level,
-        intervals=options.interval,
+        intervals=options.interval + (", stratified by group" if strata is not None else ""),
+        **({} if options.margin is None else {"margin": f"{options.margin:g}, not corrected"}),
         draws=f"{options.draws}, seed {options.seed}",
     )
     arrays: dict[str, Any] = {
@@ -249,6 +251,21 @@ def _members(queries: Sequence[Any], groups: Mapping[Any, str] | None) -> dict[s
             raise InputError("it has no group", source="groups", query=query)
         members.setdefault(str(groups[query]), []).append(row)
     return members
+
+
+def _strata(members: Mapping[str, list[int]]) -> list[npt.NDArray[np.intp]] | None:
+    """Return the groups that the bootstrap draws from: those of one query are one together.
+
+    One query drawn from one would say that there is no chance in it.
+    """
+    several = [np.array(rows) for rows in members.values() if len(rows) > 1]
+    single = [row for rows in members.values() if len(rows) == 1 for row in rows]
+    if len(single) == 1 and several:
+        largest = max(range(len(several)), key=lambda i: several[i].size)
+        several[largest] = np.append(several[largest], single)
+    elif single:
+        several.append(np.array(single))
+    return several or None
 
 
 def _is_number(value: object) -> bool:
