@@ -38,7 +38,7 @@ class Listed:
 
     Args:
         starts: int64 ``(queries + 1,)``, where each query's begin and end.
-        columns: int64 ``(listed,)``, ascending within a query.
+        columns: int64 ``(listed,)``, in any order within a query.
         grades: float64 ``(listed,)``.
     """
 
@@ -53,14 +53,12 @@ class Listed:
 
     @classmethod
     def of(cls, rows: Ints, columns: Ints, grades: Any, n_rows: int) -> Listed:
-        """Sort cells by row and column; those of grade 0 are left out."""
+        """Sort cells by row; those of grade 0 are left out."""
         kept = np.asarray(grades) != 0
         if not kept.all():
             rows, columns, grades = rows[kept], columns[kept], grades[kept]
-        widest = int(columns.max(initial=0)) + 1
-        keys = rows * widest + columns
-        if (keys[1:] < keys[:-1]).any():
-            order = np.argsort(keys, kind="stable")
+        if (rows[1:] < rows[:-1]).any():
+            order = np.argsort(rows, kind="stable")
             rows, columns, grades = rows[order], columns[order], grades[order]
         counts = np.bincount(rows, minlength=n_rows)
         return cls(ends_of(counts), columns, np.asarray(grades, np.float64))
