@@ -14,7 +14,7 @@ from irbatch.errors import InputError
 from irbatch.evaluate import Cutoffs, Wishes
 from irbatch.results import Results, join_results
 from irbatch.score_evaluator import ScoreEvaluator, list_query_ids, plan_measures
-from irbatch.settings import Settings
+from irbatch.settings import Settings, check_choice
 
 __all__ = ["evaluate_embeddings"]
 
@@ -70,9 +70,7 @@ def evaluate_embeddings(
       RR  0.7500
     """
     plan = plan_measures(relevance, measures, cutoffs)
-    if similarity not in SIMILARITIES:
-        choices = ", ".join(map(repr, SIMILARITIES))
-        raise InputError(f"similarity={similarity!r} must be one of {choices}", value=similarity)
+    check_choice("similarity", similarity, SIMILARITIES)
     settings = Settings(no_relevant=no_relevant)
     scored_by = "cosine of embeddings" if similarity == "cosine" else "product of embeddings"
     evaluator = ScoreEvaluator(plan, settings, ties, threads, scored_by)
@@ -84,6 +82,7 @@ def evaluate_embeddings(
     per_query = {"relevance": relevance, "positives": positives, "exclude": exclude,
                  "n_relevant": n_relevant}  # fmt: skip
     _check_rows(per_query, pair.shape)
+    per_query = {name: _as_rows(given) for name, given in per_query.items()}
     parts = []
     for rows in pair.blocks():
         some = {name: _take(given, rows, pair.shape) for name, given in per_query.items()}
@@ -218,6 +217,13 @@ def _check_rows(per_query: Mapping[str, Any], shape: tuple[int, int]) -> None:
             raise InputError(f"{has} for {shape[0]} queries and {shape[1]} documents", source=name)
 
 
+def _as_rows(given: Any) -> Any:
+    """Return sparse matrices in a form that rows can be taken from."""
+    if not is_sparse(given):
+        return given
+    return given.to_sparse_coo() if is_tensor(given) else given.tocsr()
+
+
 def _take(given: Any, rows: slice, shape: tuple[int, int]) -> Any:
     """Return what is said of some queries."""
     if isinstance(given, str):
@@ -226,6 +232,7 @@ def _take(given: Any, rows: slice, shape: tuple[int, int]) -> Any:
         return given
     if given is None or (rows.start == 0 and rows.stop == shape[0]):
         return given
-    if is_sparse(given):
-        return given.tocsr()[rows] if not is_tensor(given) else given.to_dense()[rows]
+    if is_sparse(given) and is_tensor(given):
+        places = sys.modules["torch"].arange(rows.start, rows.stop, device=given.device)
+        return given.index_select(0, places)
     return given[rows]

@@ -20,7 +20,7 @@ from irbatch.runs import Run
 from irbatch.settings import Progress, Settings
 from irbatch.tables.exports import Tabular
 
-__all__ = ["evaluate", "evaluate_runs", "name_runs"]
+__all__ = ["as_qrels", "as_run", "evaluate", "evaluate_runs", "name_runs"]
 
 Tables = Tabular | npt.NDArray[np.void]
 # What names of files end in that is no part of a system's name.
@@ -109,7 +109,7 @@ def evaluate(
         max_depth=max_depth,
     )
     plan = Plan(parse_measures(measures, cutoffs), settings.open_parameters())
-    judged = _as_qrels(qrels)
+    judged = as_qrels(qrels)
     if isinstance(run, str | os.PathLike):
         from irbatch.streaming import evaluate_file  # costs a tenth of importing irbatch
 
@@ -119,7 +119,7 @@ def evaluate(
         run = found
     elif order_by != "score":
         raise InputError("order_by= is for files, which have ranks and scores", value=order_by)
-    ranked = _as_run(run)
+    ranked = as_run(run)
     return evaluate_blocks(
         plan,
         judged,
@@ -159,7 +159,7 @@ def evaluate_runs(
     >>> {name: results["RR"] for name, results in evaluate_runs(qrels, runs, "RR").items()}
     {'good': 1.0, 'bad': 0.5}
     """
-    prepared = _as_qrels(qrels)
+    prepared = as_qrels(qrels)
     wanted = parse_measures(measures, cutoffs)
     results = {}
     for name, run in name_runs(runs).items():
@@ -169,7 +169,8 @@ def evaluate_runs(
     return results
 
 
-def _as_qrels(qrels: Judgments) -> Qrels:
+def as_qrels(qrels: Judgments) -> Qrels:
+    """Return judgments, whatever they come as."""
     if isinstance(qrels, Qrels):
         return qrels
     if isinstance(qrels, str | os.PathLike):
@@ -181,14 +182,15 @@ def _as_qrels(qrels: Judgments) -> Qrels:
     return Qrels.from_table(qrels)
 
 
-def _as_run(run: Rankings) -> Run:
+def as_run(run: Rankings, name: str | None = None) -> Run:
+    """Return rankings, whatever they come as; `name` is for those that bring none."""
     if isinstance(run, Run):
         return run
     if isinstance(run, str | os.PathLike):
         return read_run(run)
     if isinstance(run, Qrels):
         raise InputError("Qrels are given where a run belongs: first qrels, then run")
-    return Run(run) if isinstance(run, Mapping) else Run.from_table(run)
+    return Run(run, name) if isinstance(run, Mapping) else Run.from_table(run, name=name)
 
 
 def name_runs(runs: Mapping[str, Rankings] | Iterable[Rankings]) -> dict[str, Rankings]:

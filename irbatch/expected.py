@@ -19,6 +19,7 @@ from irbatch.listed import ListedMatrix
 from irbatch.matrix import NEGATIVE, PAD, RelevanceMatrix, Ties
 from irbatch.prefix import PrefixStatistics, Scan, ScanRequest
 from irbatch.scan import choose_blank, find_lowest_relevant, tabulate_gains
+from irbatch.texts import ends_of, row_numbers
 
 __all__ = ["Expected", "ExpectedStatistics", "expect"]
 
@@ -87,15 +88,15 @@ class ExpectedStatistics(PrefixStatistics):
         return np.where(self.cutoff < self.relevant, self.hits, of_all)
 
 
-def expect(matrix: RelevanceMatrix, request: ScanRequest, scanned: Scan) -> Expected:
+def expect(matrix: RelevanceMatrix, ties: Ties, request: ScanRequest, scanned: Scan) -> Expected:
     """Compute the expected statistics of a block's queries with ties.
 
     Args:
-        matrix: a block of queries; it has ties.
+        matrix: a block of queries.
+        ties: its ties, at least one.
         request: what was scanned for.
         scanned: what the scan of the block returned.
     """
-    ties = matrix.ties if matrix.ties is not None else Ties(*(np.empty(0, np.int64),) * 3)
     rows, tie_starts = np.unique(ties.rows, return_index=True)
     lowest_relevant = find_lowest_relevant(matrix.levels, request)
     gains = tabulate_gains(matrix.levels, request)
@@ -140,10 +141,9 @@ def expect(matrix: RelevanceMatrix, request: ScanRequest, scanned: Scan) -> Expe
 def _listing(matrix: RelevanceMatrix, rows: Ints, blank: int) -> tuple[Ints, Ints, Ints]:
     """List the documents of some rows that are not blank: where each row's begin, ranks, codes."""
     if isinstance(matrix, ListedMatrix) and blank == 0:
-        counts = (matrix.starts[1:] - matrix.starts[:-1])[rows]
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        picks = np.arange(starts[-1]) + np.repeat(matrix.starts[rows] - starts[:-1], counts)
-        return starts, matrix.ranks[picks], matrix.listed[picks]
+        counts = np.diff(matrix.starts)[rows]
+        picks = row_numbers(matrix.starts[rows], counts)
+        return ends_of(counts), matrix.ranks[picks], matrix.listed[picks]
     codes = matrix.codes[rows]
     owners, places = np.nonzero((codes != blank) & (codes != PAD))
     starts = np.searchsorted(owners, np.arange(rows.size + 1))

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from irbatch.errors import LISTED_PROBLEMS, InputError, raise_problems
 from irbatch.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, number_problem
-from irbatch.tables.table import Table, row_numbers
+from irbatch.tables.table import Table
+from irbatch.texts import row_numbers
 
 __all__ = ["DocumentLists", "read_column", "read_documents", "read_grades"]
 

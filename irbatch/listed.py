@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.matrix import PAD, RelevanceMatrix, Ties, code_dtype, padded_depth
+from irbatch.texts import owners_of
 
 __all__ = ["ListedMatrix"]
 
@@ -57,7 +58,7 @@ class ListedMatrix(RelevanceMatrix):
         dtype = code_dtype(self.levels.size)
         codes = np.zeros((self.retrieved.size, self.depth), dtype)
         codes[np.arange(self.depth) >= self.retrieved[:, None]] = PAD
-        owners = np.repeat(np.arange(self.retrieved.size), np.diff(self.starts))
+        owners = owners_of(self.starts)
         codes[owners, self.ranks - 1] = self.listed
         return codes
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from irbatch.words import many
+
 __all__ = ["Column", "Counts", "Means"]
 
 SHOWN_DIGITS = 4
@@ -147,7 +149,7 @@ class Means:
         named = f" of {self.name!r}" if self.name else ""
         shown = self.measures[:SHOWN_MEASURES]
         width = max(map(len, shown), default=0)
-        size = f"{_many(self.counts.queries, 'query')}, {_many(len(self._measures), 'measure')}"
+        size = f"{many(self.counts.queries, 'query')}, {many(len(self._measures), 'measure')}"
         lines = [f"{type(self).__name__}{named}: {size}"]
         lines += [f"  {name:{width}}  {self.shown(name)}" for name in shown]
         if len(self._measures) > len(shown):
@@ -161,7 +163,7 @@ class Means:
             f"<tr><th style='text-align:left'>{escape(name)}</th><td>{self.shown(name)}</td></tr>"
             for name in self.measures
         )
-        caption = escape(f"{self.name or 'Results'}: {_many(self.counts.queries, 'query')}")
+        caption = escape(f"{self.name or 'Results'}: {many(self.counts.queries, 'query')}")
         notes = "".join(f"<div>{escape(note)}</div>" for note in self.notes())
         return (
             f"<table><caption>{caption}</caption>{rows}</table>{notes}"
@@ -189,7 +191,7 @@ class Means:
             (counts.no_relevant, "without relevant documents"),
             (counts.tied, "with ties that matter"),
         ]
-        return [f"{_many(number, 'query')} {what}" for number, what in said if number]
+        return [f"{many(number, 'query')} {what}" for number, what in said if number]
 
     def _find(self, name: str | Column) -> int:
         column = self._column_of(str(name))
@@ -206,10 +208,3 @@ class Means:
 
     def _aggregate(self, column: int) -> float:
         return self._means[column]
-
-
-def _many(number: int, noun: str) -> str:
-    """Count in words: ``1 query``, ``2 queries``."""
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number} {noun.removesuffix('y')}ies" if noun.endswith("y") else f"{number} {noun}s"

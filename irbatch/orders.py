@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from irbatch.matrix import BLOCK_BYTES, RelevanceMatrix
 
-__all__ = ["DRAWS", "MOST_ORDERS", "OrdersOfRow", "orders_of"]
+__all__ = ["DRAWS", "MOST_ORDERS", "orders_of"]
 
 MOST_ORDERS = math.factorial(7)  # of a query: so many are all tried
 DRAWS = 1000  # or a few more, of a query that has more orders
@@ -25,23 +25,15 @@ SEED = 20081  # the same draws for a query wherever it stands
 Codes = npt.NDArray[np.signedinteger]
 
 
-class OrdersOfRow:
-    """The orders of one query.
-
-    Args:
-        row: its row in the block.
-        matrices: relevance matrices whose rows are its orders, each as likely as any other.
-    """
-
-    def __init__(self, row: int, matrices: Iterator[RelevanceMatrix]) -> None:
-        self.row, self.matrices = row, matrices
-
-
-def orders_of(matrix: RelevanceMatrix) -> Iterator[OrdersOfRow]:
+def orders_of(matrix: RelevanceMatrix) -> Iterator[tuple[int, Iterator[RelevanceMatrix]]]:
     """Give every query with ties its orders: all that differ, or a thousand drawn from them.
 
     Args:
         matrix: a block of queries.
+
+    Yields:
+        Its row in the block; and relevance matrices whose rows are its orders, each as likely as
+        any other.
     """
     if matrix.ties is None:
         return
@@ -54,7 +46,7 @@ def orders_of(matrix: RelevanceMatrix) -> Iterator[OrdersOfRow]:
                 matrix.ties.begins[first:last], matrix.ties.ends[first:last], strict=True
             )
         ]
-        yield OrdersOfRow(row, _matrices(matrix, row, spans))
+        yield row, _matrices(matrix, row, spans)
 
 
 def _matrices(
@@ -64,9 +56,6 @@ def _matrices(
     codes = matrix.codes[row]
     # Sorted, so that the draws don't depend on the order that the block happens to have.
     tied = [np.sort(codes[span]) for span in spans]
-    ranking = codes.copy()
-    for span, each in zip(spans, tied, strict=True):
-        ranking[span] = each
     counts = [_count_orders(each) for each in tied]
     if math.prod(counts) <= MOST_ORDERS:
         number = math.prod(counts)

@@ -21,8 +21,8 @@ from irbatch.judgments import (
 )
 from irbatch.matrix import NEGATIVE
 from irbatch.tables.exports import Exports
-from irbatch.tables.table import Documents, Table, row_numbers
-from irbatch.texts import Texts, ends_of
+from irbatch.tables.table import Documents, Table
+from irbatch.texts import Texts, ends_of, row_numbers
 
 if TYPE_CHECKING:
     from irbatch.tables.rows import Rows

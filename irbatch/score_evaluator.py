@@ -21,8 +21,9 @@ from irbatch.pack.counting import count_candidates
 from irbatch.pack.on_accelerator import count_on_accelerator
 from irbatch.pack.relevance import Listed, check_listed, read_labels, read_positives
 from irbatch.pack.scores import Keys, Ranked, pack_candidates, rank_candidates
+from irbatch.pack.ties import BY_ID
 from irbatch.results import EMPTY, NO_RELEVANT, TIED, Results, mark_queries
-from irbatch.settings import Settings, check_ties
+from irbatch.settings import Settings, check_option
 
 __all__ = ["ScoreEvaluator", "list_query_ids", "plan_measures"]
 
@@ -65,7 +66,7 @@ class ScoreEvaluator:
         threads: int | None,
         scored_by: str = "score",
     ) -> None:
-        check_ties(ties)
+        check_option("ties", ties)
         self.plan, self.settings, self.ties, self.threads = plan, settings, ties, threads
         self._scored_by = scored_by
 
@@ -128,7 +129,7 @@ class ScoreEvaluator:
             what = "neither is given" if relevance is None else "both are given"
             raise InputError(f"say what is relevant by labels or by positives=: {what}",
                              source="relevance")  # fmt: skip
-        if (self.ties in ("id", "id_ascending")) != (document_ids is not None):
+        if (self.ties in BY_ID) != (document_ids is not None):
             what = "are for ties='id' or 'id_ascending'" if document_ids is not None else (
                 f"are needed for ties={self.ties!r}")  # fmt: skip
             raise InputError(what, source="document_ids")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from irbatch.measures import REL, VERSIONS
 from irbatch.ranking import SCORE_DTYPES
 from irbatch.version import __version__
 
-__all__ = ["TIES", "Progress", "Settings", "check_option", "check_ties"]
+__all__ = ["TIES", "Progress", "Settings", "check_choice", "check_option"]
 
 Progress = Callable[[int, int], object]
 """Called with the number of queries done and the number there are."""
@@ -142,22 +142,21 @@ class Settings:
         return f"{first}, {then.get(self.ties, f'ties: {self.ties}')}"
 
 
-def check_ties(ties: object) -> None:
-    """Refuse what is no policy for ties.
-
-    Raises:
-        InputError: naming those there are.
-    """
-    check_option("ties", ties)
-
-
 def check_option(name: str, value: object) -> None:
     """Refuse a value that an option doesn't have.
 
     Raises:
         InputError: naming those that it has.
     """
-    options = OPTIONS[name]
+    check_choice(name, value, OPTIONS[name])
+
+
+def check_choice(name: str, value: object, options: Iterable[Any]) -> None:
+    """Refuse a value that is none of some options.
+
+    Raises:
+        InputError: naming them.
+    """
     plain = value is None or isinstance(value, str | int | float)  # not an array of answers
     if not plain or not any(value is each or value == each for each in options):
         choices = ", ".join(map(repr, options))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from irbatch.jit import as_input
 
-__all__ = ["NO_TEXTS", "Texts", "ends_of"]
+__all__ = ["NO_TEXTS", "Texts", "ends_of", "owners_of", "row_numbers"]
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -83,6 +83,17 @@ def ends_of(sizes: npt.NDArray[np.int64] | Iterable[int]) -> Ints:
     ends = np.zeros(sizes.size + 1, np.int64)
     np.cumsum(sizes, out=ends[1:])
     return ends
+
+
+def row_numbers(begins: Ints, sizes: Ints) -> Ints:
+    """List the places of things that begin at some places, one thing's after the other's."""
+    starts = ends_of(sizes)
+    return np.arange(starts[-1]) + np.repeat(begins - starts[:-1], sizes)
+
+
+def owners_of(starts: Ints) -> Ints:
+    """Return which of the things that begin and end at `starts` each place belongs to."""
+    return np.repeat(np.arange(starts.size - 1), np.diff(starts))
 
 
 NO_TEXTS = Texts(np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.int32))

@@ -20,7 +20,7 @@ FRAMEWORKS = (
 # Every room and its floor; a room imports from its own floor or lower ones.
 FLOORS = {
     "arrays": 0, "arrow": 0, "errors": 0, "exact_sums": 0, "extras": 0, "files": 0, "ids": 0,
-    "jit": 0, "numbers": 0, "texts": 0, "threads": 0, "version": 0,
+    "jit": 0, "numbers": 0, "texts": 0, "threads": 0, "version": 0, "words": 0,
     "judgments": 1, "listed": 1, "matrix": 1, "means": 1, "qrels": 1, "ranking": 1, "runs": 1,
     "tables": 1,
     "expected": 2, "judged": 2, "orders": 2, "prefix": 2, "results": 2, "scan": 2,

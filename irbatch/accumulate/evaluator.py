@@ -17,7 +17,7 @@ from irbatch.means import Means
 from irbatch.measures import Plan, parse_measures
 from irbatch.results import Results
 from irbatch.score_evaluator import ScoreEvaluator, list_query_ids
-from irbatch.settings import Settings, check_ties
+from irbatch.settings import Settings, check_choice, check_option
 from irbatch.threads import check_threads
 
 __all__ = ["BatchEvaluator"]
@@ -67,12 +67,10 @@ class BatchEvaluator:
         repeated: str = "error",
         threads: int | None = None,
     ) -> None:
-        check_ties(ties)
+        check_option("ties", ties)
         check_threads(threads)
-        for name, given, options in (("keep", keep, KEEP), ("repeated", repeated, REPEATED)):
-            if given not in options:
-                choices = ", ".join(map(repr, options))
-                raise InputError(f"{name}={given!r} must be one of {choices}", value=given)
+        check_choice("keep", keep, KEEP)
+        check_choice("repeated", repeated, REPEATED)
         parsed = parse_measures(measures, cutoffs)
         self._settings = Settings(no_relevant=no_relevant)
         self._scores = ScoreEvaluator(Plan(parsed), self._settings, ties, threads)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from irbatch.cli.evaluate import DEFAULT_MEASURES
-from irbatch.cli.text import printable
 from irbatch.comparing import Comparison, compare
 from irbatch.comparing.corrections import CORRECTIONS
 from irbatch.comparing.gate import find_failures, parse_condition
@@ -20,6 +19,7 @@ from irbatch.extras import imported
 from irbatch.files import replacing, write_text
 from irbatch.measures import parse_measures
 from irbatch.settings import OPTIONS, TIES
+from irbatch.words import many, printable
 
 __all__ = ["GATE_FAILED", "add_compare"]
 
@@ -115,9 +115,11 @@ def _check(options: argparse.Namespace, measures: list[str]) -> None:
 
 def _note(missing: Mapping[str, Sequence[object]], what: str) -> None:
     for name, queries in missing.items():
-        many = "1 query" if len(queries) == 1 else f"{len(queries)} queries"
         if queries:
-            print(f"note: {printable(name)}: {many} missing, {what}", file=sys.stderr)
+            print(
+                f"note: {printable(name)}: {many(len(queries), 'query')} missing, {what}",
+                file=sys.stderr,
+            )
 
 
 def _plot(found: Comparison, path: str) -> None:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from irbatch.words import printable
+
 __all__ = ["printable", "say"]
-
-
-def printable(text: str) -> str:
-    r"""Show control characters, such as a terminal's escapes in an id, as ``\x1b``."""
-    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def say(what: str, text: str) -> None:

@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from irbatch.comparing.lookups import find_system, query_differences
-from irbatch.comparing.rankings import as_qrels, as_run, order_documents
+from irbatch.comparing.rankings import order_documents
 from irbatch.errors import InputError, shown
-from irbatch.evaluate import Cutoffs, Judgments, Rankings, Wishes, evaluate_runs, name_runs
+from irbatch.evaluate import (
+    Cutoffs,
+    Judgments,
+    Rankings,
+    Wishes,
+    as_qrels,
+    as_run,
+    evaluate_runs,
+    name_runs,
+)
 from irbatch.measures import Measure, measure, parse_measures
 from irbatch.results import MISSING, Results
 

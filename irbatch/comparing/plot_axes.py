@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from irbatch.comparing.report.names import printable
 from irbatch.errors import InputError, shown
 from irbatch.extras import imported
 from irbatch.results import Results
+from irbatch.words import printable
 
 __all__ = [
     "BETTER",

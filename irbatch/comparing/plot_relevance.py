@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.comparing.plot_axes import Axes, add_legend, check_axes, new_axes, shorten, tidy
-from irbatch.comparing.rankings import as_qrels, as_run
 from irbatch.errors import InputError
-from irbatch.evaluate import Judgments, Rankings
+from irbatch.evaluate import Judgments, Rankings, as_qrels, as_run
 from irbatch.extras import imported
 from irbatch.matrix import NEGATIVE, PAD, UNJUDGED, RelevanceMatrix
 from irbatch.measures import check_cutoff

@@ -26,6 +26,7 @@ from irbatch.comparing.plot_axes import (
 from irbatch.comparing.plot_relevance import plot_relevance
 from irbatch.comparing.plot_results import plot_cutoffs, plot_precision_recall
 from irbatch.errors import InputError, shown
+from irbatch.words import many
 
 if TYPE_CHECKING:
     from irbatch.comparing.comparison import Comparison
@@ -103,7 +104,7 @@ def plot_differences(
         ax.set_xticks([])
         _name_extremes(ax, ids, heights, labelled)
     ax.set_xlim(-0.6, heights.size - 0.4)
-    ax.set_xlabel(f"{_many(heights.size)}, ordered by difference")
+    ax.set_xlabel(f"{many(heights.size, 'query')}, ordered by difference")
     ax.set_ylabel(f"difference in {name}")
     one, other = shorten([a, b])
     told = f"{_tell_wins(heights)}; mean {_signed(mean)} (dashed)"
@@ -154,7 +155,7 @@ def plot_scores(comparison: Comparison, measure: str, *, ax: Axes | None = None)
         _draw_box(ax, values[system], row)
     ax.set_yticks(range(len(names)), [names[system] for system in order.tolist()])
     ax.set_ylim(len(names) - 0.4, -0.6)
-    ax.set_xlabel(f"{comparison.measures[column]}, {_many(values.shape[1])}")
+    ax.set_xlabel(f"{comparison.measures[column]}, {many(values.shape[1], 'query')}")
     ax.set_title("box: quartiles and median; whiskers: 5–95 %; diamond: mean", loc="left",
                  fontsize=9, color=MUTED)  # fmt: skip
     tidy(ax, "x")
@@ -234,10 +235,6 @@ def _check_count(count: Any, name: str) -> None:
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < least:
         raise InputError(f"{name}={shown(count)} must be a whole number of at least {least}",
                          value=count)  # fmt: skip
-
-
-def _many(queries: int) -> str:
-    return "1 query" if queries == 1 else f"{queries} queries"
 
 
 def _tell_wins(differences: Floats) -> str:

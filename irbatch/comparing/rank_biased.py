@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.comparing.rankings import as_run, order_documents
+from irbatch.comparing.rankings import order_documents
 from irbatch.errors import InputError, shown
-from irbatch.evaluate import Rankings
+from irbatch.evaluate import Rankings, as_run
 from irbatch.ids import kinds_of, same_kind
 from irbatch.jit import kernel
 from irbatch.texts import ends_of

@@ -1,8 +1,7 @@
-"""Judgments and rankings as callers give them, and rankings in the order of evaluation."""
+"""Rankings in the order of evaluation."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,43 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.errors import InputError
-from irbatch.evaluate import Judgments, Rankings
-from irbatch.formats import read_qrels, read_run
 from irbatch.numbers import NUMBER_ERRORS, as_floats, number_problem
-from irbatch.qrels import Qrels
-from irbatch.runs import Run
 
-__all__ = ["as_qrels", "as_run", "order_documents"]
-
-
-def as_qrels(qrels: Judgments) -> Qrels:
-    """Return judgments, whatever they come as, see `irbatch.evaluate`.
-
-    Raises:
-        InputError: as reading them does, and for a run in their place.
-    """
-    if isinstance(qrels, Qrels):
-        return qrels
-    if isinstance(qrels, Run):
-        raise InputError("a Run is given where judgments belong")
-    if isinstance(qrels, str | os.PathLike):
-        return read_qrels(qrels)
-    return Qrels(qrels) if isinstance(qrels, Mapping) else Qrels.from_table(qrels)
-
-
-def as_run(run: Rankings, name: str | None = None) -> Run:
-    """Return rankings, whatever they come as, see `irbatch.evaluate`.
-
-    Raises:
-        InputError: as reading them does, and for judgments in their place.
-    """
-    if isinstance(run, Run):
-        return run
-    if isinstance(run, Qrels):
-        raise InputError("Qrels are given where a run belongs")
-    if isinstance(run, str | os.PathLike):
-        return read_run(run)
-    return Run(run, name) if isinstance(run, Mapping) else Run.from_table(run, name=name)
+__all__ = ["order_documents"]
 
 
 def order_documents(

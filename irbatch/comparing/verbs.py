@@ -18,6 +18,7 @@ from irbatch.comparing.significance import FAMILY_WISE, TESTS, Sample, p_values
 from irbatch.errors import InputError, warn
 from irbatch.evaluate import Cutoffs, Judgments, Rankings, Wishes, evaluate_runs
 from irbatch.results import Results
+from irbatch.settings import check_choice
 
 __all__ = ["compare", "compare_results"]
 
@@ -38,12 +39,9 @@ class _Options:
     margin: float | None
 
     def __post_init__(self) -> None:
-        for name, options in (("test", TESTS), ("correction", CORRECTIONS),
-                              ("interval", INTERVALS)):  # fmt: skip
-            given = getattr(self, name)
-            if not isinstance(given, str) or given not in options:
-                choices = ", ".join(map(repr, options))
-                raise InputError(f"{name}={given!r} must be one of {choices}", value=given)
+        check_choice("test", self.test, TESTS)
+        check_choice("correction", self.correction, CORRECTIONS)
+        check_choice("interval", self.interval, INTERVALS)
         for name, least in (("draws", 1), ("seed", 0)):
             given = getattr(self, name)
             if not isinstance(given, int | np.integer) or isinstance(given, bool) or given < least:

@@ -25,8 +25,8 @@ from irbatch.formats.kernels import (
     Parsed,
 )
 from irbatch.formats.lines import Rows, read_number
-from irbatch.tables.table import Table, row_numbers
-from irbatch.texts import Texts, ends_of
+from irbatch.tables.table import Table
+from irbatch.texts import Texts, ends_of, row_numbers
 
 __all__ = ["Piece", "assemble"]
 

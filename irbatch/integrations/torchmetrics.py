@@ -173,13 +173,10 @@ class RankingMetric(ExactMetric):
             })  # fmt: skip
             rows = np.delete(rows, first, axis=0)
 
-    def _check_ids(self, query_ids: Any) -> list[int] | None:
+    def _check_ids(self, query_ids: Any) -> Any:
         """Return the ids of the queries, where they are looked at."""
         if self._keep != "queries":
-            if query_ids is not None:
-                raise InputError("sums cannot tell a query that comes again: keep='queries', or "
-                                 "leave the ids out", source="query_ids")  # fmt: skip
-            return None
+            return query_ids  # which the evaluator refuses
         if query_ids is None:
             raise InputError("keep='queries' needs the id of each query", source="query_ids")
         ids = list_query_ids(query_ids) or []

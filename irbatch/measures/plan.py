@@ -98,7 +98,7 @@ class Plan:
                 scanned = scan(matrix, self._request, threads)
             self._from_prefixes(self._of_prefixes, scanned, values)
             if matrix.ties is not None and matrix.ties.rows.size:
-                expected = expect(matrix, self._request, scanned)
+                expected = expect(matrix, matrix.ties, self._request, scanned)
                 of_tied = np.empty((expected.rows.size, len(self.measures)))
                 self._from_prefixes(self._linear, expected, of_tied)
                 positions = [position for group in self._linear for position in group.positions]
@@ -141,9 +141,9 @@ class Plan:
         plan, positions = self._by_order
         if not positions:
             return
-        for orders in orders_of(matrix):
-            of_each = [plan.values(some, threads=threads) for some in orders.matrices]
-            values[orders.row, positions] = np.concatenate(of_each).mean(axis=0)
+        for row, orders in orders_of(matrix):
+            of_each = [plan.values(some, threads=threads) for some in orders]
+            values[row, positions] = np.concatenate(of_each).mean(axis=0)
 
     @functools.cached_property
     def _by_order(self) -> tuple[Plan, list[int]]:

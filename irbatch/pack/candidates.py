@@ -12,7 +12,7 @@ from irbatch.arrays import is_on_accelerator, is_sparse, to_numpy
 from irbatch.errors import InputError
 from irbatch.pack.relevance import Listed, read_cells, read_columns
 from irbatch.pack.rows import check_queries
-from irbatch.texts import ends_of
+from irbatch.texts import ends_of, owners_of
 
 __all__ = ["Candidates", "Excluded"]
 
@@ -182,14 +182,15 @@ class Candidates:
         there = None if self.there is None else np.ascontiguousarray(self.there[start:stop])
         return np.ascontiguousarray(part), there
 
-    def is_candidate(self, row: int) -> Bools:
-        """Tell which cells of a row are candidates, bool ``(candidates,)``."""
-        there: Bools = np.arange(self.shape[1]) < self.widths[row]
+    def are_candidates(self, start: int, stop: int) -> Bools:
+        """Tell which cells of some rows are candidates, bool ``(rows, candidates)``."""
+        there: Bools = np.arange(self.shape[1]) < self.widths[start:stop, None]
         if self.there is not None:
-            there &= self.there[row]
+            there &= self.there[start:stop]
         if self.excluded is not None:
             starts, columns = self.excluded
-            there[columns[starts[row] : starts[row + 1]]] = False
+            out = slice(int(starts[start]), int(starts[stop]))
+            there[owners_of(starts[start : stop + 1]), columns[out]] = False
         return there
 
     def _as_mask(self, mask: Any, name: str) -> Bools:
@@ -214,8 +215,7 @@ class Candidates:
             hidden |= ~self.there[rows, columns]
         if self.excluded is not None and self.excluded.columns.size:
             starts, out = self.excluded
-            owners = np.repeat(np.arange(starts.size - 1), np.diff(starts))
-            keys = owners * self.shape[1] + out
+            keys = owners_of(starts) * self.shape[1] + out
             wanted = rows * self.shape[1] + columns
             at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
             hidden |= keys[at] == wanted
@@ -223,7 +223,7 @@ class Candidates:
 
     def _drop_hidden(self, excluded: Excluded) -> Excluded:
         """Leave out what is hidden anyway."""
-        rows = np.repeat(np.arange(self.shape[0]), np.diff(excluded.starts))
+        rows = owners_of(excluded.starts)
         self.excluded = None
         shown = ~self._is_hidden(rows, excluded.columns)
         counts = np.bincount(rows[shown], minlength=self.shape[0])

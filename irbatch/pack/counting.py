@@ -11,6 +11,7 @@ from irbatch.errors import InputError
 from irbatch.jit import as_input, kernel
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.relevance import Listed
+from irbatch.texts import owners_of
 from irbatch.threads import map_ranges
 
 __all__ = ["count_candidates", "refuse_nan"]
@@ -66,7 +67,7 @@ def refuse_nan(candidates: Candidates, row: int, scores: Matrix) -> None:
     Raises:
         InputError: naming query and candidate.
     """
-    bad = np.isnan(scores) & candidates.is_candidate(row)
+    bad = np.isnan(scores) & candidates.are_candidates(row, row + 1)[0]
     if bad.any():
         raise InputError(
             f"score nan of candidate {int(np.argmax(bad))} is not a number",
@@ -100,7 +101,7 @@ def _count_sorted(
     starts: Ints, columns: Ints, above: Ints, equal: Ints, suspects: Ints, threads: int | None,
 ) -> None:  # fmt: skip
     """Count by sorting each row and looking its listed scores up."""
-    owners = np.repeat(np.arange(scores.shape[0]), np.diff(starts))
+    owners = owners_of(starts)
     wanted = scores[owners, columns]
     hidden = np.arange(scores.shape[1]) >= widths[:, None]
     if there is not None:

@@ -100,15 +100,8 @@ def _candidates(candidates: Candidates, start: int, stop: int) -> Any:
     whole = (candidates.widths[start:stop] == candidates.shape[1]).all()
     if candidates.there is None and candidates.excluded is None and whole:
         return None
-    there = np.arange(candidates.shape[1]) < candidates.widths[start:stop, None]
-    if candidates.there is not None:
-        there &= candidates.there[start:stop]
-    if candidates.excluded is not None:
-        starts, columns = candidates.excluded
-        rows = np.repeat(np.arange(stop - start), np.diff(starts[start : stop + 1]))
-        there[rows, columns[starts[start] : starts[stop]]] = False
     scores: Any = candidates.scores
-    return scores.new_tensor(there, dtype=_torch().bool)
+    return scores.new_tensor(candidates.are_candidates(start, stop), dtype=_torch().bool)
 
 
 def _torch() -> Any:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from irbatch.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.errors import InputError, shown
 from irbatch.numbers import LARGEST_WHOLE, number_problem
-from irbatch.texts import ends_of
+from irbatch.texts import ends_of, owners_of
 
 __all__ = [
     "IGNORED",
@@ -49,7 +49,7 @@ class Listed:
     @cached_property
     def owners(self) -> Ints:
         """The row of each, int64 ``(listed,)``."""
-        return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
+        return owners_of(self.starts)
 
     @classmethod
     def of(cls, rows: Ints, columns: Ints, grades: Any, n_rows: int) -> Listed:

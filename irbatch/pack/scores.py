@@ -20,6 +20,7 @@ from irbatch.pack.block import Block
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.relevance import Listed
 from irbatch.pack.ties import BY_ID, TieGroups
+from irbatch.texts import owners_of
 
 __all__ = ["Ranked", "pack_candidates", "rank_candidates"]
 
@@ -146,7 +147,7 @@ def _pack_rows(
             yield from _pack_rows(candidates, ranked, n_relevant, half)
         return
     starts = ranked.starts[first : last + 1] - part.start
-    owners = np.repeat(np.arange(rows.size), np.diff(starts))
+    owners = owners_of(starts)
     codes = np.where(grades < 0, NEGATIVE, np.searchsorted(levels, grades)).astype(np.int64)
     counted = codes >= 0
     cells = owners[counted] * levels.size + codes[counted]
@@ -175,7 +176,7 @@ def _count_before(candidates: Candidates, listed: Listed, tied: Ints, keys: Keys
     rows, firsts = np.unique(listed.owners[tied], return_index=True)
     for row, mine in zip(rows.tolist(), np.split(tied, firsts[1:]), strict=True):
         scores = candidates.block(row, row + 1)[0][0]
-        there, key = candidates.is_candidate(row), keys(row)
+        there, key = candidates.are_candidates(row, row + 1)[0], keys(row)
         columns = listed.columns[mine]
         if mine.size < MANY_TIED:
             for i, column in zip(mine, columns, strict=True):

@@ -16,8 +16,8 @@ from irbatch.pack.place import place_judged
 from irbatch.qrels import Qrels
 from irbatch.ranking import as_compared, order_scores, round_scores
 from irbatch.tables.lookup import find_rows
-from irbatch.tables.table import Table, row_numbers
-from irbatch.texts import ends_of
+from irbatch.tables.table import Table
+from irbatch.texts import ends_of, row_numbers
 
 __all__ = ["can_join", "pack_ranked", "pack_table"]
 

@@ -15,7 +15,7 @@ from irbatch.ranking import DESCENDING, check_order
 from irbatch.tables.lookup import Documents, mark_rows
 from irbatch.texts import Texts, ends_of
 
-__all__ = ["Documents", "Table", "row_numbers"]
+__all__ = ["Documents", "Table"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -129,9 +129,3 @@ class Table(Mapping[Any, dict[Any, float]]):
         there = np.flatnonzero((self.begins <= row) & (row < self.ends))[0]
         queries = (query for query, place in self.places.items() if place == there)
         return next(queries), self.ids(slice(row, row + 1))[0]
-
-
-def row_numbers(begins: Ints, sizes: Ints) -> Ints:
-    """List the rows of some queries, one query after the other."""
-    starts = ends_of(sizes)
-    return np.arange(starts[-1]) + np.repeat(begins - starts[:-1], sizes)

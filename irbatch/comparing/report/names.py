@@ -5,14 +5,11 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
+from irbatch.words import many, printable
+
 __all__ = ["join_letters", "letter", "many", "printable", "shorten", "shorten_all", "width"]
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
-
-
-def printable(name: object) -> str:
-    r"""Show control characters, such as a terminal's escapes or marks of direction, as ``\x1b``."""
-    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in str(name))
 
 
 def letter(position: int) -> str:
@@ -64,9 +61,3 @@ def _start(text: str, most: int) -> str:
     while end < len(text) and (most := most - _columns(text[end])) >= 0:
         end += 1
     return text[:end]
-
-
-def many(number: int, noun: str) -> str:
-    """Count in words: ``1 query``, ``2 queries``, ``2 systems``."""
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number} {noun if number == 1 else plural}"
