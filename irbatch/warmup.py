@@ -25,11 +25,11 @@ def warmup() -> list[str]:
     True
     """
     from irbatch.comparing.rank_biased import rbo
-    from irbatch.comparing.resampling import draw_ranges, flip_signs
     from irbatch.evaluate_arrays import evaluate_ids, evaluate_matrix
     from irbatch.formats.forms import RUN
     from irbatch.formats.pieces import Piece, assemble
     from irbatch.pack.counting import SORTED_FROM
+    from irbatch.resampling import draw_ranges, flip_signs
     from irbatch.score_matrices import evaluate_scores
 
     with Kernel.always_compiled() as names:

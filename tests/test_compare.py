@@ -74,7 +74,7 @@ def test_randomisation_of_few_queries_is_enumerated() -> None:
 
 @pytest.mark.parametrize("columns", [1, 40])  # looked up, and multiplied
 def test_randomisation_of_many_queries(columns: int) -> None:
-    from irbatch.comparing.resampling import extremes_to_p, flip_signs
+    from irbatch.resampling import extremes_to_p, flip_signs
 
     differences = RANDOM.normal(0.05, 0.3, (60, columns))
     counts, draws = flip_signs(differences, 4000, 3)

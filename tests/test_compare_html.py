@@ -20,8 +20,9 @@ from test_compare_reports import NASTY, constant, make, nasty
 
 from irbatch import InputError
 from irbatch.comparing import Comparison, report
-from irbatch.comparing.report.names import printable, width
-from irbatch.comparing.report.scales import Scale
+from irbatch.reporting.names import width
+from irbatch.reporting.scales import Scale
+from irbatch.words import printable
 
 VOID = {"meta", "link"}
 CHARACTER = 7.3  # pixels that a character of a picture takes

@@ -20,7 +20,6 @@ from irbatch.matrix import NEGATIVE, PAD, UNJUDGED
 
 pytest.importorskip("matplotlib")
 
-from irbatch.comparing.plot_axes import new_axes, shorten, styles
 from irbatch.comparing.plots import (
     plot_cutoffs,
     plot_differences,
@@ -29,6 +28,7 @@ from irbatch.comparing.plots import (
     plot_relevance,
     plot_scores,
 )
+from irbatch.reporting.axes import new_axes, shorten, styles
 
 LONG = "a-dense-retriever-with-a-long-name-checkpoint"
 

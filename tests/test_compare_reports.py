@@ -22,8 +22,9 @@ from hypothesis import strategies as st
 
 from irbatch import InputError
 from irbatch.comparing import Comparison, report
-from irbatch.comparing.report.names import join_letters, letter, printable, shorten, width
-from irbatch.comparing.report.numbers import show, show_change, show_interval, show_p, show_percent
+from irbatch.reporting.names import join_letters, letter, shorten, width
+from irbatch.reporting.numbers import show, show_change, show_interval, show_p, show_percent
+from irbatch.words import printable
 
 NASTY = [
     "<script>alert(1)</script>",

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.comparing.resampling import draw_means
 from irbatch.extras import imported
+from irbatch.resampling import draw_means
 
 __all__ = ["INTERVALS", "Intervals", "as_linear", "find_intervals"]
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.comparing.plot_axes import Axes, add_legend, check_axes, new_axes, shorten, tidy
 from irbatch.errors import InputError
 from irbatch.evaluate import Judgments, Rankings, as_qrels, as_run
 from irbatch.extras import imported
 from irbatch.matrix import NEGATIVE, PAD, UNJUDGED, RelevanceMatrix
 from irbatch.measures import check_cutoff
 from irbatch.pack import pack_run
+from irbatch.reporting.axes import Axes, add_legend, check_axes, new_axes, shorten, tidy
 
 __all__ = ["plot_relevance"]
 

@@ -9,20 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.comparing.intervals import find_intervals
-from irbatch.comparing.plot_axes import (
+from irbatch.errors import InputError, shown
+from irbatch.measures import Measure, check_cutoff, measure
+from irbatch.reporting.axes import (
     INK,
     MUTED,
     Axes,
     add_legend,
     check_axes,
-    name_results,
     new_axes,
     shorten,
     styles,
     tidy,
 )
-from irbatch.errors import InputError
-from irbatch.measures import Measure, check_cutoff, measure
 from irbatch.results import Results
 
 __all__ = ["plot_cutoffs", "plot_precision_recall"]
@@ -75,7 +74,7 @@ def plot_cutoffs(
     """
     check_axes(ax)
     _check_interval(interval, level)
-    named = name_results(results)
+    named = _name_results(results)
     wanted = _as_measure(measure)
     places = _places(named, wanted, cutoffs)
     ax = new_axes(ax, legend=len(named))
@@ -126,7 +125,7 @@ def plot_precision_recall(results: AllResults, *, ax: Axes | None = None) -> Axe
     'recall'
     """
     check_axes(ax)
-    named = name_results(results)
+    named = _name_results(results)
     points = _recall_points(named)
     ax = new_axes(ax, legend=len(named))
     lines = []
@@ -248,3 +247,33 @@ def _recall_points(named: Mapping[str, Results]) -> dict[float, Measure]:
         )
     deepest = max(enough, key=lambda key: np.inf if key[0] is None else key[0])
     return dict(sorted(enough[deepest].items()))
+
+
+def _name_results(
+    results: Results | Mapping[str, Results] | Iterable[Results],
+) -> dict[str, Results]:
+    """Return results of one system or several by the systems' names.
+
+    Raises:
+        InputError: when there are none, for what are no results, and for two of one name.
+    """
+    if isinstance(results, Results):
+        return {results.name or "system": results}
+    if isinstance(results, Mapping):
+        named = dict(results)
+    elif isinstance(results, Iterable) and not isinstance(results, str):
+        listed = list(results)
+        named = {str(getattr(each, "name", None) or f"system {i}"): each
+                 for i, each in enumerate(listed, 1)}  # fmt: skip
+        if len(named) < len(listed):
+            raise InputError("two systems have the same name; give a mapping", source="results")
+    else:
+        raise InputError(f"results come from irbatch.evaluate, not as a {type(results).__name__}",
+                         source="results")  # fmt: skip
+    if not named:
+        raise InputError("there are no results to plot", source="results")
+    for name, each in named.items():
+        if not isinstance(each, Results):
+            raise InputError(f"{shown(name)} is a {type(each).__name__}, not Results with values "
+                             "per query", source="results")  # fmt: skip
+    return named

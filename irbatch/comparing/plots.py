@@ -12,7 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.comparing.lookups import find_measure, query_differences
-from irbatch.comparing.plot_axes import (
+from irbatch.comparing.plot_relevance import plot_relevance
+from irbatch.comparing.plot_results import plot_cutoffs, plot_precision_recall
+from irbatch.errors import InputError, shown
+from irbatch.reporting.axes import (
     BETTER,
     INK,
     MUTED,
@@ -23,9 +26,6 @@ from irbatch.comparing.plot_axes import (
     shorten,
     tidy,
 )
-from irbatch.comparing.plot_relevance import plot_relevance
-from irbatch.comparing.plot_results import plot_cutoffs, plot_precision_recall
-from irbatch.errors import InputError, shown
 from irbatch.words import many
 
 if TYPE_CHECKING:

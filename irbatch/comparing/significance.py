@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.comparing.differences import paired_differences
-from irbatch.comparing.resampling import (
+from irbatch.extras import imported
+from irbatch.resampling import (
     ROUNDING,
     draw_means,
     draw_ranges,
     extremes_to_p,
     flip_signs,
 )
-from irbatch.extras import imported
 
 __all__ = ["FAMILY_WISE", "TESTS", "Sample", "p_values"]
 

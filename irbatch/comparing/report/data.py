@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.extras import imported
-from irbatch.files import write_text
-from irbatch.results import csv_cell
+from irbatch.reporting.data import write_csv, write_json
 
 if TYPE_CHECKING:
     from irbatch.comparing.comparison import Comparison
@@ -21,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["means_to_pandas", "to_csv", "to_json", "to_means_csv", "to_pandas"]
 
 Record = dict[str, Any]
-SURROGATE = re.compile("[\ud800-\udfff]")  # may stand alone in Python, not in a file
 MEAN = ("measure", "system", "queries", "mean", "low", "high")
 PAIR = ("measure", "system", "against", "queries", "mean", "mean_against")  # and `_of_pairs`
 CHOICES = ("test", "correction", "level", "interval", "draws", "seed", "margin")
@@ -40,7 +36,7 @@ def to_csv(
         path: where to write it; an existing file is replaced whole or not at all.
         power: whether it tells what could have been found, see `to_json`.
     """
-    return _csv(_pair_names(comparison, power), _pair_records(comparison, power), path)
+    return write_csv(_pair_names(comparison, power), _pair_records(comparison, power), path)
 
 
 def to_means_csv(comparison: Comparison, path: str | PathLike[str] | None = None) -> str:
@@ -49,7 +45,7 @@ def to_means_csv(comparison: Comparison, path: str | PathLike[str] | None = None
     Args:
         path: where to write it; an existing file is replaced whole or not at all.
     """
-    return _csv(["group", *MEAN], _mean_records(comparison), path)
+    return write_csv(["group", *MEAN], _mean_records(comparison), path)
 
 
 def to_json(
@@ -70,14 +66,7 @@ def to_json(
     Raises:
         ImportError: naming the extra, when power is asked for and SciPy is not installed.
     """
-    import json
-
-    everything = _finite(_everything(comparison, per_query, power))
-    text = json.dumps(everything, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-    text = SURROGATE.sub(lambda each: f"\\u{ord(each[0]):04x}", text)
-    if path is not None:
-        write_text(path, text)
-    return text
+    return write_json(_everything(comparison, per_query, power), path)
 
 
 def to_pandas(comparison: Comparison, *, power: bool = False) -> Any:
@@ -197,34 +186,3 @@ def _everything(comparison: Comparison, per_query: bool, power: bool) -> Record:
         str(name): _everything(group, per_query, power) for name, group in comparison.groups.items()
     }
     return everything
-
-
-def _finite(value: Any) -> Any:
-    """Put null in place of what is no finite number, however deep."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    return [_finite(each) for each in value] if isinstance(value, list) else value
-
-
-def _csv(names: Sequence[str], records: Iterable[Record], path: str | PathLike[str] | None) -> str:
-    text = "".join([_line(names), *(_line(list(record.values())) for record in records)])
-    text = SURROGATE.sub(lambda each: f"\\u{ord(each[0]):04x}", text)
-    if path is not None:
-        write_text(path, text)
-    return text
-
-
-def _line(cells: Sequence[Any]) -> str:
-    """Write a line; its end is put after it, as a lone carriage return is only quoted so."""
-    import csv
-    import io
-
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\r\n").writerow(
-        ["" if cell is None else csv_cell(cell) for cell in cells]
-    )
-    return buffer.getvalue().removesuffix("\r\n") + "\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from html import escape
 from os import PathLike
@@ -10,17 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from irbatch.comparing.report.names import join_letters, many, printable
-from irbatch.comparing.report.page import STYLE, document
 from irbatch.comparing.report.svg import bars, describe, dots
 from irbatch.comparing.report.table import (
     BETTER,
     WORSE,
     Cell,
     Row,
-    Shown,
     blocks,
-    check_digits,
     legend,
     pair_columns,
     pair_rows,
@@ -28,6 +23,20 @@ from irbatch.comparing.report.table import (
 )
 from irbatch.errors import InputError
 from irbatch.files import write_text
+from irbatch.reporting.html import (
+    minus,
+    sorted_by,
+    write_figure,
+    write_name,
+    write_number,
+    write_soft,
+    write_table,
+    write_words,
+)
+from irbatch.reporting.names import join_letters
+from irbatch.reporting.numbers import Shown, check_digits
+from irbatch.reporting.page import STYLE, document
+from irbatch.words import many, printable
 
 if TYPE_CHECKING:
     from irbatch.comparing.comparison import Comparison
@@ -71,7 +80,7 @@ def to_html(
     heading = printable(title or f"Comparison of {many(len(comparison.systems), 'system')}")
     pictures = list(_plots(comparison, chosen, digits)) if plots else []
     tables = _tables(comparison, pictures, digits, intervals, pairs)
-    body = "\n".join([*_head(comparison, heading), *tables, _soft(comparison.signature)])
+    body = "\n".join([*_head(comparison, heading), *tables, write_soft(comparison.signature)])
     text = document(escape(heading), body)
     if fragment:
         text = f'<style>{STYLE}</style>\n<div class="irbatch">\n{body}\n</div>\n'
@@ -81,10 +90,10 @@ def to_html(
 
 
 def _head(comparison: Comparison, heading: str) -> Iterator[str]:
-    yield f"<h1>{escape(heading)}</h1>\n<p>{_text(comparison.caption())}</p>"
+    yield f"<h1>{escape(heading)}</h1>\n<p>{write_words(comparison.caption())}</p>"
     explained = legend(comparison, "Bold", "superscripts")
     if explained:
-        yield _soft(explained)
+        yield write_soft(explained)
 
 
 def _tables(
@@ -93,25 +102,12 @@ def _tables(
     """Yield the tables of each group of queries, and the pictures of all."""
     for block in blocks(comparison):
         if block.heading:
-            yield f"<h2>{_name(block.heading)}</h2>"
+            yield f"<h2>{write_name(block.heading)}</h2>"
         yield _means(block.comparison, digits, intervals)
         if block.comparison is comparison:
             yield from pictures
         if pairs and block.comparison.pairs:
             yield _pairs(block.comparison, digits)
-
-
-def _soft(text: str) -> str:
-    return f'<p class="soft">{_text(text)}</p>'
-
-
-def _text(text: object) -> str:
-    return escape(printable(text))
-
-
-def _name(text: str) -> str:
-    """Write a name, which may run from right to left, so that it turns nothing else round."""
-    return f"<bdi>{_text(text)}</bdi>"
 
 
 def _chosen(comparison: Comparison, pair: tuple[str, str] | None) -> tuple[int, int] | None:
@@ -135,7 +131,7 @@ def _means(comparison: Comparison, digits: int, intervals: bool) -> str:
     lettered = comparison.baseline is None
     head = '<th scope="col" data-first="ascending">#</th>' if lettered else ""
     head += '<th scope="col">system</th>' + "".join(
-        f'<th scope="col" data-first="descending">{_name(measure)}</th>'
+        f'<th scope="col" data-first="descending">{write_name(measure)}</th>'
         for measure in comparison.measures
     )
     table = rows(comparison, digits, intervals)
@@ -143,23 +139,24 @@ def _means(comparison: Comparison, digits: int, intervals: bool) -> str:
         max(len(row.cells[k].mean.text) for row in table) for k in range(len(comparison.measures))
     ]
     body = [_row(row, i, sizes) for i, row in enumerate(table)]
-    return _table(f"Means of {many(len(comparison.query_ids), 'query')}", head, body)
+    return write_table(f"Means of {many(len(comparison.query_ids), 'query')}", head, body)
 
 
 def _row(row: Row, position: int, sizes: Sequence[int]) -> str:
     letter = f'<td data-v="{position}">{row.letter}</td>' if row.letter else ""
     note = " <small>baseline</small>" if row.is_baseline else ""
     cells = "".join(map(_cell, row.cells, sizes))
-    return f'<tr>{letter}<th scope="row">{_name(row.system)}{note}</th>{cells}</tr>'
+    return f'<tr>{letter}<th scope="row">{write_name(row.system)}{note}</th>{cells}</tr>'
 
 
 def _cell(cell: Cell, size: int) -> str:
     """Write a mean flush right in so many digits' room, and after it what belongs to it."""
     marks = join_letters(cell.marks)
     above = f"<sup{MARKS.get(marks, '')}>{marks}</sup>" if marks else ""
-    within = f" <small>{_minus(cell.interval)}</small>" if cell.interval else ""
+    within = f" <small>{minus(cell.interval)}</small>" if cell.interval else ""
     room = FIGURE_SPACE * (size - len(cell.mean.text))
-    return f'<td class="mean"{_exact(cell.mean)}>{room}{_number(cell.mean)}{above}{within}</td>'
+    mean = write_number(cell.mean)
+    return f'<td class="mean"{sorted_by(cell.mean)}>{room}{mean}{above}{within}</td>'
 
 
 def _pairs(comparison: Comparison, digits: int) -> str:
@@ -170,55 +167,32 @@ def _pairs(comparison: Comparison, digits: int) -> str:
         for each in pair_columns(comparison)
     ]
     body = [
-        f'<tr><td>{_name(row.measure)}</td><th scope="row">{_name(row.system)}</th>'
-        f'<td class="name">{_name(row.against)}</td>'
-        + "".join(f'<td class="n"{_exact(each)}>{_number(each)}</td>' for each in row.numbers)
+        f'<tr><td>{write_name(row.measure)}</td><th scope="row">{write_name(row.system)}</th>'
+        f'<td class="name">{write_name(row.against)}</td>'
+        + "".join(
+            f'<td class="n"{sorted_by(each)}>{write_number(each)}</td>' for each in row.numbers
+        )
         + "</tr>"
         for row in pair_rows(comparison, digits)
     ]
     caption = "Pairs of systems; significant p-values are bold"
-    return _table(caption, labels + "".join(columns), body)
+    return write_table(caption, labels + "".join(columns), body)
 
 
-def _exact(number: Shown) -> str:
-    """Say what a number is sorted by; nothing for what is none."""
-    value = float(number.value)
-    exact = "" if math.isnan(value) else repr(value).replace("inf", "Infinity")
-    return f' data-v="{exact}"'
-
-
-def _number(number: Shown) -> str:
-    text = escape(_minus(number.text))
-    return f"<strong>{text}</strong>" if number.stands_out else text
-
-
-def _minus(text: str) -> str:
-    return text.replace("-", "−")
-
-
-def _table(caption: str, head: str, body: list[str]) -> str:
-    lines = "\n".join(body)
-    return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(caption)}">\n<table>\n'
-        f"<caption>{escape(caption)}</caption>\n<thead><tr>{head}</tr></thead>\n"
-        f"<tbody>\n{lines}\n</tbody>\n</table>\n</div>"
-    )
+def _pair_cell(number: Shown) -> str:
+    return f'<td class="n"{sorted_by(number)}>{write_number(number)}</td>'
 
 
 def _plots(comparison: Comparison, pair: tuple[int, int] | None, digits: int) -> Iterator[str]:
     """Yield the pictures of each measure."""
     percent = f"{100 * (1 - comparison.level):g}%"
     for k, measure in enumerate(comparison.measures):
-        pictures = _figure(
+        pictures = write_figure(
             dots(comparison, k, f"means-{k}", digits), f"Means and their {percent} intervals."
         )
         if pair is not None:
-            first, second = (_name(comparison.systems[i]) for i in pair)
-            counts = _minus(describe(comparison, pair, k))
+            first, second = (write_name(comparison.systems[i]) for i in pair)
+            counts = minus(describe(comparison, pair, k))
             told = f"{first} less {second}, query by query: {counts}."
-            pictures += _figure(bars(comparison, pair, k, f"differences-{k}"), told)
-        yield f'<h3>{_name(measure)}</h3>\n<div class="plots">\n{pictures}\n</div>'
-
-
-def _figure(picture: str, caption: str) -> str:
-    return f"<figure>\n{picture}\n<figcaption>{caption}</figcaption>\n</figure>"
+            pictures += write_figure(bars(comparison, pair, k, f"differences-{k}"), told)
+        yield f'<h3>{write_name(measure)}</h3>\n<div class="plots">\n{pictures}\n</div>'

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.comparing.report.names import many, printable, shorten, width
-from irbatch.comparing.report.numbers import show, show_change, show_interval
-from irbatch.comparing.report.scales import Scale
 from irbatch.comparing.report.table import is_best
+from irbatch.reporting.names import shorten, width
+from irbatch.reporting.numbers import show, show_change, show_interval
+from irbatch.reporting.scales import Scale
+from irbatch.reporting.svg import COLUMN, picture
+from irbatch.words import many, printable
 
 if TYPE_CHECKING:
     from irbatch.comparing.comparison import Comparison
@@ -25,7 +27,6 @@ __all__ = ["bars", "describe", "dots"]
 
 Floats = npt.NDArray[np.float64]
 
-COLUMN = 7.3  # pixels of a character of the 12-pixel font
 LABEL = 32  # characters of a system's name that are shown
 ROW, PLOT, AXIS = 24, 340, 26  # heights and the width of what is plotted
 BARS_WIDTH, BARS_HEIGHT, MOST_BARS = 520, 160, 200
@@ -65,7 +66,7 @@ def dots(comparison: Comparison, column: int, ident: str, digits: int = 4) -> st
     measure = printable(comparison.measures[column])
     said = "; ".join(f"{dot.name}: {dot.said}" for dot in table)
     size = (left + PLOT + right, bottom + AXIS)
-    return _svg(ident, size, f"{measure}: means and intervals", said, body)
+    return picture(ident, size, f"{measure}: means and intervals", said, body)
 
 
 def _dots(comparison: Comparison, column: int, digits: int) -> Iterator[Dot]:
@@ -125,7 +126,7 @@ def bars(comparison: Comparison, pair: tuple[int, int], column: int, ident: str)
         body.append(_bar(place, height, told))
     a, b = (printable(comparison.systems[i]) for i in pair)
     title = f"{printable(comparison.measures[column])}: {a} less {b}, query by query"
-    return _svg(ident, size, title, describe(comparison, pair, column), body)
+    return picture(ident, size, title, describe(comparison, pair, column), body)
 
 
 def _differences(comparison: Comparison, pair: tuple[int, int], column: int) -> Floats:
@@ -161,13 +162,3 @@ def _bar(place: tuple[float, float, float, float], height: float, told: str) -> 
     box = f'x="{x:.2f}" y="{min(y, zero):.2f}" width="{wide:.2f}" height="{abs(y - zero):.2f}"'
     title = f"<title>{escape(told)}: {show_change(height, 4)}</title>"
     return f'<rect class="{kind}" {box}>{title}</rect>'
-
-
-def _svg(ident: str, size: tuple[float, float], title: str, told: str, body: Sequence[str]) -> str:
-    wide, high = (math.ceil(each) for each in size)
-    return (
-        f'<svg role="img" aria-labelledby="{ident}-title" aria-describedby="{ident}-desc" '
-        f'width="{wide}" height="{high}" viewBox="0 0 {wide} {high}">\n'
-        f'<title id="{ident}-title">{escape(title)}</title>\n'
-        f'<desc id="{ident}-desc">{escape(told)}</desc>\n' + "\n".join(body) + "\n</svg>"
-    )

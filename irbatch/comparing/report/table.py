@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.comparing.report.names import letter, many, printable
-from irbatch.comparing.report.numbers import (
+from irbatch.reporting.names import letter
+from irbatch.reporting.numbers import (
     NOTHING,
+    Shown,
     show,
     show_change,
     show_interval,
     show_p,
     show_percent,
 )
-from irbatch.errors import InputError
+from irbatch.words import many, printable
 
 if TYPE_CHECKING:
     from irbatch.comparing.comparison import Comparison
@@ -30,9 +31,7 @@ __all__ = [
     "Column",
     "PairRow",
     "Row",
-    "Shown",
     "blocks",
-    "check_digits",
     "is_best",
     "legend",
     "pair_columns",
@@ -41,15 +40,6 @@ __all__ = [
 ]
 
 BETTER, WORSE = "↑", "↓"  # than the baseline
-MOST_DIGITS = 17  # of a float64
-
-
-class Shown(NamedTuple):
-    """A number: as people see it, and what it is sorted by."""
-
-    text: str
-    value: float
-    stands_out: bool = False
 
 
 class Cell(NamedTuple):
@@ -116,20 +106,6 @@ def blocks(comparison: Comparison) -> list[Block]:
         Block(f"{name} ({many(len(each.query_ids), 'query')})", each)
         for name, each in named.items()
     ]
-
-
-def check_digits(digits: int) -> None:
-    """Check how many decimals are asked for.
-
-    Raises:
-        InputError: for what is no whole number from 0 to 17.
-    """
-    if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= MOST_DIGITS:
-        raise InputError(
-            f"decimals are a whole number from 0 to {MOST_DIGITS}, not {digits!r}",
-            source="digits",
-            value=digits,
-        )
 
 
 def rows(comparison: Comparison, digits: int, intervals: bool) -> list[Row]:

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from irbatch.comparing.report.names import join_letters, printable, shorten_all, width
 from irbatch.comparing.report.table import (
     Cell,
     Row,
-    Shown,
     blocks,
-    check_digits,
     legend,
     pair_columns,
     pair_rows,
     rows,
 )
 from irbatch.files import write_text
+from irbatch.reporting.names import join_letters, shorten_all
+from irbatch.reporting.numbers import check_digits
+from irbatch.reporting.text import (
+    LONGEST,
+    WIDTH,
+    align,
+    flush_right,
+    stand_out,
+    table_width,
+    underline,
+)
+from irbatch.words import printable
 
 if TYPE_CHECKING:
     from irbatch.comparing.comparison import Comparison
 
 __all__ = ["to_text"]
-
-GAP = "  "  # between columns
-WIDTH = 100  # of a terminal
-LONGEST = 48  # columns of a system's name; what is longer is cut in the middle
-BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
-STYLES = re.compile(r"\x1b\[\d+m")  # only ours: names have none left
 
 
 def to_text(
@@ -60,7 +62,7 @@ def to_text(
     check_digits(digits)
     parts = [printable(comparison.caption()), legend(comparison, "Bold" if ansi else "*")]
     for block in blocks(comparison):
-        parts.append(block.heading and f"{block.heading}\n{'=' * _width(block.heading)}")
+        parts.append(block.heading and underline(block.heading))
         parts += _means(block.comparison, digits, intervals, ansi, width)
         if pairs and block.comparison.pairs:
             parts.append(_pairs(block.comparison, digits, ansi))
@@ -85,11 +87,11 @@ def _means(
     ]
     part: list[list[str]] = []
     for column in measures:
-        if part and _size([*names, *part, column]) > most:
-            yield _aligned([*names, *part])
+        if part and table_width([*names, *part, column]) > most:
+            yield align([*names, *part])
             part = []
         part.append(column)
-    yield _aligned([*names, *part])
+    yield align([*names, *part])
 
 
 def _names(table: Sequence[Row]) -> list[str]:
@@ -102,24 +104,11 @@ def _names(table: Sequence[Row]) -> list[str]:
 
 def _column(measure: str, cells: Sequence[Cell], ansi: bool) -> list[str]:
     """Write a measure's cells: numbers under each other, and after them what belongs to them."""
-    numbers = _stand_out([cell.mean for cell in cells], ansi)
+    numbers = stand_out([cell.mean for cell in cells], ansi)
     column = [f"{' ' * (not ansi)}{printable(measure)}"]
     for number, cell in zip(numbers, cells, strict=True):
         column.append(" ".join(filter(None, [number, cell.interval, join_letters(cell.marks)])))
     return column
-
-
-def _stand_out(numbers: Sequence[Shown], ansi: bool) -> list[str]:
-    """Write numbers flush right, some of them bold or starred."""
-    most = max((_width(number.text) for number in numbers), default=0)
-    written = []
-    for text, _, stands_out in numbers:
-        space = " " * (most - _width(text))
-        if ansi:
-            written.append(f"{space}{BOLD}{text}{PLAIN}" if stands_out else space + text)
-        else:
-            written.append(f"{space}{'*' if stands_out else ' '}{text}")
-    return written
 
 
 def _pairs(comparison: Comparison, digits: int, ansi: bool) -> str:
@@ -131,28 +120,6 @@ def _pairs(comparison: Comparison, digits: int, ansi: bool) -> str:
         ["against", *names[1::2]],
     ]
     for i, column in enumerate(pair_columns(comparison)):
-        numbers = _stand_out([row.numbers[i] for row in table], ansi)
-        most = max(map(_width, [column.name, *numbers]))
-        columns.append([" " * (most - _width(each)) + each for each in [column.name, *numbers]])
-    return _aligned(columns)
-
-
-def _aligned(columns: Sequence[Sequence[str]]) -> str:
-    """Put columns side by side, a line under their heads."""
-    sizes = [max(map(_width, column)) for column in columns]
-    lines = [
-        GAP.join(
-            cell + " " * (size - _width(cell)) for cell, size in zip(line, sizes, strict=True)
-        ).rstrip()
-        for line in zip(*columns, strict=True)
-    ]
-    lines.insert(1, GAP.join("-" * size for size in sizes))
-    return "\n".join(lines)
-
-
-def _size(columns: Sequence[Sequence[str]]) -> int:
-    return sum(max(map(_width, column)) + len(GAP) for column in columns) - len(GAP)
-
-
-def _width(cell: str) -> int:
-    return width(STYLES.sub("", cell))
+        numbers = stand_out([row.numbers[i] for row in table], ansi)
+        columns.append(flush_right([column.name, *numbers]))
+    return align(columns)

@@ -7,12 +7,11 @@ people with any common kind of colour vision tell apart, on white and in this or
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError
 from irbatch.extras import imported
-from irbatch.results import Results
 from irbatch.words import printable
 
 __all__ = [
@@ -26,7 +25,6 @@ __all__ = [
     "Style",
     "add_legend",
     "check_axes",
-    "name_results",
     "new_axes",
     "shorten",
     "styles",
@@ -162,33 +160,3 @@ def _cut(text: str, longest: int) -> str:
         return text
     tail = (longest - 1) // 2
     return f"{text[: longest - 1 - tail]}…{text[len(text) - tail :]}"
-
-
-def name_results(
-    results: Results | Mapping[str, Results] | Iterable[Results],
-) -> dict[str, Results]:
-    """Return results of one system or several by the systems' names.
-
-    Raises:
-        InputError: when there are none, for what are no results, and for two of one name.
-    """
-    if isinstance(results, Results):
-        return {results.name or "system": results}
-    if isinstance(results, Mapping):
-        named = dict(results)
-    elif isinstance(results, Iterable) and not isinstance(results, str):
-        listed = list(results)
-        named = {str(getattr(each, "name", None) or f"system {i}"): each
-                 for i, each in enumerate(listed, 1)}  # fmt: skip
-        if len(named) < len(listed):
-            raise InputError("two systems have the same name; give a mapping", source="results")
-    else:
-        raise InputError(f"results come from irbatch.evaluate, not as a {type(results).__name__}",
-                         source="results")  # fmt: skip
-    if not named:
-        raise InputError("there are no results to plot", source="results")
-    for name, each in named.items():
-        if not isinstance(each, Results):
-            raise InputError(f"{shown(name)} is a {type(each).__name__}, not Results with values "
-                             "per query", source="results")  # fmt: skip
-    return named

@@ -5,9 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-from irbatch.words import many, printable
-
-__all__ = ["join_letters", "letter", "many", "printable", "shorten", "shorten_all", "width"]
+__all__ = ["join_letters", "letter", "shorten", "shorten_all", "width"]
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 

@@ -3,12 +3,47 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-__all__ = ["NOTHING", "show", "show_change", "show_interval", "show_p", "show_percent"]
+from irbatch.errors import InputError
+
+__all__ = [
+    "NOTHING",
+    "Shown",
+    "check_digits",
+    "show",
+    "show_change",
+    "show_interval",
+    "show_p",
+    "show_percent",
+]
 
 NOTHING = "–"  # what is shown of NaN
 WORDY = 1e15  # numbers from here on, whose decimals float64 has not, are written with an exponent
 LEAST_P_DECIMALS, MOST_P_DECIMALS = 3, 12
+MOST_DIGITS = 17  # of a float64
+
+
+class Shown(NamedTuple):
+    """A number: as people see it, and what it is sorted by."""
+
+    text: str
+    value: float
+    stands_out: bool = False
+
+
+def check_digits(digits: int) -> None:
+    """Check how many decimals are asked for.
+
+    Raises:
+        InputError: for what is no whole number from 0 to 17.
+    """
+    if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= MOST_DIGITS:
+        raise InputError(
+            f"decimals are a whole number from 0 to {MOST_DIGITS}, not {digits!r}",
+            source="digits",
+            value=digits,
+        )
 
 
 def show(value: float, digits: int) -> str:

@@ -1,0 +1,1 @@
+"""What reports have in common: names, numbers, tables and pages, in every form they are written."""
