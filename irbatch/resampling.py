@@ -15,13 +15,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.errors import InputError
 from irbatch.jit import kernel
 from irbatch.threads import map_ranges
 
 __all__ = [
     "MOST_EXACT",
     "ROUNDING",
+    "check_level",
     "count_extreme_flips",
+    "draw_counts",
     "draw_means",
     "draw_ranges",
     "extremes_to_p",
@@ -114,6 +117,34 @@ def count_extreme_flips(differences: Floats) -> Ints:
     return counts
 
 
+def check_level(level: object) -> None:
+    """Check the chance that an interval misses, or that a test finds what is not there.
+
+    Raises:
+        InputError: for what is no number above 0 and up to 0.5.
+    """
+    number = isinstance(level, int | float) and not isinstance(level, bool)
+    if not number or not 0 < level <= 0.5:  # type: ignore[operator]
+        raise InputError(f"level={level!r} must be above 0 and at most 0.5, such as 0.05",
+                         value=level)  # fmt: skip
+
+
+def draw_counts(size: int, draws: int, seed: int) -> Iterator[Floats]:
+    """Draw from so many with replacement, as many as there are, and count how often each came.
+
+    Yields:
+        Counts of some draws, float64 ``(draws, size)``.
+    """
+    for start in range(0, draws, AT_ONCE):
+        generator = _generator(seed, start, 0)
+        rows = min(AT_ONCE, draws - start)
+        for row in range(0, AT_ONCE, _rows_at_once(size)):
+            some = min(_rows_at_once(size), AT_ONCE - row)
+            counts = _count_picks(generator, size, some)[: max(0, rows - row)]
+            if len(counts):
+                yield counts
+
+
 def draw_means(
     values: Floats, draws: int, seed: int, strata: Sequence[Ints] | None = None
 ) -> Iterator[Floats]:
@@ -137,11 +168,8 @@ def draw_means(
             generator = _generator(seed, start, number)
             for row in range(0, AT_ONCE, _rows_at_once(group.size)):
                 some = min(_rows_at_once(group.size), AT_ONCE - row)
-                picks = generator.integers(0, group.size, (some, group.size))
-                picks += np.arange(some)[:, None] * group.size
-                often = np.bincount(picks.ravel(), minlength=some * group.size)
-                times = often.reshape(some, group.size).astype(np.float64)
-                sums[row : row + some] += times @ values[group]
+                often = _count_picks(generator, group.size, some)
+                sums[row : row + some] += often @ values[group]
         yield sums[:rows] / len(values)
 
 
@@ -170,6 +198,14 @@ def draw_ranges(values: Floats, draws: int, seed: int) -> Iterator[Floats]:
             add = functools.partial(_add_permuted.run, *arguments)
             map_ranges(add, AT_ONCE, cells=picks.size * measures)
         yield (sums.max(axis=1) - sums.min(axis=1))[:rows] / queries
+
+
+def _count_picks(generator: np.random.Generator, size: int, draws: int) -> Floats:
+    """Draw from so many with replacement: how often each came, float64 ``(draws, size)``."""
+    picks = generator.integers(0, size, (draws, size))
+    picks += np.arange(draws)[:, None] * size
+    often = np.bincount(picks.ravel(), minlength=draws * size)
+    return often.reshape(draws, size).astype(np.float64)
 
 
 def _rows_at_once(size: int) -> int:

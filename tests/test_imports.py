@@ -28,7 +28,7 @@ FLOORS = {
     "formats": 3, "measures": 3, "pack": 3, "settings": 3,
     "averaging": 4, "embeddings": 4, "evaluate": 4, "evaluate_arrays": 4, "score_evaluator": 4,
     "score_matrices": 4, "streaming": 4,
-    "accumulate": 5, "comparing": 5, "trec_eval": 5,
+    "accumulate": 5, "comparing": 5, "efficiency": 5, "trec_eval": 5,
     "cli": 6, "integrations": 6, "warmup": 6, "__main__": 6,
 }  # fmt: skip
 

@@ -17,6 +17,7 @@ from irbatch.comparing.intervals import INTERVALS, find_intervals
 from irbatch.comparing.significance import FAMILY_WISE, TESTS, Sample, p_values
 from irbatch.errors import InputError, warn
 from irbatch.evaluate import Cutoffs, Judgments, Rankings, Wishes, evaluate_runs
+from irbatch.resampling import check_level
 from irbatch.results import Results
 from irbatch.settings import check_choice
 
@@ -47,9 +48,7 @@ class _Options:
             if not isinstance(given, int | np.integer) or isinstance(given, bool) or given < least:
                 raise InputError(f"{name}={given!r} must be a whole number of at least {least}",
                                  value=given)  # fmt: skip
-        if not _is_number(self.level) or not 0 < self.level <= 0.5:
-            raise InputError(f"level={self.level!r} must be above 0 and at most 0.5, such as 0.05",
-                             value=self.level)  # fmt: skip
+        check_level(self.level)
         if self.margin is not None and (
             not _is_number(self.margin) or not 0 < self.margin < np.inf
         ):

@@ -1,0 +1,113 @@
+"""The machine that a system was measured on."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from irbatch.efficiency.checks import check_count, check_quantity, check_text
+
+__all__ = ["Hardware"]
+
+GIGA = 1e9
+SOURCE = "hardware"
+TEXTS = ("instance", "cpu", "gpu")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hardware:
+    """What a system ran on; what isn't known is None.
+
+    Attributes:
+        instance: what a provider calls it, as in ``"c6g.xlarge"``.
+        cpu: model of the processor.
+        n_cpu: how many of its cores the system could use.
+        gpu: model of the accelerator.
+        n_gpu: how many of them.
+        ram_gb: main memory in GB (10⁹ bytes).
+
+    >>> str(Hardware(instance="c6g.xlarge", n_cpu=4, ram_gb=8))
+    'c6g.xlarge, 4 CPU, 8 GB'
+    """
+
+    instance: str | None = None
+    cpu: str | None = None
+    n_cpu: int | None = None
+    gpu: str | None = None
+    n_gpu: int | None = None
+    ram_gb: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in TEXTS:
+            check_text(SOURCE, name, getattr(self, name))
+        for name in ("n_cpu", "n_gpu"):
+            object.__setattr__(self, name, check_count(SOURCE, name, getattr(self, name), 0))
+        object.__setattr__(self, "ram_gb", check_quantity(SOURCE, "ram_gb", self.ram_gb))
+
+    @classmethod
+    def here(cls, instance: str | None = None) -> Hardware:
+        """Describe this machine, as far as the operating system tells.
+
+        Args:
+            instance: what the provider calls it, which the system doesn't know.
+        """
+        gpus = _gpus()
+        return cls(
+            instance=instance,
+            cpu=_cpu(),
+            n_cpu=_cores(),
+            gpu=gpus[0] if gpus else None,
+            n_gpu=len(gpus),
+            ram_gb=_memory(),
+        )
+
+    def __str__(self) -> str:
+        cpu = f"{self.n_cpu} CPU" if self.n_cpu is not None and self.instance else self.cpu
+        if self.cpu and self.n_cpu is not None and not self.instance:
+            cpu = f"{self.n_cpu} × {self.cpu}"
+        gpu = self.gpu and (f"{self.n_gpu} × {self.gpu}" if self.n_gpu else self.gpu)
+        if gpu is None and self.n_gpu:
+            gpu = f"{self.n_gpu} GPU"
+        if cpu is None and self.n_cpu is not None:
+            cpu = f"{self.n_cpu} CPU"
+        ram = f"{self.ram_gb:.4g} GB" if self.ram_gb is not None else None
+        return ", ".join(part for part in (self.instance, gpu, cpu, ram) if part)
+
+
+def _cores() -> int | None:
+    """Count the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count()
+
+
+def _cpu() -> str | None:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine() or None
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(filter(None, names), platform.machine() or None)
+
+
+def _memory() -> float | None:
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIGA, 1)
+    except (AttributeError, OSError, ValueError):  # not on Windows
+        return None
+
+
+def _gpus() -> list[str]:
+    """Name the accelerators: those that a loaded torch sees, or NVIDIA's driver lists."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        return [str(torch.cuda.get_device_name(i)) for i in range(torch.cuda.device_count())]
+    names = []
+    for path in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if line.startswith("Model:"):
+                names.append(line.partition(":")[2].strip())
+    return names

@@ -1,0 +1,140 @@
+"""Records as JSON: what was measured, its units, and what follows from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from difflib import get_close_matches
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar
+
+from irbatch.efficiency.checks import of_system, refuse
+from irbatch.efficiency.hardware import Hardware
+from irbatch.efficiency.latency import Latency
+from irbatch.efficiency.quantities import QUANTITIES
+from irbatch.efficiency.record import FORMULAS, EfficiencyRecord
+from irbatch.errors import InputError, shown
+
+__all__ = ["read_object", "record_from_dict", "record_to_dict"]
+
+Part = TypeVar("Part", Hardware, Latency)
+
+STATED = "cost_per_million"  # what JSON calls a cost that is stated
+UNITS = {
+    "latency": "ms", "wall_time": "s", "user_time": "s", "system_time": "s", "energy": "J",
+    **{name: each.unit for name, each in QUANTITIES.items() if not name.startswith("latency_")},
+}  # fmt: skip
+OTHERS = ("units", "derived")  # said for readers
+
+
+def record_to_dict(record: EfficiencyRecord) -> dict[str, Any]:
+    """Return what a record knows, with units and what follows from it; see `record_from_dict`."""
+    values = record.known()
+    for name in ("hardware", "latency"):
+        if name in values:
+            parts = asdict(values[name]).items()
+            values[name] = {key: part for key, part in parts if part not in (None, {})}
+    if not values["hardware"]:
+        del values["hardware"]
+    if record.latency is not None and record.latency.intervals:
+        bounds = {name: list(each) for name, each in record.latency.intervals.items()}
+        values["latency"]["intervals"] = bounds
+    elif record.latency is not None:
+        del values["latency"]["level"]
+    derived = {name: getattr(record, name) for name in FORMULAS}
+    if "stated_cost" in values:
+        values[STATED] = values.pop("stated_cost")
+        del derived[STATED]
+    derived = {
+        name: {"value": value, "formula": FORMULAS[name]}
+        for name, value in derived.items()
+        if value is not None
+    }
+    units = {name: UNITS[name].format(currency=record.currency) for name in (*values, *derived)
+             if name in UNITS}  # fmt: skip
+    return {**values, "units": units, **({"derived": derived} if derived else {})}
+
+
+def record_from_dict(values: Mapping[str, Any]) -> EfficiencyRecord:
+    """Make a record of what JSON says; units must be ours, and what follows is not looked at.
+
+    Raises:
+        InputError: naming the system and the field of what can't be.
+    """
+    if not isinstance(values, Mapping):
+        raise InputError(f"a record is an object, not a {type(values).__name__}",
+                         source="efficiency record", value=values)  # fmt: skip
+    system = values.get("system")
+    if not isinstance(system, str):
+        raise InputError("a record names its system", source="efficiency record", value=system)
+    source = of_system(system)
+    known = {name: value for name, value in values.items() if name not in OTHERS}
+    if STATED in known:
+        known["stated_cost"] = known.pop(STATED)
+    names = {each.name for each in fields(EfficiencyRecord)}
+    for name in known:
+        if name not in names:
+            near = get_close_matches(str(name), [*names, STATED], 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise refuse(source, shown(name), f"is no field of a record{hint}", known[name])
+    _check_units(source, values)
+    for name, kind in (("hardware", Hardware), ("latency", Latency)):
+        if known.get(name) is not None:
+            known[name] = _part(source, name, kind, known[name])
+    return EfficiencyRecord(**{name: value for name, value in known.items() if value is not None})
+
+
+def _check_units(source: str, values: Mapping[str, Any]) -> None:
+    units = values.get("units") or {}
+    if not isinstance(units, Mapping):
+        raise refuse(source, "units", "are an object of names to units", units)
+    for name, unit in units.items():
+        ours = UNITS.get(name, unit)
+        ours = ours.format(currency=values.get("currency", "USD")) if name in UNITS else unit
+        if unit != ours:
+            raise refuse(source, f"unit of {name}", f"is {shown(unit)}; it is read as {ours}", unit)
+
+
+def _part(source: str, name: str, kind: type[Part], values: Any) -> Part:
+    if not isinstance(values, Mapping):
+        raise refuse(source, name, f"is {shown(values)}, not an object", values)
+    names = {each.name for each in fields(kind)}
+    for key in values:
+        if key not in names:
+            near = get_close_matches(str(key), names, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise refuse(source, f"{name}: {shown(key)}", f"is not known{hint}", key)
+    try:
+        return kind(**{key: each for key, each in values.items() if each is not None})
+    except InputError as problem:
+        raise InputError(f"{name}: {problem.message}", source=source, value=problem.value) from None
+
+
+def read_object(source: str | PathLike[str], what: str) -> Any:
+    """Read JSON from a file, or from text that begins as an object or a list does.
+
+    Args:
+        source: a path or the text.
+        what: it holds, for errors.
+
+    Raises:
+        InputError: naming the file and the line of what is no JSON.
+        OSError: as the system says.
+    """
+    if isinstance(source, str) and source.lstrip()[:1] in ("{", "["):
+        path, text = None, source
+    else:
+        path = str(source)
+        try:
+            text = Path(source).read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError:
+            raise InputError("it is not UTF-8", source=what, path=path) from None
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as problem:
+        raise InputError(f"no JSON: {problem.msg} at column {problem.colno}", source=what,
+                         path=path, line=problem.lineno) from None  # fmt: skip
+    except RecursionError:
+        raise InputError("no JSON: it is nested too deeply", source=what, path=path) from None

@@ -1,0 +1,316 @@
+"""What one system takes to answer queries: time, memory, disk, compute, energy and money."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from os import PathLike
+from typing import Any
+
+from irbatch.efficiency.checks import (
+    check_count,
+    check_quantity,
+    check_text,
+    of_system,
+    refuse,
+)
+from irbatch.efficiency.hardware import Hardware
+from irbatch.efficiency.latency import Latency
+from irbatch.efficiency.quantities import ALIASES, QUANTITIES
+from irbatch.errors import InputError, shown
+
+__all__ = ["FORMULAS", "EfficiencyRecord"]
+
+HOUR = 3600  # seconds
+MILLION = 1e6
+MILLISECOND = 1e-3  # seconds
+
+FORMULAS = {
+    "cost_per_million": "price_per_hour / 3600 s * latency_mean / batch_size * 1,000,000",
+    "throughput_cost_per_million": "price_per_hour / 3600 s / throughput * 1,000,000",
+    "energy_per_query": "energy / (n_queries * repeat)",
+}
+
+TEXTS = ("dataset", "start_time", "currency")
+COUNTS = {"n_queries": 1, "batch_size": 1, "warmup": 0, "repeat": 1, "throughput_batch_size": 1}
+NUMBERS = (
+    "throughput", "peak_memory", "model_memory", "index_memory", "model_disk", "index_disk",
+    "cpu_used", "wall_time", "user_time", "system_time", "flops", "energy", "emissions",
+    "price_per_hour", "stated_cost",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class EfficiencyRecord:
+    """What a system takes; what wasn't measured is None.
+
+    Attributes:
+        system: its name, which joins the record to the system's results.
+        dataset: what was searched.
+        hardware: what it ran on.
+        n_queries: how many queries were timed.
+        batch_size: how many queries a call answers.
+        warmup: how many calls came before the timed ones.
+        repeat: how often each query was timed.
+        latency: of a call, in ms.
+        throughput: queries answered in a second.
+        throughput_batch_size: how many a call answered then, where that is not `batch_size`.
+        peak_memory: the most that the process held, in MB (10⁶ bytes).
+        model_memory, index_memory: what of it these take, in MB.
+        model_disk, index_disk: their size on disk, in MB.
+        cpu_used: cores that were busy, on average.
+        wall_time, user_time, system_time: of all timed calls, in s.
+        start_time: when they began, as ISO 8601 writes it.
+        flops: floating-point operations of a query.
+        energy: of all timed calls, in J.
+        emissions: of all timed calls, in kg CO2eq.
+        price_per_hour: of the hardware. None is built in: prices are yours to say.
+        currency: of prices and costs.
+        stated_cost: the cost per million queries as somebody published it, where it is not to be
+            computed from the price.
+
+    Raises:
+        InputError: naming the system and the field of what is negative or no finite number.
+
+    >>> record = EfficiencyRecord(system="bm25", latency=Latency(mean=36.0), price_per_hour=0.5)
+    >>> record.cost_per_million  # 0.5 / 3600 s * 0.036 s * 1,000,000
+    5.0
+    """
+
+    system: str
+    dataset: str | None = None
+    hardware: Hardware = field(default_factory=Hardware)
+    n_queries: int | None = None
+    batch_size: int = 1
+    warmup: int | None = None
+    repeat: int = 1
+    latency: Latency | None = None
+    throughput: float | None = None
+    throughput_batch_size: int | None = None
+    peak_memory: float | None = None
+    model_memory: float | None = None
+    index_memory: float | None = None
+    model_disk: float | None = None
+    index_disk: float | None = None
+    cpu_used: float | None = None
+    wall_time: float | None = None
+    user_time: float | None = None
+    system_time: float | None = None
+    start_time: str | None = None
+    flops: float | None = None
+    energy: float | None = None
+    emissions: float | None = None
+    price_per_hour: float | None = None
+    currency: str = "USD"
+    stated_cost: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.system, str) or not self.system.strip():
+            raise InputError(f"system is {shown(self.system)}, which is no name",
+                             source="efficiency record", value=self.system)  # fmt: skip
+        source = of_system(self.system)
+        for name in TEXTS:
+            check_text(source, name, getattr(self, name))
+        for name, least in COUNTS.items():
+            value = check_count(source, name, getattr(self, name), least)
+            object.__setattr__(self, name, value)
+        for name in NUMBERS:
+            object.__setattr__(self, name, check_quantity(source, name, getattr(self, name)))
+        for name in ("batch_size", "repeat", "currency"):
+            if getattr(self, name) is None:
+                raise refuse(source, name, "is missing", None)
+        if self.throughput == 0:
+            raise refuse(source, "throughput", "is 0: nothing was answered", 0.0)
+        for name, kind in (("hardware", Hardware), ("latency", Latency)):
+            value = getattr(self, name)
+            if not isinstance(value, kind) and (value is not None or name == "hardware"):
+                what = f"is a {type(value).__name__}, not of irbatch.efficiency.{kind.__name__}"
+                raise refuse(source, name, what, value)
+
+    @property
+    def cost_per_million(self) -> float | None:
+        """Cost of a million queries, one call after the other (latency-bound).
+
+        ``price_per_hour / 3600 s * mean latency / batch_size * 1,000,000``; `stated_cost`, where
+        there is one.
+        """
+        if self.stated_cost is not None:
+            return self.stated_cost
+        if self.price_per_hour is None or self.latency is None or self.latency.mean is None:
+            return None
+        seconds = self.latency.mean * MILLISECOND / self.batch_size
+        return self.price_per_hour / HOUR * seconds * MILLION
+
+    @property
+    def throughput_cost_per_million(self) -> float | None:
+        """Cost of a million queries on hardware that is always busy (throughput-bound).
+
+        ``price_per_hour / 3600 s / throughput * 1,000,000``.
+        """
+        if self.price_per_hour is None or self.throughput is None:
+            return None
+        return self.price_per_hour / HOUR / self.throughput * MILLION
+
+    @property
+    def energy_per_query(self) -> float | None:
+        """Energy of a timed query, in J."""
+        if self.energy is None or self.n_queries is None:
+            return None
+        return self.energy / (self.n_queries * self.repeat)
+
+    def value(self, name: str) -> float | None:
+        """Return a quantity by its name, such as ``"latency_p95"`` or ``"cost_per_million"``.
+
+        Raises:
+            InputError: for a name that there is not.
+        """
+        name = ALIASES.get(name, name)
+        if name not in QUANTITIES:
+            near = get_close_matches(name, [*QUANTITIES, *ALIASES], 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise InputError(f"there is no quantity {name!r}{hint}", value=name)
+        if name.startswith("latency_"):
+            return getattr(self.latency, name.removeprefix("latency_"), None)
+        value: float | None = getattr(self, name)
+        return value
+
+    def interval(self, name: str) -> tuple[float, float] | None:
+        """Return the confidence interval of a quantity; None where there is none.
+
+        Latencies have them, and with them the costs that follow from their mean.
+        """
+        name = ALIASES.get(name, name)
+        if self.latency is None:
+            return None
+        if name == "cost_per_million" and self.stated_cost is None:
+            cost, bounds = self.cost_per_million, self.latency.intervals.get("mean")
+            if cost is None or bounds is None or not self.latency.mean:
+                return None
+            low, high = (cost * each / self.latency.mean for each in bounds)
+            return low, high
+        if not name.startswith("latency_"):
+            return None
+        return self.latency.intervals.get(name.removeprefix("latency_"))
+
+    def priced(self, price_per_hour: float, currency: str | None = None) -> EfficiencyRecord:
+        """Return the record with another price, and costs that follow from it."""
+        return replace(self, price_per_hour=price_per_hour, stated_cost=None,
+                       currency=currency or self.currency)  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known as JSON has it; see `to_json`."""
+        from irbatch.efficiency.json_form import record_to_dict
+
+        return record_to_dict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> EfficiencyRecord:
+        """Make a record of what `to_dict` returned, or somebody wrote by hand.
+
+        Raises:
+            InputError: naming the system and the field of what can't be.
+        """
+        from irbatch.efficiency.json_form import record_from_dict
+
+        return record_from_dict(values)
+
+    def to_json(self, path: str | PathLike[str] | None = None) -> str:
+        """Return, or also write, the record as JSON.
+
+        Args:
+            path: where to write it; an existing file is replaced whole or not at all.
+        """
+        from irbatch.reporting.data import write_json
+
+        return write_json(self.to_dict(), path)
+
+    @classmethod
+    def from_json(cls, source: str | PathLike[str]) -> EfficiencyRecord:
+        """Read what `to_json` wrote.
+
+        Args:
+            source: a path, or the JSON itself.
+
+        Raises:
+            InputError: as `from_dict`, and for what is no JSON.
+        """
+        from irbatch.efficiency.json_form import read_object
+
+        return cls.from_dict(read_object(source, "efficiency record"))
+
+    def to_ir_metadata(
+        self, path: str | PathLike[str] | None = None, *, more: Mapping[str, Any] | None = None
+    ) -> str:
+        """Return, or also write, the record in ir_metadata's form, as YAML.
+
+        Args:
+            path: where to write it; an existing file is replaced whole or not at all.
+            more: what else there is to say: ``{"actor": {"team": "…"}, "research goal": {…}}``.
+
+        Raises:
+            ImportError: naming the extra, when PyYAML is not installed.
+        """
+        from irbatch.efficiency.ir_metadata import write_ir_metadata
+
+        return write_ir_metadata(self, path, more)
+
+    @classmethod
+    def from_ir_metadata(cls, source: Any, *, system: str | None = None) -> EfficiencyRecord:
+        """Read ir_metadata: what `to_ir_metadata`, tirex-tracker or a run file's header has.
+
+        Args:
+            source: a path of a YAML file or of a run with a header, the YAML itself, or the
+                mapping that it holds.
+            system: the system's name; default: the one in it.
+
+        Raises:
+            InputError: for what is none, and as the record itself.
+            ImportError: naming the extra, when PyYAML is not installed.
+        """
+        from irbatch.efficiency.ir_metadata import read_ir_metadata
+
+        return read_ir_metadata(source, system)
+
+    @classmethod
+    def from_tirex(cls, source: Any, *, system: str | None = None) -> EfficiencyRecord:
+        """Read what tirex-tracker measured.
+
+        Args:
+            source: the file that it exported, or its results: ``handle.results``.
+            system: the system's name; results have none, a file may have one.
+
+        Raises:
+            InputError: for what is neither, or has no name.
+            ImportError: naming the extra, when a file is read and PyYAML is not installed.
+        """
+        from irbatch.efficiency.tirex import read_tirex
+
+        return read_tirex(source, system)
+
+    @classmethod
+    def from_codecarbon(
+        cls, source: Any, *, system: str | None = None, n_queries: int | None = None
+    ) -> EfficiencyRecord:
+        """Read what codecarbon measured.
+
+        Args:
+            source: ``emissions.csv``, of which the last line counts, or the `EmissionsData` that a
+                tracker has as ``final_emissions_data``.
+            system: the system's name; default: codecarbon's name of the project.
+            n_queries: how many queries were answered meanwhile.
+
+        Raises:
+            InputError: for what is neither.
+        """
+        from irbatch.efficiency.codecarbon import read_codecarbon
+
+        return read_codecarbon(source, system, n_queries)
+
+    def known(self) -> dict[str, Any]:
+        """Return the fields that say something, by name."""
+        return {
+            each.name: value
+            for each in fields(self)
+            if (value := getattr(self, each.name)) is not None
+        }
