@@ -30,16 +30,20 @@ from irbatch.warmup import warmup
 if TYPE_CHECKING:
     from irbatch.accumulate import BatchEvaluator
     from irbatch.comparing import Comparison, compare, compare_results
+    from irbatch.efficiency import EfficiencyRecord
     from irbatch.embeddings import evaluate_embeddings
     from irbatch.evaluate_arrays import evaluate_ids, evaluate_matrix
+    from irbatch.leaderboard import Leaderboard
     from irbatch.score_matrices import evaluate_scores, evaluate_triples
 
 __all__ = [
     "BatchEvaluator",
     "Comparison",
     "Counts",
+    "EfficiencyRecord",
     "InputError",
     "InputWarning",
+    "Leaderboard",
     "Means",
     "Measure",
     "PrefixStatistics",
@@ -71,6 +75,8 @@ __all__ = [
 LATER = {
     "BatchEvaluator": "accumulate",
     "Comparison": "comparing",
+    "EfficiencyRecord": "efficiency",
+    "Leaderboard": "leaderboard",
     "compare": "comparing",
     "compare_results": "comparing",
     "evaluate_embeddings": "embeddings",

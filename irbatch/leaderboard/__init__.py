@@ -1,0 +1,11 @@
+"""Systems on one leaderboard: accuracy beside latency, memory and cost, and what to make of it.
+
+A `Leaderboard` joins results and efficiency records; it sorts, filters, finds the Pareto frontier,
+weighs, and writes itself as a table, a page and a picture.
+"""
+
+from irbatch.leaderboard.board import Leaderboard
+from irbatch.leaderboard.pareto import Pareto
+from irbatch.leaderboard.scores import Scores, Stretch
+
+__all__ = ["Leaderboard", "Pareto", "Scores", "Stretch"]

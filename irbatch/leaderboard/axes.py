@@ -1,0 +1,85 @@
+"""Axes that systems are compared along: measures of accuracy, and quantities of their records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+
+from irbatch.efficiency import Quantity
+from irbatch.efficiency.quantities import ALIASES, HIGHER, LOWER, QUANTITIES
+from irbatch.errors import InputError, shown
+from irbatch.measures import measure
+
+__all__ = ["check_directions", "find_axis", "list_axes"]
+
+
+def find_axis(name: object, measures: Sequence[str]) -> Quantity:
+    """Find an axis by its name: a measure's in any spelling, a quantity's, or a short one.
+
+    Args:
+        name: as in ``"nDCG@10"``, ``"latency_p95"`` or ``"cost"``.
+        measures: those that there are.
+
+    Raises:
+        InputError: for a name that is of neither, with the nearest one.
+    """
+    if isinstance(name, str):
+        if name in measures:
+            return Quantity(name, "", HIGHER, name)
+        if name in QUANTITIES or name in ALIASES:
+            return QUANTITIES[ALIASES.get(name, name)]
+        canonical = _canonical(name)
+        for each in measures if canonical is not None else ():
+            if _canonical(each) == canonical:
+                return Quantity(each, "", HIGHER, each)
+    known = [*measures, *QUANTITIES, *ALIASES]
+    near = get_close_matches(str(name), known, 1)
+    hint = f"did you mean {near[0]}?" if near else f"measures here: {', '.join(measures)}"
+    raise InputError(f"there is no axis {shown(name)}; {hint}", source="axis", value=name)
+
+
+def list_axes(names: Iterable[object], measures: Sequence[str]) -> list[Quantity]:
+    """Find several axes.
+
+    Raises:
+        InputError: for none, one that there is not, and one given twice.
+    """
+    if isinstance(names, str):
+        names = [names]
+    if not isinstance(names, Iterable):
+        raise InputError(f"axes are names, not {shown(names)}", source="axis", value=names)
+    found = [find_axis(name, measures) for name in names]
+    if not found:
+        raise InputError("there is no axis to compare systems along", source="axis")
+    for i, each in enumerate(found):
+        if each.name in [other.name for other in found[:i]]:
+            raise InputError(f"{each.name} is given twice", source="axis", value=each.name)
+    return found
+
+
+def check_directions(
+    directions: Mapping[str, str] | None, measures: Sequence[str]
+) -> dict[str, str]:
+    """Return which way is better, of axes for which somebody says so.
+
+    Raises:
+        InputError: for an axis that there is not, or what is neither ``"higher"`` nor ``"lower"``.
+    """
+    if directions is not None and not isinstance(directions, Mapping):
+        raise InputError(f"directions go from axes to {HIGHER!r} or {LOWER!r}, not "
+                         f"{shown(directions)}", source="directions")  # fmt: skip
+    checked = {}
+    for name, better in (directions or {}).items():
+        axis = find_axis(name, measures)
+        if better not in (HIGHER, LOWER):
+            raise InputError(f"of {axis.name} {HIGHER!r} or {LOWER!r} is better, not "
+                             f"{shown(better)}", source="directions", value=better)  # fmt: skip
+        checked[axis.name] = better
+    return checked
+
+
+def _canonical(name: str) -> str | None:
+    try:
+        return str(measure(name))
+    except InputError:
+        return None

@@ -1,0 +1,202 @@
+"""Results and records of the same systems, brought together by the systems' names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.comparing.intervals import find_intervals
+from irbatch.efficiency import EfficiencyRecord
+from irbatch.efficiency.checks import of_system, refuse
+from irbatch.errors import InputError, shown, warn
+from irbatch.means import Means
+from irbatch.numbers import number_problem
+from irbatch.results import Results
+
+__all__ = ["Accuracy", "join_accuracy", "name_records"]
+
+Floats = npt.NDArray[np.float64]
+BOUNDS = ("low", "high")
+
+
+class Accuracy(NamedTuple):
+    """How accurate systems are.
+
+    Args:
+        measures: names.
+        means: float64 ``(systems, measures)``.
+        intervals: float64 ``(systems, measures, 2)``; NaN where there are none.
+        n_queries: of each system; None where that isn't known.
+        settings: how the values came about.
+    """
+
+    measures: list[str]
+    means: Floats
+    intervals: Floats
+    n_queries: list[int | None]
+    settings: dict[str, str]
+
+
+def name_records(
+    records: Mapping[str, EfficiencyRecord] | Iterable[EfficiencyRecord] | EfficiencyRecord,
+) -> dict[str, EfficiencyRecord]:
+    """Return records by their systems' names.
+
+    Raises:
+        InputError: for none, for what is no record, and for two of one system.
+    """
+    if isinstance(records, EfficiencyRecord):
+        records = [records]
+    if isinstance(records, Mapping):
+        records = list(records.values())
+    if isinstance(records, str) or not isinstance(records, Iterable):
+        raise InputError(f"records are several, not {shown(records)}", source="records")
+    named: dict[str, EfficiencyRecord] = {}
+    for each in records:
+        if not isinstance(each, EfficiencyRecord):
+            raise InputError(f"a record is an EfficiencyRecord, not a {type(each).__name__}",
+                             source="records", value=each)  # fmt: skip
+        if each.system in named:
+            raise InputError(f"there are two records of {shown(each.system)}", source="records",
+                             value=each.system)  # fmt: skip
+        named[each.system] = each
+    if not named:
+        raise InputError("there is no record, so there is no system", source="records")
+    return named
+
+
+def join_accuracy(
+    results: Any, systems: Sequence[str], measures: Sequence[str] | None, level: float,
+    draws: int, seed: int,
+) -> Accuracy:  # fmt: skip
+    """Collect the accuracy of systems.
+
+    Args:
+        results: `Results` of each system by name, or named ones; or its means by measure, as
+            numbers or as ``{"mean": …, "low": …, "high": …}``.
+        systems: whose records there are.
+        measures: those wanted; default: all that the first system has.
+        level, draws, seed: of the bootstrap over queries, for intervals.
+
+    Raises:
+        InputError: naming the system and the measure of what is missing or no finite number.
+    """
+    named = _name_results(results)
+    for system in systems:
+        if system not in named:
+            raise refuse(of_system(system), "accuracy", "is missing: it has no results", None)
+    for system in named:
+        if system not in systems:
+            raise InputError(f"system {shown(system)} has results and no efficiency record",
+                             source="records", value=system)  # fmt: skip
+    columns = list(named[systems[0]] if measures is None else measures)
+    if not columns:
+        raise InputError("there is no measure of accuracy", source="measures")
+    cells = [[_cell(system, named[system], measure) for measure in columns] for system in systems]
+    table = np.array(cells, np.float64).reshape(len(systems), len(columns), 3)
+    for i, system in enumerate(systems):
+        each = named[system]
+        if isinstance(each, Results) and draws:
+            table[i, :, 1:] = _intervals(each, columns, level, draws, seed)
+    names = [_name(named[systems[0]], measure) for measure in columns]
+    counts = [_count(named[system]) for system in systems]
+    return Accuracy(names, table[..., 0], table[..., 1:], counts, _settings(named, systems))
+
+
+def _name_results(results: Any) -> dict[str, Any]:
+    if isinstance(results, Mapping):
+        return dict(results)
+    if isinstance(results, str) or not isinstance(results, Iterable):
+        raise InputError(f"results are of systems by name, not {shown(results)}", source="results")
+    named: dict[str, Any] = {}
+    for each in [results] if isinstance(results, Means) else results:
+        name = getattr(each, "name", None)
+        if not name or name in named:
+            what = f"two results are of {shown(name)}" if name else "results have no name"
+            raise InputError(f"{what}; give a mapping of systems to them", source="results")
+        named[name] = each
+    return named
+
+
+def _name(results: Any, measure: str) -> str:
+    """Name a measure as the results do."""
+    if isinstance(results, Means):
+        return next(each for each in results if results.keys() and _same(results, each, measure))
+    return str(measure)
+
+
+def _same(results: Means, known: str, measure: str) -> bool:
+    place = results.measures.index(known)
+    return known == str(measure) or (
+        str(measure) not in results.measures and results.columns[place].answers_to(str(measure))
+    )
+
+
+def _cell(system: str, results: Any, measure: str) -> tuple[float, float, float]:
+    """Return a mean, and the bounds of its interval where they are given."""
+    if not isinstance(results, Mapping | Means):
+        raise refuse(of_system(system), "accuracy", f"is a {type(results).__name__}, not of "
+                     "irbatch.evaluate or means by measure", results)  # fmt: skip
+    if measure not in results:
+        raise refuse(of_system(system), str(measure), "is missing", None)
+    given = results[measure]
+    if isinstance(given, Mapping):
+        if "mean" not in given or set(given) - {"mean", *BOUNDS}:
+            raise refuse(of_system(system), str(measure), "has a mean, and may have low and high "
+                         f"bounds; not {', '.join(map(str, given))}", given)  # fmt: skip
+        mean = _number(system, measure, given["mean"])
+        low, high = (np.nan if given.get(bound) is None else
+                     _number(system, f"{bound} bound of {measure}", given[bound])
+                     for bound in BOUNDS)  # fmt: skip
+        if low > high:
+            raise refuse(of_system(system), str(measure), f"lies between {low:g} and {high:g}, "
+                         "which are the wrong way round", given)  # fmt: skip
+        return mean, low, high
+    return _number(system, measure, given), np.nan, np.nan
+
+
+def _number(system: str, field: str, value: Any) -> float:
+    if isinstance(value, bool) or number_problem(value) is not None or not np.isfinite(value):
+        raise refuse(of_system(system), str(field), f"is {shown(value)}, which is no finite number",
+                     value)  # fmt: skip
+    return float(value)
+
+
+def _intervals(
+    results: Results, measures: Sequence[str], level: float, draws: int, seed: int
+) -> Floats:
+    """Return bootstrap intervals of means over queries; NaN for sums, and for one query."""
+    bounds = np.full((len(measures), 2), np.nan)
+    for k, measure in enumerate(measures):
+        values = np.array(list(results.per_query(measure).values()))
+        values = values[~np.isnan(values)]
+        place = results.measures.index(_name(results, measure))
+        how = results.columns[place].aggregate
+        if how == "sum" or len(values) < 2 or (how == "geometric" and values.min() <= 0):
+            continue
+        geometric = np.array([how == "geometric"])
+        table = values[None, :, None]
+        table = np.log(table) if geometric[0] else table
+        found = find_intervals(table, [], "percentile", level, draws, seed, geometric=geometric)
+        bounds[k] = found.means[0, 0]
+    return bounds
+
+
+def _count(results: Any) -> int | None:
+    return results.counts.queries if isinstance(results, Means) else None
+
+
+def _settings(named: Mapping[str, Any], systems: Sequence[str]) -> dict[str, str]:
+    """Return what the results have in common; warn where systems answered other queries."""
+    evaluated = [named[system] for system in systems if isinstance(named[system], Means)]
+    if not evaluated:
+        return {}
+    queries = [set(each.query_ids) for each in evaluated if isinstance(each, Results)]
+    if any(each != queries[0] for each in queries):
+        warn("systems on the leaderboard were evaluated on different queries")
+    settings: dict[str, str] = evaluated[0].settings
+    return {name: value for name, value in settings.items()
+            if all(each.settings.get(name) == value for each in evaluated)}  # fmt: skip

@@ -1,0 +1,71 @@
+"""The Pareto frontier: systems that no other system beats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.reporting.names import shorten
+from irbatch.words import printable
+
+__all__ = ["Pareto", "find_dominators"]
+
+AT_ONCE = 1 << 22  # comparisons of two systems along one axis
+NAMED = 60  # columns of a terminal for those that dominate a system
+
+
+@dataclass(frozen=True)
+class Pareto:
+    """Which systems are on the frontier, and which others beat those that are not.
+
+    A system is dominated by one that is at least as good along every axis and better along one
+    (Santhanam et al. 2022). Systems that are equal along every axis are on the frontier together
+    or not at all.
+
+    Attributes:
+        axes: names.
+        frontier: systems that nothing dominates, in the leaderboard's order.
+        dominated_by: each of the others, with all that dominate it.
+    """
+
+    axes: list[str]
+    frontier: list[str]
+    dominated_by: dict[str, list[str]]
+
+    def __str__(self) -> str:
+        lines = [f"Pareto frontier of {', '.join(map(printable, self.axes))}:"]
+        lines += [f"  {printable(system)}" for system in self.frontier]
+        for system, others in self.dominated_by.items():
+            by = shorten(", ".join(map(printable, others)), NAMED)
+            lines.append(f"  {printable(system)} is dominated by {by}")
+        return "\n".join(lines)
+
+
+def find_dominators(values: npt.NDArray[np.float64]) -> list[list[int]]:
+    """Return for each system the places of those that dominate it.
+
+    Args:
+        values: float64 ``(systems, axes)``, of which higher is better.
+    """
+    systems, axes = values.shape
+    found: list[list[int]] = []
+    step = max(1, AT_ONCE // max(1, systems * axes))
+    for start in range(0, systems, step):
+        some = values[start : start + step, None]
+        dominated = np.logical_and((values >= some).all(axis=2), (values > some).any(axis=2))
+        found += [np.flatnonzero(row).tolist() for row in np.asarray(dominated)]
+    return found
+
+
+def name_dominators(
+    systems: Sequence[str], dominators: Sequence[Sequence[int]]
+) -> dict[str, list[str]]:
+    """Name those that are dominated, and what dominates them."""
+    return {
+        system: [systems[place] for place in places]
+        for system, places in zip(systems, dominators, strict=True)
+        if places
+    }
