@@ -80,9 +80,10 @@ def record_from_dict(values: Mapping[str, Any]) -> EfficiencyRecord:
             hint = f"; did you mean {near[0]}?" if near else ""
             raise refuse(source, shown(name), f"is no field of a record{hint}", known[name])
     _check_units(source, values)
-    for name, kind in (("hardware", Hardware), ("latency", Latency)):
-        if known.get(name) is not None:
-            known[name] = _part(source, name, kind, known[name])
+    if known.get("hardware") is not None:
+        known["hardware"] = _part(source, "hardware", Hardware, known["hardware"])
+    if known.get("latency") is not None:
+        known["latency"] = _part(source, "latency", Latency, known["latency"])
     return EfficiencyRecord(**{name: value for name, value in known.items() if value is not None})
 
 
@@ -91,9 +92,10 @@ def _check_units(source: str, values: Mapping[str, Any]) -> None:
     if not isinstance(units, Mapping):
         raise refuse(source, "units", "are an object of names to units", units)
     for name, unit in units.items():
-        ours = UNITS.get(name, unit)
-        ours = ours.format(currency=values.get("currency", "USD")) if name in UNITS else unit
-        if unit != ours:
+        ours = UNITS.get(name)
+        if ours is not None:
+            ours = ours.format(currency=values.get("currency", "USD"))
+        if ours is not None and unit != ours:
             raise refuse(source, f"unit of {name}", f"is {shown(unit)}; it is read as {ours}", unit)
 
 

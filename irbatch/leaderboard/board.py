@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
+from typing import Any
+
+import numpy as np
 
 from irbatch.leaderboard.axes import find_axis, list_axes
 from irbatch.leaderboard.pareto import Pareto, find_dominators, name_dominators
