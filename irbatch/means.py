@@ -109,7 +109,7 @@ class Means:
 
     def __getitem__(self, name: str | Column) -> float:
         """Return a measure's mean (or sum, for a count), by any spelling of its name."""
-        return self._aggregate(self._find(name))
+        return self._aggregate(self.place(name))
 
     def __len__(self) -> int:
         return len(self._measures)
@@ -172,7 +172,7 @@ class Means:
 
     def shown(self, name: str | Column) -> str:
         """Format a mean for people: four decimals, a count as a whole number."""
-        column = self._find(name)
+        column = self.place(name)
         value = self._aggregate(column)
         if self._measures[column].aggregate == "sum" and value.is_integer():
             return str(int(value))
@@ -193,7 +193,12 @@ class Means:
         ]
         return [f"{many(number, 'query')} {what}" for number, what in said if number]
 
-    def _find(self, name: str | Column) -> int:
+    def place(self, name: str | Column) -> int:
+        """Return a measure's place among `measures`, by any spelling of its name.
+
+        Raises:
+            KeyError: for one that was not evaluated.
+        """
         column = self._column_of(str(name))
         if column is None:
             raise KeyError(f"{name!s} was not evaluated; there are: {', '.join(self.measures)}")

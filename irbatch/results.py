@@ -63,7 +63,7 @@ class Results(Means):
 
     def per_query(self, name: str | Column) -> dict[Any, float]:
         """Return a measure's value for each query id."""
-        column = self._find(name)
+        column = self.place(name)
         return dict(zip(self.query_ids, self.values[:, column].tolist(), strict=True))
 
     def to_dict(self, style: str = "irbatch") -> dict[Any, dict[str, float]]:

@@ -124,15 +124,8 @@ def _name_results(results: Any) -> dict[str, Any]:
 def _name(results: Any, measure: str) -> str:
     """Name a measure as the results do."""
     if isinstance(results, Means):
-        return next(each for each in results if results.keys() and _same(results, each, measure))
+        return results.measures[results.place(measure)]
     return str(measure)
-
-
-def _same(results: Means, known: str, measure: str) -> bool:
-    place = results.measures.index(known)
-    return known == str(measure) or (
-        str(measure) not in results.measures and results.columns[place].answers_to(str(measure))
-    )
 
 
 def _cell(system: str, results: Any, measure: str) -> tuple[float, float, float]:
@@ -173,8 +166,7 @@ def _intervals(
     for k, measure in enumerate(measures):
         values = np.array(list(results.per_query(measure).values()))
         values = values[~np.isnan(values)]
-        place = results.measures.index(_name(results, measure))
-        how = results.columns[place].aggregate
+        how = results.columns[results.place(measure)].aggregate
         if how == "sum" or len(values) < 2 or (how == "geometric" and values.min() <= 0):
             continue
         geometric = np.array([how == "geometric"])
