@@ -41,8 +41,8 @@ def record_to_dict(record: EfficiencyRecord) -> dict[str, Any]:
     if record.latency is not None and record.latency.intervals:
         bounds = {name: list(each) for name, each in record.latency.intervals.items()}
         values["latency"]["intervals"] = bounds
-    elif record.latency is not None:
-        del values["latency"]["level"]
+    elif record.latency is not None and record.latency.level == Latency.level:
+        del values["latency"]["level"]  # it is of no intervals
     derived = {name: getattr(record, name) for name in FORMULAS}
     if "stated_cost" in values:
         values[STATED] = values.pop("stated_cost")
