@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from irbatch.progress import make_bar
 from irbatch.settings import Progress
 
 __all__ = ["progress_of"]
@@ -24,20 +24,11 @@ def progress_of(files: int) -> Iterator[Callable[[str], Progress | None]]:
     Args:
         files: how many files there will be.
     """
-    try:
-        from rich.console import Console
-        from rich.progress import BarColumn, TaskProgressColumn, TextColumn
-        from rich.progress import Progress as Bar
-    except ImportError:
+    made = make_bar()
+    if made is None:
         yield lambda path: None
         return
-    if not sys.stderr.isatty():
-        yield lambda path: None
-        return
-    amount = TextColumn("{task.fields[amount]}")
-    columns = "{task.description}", BarColumn(), TaskProgressColumn(), amount
-    bar = Bar(*columns, console=Console(stderr=True), transient=True)
-    task = bar.add_task("", total=None, amount="")
+    bar, task = made
     begun: list[str] = []
 
     def of_file(path: str) -> Progress:

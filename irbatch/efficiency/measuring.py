@@ -1,0 +1,227 @@
+"""Timing a search, query by query or batch by batch, and keeping what it answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.efficiency.answers import read_answers, read_queries
+from irbatch.efficiency.checks import check_count, of_system, refuse
+from irbatch.efficiency.flops import check_model, model_size, told_flops
+from irbatch.efficiency.hardware import Hardware
+from irbatch.efficiency.latency import Latency
+from irbatch.efficiency.readings import size_on_disk
+from irbatch.efficiency.record import EfficiencyRecord
+from irbatch.efficiency.timing import Calls, time_calls, time_throughput, torch_flops
+from irbatch.errors import shown
+from irbatch.progress import steps_on_bar
+from irbatch.resampling import check_level
+from irbatch.runs import Run
+from irbatch.words import many
+
+__all__ = ["Measurement", "measure"]
+
+Floats = npt.NDArray[np.float64]
+Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """What `measure` found: ``record, run = measure(…)``.
+
+    Attributes:
+        record: what the system takes.
+        run: what it answered, to be evaluated.
+        latencies: float64 ``(repeat, calls)``, ms of each call.
+    """
+
+    record: EfficiencyRecord
+    run: Run
+    latencies: Floats
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.record, self.run))
+
+    def __repr__(self) -> str:
+        record = self.record
+        said = f"{many(record.n_queries or 0, 'query')}, batch size {record.batch_size}"
+        repeats = many(record.repeat, "repeat")
+        lines = [f"<Measurement of {shown(record.system)}: {said}, {repeats}"]
+        latency = record.latency
+        if latency is not None:
+            names = ("mean", "p50", "p95", "p99")
+            parts = ", ".join(f"{name} {getattr(latency, name):.4g}" for name in names)
+            lines.append(f"  latency {parts} ms a call")
+        if record.throughput is not None:
+            lines.append(f"  throughput {record.throughput:.4g} queries/s")
+        if record.peak_memory is not None:
+            lines.append(f"  peak memory {record.peak_memory:,.0f} MB")
+        if record.cost_per_million is not None:
+            cost = f"{record.cost_per_million:.4g} {record.currency}"
+            lines.append(f"  cost {cost} per million queries")
+        return "\n".join(lines) + ">"
+
+
+def measure(
+    search: Callable[[Any], Any],
+    queries: Mapping[Any, Any] | Iterable[Any],
+    *,
+    system: str | None = None,
+    batch_size: int = 1,
+    warmup: int = 10,
+    repeat: int = 1,
+    search_many: Callable[[list[Any]], Iterable[Any]] | None = None,
+    throughput_batch_size: int | None = None,
+    dataset: str | None = None,
+    hardware: Hardware | str | None = None,
+    price_per_hour: float | None = None,
+    currency: str = "USD",
+    flops: float | Callable[[Any], float] | None = None,
+    model: Any = None,
+    model_memory: float | None = None,
+    index_memory: float | None = None,
+    model_path: Paths | None = None,
+    index_path: Paths | None = None,
+    level: float = 0.05,
+    draws: int = 2000,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> Measurement:
+    """Time a search, and keep what it answers.
+
+    After the warm-up every call is timed alone, one after the other. Nothing stands between the two
+    readings of the clock but the call: answers are read, and a bar is drawn, outside. So a search
+    has to return what is ready: on an accelerator it waits for its result, as ``.cpu()`` does; and
+    memory that the next call writes to again has to be copied first.
+
+    An answer is a mapping of documents to scores; (document, score) pairs; document ids from the
+    best on, in a sequence or an array; or a tuple of two arrays, ids and scores. Ids alone score n,
+    n - 1, … 1. Answers of the last pass make the run.
+
+    CPU time and memory are those of the whole process with all of its threads. On Linux the mark of
+    the most memory is set back before the first timed call; elsewhere it stands since the process
+    began. What one system has loaded counts for the next that the process measures: a process each
+    tells them apart.
+
+    Args:
+        search: answers a query: ``search(query)``. With a larger `batch_size` it is given a list of
+            queries, and returns a sequence of as many answers, in their order.
+        queries: ids and queries; or queries alone, such as the rows of a matrix, whose ids are
+            their places 0, 1, ….
+        system: its name, and the run's; default: the function's, or what class `search` is of.
+        batch_size: how many queries a call answers. Those left at the end are a call like others.
+        warmup: calls before the timed ones, over the first queries; from the start again where
+            there are fewer.
+        repeat: how often all queries are timed, one pass after the other.
+        search_many: answers a list of queries, where `search` doesn't; for the throughput.
+        throughput_batch_size: time one more pass, with so many queries a call, and take the
+            throughput from there; default: it is that of the timed calls.
+        dataset: what is searched.
+        hardware: what it runs on, or what the provider calls this machine; default: this machine.
+        price_per_hour, currency: of the hardware.
+        flops: floating-point operations of a query; or a function from a query to them, called
+            after the timed calls.
+        model: a ``torch.nn.Module`` that `search` calls. Where `flops` are not given, torch counts
+            those of some more calls, which answer the first 32 queries: of matrix products,
+            convolutions and attention. `model_memory` is the size of its parameters and buffers.
+        model_memory, index_memory: in MB (10⁶ bytes), where you know better.
+        model_path, index_path: files and folders, whose sizes are the sizes on disk.
+        level, draws, seed: of the latencies' intervals, see `Latency.from_samples`.
+        progress: show a bar on standard error; default: where that is a terminal and rich is
+            installed.
+
+    Returns:
+        The record, the run, and the time of each call.
+
+    Raises:
+        InputError: before anything is called, naming the system and the argument that is wrong;
+            naming the query, and the document, of an answer that is none. What is wrong with the
+            first answer is told before anything is timed.
+        ImportError: naming the extra, when a bar is wanted and rich is not installed.
+
+    What `search` raises is raised as it is, with a note that names the queries of the call.
+
+    >>> documents = {"d1": "a cat and a dog", "d2": "a cat"}
+    >>> def count_words(query):
+    ...     return {d: sum(map(text.split().count, query)) for d, text in documents.items()}
+    >>> record, run = measure(count_words, {"q1": ["dog"], "q2": ["cat", "dog"]}, progress=False)
+    >>> record.system, record.n_queries, record.latency.calls
+    ('count_words', 2, 2)
+    >>> run.rankings["q2"]
+    {'d1': 2.0, 'd2': 1.0}
+    >>> import irbatch
+    >>> irbatch.evaluate({"q1": {"d1": 1}, "q2": {"d2": 1}}, run, "RR")["RR"]
+    0.75
+    """
+    name = _name_of(search) if system is None else system
+    source = of_system(name)
+    _check_callable(source, search=search, search_many=search_many)
+    ids, values = read_queries(source, queries)
+    check_model(source, model)
+    record = EfficiencyRecord(
+        system=name, dataset=dataset, hardware=_hardware(hardware), n_queries=len(ids),
+        batch_size=batch_size, warmup=_whole(source, "warmup", warmup), repeat=repeat,
+        throughput_batch_size=throughput_batch_size, model_memory=model_memory,
+        index_memory=index_memory, model_disk=size_on_disk(source, "model_path", model_path),
+        index_disk=size_on_disk(source, "index_path", index_path),
+        flops=None if callable(flops) else flops, price_per_hour=price_per_hour, currency=currency,
+    )  # fmt: skip
+    check_level(level)
+    drawn = {"draws": _whole(source, "draws", draws), "seed": _whole(source, "seed", seed)}
+    calls = Calls(f"answer of {shown(name)}", search, ids, values, record.batch_size,
+                  record.batch_size > 1)  # fmt: skip
+    many_calls = _many_calls(source, calls, search_many, record.throughput_batch_size)
+    with steps_on_bar(progress) as step:
+        measured, times, answers = time_calls(calls, record, step)
+        if many_calls is not None:
+            measured["throughput"] = time_throughput(many_calls, record, step)
+        if flops is None and model is not None:
+            measured["flops"] = torch_flops(calls)
+    if callable(flops):
+        measured["flops"] = told_flops(source, flops, ids, values)
+    if model is not None and record.model_memory is None:
+        measured["model_memory"] = model_size(model)
+    run = Run(read_answers(calls.source, ids, answers), name)
+    latency = Latency.from_samples(times, level=level, **drawn)
+    return Measurement(replace(record, latency=latency, **measured), run, times)
+
+
+def _name_of(search: Any) -> str:
+    name = getattr(search, "__name__", None)
+    return name if isinstance(name, str) and name != "<lambda>" else type(search).__name__
+
+
+def _check_callable(source: str, **given: Any) -> None:
+    for name, value in given.items():
+        if not callable(value) and (name == "search" or value is not None):
+            raise refuse(source, name, f"is a {type(value).__name__}, not to be called", value)
+
+
+def _hardware(given: Any) -> Any:
+    """Describe this machine, unless it is described."""
+    return Hardware.here(given) if given is None or isinstance(given, str) else given
+
+
+def _whole(source: str, name: str, value: Any) -> int:
+    """Return an argument that is a whole number from 0 on."""
+    number = check_count(source, name, value, 0)
+    if number is None:
+        raise refuse(source, name, "is missing", value)
+    return number
+
+
+def _many_calls(source: str, calls: Calls, search_many: Any, size: int | None) -> Calls | None:
+    """Return the calls of the throughput; None where it is that of the timed ones."""
+    if size is None:
+        if search_many is not None:
+            raise refuse(source, "throughput_batch_size", "is missing: search_many needs it", None)
+        return None
+    if search_many is None and not calls.listed:
+        raise refuse(source, "search_many", "is missing: search takes one query, and "
+                     "throughput_batch_size needs what takes a list", None)  # fmt: skip
+    return replace(calls, search=search_many or calls.search, size=size, listed=True)

@@ -1,0 +1,160 @@
+"""What the operating system tells of this process, and of files: time, memory, size."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import stat
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from irbatch.efficiency.checks import refuse
+from irbatch.errors import shown
+
+__all__ = ["Usage", "Watch", "size_on_disk"]
+
+MEGA = 1e6
+KIBI = 1024
+STATUS = Path("/proc/self/status")
+CLEAR = Path("/proc/self/clear_refs")
+RESET_PEAK = "5"  # see proc(5)
+
+
+class Usage(NamedTuple):
+    """What a stretch of work took, of this process with all of its threads.
+
+    Args:
+        wall_time, user_time, system_time: in s.
+        peak_memory: the most that the process held, in MB; None where the system doesn't tell.
+        start_time: ISO 8601, with the offset from UTC.
+    """
+
+    wall_time: float
+    user_time: float
+    system_time: float
+    peak_memory: float | None
+    start_time: str
+
+    @property
+    def cpu_used(self) -> float | None:
+        """Cores that were busy, on average."""
+        busy = self.user_time + self.system_time
+        return busy / self.wall_time if self.wall_time else None
+
+
+class Watch:
+    """Reads what the process has used so far, at the beginning of some work.
+
+    The mark of the most memory ever held is set back where Linux allows it. Elsewhere it stands
+    since the process began.
+    """
+
+    def __init__(self) -> None:
+        self._started = datetime.now().astimezone().isoformat(timespec="seconds")
+        reset_peak()
+        self._cpu = cpu_times()
+        self._wall = time.perf_counter()
+
+    def read(self) -> Usage:
+        """Return what was used since."""
+        wall = time.perf_counter() - self._wall
+        user, system = (
+            max(now - before, 0.0) for now, before in zip(cpu_times(), self._cpu, strict=True)
+        )
+        return Usage(wall, user, system, peak_memory(), self._started)
+
+
+def cpu_times() -> tuple[float, float]:
+    """Return the user and the system time of this process, in s."""
+    resource = _resource()
+    if resource is None:
+        times = os.times()
+        return times.user, times.system
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime, used.ru_stime
+
+
+def reset_peak() -> bool:
+    """Set the mark of the most memory back to what is held now; return whether that worked."""
+    try:
+        CLEAR.write_text(RESET_PEAK)
+    except OSError:
+        return False
+    return True
+
+
+def peak_memory() -> float | None:
+    """Return the most memory that this process held, in MB; None where nobody tells."""
+    try:
+        lines = STATUS.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * KIBI / MEGA
+    resource = _resource()
+    if resource is None:
+        return None
+    most = int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    return most * (1 if sys.platform == "darwin" else KIBI) / MEGA
+
+
+def _resource() -> Any:
+    """Import what Windows has not."""
+    try:
+        return importlib.import_module("resource")
+    except ImportError:
+        return None
+
+
+def size_on_disk(source: str, field: str, paths: Any) -> float | None:
+    """Add up the sizes of files and of everything in folders, in MB (10⁶ bytes).
+
+    Links to files count as the files, links to folders inside a folder are not followed, and a
+    file that is met twice counts once.
+
+    Args:
+        source, field: what errors call them.
+        paths: a path, or several; None has no size.
+
+    Raises:
+        InputError: for what is no path, and naming a path at which nothing is.
+        OSError: as the system says, for what can't be looked at.
+    """
+    if paths is None:
+        return None
+    several = isinstance(paths, Iterable) and not isinstance(paths, str | bytes | os.PathLike)
+    given = list(paths) if several else [paths]
+    if not given:
+        raise refuse(source, field, "names no path", paths)
+    sizes: dict[tuple[int, int], int] = {}
+    for each in given:
+        if not isinstance(each, str | os.PathLike) or not os.fspath(each):
+            raise refuse(source, field, f"is {shown(each)}, which is no path", each)
+        path = Path(each)
+        if not path.exists():
+            raise refuse(source, field, f"is {shown(str(path))}, which is not there", each)
+        for found in _files(path):
+            sizes[found.st_dev, found.st_ino] = found.st_size
+    return sum(sizes.values()) / MEGA
+
+
+def _files(path: Path) -> Iterator[os.stat_result]:
+    """Look at a file, or at all files of a folder."""
+    if not path.is_dir():
+        yield path.stat()
+        return
+    for folder, _, names in os.walk(path, onerror=_fail):
+        for name in names:
+            file = Path(folder, name)
+            # A link to nothing has no size, and pipes and sockets hold none.
+            if file.exists() and stat.S_ISREG((found := file.stat()).st_mode):
+                yield found
+
+
+def _fail(problem: OSError) -> None:
+    raise problem

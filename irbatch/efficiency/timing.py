@@ -1,0 +1,151 @@
+"""The calls of a search: timed one by one, and nothing but the call between two looks at the clock.
+
+What is done with answers, and what a bar shows, comes after the second look.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.efficiency.answers import answers_of_batch, read_answers
+from irbatch.efficiency.flops import count_flops
+from irbatch.efficiency.readings import Watch
+from irbatch.efficiency.record import EfficiencyRecord
+from irbatch.errors import shown
+from irbatch.progress import Step
+from irbatch.words import many
+
+__all__ = ["Calls", "time_calls", "time_throughput", "torch_flops"]
+
+Floats = npt.NDArray[np.float64]
+
+MILLISECOND, SECOND = 1e6, 1e9  # in nanoseconds
+COUNTED = 32  # queries whose floating-point operations torch counts
+NAMED = 5  # queries of a call that failed
+
+
+@dataclass(frozen=True)
+class Calls:
+    """The calls that answer all queries once.
+
+    Args:
+        source: whose answers they bring, for errors.
+        search: what is called.
+        ids, queries: of all queries.
+        size: how many queries a call answers; the last may be left fewer.
+        listed: whether `search` takes a list of queries, not one.
+    """
+
+    source: str
+    search: Callable[[Any], Any]
+    ids: list[Any]
+    queries: list[Any]
+    size: int
+    listed: bool
+
+    def __len__(self) -> int:
+        return -(-len(self.ids) // self.size)
+
+    def ids_of(self, number: int) -> list[Any]:
+        """Return the ids of the queries that a call answers."""
+        return self.ids[number * self.size : (number + 1) * self.size]
+
+    def time(self, number: int) -> tuple[int, Any]:
+        """Make a call; return how many nanoseconds it took, and what came back."""
+        given: Any = self.queries[number * self.size : (number + 1) * self.size]
+        if not self.listed:
+            (given,) = given
+        search, clock = self.search, time.perf_counter_ns
+        try:
+            begin = clock()
+            answer = search(given)
+            end = clock()
+        except Exception as problem:
+            ids = self.ids_of(number)
+            named = ", ".join(map(shown, ids[:NAMED])) + (", …" if len(ids) > NAMED else "")
+            problem.add_note(f"in the call for {many(len(ids), 'query')}: {named}")
+            raise
+        return end - begin, answer
+
+    def answers(self, number: int, answer: Any) -> list[Any]:
+        """Return the answers that a call brought, one a query.
+
+        Raises:
+            InputError: when they are more or fewer.
+        """
+        if not self.listed:
+            return [answer]
+        return answers_of_batch(self.source, self.ids_of(number), answer)
+
+
+def warm_up(calls: Calls, count: int, step: Step) -> None:
+    """Make calls that are not timed; look at the first answer, as all may be of its kind."""
+    for i in range(count):
+        number = i % len(calls)
+        _, answer = calls.time(number)
+        if i == 0:
+            read_answers(calls.source, calls.ids_of(number), calls.answers(number, answer))
+        step("warm-up", i + 1, count)
+
+
+def time_calls(
+    calls: Calls, record: EfficiencyRecord, step: Step
+) -> tuple[dict[str, Any], Floats, list[Any]]:
+    """Make all timed calls.
+
+    Returns:
+        Fields of the record; ms float64 ``(repeats, calls)``; an answer to each query.
+    """
+    warm_up(calls, record.warmup or 0, step)
+    times = np.zeros((record.repeat, len(calls)), np.int64)
+    kept: list[Any] = []
+    watch = Watch()
+    for turn in range(record.repeat):
+        for number in range(len(calls)):
+            times[turn, number], answer = calls.time(number)
+            if turn == record.repeat - 1:
+                kept.append(answer)
+            step(f"pass {turn + 1} of {record.repeat}", number + 1, len(calls))
+    usage = watch.read()
+    measured = {"cpu_used": usage.cpu_used, **usage._asdict()}
+    measured["throughput"] = _per_second(len(calls.ids) * record.repeat, int(times.sum()))
+    answers = [each for number, brought in enumerate(kept)
+               for each in calls.answers(number, brought)]  # fmt: skip
+    milliseconds: Floats = times / MILLISECOND
+    milliseconds.flags.writeable = False
+    return measured, milliseconds, answers
+
+
+def time_throughput(calls: Calls, record: EfficiencyRecord, step: Step) -> float | None:
+    """Make one pass of larger calls, after one that is not timed."""
+    warm_up(calls, min(record.warmup or 0, 1), step)
+    total = 0
+    for number in range(len(calls)):
+        taken, answer = calls.time(number)
+        calls.answers(number, answer)
+        total += taken
+        step("throughput", number + 1, len(calls))
+    return _per_second(len(calls.ids), total)
+
+
+def _per_second(queries: int, nanoseconds: int) -> float | None:
+    """Return how many queries were answered in a second; None where the clock didn't move."""
+    return queries / (nanoseconds / SECOND) if nanoseconds else None
+
+
+def torch_flops(calls: Calls) -> float | None:
+    """Let torch count those of the first calls, one at least."""
+    wanted = range(min(max(COUNTED // calls.size, 1), len(calls)))
+
+    def call(number: int) -> int:
+        calls.time(number)
+        return len(calls.ids_of(number))
+
+    return count_flops(partial(call, number) for number in wanted)
