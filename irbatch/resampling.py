@@ -22,6 +22,7 @@ from irbatch.threads import map_ranges
 __all__ = [
     "MOST_EXACT",
     "ROUNDING",
+    "check_draws",
     "check_level",
     "count_extreme_flips",
     "draw_counts",
@@ -127,6 +128,23 @@ def check_level(level: object) -> None:
     if not number or not 0 < level <= 0.5:  # type: ignore[operator]
         raise InputError(f"level={level!r} must be above 0 and at most 0.5, such as 0.05",
                          value=level)  # fmt: skip
+
+
+def check_draws(draws: object, seed: object, least: int = 1) -> None:
+    """Check how often is drawn, and what the generator starts from.
+
+    Args:
+        draws, seed: as they are given.
+        least: how many draws there have to be.
+
+    Raises:
+        InputError: for what is no whole number, or too small.
+    """
+    for name, given, lowest in (("draws", draws, least), ("seed", seed, 0)):
+        whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+        if not whole or given < lowest:  # type: ignore[operator]
+            raise InputError(f"{name}={given!r} must be a whole number of at least {lowest}",
+                             value=given)  # fmt: skip
 
 
 def draw_counts(size: int, draws: int, seed: int) -> Iterator[Floats]:

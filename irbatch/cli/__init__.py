@@ -1,4 +1,4 @@
-"""The command line: `irbatch eval`, `compare`, `trec_eval`, `measures` and `warmup`."""
+"""The command line: `irbatch eval`, `compare`, `leaderboard`, `trec_eval`, `measures`, `warmup`."""
 
 from __future__ import annotations
 

@@ -5,26 +5,23 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from irbatch.cli.evaluate import DEFAULT_MEASURES
+from irbatch.cli.writing import add_written, check_written, save_plot
 from irbatch.comparing import Comparison, compare
 from irbatch.comparing.corrections import CORRECTIONS
 from irbatch.comparing.gate import find_failures, parse_condition
 from irbatch.comparing.intervals import INTERVALS
 from irbatch.comparing.significance import TESTS
 from irbatch.errors import InputError
-from irbatch.extras import imported
-from irbatch.files import replacing, write_text
+from irbatch.files import write_text
 from irbatch.measures import parse_measures
 from irbatch.settings import OPTIONS, TIES
 from irbatch.words import many, printable
 
 __all__ = ["GATE_FAILED", "add_compare"]
 
-WRITTEN = ("html", "latex", "csv", "json")
-PICTURES = ("svg", "png", "pdf", "eps", "jpg", "webp")
 GATE_FAILED = 3  # exit status: a condition of --fail-if holds
 
 
@@ -56,10 +53,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ties", choices=TIES, default="id")
     parser.add_argument("--format", choices=("text", "markdown", "latex", "csv", "json"),
                         default="text")  # fmt: skip
-    for form in WRITTEN:
-        parser.add_argument(f"--{form}", metavar="FILE", help="write the report there, too")
-    parser.add_argument("--plot", metavar="FILE",
-                        help="draw differences on the first measure (svg, png, pdf)")  # fmt: skip
+    add_written(parser, "draw differences on the first measure")
     parser.add_argument("--fail-if", dest="conditions", metavar="CONDITION", action="append",
                         default=[], help="e.g. 'nDCG@10 drops 1%% p<0.05', p being corrected; "
                         f"needs a baseline; exit status {GATE_FAILED} if it holds")  # fmt: skip
@@ -100,17 +94,7 @@ def _check(options: argparse.Namespace, measures: list[str]) -> None:
             raise InputError("--fail-if needs --baseline", source="baseline")
         if condition.measure not in measures:
             raise InputError(f"condition {text!r}: {condition.measure} is not compared", value=text)
-    paths = [options.qrels, *options.runs]
-    for name in (*WRITTEN, "plot"):
-        path = getattr(options, name)
-        if path is not None and (path == "-" or path in paths or Path(path).is_dir()):
-            raise InputError(f"--{name} needs a file of its own", path=path)
-        paths += [path] if path is not None else []
-    if options.plot is not None:
-        imported("plots", "plot", "matplotlib")
-        if options.plot.rpartition(".")[2].lower() not in PICTURES:
-            raise InputError(f"a picture's name ends in one of {', '.join(PICTURES)}",
-                             path=options.plot)  # fmt: skip
+    check_written(options, [options.qrels, *options.runs])
 
 
 def _note(missing: Mapping[str, Sequence[object]], what: str) -> None:
@@ -126,7 +110,4 @@ def _plot(found: Comparison, path: str) -> None:
     from irbatch.comparing.plots import plot_forest  # for those who draw
 
     axes: Any = plot_forest(found, found.measures[0])
-    kind = path.rpartition(".")[2].lower()
-    dated = {"metadata": {"Date": None}} if kind == "svg" else {}  # the same file each time
-    with replacing(path) as file:
-        axes.figure.savefig(file, format=kind, bbox_inches="tight", **dated)
+    save_plot(axes, path)

@@ -8,6 +8,7 @@ import irbatch
 from irbatch.cli.catalogue import show_measures
 from irbatch.cli.compare import add_compare
 from irbatch.cli.evaluate import DEFAULT_MEASURES, FORMATS, run_eval
+from irbatch.cli.leaderboard import add_leaderboard
 from irbatch.cli.trec_eval import add_trec_eval
 from irbatch.formats import ORDERS
 from irbatch.measures import VERSIONS, styles
@@ -25,6 +26,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_eval(commands.add_parser("eval", help="evaluate runs against judgments"))
     add_compare(commands.add_parser("compare", help="tell which differences are more than chance"))
+    add_leaderboard(commands.add_parser("leaderboard", help="accuracy beside latency and cost"))
     add_trec_eval(commands.add_parser("trec_eval", help="print what trec_eval prints"))
     _add_measures(commands.add_parser("measures", help="list the measures, or explain one"))
     warmup = commands.add_parser("warmup", help="compile everything once, e.g. in an image")

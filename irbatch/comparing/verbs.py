@@ -17,7 +17,7 @@ from irbatch.comparing.intervals import INTERVALS, find_intervals
 from irbatch.comparing.significance import FAMILY_WISE, TESTS, Sample, p_values
 from irbatch.errors import InputError, warn
 from irbatch.evaluate import Cutoffs, Judgments, Rankings, Wishes, evaluate_runs
-from irbatch.resampling import check_level
+from irbatch.resampling import check_draws, check_level
 from irbatch.results import Results
 from irbatch.settings import check_choice
 
@@ -43,11 +43,7 @@ class _Options:
         check_choice("test", self.test, TESTS)
         check_choice("correction", self.correction, CORRECTIONS)
         check_choice("interval", self.interval, INTERVALS)
-        for name, least in (("draws", 1), ("seed", 0)):
-            given = getattr(self, name)
-            if not isinstance(given, int | np.integer) or isinstance(given, bool) or given < least:
-                raise InputError(f"{name}={given!r} must be a whole number of at least {least}",
-                                 value=given)  # fmt: skip
+        check_draws(self.draws, self.seed)
         check_level(self.level)
         if self.margin is not None and (
             not _is_number(self.margin) or not 0 < self.margin < np.inf

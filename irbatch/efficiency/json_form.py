@@ -122,11 +122,14 @@ def read_object(source: str | PathLike[str], what: str) -> Any:
         what: it holds, for errors.
 
     Raises:
-        InputError: naming the file and the line of what is no JSON.
+        InputError: naming the file and the line of what is no JSON, or has a key twice.
         OSError: as the system says.
     """
-    if isinstance(source, str) and source.lstrip()[:1] in ("{", "["):
-        path, text = None, source
+    if not isinstance(source, str | PathLike):
+        raise InputError(f"JSON is read from a path or a text, not from a {type(source).__name__}",
+                         source=what, value=source)  # fmt: skip
+    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("{", "["):
+        path, text = None, source.lstrip("\ufeff")
     else:
         path = str(source)
         try:
@@ -134,9 +137,23 @@ def read_object(source: str | PathLike[str], what: str) -> Any:
         except UnicodeDecodeError:
             raise InputError("it is not UTF-8", source=what, path=path) from None
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_with_single_keys)
     except json.JSONDecodeError as problem:
         raise InputError(f"no JSON: {problem.msg} at column {problem.colno}", source=what,
                          path=path, line=problem.lineno) from None  # fmt: skip
+    except InputError as problem:
+        raise problem.placed(source=what, path=path) from None
     except RecursionError:
         raise InputError("no JSON: it is nested too deeply", source=what, path=path) from None
+    except ValueError:  # of whole numbers of more digits than Python reads
+        raise InputError("no JSON: a number of thousands of digits", source=what,
+                         path=path) from None  # fmt: skip
+
+
+def _with_single_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"key {shown(twice)} is given twice", value=twice)
+    return values

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from irbatch.efficiency.checks import check_count, check_quantity, refuse
 from irbatch.efficiency.quantities import PERCENTILES
 from irbatch.errors import InputError, shown
-from irbatch.resampling import check_level, draw_counts
+from irbatch.resampling import check_draws, check_level, draw_counts
 
 __all__ = ["STATISTICS", "Latency"]
 
@@ -84,6 +84,7 @@ class Latency:
             InputError: for no calls, and for times that are negative or no finite numbers.
         """
         check_level(level)
+        check_draws(draws, seed, least=0)
         times = _as_times(milliseconds)
         ordered = np.sort(times, axis=None)
         shares = np.array(list(PERCENTILES.values())) / 100

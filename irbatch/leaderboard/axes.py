@@ -10,7 +10,7 @@ from irbatch.efficiency.quantities import ALIASES, HIGHER, LOWER, QUANTITIES
 from irbatch.errors import InputError, shown
 from irbatch.measures import measure
 
-__all__ = ["check_directions", "find_axis", "list_axes"]
+__all__ = ["canonical_name", "check_directions", "find_axis", "list_axes"]
 
 
 def find_axis(name: object, measures: Sequence[str]) -> Quantity:
@@ -28,9 +28,9 @@ def find_axis(name: object, measures: Sequence[str]) -> Quantity:
             return Quantity(name, "", HIGHER, name)
         if name in QUANTITIES or name in ALIASES:
             return QUANTITIES[ALIASES.get(name, name)]
-        canonical = _canonical(name)
+        canonical = canonical_name(name)
         for each in measures if canonical is not None else ():
-            if _canonical(each) == canonical:
+            if canonical_name(each) == canonical:
                 return Quantity(each, "", HIGHER, each)
     known = [*measures, *QUANTITIES, *ALIASES]
     near = get_close_matches(str(name), known, 1)
@@ -78,7 +78,8 @@ def check_directions(
     return checked
 
 
-def _canonical(name: str) -> str | None:
+def canonical_name(name: str) -> str | None:
+    """Return a measure's own name for one in any spelling; None for what is no measure."""
     try:
         return str(measure(name))
     except InputError:

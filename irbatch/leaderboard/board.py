@@ -267,7 +267,7 @@ def _caption(board: Leaderboard) -> Iterator[str]:
     machines = {str(each.hardware) for each in board.records}
     if len(machines) > 1:
         yield "Not all were measured on the same hardware."
-    elif machines != {""}:
+    elif machines - {""}:
         yield f"Measured on {machines.pop()}."
     if board.constraints:
         yield f"Constraints: {', '.join(board.constraints)}."

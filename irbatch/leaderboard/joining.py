@@ -11,7 +11,9 @@ import numpy.typing as npt
 from irbatch.comparing.intervals import find_intervals
 from irbatch.efficiency import EfficiencyRecord
 from irbatch.efficiency.checks import of_system, refuse
+from irbatch.efficiency.quantities import ALIASES, QUANTITIES
 from irbatch.errors import InputError, shown, warn
+from irbatch.leaderboard.axes import canonical_name
 from irbatch.means import Means
 from irbatch.numbers import number_problem
 from irbatch.results import Results
@@ -102,6 +104,10 @@ def join_accuracy(
         if isinstance(each, Results) and draws:
             table[i, :, 1:] = _intervals(each, columns, level, draws, seed)
     names = [_name(named[systems[0]], measure) for measure in columns]
+    for name in names:
+        if name in QUANTITIES or name in ALIASES:
+            raise InputError(f"a measure of accuracy cannot be called {name}, as a quantity of "
+                             "records is", source="measures", value=name)  # fmt: skip
     counts = [_count(named[system]) for system in systems]
     return Accuracy(names, table[..., 0], table[..., 1:], counts, _settings(named, systems))
 
@@ -122,10 +128,13 @@ def _name_results(results: Any) -> dict[str, Any]:
 
 
 def _name(results: Any, measure: str) -> str:
-    """Name a measure as the results do."""
+    """Name a measure as the results do, which may spell it otherwise."""
     if isinstance(results, Means):
         return results.measures[results.place(measure)]
-    return str(measure)
+    wanted = str(measure)
+    canonical = canonical_name(wanted)
+    alike = (name for name in results if canonical and canonical_name(str(name)) == canonical)
+    return wanted if wanted in results else str(next(alike, wanted))
 
 
 def _cell(system: str, results: Any, measure: str) -> tuple[float, float, float]:
@@ -133,6 +142,8 @@ def _cell(system: str, results: Any, measure: str) -> tuple[float, float, float]
     if not isinstance(results, Mapping | Means):
         raise refuse(of_system(system), "accuracy", f"is a {type(results).__name__}, not of "
                      "irbatch.evaluate or means by measure", results)  # fmt: skip
+    if isinstance(results, Mapping):
+        measure = _name(results, measure)
     if measure not in results:
         raise refuse(of_system(system), str(measure), "is missing", None)
     given = results[measure]
@@ -189,6 +200,9 @@ def _settings(named: Mapping[str, Any], systems: Sequence[str]) -> dict[str, str
     queries = [set(each.query_ids) for each in evaluated if isinstance(each, Results)]
     if any(each != queries[0] for each in queries):
         warn("systems on the leaderboard were evaluated on different queries")
-    settings: dict[str, str] = evaluated[0].settings
-    return {name: value for name, value in settings.items()
-            if all(each.settings.get(name) == value for each in evaluated)}  # fmt: skip
+    first: dict[str, str] = evaluated[0].settings
+    settings = {name: value for name, value in first.items()
+                if all(each.settings.get(name) == value for each in evaluated)}  # fmt: skip
+    missing = [f"{each.counts.missing} of {system}" for system in systems
+               if isinstance(each := named[system], Means) and each.counts.missing]  # fmt: skip
+    return {**settings, "queries without a ranking": ", ".join(missing)} if missing else settings

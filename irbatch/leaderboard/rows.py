@@ -16,7 +16,7 @@ from irbatch.errors import InputError, shown
 from irbatch.leaderboard.axes import check_directions, find_axis, list_axes
 from irbatch.leaderboard.constraints import parse_constraint
 from irbatch.leaderboard.joining import join_accuracy, name_records
-from irbatch.resampling import check_level
+from irbatch.resampling import check_draws, check_level
 from irbatch.words import many
 
 __all__ = ["Floats", "Rows"]
@@ -44,6 +44,7 @@ class Rows:
         seed: int = 0,
     ) -> None:
         check_level(level)
+        check_draws(draws, seed, least=0)
         named = name_records(records)
         wanted = [measures] if isinstance(measures, str) else measures
         accuracy = join_accuracy(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import NamedTuple
 
 from irbatch.errors import InputError
@@ -16,10 +17,12 @@ __all__ = [
     "show_interval",
     "show_p",
     "show_percent",
+    "show_quantity",
 ]
 
 NOTHING = "–"  # what is shown of NaN
 WORDY = 1e15  # numbers from here on, whose decimals float64 has not, are written with an exponent
+HUGE = 1e9  # quantities from here on are written with an exponent
 LEAST_P_DECIMALS, MOST_P_DECIMALS = 3, 12
 MOST_DIGITS = 17  # of a float64
 
@@ -73,6 +76,19 @@ def show_interval(low: float, high: float, digits: int, signed: bool = False) ->
         return NOTHING
     write = show_change if signed else show
     return f"[{write(low, digits)}, {write(high, digits)}]"
+
+
+def show_quantity(value: float) -> str:
+    """Write a number with a unit: four significant digits, thousands apart.
+
+    >>> [show_quantity(value) for value in (0, 8.3125, 0.0123, 1234.56, 9.9999e8, 1.5e9, 1.234e-7)]
+    ['0', '8.312', '0.0123', '1,235', '1e+09', '1.5e+09', '1.234e-07']
+    """
+    if not math.isfinite(value):
+        return _odd(value)
+    text = f"{value or 0.0:.4g}"
+    short = "e-" not in text and abs(float(text)) < HUGE
+    return f"{Decimal(text):,f}" if short else f"{value:.4g}"
 
 
 def show_p(p: float, level: float) -> str:

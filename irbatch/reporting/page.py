@@ -26,6 +26,8 @@ body.irbatch{margin:0 auto;max-width:90rem;padding:1.5rem}
 .irbatch th,.irbatch td{padding:.3rem .6rem;text-align:left;vertical-align:baseline;
 border-bottom:1px solid var(--line);background:none}
 .irbatch thead th{border-bottom:2px solid var(--ink);white-space:nowrap;vertical-align:bottom}
+.irbatch thead th.wrap{white-space:normal;min-width:5.5rem}
+.irbatch tr.behind{color:var(--soft)}
 .irbatch tbody th,.irbatch .name{font-weight:inherit;min-width:9rem;max-width:22rem;
 overflow-wrap:anywhere}
 .irbatch .n{text-align:right}.irbatch .n,.irbatch .mean{white-space:nowrap}
@@ -49,6 +51,11 @@ text-align:center;font-weight:normal}
 .irbatch svg .grid{stroke:var(--line)}
 .irbatch svg .within{stroke:var(--up);stroke-width:2;stroke-opacity:.55}
 .irbatch svg .dot{fill:var(--up)}
+.irbatch svg .shade{fill:var(--up);fill-opacity:.07}
+.irbatch svg .stairs{fill:none;stroke:var(--up);stroke-width:1.6}
+.irbatch svg .leader{stroke:var(--soft);stroke-width:.7}
+.irbatch svg .dot.behind{fill:var(--soft)}
+.irbatch svg .within.behind{stroke:var(--soft);stroke-width:1}
 .irbatch svg .up{fill:var(--up)}.irbatch svg .down{fill:var(--down)}
 @media print{.irbatch{--ink:#000;--soft:#444;--line:#bbb;--back:#fff;--stripe:#fff;--up:#1664c0;
 --down:#b8500c;color-scheme:light;font-size:10pt}body.irbatch{max-width:none;padding:0}

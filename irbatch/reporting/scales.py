@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
-__all__ = ["Scale"]
+__all__ = ["LogScale", "Scale"]
 
 TARGETS = (7, 5, 3, 2, 1)  # how many ticks are tried
 NICE = (1, 2, 2.5, 5, 10)
 LEAST_SPAN = 1e-9  # of an axis, as a share of its numbers: floats are no finer
 WORDY, MOST_DECIMALS = 1e9, 10  # beyond these, numbers are written with an exponent
 SMALLEST, LARGEST = 1e-290, 1e300  # what is beyond stands at an axis' end, or is as good as 0
+LEAST_MARKS = 3  # of a logarithmic axis; with fewer it has those of a linear one
+PLAIN_FROM, PLAIN_TO = 1e-4, 1e7  # what is written without an exponent on a logarithmic axis
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,66 @@ class Scale:
         step = _nice((self.high - self.low) / target)
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return [(self(number * step), _written(number, step)) for number in range(first, last + 1)]
+
+
+@dataclass(frozen=True)
+class LogScale:
+    """A range of numbers above zero, and the pixels that its ends stand at, by their logarithms."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """Return where a number stands; what is no number above zero stands at the lower end."""
+        if not value > self.low:
+            return self.start
+        low = math.log(self.low)
+        share = (math.log(value) - low) / (math.log(self.high) - low)
+        return self.start + min(1.0, share) * (self.end - self.start)
+
+    def ticks(self, column: float) -> list[tuple[float, str]]:
+        """Return places and labels of round numbers, as `Scale.ticks`."""
+        return [(self(value), label) for value, label in self.marks(column)]
+
+    def marks(self, column: float) -> list[tuple[float, str]]:
+        """Return round numbers and their labels, which stand side by side and don't touch.
+
+        Args:
+            column: pixels of a character.
+
+        >>> [label for _, label in LogScale(0.5, 3000, 0, 200).marks(7)]
+        ['1', '10', '100', '1,000']
+        """
+        first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
+        for leads, every in ((1, 2, 5), 1), ((1, 3), 1), *(((1,), each) for each in range(1, 700)):
+            powers = range(first - first % every, last + 1, every)
+            values = [float(f"{lead}e{power}") for power in powers for lead in leads]
+            found = _plain([value for value in values if self.low <= value <= self.high])
+            if len(found) < LEAST_MARKS:
+                break
+            if self._apart(found, column):
+                return found
+        linear = Scale(self.low, self.high, self.low, self.high)
+        for target in TARGETS:
+            found = linear._about(target)
+            if self._apart(found, column):
+                return found
+        return found[:1]
+
+    def _apart(self, marks: list[tuple[float, str]], column: float) -> bool:
+        """Tell whether labels at these numbers don't touch."""
+        return all(
+            abs(self(value) - self(before)) >= ((len(said) + len(label)) / 2 + 2) * column
+            for (before, said), (value, label) in pairwise(marks)
+        )
+
+
+def _plain(values: list[float]) -> list[tuple[float, str]]:
+    """Write round numbers, with commas between thousands unless some need an exponent."""
+    form = ",.10g" if all(PLAIN_FROM <= value < PLAIN_TO for value in values) else "g"
+    return [(value, f"{value:{form}}") for value in values]
 
 
 def _nice(step: float) -> float:

@@ -1,0 +1,246 @@
+"""`irbatch leaderboard`: systems with their accuracy and what they take, on screen and in files."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import Any
+
+from irbatch.cli.evaluate import DEFAULT_MEASURES
+from irbatch.cli.writing import WRITTEN, add_written, check_written, save_plot
+from irbatch.efficiency.quantities import HIGHER, LOWER
+from irbatch.errors import InputError, shown
+from irbatch.files import write_text
+from irbatch.leaderboard import Leaderboard, Scores
+from irbatch.leaderboard.scores import SCALES
+from irbatch.measures import parse_measures
+from irbatch.numbers import DECIMAL
+from irbatch.reporting.names import shorten_all
+from irbatch.reporting.text import LONGEST, align
+from irbatch.resampling import check_level
+from irbatch.words import printable
+
+__all__ = ["add_leaderboard"]
+
+FORMATS = ("text", "markdown", "latex", "csv", "json")
+EXAMPLE = (
+    '{"systems": [{"system": "bm25", "accuracy": {"RR@10": 0.187}, "latency": {"mean": 8}}, …]}'
+)
+METHODS = ("dynascore", "utility")
+NEEDS = {  # words that say nothing without another
+    "y": "x", "plot": "x", "linear": "plot", "score": "weights", "scale": "weights",
+    "sweep": "weights", "level": "qrels", "draws": "qrels", "seed": "qrels",
+}  # fmt: skip
+
+
+def add_leaderboard(parser: argparse.ArgumentParser) -> None:
+    """Add the words of the command."""
+    parser.description = (
+        "Show systems by accuracy, latency, throughput, memory, energy and cost; find those that "
+        "no other beats; weigh. Of SYSTEMS' JSON each system has the keys of an efficiency record, "
+        "and its accuracy, or a run to evaluate. AXIS is a measure or a quantity: latency_p95, "
+        "throughput, peak_memory, index_disk, cost_per_million …"
+    )
+    parser.epilog = (
+        "example: irbatch leaderboard systems.json --x cost_per_million --plot frontier.svg "
+        "--where 'latency_p95 < 50'"
+    )
+    parser.add_argument("systems", metavar="SYSTEMS", help=f"JSON, such as {EXAMPLE}")
+    parser.add_argument(
+        "-m", "--measure", dest="measures", metavar="MEASURE", action="append",
+        help="repeat for more (default: all there are; with --qrels as irbatch eval)",
+    )  # fmt: skip
+    _add_accuracy(parser)
+    _add_table(parser)
+    _add_scores(parser)
+    add_written(parser, "draw --y against --x, and the frontier")
+    parser.add_argument("--linear", action="store_true", help="no logarithms in the picture")
+    parser.set_defaults(command=run_leaderboard, parser=parser)
+
+
+def _add_accuracy(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--qrels", metavar="QRELS", help="evaluate the runs that SYSTEMS names")
+    add("--level", type=float, metavar="P", help="chance that an interval misses (default: 0.05)")
+    add("--draws", type=int, metavar="N", help="of the bootstrap; 0: no intervals (default: 2000)")
+    add("--seed", type=int, metavar="N", help="of the bootstrap (default: 0)")
+
+
+def _add_table(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--where", metavar="CONSTRAINT", action="append", default=[],
+        help="leave out systems that don't meet it, e.g. 'latency_p95 < 50'; repeat for more",
+    )  # fmt: skip
+    add("--sort", metavar="AXIS", help="the best first (default: as they are given)")
+    add("--columns", metavar="AXIS,AXIS", help="those shown; hardware is one, too")
+    add("--x", metavar="AXIS", help="of the picture")
+    add("--y", metavar="AXIS", help="of the picture (default: the first measure)")
+    add(
+        "--frontier", metavar="AXIS,AXIS",
+        help="mark the systems that no other beats (default: --y and --x)",
+    )  # fmt: skip
+    add(
+        "--direction", dest="directions", metavar="AXIS=WAY", action="append", default=[],
+        help=f"whether {HIGHER} or {LOWER} is better; repeat for more",
+    )  # fmt: skip
+    add("--intervals", action="store_true", help="show them in tables")
+    add(
+        "--format", choices=FORMATS, default="text",
+        help="csv and json have every number, whatever is shown",
+    )  # fmt: skip
+
+
+def _add_scores(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--weights", metavar="AXIS=W,AXIS=W", help="print scores below the table")
+    add(
+        "--score", choices=METHODS,
+        help="what they are: Dynascore, in points of the first measure, or a weighted mean "
+        "(default: dynascore)",
+    )  # fmt: skip
+    add("--scale", choices=SCALES, help="that utility brings axes to (default: range)")
+    add("--sweep", metavar="AXIS", help="tell who wins as the weight of this axis changes")
+
+
+def run_leaderboard(options: argparse.Namespace) -> int:
+    """Read, filter, sort; then print and write, once everything is made."""
+    _check(options)
+    weights = None if options.weights is None else _numbers(options.weights)
+    board = _arrange(_read(options), options)
+    printed = _report(board, options, options.format)
+    if weights is not None:
+        scores = _score(board, weights, options)
+        printed += f"\n{scores}\n"
+        if options.sweep is not None:
+            printed += f"\n{_sweep(scores, board.axis(options.sweep).name)}\n"
+    files = {
+        getattr(options, form): _report(board, options, form)
+        for form in WRITTEN
+        if getattr(options, form) is not None
+    }
+    picture = None
+    if options.plot is not None:
+        picture = board.plot(options.x, options.y, log=False if options.linear else None)
+    print(printed, end="")
+    for path, text in files.items():
+        write_text(path, text)
+    if picture is not None:
+        save_plot(picture, options.plot)
+    return 0
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuse what can be refused without reading anything."""
+    for name, other in NEEDS.items():
+        value = getattr(options, name)
+        given = value is not None and value is not False  # 0 is given
+        if given and getattr(options, other) is None:
+            raise InputError(f"--{name} needs --{other}")
+    if options.scale is not None and options.score != "utility":
+        raise InputError("--scale needs --score utility")
+    if options.weights is not None and options.format != "text":
+        raise InputError(f"--weights prints text, which --format {options.format} has no place for")
+    if options.level is not None:
+        check_level(options.level)
+    for name in ("draws", "seed"):
+        number = getattr(options, name)
+        if number is not None and number < 0:
+            raise InputError(f"{name}={number} must be a whole number of at least 0", value=number)
+    check_written(options, [each for each in (options.systems, options.qrels) if each is not None])
+
+
+def _read(options: argparse.Namespace) -> Leaderboard:
+    """Read the systems, and evaluate their runs if there are qrels."""
+    given = {
+        name: getattr(options, name)
+        for name in ("qrels", "measures", "level", "draws", "seed")
+        if getattr(options, name) is not None
+    }
+    if options.qrels is not None:
+        given["measures"] = parse_measures(options.measures or DEFAULT_MEASURES)
+    if options.directions:
+        given["directions"] = dict(_pairs(options.directions, "--direction", "latency_p95=lower"))
+    try:
+        return Leaderboard.from_json(Path(options.systems), **given)
+    except OSError as problem:
+        raise InputError(problem.strerror or str(problem), source="leaderboard",
+                         path=str(problem.filename or options.systems)) from None  # fmt: skip
+
+
+def _arrange(board: Leaderboard, options: argparse.Namespace) -> Leaderboard:
+    board = board.where(*options.where)
+    return board if options.sort is None else board.sorted(options.sort)
+
+
+def _report(board: Leaderboard, options: argparse.Namespace, form: str) -> str:
+    """Make a report of one form."""
+    if form in ("csv", "json"):
+        return str(getattr(board, f"to_{form}")())
+    frontier = None if options.x is None else [options.y or board.measures[0], options.x]
+    if options.frontier is not None:
+        frontier = _split(options.frontier)
+    choices: dict[str, Any] = {"frontier": frontier, "intervals": options.intervals}
+    if options.columns is not None:
+        choices["columns"] = _split(options.columns)
+    if form == "html":
+        choices |= {"x": options.x, "y": options.y}
+    return str(getattr(board, f"to_{form}")(**choices))
+
+
+def _score(board: Leaderboard, weights: dict[str, float], options: argparse.Namespace) -> Scores:
+    if options.score == "utility":
+        return board.utility(weights, scale=options.scale or SCALES[0])
+    return board.dynascore(weights)
+
+
+def _sweep(scores: Scores, axis: str) -> str:
+    """Tell who wins between which weights of an axis."""
+    stretches = scores.sweep(axis)
+    names = [name for each in stretches for name in each.winners]
+    short = iter(shorten_all([printable(name) for name in names], LONGEST))
+    columns = [
+        [f"weight of {printable(axis)}"]
+        + [f"{_percent(low)} to {_percent(high)}" for low, high, _ in stretches],
+        ["winner"] + [", ".join(next(short) for _ in each.winners) for each in stretches],
+    ]
+    return align(columns)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.4g}%"
+
+
+def _numbers(text: str) -> dict[str, float]:
+    """Read AXIS=NUMBER,AXIS=NUMBER.
+
+    Raises:
+        InputError: for another form, and an axis given twice.
+    """
+    example = "RR@10=4,cost_per_million=1"
+    found = {}
+    for axis, number in _pairs(_split(text), "--weights", example).items():
+        if not re.fullmatch(DECIMAL, number):
+            raise InputError(f"--weights takes numbers, such as {example}, not {shown(number)}",
+                             value=number)  # fmt: skip
+        found[axis] = float(number)
+    return found
+
+
+def _pairs(texts: list[str], word: str, example: str) -> dict[str, str]:
+    """Read what is given as AXIS=SOMETHING; the name of an axis may have an = of its own."""
+    found: dict[str, str] = {}
+    for text in texts:
+        axis, sign, value = (each.strip() for each in text.rpartition("="))
+        if not (axis and sign and value):
+            raise InputError(f"{word} is of the form {example}, not {shown(text)}", value=text)
+        if axis in found:
+            raise InputError(f"{word} has {axis} twice", value=axis)
+        found[axis] = value
+    return found
+
+
+def _split(text: str) -> list[str]:
+    """Split at commas, but for those in the parentheses of a measure."""
+    return [each.strip() for each in re.split(r",(?![^()]*\))", text)]

@@ -1,0 +1,71 @@
+"""Files that a command writes beside what it prints: reports and pictures."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from irbatch.errors import InputError
+from irbatch.extras import imported
+from irbatch.files import replacing
+
+__all__ = ["WRITTEN", "add_written", "check_written", "save_plot"]
+
+WRITTEN = ("html", "latex", "csv", "json")
+PICTURES = ("svg", "png", "pdf", "eps", "jpg", "webp")
+UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same file each time
+
+
+def add_written(parser: argparse.ArgumentParser, plot: str) -> None:
+    """Add the words that name the files.
+
+    Args:
+        parser: of the command.
+        plot: what the picture shows.
+    """
+    for form in WRITTEN:
+        parser.add_argument(f"--{form}", metavar="FILE", help="write the report there, too")
+    parser.add_argument("--plot", metavar="FILE", help=f"{plot} (svg, png, pdf)")
+
+
+def check_written(options: argparse.Namespace, inputs: Iterable[str]) -> None:
+    """Refuse, before anything is read, what can't be written, or would replace what is read.
+
+    Raises:
+        InputError: for such a file, and for a picture whose kind its name does not tell.
+        ImportError: naming the extra, when a picture is asked for and matplotlib not installed.
+    """
+    taken = {os.path.realpath(path) for path in inputs if path != "-"}
+    for name in (*WRITTEN, "plot"):
+        path = getattr(options, name)
+        if path is None:
+            continue
+        place = os.path.realpath(path)
+        if path == "-" or place in taken or Path(path).is_dir():
+            raise InputError(f"--{name} needs a file of its own", path=path)
+        taken.add(place)
+    if options.plot is not None:
+        imported("plots", "plot", "matplotlib")
+        if _kind(options.plot) not in PICTURES:
+            raise InputError(f"a picture's name ends in one of {', '.join(PICTURES)}",
+                             path=options.plot)  # fmt: skip
+
+
+def save_plot(axes: Any, path: str) -> None:
+    """Write a picture, whole or not at all.
+
+    Args:
+        axes: matplotlib's.
+        path: its ending tells the kind.
+    """
+    kind = _kind(path)
+    matplotlib = imported("plots", "plot", "matplotlib")
+    with matplotlib.rc_context({"svg.hashsalt": "irbatch"}), replacing(path) as file:
+        axes.figure.savefig(file, format=kind, bbox_inches="tight", metadata=UNDATED.get(kind))
+
+
+def _kind(path: str) -> str:
+    return path.rpartition(".")[2].lower()
