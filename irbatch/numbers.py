@@ -6,7 +6,7 @@ import functools
 import math
 import struct
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ __all__ = [
     "LARGEST_WHOLE",
     "NUMBER_ERRORS",
     "as_floats",
+    "exact_mean",
     "number_problem",
     "pack_floats",
 ]
@@ -54,6 +55,14 @@ def as_floats(values: Collection[object]) -> npt.NDArray[np.float64]:
         one of `NUMBER_ERRORS`.
     """
     return np.frombuffer(pack_floats(values))
+
+
+def exact_mean(values: Sequence[float]) -> float:
+    """Return the exactly rounded mean, also where the sum is beyond float64."""
+    try:
+        return math.fsum(values) / len(values)
+    except OverflowError:  # of the sum, not of the mean
+        return math.fsum(value / len(values) for value in values)
 
 
 def number_problem(value: object) -> str | None:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from irbatch.extras import imported
 from irbatch.means import Column, Counts, Means
+from irbatch.numbers import exact_mean
 
 __all__ = ["EMPTY", "MISSING", "NO_RELEVANT", "TIED", "Results", "join_results", "mark_queries"]
 
@@ -147,7 +148,7 @@ class Results(Means):
             return 0.0
         if how == "geometric":
             return math.exp(math.fsum(map(math.log, values)) / len(values))
-        return _mean(values)
+        return exact_mean(values)
 
 
 def _sum(values: Sequence[float]) -> float:
@@ -155,14 +156,7 @@ def _sum(values: Sequence[float]) -> float:
     try:
         return math.fsum(values)
     except OverflowError:
-        return math.copysign(math.inf, _mean(values))
-
-
-def _mean(values: Sequence[float]) -> float:
-    try:
-        return math.fsum(values) / len(values)
-    except OverflowError:  # of the sum, not of the mean
-        return math.fsum(value / len(values) for value in values)
+        return math.copysign(math.inf, exact_mean(values))
 
 
 def csv_cell(value: object) -> str:

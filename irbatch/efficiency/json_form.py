@@ -21,7 +21,7 @@ __all__ = ["read_object", "record_from_dict", "record_to_dict"]
 
 Part = TypeVar("Part", Hardware, Latency)
 
-STATED = "cost_per_million"  # what JSON calls a cost that is stated
+STATED, FIELD = "cost_per_million", "stated_cost"  # what JSON and the record call it
 UNITS = {
     "latency": "ms", "wall_time": "s", "user_time": "s", "system_time": "s", "energy": "J",
     **{name: each.unit for name, each in QUANTITIES.items() if not name.startswith("latency_")},
@@ -44,8 +44,8 @@ def record_to_dict(record: EfficiencyRecord) -> dict[str, Any]:
     elif record.latency is not None and record.latency.level == Latency.level:
         del values["latency"]["level"]  # it is of no intervals
     derived = {name: getattr(record, name) for name in FORMULAS}
-    if "stated_cost" in values:
-        values[STATED] = values.pop("stated_cost")
+    if FIELD in values:
+        values[STATED] = values.pop(FIELD)
         del derived[STATED]
     derived = {
         name: {"value": value, "formula": FORMULAS[name]}
@@ -71,14 +71,13 @@ def record_from_dict(values: Mapping[str, Any]) -> EfficiencyRecord:
         raise InputError("a record names its system", source="efficiency record", value=system)
     source = of_system(system)
     known = {name: value for name, value in values.items() if name not in OTHERS}
-    if STATED in known:
-        known["stated_cost"] = known.pop(STATED)
-    names = {each.name for each in fields(EfficiencyRecord)}
+    names = {each.name for each in fields(EfficiencyRecord)} - {FIELD} | {STATED}
     for name in known:
         if name not in names:
-            near = get_close_matches(str(name), [*names, STATED], 1)
+            near = get_close_matches(str(name), names, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise refuse(source, shown(name), f"is no field of a record{hint}", known[name])
+    known[FIELD] = known.pop(STATED, None)
     _check_units(source, values)
     if known.get("hardware") is not None:
         known["hardware"] = _part(source, "hardware", Hardware, known["hardware"])
@@ -94,7 +93,7 @@ def _check_units(source: str, values: Mapping[str, Any]) -> None:
     for name, unit in units.items():
         ours = UNITS.get(name)
         if ours is not None:
-            ours = ours.format(currency=values.get("currency", "USD"))
+            ours = ours.format(currency=values.get("currency") or EfficiencyRecord.currency)
         if ours is not None and unit != ours:
             raise refuse(source, f"unit of {name}", f"is {shown(unit)}; it is read as {ours}", unit)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from irbatch.efficiency.checks import check_count, check_quantity, refuse
 from irbatch.efficiency.quantities import PERCENTILES
 from irbatch.errors import InputError, shown
+from irbatch.numbers import exact_mean
 from irbatch.resampling import check_draws, check_level, draw_counts
 
 __all__ = ["STATISTICS", "Latency"]
@@ -22,6 +22,7 @@ Floats = npt.NDArray[np.float64]
 
 STATISTICS = ("mean", *PERCENTILES)
 SOURCE = "latency"
+REAL = "iuf"  # kinds of NumPy's types
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +45,7 @@ class Latency:
     p90: float | None = None
     p95: float | None = None
     p99: float | None = None
-    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
     level: float = 0.05
     calls: int | None = None
 
@@ -64,6 +65,9 @@ class Latency:
             if low > high:
                 raise refuse(SOURCE, lower, f"is {low:g}, more than {upper}, {high:g}", low)
         object.__setattr__(self, "calls", check_count(SOURCE, "calls", self.calls, 1))
+        if not isinstance(self.intervals, Mapping):
+            raise refuse(SOURCE, "intervals", f"are {shown(self.intervals)}, not bounds by name",
+                         self.intervals)  # fmt: skip
         intervals = {name: _interval(name, bounds) for name, bounds in self.intervals.items()}
         object.__setattr__(self, "intervals", intervals)
         check_level(self.level)
@@ -88,7 +92,7 @@ class Latency:
         times = _as_times(milliseconds)
         ordered = np.sort(times, axis=None)
         shares = np.array(list(PERCENTILES.values())) / 100
-        numbers = [_mean(times), *_quantiles(ordered, shares)]
+        numbers = [exact_mean(times.ravel().tolist()), *_quantiles(ordered, shares)]
         intervals: dict[str, tuple[float, float]] = {}
         if draws and times.shape[1] > 1:
             drawn = np.concatenate(list(_draw(times, shares, draws, seed)))
@@ -114,9 +118,13 @@ def _interval(name: str, bounds: Any) -> tuple[float, float]:
 def _as_times(milliseconds: Any) -> Floats:
     """Return times as ``(repeats, calls)``."""
     try:
-        times = np.atleast_2d(np.asarray(milliseconds, np.float64))
-    except (TypeError, ValueError) as problem:
+        given = np.asarray(milliseconds)
+    except ValueError as problem:  # lists of different lengths
         raise InputError(f"times are no numbers: {problem}", source=SOURCE) from None
+    if given.dtype.kind not in REAL and given.size:
+        raise InputError(f"times are numbers of milliseconds, not of type {given.dtype}",
+                         source=SOURCE, value=milliseconds)  # fmt: skip
+    times = np.atleast_2d(given.astype(np.float64))
     if times.ndim != 2 or not times.size:
         raise InputError("times are of calls, or of repeats and calls, and not none",
                          source=SOURCE, value=times.shape)  # fmt: skip
@@ -129,10 +137,6 @@ def _as_times(milliseconds: Any) -> Floats:
     return times
 
 
-def _mean(times: Floats) -> float:
-    return math.fsum(times.ravel().tolist()) / times.size
-
-
 def _quantiles(ordered: Floats, shares: Floats) -> list[float]:
     quantiles: list[float] = np.quantile(ordered, shares).tolist()
     return quantiles
@@ -140,18 +144,18 @@ def _quantiles(ordered: Floats, shares: Floats) -> list[float]:
 
 def _draw(times: Floats, shares: Floats, draws: int, seed: int) -> Iterator[Floats]:
     """Yield the statistics of drawn calls, float64 ``(draws, statistics)``."""
-    calls = times.shape[1]
+    repeats, calls = times.shape
     order = np.argsort(times, axis=None, kind="stable")
     ordered, owners = times.ravel()[order], order % calls
-    sums = times.sum(axis=0)
+    by_call = (times / repeats).sum(axis=0)
     place = shares * (times.size - 1)
     below = np.floor(place)
-    for often in draw_counts(calls, draws, seed):
-        # How many of the drawn times stand at or before each of the ordered ones.
-        upto = np.cumsum(often[:, owners], axis=1)
-        low, high = (
-            np.stack([ordered[np.searchsorted(row, at, "right")] for row in upto])
-            for at in (below, np.minimum(below + 1, times.size - 1))
-        )
-        means = (often @ sums / times.size)[:, None]
+    upper = np.minimum(below + 1, times.size - 1)
+    for some in draw_counts(calls, draws, seed):
+        low, high = np.empty((2, len(some), len(shares)))
+        for i, often in enumerate(some):  # one by one: repeats make these long
+            # How many of the drawn times stand at or before each of the ordered ones.
+            upto = np.cumsum(often[owners])
+            low[i], high[i] = (ordered[np.searchsorted(upto, at, "right")] for at in (below, upper))
+        means = (some / calls @ by_call)[:, None]
         yield np.concatenate([means, low + (place - below) * (high - low)], axis=1)

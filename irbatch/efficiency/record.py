@@ -165,11 +165,7 @@ class EfficiencyRecord:
         Raises:
             InputError: for a name that there is not.
         """
-        name = ALIASES.get(name, name)
-        if name not in QUANTITIES:
-            near = get_close_matches(name, [*QUANTITIES, *ALIASES], 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise InputError(f"there is no quantity {name!r}{hint}", value=name)
+        name = _quantity(name)
         if name.startswith("latency_"):
             return getattr(self.latency, name.removeprefix("latency_"), None)
         value: float | None = getattr(self, name)
@@ -179,8 +175,11 @@ class EfficiencyRecord:
         """Return the confidence interval of a quantity; None where there is none.
 
         Latencies have them, and with them the costs that follow from their mean.
+
+        Raises:
+            InputError: for a name that there is not.
         """
-        name = ALIASES.get(name, name)
+        name = _quantity(name)
         if self.latency is None:
             return None
         if name == "cost_per_million" and self.stated_cost is None:
@@ -314,3 +313,13 @@ class EfficiencyRecord:
             for each in fields(self)
             if (value := getattr(self, each.name)) is not None
         }
+
+
+def _quantity(name: object) -> str:
+    """Return the own name of a quantity."""
+    found = ALIASES.get(name, name) if isinstance(name, str) else name
+    if not isinstance(found, str) or found not in QUANTITIES:
+        near = get_close_matches(str(name), [*QUANTITIES, *ALIASES], 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise InputError(f"there is no quantity {shown(name)}{hint}", value=name)
+    return found

@@ -71,6 +71,8 @@ def check_directions(
     checked = {}
     for name, better in (directions or {}).items():
         axis = find_axis(name, measures)
+        if axis.name in checked:
+            raise InputError(f"{axis.name} is given twice", source="directions", value=name)
         if better not in (HIGHER, LOWER):
             raise InputError(f"of {axis.name} {HIGHER!r} or {LOWER!r} is better, not "
                              f"{shown(better)}", source="directions", value=better)  # fmt: skip

@@ -14,6 +14,7 @@ from irbatch.leaderboard.rows import Rows
 from irbatch.leaderboard.scores import (
     SCALES,
     Scores,
+    check_cutoff,
     check_offsets,
     check_weights,
     scale_values,
@@ -123,6 +124,7 @@ class Leaderboard(Rows):
             InputError: for axes, weights or directions that can't be, and naming the system that
                 has no value of an axis.
         """
+        check_cutoff(cutoff)
         main = find_axis(performance or self.measures[0], self.measures).name
         weights = self._by_axis(weights, "weights")
         names = list(weights) if main in weights else [main, *weights]
@@ -256,8 +258,9 @@ def _report(form: str) -> Any:
 def _caption(board: Leaderboard) -> Iterator[str]:
     """Yield the sentences of a caption."""
     counts = sorted({count for count in board.n_queries if count is not None})
-    queries = f", {' to '.join(map(str, counts[:: max(1, len(counts) - 1)]))} queries"
-    yield f"{many(len(board), 'system')}{queries if counts else ''}."
+    least = f"{counts[0]} to " if len(counts) > 1 else ""
+    queries = f", {least}{many(counts[-1], 'query')}" if counts else ""
+    yield f"{many(len(board), 'system')}{queries}."
     if not np.isnan(board.intervals).all():
         yield f"Intervals of accuracy: {100 * (1 - board.level):g}%, bootstrap over queries."
     timed = [each for each in board.records if each.latency is not None]

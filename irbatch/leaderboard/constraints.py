@@ -38,7 +38,8 @@ class Constraint(NamedTuple):
         return OPERATORS[self.operator](value, self.limit)
 
     def __str__(self) -> str:
-        return f"{self.axis.name} {self.operator} {self.limit:g}"
+        limit = repr(self.limit).removesuffix(".0")
+        return f"{self.axis.name} {self.operator} {limit}"
 
 
 def parse_constraint(text: str, measures: Sequence[str]) -> Constraint:

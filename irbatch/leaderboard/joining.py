@@ -15,6 +15,7 @@ from irbatch.efficiency.quantities import ALIASES, QUANTITIES
 from irbatch.errors import InputError, shown, warn
 from irbatch.leaderboard.axes import canonical_name
 from irbatch.means import Means
+from irbatch.measures import Measure
 from irbatch.numbers import number_problem
 from irbatch.results import Results
 
@@ -53,6 +54,10 @@ def name_records(
     if isinstance(records, EfficiencyRecord):
         records = [records]
     if isinstance(records, Mapping):
+        for name, each in records.items():
+            if isinstance(each, EfficiencyRecord) and each.system != name:
+                raise InputError(f"the record of {shown(name)} says that it is of "
+                                 f"{shown(each.system)}", source="records", value=name)  # fmt: skip
         records = list(records.values())
     if isinstance(records, str) or not isinstance(records, Iterable):
         raise InputError(f"records are several, not {shown(records)}", source="records")
@@ -71,7 +76,7 @@ def name_records(
 
 
 def join_accuracy(
-    results: Any, systems: Sequence[str], measures: Sequence[str] | None, level: float,
+    results: Any, systems: Sequence[str], measures: Iterable[str] | str | None, level: float,
     draws: int, seed: int,
 ) -> Accuracy:  # fmt: skip
     """Collect the accuracy of systems.
@@ -94,9 +99,8 @@ def join_accuracy(
         if system not in systems:
             raise InputError(f"system {shown(system)} has results and no efficiency record",
                              source="records", value=system)  # fmt: skip
-    columns = list(named[systems[0]] if measures is None else measures)
-    if not columns:
-        raise InputError("there is no measure of accuracy", source="measures")
+        _check_results(system, named[system])
+    columns = _columns(measures, named[systems[0]])
     cells = [[_cell(system, named[system], measure) for measure in columns] for system in systems]
     table = np.array(cells, np.float64).reshape(len(systems), len(columns), 3)
     for i, system in enumerate(systems):
@@ -104,12 +108,36 @@ def join_accuracy(
         if isinstance(each, Results) and draws:
             table[i, :, 1:] = _intervals(each, columns, level, draws, seed)
     names = [_name(named[systems[0]], measure) for measure in columns]
+    _check_names(names)
+    counts = [_count(named[system]) for system in systems]
+    return Accuracy(names, table[..., 0], table[..., 1:], counts, _settings(named, systems))
+
+
+def _check_results(system: str, results: Any) -> None:
+    if not isinstance(results, Mapping | Means):
+        raise refuse(of_system(system), "accuracy", f"is a {type(results).__name__}, not of "
+                     "irbatch.evaluate or means by measure", results)  # fmt: skip
+
+
+def _columns(measures: Any, results: Any) -> list[str]:
+    """Return the measures that are wanted, all that there are by default."""
+    wanted = results if measures is None else [measures] if isinstance(measures, str) else measures
+    listed = list(wanted) if isinstance(wanted, Iterable) else [wanted]
+    if not all(isinstance(each, str | Measure) for each in listed):
+        raise InputError(f"measures are names, not {shown(measures)}", source="measures",
+                         value=measures)  # fmt: skip
+    if not listed:
+        raise InputError("there is no measure of accuracy", source="measures")
+    return list(map(str, listed))
+
+
+def _check_names(names: Sequence[str]) -> None:
     for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{name} is given twice", source="measures", value=name)
         if name in QUANTITIES or name in ALIASES:
             raise InputError(f"a measure of accuracy cannot be called {name}, as a quantity of "
                              "records is", source="measures", value=name)  # fmt: skip
-    counts = [_count(named[system]) for system in systems]
-    return Accuracy(names, table[..., 0], table[..., 1:], counts, _settings(named, systems))
 
 
 def _name_results(results: Any) -> dict[str, Any]:
@@ -139,9 +167,6 @@ def _name(results: Any, measure: str) -> str:
 
 def _cell(system: str, results: Any, measure: str) -> tuple[float, float, float]:
     """Return a mean, and the bounds of its interval where they are given."""
-    if not isinstance(results, Mapping | Means):
-        raise refuse(of_system(system), "accuracy", f"is a {type(results).__name__}, not of "
-                     "irbatch.evaluate or means by measure", results)  # fmt: skip
     if isinstance(results, Mapping):
         measure = _name(results, measure)
     if measure not in results:

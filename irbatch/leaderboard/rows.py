@@ -35,7 +35,7 @@ class Rows:
     def __init__(
         self,
         results: Any,
-        records: Mapping[str, EfficiencyRecord] | Iterable[EfficiencyRecord],
+        records: Mapping[str, EfficiencyRecord] | Iterable[EfficiencyRecord] | EfficiencyRecord,
         *,
         measures: Iterable[str] | str | None = None,
         directions: Mapping[str, str] | None = None,
@@ -46,10 +46,7 @@ class Rows:
         check_level(level)
         check_draws(draws, seed, least=0)
         named = name_records(records)
-        wanted = [measures] if isinstance(measures, str) else measures
-        accuracy = join_accuracy(
-            results, list(named), None if wanted is None else list(wanted), level, draws, seed
-        )
+        accuracy = join_accuracy(results, list(named), measures, level, draws, seed)
         self.systems = list(named)
         self.records = list(named.values())
         self.measures = accuracy.measures
@@ -150,6 +147,9 @@ class Rows:
     def _rows(self, places: list[int]) -> Self:
         """Return a leaderboard of some systems, in some order."""
         other = copy(self)
+        other.measures, other.constraints = list(self.measures), list(self.constraints)
+        other.settings, other.directions = dict(self.settings), dict(self.directions)
+        other.left_out = {name: list(each) for name, each in self.left_out.items()}
         other.systems = [self.systems[i] for i in places]
         other.records = [self.records[i] for i in places]
         other.n_queries = [self.n_queries[i] for i in places]

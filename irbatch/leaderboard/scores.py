@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from irbatch.efficiency.checks import of_system, refuse
 from irbatch.errors import InputError, shown
-from irbatch.numbers import number_problem
+from irbatch.numbers import exact_mean, number_problem
 from irbatch.reporting.names import shorten_all
 from irbatch.reporting.text import LONGEST, align, flush_right
 from irbatch.words import printable
@@ -23,6 +23,7 @@ __all__ = [
     "SCALES",
     "Scores",
     "Stretch",
+    "check_cutoff",
     "check_offsets",
     "check_weights",
     "find_rates",
@@ -199,6 +200,18 @@ def check_weights(weights: Mapping[str, float], axes: Sequence[str]) -> Floats:
     return given / math.fsum(given.tolist())
 
 
+def check_cutoff(cutoff: object) -> None:
+    """Check the share of the highest performance below which there is no difference.
+
+    Raises:
+        InputError: for what is no number from 0 to less than 1.
+    """
+    number = isinstance(cutoff, int | float | np.number) and not isinstance(cutoff, bool)
+    if not number or not 0 <= cutoff < 1:  # type: ignore[operator]
+        raise InputError(f"cutoff={shown(cutoff)} must be a number from 0 to less than 1",
+                         source="cutoff", value=cutoff)  # fmt: skip
+
+
 def check_offsets(offsets: Mapping[str, float], axes: Sequence[str]) -> Floats:
     """Return what is added to the values of each axis.
 
@@ -231,7 +244,7 @@ def score_dynascore(
     order = sorted(range(len(systems)), key=lambda i: (table[i, main], systems[i]))
     rates = find_rates(table, main, order, cutoff)
     rates[main] = 1.0  # it is exchanged for itself, even where there is one system
-    known = np.nan_to_num(rates) > 0
+    known = np.isfinite(rates) & (rates > 0)
     parts = np.divide(table, rates, out=np.zeros_like(table), where=known)
     left_out = [axis for axis, each in zip(axes, known.tolist(), strict=True) if not each]
     told = dict(zip(axes, rates.tolist(), strict=True))
@@ -253,15 +266,17 @@ def find_rates(values: Floats, performance: int, order: Sequence[int], cutoff: f
         cutoff: differences of performance up to this share of the highest are noise.
 
     Returns:
-        float64 ``(axes,)``; NaN where no neighbours differ enough.
+        float64 ``(axes,)``; NaN where no neighbours differ enough, infinite beyond float64.
     """
-    steps = np.abs(np.diff(values[list(order)], axis=0))
+    with np.errstate(over="ignore"):
+        steps = np.abs(np.diff(values[list(order)], axis=0))
     highest = abs(float(values[:, performance].max()))
     kept = steps[steps[:, performance] > cutoff * highest]
     if not len(kept):
         return np.full(values.shape[1], np.nan)
-    rates = kept / kept[:, [performance]]
-    return np.array([math.fsum(column) / len(kept) for column in rates.T.tolist()])
+    with np.errstate(over="ignore"):  # of hardly any performance for a lot of something
+        rates = kept / kept[:, [performance]]
+    return np.array([exact_mean(column) for column in rates.T.tolist()])
 
 
 def scale_values(
@@ -287,7 +302,7 @@ def scale_values(
             raise refuse(of_system(systems[i]), axes[k], f"is {value:g}, which has no logarithm",
                          value)  # fmt: skip
         values = np.log(values)
-    signed = values * signs
+    signed = values * signs / 2  # as spans of huge ones are beyond float64
     worst, best = signed.min(axis=0), signed.max(axis=0)
     spans = best - worst
     return np.where(spans > 0, (signed - worst) / np.where(spans > 0, spans, 1.0), 1.0)
