@@ -147,7 +147,8 @@ def _draw(times: Floats, shares: Floats, draws: int, seed: int) -> Iterator[Floa
     repeats, calls = times.shape
     order = np.argsort(times, axis=None, kind="stable")
     ordered, owners = times.ravel()[order], order % calls
-    by_call = (times / repeats).sum(axis=0)
+    scale = 2.0 ** (np.frexp(times.max())[1] - 1)  # as sums of huge times are beyond float64
+    by_call = (times / scale).sum(axis=0) / repeats
     place = shares * (times.size - 1)
     below = np.floor(place)
     upper = np.minimum(below + 1, times.size - 1)
@@ -157,5 +158,5 @@ def _draw(times: Floats, shares: Floats, draws: int, seed: int) -> Iterator[Floa
             # How many of the drawn times stand at or before each of the ordered ones.
             upto = np.cumsum(often[owners])
             low[i], high[i] = (ordered[np.searchsorted(upto, at, "right")] for at in (below, upper))
-        means = (some / calls @ by_call)[:, None]
+        means = (some @ by_call / calls * scale)[:, None]
         yield np.concatenate([means, low + (place - below) * (high - low)], axis=1)
