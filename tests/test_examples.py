@@ -9,6 +9,7 @@ import inspect
 import math
 import pkgutil
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from pathlib import Path
 import pytest
 
 import irbatch
+from irbatch.leaderboard import Leaderboard
 from irbatch.measures import CATALOGUE, DISCOUNTS, GAINS
 
 REPOSITORY = Path(__file__).parent.parent
@@ -123,6 +125,14 @@ DIGITS = {
     "random-projection": (0.478, 0.368, 0.514),
 }
 
+# nDCG@10, R@100, and MB on disk: the documents' numbers and half squares, and what projects them.
+SEARCHES = {
+    "exact": (0.952, 0.883, 78253 * 257 * 4e-6),
+    "pca-48": (0.939, 0.873, (78253 * 49 + 256 * 48) * 4e-6),
+    "random-128": (0.887, 0.761, (78253 * 129 + 256 * 128) * 4e-6),
+    "ivf-pq": (0.873, 0.758, (78253 * (16 + 4) + 256 * (256 + 256) * 4 + 257 * 8) * 1e-6),
+}
+
 
 def run_python(*arguments: str, cwd: str | Path) -> str:
     """Run Python in a process of its own that takes a warning for an error; return its output."""
@@ -175,6 +185,26 @@ def test_compare_digits() -> None:
         assert shown == pytest.approx([ndcg, ap, precision], rel=0, abs=0.00056), system
     assert f"irbatch: {irbatch.__version__} | " in output
     assert re.search(r"^ +pca10: 4 .*missing", output, re.MULTILINE)
+
+
+def test_leaderboard_digits() -> None:
+    output = output_of("leaderboard_digits.py")
+    saved = re.search(r"^Saved in (.+): leaderboard\.html, ", output, re.MULTILINE)
+    assert saved
+    board = Leaderboard.from_json(Path(saved[1], "leaderboard.json"))
+    assert {path.suffix for path in Path(saved[1]).iterdir()} == {".html", ".json", ".png", ".svg"}
+    shutil.rmtree(saved[1])
+    accuracy = dict(zip(board.systems, board.means.tolist(), strict=True))
+    for system, (ndcg, recall, disk) in SEARCHES.items():  # what does not depend on the machine
+        assert accuracy.pop(system) == pytest.approx([ndcg, recall], rel=0, abs=0.015), system
+        place = board.systems.index(system)
+        assert board.values("index_disk")[place] == pytest.approx(disk, rel=1e-3), system
+        mean, p95 = (board.values(f"latency_{each}")[place] for each in ("mean", "p95"))
+        assert mean > 0, system
+        assert p95 > 0, system
+    assert not accuracy
+    found = board.pareto(["nDCG@10", "index_disk"])
+    assert found.dominated_by == {"random-128": ["pca-48"]}
 
 
 @pytest.fixture
