@@ -166,7 +166,7 @@ def build_board(price: float) -> Leaderboard:
     with tempfile.TemporaryDirectory() as folder:
         found = [measure_system(*each, queries, folder, price) for each in systems.items()]
     results = irbatch.evaluate_runs(qrels, [each.run for each in found], MEASURES)
-    return Leaderboard(results, [each.record for each in found])
+    return Leaderboard(results, found)
 
 
 def save(board: Leaderboard, folder: Path) -> None:

@@ -7,6 +7,7 @@ import math
 import struct
 import warnings
 from collections.abc import Callable, Collection, Sequence
+from typing import TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ __all__ = [
     "NUMBER_ERRORS",
     "as_floats",
     "exact_mean",
+    "is_real",
     "number_problem",
     "pack_floats",
 ]
@@ -63,6 +65,11 @@ def exact_mean(values: Sequence[float]) -> float:
         return math.fsum(values) / len(values)
     except OverflowError:  # of the sum, not of the mean
         return math.fsum(value / len(values) for value in values)
+
+
+def is_real(value: object) -> TypeGuard[float]:
+    """Tell real numbers of Python and NumPy from all else, truth values too."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def number_problem(value: object) -> str | None:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from irbatch.errors import InputError
 from irbatch.jit import kernel
+from irbatch.numbers import is_real
 from irbatch.threads import map_ranges
 
 __all__ = [
@@ -124,8 +125,7 @@ def check_level(level: object) -> None:
     Raises:
         InputError: for what is no number above 0 and up to 0.5.
     """
-    number = isinstance(level, int | float) and not isinstance(level, bool)
-    if not number or not 0 < level <= 0.5:  # type: ignore[operator]
+    if not is_real(level) or not 0 < level <= 0.5:
         raise InputError(f"level={level!r} must be above 0 and at most 0.5, such as 0.05",
                          value=level)  # fmt: skip
 
@@ -156,11 +156,9 @@ def draw_counts(size: int, draws: int, seed: int) -> Iterator[Floats]:
     for start in range(0, draws, AT_ONCE):
         generator = _generator(seed, start, 0)
         rows = min(AT_ONCE, draws - start)
-        for row in range(0, AT_ONCE, _rows_at_once(size)):
+        for row in range(0, rows, _rows_at_once(size)):
             some = min(_rows_at_once(size), AT_ONCE - row)
-            counts = _count_picks(generator, size, some)[: max(0, rows - row)]
-            if len(counts):
-                yield counts
+            yield _count_picks(generator, size, some)[: rows - row]
 
 
 def draw_means(
@@ -184,7 +182,7 @@ def draw_means(
         sums = np.zeros((AT_ONCE, values.shape[1]))
         for number, group in enumerate(groups):
             generator = _generator(seed, start, number)
-            for row in range(0, AT_ONCE, _rows_at_once(group.size)):
+            for row in range(0, rows, _rows_at_once(group.size)):
                 some = min(_rows_at_once(group.size), AT_ONCE - row)
                 often = _count_picks(generator, group.size, some)
                 sums[row : row + some] += often @ values[group]
@@ -258,7 +256,7 @@ def _limits(differences: Floats) -> tuple[Floats, Floats]:
 def _generator(seed: int, start: int, stretch: int) -> np.random.Generator:
     """Return the generator of a block of draws, and of a part of the queries."""
     counter = [0, 0, stretch, start // AT_ONCE]
-    return np.random.Generator(np.random.Philox(key=seed % (1 << 128), counter=counter))
+    return np.random.Generator(np.random.Philox(key=int(seed) % (1 << 128), counter=counter))
 
 
 def extremes_to_p(counts: Ints, draws: int, n: int) -> Floats:

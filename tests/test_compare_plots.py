@@ -28,7 +28,7 @@ from irbatch.comparing.plots import (
     plot_relevance,
     plot_scores,
 )
-from irbatch.reporting.axes import new_axes, shorten, styles
+from irbatch.reporting.axes import fit_names, new_axes, styles
 
 LONG = "a-dense-retriever-with-a-long-name-checkpoint"
 
@@ -341,10 +341,10 @@ def test_relevance_refuses() -> None:
 
 def test_names_are_shortened_and_stay_apart() -> None:
     names = [f"{LONG}-{i}" for i in range(12)] + [f"{LONG[:20]}-and-{LONG[21:]}-1", LONG * 3]
-    short = shorten(names, 20)
+    short = fit_names(names, 20)
     assert len(set(short)) == len(names)
     assert max(map(len, short)) <= 20
-    assert shorten(["a\nb", "$x$"]) == ["a b", r"\$x\$"]
+    assert fit_names(["a\nb", "$x$"]) == ["a b", r"\$x\$"]
     assert len({(style.color, style.linestyle) for style in styles(40)}) == 40
 
 

@@ -20,6 +20,7 @@ from reference_leaderboard import (
     throughput_cost_per_million,
 )
 
+from irbatch import InputError, resampling
 from irbatch.efficiency import FORMULAS, QUANTITIES, EfficiencyRecord, Hardware, Latency
 from irbatch.efficiency.latency import STATISTICS
 from irbatch.efficiency.quantities import ALIASES, PERCENTILES
@@ -31,6 +32,7 @@ NAMES = st.text(min_size=1).filter(str.strip)
 FULL = EfficiencyRecord(
     system="dense",
     dataset="digits",
+    source="a paper",
     hardware=Hardware(instance="c6g.xlarge", cpu="ARM", n_cpu=4, gpu="T4", n_gpu=1, ram_gb=8),
     n_queries=100,
     batch_size=4,
@@ -137,6 +139,58 @@ def test_latency_as_somebody_states_it() -> None:
     assert found.intervals == {"mean": (4.0, 6.5)}
 
 
+@pytest.mark.parametrize("kind", ["int8", "uint16", "int64", "float16", "float32", "longdouble"])
+def test_times_of_every_type_of_number(kind: str) -> None:
+    found = Latency.from_samples(np.array([4, 6, 5, 25], kind), draws=20)
+    assert found == Latency.from_samples([4.0, 6.0, 5.0, 25.0], draws=20)
+    assert type(found.mean) is float
+
+
+@pytest.mark.parametrize(
+    "wrong", [[True, False], ["4", "5"], [4, "5"], [4, None], [4j], np.array([4, 5], object),
+              np.array([4], "timedelta64[ms]")], ids=repr,
+)  # fmt: skip
+def test_times_that_are_no_numbers(wrong: Any) -> None:
+    with pytest.raises(InputError, match="latency: times are numbers of milliseconds, not of type"):
+        Latency.from_samples(wrong)
+
+
+@pytest.mark.parametrize("name", ["draws", "seed"])
+@pytest.mark.parametrize("wrong", [-1, 1.5, True, None, "3"])
+def test_draws_and_seeds_are_whole_numbers(name: str, wrong: Any) -> None:
+    with pytest.raises(InputError, match=f"{name}=.* must be a whole number of at least 0"):
+        Latency.from_samples([4.0, 5.0], **{name: wrong})
+
+
+def test_numbers_of_numpy_are_taken() -> None:
+    times = [4.0, 6.0, 5.0, 25.0]
+    found = Latency.from_samples(times, level=np.float32(0.25), draws=np.int16(40))
+    assert found == Latency.from_samples(times, level=0.25, draws=40)
+    for wrong in (np.float32(0.75), np.float64("nan"), np.int8(0), np.bool_(True)):
+        with pytest.raises(InputError, match="level"):
+            Latency.from_samples(times, level=wrong)
+
+
+@pytest.mark.parametrize("size", [3, 100_000])  # of the larger one, 41 draws are made at a time
+def test_fewer_draws_are_the_first_of_more(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    count_picks = resampling._count_picks
+
+    def watched(generator: np.random.Generator, size: int, draws: int) -> Any:
+        made.append(draws)
+        return count_picks(generator, size, draws)
+
+    monkeypatch.setattr(resampling, "_count_picks", watched)
+    many = [each.argmax(axis=1) for each in draw_counts(size, 258, 7)]
+    all_of_many = len(made)
+    for draws in (1, 41, 42, 256, 257):
+        made.clear()
+        few = [each.argmax(axis=1) for each in draw_counts(size, draws, 7)]
+        assert all(map(len, few))
+        assert np.concatenate(few).tolist() == np.concatenate(many)[:draws].tolist()
+        assert len(made) == len(few) <= all_of_many, "none is made that is not handed out"
+
+
 # ---------------------------------------------------------------- costs and quantities
 
 
@@ -146,6 +200,23 @@ def test_costs_by_hand() -> None:
     # 250 in a second: 4000 s a million.
     assert FULL.throughput_cost_per_million == pytest.approx(0.5 * 4000 / 3600, rel=1e-15)
     assert FULL.energy_per_query == 2000 / 500
+    assert FULL.emissions_per_query == 0.001 / 500
+
+
+def test_a_short_last_call_does_not_make_queries_cheap() -> None:
+    # 9 queries in calls of 4, 4 and 1: 3 queries a call, 12 ms each.
+    short = dataclasses.replace(FULL, n_queries=9, repeat=1, latency=Latency(
+        mean=36, intervals={"mean": (34, 39)}, calls=3))  # fmt: skip
+    assert (FULL.queries_per_call, short.queries_per_call) == (4, 3)
+    assert short.cost_per_million == pytest.approx(float(cost_per_million(0.5, 36, 3)), rel=1e-14)
+    bounds = [float(cost_per_million(0.5, bound, 3)) for bound in (34, 39)]
+    assert short.interval("cost") == pytest.approx(tuple(bounds), rel=1e-14)
+    assert dataclasses.replace(short, repeat=2).queries_per_call == 6, "of 3 calls, in two passes"
+    lacking: list[dict[str, Any]] = [
+        {"n_queries": None}, {"latency": None}, {"latency": Latency(mean=36)},
+    ]  # fmt: skip
+    for each in lacking:
+        assert dataclasses.replace(short, **each).queries_per_call == 4
 
 
 @settings(deadline=None)
@@ -160,13 +231,14 @@ def test_costs_are_the_twins(price: float, mean: float, batch: int, throughput: 
 
 
 @pytest.mark.parametrize("missing", ["price_per_hour", "latency", "throughput", "energy",
-                                     "n_queries"])  # fmt: skip
+                                     "emissions", "n_queries"])  # fmt: skip
 def test_what_does_not_follow_is_unknown(missing: str) -> None:
     lacking = dataclasses.replace(FULL, **{missing: None})
     needs = {
         "cost_per_million": ("price_per_hour", "latency"),
         "throughput_cost_per_million": ("price_per_hour", "throughput"),
         "energy_per_query": ("energy", "n_queries"),
+        "emissions_per_query": ("emissions", "n_queries"),
     }
     for name in FORMULAS:
         assert (lacking.value(name) is None) == (missing in needs[name]), name
@@ -209,6 +281,7 @@ def test_values_by_name() -> None:
         if not name.startswith("latency"):
             assert value == getattr(FULL, name), name
     assert [FULL.value(f"latency_{each}") for each in STATISTICS] == [36, 30, 50, 60, 90]
+    assert "emissions" not in QUANTITIES, "which are of all queries: not to be compared"
     for alias, name in ALIASES.items():
         assert FULL.value(alias) == FULL.value(name), alias
     bare = EfficiencyRecord(system="a")
@@ -253,6 +326,7 @@ RECORDS = st.builds(
     EfficiencyRecord,
     system=NAMES,
     dataset=WORDS,
+    source=WORDS,
     hardware=MACHINES,
     n_queries=st.none() | COUNT,
     batch_size=COUNT,
@@ -291,6 +365,8 @@ def test_json_says_units_and_what_follows() -> None:
     assert said["units"]["latency"] == "ms"
     assert said["units"]["price_per_hour"] == "EUR/h"
     assert said["units"]["cost_per_million"] == "EUR"
+    assert said["units"]["emissions"] == said["units"]["emissions_per_query"] == "kg CO2eq"
+    assert (said["source"], said["emissions"]) == ("a paper", 0.001)
     assert set(said["derived"]) == set(FORMULAS)
     for name, formula in FORMULAS.items():
         assert said["derived"][name] == {"value": FULL.value(name), "formula": formula}
@@ -309,6 +385,58 @@ def test_json_by_hand(tmp_path: Path) -> None:
     path = tmp_path / "bm25.json"
     path.write_bytes(b"\xef\xbb\xbf" + kept.encode())
     assert EfficiencyRecord.from_json(path) == EfficiencyRecord.from_json(str(path)) == found
+
+
+def read(**typed: Any) -> EfficiencyRecord:
+    return EfficiencyRecord.from_json(json.dumps({"system": "a", **typed}))
+
+
+def test_short_forms_in_json() -> None:
+    assert read(latency=8) == read(latency={"mean": 8}) == read(latency=8.0)
+    assert read(latency=8).latency == Latency(mean=8)
+    assert read(hardware="c6g") == read(hardware={"instance": "c6g"})
+    for wrong in ("8 ms", True, [8]):
+        with pytest.raises(InputError, match="latency"):
+            read(latency=wrong)
+
+
+def test_units_in_json() -> None:
+    units = {"latency": "ms", "latency_p95": "ms", "latency_mean": "ms", "emissions": "kg CO2eq",
+             "emissions_per_query": "kg CO2eq", "price_per_hour": "EUR/h"}  # fmt: skip
+    assert read(currency="EUR", units=units) == EfficiencyRecord(system="a", currency="EUR")
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "told"),
+    [
+        ("latency", "s", "unit of latency is 's'; it is read as ms"),
+        ("latency_p95", "s", "unit of latency_p95 is 's'; it is read as ms"),
+        ("emissions", "g", "unit of emissions is 'g'; it is read as kg CO2eq"),
+        ("lateny", "ms", "unit of 'lateny' is of no field; did you mean latency?"),
+        ("batch_size", "s", "unit of 'batch_size' is of no field"),
+    ],
+)
+def test_units_that_json_may_not_say(name: str, unit: str, told: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(units={name: unit})
+    assert str(caught.value) == f"record of 'a': {told}"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("cost", "; did you mean cost_per_million?"),
+        ("stated_cost", "; did you mean cost_per_million?"),
+        ("qps", "; did you mean throughput?"),
+        ("latency_p95", '; write "latency": {"p95": …}'),
+        ("sourc", "; did you mean source?"),
+        ("zebra", ""),
+    ],
+)
+def test_hints_of_fields(name: str, hint: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(**{name: 3})
+    assert str(caught.value) == f"record of 'a': '{name}' is no field of a record{hint}"
 
 
 def test_files_are_replaced_whole(tmp_path: Path) -> None:
@@ -353,6 +481,32 @@ def test_this_machine() -> None:
 )
 def test_hardware_in_words(known: dict[str, Any], said: str) -> None:
     assert str(Hardware(**known)) == said
+
+
+@pytest.mark.parametrize("name", ["dataset", "source", "start_time", "currency"])
+@pytest.mark.parametrize("wrong", ["", " ", 4, ["a paper"]])
+def test_what_is_no_text(name: str, wrong: Any) -> None:
+    with pytest.raises(InputError, match=f"record of 'a': {name} is .*, which is no text"):
+        EfficiencyRecord(system="a", **{name: wrong})
+
+
+def test_a_text_is_the_name_of_an_instance() -> None:
+    assert EfficiencyRecord(system="a", hardware="c6g").hardware == Hardware(instance="c6g")
+    for wrong in (" ", 4, None):
+        with pytest.raises(InputError, match="hardware"):
+            EfficiencyRecord(system="a", hardware=wrong)
+
+
+def test_repr_tells_what_is_known() -> None:
+    assert repr(EfficiencyRecord(system="a")) == "EfficiencyRecord(system='a')"
+    some = EfficiencyRecord(system="a", hardware="c6g", batch_size=1, repeat=3, warmup=0,
+                            latency=Latency(mean=8), currency="EUR")  # fmt: skip
+    assert repr(some) == (
+        f"EfficiencyRecord(system='a', hardware={some.hardware!r}, warmup=0, repeat=3, "
+        f"latency={some.latency!r}, currency='EUR')"
+    )
+    for record in some, FULL:
+        assert eval(repr(record)) == record
 
 
 def test_records_do_not_change() -> None:

@@ -48,6 +48,7 @@ class TestCodecarbon:
         assert record.energy == pytest.approx(measured.energy_consumed * 3.6e6)
         assert record.emissions == measured.emissions
         assert record.energy_per_query == pytest.approx(measured.energy_consumed * 3.6e5)
+        assert record.emissions_per_query == pytest.approx(measured.emissions / 10)
         assert EfficiencyRecord.from_codecarbon(in_folder / "emissions.csv", n_queries=10) == record
 
     def test_energy_is_power_in_time(self, tracker: object) -> None:

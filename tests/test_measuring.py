@@ -94,6 +94,8 @@ def test_batches_are_calls(clock: Clock) -> None:
     assert measured.latencies.tolist() == [[2.0, 2.0, 1.0]]
     assert measured.record.throughput == 1000.0
     assert measured.record.latency.calls == 3
+    assert measured.record.cost_per_million == pytest.approx(1.0), "1 ms a query"
+    assert measured.record.throughput_cost_per_million == pytest.approx(1.0)
 
 
 def test_intervals_are_those_of_the_draws(clock: Clock) -> None:

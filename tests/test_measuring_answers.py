@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import irbatch
-from irbatch import InputError
+from irbatch import InputError, InputWarning
 from irbatch.efficiency import EfficiencyRecord, Hardware, Measurement, measure
 
 QUERIES = {"q1": "cat", "q2": "dog", "q3": "cow"}
@@ -72,6 +72,31 @@ def test_ids_are_those_of_the_mapping() -> None:
     run = quick(lambda query: [query], {np.int64(7): "x", 9: "y"}).run
     assert run.to_dict() == {7: {"x": 1.0}, 9: {"y": 1.0}}
     assert {type(query) for query in run.queries} == {int}
+
+
+def test_a_series_is_a_mapping_of_its_index() -> None:
+    pandas = pytest.importorskip("pandas")
+    run = quick(lambda query: [query], pandas.Series({"q1": "cat", "q2": "dog"})).run
+    assert run.to_dict() == {"q1": {"cat": 1.0}, "q2": {"dog": 1.0}}
+    filtered = pandas.Series(["cat", "dog", "cow"])[1:]
+    assert quick(lambda query: [query], filtered).run.to_dict() == {
+        1: {"dog": 1.0}, 2: {"cow": 1.0},
+    }  # fmt: skip
+    assert list(quick(search, pandas.Index(["cat", "dog"])).run.queries) == [0, 1]
+
+
+def test_a_series_names_each_query_once() -> None:
+    pandas = pytest.importorskip("pandas")
+    asked: list[str] = []
+    with pytest.raises(InputError, match="'s': queries have an id twice in their index"):
+        quick(asked.append, pandas.Series(["cat", "dog"], ["q1", "q1"]), system="s")
+    assert asked == []
+
+
+def test_a_frame_is_no_mapping() -> None:
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(InputError, match="queries are a DataFrame, a table: make a mapping"):
+        quick(search, pandas.DataFrame({"id": ["q1"], "text": ["cat"]}))
 
 
 @pytest.mark.parametrize(
@@ -136,11 +161,17 @@ def test_the_last_pass_makes_the_run() -> None:
 
 def test_names() -> None:
     class Retriever:
-        def __call__(self, query: str) -> list[str]:
+        def __call__(self, query: str, k: int = 10) -> list[str]:
             return [query]
 
-    assert quick(Retriever(), QUERIES).record.system == "Retriever"
-    assert quick(partial(search), QUERIES).record.system == "partial"
+        find = __call__
+
+    retriever = Retriever()
+    for each in (retriever, retriever.find, retriever.__call__):
+        assert quick(each, QUERIES).record.system == "Retriever"
+        assert quick(partial(partial(each), k=5), QUERIES).record.system == "Retriever"
+    assert quick(partial(search), QUERIES).record.system == "search"
+    assert quick(partial(lambda query: [query]), QUERIES).record.system == "function"
     assert quick(lambda query: [query], QUERIES).record.system == "function"
     record, run = quick(search, QUERIES, system="bm25", dataset="zoo")
     assert (record.system, run.name, record.dataset) == ("bm25", "bm25", "zoo")
@@ -154,7 +185,10 @@ def test_names() -> None:
     [
         ({"b": 1, "a": 2.5}, {"b": 1.0, "a": 2.5}),
         ([("b", 0.5), ("a", 1)], {"b": 0.5, "a": 1.0}),
-        ((["b", 0.5], ["a", 1]), {"b": 0.5, "a": 1.0}),
+        ([["b", 0.5], ["a", 1]], {"b": 0.5, "a": 1.0}),
+        ((("b", 0.5), ("a", 1)), {"b": 0.5, "a": 1.0}),
+        ({"b": float("inf"), "a": float("-inf")}, {"b": float("inf"), "a": float("-inf")}),
+        ((["b"], np.array([np.inf])), {"b": float("inf")}),
         ([("b", np.float32(0.5))], {"b": 0.5}),
         (["b", "a", "c"], {"b": 3.0, "a": 2.0, "c": 1.0}),
         (("b", "a"), {"b": 2.0, "a": 1.0}),
@@ -203,6 +237,8 @@ def test_answers(answer: Any, ranking: dict[Any, float]) -> None:
         ((np.array([1, 2]), np.array([1.0])), "2 documents and 1 score"),
         ((np.array([0.5, 0.2]), np.array([1, 2])), "document id 0.5 is a float"),
         ([True], "at place 0, is no"),
+        ((["b", 0.5], ["a", 1]), "two lists may be ids and scores, or two pairs"),
+        ((["b", "a"], [0.5, 0.25]), "two lists may be ids and scores, or two pairs"),
     ],
 )
 def test_what_is_no_answer_is_refused(answer: Any, message: str) -> None:
@@ -241,6 +277,85 @@ def test_a_wrong_answer_is_refused_before_anything_is_timed() -> None:
     with pytest.raises(InputError, match="None is no answer"):
         quick(asked.append, QUERIES)
     assert asked == ["cat"]
+
+
+def test_without_a_warm_up_the_first_timed_answer_is_read_at_once() -> None:
+    asked: list[Any] = []
+    with pytest.raises(InputError, match="None is no answer") as refused:
+        quick(asked.append, QUERIES, warmup=0, repeat=3)
+    assert (asked, refused.value.query) == (["cat"], "q1")
+    asked.clear()
+    with pytest.raises(InputError, match="None is no list of answers"):
+        quick(asked.append, QUERIES, warmup=0, batch_size=2)
+    assert asked == [["cat", "dog"]]
+
+
+# Answers of larger calls
+
+
+def both(alike: int, found: int = 10, **options: Any) -> Any:
+    """Measure a search whose larger calls find so many of the same documents."""
+    return quick(
+        lambda query: list(range(found)),
+        ["cat"],
+        system="s",
+        search_many=lambda queries: [[*range(alike), *range(100, 100 + found - alike)]],
+        throughput_batch_size=2,
+        **options,
+    )
+
+
+@pytest.mark.parametrize("warmup", [0, 1])
+def test_larger_calls_that_find_other_documents(warmup: int) -> None:
+    told = "larger calls of 's' find other documents than the timed ones, 8 of 10 are the same"
+    with pytest.warns(InputWarning, match=told):
+        measured = both(8, warmup=warmup)
+    assert measured.run.to_dict() == {0: {d: 10.0 - d for d in range(10)}}, "that of search"
+    both(9, warmup=warmup)
+    both(10, warmup=warmup)
+
+
+def test_documents_of_all_queries_are_compared() -> None:
+    options = {"throughput_batch_size": 2, "system": "s"}
+    answers = {"cat": ["a"] * 0, "dog": ["a", "b"], "cow": ["c"]}
+    quick(answers.get, QUERIES, search_many=lambda some: [answers[q] for q in some], **options)
+    with pytest.warns(InputWarning, match="3 of 5 are the same"):
+        quick(answers.get, QUERIES,
+              search_many=lambda some: [["x"] * (q == "cat") + answers[q] + ["y"] * (q == "cow")
+                                        for q in some], **options)  # fmt: skip
+    with pytest.warns(InputWarning, match="0 of 3 are the same"):
+        quick(answers.get, QUERIES, search_many=lambda some: [[]] * len(some), **options)
+
+
+@pytest.mark.parametrize("warmup", [0, 1])
+@pytest.mark.parametrize(
+    ("wrong", "message"), [(None, "None is no answer"), ({"d": float("nan")}, "score nan"),
+                           (["d", "d"], "it is in the answer twice")],
+)  # fmt: skip
+def test_a_wrong_answer_of_a_larger_call_is_refused(wrong: Any, message: str, warmup: int) -> None:
+    with pytest.raises(InputError, match=re.escape(message)) as refused:
+        quick(search, QUERIES, search_many=lambda some: [search("")] * (len(some) - 1) + [wrong],
+              throughput_batch_size=3, warmup=warmup, system="s")  # fmt: skip
+    assert refused.value.query == "q3"
+    assert str(refused.value).startswith("answer of 's' (query 'q3'")
+
+
+def test_answers_of_larger_calls_are_read_after_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    events: list[str] = []
+    read = irbatch.efficiency.answers.read_answers
+
+    def watched(*arguments: Any) -> Any:
+        events.append("read")
+        return read(*arguments)
+
+    def several(queries: list[str]) -> list[Any]:
+        events.append("call")
+        return [search(query) for query in queries]
+
+    monkeypatch.setattr("irbatch.efficiency.measuring.read_answers", watched)
+    monkeypatch.setattr("irbatch.efficiency.timing.read_answers", watched)
+    quick(search, QUERIES, search_many=several, throughput_batch_size=1, warmup=0)
+    assert events == ["read", "call", "call", "call", "read", "read"]
 
 
 def test_documents_are_text_or_numbers_throughout() -> None:

@@ -101,6 +101,16 @@ def test_without_time_no_cores_were_used() -> None:
     assert the_readings.Usage(2.0, 2.5, 0.5, None, "2026-01-01").cpu_used == 1.5
 
 
+def test_times_have_nanoseconds_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        the_readings, "time", SimpleNamespace(perf_counter=iter([0.1, 0.4]).__next__)
+    )
+    monkeypatch.setattr(the_readings, "cpu_times", iter([(0.2, 0.7), (0.3, 0.8)]).__next__)
+    used = the_readings.Watch().read()
+    assert (used.wall_time, used.user_time, used.system_time) == (0.3, 0.1, 0.1)
+    assert 0.4 - 0.1 != 0.3
+
+
 def test_hardware() -> None:
     here = measure(search, QUERIES, draws=0, progress=False)
     assert here.record.hardware == Hardware.here()

@@ -142,6 +142,9 @@ def _check(options: argparse.Namespace) -> None:
         raise InputError("--scale needs --score utility")
     if options.weights is not None and options.format != "text":
         raise InputError(f"--weights prints text, which --format {options.format} has no place for")
+    shaped = [word for word in ("columns", "frontier", "intervals") if getattr(options, word)]
+    if shaped and options.format in ("csv", "json") and not (options.html or options.latex):
+        raise InputError(f"--{shaped[0]} has no place in --format {options.format}, which has all")
     if options.level is not None:
         check_level(options.level)
     for name in ("draws", "seed"):
@@ -161,7 +164,8 @@ def _read(options: argparse.Namespace) -> Leaderboard:
     if options.qrels is not None:
         given["measures"] = parse_measures(options.measures or DEFAULT_MEASURES)
     if options.directions:
-        given["directions"] = dict(_pairs(options.directions, "--direction", "latency_p95=lower"))
+        words = [each for text in options.directions for each in _split(text)]
+        given["directions"] = dict(_pairs(words, "--direction", "latency_p95=lower"))
     try:
         return Leaderboard.from_json(Path(options.systems), **given)
     except OSError as problem:

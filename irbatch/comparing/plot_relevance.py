@@ -14,7 +14,7 @@ from irbatch.extras import imported
 from irbatch.matrix import NEGATIVE, PAD, UNJUDGED, RelevanceMatrix
 from irbatch.measures import check_cutoff
 from irbatch.pack import pack_run
-from irbatch.reporting.axes import Axes, add_legend, check_axes, new_axes, shorten, tidy
+from irbatch.reporting.axes import Axes, add_legend, check_axes, fit_names, new_axes, tidy
 
 __all__ = ["plot_relevance"]
 
@@ -77,7 +77,7 @@ def plot_relevance(
     codes = codes[:, :used]
     ax = new_axes(ax, height=float(np.clip(1.2 + 0.17 * len(codes), 2.2, 7.5)))
     _draw(ax, codes, levels)
-    _label_axes(ax, shorten(ids, 16), used)
+    _label_axes(ax, fit_names(ids, 16), used)
     return ax
 
 

@@ -17,8 +17,8 @@ from irbatch.reporting.axes import (
     Axes,
     add_legend,
     check_axes,
+    fit_names,
     new_axes,
-    shorten,
     styles,
     tidy,
 )
@@ -99,7 +99,7 @@ def plot_cutoffs(
         ax.set_title(f"bands: {100 * (1 - level):g} % intervals of the mean", fontsize=9,
                      color=MUTED, loc="left")  # fmt: skip
     tidy(ax, "both")
-    add_legend(ax, lines, shorten(named))
+    add_legend(ax, lines, fit_names(named))
     return ax
 
 
@@ -139,7 +139,7 @@ def plot_precision_recall(results: AllResults, *, ax: Axes | None = None) -> Axe
     ax.set(xlim=(-0.02, 1.02), ylim=(0, 1.02), xlabel="recall")
     ax.set_ylabel(f"interpolated precision{at}")
     tidy(ax, "both")
-    add_legend(ax, lines, shorten(named))
+    add_legend(ax, lines, fit_names(named))
     return ax
 
 

@@ -22,8 +22,8 @@ from irbatch.reporting.axes import (
     WORSE,
     Axes,
     check_axes,
+    fit_names,
     new_axes,
-    shorten,
     tidy,
 )
 from irbatch.words import many
@@ -87,7 +87,7 @@ def plot_differences(
     name = comparison.measures[find_measure(comparison.measures, measure)]
     difference = first - second
     order = np.argsort(-difference, kind="stable")
-    ids = shorten((comparison.query_ids[row] for row in order.tolist()), 16)
+    ids = fit_names((comparison.query_ids[row] for row in order.tolist()), 16)
     heights = difference[order]
     ax = new_axes(ax)
     places = np.arange(heights.size)
@@ -106,7 +106,7 @@ def plot_differences(
     ax.set_xlim(-0.6, heights.size - 0.4)
     ax.set_xlabel(f"{many(heights.size, 'query')}, ordered by difference")
     ax.set_ylabel(f"difference in {name}")
-    one, other = shorten([a, b])
+    one, other = fit_names([a, b])
     told = f"{_tell_wins(heights)}; mean {_signed(mean)} (dashed)"
     ax.set_title(f"{one} − {other}\n{told}", loc="left", fontsize=10)
     tidy(ax)
@@ -140,7 +140,7 @@ def plot_scores(comparison: Comparison, measure: str, *, ax: Axes | None = None)
     column = find_measure(comparison.measures, measure)
     values = np.asarray(comparison.values, np.float64)[:, :, column]
     order = np.argsort(-values.mean(axis=1), kind="stable")
-    names = shorten(comparison.systems)
+    names = fit_names(comparison.systems)
     row_height = 0.36 if len(names) <= 20 else 0.24
     ax = new_axes(ax, height=1.2 + max(row_height * len(names), 1.2))
     ax.use_sticky_edges = False  # boxes would end where the axes do
@@ -196,7 +196,7 @@ def plot_forest(
     bounds = np.asarray(comparison.difference_intervals)[kept, column]
     significant = np.asarray(comparison.significant)[kept, column]
     p_values = np.asarray(comparison.corrected)[kept, column]
-    names = shorten(comparison.systems, 24)
+    names = fit_names(comparison.systems, 24)
     pairs = [comparison.pairs[pair] for pair in kept.tolist()]
     labels = [f"{names[first]} − {names[second]}" for first, second in pairs]
     width = float(np.clip(4.6 + 0.085 * max(map(len, labels)), 7, 9.5))

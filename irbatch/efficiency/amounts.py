@@ -11,6 +11,7 @@ from typing import Any
 
 from irbatch.efficiency.checks import check_count, check_quantity, refuse
 from irbatch.errors import shown
+from irbatch.words import join_words
 
 __all__ = ["BYTES", "ENERGY", "MASS", "TIME", "Node", "only", "write_amount"]
 
@@ -149,7 +150,7 @@ class Node:
         found = self._split()
         written = found[1].strip()
         if written not in units:
-            raise self.problem(f"whose unit is not {_one_of(list(units))}")
+            raise self.problem(f"whose unit is not {join_words(list(units), 'or')}")
         return self._scaled(found[0], units[written] / size)
 
     def priced(self) -> tuple[float | None, str | None]:
@@ -207,7 +208,3 @@ class Node:
         if number is None:
             raise self.problem("which is no number")
         return number
-
-
-def _one_of(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

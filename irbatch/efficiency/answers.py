@@ -6,15 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from irbatch.arrays import is_on_accelerator, is_tensor, to_numpy
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, shown, warn
 from irbatch.ids import id_kind, same_kind
 from irbatch.numbers import number_problem
 from irbatch.words import many
 
-__all__ = ["answers_of_batch", "read_answer", "read_answers", "read_queries"]
+__all__ = ["answers_of_batch", "compare_answers", "read_answer", "read_answers", "read_queries"]
 
 Ranking = dict[Any, float]
 
+ALIKE = 0.9  # share of documents that two answers have in common
 TAKEN = (
     "an answer is a mapping of documents to scores, (document, score) pairs, document ids from the "
     "best on, or a tuple of two arrays, ids and scores"
@@ -31,6 +32,8 @@ def read_queries(source: str, queries: Any) -> tuple[list[Any], list[Any]]:
     Raises:
         InputError: when there are none or they have no order, and for ids that are none.
     """
+    if hasattr(queries, "index") and hasattr(queries, "items") and getattr(queries, "ndim", 0) == 1:
+        queries = _indexed(source, queries)
     if isinstance(queries, Mapping):
         ids, values = [_plain(each) for each in queries], list(queries.values())
         same_kind(ids, "query", source)
@@ -40,6 +43,14 @@ def read_queries(source: str, queries: Any) -> tuple[list[Any], list[Any]]:
     if not values:
         raise InputError("queries are none", source=source, value=queries)
     return ids, values
+
+
+def _indexed(source: str, queries: Any) -> dict[Any, Any]:
+    """Return a series of pandas as the mapping that it is."""
+    values = dict(queries.items())
+    if len(values) < len(queries):
+        raise InputError("queries have an id twice in their index", source=source)
+    return values
 
 
 def _listed(source: str, queries: Any) -> list[Any]:
@@ -142,12 +153,33 @@ def read_answer(source: str, query: Any, answer: Any) -> Ranking:
     return ranking
 
 
+def compare_answers(
+    system: str, rankings: Mapping[Any, Mapping[Any, Any]], others: Mapping[Any, Ranking]
+) -> None:
+    """Warn where larger calls, whose throughput is measured, find something else.
+
+    Rounding may change a few of the last documents; a tenth of all is more than that.
+
+    Args:
+        system: its name.
+        rankings, others: query to ranking.
+    """
+    kept = sum(len(ranking.keys() & others[query].keys()) for query, ranking in rankings.items())
+    there = sum(max(len(ranking), len(others[query])) for query, ranking in rankings.items())
+    if kept < ALIKE * there:
+        warn(f"larger calls of {shown(system)} find other documents than the timed ones, {kept} of "
+             f"{there} are the same: their throughput is of something else")  # fmt: skip
+
+
 def _columns(source: str, query: Any, answer: Any) -> tuple[Iterable[Any], Iterable[Any] | None]:
     """Return documents and scores; None where there are only documents."""
     if isinstance(answer, Mapping):
         return list(answer), list(answer.values())
     if isinstance(answer, tuple) and len(answer) == 2 and any(map(_is_array, answer)):
         return _two_columns(source, query, answer)
+    if isinstance(answer, tuple) and len(answer) == 2 and all(isinstance(e, list) for e in answer):
+        raise InputError("two lists may be ids and scores, or two pairs: put ids and scores into "
+                         "arrays, or pairs into a list", source=source, query=query)  # fmt: skip
     if _is_array(answer):
         return _column(source, query, answer), None
     if not isinstance(answer, Sequence) or isinstance(answer, str | bytes | bytearray | memoryview):

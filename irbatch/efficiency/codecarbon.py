@@ -118,7 +118,7 @@ def _record(
             cpu=nodes["cpu_model"].text(),
             n_cpu=nodes["cpu_count"].count(),
             gpu=_model(nodes["gpu_model"].text(), count),
-            n_gpu=count,
+            n_gpu=None if _several(nodes["gpu_model"].text(), count) else count,
             ram_gb=nodes["ram_total_size"].amount(BYTES, "GB", "GiB"),
         ),
         wall_time=nodes["duration"].amount(TIME, "s", "s"),
@@ -132,6 +132,11 @@ def _node(source: str, name: str, value: Any) -> Node:
     nothing = isinstance(value, str) and not value.strip()
     nothing = nothing or (isinstance(value, float) and math.isnan(value))
     return Node(source, None if nothing else value, (name,))
+
+
+def _several(model: str | None, count: int | None) -> bool:
+    """Tell whether a text counts accelerators of several models by itself."""
+    return model is not None and " x " in model and not model.startswith(f"{count} x ")
 
 
 def _model(model: str | None, count: int | None) -> str | None:

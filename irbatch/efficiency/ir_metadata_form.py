@@ -32,7 +32,7 @@ def form_of(record: EfficiencyRecord) -> dict[str, Any]:
         "tag": record.system,
         "platform": {"hardware": _hardware(record.hardware)},
         "method": {"name": record.system},
-        "data": {"test collection": {"name": record.dataset}},
+        "data": {"test collection": {"name": record.dataset}, "source": record.source},
         "resources": _resources(record),
     }
     known: dict[str, Any] = _known(form)
@@ -146,6 +146,7 @@ def record_of(form: Mapping[str, Any], system: str | None) -> EfficiencyRecord:
     found = top["resources"]
     fields: dict[str, Any] = {
         "dataset": top["data"]["test collection"]["name"].text(),
+        "source": top["data"]["source"].text(),
         "hardware": _read_hardware(top["platform"]["hardware"]),
         "latency": _read_latency(found["latency"]),
         **_read_queries(found["queries"]),

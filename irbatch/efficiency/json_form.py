@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,19 +12,23 @@ from typing import Any, TypeVar
 from irbatch.efficiency.checks import of_system, refuse
 from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.latency import Latency
-from irbatch.efficiency.quantities import QUANTITIES
+from irbatch.efficiency.quantities import ALIASES, QUANTITIES
 from irbatch.efficiency.record import FORMULAS, EfficiencyRecord
 from irbatch.errors import InputError, shown
+from irbatch.words import did_you_mean
 
-__all__ = ["read_object", "record_from_dict", "record_to_dict"]
+__all__ = ["is_text", "read_object", "record_from_dict", "record_to_dict"]
 
 Part = TypeVar("Part", Hardware, Latency)
 
 STATED, FIELD = "cost_per_million", "stated_cost"  # what JSON and the record call it
 UNITS = {
     "latency": "ms", "wall_time": "s", "user_time": "s", "system_time": "s", "energy": "J",
+    "emissions": "kg CO2eq",
     **{name: each.unit for name, each in QUANTITIES.items() if not name.startswith("latency_")},
 }  # fmt: skip
+MEANT = {**ALIASES, FIELD: STATED}  # other names that people know
+BLANK = "\ufeff \t\r\n"  # before JSON
 OTHERS = ("units", "derived")  # said for readers
 
 
@@ -74,12 +77,13 @@ def record_from_dict(values: Mapping[str, Any]) -> EfficiencyRecord:
     names = {each.name for each in fields(EfficiencyRecord)} - {FIELD} | {STATED}
     for name in known:
         if name not in names:
-            near = get_close_matches(str(name), names, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            hint = _hint(str(name), names)
             raise refuse(source, shown(name), f"is no field of a record{hint}", known[name])
     known[FIELD] = known.pop(STATED, None)
     _check_units(source, values)
-    if known.get("hardware") is not None:
+    if isinstance(known.get("latency"), int | float):
+        known["latency"] = {"mean": known["latency"]}
+    if known.get("hardware") is not None and not isinstance(known["hardware"], str):
         known["hardware"] = _part(source, "hardware", Hardware, known["hardware"])
     if known.get("latency") is not None:
         known["latency"] = _part(source, "latency", Latency, known["latency"])
@@ -91,11 +95,21 @@ def _check_units(source: str, values: Mapping[str, Any]) -> None:
     if not isinstance(units, Mapping):
         raise refuse(source, "units", "are an object of names to units", units)
     for name, unit in units.items():
-        ours = UNITS.get(name)
-        if ours is not None:
-            ours = ours.format(currency=values.get("currency") or EfficiencyRecord.currency)
-        if ours is not None and unit != ours:
+        ours = UNITS.get("latency" if str(name).startswith("latency_") else name)
+        if ours is None:
+            hint = did_you_mean(name, UNITS)
+            raise refuse(source, f"unit of {shown(name)}", f"is of no field{hint}", unit)
+        ours = ours.format(currency=values.get("currency") or EfficiencyRecord.currency)
+        if unit != ours:
             raise refuse(source, f"unit of {name}", f"is {shown(unit)}; it is read as {ours}", unit)
+
+
+def _hint(name: str, names: Iterable[str]) -> str:
+    """Name the field that is meant."""
+    group, _, part = name.partition("_")
+    if group == "latency":
+        return f'; write "latency": {{"{part}": …}}'
+    return f"; did you mean {MEANT[name]}?" if name in MEANT else did_you_mean(name, names)
 
 
 def _part(source: str, name: str, kind: type[Part], values: Any) -> Part:
@@ -104,9 +118,8 @@ def _part(source: str, name: str, kind: type[Part], values: Any) -> Part:
     names = {each.name for each in fields(kind)}
     for key in values:
         if key not in names:
-            near = get_close_matches(str(key), names, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise refuse(source, f"{name}: {shown(key)}", f"is not known{hint}", key)
+            raise refuse(source, f"{name}: {shown(key)}", f"is not known{did_you_mean(key, names)}",
+                         key)  # fmt: skip
     try:
         return kind(**{key: each for key, each in values.items() if each is not None})
     except InputError as problem:
@@ -127,8 +140,8 @@ def read_object(source: str | PathLike[str], what: str) -> Any:
     if not isinstance(source, str | PathLike):
         raise InputError(f"JSON is read from a path or a text, not from a {type(source).__name__}",
                          source=what, value=source)  # fmt: skip
-    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("{", "["):
-        path, text = None, source.lstrip("\ufeff")
+    if is_text(source):
+        path, text = None, str(source).lstrip(BLANK)
     else:
         path = str(source)
         try:
@@ -147,6 +160,11 @@ def read_object(source: str | PathLike[str], what: str) -> Any:
     except ValueError:  # of whole numbers of more digits than Python reads
         raise InputError("no JSON: a number of thousands of digits", source=what,
                          path=path) from None  # fmt: skip
+
+
+def is_text(source: object) -> bool:
+    """Tell JSON from a path."""
+    return isinstance(source, str) and source.lstrip(BLANK)[:1] in ("{", "[")
 
 
 def _with_single_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.efficiency.answers import read_answers, read_queries
+from irbatch.efficiency.answers import compare_answers, read_answers, read_queries
 from irbatch.efficiency.checks import check_count, of_system, refuse
 from irbatch.efficiency.flops import check_model, model_size, told_flops
 from irbatch.efficiency.hardware import Hardware
@@ -20,6 +22,7 @@ from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.efficiency.timing import Calls, time_calls, time_throughput, torch_flops
 from irbatch.errors import shown
 from irbatch.progress import steps_on_bar
+from irbatch.reporting.numbers import show_quantity
 from irbatch.resampling import check_level
 from irbatch.runs import Run
 from irbatch.words import many
@@ -55,14 +58,14 @@ class Measurement:
         latency = record.latency
         if latency is not None:
             names = ("mean", "p50", "p95", "p99")
-            parts = ", ".join(f"{name} {getattr(latency, name):.4g}" for name in names)
+            parts = ", ".join(f"{name} {show_quantity(getattr(latency, name))}" for name in names)
             lines.append(f"  latency {parts} ms a call")
         if record.throughput is not None:
-            lines.append(f"  throughput {record.throughput:.4g} queries/s")
+            lines.append(f"  throughput {show_quantity(record.throughput)} queries/s")
         if record.peak_memory is not None:
             lines.append(f"  peak memory {record.peak_memory:,.0f} MB")
         if record.cost_per_million is not None:
-            cost = f"{record.cost_per_million:.4g} {record.currency}"
+            cost = f"{show_quantity(record.cost_per_million)} {record.currency}"
             lines.append(f"  cost {cost} per million queries")
         return "\n".join(lines) + ">"
 
@@ -103,22 +106,24 @@ def measure(
     best on, in a sequence or an array; or a tuple of two arrays, ids and scores. Ids alone score n,
     n - 1, … 1. Answers of the last pass make the run.
 
-    CPU time and memory are those of the whole process with all of its threads. On Linux the mark of
-    the most memory is set back before the first timed call; elsewhere it stands since the process
-    began. What one system has loaded counts for the next that the process measures: a process each
-    tells them apart.
+    CPU time and memory are those of the calls of `search`, by the whole process with all of its
+    threads. On Linux the mark of the most memory is set back before the first timed call; elsewhere
+    it stands since the process began. What one system has loaded counts for the next that the
+    process measures: a process each tells them apart.
 
     Args:
         search: answers a query: ``search(query)``. With a larger `batch_size` it is given a list of
             queries, and returns a sequence of as many answers, in their order.
-        queries: ids and queries; or queries alone, such as the rows of a matrix, whose ids are
-            their places 0, 1, ….
-        system: its name, and the run's; default: the function's, or what class `search` is of.
+        queries: a mapping (or a series of pandas) of ids to queries; or queries alone, such as the
+            rows of a matrix, whose ids are their places 0, 1, ….
+        system: its name, and the run's; default: the function's, or the class that a method or an
+            object is of.
         batch_size: how many queries a call answers. Those left at the end are a call like others.
         warmup: calls before the timed ones, over the first queries; from the start again where
             there are fewer.
         repeat: how often all queries are timed, one pass after the other.
-        search_many: answers a list of queries, where `search` doesn't; for the throughput.
+        search_many: answers a list of queries, where `search` doesn't; for the throughput. What it
+            answers is compared with the run, and not kept.
         throughput_batch_size: time one more pass, with so many queries a call, and take the
             throughput from there; default: it is that of the timed calls.
         dataset: what is searched.
@@ -141,7 +146,7 @@ def measure(
     Raises:
         InputError: before anything is called, naming the system and the argument that is wrong;
             naming the query, and the document, of an answer that is none. What is wrong with the
-            first answer is told before anything is timed.
+            first answer is told after the first call.
         ImportError: naming the extra, when a bar is wanted and rich is not installed.
 
     What `search` raises is raised as it is, with a note that names the queries of the call.
@@ -176,24 +181,50 @@ def measure(
     calls = Calls(f"answer of {shown(name)}", search, ids, values, record.batch_size,
                   record.batch_size > 1)  # fmt: skip
     many_calls = _many_calls(source, calls, search_many, record.throughput_batch_size)
-    with steps_on_bar(progress) as step:
-        measured, times, answers = time_calls(calls, record, step)
-        if many_calls is not None:
-            measured["throughput"] = time_throughput(many_calls, record, step)
-        if flops is None and model is not None:
-            measured["flops"] = torch_flops(calls)
+    measured, times, answers = _measured(calls, many_calls, record, model, flops, progress)
+    run = Run(read_answers(calls.source, ids, answers), name)
+    if "others" in measured:
+        compare_answers(name, run.rankings, read_answers(calls.source, ids, measured.pop("others")))
     if callable(flops):
         measured["flops"] = told_flops(source, flops, ids, values)
-    if model is not None and record.model_memory is None:
-        measured["model_memory"] = model_size(model)
-    run = Run(read_answers(calls.source, ids, answers), name)
     latency = Latency.from_samples(times, level=level, **drawn)
     return Measurement(replace(record, latency=latency, **measured), run, times)
 
 
+def _measured(
+    calls: Calls, many_calls: Calls | None, record: EfficiencyRecord, model: Any, flops: Any,
+    progress: bool | None,
+) -> tuple[dict[str, Any], Floats, list[Any]]:  # fmt: skip
+    """Make all calls.
+
+    Returns:
+        Fields of the record, and the answers of larger calls as ``"others"``; ms
+        ``(repeats, calls)``; an answer to each query.
+    """
+    with steps_on_bar(progress) as step:
+        measured, times, answers = time_calls(calls, record, step)
+        if many_calls is not None:
+            throughput, others = time_throughput(many_calls, record, step)
+            measured |= {"throughput": throughput, "others": others}
+        if flops is None and model is not None:
+            measured["flops"] = torch_flops(calls)
+    if model is not None and record.model_memory is None:
+        measured["model_memory"] = model_size(model)
+    return measured, times, answers
+
+
 def _name_of(search: Any) -> str:
+    """Name what has no name given: a function, or the class that a method or an object is of."""
+    while isinstance(search, partial):
+        search = search.func
+    owner = getattr(search, "__self__", None)
+    if isinstance(owner, ModuleType):  # of what is written in C
+        owner = None
     name = getattr(search, "__name__", None)
-    return name if isinstance(name, str) and name != "<lambda>" else type(search).__name__
+    if isinstance(name, str) and name != "<lambda>" and owner is None:
+        return name
+    named = search if owner is None else owner
+    return (named if isinstance(named, type) else type(named)).__name__
 
 
 def _check_callable(source: str, **given: Any) -> None:

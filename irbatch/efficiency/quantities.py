@@ -26,6 +26,11 @@ class Quantity(NamedTuple):
     better: str
     label: str
 
+    @property
+    def heading(self) -> str:
+        """Its label, with the unit where it has one."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
+
 
 QUANTITIES = {
     each.name: each
@@ -41,7 +46,7 @@ QUANTITIES = {
         Quantity("cpu_used", "cores", LOWER, "CPU used"),
         Quantity("flops", "FLOPs/query", LOWER, "FLOPs"),
         Quantity("energy_per_query", "J", LOWER, "energy per query"),
-        Quantity("emissions", "kg CO2eq", LOWER, "emissions"),
+        Quantity("emissions_per_query", "kg CO2eq", LOWER, "emissions per query"),
         Quantity("price_per_hour", "{currency}/h", LOWER, "price"),
         Quantity("cost_per_million", "{currency}", LOWER, "cost per million queries"),
         Quantity(

@@ -19,6 +19,7 @@ __all__ = ["Usage", "Watch", "size_on_disk"]
 
 MEGA = 1e6
 KIBI = 1024
+DECIMALS = 9  # of seconds: clocks are no finer
 STATUS = Path("/proc/self/status")
 CLEAR = Path("/proc/self/clear_refs")
 RESET_PEAK = "5"  # see proc(5)
@@ -65,6 +66,7 @@ class Watch:
         user, system = (
             max(now - before, 0.0) for now, before in zip(cpu_times(), self._cpu, strict=True)
         )
+        wall, user, system = (round(each, DECIMALS) for each in (wall, user, system))
         return Usage(wall, user, system, peak_memory(), self._started)
 
 

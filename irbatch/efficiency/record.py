@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
-from os import PathLike
 from typing import Any
 
 from irbatch.efficiency.checks import (
@@ -18,7 +15,9 @@ from irbatch.efficiency.checks import (
 from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.latency import Latency
 from irbatch.efficiency.quantities import ALIASES, QUANTITIES
+from irbatch.efficiency.record_forms import RecordForms
 from irbatch.errors import InputError, shown
+from irbatch.words import did_you_mean
 
 __all__ = ["FORMULAS", "EfficiencyRecord"]
 
@@ -27,12 +26,13 @@ MILLION = 1e6
 MILLISECOND = 1e-3  # seconds
 
 FORMULAS = {
-    "cost_per_million": "price_per_hour / 3600 s * latency_mean / batch_size * 1,000,000",
+    "cost_per_million": "price_per_hour / 3600 s * latency_mean / queries a call * 1,000,000",
     "throughput_cost_per_million": "price_per_hour / 3600 s / throughput * 1,000,000",
     "energy_per_query": "energy / (n_queries * repeat)",
+    "emissions_per_query": "emissions / (n_queries * repeat)",
 }
 
-TEXTS = ("dataset", "start_time", "currency")
+TEXTS = ("dataset", "source", "start_time", "currency")
 COUNTS = {"n_queries": 1, "batch_size": 1, "warmup": 0, "repeat": 1, "throughput_batch_size": 1}
 NUMBERS = (
     "throughput", "peak_memory", "model_memory", "index_memory", "model_disk", "index_disk",
@@ -41,14 +41,15 @@ NUMBERS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class EfficiencyRecord:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class EfficiencyRecord(RecordForms):
     """What a system takes; what wasn't measured is None.
 
     Attributes:
         system: its name, which joins the record to the system's results.
         dataset: what was searched.
-        hardware: what it ran on.
+        source: where the numbers were published, if they are somebody else's.
+        hardware: what it ran on, or the name of a provider's instance.
         n_queries: how many queries were timed.
         batch_size: how many queries a call answers.
         warmup: how many calls came before the timed ones.
@@ -80,6 +81,7 @@ class EfficiencyRecord:
 
     system: str
     dataset: str | None = None
+    source: str | None = None
     hardware: Hardware = field(default_factory=Hardware)
     n_queries: int | None = None
     batch_size: int = 1
@@ -110,6 +112,9 @@ class EfficiencyRecord:
             raise InputError(f"system is {shown(self.system)}, which is no name",
                              source="efficiency record", value=self.system)  # fmt: skip
         source = of_system(self.system)
+        if isinstance(self.hardware, str):
+            check_text(source, "hardware", self.hardware)
+            object.__setattr__(self, "hardware", Hardware(instance=self.hardware))
         for name in TEXTS:
             check_text(source, name, getattr(self, name))
         for name, least in COUNTS.items():
@@ -128,19 +133,31 @@ class EfficiencyRecord:
                 what = f"is a {type(value).__name__}, not of irbatch.efficiency.{kind.__name__}"
                 raise refuse(source, name, what, value)
 
+    def __repr__(self) -> str:
+        told = (f"{name}={value!r}" for name, value in self.known().items()
+                if value != DEFAULTS.get(name))  # fmt: skip
+        return f"{type(self).__name__}({', '.join(told)})"
+
     @property
     def cost_per_million(self) -> float | None:
         """Cost of a million queries, one call after the other (latency-bound).
 
-        ``price_per_hour / 3600 s * mean latency / batch_size * 1,000,000``; `stated_cost`, where
-        there is one.
+        ``price_per_hour / 3600 s * mean latency / queries a call * 1,000,000``; `stated_cost`,
+        where there is one.
         """
         if self.stated_cost is not None:
             return self.stated_cost
         if self.price_per_hour is None or self.latency is None or self.latency.mean is None:
             return None
-        seconds = self.latency.mean * MILLISECOND / self.batch_size
+        seconds = self.latency.mean * MILLISECOND / self.queries_per_call
         return self.price_per_hour / HOUR * seconds * MILLION
+
+    @property
+    def queries_per_call(self) -> float:
+        """How many queries a timed call answered: fewer than `batch_size`, where some were left."""
+        if self.n_queries is None or self.latency is None or self.latency.calls is None:
+            return self.batch_size
+        return self.n_queries * self.repeat / self.latency.calls
 
     @property
     def throughput_cost_per_million(self) -> float | None:
@@ -155,9 +172,17 @@ class EfficiencyRecord:
     @property
     def energy_per_query(self) -> float | None:
         """Energy of a timed query, in J."""
-        if self.energy is None or self.n_queries is None:
+        return self._per_query(self.energy)
+
+    @property
+    def emissions_per_query(self) -> float | None:
+        """Emissions of a timed query, in kg CO2eq."""
+        return self._per_query(self.emissions)
+
+    def _per_query(self, total: float | None) -> float | None:
+        if total is None or self.n_queries is None:
             return None
-        return self.energy / (self.n_queries * self.repeat)
+        return total / (self.n_queries * self.repeat)
 
     def value(self, name: str) -> float | None:
         """Return a quantity by its name, such as ``"latency_p95"`` or ``"cost_per_million"``.
@@ -197,115 +222,6 @@ class EfficiencyRecord:
         return replace(self, price_per_hour=price_per_hour, stated_cost=None,
                        currency=currency or self.currency)  # fmt: skip
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what is known as JSON has it; see `to_json`."""
-        from irbatch.efficiency.json_form import record_to_dict
-
-        return record_to_dict(self)
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> EfficiencyRecord:
-        """Make a record of what `to_dict` returned, or somebody wrote by hand.
-
-        Raises:
-            InputError: naming the system and the field of what can't be.
-        """
-        from irbatch.efficiency.json_form import record_from_dict
-
-        return record_from_dict(values)
-
-    def to_json(self, path: str | PathLike[str] | None = None) -> str:
-        """Return, or also write, the record as JSON.
-
-        Args:
-            path: where to write it; an existing file is replaced whole or not at all.
-        """
-        from irbatch.reporting.data import write_json
-
-        return write_json(self.to_dict(), path)
-
-    @classmethod
-    def from_json(cls, source: str | PathLike[str]) -> EfficiencyRecord:
-        """Read what `to_json` wrote.
-
-        Args:
-            source: a path, or the JSON itself.
-
-        Raises:
-            InputError: as `from_dict`, and for what is no JSON.
-        """
-        from irbatch.efficiency.json_form import read_object
-
-        return cls.from_dict(read_object(source, "efficiency record"))
-
-    def to_ir_metadata(
-        self, path: str | PathLike[str] | None = None, *, more: Mapping[str, Any] | None = None
-    ) -> str:
-        """Return, or also write, the record in ir_metadata's form, as YAML.
-
-        Args:
-            path: where to write it; an existing file is replaced whole or not at all.
-            more: what else there is to say: ``{"actor": {"team": "…"}, "research goal": {…}}``.
-
-        Raises:
-            ImportError: naming the extra, when PyYAML is not installed.
-        """
-        from irbatch.efficiency.ir_metadata import write_ir_metadata
-
-        return write_ir_metadata(self, path, more)
-
-    @classmethod
-    def from_ir_metadata(cls, source: Any, *, system: str | None = None) -> EfficiencyRecord:
-        """Read ir_metadata: what `to_ir_metadata`, tirex-tracker or a run file's header has.
-
-        Args:
-            source: a path of a YAML file or of a run with a header, the YAML itself, or the
-                mapping that it holds.
-            system: the system's name; default: the one in it.
-
-        Raises:
-            InputError: for what is none, and as the record itself.
-            ImportError: naming the extra, when PyYAML is not installed.
-        """
-        from irbatch.efficiency.ir_metadata import read_ir_metadata
-
-        return read_ir_metadata(source, system)
-
-    @classmethod
-    def from_tirex(cls, source: Any, *, system: str | None = None) -> EfficiencyRecord:
-        """Read what tirex-tracker measured.
-
-        Args:
-            source: the file that it exported, or its results: ``handle.results``.
-            system: the system's name; results have none, a file may have one.
-
-        Raises:
-            InputError: for what is neither, or has no name.
-            ImportError: naming the extra, when a file is read and PyYAML is not installed.
-        """
-        from irbatch.efficiency.tirex import read_tirex
-
-        return read_tirex(source, system)
-
-    @classmethod
-    def from_codecarbon(
-        cls, source: Any, *, system: str | None = None, n_queries: int | None = None
-    ) -> EfficiencyRecord:
-        """Read what codecarbon measured.
-
-        Args:
-            source: ``emissions.csv``, of which the last line counts, or the `EmissionsData` that a
-                tracker has as ``final_emissions_data``.
-            system: the system's name; default: codecarbon's name of the project.
-            n_queries: how many queries were answered meanwhile.
-
-        Raises:
-            InputError: for what is neither.
-        """
-        from irbatch.efficiency.codecarbon import read_codecarbon
-
-        return read_codecarbon(source, system, n_queries)
-
     def known(self) -> dict[str, Any]:
         """Return the fields that say something, by name."""
         return {
@@ -315,11 +231,13 @@ class EfficiencyRecord:
         }
 
 
+DEFAULTS = {each.name: each.default for each in fields(EfficiencyRecord)} | {"hardware": Hardware()}
+
+
 def _quantity(name: object) -> str:
     """Return the own name of a quantity."""
     found = ALIASES.get(name, name) if isinstance(name, str) else name
     if not isinstance(found, str) or found not in QUANTITIES:
-        near = get_close_matches(str(name), [*QUANTITIES, *ALIASES], 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
+        hint = did_you_mean(name, [*QUANTITIES, *ALIASES])
         raise InputError(f"there is no quantity {shown(name)}{hint}", value=name)
     return found

@@ -91,8 +91,13 @@ def warm_up(calls: Calls, count: int, step: Step) -> None:
         number = i % len(calls)
         _, answer = calls.time(number)
         if i == 0:
-            read_answers(calls.source, calls.ids_of(number), calls.answers(number, answer))
+            look_at(calls, number, answer)
         step("warm-up", i + 1, count)
+
+
+def look_at(calls: Calls, number: int, answer: Any) -> None:
+    """Refuse what a call brought if it is no answer."""
+    read_answers(calls.source, calls.ids_of(number), calls.answers(number, answer))
 
 
 def time_calls(
@@ -110,6 +115,8 @@ def time_calls(
     for turn in range(record.repeat):
         for number in range(len(calls)):
             times[turn, number], answer = calls.time(number)
+            if turn == number == 0 and not record.warmup:
+                look_at(calls, number, answer)
             if turn == record.repeat - 1:
                 kept.append(answer)
             step(f"pass {turn + 1} of {record.repeat}", number + 1, len(calls))
@@ -123,16 +130,23 @@ def time_calls(
     return measured, milliseconds, answers
 
 
-def time_throughput(calls: Calls, record: EfficiencyRecord, step: Step) -> float | None:
-    """Make one pass of larger calls, after one that is not timed."""
+def time_throughput(
+    calls: Calls, record: EfficiencyRecord, step: Step
+) -> tuple[float | None, list[Any]]:
+    """Make one pass of larger calls, after one that is not timed.
+
+    Returns:
+        Queries a second, and an answer to each query.
+    """
     warm_up(calls, min(record.warmup or 0, 1), step)
     total = 0
+    answers: list[Any] = []
     for number in range(len(calls)):
         taken, answer = calls.time(number)
-        calls.answers(number, answer)
+        answers += calls.answers(number, answer)
         total += taken
         step("throughput", number + 1, len(calls))
-    return _per_second(len(calls.ids), total)
+    return _per_second(len(calls.ids), total), answers
 
 
 def _per_second(queries: int, nanoseconds: int) -> float | None:

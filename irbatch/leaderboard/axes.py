@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 
 from irbatch.efficiency import Quantity
 from irbatch.efficiency.quantities import ALIASES, HIGHER, LOWER, QUANTITIES
 from irbatch.errors import InputError, shown
 from irbatch.measures import measure
+from irbatch.words import did_you_mean
 
-__all__ = ["canonical_name", "check_directions", "find_axis", "list_axes"]
+__all__ = ["canonical_name", "check_directions", "find_axis", "is_share", "list_axes"]
 
 
 def find_axis(name: object, measures: Sequence[str]) -> Quantity:
@@ -32,10 +32,9 @@ def find_axis(name: object, measures: Sequence[str]) -> Quantity:
         for each in measures if canonical is not None else ():
             if canonical_name(each) == canonical:
                 return Quantity(each, "", HIGHER, each)
-    known = [*measures, *QUANTITIES, *ALIASES]
-    near = get_close_matches(str(name), known, 1)
-    hint = f"did you mean {near[0]}?" if near else f"measures here: {', '.join(measures)}"
-    raise InputError(f"there is no axis {shown(name)}; {hint}", source="axis", value=name)
+    hint = did_you_mean(name, [*measures, *QUANTITIES, *ALIASES])
+    hint = hint or f"; measures here: {', '.join(measures)}"
+    raise InputError(f"there is no axis {shown(name)}{hint}", source="axis", value=name)
 
 
 def list_axes(names: Iterable[object], measures: Sequence[str]) -> list[Quantity]:
@@ -78,6 +77,14 @@ def check_directions(
                              f"{shown(better)}", source="directions", value=better)  # fmt: skip
         checked[axis.name] = better
     return checked
+
+
+def is_share(name: str) -> bool:
+    """Tell whether a name is of a measure that is never above 1."""
+    try:
+        return measure(name).declaration.range[1] <= 1
+    except InputError:
+        return False
 
 
 def canonical_name(name: str) -> str | None:

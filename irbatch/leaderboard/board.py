@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
 from irbatch.leaderboard.axes import find_axis, list_axes
+from irbatch.leaderboard.caption import write_caption
 from irbatch.leaderboard.pareto import Pareto, find_dominators, name_dominators
 from irbatch.leaderboard.rows import Rows
 from irbatch.leaderboard.scores import (
     SCALES,
     Scores,
-    check_cutoff,
-    check_offsets,
-    check_weights,
     scale_values,
     score_dynascore,
 )
+from irbatch.leaderboard.weights import check_cutoff, check_offsets, check_weights
 from irbatch.settings import check_choice
-from irbatch.words import many
 
 __all__ = ["Leaderboard"]
 
@@ -107,14 +103,15 @@ class Leaderboard(Rows):
         by how much of it goes with a point of performance on average, see
         `irbatch.leaderboard.scores.find_rates`; a system's score is their weighted mean.
 
-        What is published leaves some cases open. Systems of equal performance stand in the order
-        of their names. An axis that does not change wherever performance does has no rate: it adds
-        nothing, and is named in `left_out`; so do all but performance where there is one system, or
-        all perform alike. Mind that a score depends on which systems are compared.
+        What is published leaves some cases open. Of systems of equal performance the expected rate
+        over their orders counts. An axis that does not change wherever performance does has no
+        rate: it adds nothing, and is named in `left_out`; so do all but performance where there is
+        one system, or all perform alike. Mind that a score depends on which systems are compared.
 
         Args:
             weights: axis to weight, of any sum.
-            performance: the axis that the others are exchanged for; default: the first measure.
+            performance: the axis that the others are exchanged for; default: the first measure
+                that has a weight, or else the first one.
             offsets: axis to what is added to its values: 16 to a memory of which lower is better
                 makes it what is left of 16 GB.
             directions: axis to ``"higher"`` or ``"lower"``, where it isn't the leaderboard's.
@@ -125,8 +122,9 @@ class Leaderboard(Rows):
                 has no value of an axis.
         """
         check_cutoff(cutoff)
-        main = find_axis(performance or self.measures[0], self.measures).name
         weights = self._by_axis(weights, "weights")
+        weighed = [name for name in weights if name in self.measures]
+        main = find_axis(performance or [*weighed, *self.measures][0], self.measures).name
         names = list(weights) if main in weights else [main, *weights]
         values, signs = self._table(names, directions)
         added = check_offsets(self._by_axis(offsets or {}, "offsets"), names)
@@ -172,7 +170,7 @@ class Leaderboard(Rows):
         >>> Leaderboard({"bm25": {"RR": 0.5}}, EfficiencyRecord(system="bm25")).caption()
         '1 system.'
         """
-        return " ".join(_caption(self))
+        return " ".join(write_caption(self))
 
     def __str__(self) -> str:
         return self.to_text()
@@ -253,30 +251,3 @@ def _report(form: str) -> Any:
     from irbatch.leaderboard import report  # for those who print
 
     return getattr(report, f"to_{form}")
-
-
-def _caption(board: Leaderboard) -> Iterator[str]:
-    """Yield the sentences of a caption."""
-    counts = sorted({count for count in board.n_queries if count is not None})
-    least = f"{counts[0]} to " if len(counts) > 1 else ""
-    queries = f", {least}{many(counts[-1], 'query')}" if counts else ""
-    yield f"{many(len(board), 'system')}{queries}."
-    if not np.isnan(board.intervals).all():
-        yield f"Intervals of accuracy: {100 * (1 - board.level):g}%, bootstrap over queries."
-    timed = [each for each in board.records if each.latency is not None]
-    sizes = sorted({each.batch_size for each in timed})
-    if sizes:
-        yield f"Latency in ms, of calls of {' or '.join(map(str, sizes))} {_noun(sizes)}."
-    machines = {str(each.hardware) for each in board.records}
-    if len(machines) > 1:
-        yield "Not all were measured on the same hardware."
-    elif machines - {""}:
-        yield f"Measured on {machines.pop()}."
-    if board.constraints:
-        yield f"Constraints: {', '.join(board.constraints)}."
-    if board.left_out:
-        yield f"Left out by them: {', '.join(board.left_out)}."
-
-
-def _noun(sizes: list[int]) -> str:
-    return "query" if sizes == [1] else "queries"

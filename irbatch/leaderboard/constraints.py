@@ -56,4 +56,7 @@ def parse_constraint(text: str, measures: Sequence[str]) -> Constraint:
     if matched is None or not math.isfinite(float(matched[3])):
         raise InputError(f"a constraint is AXIS < NUMBER, such as 'latency_p95 < 50', not "
                          f"{shown(text)}", source="constraint", value=text)  # fmt: skip
+    if any(word in matched[1] for word in (*OPERATORS, " and ", " or ")):
+        raise InputError(f"{shown(text)} is more than one constraint: give each by itself",
+                         source="constraint", value=text)  # fmt: skip
     return Constraint(find_axis(matched[1], measures), matched[2], float(matched[3]))

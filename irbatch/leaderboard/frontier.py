@@ -14,21 +14,20 @@ from irbatch.efficiency.checks import of_system, refuse
 from irbatch.efficiency.quantities import HIGHER
 from irbatch.errors import InputError, shown
 from irbatch.leaderboard.axes import check_directions
-from irbatch.words import printable
+from irbatch.reporting.numbers import show_levels
+from irbatch.reporting.scales import LARGEST, LEAST_SPAN, SMALLEST
 
 if TYPE_CHECKING:
     from irbatch.leaderboard.board import Leaderboard
 
-__all__ = ["Frontier", "find_frontier", "head", "percent", "reach", "stairs", "to_name"]
+__all__ = ["Frontier", "find_frontier", "percent", "reach", "stairs", "to_name"]
 
 Floats = npt.NDArray[np.float64]
 
 WIDE = 3.0  # a quantity whose values span more than this factor is drawn on a logarithmic axis
 MARGIN = 0.09  # of the axes, around the points
-SMALLEST, LARGEST = 1e-290, 1e300  # what is beyond stands at an axis' end
 FARTHEST = 700.0  # logarithm of the ends of an axis
 MOST_NAMED = 100  # systems in a picture
-LEAST_SPAN = 1e-9  # of an axis, as a share of its numbers: floats are no finer
 
 
 class Frontier(NamedTuple):
@@ -133,19 +132,14 @@ def to_name(found: Frontier) -> list[int]:
     return places
 
 
-def head(axis: Quantity) -> str:
-    """Name an axis with its unit."""
-    return printable(f"{axis.label} ({axis.unit})" if axis.unit else axis.label)
-
-
 def percent(board: Leaderboard, found: Frontier, bounds: Floats) -> str:
     """Say how sure the intervals that are drawn are: ``"95% intervals"``; nothing for none."""
     known = np.asarray(~np.isnan(bounds).any(axis=2))
-    levels = set()
+    levels: set[float | None] = set()
     for i, axis in enumerate(found[:2]):
         for row in np.flatnonzero(known[:, i]).tolist():
             timed = None if axis.name in board.measures else board.records[row].latency
             levels.add(board.level if timed is None else timed.level)
     if not levels:
         return ""
-    return f"{100 * (1 - levels.pop()):g}% intervals" if len(levels) == 1 else "intervals"
+    return f"{show_levels(levels)} intervals".strip()

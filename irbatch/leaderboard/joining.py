@@ -9,19 +9,24 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.comparing.intervals import find_intervals
-from irbatch.efficiency import EfficiencyRecord
+from irbatch.efficiency import EfficiencyRecord, Measurement
 from irbatch.efficiency.checks import of_system, refuse
 from irbatch.efficiency.quantities import ALIASES, QUANTITIES
 from irbatch.errors import InputError, shown, warn
-from irbatch.leaderboard.axes import canonical_name
+from irbatch.leaderboard.axes import canonical_name, is_share
 from irbatch.means import Means
-from irbatch.measures import Measure
+from irbatch.measures import Measure, parse_measures
 from irbatch.numbers import number_problem
 from irbatch.results import Results
+from irbatch.words import did_you_mean, join_words
 
-__all__ = ["Accuracy", "join_accuracy", "name_records"]
+__all__ = ["Accuracy", "Records", "join_accuracy", "name_records"]
 
 Floats = npt.NDArray[np.float64]
+Record = EfficiencyRecord | Measurement
+Records = Mapping[str, Record] | Iterable[Record] | Record
+
+NAMED = 5  # systems in an error
 BOUNDS = ("low", "high")
 
 
@@ -44,17 +49,18 @@ class Accuracy(NamedTuple):
 
 
 def name_records(
-    records: Mapping[str, EfficiencyRecord] | Iterable[EfficiencyRecord] | EfficiencyRecord,
+    records: Records,
 ) -> dict[str, EfficiencyRecord]:
     """Return records by their systems' names.
 
     Raises:
         InputError: for none, for what is no record, and for two of one system.
     """
-    if isinstance(records, EfficiencyRecord):
+    if isinstance(records, EfficiencyRecord | Measurement):
         records = [records]
     if isinstance(records, Mapping):
         for name, each in records.items():
+            each = each.record if isinstance(each, Measurement) else each
             if isinstance(each, EfficiencyRecord) and each.system != name:
                 raise InputError(f"the record of {shown(name)} says that it is of "
                                  f"{shown(each.system)}", source="records", value=name)  # fmt: skip
@@ -62,7 +68,8 @@ def name_records(
     if isinstance(records, str) or not isinstance(records, Iterable):
         raise InputError(f"records are several, not {shown(records)}", source="records")
     named: dict[str, EfficiencyRecord] = {}
-    for each in records:
+    for given in records:
+        each = given.record if isinstance(given, Measurement) else given
         if not isinstance(each, EfficiencyRecord):
             raise InputError(f"a record is an EfficiencyRecord, not a {type(each).__name__}",
                              source="records", value=each)  # fmt: skip
@@ -94,20 +101,23 @@ def join_accuracy(
     named = _name_results(results)
     for system in systems:
         if system not in named:
-            raise refuse(of_system(system), "accuracy", "is missing: it has no results", None)
+            known = join_words([shown(each) for each in list(named)[:NAMED]])
+            hint = did_you_mean(system, [each for each in named if isinstance(each, str)])
+            raise refuse(of_system(system), "accuracy", f"is missing: there are results of "
+                         f"{known or 'no system'}{hint}", None)  # fmt: skip
     for system in named:
         if system not in systems:
             raise InputError(f"system {shown(system)} has results and no efficiency record",
                              source="records", value=system)  # fmt: skip
         _check_results(system, named[system])
-    columns = _columns(measures, named[systems[0]])
+    columns = _columns(measures, [named[system] for system in systems])
     cells = [[_cell(system, named[system], measure) for measure in columns] for system in systems]
     table = np.array(cells, np.float64).reshape(len(systems), len(columns), 3)
-    for i, system in enumerate(systems):
-        each = named[system]
-        if isinstance(each, Results) and draws:
-            table[i, :, 1:] = _intervals(each, columns, level, draws, seed)
+    if draws:
+        each_results = [named[system] for system in systems]
+        _find_intervals(table[..., 1:], each_results, columns, level, draws, seed)
     names = [_name(named[systems[0]], measure) for measure in columns]
+    _warn_of_percent(names, table[..., 0], systems)
     _check_names(names)
     counts = [_count(named[system]) for system in systems]
     return Accuracy(names, table[..., 0], table[..., 1:], counts, _settings(named, systems))
@@ -119,16 +129,37 @@ def _check_results(system: str, results: Any) -> None:
                      "irbatch.evaluate or means by measure", results)  # fmt: skip
 
 
-def _columns(measures: Any, results: Any) -> list[str]:
-    """Return the measures that are wanted, all that there are by default."""
-    wanted = results if measures is None else [measures] if isinstance(measures, str) else measures
-    listed = list(wanted) if isinstance(wanted, Iterable) else [wanted]
-    if not all(isinstance(each, str | Measure) for each in listed):
-        raise InputError(f"measures are names, not {shown(measures)}", source="measures",
-                         value=measures)  # fmt: skip
-    if not listed:
+def _columns(measures: Any, results: Sequence[Any]) -> list[str]:
+    """Return the measures that are wanted: by default all that some system has."""
+    if measures is None:
+        columns: list[str] = []
+        for each in results:
+            known = [_name(each, column) for column in columns if _has(each, column)]
+            columns += [str(name) for name in each if str(name) not in known]
+    else:
+        wanted = [measures] if isinstance(measures, str) else measures
+        listed = list(wanted) if isinstance(wanted, Iterable) else [wanted]
+        if not all(isinstance(each, str | Measure) for each in listed):
+            raise InputError(f"measures are names, not {shown(measures)}", source="measures",
+                             value=measures)  # fmt: skip
+        columns = [name for each in listed for name in _spread(str(each), results[0])]
+    if not columns:
         raise InputError("there is no measure of accuracy", source="measures")
-    return list(map(str, listed))
+    return columns
+
+
+def _has(results: Any, measure: str) -> bool:
+    return measure in results if isinstance(results, Means) else _name(results, measure) in results
+
+
+def _spread(name: str, results: Any) -> list[str]:
+    """Return the measures that one text names: ``"P@{5,10}"`` names two."""
+    if _has(results, name):
+        return [name]
+    try:
+        return [str(each) for each in parse_measures(name)]
+    except InputError:  # a measure of somebody else's
+        return [name]
 
 
 def _check_names(names: Sequence[str]) -> None:
@@ -180,9 +211,9 @@ def _cell(system: str, results: Any, measure: str) -> tuple[float, float, float]
         low, high = (np.nan if given.get(bound) is None else
                      _number(system, f"{bound} bound of {measure}", given[bound])
                      for bound in BOUNDS)  # fmt: skip
-        if low > high:
-            raise refuse(of_system(system), str(measure), f"lies between {low:g} and {high:g}, "
-                         "which are the wrong way round", given)  # fmt: skip
+        if low > high or mean < low or mean > high:
+            raise refuse(of_system(system), str(measure), f"is {mean:g}, and its interval goes "
+                         f"from {low:g} to {high:g}", given)  # fmt: skip
         return mean, low, high
     return _number(system, measure, given), np.nan, np.nan
 
@@ -194,23 +225,45 @@ def _number(system: str, field: str, value: Any) -> float:
     return float(value)
 
 
-def _intervals(
-    results: Results, measures: Sequence[str], level: float, draws: int, seed: int
-) -> Floats:
-    """Return bootstrap intervals of means over queries; NaN for sums, and for one query."""
-    bounds = np.full((len(measures), 2), np.nan)
-    for k, measure in enumerate(measures):
-        values = np.array(list(results.per_query(measure).values()))
-        values = values[~np.isnan(values)]
-        how = results.columns[results.place(measure)].aggregate
-        if how == "sum" or len(values) < 2 or (how == "geometric" and values.min() <= 0):
-            continue
-        geometric = np.array([how == "geometric"])
-        table = values[None, :, None]
-        table = np.log(table) if geometric[0] else table
+def _find_intervals(
+    bounds: Floats, results: Sequence[Any], measures: Sequence[str], level: float, draws: int,
+    seed: int,
+) -> None:  # fmt: skip
+    """Put bootstrap intervals of means over queries where there are values of queries.
+
+    One set of draws serves all systems and measures that have values of as many queries.
+
+    Args:
+        bounds: float64 ``(systems, measures, 2)``, which are written.
+        results, measures, level, draws, seed: as `join_accuracy` has them.
+    """
+    alike: dict[int, list[tuple[int, int, Floats, bool]]] = {}
+    for i, each in enumerate(results):
+        for k, measure in enumerate(measures if isinstance(each, Results) else ()):
+            place = each.place(measure)
+            values, how = each.values[:, place], each.columns[place].aggregate
+            values = values[~np.isnan(values)]
+            is_geometric = how == "geometric"
+            if how == "sum" or len(values) < 2 or (is_geometric and values.min() <= 0):
+                continue
+            scaled = np.log(values) if is_geometric else values
+            alike.setdefault(len(values), []).append((i, k, scaled, is_geometric))
+    for group in alike.values():
+        geometric = np.array([each[3] for each in group])
+        table = np.stack([each[2] for each in group], axis=1)[None]
         found = find_intervals(table, [], "percentile", level, draws, seed, geometric=geometric)
-        bounds[k] = found.means[0, 0]
-    return bounds
+        for (i, k, *_), ends in zip(group, found.means[0], strict=True):
+            bounds[i, k] = ends
+
+
+def _warn_of_percent(measures: Sequence[str], means: Floats, systems: Sequence[str]) -> None:
+    """Warn where a measure that is never above 1 is so for some systems: per cent, perhaps."""
+    for name, column in zip(measures, means.T, strict=True):
+        above = (column > 1) & (column <= 100)
+        if above.any() and (column <= 1).any() and is_share(name):
+            one, other = systems[int(np.argmax(above))], systems[int(np.argmin(above))]
+            warn(f"{name} of {shown(one)} is {column.max():g}, and that of {shown(other)} is not "
+                 "above 1: is one of them in per cent?")  # fmt: skip
 
 
 def _count(results: Any) -> int | None:

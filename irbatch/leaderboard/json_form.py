@@ -12,13 +12,14 @@ import numpy as np
 
 from irbatch.efficiency import EfficiencyRecord
 from irbatch.efficiency.checks import check_count, check_text, of_system, refuse
-from irbatch.efficiency.json_form import read_object
+from irbatch.efficiency.json_form import is_text, read_object
 from irbatch.errors import InputError, shown
 from irbatch.evaluate import Judgments, as_qrels, evaluate_runs
 from irbatch.leaderboard.axes import check_directions
 from irbatch.leaderboard.board import Leaderboard
 from irbatch.results import Results
 from irbatch.version import __version__
+from irbatch.words import did_you_mean
 
 __all__ = ["board_to_dict", "read_leaderboard"]
 
@@ -80,7 +81,7 @@ def read_leaderboard(
             every system must have then, and accuracy that is stated is not looked at.
         measures: those shown, or with `qrels` those evaluated; default: all of the first system;
             with `qrels` they must be given.
-        level: the chance that an interval misses; without `qrels` the JSON's counts if it has one.
+        level: the chance that an interval misses, with `qrels`; without it is the JSON's.
         draws, seed: of the bootstrap over queries, with `qrels`.
         directions: axis to ``"higher"`` or ``"lower"``, before what the JSON says.
         **settings: of `irbatch.evaluate`, with `qrels`.
@@ -110,16 +111,17 @@ def read_leaderboard(
                          source=SOURCE, value=settings)  # fmt: skip
     else:
         results = {name: _accuracy(name, each) for name, each in systems.items()}
-        level = level if document.get("level") is None else document["level"]
-        board = Leaderboard(results, records, measures=wanted, level=level)
+        board = Leaderboard(results, records, measures=wanted, level=document.get("level", level))
+        board.level = document.get("level")
         board.settings = _settings(document)
         board.n_queries = [_count(name, each) for name, each in systems.items()]
     chosen = check_directions(directions, board.measures)
     board.directions = {**_directions(document, systems, board), **chosen}
-    board.constraints = _texts("constraints", document.get("constraints"))
-    left_out = _object("left_out", document.get("left_out"))
-    board.left_out = {system: _texts(f"left_out: {shown(system)}", broken)
-                      for system, broken in left_out.items()}  # fmt: skip
+    if qrels is None:  # or they were met, and broken, by other numbers
+        board.constraints = _texts("constraints", document.get("constraints"))
+        left_out = _object("left_out", document.get("left_out"))
+        board.left_out = {system: _texts(f"left_out: {shown(system)}", broken)
+                          for system, broken in left_out.items()}  # fmt: skip
     return board
 
 
@@ -131,8 +133,7 @@ def _document(read: Any) -> dict[str, Any]:
                          source=SOURCE, value=document)  # fmt: skip
     for key in document:
         if key not in KEYS:
-            near = get_close_matches(key, KEYS, 1)
-            hint = f"; did you mean {near[0]}?" if near else f": they are {', '.join(KEYS)}"
+            hint = did_you_mean(key, KEYS) or f": they are {', '.join(KEYS)}"
             raise refuse(SOURCE, shown(key), f"is no field of a leaderboard{hint}", document[key])
     systems = document.get("systems")
     if not isinstance(systems, list):
@@ -151,7 +152,8 @@ def _systems(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
             raise refuse(SOURCE, f"system {number}", f"is {shown(values)}, not an object", values)
         name = values.get("system")
         if not isinstance(name, str) or not name.strip():
-            what = "has no name" if name is None else f"is called {shown(name)}, which is no name"
+            what = f"is called {shown(name)}, which is no name"
+            what = 'has no name, which is its "system"' if name is None else what
             raise refuse(SOURCE, f"system {number}", what, name)
         if name in systems:
             raise refuse(SOURCE, f"system {shown(name)}", "is there twice", name)
@@ -208,8 +210,7 @@ def _is_there(path: Path) -> bool:
 
 def _folder(source: str | PathLike[str]) -> Path:
     """Return where paths of runs start."""
-    is_text = isinstance(source, str) and source.lstrip()[:1] in ("{", "[")
-    return Path() if is_text else Path(source).parent
+    return Path() if is_text(source) else Path(source).parent
 
 
 def _evaluate(

@@ -14,7 +14,6 @@ from irbatch.leaderboard.boxes import Box
 from irbatch.leaderboard.frontier import (
     Frontier,
     find_frontier,
-    head,
     percent,
     reach,
     stairs,
@@ -27,12 +26,12 @@ from irbatch.reporting.axes import (
     MUTED,
     Axes,
     check_axes,
+    fit_names,
     new_axes,
-    shorten,
     tidy,
 )
 from irbatch.reporting.scales import LogScale
-from irbatch.words import many
+from irbatch.words import many, printable
 
 if TYPE_CHECKING:
     from irbatch.leaderboard.board import Leaderboard
@@ -141,7 +140,7 @@ def _draw_points(ax: Axes, found: Frontier, bounds: Floats) -> None:
 
 def _axis_label(axis: Quantity, left: str, right: str) -> str:
     """Name an axis, and say with an arrow which way is better; on the y axis right is up."""
-    name = head(axis).replace("$", r"\$")
+    name = printable(axis.heading).replace("$", r"\$")
     better = f"better {right}" if axis.better == HIGHER else f"{left} better"
     return f"{name}   {better}"
 
@@ -176,7 +175,7 @@ def _write_names(ax: Axes, systems: Sequence[str], found: Frontier, bounds: Floa
     for longest in LENGTHS:
         if None not in placed:
             break
-        names = shorten((systems[i] for i in rows), longest)
+        names = fit_names((systems[i] for i in rows), longest)
         sizes = [_measure(ax, name, scale) for name in names]
         placed = place_labels(points[rows], sizes, area, radius=RADIUS * scale, others=points,
                               lines=lines, first=found.strong[rows].tolist())  # fmt: skip

@@ -9,15 +9,15 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.efficiency import EfficiencyRecord, Quantity
+from irbatch.efficiency import Quantity
 from irbatch.efficiency.checks import check_quantity, of_system, refuse
 from irbatch.efficiency.quantities import HIGHER, QUANTITIES
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, shown, warn
 from irbatch.leaderboard.axes import check_directions, find_axis, list_axes
 from irbatch.leaderboard.constraints import parse_constraint
-from irbatch.leaderboard.joining import join_accuracy, name_records
+from irbatch.leaderboard.joining import Records, join_accuracy, name_records
 from irbatch.resampling import check_draws, check_level
-from irbatch.words import many
+from irbatch.words import did_you_mean, join_words, many
 
 __all__ = ["Floats", "Rows"]
 
@@ -26,6 +26,8 @@ Floats = npt.NDArray[np.float64]
 NEEDS = {  # what a cost follows from
     "cost_per_million": ": it takes price_per_hour and a mean latency",
     "throughput_cost_per_million": ": it takes price_per_hour and throughput",
+    "energy_per_query": ": it takes energy and n_queries",
+    "emissions_per_query": ": it takes emissions and n_queries",
 }
 
 
@@ -35,7 +37,7 @@ class Rows:
     def __init__(
         self,
         results: Any,
-        records: Mapping[str, EfficiencyRecord] | Iterable[EfficiencyRecord] | EfficiencyRecord,
+        records: Records,
         *,
         measures: Iterable[str] | str | None = None,
         directions: Mapping[str, str] | None = None,
@@ -54,7 +56,7 @@ class Rows:
         self.intervals = accuracy.intervals
         self.n_queries = accuracy.n_queries
         self.settings = accuracy.settings
-        self.level = level
+        self.level: float | None = level  # None: of bounds that somebody typed
         self.directions = check_directions(directions, self.measures)
         self.constraints: list[str] = []
         self.left_out: dict[str, list[str]] = {}
@@ -79,7 +81,9 @@ class Rows:
     @property
     def currency(self) -> str:
         """Of prices and costs; all of them if there are several."""
-        return "/".join(dict.fromkeys(each.currency for each in self.records))
+        priced = [each for each in self.records
+                  if each.price_per_hour is not None or each.stated_cost is not None]  # fmt: skip
+        return "/".join(dict.fromkeys(each.currency for each in priced or self.records))
 
     @property
     def axes(self) -> list[str]:
@@ -116,10 +120,27 @@ class Rows:
         """Return the leaderboard in the order of an axis; systems without a value come last.
 
         Raises:
-            InputError: for an axis that there is not.
+            InputError: for an axis that there is not, that no system has a value of, or whose
+                values are in several currencies.
         """
+        self._check_currency(find_axis(by, self.measures).name)
+        if len(self) and np.isnan(self.values(by)).all():
+            self._known(find_axis(by, self.measures).name)
         values = self.values(by) * (-1 if (self.axis(by).better == HIGHER) == best_first else 1)
         return self._rows(np.argsort(values, kind="stable").tolist())
+
+    def select(self, *systems: str) -> Self:
+        """Return the leaderboard of some systems, in the order in which they are named.
+
+        Raises:
+            InputError: for a system that there is not, or named twice.
+        """
+        for i, system in enumerate(systems):
+            if system not in self.systems or system in systems[:i]:
+                twice = "is named twice" if system in self.systems else "is not on the leaderboard"
+                hint = "" if system in self.systems else did_you_mean(system, self.systems)
+                raise InputError(f"{shown(system)} {twice}{hint}", source="system", value=system)
+        return self._rows([self.systems.index(system) for system in systems])
 
     def where(self, *constraints: str) -> Self:
         """Return the leaderboard of the systems that meet constraints.
@@ -159,11 +180,32 @@ class Rows:
     def _known(self, name: str) -> Floats:
         """Return values along an axis, which every system must have."""
         values = self.values(name)
-        for system, value in zip(self.systems, values.tolist(), strict=True):
-            if np.isnan(value):
-                problem = f"is missing{NEEDS.get(name, '')}"
-                raise refuse(of_system(system), name, problem, None)
+        missing = [system for system, value in zip(self.systems, values.tolist(), strict=True)
+                   if np.isnan(value)]  # fmt: skip
+        if missing:
+            others = f", as for {many(len(missing) - 1, 'other system')}" if missing[1:] else ""
+            problem = f"is missing{NEEDS.get(name, '')}{others}"
+            raise refuse(of_system(missing[0]), name, problem, None)
+        self._check_currency(name)
+        self._check_batches(name)
         return values
+
+    def _check_currency(self, name: str) -> None:
+        """Refuse to compare amounts of different money."""
+        if name not in self.measures and "{currency}" in QUANTITIES[name].unit:
+            first = self.records[0] if self.records else None
+            for each in self.records:
+                if first is not None and each.currency != first.currency:
+                    problem = f"is in {each.currency}, and that of {shown(first.system)} in "
+                    raise refuse(of_system(each.system), name, problem + first.currency,
+                                 each.currency)  # fmt: skip
+
+    def _check_batches(self, name: str) -> None:
+        """Warn where times of calls of different sizes are compared."""
+        sizes = dict.fromkeys(each.batch_size for each in self.records)
+        if name.startswith("latency_") and len(sizes) > 1:
+            warn(f"{name} is of calls of {join_words(list(map(str, sizes)))} queries, which take "
+                 "different times")  # fmt: skip
 
     def _table(
         self, names: list[str], directions: Mapping[str, str] | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -13,27 +13,23 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.efficiency.checks import of_system, refuse
+from irbatch.efficiency.quantities import QUANTITIES
 from irbatch.errors import InputError, shown
-from irbatch.numbers import exact_mean, number_problem
+from irbatch.leaderboard.axes import find_axis
+from irbatch.leaderboard.hull import upper_hull
+from irbatch.leaderboard.weights import check_weights
+from irbatch.numbers import exact_mean
 from irbatch.reporting.names import shorten_all
+from irbatch.reporting.numbers import show
 from irbatch.reporting.text import LONGEST, align, flush_right
-from irbatch.words import printable
+from irbatch.words import did_you_mean, printable
 
-__all__ = [
-    "SCALES",
-    "Scores",
-    "Stretch",
-    "check_cutoff",
-    "check_offsets",
-    "check_weights",
-    "find_rates",
-    "scale_values",
-    "score_dynascore",
-]
+__all__ = ["SCALES", "Scores", "Stretch", "find_rates", "scale_values", "score_dynascore"]
 
 Floats = npt.NDArray[np.float64]
 
 SCALES = ("range", "log", "none")
+LEAST_DECIMALS, MOST_DECIMALS = 4, 12  # of scores that are shown
 
 
 class Stretch(NamedTuple):
@@ -60,7 +56,9 @@ class Scores:
         parts: float64 ``(systems, axes)``, what a system would score with one axis alone.
         rates: what the axes' values were divided by: for Dynascore how much of each there is, on
             average, to a point of performance.
-        left_out: axes along which no difference could be told, which add nothing.
+        left_out: axes that tell no system from another: to Dynascore they add nothing, to a
+            utility the same for all.
+        performance: the axis that Dynascore exchanges the others for.
     """
 
     method: str
@@ -70,6 +68,7 @@ class Scores:
     parts: Floats
     rates: dict[str, float]
     left_out: list[str]
+    performance: str | None = None
 
     @cached_property
     def values(self) -> dict[str, float]:
@@ -93,6 +92,9 @@ class Scores:
         return self.ranking[0]
 
     def __getitem__(self, system: str) -> float:
+        if system not in self.values:
+            hint = did_you_mean(system, self.systems)
+            raise KeyError(f"{system!r} has no score{hint}")
         return self.values[system]
 
     def reweighted(self, weights: Mapping[str, float]) -> Scores:
@@ -101,21 +103,30 @@ class Scores:
         Raises:
             InputError: as `Leaderboard.dynascore`.
         """
+        if isinstance(weights, Mapping):
+            weights = {self.axes[self._place(axis)]: each for axis, each in weights.items()}
         return replace(self, weights=check_weights(weights, self.axes))
+
+    def _place(self, axis: str) -> int:
+        """Return the place of an axis, by any of its names."""
+        measures = [each for each in self.axes if each not in QUANTITIES]
+        name = axis if axis in self.axes else find_axis(axis, measures).name
+        if name not in self.axes:
+            raise InputError(f"there is no axis {shown(axis)} in {', '.join(self.axes)}",
+                             source="axis", value=axis)  # fmt: skip
+        return self.axes.index(name)
 
     def sweep(self, axis: str) -> list[Stretch]:
         """Tell who wins as one axis' weight goes from 0 to 1, and the others share the rest.
 
-        They keep their proportions; where they all weigh nothing, they share equally. Stretches
-        are exact: scores are straight lines of the weight, and the winners their upper hull.
+        They keep their proportions; where they all weigh nothing, they share equally. Scores are
+        straight lines of the weight, and the winners their upper hull; stretches of less than
+        10⁻¹², which rounding makes, are left out.
 
         Raises:
             InputError: for an axis that the scores don't have.
         """
-        if axis not in self.axes:
-            raise InputError(f"there is no axis {shown(axis)} in {', '.join(self.axes)}",
-                             source="axis", value=axis)  # fmt: skip
-        place = self.axes.index(axis)
+        place = self._place(axis)
         others = [k for k in range(len(self.axes)) if k != place]
         shares = [Fraction(float(self.weights[k])) for k in others]
         if not any(shares):
@@ -132,7 +143,7 @@ class Scores:
             at_0 = [row[place] for row in rows]
         return [
             Stretch(low, high, [self.systems[i] for i in winners])
-            for low, high, winners in _upper_hull(at_0, slopes)
+            for low, high, winners in upper_hull(at_0, slopes)
         ]
 
     def __str__(self) -> str:
@@ -145,87 +156,23 @@ class Scores:
         )
         columns = [
             ["system", *(named[each] for each in ranked)],
-            flush_right([self.method, *(f"{self.values[each]:.4f}" for each in ranked)]),
+            flush_right([self.method, *_written([self.values[each] for each in ranked])]),
         ]
         lines = [align(columns), f"weights: {weights}"]
+        if self.performance is not None:
+            lines.append(f"performance: {printable(self.performance)}")
         if self.left_out:
-            lines.append(f"no differences, left out: {', '.join(map(printable, self.left_out))}")
+            lines.append(f"tell no difference: {', '.join(map(printable, self.left_out))}")
         return "\n".join(lines)
 
 
-def _upper_hull(
-    at_0: Sequence[Fraction], slopes: Sequence[Fraction]
-) -> Iterator[tuple[float, float, list[int]]]:
-    """Yield where on [0, 1] which of the lines are highest."""
-    lines = list(zip(at_0, slopes, strict=True))
-    now, current = Fraction(), max(lines)
-    while now < 1:
-        crossings = [
-            ((current[0] - start) / (slope - current[1]), slope, start)
-            for start, slope in lines
-            if slope > current[1]
-        ]
-        end = min([each[0] for each in crossings], default=Fraction(1))
-        winners = [i for i, line in enumerate(lines) if line == current]
-        yield float(now), float(min(end, Fraction(1))), winners
-        if end >= 1:
-            return
-        now = end
-        _, slope, start = max(each for each in crossings if each[0] == end)
-        current = start, slope
-
-
-def check_weights(weights: Mapping[str, float], axes: Sequence[str]) -> Floats:
-    """Return shares that add up to 1, one an axis.
-
-    Raises:
-        InputError: naming the axis of a weight that is negative or no finite number; when none is
-            above 0; for an axis that there is not.
-    """
-    if not isinstance(weights, Mapping):
-        raise InputError(f"weights go from axes to numbers, not {shown(weights)}",
-                         source="weights", value=weights)  # fmt: skip
-    for axis, weight in weights.items():
-        if axis not in axes:
-            raise InputError(f"there is no axis {shown(axis)} in {', '.join(axes)}",
-                             source="weights", value=axis)  # fmt: skip
-        wrong = isinstance(weight, bool) or number_problem(weight) is not None
-        if wrong or not 0 <= weight < math.inf:
-            raise InputError(f"the weight of {axis} is {shown(weight)}, which is no number from 0 "
-                             "on", source="weights", value=weight)  # fmt: skip
-    given = np.array([float(weights.get(axis, 0.0)) for axis in axes])
-    if not given.any():
-        raise InputError("no weight is above 0", source="weights", value=weights)
-    given /= given.max()  # the sum of huge ones is beyond float64
-    return given / math.fsum(given.tolist())
-
-
-def check_cutoff(cutoff: object) -> None:
-    """Check the share of the highest performance below which there is no difference.
-
-    Raises:
-        InputError: for what is no number from 0 to less than 1.
-    """
-    number = isinstance(cutoff, int | float | np.number) and not isinstance(cutoff, bool)
-    if not number or not 0 <= cutoff < 1:  # type: ignore[operator]
-        raise InputError(f"cutoff={shown(cutoff)} must be a number from 0 to less than 1",
-                         source="cutoff", value=cutoff)  # fmt: skip
-
-
-def check_offsets(offsets: Mapping[str, float], axes: Sequence[str]) -> Floats:
-    """Return what is added to the values of each axis.
-
-    Raises:
-        InputError: naming the axis of an offset that is no finite number, or one without a weight.
-    """
-    for axis, offset in offsets.items():
-        if axis not in axes:
-            raise InputError(f"{axis} has an offset and no weight", source="offsets", value=axis)
-        wrong = isinstance(offset, bool) or number_problem(offset) is not None
-        if wrong or not math.isfinite(offset):
-            raise InputError(f"the offset of {axis} is {shown(offset)}, which is no finite number",
-                             source="offsets", value=offset)  # fmt: skip
-    return np.array([float(offsets.get(axis, 0.0)) for axis in axes])
+def _written(scores: Sequence[float]) -> list[str]:
+    """Write scores with so many decimals that different ones look different."""
+    for decimals in range(LEAST_DECIMALS, MOST_DECIMALS):
+        written = [show(each, decimals) for each in scores]
+        if len(set(written)) == len(set(scores)):
+            return written
+    return [show(each, MOST_DECIMALS) for each in scores]
 
 
 def score_dynascore(
@@ -241,42 +188,47 @@ def score_dynascore(
         weights: shares, float64 ``(axes,)``.
         cutoff: as in `find_rates`.
     """
-    order = sorted(range(len(systems)), key=lambda i: (table[i, main], systems[i]))
-    rates = find_rates(table, main, order, cutoff)
+    rates = find_rates(table, main, cutoff)
     rates[main] = 1.0  # it is exchanged for itself, even where there is one system
     known = np.isfinite(rates) & (rates > 0)
     parts = np.divide(table, rates, out=np.zeros_like(table), where=known)
     left_out = [axis for axis, each in zip(axes, known.tolist(), strict=True) if not each]
     told = dict(zip(axes, rates.tolist(), strict=True))
     told = {axis: rate for axis, rate in told.items() if axis not in left_out}
-    return Scores("Dynascore", list(systems), list(axes), weights, parts, told, left_out)
+    return Scores("Dynascore", list(systems), list(axes), weights, parts, told, left_out,
+                  axes[main])  # fmt: skip
 
 
-def find_rates(values: Floats, performance: int, order: Sequence[int], cutoff: float) -> Floats:
+def find_rates(values: Floats, performance: int, cutoff: float) -> Floats:
     """Find how much of each axis goes with a point of performance (Ma et al. 2021).
 
     Systems are put in the order of their performance. Between neighbours whose performance differs
     by more than `cutoff` of the highest, the rate of an axis is the absolute difference along it
-    over that of performance; the axis' is their mean.
+    over that of performance; the axis' is their mean. Where systems perform alike it is the
+    expected one over their orders: that of each with each of the neighbours.
 
     Args:
         values: float64 ``(systems, axes)``, of which higher is better.
         performance: which axis is.
-        order: systems by performance, from the lowest.
         cutoff: differences of performance up to this share of the highest are noise.
 
     Returns:
         float64 ``(axes,)``; NaN where no neighbours differ enough, infinite beyond float64.
     """
-    with np.errstate(over="ignore"):
-        steps = np.abs(np.diff(values[list(order)], axis=0))
-    highest = abs(float(values[:, performance].max()))
-    kept = steps[steps[:, performance] > cutoff * highest]
-    if not len(kept):
-        return np.full(values.shape[1], np.nan)
+    performances = values[:, performance]
+    levels = np.unique(performances)
+    groups = [values[performances == level] for level in levels]
+    least = cutoff * abs(float(levels[-1]))
+    rates: list[Floats] = []
     with np.errstate(over="ignore"):  # of hardly any performance for a lot of something
-        rates = kept / kept[:, [performance]]
-    return np.array([exact_mean(column) for column in rates.T.tolist()])
+        for k in np.flatnonzero(np.diff(levels) > least).tolist():
+            step = float(levels[k + 1] - levels[k])
+            between = np.abs(groups[k + 1][:, None] - groups[k]) / step
+            each = between.reshape(-1, values.shape[1]).T.tolist()
+            rates.append(np.array([exact_mean(column) for column in each]))
+    if not rates:
+        return np.full(values.shape[1], np.nan)
+    return np.array([exact_mean(column) for column in np.array(rates).T.tolist()])
 
 
 def scale_values(

@@ -25,8 +25,8 @@ __all__ = [
     "Style",
     "add_legend",
     "check_axes",
+    "fit_names",
     "new_axes",
-    "shorten",
     "styles",
     "tidy",
 ]
@@ -136,10 +136,10 @@ def _columns(names: int) -> int:
     return -(-names // LEGEND_ROWS)
 
 
-def shorten(names: Iterable[object], longest: int = LONGEST_NAME) -> list[str]:
+def fit_names(names: Iterable[object], longest: int = LONGEST_NAME) -> list[str]:
     """Shorten names in their middles; those that would be the same then are numbered.
 
-    >>> shorten(["bm25", "dense-retriever-1", "dense-passage-retriever-1"], 12)
+    >>> fit_names(["bm25", "dense-retriever-1", "dense-passage-retriever-1"], 12)
     ['bm25', 'dense-…ver-1', 'dense…er-1 2']
     """
     fitting: list[str] = []

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from decimal import Decimal
 from typing import NamedTuple
 
 from irbatch.errors import InputError
+from irbatch.words import join_words
 
 __all__ = [
     "NOTHING",
@@ -15,6 +17,7 @@ __all__ = [
     "show",
     "show_change",
     "show_interval",
+    "show_levels",
     "show_p",
     "show_percent",
     "show_quantity",
@@ -89,6 +92,18 @@ def show_quantity(value: float) -> str:
     text = f"{value or 0.0:.4g}"
     short = "e-" not in text and abs(float(text)) < HUGE
     return f"{Decimal(text):,f}" if short else f"{value:.4g}"
+
+
+def show_levels(levels: Collection[float | None]) -> str:
+    """Write how sure intervals are: ``"95%"``; nothing where it isn't known of one.
+
+    >>> show_levels([0.05, 0.1])
+    '95% and 90%'
+    """
+    known = [each for each in dict.fromkeys(levels) if each is not None]
+    if len(known) < len(set(levels)):
+        return ""
+    return join_words([f"{100 * (1 - each):g}%" for each in sorted(known)])
 
 
 def show_p(p: float, level: float) -> str:

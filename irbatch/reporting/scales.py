@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-__all__ = ["LogScale", "Scale"]
+__all__ = ["LARGEST", "LEAST_SPAN", "SMALLEST", "LogScale", "Scale"]
 
 TARGETS = (7, 5, 3, 2, 1)  # how many ticks are tried
 NICE = (1, 2, 2.5, 5, 10)

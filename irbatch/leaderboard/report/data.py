@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 __all__ = ["to_csv", "to_json", "to_pandas"]
 
 MACHINE = tuple(each.name for each in fields(Hardware))
-CALLS = ("batch_size", "n_queries", "warmup", "dataset", "currency")
+CALLS = (
+    "batch_size", "n_queries", "warmup", "repeat", "throughput_batch_size", "wall_time",
+    "user_time", "system_time", "start_time", "energy", "emissions", "dataset", "source",
+    "currency",
+)  # fmt: skip
 
 
 def to_csv(board: Leaderboard, path: str | PathLike[str] | None = None) -> str:
-    """Return, or also write, one line a system: its hardware, its values and their bounds.
+    """Return, or also write, one line a system: its hardware, its values, bounds and calls.
 
     What isn't known is empty. Names that a spreadsheet would take for a formula get a leading
     apostrophe.
@@ -36,8 +40,8 @@ def to_csv(board: Leaderboard, path: str | PathLike[str] | None = None) -> str:
     >>> from irbatch import EfficiencyRecord, Leaderboard
     >>> board = Leaderboard({"bm25": {"RR@10": 0.19}}, EfficiencyRecord(system="bm25"))
     >>> print(to_csv(board), end="")
-    system,instance,cpu,n_cpu,gpu,n_gpu,ram_gb,RR@10,batch_size,n_queries,warmup,dataset,currency
-    bm25,,,,,,,0.19,1,,,,USD
+    system,instance,cpu,n_cpu,gpu,n_gpu,ram_gb,RR@10,batch_size,repeat,currency
+    bm25,,,,,,,0.19,1,1,USD
     """
     names, columns = _columns(board)
     records = (
@@ -89,7 +93,12 @@ def _columns(board: Leaderboard) -> tuple[list[str], list[list[Any]]]:
         if not np.isnan(bounds).all():
             lows, highs = bounds.T.tolist()
             named += [(f"{axis} low", lows), (f"{axis} high", highs)]
-    named += [(name, [getattr(each, name) for each in board.records]) for name in CALLS]
+    for name in CALLS:
+        column = [getattr(each, name) for each in board.records]
+        if any(each is not None for each in column):
+            named.append((name, column))
+    if any(count is not None for count in board.n_queries):
+        named.append(("queries", list(board.n_queries)))  # that accuracy is of
     return [name for name, _ in named], [column for _, column in named]
 
 

@@ -68,8 +68,8 @@ def to_html(
         frontier: axes whose Pareto frontier is marked in the table.
         intervals: whether the table has the intervals of values, as the picture does.
         digits: how many decimals of measures; quantities have four significant digits.
-        x: the axis across the picture; default: the cost, or else the mean latency, or the
-            median, that all systems have; without any there is no picture.
+        x: the axis across the picture; default: that of a `frontier` of two axes; or else the cost,
+            the mean latency or the median that all systems have; without any there is no picture.
         y: the axis along it; default: the first measure.
         plots: whether there is a picture.
         title: of the page.
@@ -91,6 +91,8 @@ def to_html(
         parts.append(write_soft(explained))
     parts.append(_table(table))
     if plots:
+        if x is None and y is None and len(table.axes) == 2:
+            y, x = _upright(board, table.axes)
         parts += _picture(board, x, y, digits)
     if settings := signature(board):
         parts.append(write_soft(settings))
@@ -152,6 +154,11 @@ def _picture(board: Leaderboard, x: str | None, y: str | None, digits: int) -> I
         ]
         head = '<th scope="col">system</th><th scope="col">dominated by</th>'
         yield write_table("Systems that others dominate", head, rows)
+
+
+def _upright(board: Leaderboard, axes: list[str]) -> list[str]:
+    """Return two axes, the one that goes along the picture first: a measure, if one is."""
+    return sorted(axes, key=lambda name: name not in board.measures)
 
 
 def _tell(board: Leaderboard, found: Frontier, left_out: int) -> str:

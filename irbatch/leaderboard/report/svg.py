@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from irbatch.efficiency.quantities import HIGHER
 from irbatch.leaderboard.boxes import Box
-from irbatch.leaderboard.frontier import Frontier, head, reach, stairs, to_name
+from irbatch.leaderboard.frontier import Frontier, reach, stairs, to_name
 from irbatch.leaderboard.labels import Label, place_labels
 from irbatch.reporting.names import shorten, width
 from irbatch.reporting.numbers import show, show_quantity
@@ -118,7 +118,7 @@ def _grid(axes: Axes, found: Frontier) -> Iterator[str]:
     along = "↑ better" if found.y.better == HIGHER else "↓ better"
     room = int(WIDE / COLUMN) - len(across) - 3
     for axis, better, y in ((found.x, across, lower + 40), (found.y, along, upper - 14)):
-        said = f"{shorten(head(axis), room)}   {better}"
+        said = f"{shorten(printable(axis.heading), room)}   {better}"
         yield f'<text x="{left:.1f}" y="{y}">{escape(said)}</text>'
 
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from irbatch.efficiency.quantities import HIGHER
 from irbatch.errors import InputError, shown
 from irbatch.leaderboard.axes import find_axis, list_axes
-from irbatch.reporting.numbers import NOTHING, Shown, check_digits, show, show_quantity
-from irbatch.words import printable
+from irbatch.reporting.numbers import NOTHING, Shown, check_digits, show, show_levels, show_quantity
+from irbatch.words import join_words, printable
 
 if TYPE_CHECKING:
     from irbatch.leaderboard.board import Leaderboard
@@ -21,10 +21,12 @@ __all__ = ["HARDWARE", "MARK", "Cell", "Head", "Row", "Table", "lay_out", "legen
 
 HARDWARE = "hardware"  # a column that is no axis
 MARK = "●"  # of systems on the frontier
+# Not the peak of memory: it is the process', which mostly holds several systems.
 USUAL = (
-    "latency_mean", "latency_p95", "throughput", "peak_memory", "index_memory", "index_disk",
-    "energy_per_query", "cost_per_million",
+    "latency_mean", "latency_p95", "throughput", "index_memory", "index_disk", "energy_per_query",
+    "cost_per_million",
 )  # fmt: skip
+BATCH = "batch_size"  # a column that is no axis either
 
 
 class Head(NamedTuple):
@@ -64,11 +66,21 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Columns, rows, and the labels of the axes whose frontier is marked (none: nothing is)."""
+    """What is shown.
+
+    Args:
+        heads: columns.
+        rows: systems.
+        frontier: labels of the axes whose frontier is marked; none: nothing is.
+        axes: their names.
+        sure: how sure the intervals are that are shown, ``"95%"``; empty where it isn't known.
+    """
 
     heads: list[Head]
     rows: list[Row]
     frontier: list[str]
+    axes: list[str]
+    sure: str
 
 
 def lay_out(
@@ -82,8 +94,8 @@ def lay_out(
 
     Args:
         board: the leaderboard.
-        columns: axes by any of their names, or ``"hardware"``; default: the hardware where it
-            differs, all measures, and the usual quantities that some system has.
+        columns: axes by any of their names, ``"hardware"`` or ``"batch_size"``; default: these
+            two where they differ, all measures, and the usual quantities that some system has.
         frontier: axes whose Pareto frontier is marked.
         intervals: whether values come with their intervals.
         digits: how many decimals of measures.
@@ -101,7 +113,9 @@ def lay_out(
         Row(printable(system), system in marked, [column[i] for column in cells])
         for i, system in enumerate(board.systems)
     ]
-    return Table(heads, rows, [printable(each.label) for each in found] if rows else [])
+    labels = [printable(each.label) for each in found] if rows else []
+    names = [each.name for each in found] if rows else []
+    return Table(heads, rows, labels, names, _sure(board, heads, rows))
 
 
 def legend(table: Table, best: str) -> str:
@@ -115,8 +129,11 @@ def legend(table: Table, best: str) -> str:
     if any(cell.shown.stands_out for row in table.rows for cell in row.cells):
         said.append(f"{best}: the best of its column.")
     if table.frontier:
-        said.append(f"{MARK}: on the Pareto frontier of {_listed(table.frontier)}, where no other "
-                    "system is as good along every axis and better along one.")  # fmt: skip
+        axes = join_words(table.frontier)
+        said.append(f"{MARK}: on the Pareto frontier of {axes}, where no other system is as good "
+                    "along every axis and better along one.")  # fmt: skip
+    if any(cell.interval for row in table.rows for cell in row.cells):
+        said.append(f"[low, high]: {table.sure or 'bounds of'} intervals.")
     return " ".join(said)
 
 
@@ -125,8 +142,15 @@ def signature(board: Leaderboard) -> str:
     return printable(" | ".join(f"{name}: {value}" for name, value in board.settings.items()))
 
 
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _sure(board: Leaderboard, heads: list[Head], rows: list[Row]) -> str:
+    """Say how sure the intervals that are shown are."""
+    levels: set[float | None] = set()
+    for k, head in enumerate(heads):
+        for i, row in enumerate(rows):
+            if row.cells[k].interval:
+                timed = None if head.name in board.measures else board.records[i].latency
+                levels.add(board.level if timed is None else timed.level)
+    return show_levels(levels)
 
 
 def _usual(board: Leaderboard) -> list[Head]:
@@ -134,7 +158,9 @@ def _usual(board: Leaderboard) -> list[Head]:
     machines = {str(each.hardware) for each in board.records}
     known = [name for name in board.axes if name in USUAL]
     heads = [_head(board, name) for name in (*board.measures, *known)]
-    return [_hardware(), *heads] if len(machines) > 1 else heads
+    sizes = {each.batch_size for each in board.records}
+    return [*([_hardware()] if len(machines) > 1 else []), *([_batch()] if len(sizes) > 1 else []),
+            *heads]  # fmt: skip
 
 
 def _chosen(board: Leaderboard, columns: Iterable[str]) -> list[Head]:
@@ -146,8 +172,8 @@ def _chosen(board: Leaderboard, columns: Iterable[str]) -> list[Head]:
                          value=columns)  # fmt: skip
     heads: list[Head] = []
     for name in columns:
-        text = name == HARDWARE and name not in board.measures
-        head = _hardware() if text else _head(board, name)
+        other = TOLD.get(name) if isinstance(name, str) and name not in board.measures else None
+        head = _head(board, name) if other is None else other()
         if head in heads:
             raise InputError(f"{head.name} is given twice", source="columns", value=name)
         heads.append(head)
@@ -160,10 +186,16 @@ def _hardware() -> Head:
     return Head(HARDWARE, HARDWARE, descends=False, numeric=False)
 
 
+def _batch() -> Head:
+    return Head(BATCH, "batch size", descends=False, numeric=True)
+
+
+TOLD = {HARDWARE: _hardware, BATCH: _batch}  # columns that are no axes
+
+
 def _head(board: Leaderboard, name: str) -> Head:
     axis = board.axis(find_axis(name, board.measures).name)
-    unit = f" ({axis.unit})" if axis.unit else ""
-    return Head(axis.name, printable(axis.label + unit), axis.better == HIGHER, numeric=True)
+    return Head(axis.name, printable(axis.heading), axis.better == HIGHER, numeric=True)
 
 
 def _cells(board: Leaderboard, head: Head, intervals: bool, digits: int) -> list[Cell]:
@@ -171,12 +203,15 @@ def _cells(board: Leaderboard, head: Head, intervals: bool, digits: int) -> list
     if not head.numeric:
         texts = [printable(each.hardware) or NOTHING for each in board.records]
         return [Cell(Shown(text, np.nan), "") for text in texts]
+    if head.name == BATCH:
+        return [Cell(Shown(f"{each.batch_size:,}", each.batch_size), "") for each in board.records]
     is_measure = head.name in board.measures
     values = board.values(head.name)
-    best = _is_best(values if head.descends else -values).tolist()
+    money = "/" in board.axis(head.name).unit.split("/h")[0]  # of several currencies
+    best = _is_best(values if head.descends else -values) & (not money)
     cells = []
     for value, (low, high), is_best in zip(
-        values.tolist(), board.bounds(head.name).tolist(), best, strict=True
+        values.tolist(), board.bounds(head.name).tolist(), best.tolist(), strict=True
     ):
         texts = [show(each, digits) if is_measure else show_quantity(each)
                  for each in (value, low, high)]  # fmt: skip
