@@ -8,7 +8,7 @@ an axis; `signs` has 1 for an axis of which higher is better, else -1.
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, permutations
 
 Row = Sequence[Fraction]
 Table = Sequence[Row]
@@ -51,31 +51,49 @@ def shares(weights: Sequence[float]) -> list[Fraction]:
     return [each / sum(exact) for each in exact]
 
 
-def marginal_rates(
-    names: Sequence[str], table: Table, performance: int, cutoff: float
-) -> list[Fraction] | None:
+def marginal_rates(table: Table, performance: int, cutoff: float) -> list[Fraction] | None:
     """AMRS of every axis (Ma et al. 2021, equation 1); None where no neighbours differ enough.
 
-    `table` is turned and has its offsets. Systems of equal performance stand by their names.
+    `table` is turned and has its offsets. Of systems of equal performance any may be the neighbour:
+    what is found is the mean over all pairs of one system of a level and one of the next.
     """
-    ordered = [row for _, _, row in sorted(
-        (row[performance], name, row) for name, row in zip(names, table, strict=True)
-    )]  # fmt: skip
-    noise = Fraction(cutoff) * abs(ordered[-1][performance])
-    kept = [(low, high) for low, high in pairwise(ordered)
-            if high[performance] - low[performance] > noise]  # fmt: skip
-    if not kept:
+    levels = sorted({row[performance] for row in table})
+    noise = Fraction(cutoff) * abs(levels[-1])
+    steps = [(low, high) for low, high in pairwise(levels) if high - low > noise]
+    if not steps:
         return None
-    return [
-        sum((abs(high[k] - low[k]) / (high[performance] - low[performance]) for low, high in kept),
-            Fraction()) / len(kept)
-        for k in range(len(table[0]))
-    ]  # fmt: skip
+    rates = []
+    for k in range(len(table[0])):
+        means = []
+        for low, high in steps:
+            pairs = [abs(b[k] - a[k]) / (high - low) for a in table for b in table
+                     if a[performance] == low and b[performance] == high]  # fmt: skip
+            means.append(sum(pairs, Fraction()) / len(pairs))
+        rates.append(sum(means, Fraction()) / len(means))
+    return rates
+
+
+def ordered_rates(table: Table, performance: int, cutoff: float) -> list[Fraction] | None:
+    """The same by its definition: the mean over all orders of the systems, ties as they stand."""
+    found = []
+    for rows in permutations(table):
+        ordered = sorted(rows, key=lambda row: row[performance])
+        noise = Fraction(cutoff) * abs(ordered[-1][performance])
+        kept = [(low, high) for low, high in pairwise(ordered)
+                if high[performance] - low[performance] > noise]  # fmt: skip
+        if not kept:
+            return None
+        found.append([
+            sum((abs(high[k] - low[k]) / (high[performance] - low[performance])
+                 for low, high in kept), Fraction()) / len(kept)
+            for k in range(len(table[0]))
+        ])  # fmt: skip
+    return [sum(column, Fraction()) / len(found) for column in zip(*found, strict=True)]
 
 
 def dynascores(
-    names: Sequence[str], table: Table, signs: Sequence[int], offsets: Sequence[float],
-    weights: Sequence[float], performance: int, cutoff: float = 1e-4,
+    table: Table, signs: Sequence[int], offsets: Sequence[float], weights: Sequence[float],
+    performance: int, cutoff: float = 1e-4,
 ) -> list[Fraction]:  # fmt: skip
     """Weighted means of what every axis is worth in performance (Ma et al. 2021, equation 2).
 
@@ -84,7 +102,7 @@ def dynascores(
     added = [Fraction(each) for each in offsets]
     rows = [[value + more for value, more in zip(row, added, strict=True)]
             for row in turned(table, signs)]  # fmt: skip
-    rates = marginal_rates(names, rows, performance, cutoff) or [Fraction()] * len(signs)
+    rates = marginal_rates(rows, performance, cutoff) or [Fraction()] * len(signs)
     rates[performance] = Fraction(1)
     return [
         sum((weight * value / rate for weight, value, rate
@@ -154,15 +172,29 @@ def stretches(
     return found
 
 
+def merged(
+    found: Sequence[tuple[Fraction, Fraction, list[int]]], least: Fraction
+) -> list[tuple[Fraction, Fraction, list[int]]]:
+    """Stretches without those that are not longer than the least: what is next begins there."""
+    kept: list[tuple[Fraction, Fraction, list[int]]] = []
+    for low, high, winners in found:
+        if high - low > least:
+            kept.append((kept[-1][1] if kept else Fraction(), high, winners))
+    low, _, winners = kept[-1]
+    return [*kept[:-1], (low, Fraction(1), winners)]
+
+
 # ---------------------------------------------------------------- efficiency
 
 
-def cost_per_million(price_per_hour: float, milliseconds: float, batch_size: int = 1) -> Fraction:
+def cost_per_million(
+    price_per_hour: float, milliseconds: float, queries_a_call: int | Fraction = 1
+) -> Fraction:
     """What the hardware costs while a million queries are answered one call after the other.
 
     Santhanam et al. 2022 compare systems so: from the price of an hour and the mean latency.
     """
-    hours = Fraction(milliseconds) / 1000 / batch_size * MILLION / HOUR
+    hours = Fraction(milliseconds) / 1000 / queries_a_call * MILLION / HOUR
     return Fraction(price_per_hour) * hours
 
 

@@ -32,7 +32,7 @@ AMOUNTS = ["throughput", "peak_memory", "model_memory", "index_memory", "model_d
            "cpu_used", "wall_time", "user_time", "system_time", "flops", "energy", "emissions",
            "price_per_hour", "stated_cost"]  # fmt: skip
 COUNTS = ["n_queries", "batch_size", "warmup", "repeat", "throughput_batch_size"]
-TEXTS = ["dataset", "start_time", "currency"]
+TEXTS = ["dataset", "source", "start_time", "currency"]
 
 Call = Callable[[], object]
 
@@ -100,9 +100,22 @@ def test_systems_without_a_name(value: Any) -> None:
 
 
 @pytest.mark.parametrize("field", ["hardware", "latency"])
-@each([{}, {"mean": 3}, 3, "c6g.xlarge", [], NAN])
+@each([{}, {"mean": 3}, 3, b"c6g.xlarge", [], NAN])
 def test_parts_of_other_types(field: str, value: Any) -> None:
     refused(lambda: EfficiencyRecord(system="bm25", **{field: value}), "'bm25'", field)
+    refused(lambda: EfficiencyRecord(system="bm25", latency="c6g.xlarge"), "'bm25'", "latency")  # type: ignore[arg-type]
+
+
+def test_a_text_is_the_hardwares_instance() -> None:
+    expected = Hardware(instance="c6g.xlarge")
+    assert EfficiencyRecord(system="a", hardware="c6g.xlarge").hardware == expected  # type: ignore[arg-type]
+    read = EfficiencyRecord.from_dict({"system": "a", "hardware": "c6g.xlarge"})
+    assert read.hardware == expected
+    assert EfficiencyRecord.from_dict(read.to_dict()) == read
+    for value in ("", " "):
+        refused(lambda value=value: EfficiencyRecord(system="a", hardware=value), "'a'", "hardware")
+        written = {"system": "a", "hardware": value}
+        refused(lambda written=written: EfficiencyRecord.from_dict(written), "'a'", "hardware")
 
 
 def test_parts_that_are_exchanged() -> None:
@@ -270,19 +283,31 @@ def test_the_call_that_is_wrong_is_named() -> None:
         ({"system": "bm25", "cost_per_million": -3}, ["'bm25'", "cost"]),
         ({"system": "bm25", "cost_per_million": 1, "stated_cost": 2}, ["'bm25'", "stated_cost"]),
         ({"system": "bm25", "batch_size": 0}, ["'bm25'", "batch_size"]),
-        ({"system": "bm25", "latency": 3}, ["'bm25'", "latency", "3"]),
+        ({"system": "bm25", "latency": "3"}, ["'bm25'", "latency", "3"]),
+        ({"system": "bm25", "latency": -3}, ["'bm25'", "latency", "mean", "-3"]),
+        ({"system": "bm25", "latency": NAN}, ["'bm25'", "latency", "mean", "nan"]),
+        ({"system": "bm25", "latency": True}, ["'bm25'", "latency"]),
+        ({"system": "bm25", "cost": 3}, ["'bm25'", "cost", "did you mean cost_per_million?"]),
+        ({"system": "bm25", "stated_cost": 3}, ["'bm25'", "did you mean cost_per_million?"]),
+        ({"system": "bm25", "qps": 3}, ["'bm25'", "qps", "did you mean throughput?"]),
+        ({"system": "bm25", "latency_p95": 3}, ["'bm25'", 'write "latency": {"p95": …}']),
+        ({"system": "bm25", "source": 3}, ["'bm25'", "source"]),
         ({"system": "bm25", "latency": [3]}, ["'bm25'", "latency"]),
         ({"system": "bm25", "latency": {"mean": -1}}, ["'bm25'", "latency", "mean"]),
         ({"system": "bm25", "latency": {"avg": 1}}, ["'bm25'", "latency", "avg"]),
         ({"system": "bm25", "latency": {"p96": 1}}, ["'bm25'", "latency", "did you mean p9"]),
         ({"system": "bm25", "latency": {"level": 2}}, ["'bm25'", "latency", "level"]),
-        ({"system": "bm25", "hardware": "c6g"}, ["'bm25'", "hardware", "c6g"]),
+        ({"system": "bm25", "hardware": ["c6g"]}, ["'bm25'", "hardware", "c6g"]),
         ({"system": "bm25", "hardware": {"n_cpu": 0.5}}, ["'bm25'", "hardware", "n_cpu"]),
         ({"system": "bm25", "hardware": {"ncpu": 4}}, ["'bm25'", "ncpu", "did you mean n_cpu?"]),
         ({"system": "bm25", "units": ["ms"]}, ["'bm25'", "units"]),
         ({"system": "bm25", "units": {"latency": "s"}}, ["'bm25'", "latency", "'s'", "ms"]),
         ({"system": "bm25", "units": {"peak_memory": "GB"}}, ["'bm25'", "peak_memory", "MB"]),
         ({"system": "bm25", "units": {"latency": None}}, ["'bm25'", "latency"]),
+        ({"system": "bm25", "units": {"latency_p95": "s"}}, ["'bm25'", "latency_p95", "ms"]),
+        ({"system": "bm25", "units": {"peak_memry": "MB"}},
+         ["'bm25'", "unit of 'peak_memry'", "did you mean peak_memory?"]),
+        ({"system": "bm25", "units": {"n_queries": "queries"}}, ["'bm25'", "unit of 'n_queries'"]),
         ({"system": "bm25", "currency": "EUR", "units": {"cost_per_million": "USD"}},
          ["'bm25'", "cost_per_million", "EUR"]),
         ({"system": "bm25", 3: 4}, ["'bm25'", "3"]),
@@ -298,6 +323,25 @@ def test_objects(written: dict[Any, Any], facts: list[str]) -> None:
 @each([None, 5, "bm25", [], [("system", "bm25")], {1}])
 def test_what_is_no_object(value: Any) -> None:
     refused(lambda: EfficiencyRecord.from_dict(value), "record")
+
+
+def test_a_latency_that_is_a_number_is_the_mean() -> None:
+    for value in (8, 8.5, 0):
+        read = EfficiencyRecord.from_dict({"system": "bm25", "latency": value})
+        assert read.latency == Latency(mean=value)
+
+
+def test_units_that_are_ours() -> None:
+    units = {"latency": "ms", "latency_mean": "ms", "latency_p95": "ms", "energy": "J",
+             "emissions": "kg CO2eq", "emissions_per_query": "kg CO2eq", "price_per_hour": "USD/h",
+             "peak_memory": "MB"}  # fmt: skip
+    assert EfficiencyRecord.from_dict({"system": "bm25", "units": units}).system == "bm25"
+
+
+def test_sources_are_read_back() -> None:
+    record = EfficiencyRecord(system="bm25", source="Table 2 of a paper")
+    assert EfficiencyRecord.from_json(record.to_json()) == record
+    assert record.to_dict()["source"] == "Table 2 of a paper"
 
 
 def test_units_where_the_currency_is_not_said() -> None:
@@ -386,7 +430,13 @@ def test_results_of_other_systems() -> None:
     refused(lambda: Leaderboard({}, RECORDS), "'a'", "accuracy", "missing")
     refused(lambda: Leaderboard([], RECORDS), "'a'", "accuracy", "missing")
     refused(lambda: Leaderboard(ACCURACY, RECORDS[:1]), "'b'", "record", value="b")
-    refused(lambda: Leaderboard({"A": {}, "b": {}}, RECORDS), "'a'", "accuracy")
+    refused(lambda: Leaderboard({"A": {}, "b": {}}, RECORDS), "'a'", "accuracy",
+            "there are results of 'A' and 'b'")  # fmt: skip
+    refused(lambda: Leaderboard({"bm25": {"RR": 1}, "dense": {}}, [record("bm25s")]),
+            "'bm25s'", "there are results of 'bm25' and 'dense'; did you mean bm25?")  # fmt: skip
+    refused(lambda: Leaderboard({}, RECORDS), "there are results of no system")
+    names = {f"s{i}": {"RR": 1} for i in range(9)}
+    refused(lambda: Leaderboard(names, RECORDS), "'s0', 's1', 's2', 's3' and 's4'")
 
 
 def test_results_without_a_name() -> None:
@@ -407,7 +457,8 @@ def test_accuracy_that_is_none(value: Any) -> None:
 
 
 def test_accuracy_without_measures() -> None:
-    refused(lambda: Leaderboard({**ACCURACY, "a": {}}, RECORDS), "measure")
+    refused(lambda: Leaderboard({"a": {}, "b": {}}, RECORDS), "no measure")
+    refused(lambda: Leaderboard({**ACCURACY, "a": {}}, RECORDS), "'a'", "RR", "missing")
     refused(lambda: Leaderboard({**ACCURACY, "b": {}}, RECORDS), "'b'", "RR", "missing")
     refused(lambda: Leaderboard({**ACCURACY, "b": {"RR": 1}}, RECORDS), "'b'", "AP", "missing")
 
@@ -629,6 +680,18 @@ def test_weights_that_are_no_mapping(value: Any) -> None:
         refused(call, "weights")
 
 
+@pytest.mark.parametrize("value", [{"RR": 1, "MRR": 2}, {"latency": 1, "latency_mean": 1}])
+def test_weights_of_an_axis_given_twice(value: dict[str, float]) -> None:
+    axes = {"RR": 1, "latency": 1}
+    for call in (
+        lambda: BOARD.utility(value),
+        lambda: BOARD.dynascore(value),
+        lambda: BOARD.utility(axes).reweighted(value),
+        lambda: BOARD.dynascore(axes).reweighted(value),
+    ):
+        refused(call, "twice")
+
+
 @each([{}, {"RR": 0}, {"RR": 0.0, "AP": 0}, {"RR": -0.0}])
 def test_weights_of_nothing(value: Any) -> None:
     for call in scoring(value):
@@ -712,6 +775,11 @@ def test_constraints_that_are_none(value: Any) -> None:
 @pytest.mark.parametrize("text", ["nDGC > 1", "latency_p42 < 5", "RR AP > 1", "RR < > 1"])
 def test_constraints_on_axes_that_there_are_not(text: str) -> None:
     refused(lambda: BOARD.where(text))
+
+
+@pytest.mark.parametrize("text", ["RR > 0 and AP > 0", "RR > 0 or AP > 0", "0 < RR < 1"])
+def test_several_constraints_in_one(text: str) -> None:
+    refused(lambda: BOARD.where(text), "constraint", text)
 
 
 def test_nobody_is_left() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -14,10 +14,13 @@ import pytest
 import reference_leaderboard as twin
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from refusal import refused
 
 import irbatch
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency, measure
+from irbatch.errors import InputWarning
 from irbatch.leaderboard import Leaderboard, Scores
+from irbatch.leaderboard.scores import find_rates
 
 CUTOFF = 2.0**-13  # exact in both worlds
 
@@ -169,7 +172,7 @@ def test_dynascore(case: Case, weights: list[int], offsets: list[int], data: Any
     weights = given_weights(case, weights)
     offsets = offsets[: len(weights)]
     main = data.draw(st.integers(0, len(weights) - 1)) if data else 0
-    expected = twin.dynascores(case.systems, case.exact, case.signs, offsets, weights, main, CUTOFF)
+    expected = twin.dynascores(case.exact, case.signs, offsets, weights, main, CUTOFF)
     found = case.board.dynascore(
         case.weighing(weights),
         performance=case.axes[main],
@@ -179,6 +182,7 @@ def test_dynascore(case: Case, weights: list[int], offsets: list[int], data: Any
     size = float(np.abs(found.parts).max())
     close(found, expected, max(size, 1.0))
     assert found.method == "Dynascore"
+    assert found.performance == case.axes[main]
     assert found.rates[case.axes[main]] == 1
     assert not set(found.rates) & set(found.left_out)
     assert set(found.rates) | set(found.left_out) == set(case.axes)
@@ -231,9 +235,8 @@ def test_published_systems_under_other_weights(
 ) -> None:
     signs = [-1 if metric in options.get("directions", {}) else 1 for metric in METRICS]
     expected = twin.dynascores(
-        list(PUBLISHED), twin.fractions(list(PUBLISHED.values())), signs, [0, 0, 16, 0, 0],
-        weights, 0,
-    )  # fmt: skip
+        twin.fractions(list(PUBLISHED.values())), signs, [0, 0, 16, 0, 0], weights, 0
+    )
     first = published().dynascore(SHARES, **options)
     moved = first.reweighted(dict(zip(METRICS, weights, strict=True)))
     for found in (moved, published().dynascore(dict(zip(METRICS, weights, strict=True)),
@@ -264,16 +267,75 @@ def test_differences_of_performance_that_are_noise() -> None:
     weights = {"a": 1, "b": 1}
     # 2**-8 is less than a ten-thousandth of 100: only the pair below it has a rate.
     assert case.board.dynascore(weights).rates["b"] == pytest.approx(7 / (50 - 2**-8))
+    edge = Case([[1.0, 1.0], [1.0 - CUTOFF, 9.0]], [1, 1]).board
+    assert edge.dynascore(weights, cutoff=CUTOFF).left_out == ["b"], "up to the cutoff"
     finer = case.board.dynascore(weights, cutoff=0)
     assert finer.rates["b"] == pytest.approx((7 / (50 - 2**-8) + 8 * 2**8) / 2)
 
 
 def test_performance_need_not_weigh() -> None:
     board = Case([[1.0, 5.0], [2.0, 9.0]], [1, 1]).board
-    found = board.dynascore({"b": 3})
+    found = board.dynascore({"b": 3}, performance="a")
     assert found.axes == ["a", "b"]
     assert found.weights.tolist() == [0, 1]
     assert found.values == {"s00": 5 / 4, "s01": 9 / 4}
+
+
+def test_performance_is_the_first_measure_that_weighs() -> None:
+    board = systems().select("rerank", "bm25")
+    assert board.measures == ["RR@10", "nDCG@10"]
+    for weights, name in (
+        ({"latency": 1, "ndcg_cut_10": 2}, "nDCG@10"),
+        ({"nDCG@10": 1, "RR@10": 1}, "nDCG@10"),
+        ({"latency": 1}, "RR@10"),
+    ):
+        found = board.dynascore(weights)
+        assert found.performance == name
+        assert found.rates[name] == 1
+        again = board.dynascore(weights, performance=name)
+        assert (found.values, found.axes) == (again.values, again.axes)
+    assert board.dynascore({"cost": 1}, performance="qps").performance == "throughput"
+    assert board.utility({"RR@10": 1}).performance is None
+
+
+@settings(deadline=None)
+@given(FEW, st.integers(0, 3))
+@example(Case([[1, 2], [1, 5], [2, 3], [2, 7], [2, 0]], [1, 1]), 0)
+def test_rates_are_the_mean_over_the_orders_of_ties(case: Case, main: int) -> None:
+    assume(len(case.table) < 6 and main < len(case.axes))
+    rows = twin.turned(case.exact, case.signs)
+    expected = twin.ordered_rates(rows, main, CUTOFF)
+    assert twin.marginal_rates(rows, main, CUTOFF) == expected
+    values = np.array(case.table) * np.array(case.signs)
+    found = find_rates(values, main, CUTOFF)
+    if expected is None:
+        assert np.isnan(found).all()
+    else:
+        assert found.tolist() == pytest.approx(list(map(float, expected)), rel=1e-14)
+
+
+def test_rates_of_ties_by_hand() -> None:
+    # From 1 to 2: |5 - 3|, |5 - 7|, |1 - 3| and |1 - 7| are 2, 2, 2 and 6; from 2 to 4: 1 and 3.
+    case = Case([[1.0, 5.0], [1.0, 1.0], [2.0, 3.0], [2.0, 7.0], [4.0, 4.0]], [1, 1])
+    found = case.board.dynascore({"a": 1, "b": 1})
+    assert found.rates == {"a": 1, "b": (12 / 4 + (1 + 3) / 2 / 2) / 2}
+
+
+@settings(deadline=None)
+@given(FEW, WEIGHTS, st.data())
+def test_names_say_nothing(case: Case, weights: list[int], data: st.DataObject) -> None:
+    chosen = case.weighing(given_weights(case, weights))
+    names = data.draw(st.permutations(case.systems))
+    renamed = Leaderboard(
+        {name: dict(zip(case.axes, row, strict=True))
+         for name, row in zip(names, case.table, strict=True)},
+        [EfficiencyRecord(system=name) for name in names],
+        directions=case.board.directions,
+    )  # fmt: skip
+    found = case.board.dynascore(chosen)
+    other = renamed.dynascore(chosen)
+    assert list(found.values.values()) == list(other.values.values())
+    assert (found.rates, found.left_out) == (other.rates, other.left_out)
 
 
 # ---------------------------------------------------------------- utility
@@ -379,7 +441,7 @@ def check_sweep(scores: Scores, axis: int) -> None:
     found = scores.sweep(scores.axes[axis])
     assert found == [
         (float(low), float(high), [scores.systems[i] for i in winners])
-        for low, high, winners in expected
+        for low, high, winners in twin.merged(expected, Fraction(1, 10**12))
     ]
     assert (found[0].low, found[-1].high) == (0, 1)
     for one, other in pairwise(found):
@@ -390,6 +452,40 @@ def check_sweep(scores: Scores, axis: int) -> None:
             now = twin.winners_at(low + part * (high - low), parts, weights, axis)
             assert set(winners) <= set(now)
             assert part in (0, 1) or winners == now
+
+
+@pytest.mark.parametrize(("more", "between"), [(1e-13, []), (1e-11, ["s02"])])
+def test_stretches_that_rounding_makes_are_left_out(more: float, between: list[str]) -> None:
+    case = Case([[0.0, 1.0], [1.0, 0.0], [0.5 + more, 0.5 + more]], [1, 1])
+    scores = case.board.utility({"a": 1, "b": 1}, scale="none")
+    assert [name for each in scores.sweep("b") for name in each.winners] == ["s01", *between, "s00"]
+    for one, other in pairwise(scores.sweep("b")):
+        assert one.high == other.low == pytest.approx(0.5)
+    check_sweep(scores, 1)
+
+
+def test_a_stretch_at_an_end_that_rounding_makes_is_left_out() -> None:
+    for rows in ([[1.0, 1.0], [1.0 + 1e-13, 0.0]], [[1.0, 1.0], [0.0, 1.0 + 1e-13]]):
+        scores = Case(rows, [1, 1]).board.utility({"a": 1, "b": 1}, scale="none")
+        assert scores.sweep("b") == [(0, 1, ["s00"])]
+        check_sweep(scores, 1)
+
+
+def test_scores_know_axes_by_any_name() -> None:
+    board = systems().select("rerank", "bm25")
+    scores = board.utility({"RR@10": 1, "qps": 2, "cost": 1})
+    assert scores.axes == ["RR@10", "throughput", "cost_per_million"]
+    plain = scores.reweighted({"RR@10": 1, "cost_per_million": 3})
+    assert plain.weights.tolist() == [0.25, 0, 0.75]
+    assert scores.reweighted({"MRR@10": 1, "cost": 3}).values == plain.values
+    for short, name in (("MRR@10", "RR@10"), ("qps", "throughput"), ("cost", "cost_per_million")):
+        assert scores.sweep(short) == scores.sweep(name)
+
+
+def test_a_score_that_there_is_not() -> None:
+    scores = systems().utility({"RR@10": 1})
+    with pytest.raises(KeyError, match=r"'bm52' has no score; did you mean bm25\?"):
+        scores["bm52"]
 
 
 def test_sweep_by_hand() -> None:
@@ -566,20 +662,77 @@ def test_where_keeps_those_that_meet_it(case: Case, limit: int, operator: str) -
 
 
 def test_caption() -> None:
-    board = systems()
-    assert board.caption() == "3 systems. Intervals of accuracy: 90%, bootstrap over queries. " \
-        "Latency in ms, of calls of 1 query."  # fmt: skip
-    machines = [timed("a", 1, hardware=Hardware(n_cpu=2), batch_size=8),
-                timed("b", 1, hardware=Hardware(n_cpu=2))]  # fmt: skip
+    assert systems().caption() == "3 systems.", "nobody knows of what calls"
     accuracy = {"a": {"RR": 0.1}, "b": {"RR": 0.2}}
+    machines = [called("a", 4, hardware=Hardware(n_cpu=2), batch_size=8),
+                called("b", 9, hardware=Hardware(n_cpu=2))]  # fmt: skip
     alike = Leaderboard(accuracy, machines).where("RR > 0.1")
     assert alike.caption() == "1 system. Latency in ms, of calls of 1 query. Measured on 2 CPU. " \
         "Constraints: RR > 0.1. Left out by them: a."  # fmt: skip
-    assert "1 or 8 queries" in Leaderboard(accuracy, machines).caption()
     one = irbatch.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, ["RR"])
     assert Leaderboard({"a": one}, timed("a", None)).caption() == "1 system, 1 query."
-    other = Leaderboard(accuracy, [machines[0], timed("b", 1)])
-    assert "Not all were measured on the same hardware." in other.caption()
+
+
+def called(system: str, calls: int | None, **more: Any) -> EfficiencyRecord:
+    return EfficiencyRecord(system=system, latency=Latency(mean=1, calls=calls), **more)
+
+
+def captioned(*records: EfficiencyRecord, queries: Sequence[int | None] = ()) -> str:
+    """The caption of systems of these records, without how many there are."""
+    board = Leaderboard({each.system: {"RR": 0.5} for each in records}, records)
+    board.n_queries = list(queries) or board.n_queries
+    return board.caption().partition(". ")[2]
+
+
+def test_captions_of_calls() -> None:
+    assert captioned(called("a", 5, batch_size=8), called("b", 5)) == (
+        "Latency in ms, of calls of 1 or 8 queries."
+    )
+    assert captioned(called("a", 5, batch_size=8), called("b", None)) == (
+        "Latency in ms, of calls of 8 queries."
+    )
+    assert captioned(called("a", 5, n_queries=5)) == "Latency in ms, of calls of 1 query, of 5 " \
+        "queries."  # fmt: skip
+    assert captioned(called("a", 5, n_queries=5), called("b", 9, n_queries=9)).endswith(
+        "of 5 and 9 queries."
+    )
+    told = captioned(called("a", 5, n_queries=5), called("b", 5, n_queries=5), queries=[5, 5])
+    assert told == "Latency in ms, of calls of 1 query.", "as accuracy is of"
+
+
+def test_captions_of_throughput() -> None:
+    records = [
+        timed("a", None, throughput=5, throughput_batch_size=64),
+        timed("b", None, throughput=5),
+        timed("c", None, throughput_batch_size=32),
+    ]
+    assert captioned(*records) == "Throughput of calls of 64 queries."
+    assert captioned(*records[1:]) == ""
+
+
+def test_captions_of_queries() -> None:
+    records = [timed("a", None), timed("b", None)]
+    board = Leaderboard({"a": {"RR": 0.1}, "b": {"RR": 0.2}}, records)
+    for known, said in (
+        ([5, 5], "2 systems, 5 queries."), ([7, 5], "2 systems, 5 to 7 queries."),
+        ([5, None], "2 systems."), ([None, None], "2 systems."),
+    ):  # fmt: skip
+        board.n_queries = known
+        assert board.caption() == said
+
+
+def test_captions_of_machines() -> None:
+    two, four = Hardware(n_cpu=2), Hardware(n_cpu=4)
+    a, b, c = (timed("a", None, hardware=two), timed("b", None), timed("c", None, hardware=two))
+    assert captioned(a, c) == "Measured on 2 CPU."
+    assert captioned(a, b) == "1 system measured on 2 CPU.", "b's isn't known"
+    assert captioned(a, b, c) == "2 systems measured on 2 CPU."
+    assert captioned(b) == ""
+    differ = "Not all were measured on the same hardware."
+    assert captioned(a, b, timed("d", None, hardware=four)) == differ
+    one, other = Hardware(instance="x, 4 CPU"), Hardware(instance="x", n_cpu=4)
+    assert str(one) == str(other)
+    assert captioned(timed("e", None, hardware=one), timed("f", None, hardware=other)) == differ
 
 
 # ---------------------------------------------------------------- results
@@ -609,7 +762,8 @@ def test_means_and_intervals_are_those_of_compare() -> None:
             np.testing.assert_allclose(board.intervals[i, k], found.intervals[j, k], rtol=1e-13)
     assert board.n_queries == [40, 40]
     assert board.settings == results["bm25"].settings
-    assert board.caption().startswith("2 systems, 40 queries. Intervals of accuracy: 90%")
+    assert board.caption() == "2 systems, 40 queries."
+    assert board.level == 0.1
     listed = Leaderboard(list(results.values()), records, level=0.1, draws=500, seed=9)
     np.testing.assert_array_equal(listed.intervals, board.intervals)
     assert np.isnan(Leaderboard(results, records, draws=0).intervals).all()
@@ -708,9 +862,196 @@ def test_scores_in_words() -> None:
         ["s01", "0.7500"], ["s03", "0.7500"], ["s02", "0.5625"], ["s00", "0.2500"],
     ]  # fmt: skip
     assert lines[-1] == "weights: a 0.75, b 0.25"
-    assert "left out: b" in str(CONSTANT.board.utility({"a": 1, "b": 1}))
+    assert "tell no difference: b" in str(CONSTANT.board.utility({"a": 1, "b": 1}))
+    assert str(GRID_BOARD.board.dynascore({"b": 1}, performance="a")).splitlines()[-2:] == [
+        "weights: a 0, b 1", "performance: a",
+    ]  # fmt: skip
+    told = str(CONSTANT.board.dynascore({"a": 1, "b": 1})).splitlines()
+    assert told[-2:] == ["performance: a", "tell no difference: b"]
     frontier = GRID_BOARD.board.pareto("a")
     assert str(frontier).splitlines() == [
         "Pareto frontier of a:", "  s01", "  s03", "  s00 is dominated by s01, s02, s03",
         "  s02 is dominated by s01, s03",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("scores", "shown"),
+    [
+        ([0.5, 0.25, 0.5], ["0.5000", "0.5000", "0.2500"]),
+        ([0.50001, 0.5, 0.25], ["0.50001", "0.50000", "0.25000"]),
+        ([0.5 + 1e-12, 0.5, 0.25], ["0.500000000001", "0.500000000000", "0.250000000000"]),
+        ([0.5 + 1e-14, 0.5, 0.25], ["0.500000000000", "0.500000000000", "0.250000000000"]),
+        ([1e-9, 2e-9, -1.0], ["0.000000002", "0.000000001", "-1.000000000"]),
+    ],
+)
+def test_scores_have_enough_decimals(scores: list[float], shown: list[str]) -> None:
+    found = Case([[each] for each in scores], [1]).board.utility({"a": 1}, scale="none")
+    assert [line.split()[1] for line in str(found).splitlines()[2:5]] == shown
+
+
+# ---------------------------------------------------------------- what is compared with what
+
+
+def test_costs_are_of_the_queries_that_calls_answered() -> None:
+    known = {"price_per_hour": 3.6, "batch_size": 64}
+    one = EfficiencyRecord(system="a", latency=Latency(mean=10, calls=2), n_queries=65, **known)
+    assert one.queries_per_call == 32.5
+    expected = twin.cost_per_million(3.6, 10, Fraction(65, 2))
+    assert one.cost_per_million == pytest.approx(float(expected))
+    again = EfficiencyRecord(system="a", latency=Latency(mean=10, calls=6), n_queries=65, repeat=3,
+                             **known)  # fmt: skip
+    assert again.cost_per_million == one.cost_per_million
+    for unknown in (
+        EfficiencyRecord(system="a", latency=Latency(mean=10), n_queries=65, **known),
+        EfficiencyRecord(system="a", latency=Latency(mean=10, calls=2), **known),
+    ):
+        expected = twin.cost_per_million(3.6, 10, 64)
+        assert unknown.cost_per_million == pytest.approx(float(expected))
+
+
+def test_costs_of_a_measured_batch_with_a_rest() -> None:
+    queries = {f"q{i}": i for i in range(10)}
+    record, _ = measure(lambda each: [{"d": 1.0} for _ in each], queries, system="a", batch_size=4,
+                        repeat=3, price_per_hour=1, draws=0)  # fmt: skip
+    assert record.latency is not None
+    assert record.latency.calls == 9
+    expected = twin.cost_per_million(1, record.latency.mean or 0, Fraction(10, 3))
+    assert record.cost_per_million == pytest.approx(float(expected))
+
+
+MONEY = ("cost", "price_per_hour", "throughput_cost_per_million")
+
+
+def test_several_currencies_are_not_compared() -> None:
+    priced = {"price_per_hour": 2, "throughput": 9}
+    records = [timed("a", 1, **priced), timed("b", 2, currency="EUR", **priced)]
+    board = Leaderboard({"a": {"RR": 0.1}, "b": {"RR": 0.2}}, records)
+    assert board.currency == "USD/EUR"
+    assert board.axis("cost").unit == "USD/EUR"
+    for axis in MONEY:
+        calls: list[Callable[[], object]] = [
+            lambda axis=axis: board.pareto(["RR", axis]),
+            lambda axis=axis: board.where(f"{axis} < 5"),
+            lambda axis=axis: board.sorted(axis),
+            lambda axis=axis: board.utility({"RR": 1, axis: 1}),
+            lambda axis=axis: board.dynascore({"RR": 1, axis: 1}),
+            lambda axis=axis: board.dynascore({"RR": 1}, performance=axis),
+        ]
+        name = board.axis(axis).name
+        for call in calls:
+            refused(call, f"record of 'b': {name} is in EUR, and that of 'a' in USD")
+    assert board.sorted("latency").systems == ["a", "b"]
+    assert board.where("RR > 0.1").sorted("cost").systems == ["b"], "only one is left"
+
+
+def test_a_currency_without_a_price_says_nothing() -> None:
+    records = [timed("a", 1), timed("b", 2, currency="EUR", price_per_hour=2)]
+    board = Leaderboard({"a": {"RR": 0.1}, "b": {"RR": 0.2}}, records)
+    assert board.sorted("cost").systems == ["b", "a"]
+    refused(lambda: board.pareto("cost"), "record of 'a': cost_per_million is missing")
+
+
+def test_currencies_count_where_there_is_a_price() -> None:
+    accuracy = {"a": {"RR": 0.1}, "b": {"RR": 0.2}}
+    plain = timed("a", 1)
+    for more in ({"price_per_hour": 2}, {"stated_cost": 2}):
+        euros = timed("b", 2, currency="EUR", **more)
+        assert Leaderboard(accuracy, [plain, euros]).currency == "EUR"
+    assert Leaderboard(accuracy, [plain, timed("b", 2, currency="EUR")]).currency == "USD/EUR"
+
+
+def test_times_of_calls_of_different_sizes_are_compared_with_a_warning() -> None:
+    records = [timed("a", 1, batch_size=8), timed("b", 2), timed("c", 2)]
+    board = Leaderboard({each.system: {"RR": 0.5} for each in records}, records)
+    for compare in (
+        lambda: board.pareto(["RR", "latency"]),
+        lambda: board.where("latency < 5"),
+        lambda: board.utility({"latency": 1}),
+        lambda: board.dynascore({"RR": 1, "latency": 1}),
+    ):
+        with pytest.warns(InputWarning, match="latency_mean is of calls of 8 and 1 queries"):
+            compare()
+    board.pareto("RR")
+    board.select("b", "c").pareto(["RR", "latency"])
+
+
+def test_emissions_are_of_a_query() -> None:
+    board = Leaderboard({"a": {"RR": 0.5}}, timed("a", 1, emissions=6, n_queries=2, repeat=3))
+    assert board.values("emissions_per_query").tolist() == [1]
+    assert board.axis("emissions_per_query").unit == "kg CO2eq"
+    refused(lambda: board.values("emissions"), "did you mean emissions_per_query?")
+
+
+def test_selected_systems() -> None:
+    board = systems().where("RR@10 > 0.2")
+    chosen = board.select("dense", "rerank")
+    assert chosen.systems == ["dense", "rerank"]
+    assert chosen.means[:, 0].tolist() == [0.33, 0.36]
+    assert (chosen.constraints, chosen.left_out) == (board.constraints, board.left_out)
+    assert len(board.select()) == 0
+    refused(lambda: board.select("dnse"), "'dnse' is not on the leaderboard; did you mean dense?")
+    refused(lambda: board.select("dense", "dense"), "'dense' is named twice")
+
+
+def test_an_axis_that_nobody_has_a_value_of_is_no_order() -> None:
+    error = refused(lambda: systems().sorted("flops"), "'rerank'", "flops is missing")
+    assert str(error).endswith(", as for 2 other systems")
+    assert systems().where("RR@10 > 1").sorted("flops").systems == []
+
+
+def test_measures_are_those_that_some_system_has() -> None:
+    records = [timed("a", 1), timed("b", 2)]
+    refused(lambda: Leaderboard({"a": {"RR": 0.5}, "b": {"RR": 0.5, "AP": 0.1}}, records),
+            "record of 'a': AP is missing")  # fmt: skip
+    refused(lambda: Leaderboard({"a": {"RR": 0.5, "AP": 1}, "b": {"MRR": 0.5}}, records),
+            "record of 'b': AP is missing")  # fmt: skip
+    chosen = Leaderboard({"a": {"RR": 0.5}, "b": {"MRR": 0.4, "AP": 0.1}}, records, measures="RR")
+    assert chosen.means.tolist() == [[0.5], [0.4]]
+
+
+@pytest.mark.parametrize("measures", ["P@{1,2} RR", ["P@{1,2}", "MRR"], "P@1 P@2 RR"])
+def test_measures_are_spread(measures: Any) -> None:
+    results = irbatch.evaluate_runs(QRELS, RUNS, ["RR", "P@1", "P@2"])
+    typed = {name: {"P@1": 0.5, "P@2": 0.25, "RR": 0.75} for name in RUNS}
+    for accuracy in (results, typed):
+        board = Leaderboard(accuracy, [timed(name, 1) for name in RUNS], measures=measures, draws=0)
+        assert board.measures == ["P@1", "P@2", "RR"]
+
+
+def test_records_may_be_measurements() -> None:
+    measured = measure(RUNS["bm25"].__getitem__, list(QRELS), system="bm25", draws=0)
+    other = timed("dense", 2)
+    accuracy = {"bm25": {"RR": 0.1}, "dense": {"RR": 0.2}}
+    for given_records in ([measured, other], {"bm25": measured, "dense": other}):
+        board = Leaderboard(accuracy, given_records)
+        assert board.records == [measured.record, other]
+    assert Leaderboard({"bm25": {"RR": 0.1}}, measured).records == [measured.record]
+    refused(lambda: Leaderboard({"bm25": {"RR": 0.1}}, [measured, measured]), "two records")
+
+
+def test_queries_without_a_ranking_are_told() -> None:
+    short = {query: run for query, run in RUNS["bm25"].items() if query != "q3"}
+    results = irbatch.evaluate_runs(QRELS, {**RUNS, "bm25": short}, ["RR"])
+    board = Leaderboard(results, [timed(name, 1) for name in RUNS], draws=0)
+    assert board.settings["queries without a ranking"] == "1 of bm25"
+    both = irbatch.evaluate_runs(QRELS, dict.fromkeys(RUNS, short), ["RR"])
+    board = Leaderboard(both, [timed(name, 1) for name in RUNS], draws=0)
+    assert board.settings["queries without a ranking"] == "1 of bm25, 1 of dense"
+    whole = Leaderboard(irbatch.evaluate_runs(QRELS, RUNS, ["RR"]),
+                        [timed(name, 1) for name in RUNS], draws=0)  # fmt: skip
+    assert "queries without a ranking" not in whole.settings
+
+
+def test_per_cent_beside_shares_is_warned_of() -> None:
+    records = [timed("a", 1), timed("b", 2)]
+    with pytest.warns(InputWarning, match="RR of 'b' is 35, and that of 'a' is 0.3"):
+        Leaderboard({"a": {"RR": 0.3}, "b": {"RR": 35}}, records)
+    for alike in ({"RR": 30}, {"mine": 0.3}):
+        Leaderboard({"a": alike, "b": dict.fromkeys(alike, 35)}, records)
+
+
+def test_the_systems_that_a_warning_names_are_those() -> None:
+    several = {"d": {"RR": 200}, "a": {"RR": 0.3}, "b": {"RR": 35}, "c": {"RR": 40}}
+    with pytest.warns(InputWarning, match="RR of 'b' is 35, and that of 'a' is 0.3"):
+        Leaderboard(several, [timed(name, 1) for name in several])

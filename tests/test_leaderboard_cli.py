@@ -183,9 +183,10 @@ def test_the_bootstrap_hears_of_the_options(cli: Cli, runs: tuple[Path, Path]) -
     assert (status, said) == (0, "")
     board = Leaderboard.from_json(runs[0], qrels=runs[1], measures=["RR"], **given)
     assert printed == board.to_text(intervals=True)
-    assert "Intervals of accuracy: 80%" in printed
+    assert "[low, high]: 95% and 80% intervals." in printed, "of latency, and of accuracy"
     assert printed != cli(*start, *words[:-1], 4, "--intervals")[1]
-    assert "Intervals of accuracy" not in cli(*start, "--draws", 0)[1]
+    unlike = cli(*start, "--draws", 0, "--intervals", "--columns", "RR")[1]
+    assert "[low, high]" not in unlike
     for name, value in {"level": 0.05, "draws": 2000, "seed": 0}.items():
         assert cli(*start, f"--{name}", value, "--intervals") == cli(*start, "--intervals")
 
@@ -255,6 +256,30 @@ def test_directions_turn_axes_round(cli: Cli, systems: Path) -> None:
     board = Leaderboard.from_json(systems, directions=directions)
     assert printed == board.to_text(frontier=["latency_p95", "R@100"])
     assert marked(printed) == ["bm25", "slow"]
+
+
+def test_directions_may_be_one_word(cli: Cli, systems: Path) -> None:
+    words = ["--direction", "latency_p95=higher, R@100=lower", "--direction", "qps = lower"]
+    found = json.loads(cli(systems, *words, "--format", "json")[1])["directions"]
+    assert found == {"latency_p95": "higher", "R@100": "lower", "throughput": "lower"}
+
+
+@pytest.mark.parametrize(
+    "words", [["--columns", "cost"], ["--frontier", "RR@10,cost"], ["--intervals"]]
+)
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_what_only_tables_have_needs_one(
+    cli: Cli, systems: Path, out: Path, form: str, words: list[str]
+) -> None:
+    shown = [systems, "--format", form, *words]
+    assert cli(*shown) == (
+        2, "", f"irbatch: error: {words[0]} has no place in --format {form}, which has all\n",
+    )  # fmt: skip
+    assert cli(*shown, "--json", out / "a.json")[0] == 2, "which has all, too"
+    plain = cli(systems, "--format", form)
+    assert cli(*shown, "--latex", out / "a.tex") == plain
+    assert cli(*shown, "--html", out / "a.html") == plain
+    assert listed(out) == ["a.html", "a.tex"]
 
 
 def test_columns_that_are_shown(cli: Cli, systems: Path) -> None:
@@ -496,6 +521,10 @@ def test_a_folder_that_is_not_there(cli: Cli, systems: Path, out: Path, form: st
         (["--direction", "=lower"], "--direction is of the form"),
         (["--direction", "cost="], "--direction is of the form"),
         (["--direction", "latency=faster"], "'higher' or 'lower' is better, not 'faster'"),
+        (["--direction", "latency=lower,cost"], "--direction is of the form"),
+        (["--direction", "qps=lower,qps=lower"], "--direction has qps twice"),
+        (["--where", "latency < 5 and cost < 5"], "is more than one constraint"),
+        (["--where", "RR@10 > .1", "--sort", "flops"], "flops is missing, as for 2 other systems"),
         (["--direction", "nope=lower"], "there is no axis 'nope'"),
         (["--direction", "cost=lower", "--direction", "cost=higher"], "--direction has cost twice"),
         (["--weights", "RR@10"], "--weights is of the form RR@10=4,cost_per_million=1, not "),

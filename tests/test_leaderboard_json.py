@@ -81,8 +81,23 @@ def test_what_is_written_is_read_back(evaluated: Leaderboard, tmp_path: Path) ->
 @pytest.mark.parametrize("level", [0.01, 0.2])
 def test_the_level_of_written_intervals_counts(evaluated: Leaderboard, level: float) -> None:
     assert read_leaderboard(evaluated.to_json(), level=level).level == 0.1
-    assert read_leaderboard(written(typed()), level=level).level == level
-    assert read_leaderboard(written(typed(), level=None), level=level).level == level
+    for unknown in (written(typed()), written(typed(), level=None)):
+        board = read_leaderboard(unknown, level=level)
+        assert board.level is None, "nobody knows of what level typed bounds are"
+        assert read_leaderboard(board.to_json()).level is None
+
+
+@pytest.mark.parametrize("draws", [1, 3, 100])
+@pytest.mark.parametrize("same", [True, False])
+def test_every_interval_is_read_back(draws: int, same: bool) -> None:
+    # All values alike: rounding may put the drawn means beside their mean; few draws do so anyway.
+    rank = [8 if same else 1 + query % 8 for query in range(21)]
+    runs = {f"q{i}": {f"d{j}": 9.0 - j for j in range(each)} | {"good": 0.5}
+            for i, each in enumerate(rank)}  # fmt: skip
+    results = irbatch.evaluate({query: {"good": 1} for query in runs}, runs, ["RR", "nDCG@10"])
+    board = Leaderboard({"a": results}, EfficiencyRecord(system="a"), draws=draws)
+    assert not np.isnan(board.intervals).any()
+    assert_same(board, read_leaderboard(board.to_json()))
 
 
 def test_hostile_names_are_read_back() -> None:
@@ -111,9 +126,9 @@ def test_every_digit_is_read_back(rows: list[Any], counts: list[int | None]) -> 
     accuracy: dict[str, Any] = {}
     records = []
     for i, (mean, low, high, price, latency) in enumerate(rows):
-        if low is not None and high is not None:
-            low, high = min(low, high), max(low, high)
-        accuracy[f"s{i}"] = {"P@1": {"mean": mean, "low": low, "high": high}, "AP": mean}
+        low = None if low is None else min(low, mean)
+        high = None if high is None else max(high, mean)
+        accuracy[f"s{i}"] = {"loss": {"mean": mean, "low": low, "high": high}, "mine": mean}
         records.append(EfficiencyRecord(system=f"s{i}", price_per_hour=price,
                                         latency=Latency(mean=latency)))  # fmt: skip
     board = Leaderboard(accuracy, records)
@@ -140,7 +155,7 @@ def test_a_table_that_somebody_typed() -> None:
       "latency": {"mean": 8, "p95": 20}, "hardware": {"instance": "c6g", "n_cpu": 4},
       "price_per_hour": 0.5, "queries": 6980},
      {"system": "dense", "accuracy": {"R@1000": {"mean": 0.96, "low": 0.95, "high": null},
-                                     "MRR@10": 0.33, "only here": 1},
+                                     "MRR@10": 0.33},
       "cost_per_million": 26.5, "throughput": null}]"""
     board = read_leaderboard(text)
     assert_same(board, read_leaderboard('{"systems": %s}' % text))  # noqa: UP031
@@ -166,6 +181,30 @@ def test_measures_that_are_shown() -> None:
     assert both.means.tolist() == [[0.25, 0.5]]
     refused(lambda: read_leaderboard(text, measures=["RR"]), "'bm25'", "RR is missing")
     refused(lambda: read_leaderboard(text, measures=[]), "no measure")
+
+
+@pytest.mark.parametrize("measures", ["P@{5,10} RR", ["P@{5,10}", "MRR"], "P@5 P@10 MRR"])
+def test_measures_are_spread(measures: Any) -> None:
+    text = written(typed(accuracy={"RR": 0.5, "P@5": 0.25, "P@10": 0.125, "AP": 1}))
+    board = read_leaderboard(text, measures=measures)
+    assert board.measures == ["P@5", "P@10", "RR"]
+    assert board.means.tolist() == [[0.25, 0.125, 0.5]]
+
+
+def test_short_forms_that_people_type() -> None:
+    text = written(typed(latency=8, hardware="c6g", source="Table 2"))
+    (record,) = read_leaderboard(text).records
+    assert record.latency == Latency(mean=8)
+    assert record.hardware == Hardware(instance="c6g")
+    assert record.source == "Table 2"
+
+
+def test_intervals_of_a_level_that_nobody_knows() -> None:
+    text = written(typed(accuracy={"AP": {"mean": 0.5, "low": 0.25, "high": 0.75}}))
+    assert "[0.2500, 0.7500]" in read_leaderboard(text).to_text(intervals=True)
+    assert "[low, high]: bounds of intervals." in read_leaderboard(text).to_text(intervals=True)
+    known = read_leaderboard(text.replace('{"systems"', '{"level": 0.1, "systems"'))
+    assert "[low, high]: 90% intervals." in known.to_text(intervals=True)
 
 
 def test_directions_that_are_given_come_first() -> None:
@@ -194,7 +233,7 @@ SYSTEMS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"accuracy": {"P@1": {"mean": 0.5, "std": 0.1}}}, ("P@1 has a mean", "std")),
     ({"accuracy": {"P@1": {"mean": None}}}, ("P@1 is None",)),
     ({"accuracy": {"P@1": {"mean": 0.5, "low": "x"}}}, ("low bound of P@1 is 'x'",)),
-    ({"accuracy": {"P@1": {"mean": 0.5, "low": 1, "high": 0}}}, ("P@1 lies between 1 and 0",)),
+    ({"accuracy": {"P@1": {"mean": 0.5, "low": 1, "high": 0}}}, ("lies between 1 and 0",)),
     ({"queries": -1}, ("queries is -1",)),
     ({"queries": 1.5}, ("queries is 1.5",)),
     ({"queries": "many"}, ("queries is 'many'",)),
@@ -202,7 +241,11 @@ SYSTEMS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"runs": "x"}, ("'runs'", "did you mean run?")),
     ({"thruput": 3}, ("'thruput'", "did you mean throughput?")),
     ({"xyz": 3}, ("'xyz' is no field",)),
-    ({"latency": 3}, ("latency is 3, not an object",)),
+    ({"latency": "3"}, ("latency is '3', not an object",)),
+    ({"latency_p95": 3}, ("latency_p95", 'write "latency": {"p95": …}')),
+    ({"qps": 3}, ("'qps'", "did you mean throughput?")),
+    ({"cost": 3}, ("'cost'", "did you mean cost_per_million?")),
+    ({"units": {"thruput": "queries/s"}}, ("unit of 'thruput'", "did you mean throughput?")),
     ({"latency": {"mean": -1}}, ("latency", "mean is -1", "negative")),
     ({"latency": {"p97": 1}}, ("latency: 'p97'",)),
     ({"hardware": {"cpu": 3}}, ("hardware", "cpu is 3")),
@@ -235,7 +278,11 @@ TABLES: list[tuple[str, tuple[str, ...]]] = [
     (written({"system": 3}), ("system 1 is called 3",)),
     (written({"system": " "}), ("system 1 is called ' '",)),
     (written(typed(), typed("x"), typed()), ("system 'bm25' is there twice",)),
-    (written(typed(), typed("x", accuracy={"AP": 1})), ("'x'", "RR@10 is missing")),
+    (written(typed(), typed("x", accuracy={"AP": 1})), ("'bm25'", "AP is missing")),
+    (written(typed(), typed("x", accuracy={"R": 1, "MRR@10": 1})), ("'bm25'", "R is missing")),
+    (written(typed("x", accuracy={"AP": 1, "RR@10": 1}), typed()), ("'bm25'", "AP is missing")),
+    ('{"systems": [], "systems": []}', ("'systems' is given twice",)),
+    ('[{"system": "a", "accuracy": {"AP": 1, "AP": 1}}]', ("'AP' is given twice",)),
     (written(typed(), level=2), ("level=2",)),
     (written(typed(), level="x"), ("level='x'",)),
     (written(typed(), settings=[]), ("settings are [], not an object",)),
@@ -345,14 +392,19 @@ def test_accuracy_counts_without_qrels_and_runs_with_them(folder: Path) -> None:
         "level": 0.3,
         "settings": {"by": "hand"},
         "directions": {"cost": "higher", "P@1": "lower"},
+        "constraints": ["P@1 > 0.1"],
+        "left_out": {"slow": ["P@1 > 0.1"]},
     }
     (folder / "systems.json").write_text(json.dumps({"systems": text, **more}))
     stated = read_leaderboard(folder / "systems.json")
     assert stated.values("P@1").tolist() == [0.125, 0.125]
     assert (stated.n_queries, stated.settings, stated.level) == ([9, 9], {"by": "hand"}, 0.3)
+    assert stated.constraints == ["P@1 > 0.1"]
+    assert stated.left_out == {"slow": ["P@1 > 0.1"]}
     found = read_leaderboard(folder / "systems.json", qrels=QRELS, measures="RR")
     assert found.values("RR").tolist() == [2.5 / 3, 1.5 / 3]
     assert (found.n_queries, found.level) == ([3, 3], 0.05)
+    assert (found.constraints, found.left_out) == ([], {}), "they are of other numbers"
     assert "by" not in found.settings
     assert found.directions == {"cost_per_million": "higher"}, "P@1 isn't shown"
     text[0]["run"] = "absent"

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,7 @@ def nasty(**more: Any) -> Leaderboard:
     )  # fmt: skip
 
 
-def one_column(*values: float | None, name: str = "peak_memory") -> Leaderboard:
+def one_column(*values: float | None, name: str = "index_disk") -> Leaderboard:
     """Systems with one quantity."""
     accuracy: dict[str, Any] = {f"s{i}": {"P@1": 0.5} for i in range(len(values))}
     return make(accuracy, **{name: list(values)})
@@ -168,8 +169,8 @@ def test_columns_that_nobody_chose(three: Leaderboard) -> None:
     full = make({"a": {"P@1": 0.5}}, latency=[Latency(mean=1, p50=1, p90=1, p95=1, p99=1)],
                 n_queries=[1], **every)  # fmt: skip
     assert [head.name for head in lay_out(full).heads] == [
-        "P@1", "latency_mean", "latency_p95", "throughput", "peak_memory", "index_memory",
-        "index_disk", "energy_per_query", "cost_per_million",
+        "P@1", "latency_mean", "latency_p95", "throughput", "index_memory", "index_disk",
+        "energy_per_query", "cost_per_million",
     ]  # fmt: skip
 
 
@@ -187,6 +188,20 @@ def test_hardware_stands_there_where_it_differs(machines: list[Any], stands: boo
     assert ("hardware" in heads(board)) == stands
     for form in PEOPLES.values():
         assert "4 CPU" in form(board, columns=["hardware"]) or machines[0] is None
+
+
+def test_batch_sizes_stand_there_where_they_differ() -> None:
+    accuracy: dict[str, Any] = {"a": {"P@1": 0.5}, "b": {"P@1": 0.25}}
+    alike = make(accuracy, batch_size=[64, 64])
+    assert heads(alike) == ["P@1"]
+    assert cells(alike, columns="batch_size") == [["a", "64"], ["b", "64"]]
+    board = make(accuracy, batch_size=[1, 1024], hardware=[None, Hardware(n_cpu=4)])
+    assert heads(board) == ["hardware", "batch size", "P@1"]
+    assert lay_out(board).heads[1] == Head("batch_size", "batch size", False, True)
+    assert cells(board) == [["a", "–", "1", "**0.5000**"], ["b", "4 CPU", "1,024", "0.2500"]]
+    for form in PEOPLES.values():
+        assert "1,024" in form(board)
+    refused(lambda: report.to_text(board, columns=["batch_size"] * 2), "batch_size is given twice")
 
 
 def test_columns_in_any_spelling(three: Leaderboard) -> None:
@@ -243,6 +258,17 @@ def test_the_best_of_a_column_stands_out(three: Leaderboard) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["flops", "price_per_hour", "peak_memory", "cpu_used"])
+def test_the_best_stands_out_whatever_the_unit(name: str) -> None:
+    two = one_column(2, 1, name=name)
+    assert [row[1] for row in cells(two, columns=[name])] == ["2", "**1**"]
+
+
+def test_the_highest_throughput_stands_out() -> None:
+    two = one_column(2, 1, name="throughput")
+    assert [row[1] for row in cells(two, columns=["qps"])] == ["**2**", "1"]
+
+
 def test_the_best_is_best_to_the_last_bit() -> None:
     above = math.nextafter(8.0, 9)
     assert [row[-1] for row in cells(one_column(8, above, 9))] == ["**8**", "8", "9"]
@@ -271,6 +297,21 @@ def test_columns_without_a_value() -> None:
         text = form(empty, columns=["flops", "latency"], intervals=True)
         assert "best" not in text
     assert cells(empty, columns=["flops"]) == [["s0", "–"], ["s1", "–"]]
+
+
+def test_nothing_stands_out_among_several_currencies() -> None:
+    accuracy: dict[str, Any] = {"a": {"P@1": 0.5}, "b": {"P@1": 0.25}}
+    more: dict[str, Any] = {"latency": [Latency(mean=3.6)] * 2, "price_per_hour": [1, 2]}
+    board = make(accuracy, currency=["USD", "EUR"], **more)
+    assert heads(board, columns=["P@1", "cost", "price_per_hour"]) == [
+        "P@1", "cost per million queries (USD/EUR)", "price (USD/EUR/h)",
+    ]  # fmt: skip
+    assert cells(board, columns=["P@1", "cost", "price_per_hour"]) == [
+        ["a", "**0.5000**", "1", "1"], ["b", "0.2500", "2", "2"],
+    ]  # fmt: skip
+    assert heads(board)[-1] == "cost per million queries (USD/EUR)", "by default, too"
+    same = make(accuracy, currency=["EUR", "EUR"], **more)
+    assert cells(same, columns=["cost"]) == [["a", "**1**"], ["b", "2"]]
 
 
 # The frontier.
@@ -324,6 +365,23 @@ def test_intervals_stand_behind_values_that_have_them(three: Leaderboard) -> Non
     assert not any("[" in cell for row in cells(three) for cell in row)
 
 
+def test_how_sure_intervals_are_is_told() -> None:
+    latency = Latency(mean=2, intervals={"mean": (1, 3)}, level=0.01)
+    board = make({"a": {"P@1": {"mean": 0.5, "low": 0.25, "high": 0.75}}}, latency=[latency])
+    board.level = 0.1
+
+    def told(**options: Any) -> str:
+        return legend(lay_out(board, intervals=True, **options), "Bold")
+
+    assert told() == "[low, high]: 99% and 90% intervals."
+    assert told(columns=["P@1"]) == "[low, high]: 90% intervals."
+    assert told(columns=["latency"]) == "[low, high]: 99% intervals."
+    assert legend(lay_out(board), "Bold") == ""
+    board.level = None
+    assert told(columns=["latency"]) == "[low, high]: 99% intervals."
+    assert told() == "[low, high]: bounds of intervals."
+
+
 @pytest.mark.parametrize(
     ("bounds", "within"),
     [
@@ -353,11 +411,10 @@ def test_text(three: Leaderboard) -> None:
 ●  dense   p4d         *0.3750  *0.9375                       30.5
    slow    p4d          0.3125  *0.9375                      1,234
 
-3 systems. Intervals of accuracy: 95%, bootstrap over queries. Latency in ms, of calls of 1 query. \
-Not all were measured on the same hardware.
+3 systems. Not all were measured on the same hardware.
 
 *: the best of its column. ●: on the Pareto frontier of RR@10 and mean latency, where no other \
-system is as good along every axis and better along one.
+system is as good along every axis and better along one. [low, high]: 95% intervals.
 
 irbatch: 1.2.3 | relevant: >= 1
 """
@@ -483,7 +540,7 @@ def test_latex(three: Leaderboard) -> None:
                            frontier=["latency"], label="tab:x")  # fmt: skip
     lines = [line.strip() for line in text.splitlines()]
     assert lines[:3] == [r"% needs \usepackage{booktabs}", r"\begin{table}", r"\centering"]
-    assert lines[3].startswith(r"\caption{3 systems. Intervals of accuracy: 95\%, bootstrap over")
+    assert lines[3].startswith(r"\caption{3 systems. Not all were measured on the same hardware. ")
     assert lines[3].endswith(r" irbatch: 1.2.3 \textbar{} relevant: \textgreater{}= 1}")
     assert r"Bold: the best of its column. $\bullet$: on the Pareto frontier of" in lines[3]
     assert lines[4:] == [
@@ -573,7 +630,7 @@ def test_csv_has_every_number(three: Leaderboard) -> None:
         "latency_mean", "latency_mean low", "latency_mean high", "latency_p95",
         "index_disk", "price_per_hour",
         "cost_per_million", "cost_per_million low", "cost_per_million high",
-        "batch_size", "n_queries", "warmup", "dataset", "currency",
+        "batch_size", "repeat", "currency",
     ]  # fmt: skip
     assert [row["system"] for row in rows] == three.systems
     for axis in three.axes:
@@ -585,8 +642,29 @@ def test_csv_has_every_number(three: Leaderboard) -> None:
     assert [row["instance"] for row in rows] == ["c6g", "p4d", "p4d"]
     assert [row["n_cpu"] for row in rows] == ["4", "", ""]
     assert [row["batch_size"] for row in rows] == ["1"] * 3
-    assert rows[0]["n_queries"] == rows[0]["dataset"] == rows[1]["index_disk"] == ""
+    assert [row["repeat"] for row in rows] == ["1"] * 3
+    assert rows[1]["index_disk"] == ""
     assert rows[0]["currency"] == "USD"
+
+
+def test_csv_has_columns_of_what_is_known() -> None:
+    fields = {"n_queries": 5, "warmup": 0, "throughput_batch_size": 8, "wall_time": 1.5,
+              "user_time": 2.5, "system_time": 0.5, "start_time": "2024-01-02", "energy": 9.0,
+              "emissions": 0.25, "dataset": "MS MARCO", "source": "Table 2"}  # fmt: skip
+    board = make({"a": {"P@1": 0.5}, "b": {"P@1": 0.5}},
+                 **{name: [None, value] for name, value in fields.items()})  # fmt: skip
+    board.n_queries = [None, 43]
+    rows = list(csv.DictReader(io.StringIO(report.to_csv(board))))
+    last = list(rows[0])[list(rows[0]).index("batch_size") :]
+    assert last == [
+        "batch_size", "n_queries", "warmup", "repeat", "throughput_batch_size", "wall_time",
+        "user_time", "system_time", "start_time", "energy", "emissions", "dataset", "source",
+        "currency", "queries",
+    ]  # fmt: skip
+    for name, value in {**fields, "queries": 43}.items():
+        assert rows[0][name] == ""
+        assert rows[1][name] == str(value)
+    assert float(rows[1]["energy_per_query"]) == 1.8
 
 
 def test_csv_keeps_names_and_defuses_formulas() -> None:
@@ -679,6 +757,8 @@ def test_files_are_written_whole(form: str, three: Leaderboard, tmp_path: Path) 
 
 @pytest.mark.parametrize("form", PEOPLES)
 def test_captions_say_how_systems_were_measured(form: str, three: Leaderboard) -> None:
+    records = three.records
+    three.records = [replace(each, latency=replace(each.latency, calls=9)) for each in records]
     text = FORMATS[form](three.where("latency_p95 < 100"))
     for part in ("2 systems.", "Latency in ms", "of calls of 1 query", "irbatch: 1.2.3",
                  "the best of its column", "Left out by them: slow"):  # fmt: skip

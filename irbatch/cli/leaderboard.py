@@ -97,7 +97,7 @@ def _add_scores(parser: argparse.ArgumentParser) -> None:
     add("--weights", metavar="AXIS=W,AXIS=W", help="print scores below the table")
     add(
         "--score", choices=METHODS,
-        help="what they are: Dynascore, in points of the first measure, or a weighted mean "
+        help="what they are: Dynascore, in points of the first measure weighed, or a weighted mean "
         "(default: dynascore)",
     )  # fmt: skip
     add("--scale", choices=SCALES, help="that utility brings axes to (default: range)")

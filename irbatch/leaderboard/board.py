@@ -42,7 +42,7 @@ class Leaderboard(Rows):
             ``{"bm25": {"MRR@10": 0.187}}``, perhaps with bounds: ``{"MRR@10": {"mean": 0.187,
             "low": 0.18, "high": 0.19}}``. Named `Results` may stand in a list.
         records: what each system takes, an `EfficiencyRecord` each.
-        measures: those shown; default: all of the first system.
+        measures: those shown; default: all that some system has.
         directions: axis to ``"higher"`` or ``"lower"`` (is better), where it isn't as above.
         level: the chance that an interval of accuracy misses.
         draws, seed: of the bootstrap over queries that makes these intervals; 0 draws make none.

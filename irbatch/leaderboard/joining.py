@@ -27,6 +27,7 @@ Record = EfficiencyRecord | Measurement
 Records = Mapping[str, Record] | Iterable[Record] | Record
 
 NAMED = 5  # systems in an error
+PERCENT = 100
 BOUNDS = ("low", "high")
 
 
@@ -92,7 +93,7 @@ def join_accuracy(
         results: `Results` of each system by name, or named ones; or its means by measure, as
             numbers or as ``{"mean": …, "low": …, "high": …}``.
         systems: whose records there are.
-        measures: those wanted; default: all that the first system has.
+        measures: those wanted; default: all that some system has.
         level, draws, seed: of the bootstrap over queries, for intervals.
 
     Raises:
@@ -211,9 +212,9 @@ def _cell(system: str, results: Any, measure: str) -> tuple[float, float, float]
         low, high = (np.nan if given.get(bound) is None else
                      _number(system, f"{bound} bound of {measure}", given[bound])
                      for bound in BOUNDS)  # fmt: skip
-        if low > high or mean < low or mean > high:
-            raise refuse(of_system(system), str(measure), f"is {mean:g}, and its interval goes "
-                         f"from {low:g} to {high:g}", given)  # fmt: skip
+        if low > high:  # the mean may lie outside: of few draws it does
+            raise refuse(of_system(system), str(measure), f"lies between {low:g} and {high:g}, "
+                         "which are the wrong way round", given)  # fmt: skip
         return mean, low, high
     return _number(system, measure, given), np.nan, np.nan
 
@@ -259,11 +260,12 @@ def _find_intervals(
 def _warn_of_percent(measures: Sequence[str], means: Floats, systems: Sequence[str]) -> None:
     """Warn where a measure that is never above 1 is so for some systems: per cent, perhaps."""
     for name, column in zip(measures, means.T, strict=True):
-        above = (column > 1) & (column <= 100)
-        if above.any() and (column <= 1).any() and is_share(name):
-            one, other = systems[int(np.argmax(above))], systems[int(np.argmin(above))]
-            warn(f"{name} of {shown(one)} is {column.max():g}, and that of {shown(other)} is not "
-                 "above 1: is one of them in per cent?")  # fmt: skip
+        above, within = (column > 1) & (column <= PERCENT), column <= 1
+        if above.any() and within.any() and is_share(name):
+            one, other = int(np.argmax(above)), int(np.argmax(within))
+            others = f"that of {shown(systems[other])} is {column[other]:g}"
+            warn(f"{name} of {shown(systems[one])} is {column[one]:g}, and {others}: is one of them "
+                 "in per cent?")  # fmt: skip
 
 
 def _count(results: Any) -> int | None:

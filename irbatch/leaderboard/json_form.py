@@ -79,7 +79,7 @@ def read_leaderboard(
         source: a path, or the JSON itself, whose runs' paths start from the current folder.
         qrels: judgments in any form of `irbatch.evaluate`. With them the runs are evaluated, which
             every system must have then, and accuracy that is stated is not looked at.
-        measures: those shown, or with `qrels` those evaluated; default: all of the first system;
+        measures: those shown, or with `qrels` those evaluated; default: all that some have;
             with `qrels` they must be given.
         level: the chance that an interval misses, with `qrels`; without it is the JSON's.
         draws, seed: of the bootstrap over queries, with `qrels`.
@@ -111,8 +111,10 @@ def read_leaderboard(
                          source=SOURCE, value=settings)  # fmt: skip
     else:
         results = {name: _accuracy(name, each) for name, each in systems.items()}
-        board = Leaderboard(results, records, measures=wanted, level=document.get("level", level))
-        board.level = document.get("level")
+        stated = document.get("level")
+        board = Leaderboard(results, records, measures=wanted,
+                            level=level if stated is None else stated)  # fmt: skip
+        board.level = stated
         board.settings = _settings(document)
         board.n_queries = [_count(name, each) for name, each in systems.items()]
     chosen = check_directions(directions, board.measures)

@@ -81,9 +81,9 @@ class Rows:
     @property
     def currency(self) -> str:
         """Of prices and costs; all of them if there are several."""
-        priced = [each for each in self.records
+        priced = [each.currency for each in self.records
                   if each.price_per_hour is not None or each.stated_cost is not None]  # fmt: skip
-        return "/".join(dict.fromkeys(each.currency for each in priced or self.records))
+        return "/".join(dict.fromkeys(priced or [each.currency for each in self.records]))
 
     @property
     def axes(self) -> list[str]:
@@ -190,15 +190,24 @@ class Rows:
         self._check_batches(name)
         return values
 
+    def currencies(self, name: str) -> dict[str, str]:
+        """Return each currency that an axis is in, with a system whose value is in it.
+
+        Raises:
+            InputError: for an axis that there is not.
+        """
+        axis = find_axis(name, self.measures).name
+        if axis in self.measures or "{currency}" not in QUANTITIES[axis].unit:
+            return {}
+        known = [each for each in self.records if each.value(axis) is not None]
+        return {each.currency: each.system for each in reversed(known)}
+
     def _check_currency(self, name: str) -> None:
         """Refuse to compare amounts of different money."""
-        if name not in self.measures and "{currency}" in QUANTITIES[name].unit:
-            first = self.records[0] if self.records else None
-            for each in self.records:
-                if first is not None and each.currency != first.currency:
-                    problem = f"is in {each.currency}, and that of {shown(first.system)} in "
-                    raise refuse(of_system(each.system), name, problem + first.currency,
-                                 each.currency)  # fmt: skip
+        (one, system), *others = [*self.currencies(name).items()] or [("", "")]
+        for other, owner in others:
+            raise refuse(of_system(system), name, f"is in {one}, and that of {shown(owner)} in "
+                         f"{other}", one)  # fmt: skip
 
     def _check_batches(self, name: str) -> None:
         """Warn where times of calls of different sizes are compared."""

@@ -22,7 +22,7 @@ from irbatch.numbers import exact_mean
 from irbatch.reporting.names import shorten_all
 from irbatch.reporting.numbers import show
 from irbatch.reporting.text import LONGEST, align, flush_right
-from irbatch.words import did_you_mean, printable
+from irbatch.words import did_you_mean, join_words, printable
 
 __all__ = ["SCALES", "Scores", "Stretch", "find_rates", "scale_values", "score_dynascore"]
 
@@ -104,7 +104,12 @@ class Scores:
             InputError: as `Leaderboard.dynascore`.
         """
         if isinstance(weights, Mapping):
-            weights = {self.axes[self._place(axis)]: each for axis, each in weights.items()}
+            places = [self._place(axis) for axis in weights]
+            if len(set(places)) < len(places):
+                raise InputError(f"an axis is given twice: {join_words(list(weights))}",
+                                 source="weights", value=weights)  # fmt: skip
+            weights = {self.axes[place]: each
+                       for place, each in zip(places, weights.values(), strict=True)}  # fmt: skip
         return replace(self, weights=check_weights(weights, self.axes))
 
     def _place(self, axis: str) -> int:

@@ -207,8 +207,8 @@ def _cells(board: Leaderboard, head: Head, intervals: bool, digits: int) -> list
         return [Cell(Shown(f"{each.batch_size:,}", each.batch_size), "") for each in board.records]
     is_measure = head.name in board.measures
     values = board.values(head.name)
-    money = "/" in board.axis(head.name).unit.split("/h")[0]  # of several currencies
-    best = _is_best(values if head.descends else -values) & (not money)
+    comparable = len(board.currencies(head.name)) < 2
+    best = _is_best(values if head.descends else -values) & comparable
     cells = []
     for value, (low, high), is_best in zip(
         values.tolist(), board.bounds(head.name).tolist(), best.tolist(), strict=True
