@@ -264,8 +264,8 @@ def _warn_of_percent(measures: Sequence[str], means: Floats, systems: Sequence[s
         if above.any() and within.any() and is_share(name):
             one, other = int(np.argmax(above)), int(np.argmax(within))
             others = f"that of {shown(systems[other])} is {column[other]:g}"
-            warn(f"{name} of {shown(systems[one])} is {column[one]:g}, and {others}: is one of them "
-                 "in per cent?")  # fmt: skip
+            warn(f"{name} of {shown(systems[one])} is {column[one]:g}, and {others}: is one of "
+                 "them in per cent?")  # fmt: skip
 
 
 def _count(results: Any) -> int | None:
