@@ -97,7 +97,7 @@ class Leaderboard(Rows):
         directions: Mapping[str, str] | None = None,
         cutoff: float = NOISE,
     ) -> Scores:
-        """Score systems as Dynaboard does (Ma et al. 2021, equations 1 and 2).
+        """Score systems as Dynaboard does (Ma et al. 2021, and the code they published).
 
         Every axis is turned so that higher is better, and its offset added. Its values are divided
         by how much of it goes with a point of performance on average, see

@@ -49,9 +49,7 @@ class Accuracy(NamedTuple):
     settings: dict[str, str]
 
 
-def name_records(
-    records: Records,
-) -> dict[str, EfficiencyRecord]:
+def name_records(records: Records) -> dict[str, EfficiencyRecord]:
     """Return records by their systems' names.
 
     Raises:
@@ -202,7 +200,8 @@ def _cell(system: str, results: Any, measure: str) -> tuple[float, float, float]
     if isinstance(results, Mapping):
         measure = _name(results, measure)
     if measure not in results:
-        raise refuse(of_system(system), str(measure), "is missing", None)
+        hint = did_you_mean(measure, map(str, results))
+        raise refuse(of_system(system), str(measure), f"is missing{hint}", None)
     given = results[measure]
     if isinstance(given, Mapping):
         if "mean" not in given or set(given) - {"mean", *BOUNDS}:
