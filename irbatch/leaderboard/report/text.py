@@ -43,8 +43,8 @@ def to_text(
 
     Args:
         board: the leaderboard.
-        columns: axes by any of their names, or ``"hardware"``; default: the hardware where it
-            differs, all measures, and the usual quantities that some system has.
+        columns: axes by any of their names, ``"hardware"`` or ``"batch_size"``; default: these
+            two where they differ, all measures, and the usual quantities that some system has.
         frontier: axes whose Pareto frontier is marked.
         intervals: whether values come with their intervals.
         digits: how many decimals of measures; quantities have four significant digits.
@@ -58,14 +58,14 @@ def to_text(
             and naming the system that has no value of an axis of the frontier.
 
     >>> from irbatch import EfficiencyRecord, Leaderboard
-    >>> records = [EfficiencyRecord(system="bm25", peak_memory=1500),
-    ...            EfficiencyRecord(system="dense", peak_memory=26000)]
+    >>> records = [EfficiencyRecord(system="bm25", index_memory=1500),
+    ...            EfficiencyRecord(system="dense", index_memory=26000)]
     >>> board = Leaderboard({"bm25": {"RR@10": 0.19}, "dense": {"RR@10": 0.33}}, records)
     >>> print(to_text(board).split("\n\n")[0])
-    system    RR@10  peak memory (MB)
-    ------  -------  ----------------
-    bm25     0.1900            *1,500
-    dense   *0.3300            26,000
+    system    RR@10  index in memory (MB)
+    ------  -------  --------------------
+    bm25     0.1900                *1,500
+    dense   *0.3300                26,000
     """
     table = lay_out(board, columns, frontier, intervals, digits)
     parts = [
