@@ -400,8 +400,8 @@ def test_latex(three: Comparison) -> None:
 # What text may come out as: signs without a meaning, and commands that are known and ended.
 PLAIN = re.compile(
     r"[A-Za-z0-9 .:;=()/+<>@!?,'`-]|\\[&%$#_{}]|\{\}|\{[\[\]*]\}|\$\\[A-Za-z]+\$"
-    r"|\\(text(backslash|asciitilde|asciicircum|less|greater|bar|endash|emdash|quoteright)|ldots|char34"
-    r"|ss|ae|AE|o|O|oe|OE|l|L)\{\}"
+    r"|\\(text(backslash|asciitilde|asciicircum|less|greater|bar|endash|emdash|quoteright|euro|yen)"
+    r"|pounds|ldots|char34|ss|ae|AE|o|O|oe|OE|l|L)\{\}"
     r"|\\['`^\"~=.uvHcr]\{\\?[A-Za-z]\}"
 )
 EVERY = "".join(map(chr, range(0x20, 0x3000)))

@@ -475,3 +475,16 @@ def test_records_may_be_written_beside(evaluated: Leaderboard) -> None:
     one = read_leaderboard(json.dumps([record.to_dict() | {"accuracy": {"P@1": 0.5}}]))
     assert one.records == [record]
     assert replace(record, system="x") != record
+
+
+def test_stated_accuracy_stands_beside_evaluated_runs(tmp_path: Path) -> None:
+    (tmp_path / "own.run").write_text("q1 Q0 d2 1 2.0 own\nq1 Q0 d1 2 1.0 own\n")
+    systems = [
+        {"system": "own", "run": "own.run", "latency": 3},
+        {"system": "published", "accuracy": {"MRR@10": 0.4}, "source": "Somebody 2020"},
+    ]
+    path = tmp_path / "systems.json"
+    path.write_text(json.dumps(systems))
+    board = Leaderboard.from_json(path, qrels={"q1": {"d1": 1}}, measures="MRR@10")
+    assert board.values("MRR@10").tolist() == [0.5, 0.4]
+    assert "Somebody 2020" in board.to_text()

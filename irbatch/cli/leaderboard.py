@@ -94,7 +94,7 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
 
 def _add_scores(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--weights", metavar="AXIS=W,AXIS=W", help="print scores below the table")
+    add("--weights", metavar="AXIS=W,AXIS=W", action="append", help="print scores below the table")
     add(
         "--score", choices=METHODS,
         help="what they are: Dynascore, in points of the first measure weighed, or a weighted mean "
@@ -107,7 +107,7 @@ def _add_scores(parser: argparse.ArgumentParser) -> None:
 def run_leaderboard(options: argparse.Namespace) -> int:
     """Read, filter, sort; then print and write, once everything is made."""
     _check(options)
-    weights = None if options.weights is None else _numbers(options.weights)
+    weights = None if options.weights is None else _numbers(",".join(options.weights))
     board = _arrange(_read(options), options)
     printed = _report(board, options, options.format)
     if weights is not None:

@@ -67,7 +67,7 @@ class Hardware:
     def __str__(self) -> str:
         cpu = f"{self.n_cpu} CPU" if self.n_cpu is not None and self.instance else self.cpu
         if self.cpu and self.n_cpu is not None and not self.instance:
-            cpu = f"{self.n_cpu} × {self.cpu}"
+            cpu = f"{self.n_cpu} cores of {self.cpu}"
         gpu = self.gpu and (f"{self.n_gpu} × {self.gpu}" if self.n_gpu else self.gpu)
         if gpu is None and self.n_gpu:
             gpu = f"{self.n_gpu} GPU"

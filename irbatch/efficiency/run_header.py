@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from irbatch.errors import InputError
+from irbatch.errors import InputError, shown
 from irbatch.files import replacing
 from irbatch.formats.streams import Input, open_input
 
 if TYPE_CHECKING:
+    from irbatch.efficiency.measuring import Measurement
     from irbatch.efficiency.record import EfficiencyRecord
 
 __all__ = ["annotate_run", "read_header", "split_header"]
@@ -53,7 +54,7 @@ def read_header(path: str | PathLike[str]) -> str | None:
 
 def annotate_run(
     path: str | PathLike[str],
-    record: EfficiencyRecord,
+    record: EfficiencyRecord | Measurement,
     *,
     more: Mapping[str, Any] | None = None,
     replace: bool = False,
@@ -66,7 +67,7 @@ def annotate_run(
     Args:
         path: a run; what is packed by its name (``.gz``, ``.bz2``, ``.xz``, ``.zst``) stays so. It
             is replaced whole or not at all, and never held in memory.
-        record: what the system takes.
+        record: what the system takes, or the measurement that has it.
         more: as for `EfficiencyRecord.to_ir_metadata`.
         replace: write the header in place of another.
 
@@ -85,8 +86,12 @@ def annotate_run(
     """
     from irbatch.efficiency.ir_metadata import write_ir_metadata
 
+    record = getattr(record, "record", record)  # of a measurement
+    if not isinstance(path, str | PathLike) or not hasattr(record, "to_ir_metadata"):
+        raise InputError(f"a run's path and a record are wanted, not {shown(path)} and a "
+                         f"{type(record).__name__}", source=SOURCE, value=record)  # fmt: skip
     name = fspath(path)
-    header = _commented(write_ir_metadata(record, None, more))
+    header = _commented(write_ir_metadata(cast("EfficiencyRecord", record), None, more))
     if name == "-" or (Path(name).exists() and not Path(name).is_file()):
         raise InputError("it is no file that can be replaced", source=SOURCE, path=name)
     with open_input(name, SOURCE) as file:

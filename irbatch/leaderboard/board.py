@@ -32,7 +32,8 @@ class Leaderboard(Rows):
     Axes are the measures, by any spelling, and the quantities of records: ``"latency_mean"``,
     ``"latency_p50"`` … ``"latency_p99"`` (ms), ``"throughput"`` (queries/s), ``"peak_memory"``,
     ``"model_memory"``, ``"index_memory"``, ``"model_disk"``, ``"index_disk"`` (MB), ``"cpu_used"``
-    (cores), ``"flops"``, ``"energy_per_query"`` (J), ``"emissions"`` (kg CO2eq),
+    (cores), ``"flops"``, ``"energy_per_query"`` (J),
+    ``"emissions_per_query"`` (kg CO2eq),
     ``"price_per_hour"``, ``"cost_per_million"``, ``"throughput_cost_per_million"``; in short
     ``"latency"``, ``"qps"``, ``"memory"``, ``"cost"``. Of measures and of throughput higher is
     better, of all others lower.
@@ -178,17 +179,17 @@ class Leaderboard(Rows):
     def _repr_html_(self) -> str:
         return self.to_html(fragment=True, plots=False)
 
-    def to_text(self, **options: Any) -> str:
-        """Return a table for a terminal, see `irbatch.leaderboard.report`."""
-        return str(_report("text")(self, **options))
+    def to_text(self, path: Path | None = None, **options: Any) -> str:
+        """Return, or also write, a table for a terminal, see `irbatch.leaderboard.report`."""
+        return str(_report("text")(self, path=path, **options))
 
-    def to_markdown(self, **options: Any) -> str:
-        """Return a table in GitHub's Markdown."""
-        return str(_report("markdown")(self, **options))
+    def to_markdown(self, path: Path | None = None, **options: Any) -> str:
+        """Return, or also write, a table in GitHub's Markdown."""
+        return str(_report("markdown")(self, path=path, **options))
 
-    def to_latex(self, **options: Any) -> str:
-        """Return a table for a paper: booktabs, caption and label."""
-        return str(_report("latex")(self, **options))
+    def to_latex(self, path: Path | None = None, **options: Any) -> str:
+        """Return, or also write, a table for a paper: booktabs, caption and label."""
+        return str(_report("latex")(self, path=path, **options))
 
     def to_html(self, path: Path | None = None, **options: Any) -> str:
         """Return, or also write, a page that stands alone: sortable table and picture."""

@@ -77,8 +77,8 @@ def read_leaderboard(
 
     Args:
         source: a path, or the JSON itself, whose runs' paths start from the current folder.
-        qrels: judgments in any form of `irbatch.evaluate`. With them the runs are evaluated, which
-            every system must have then, and accuracy that is stated is not looked at.
+        qrels: judgments in any form of `irbatch.evaluate`. With them the runs are evaluated, and
+            accuracy that is stated counts where there is no run.
         measures: those shown, or with `qrels` those evaluated; default: all that some have;
             with `qrels` they must be given.
         level: the chance that an interval misses, with `qrels`; without it is the JSON's.
@@ -103,9 +103,13 @@ def read_leaderboard(
     records = [_record(system, values) for system, values in systems.items()]
     wanted = None if measures is None else _listed(measures)
     if qrels is not None:
-        runs = {name: _run(name, each, _folder(source)) for name, each in systems.items()}
-        results: dict[str, Any] = _evaluate(qrels, runs, wanted, settings)
-        board = Leaderboard(results, records, level=level, draws=draws, seed=seed)
+        runs = {name: _run(name, each, _folder(source)) for name, each in systems.items()
+                if "run" in each or "accuracy" not in each}  # fmt: skip
+        found = _evaluate(qrels, runs, wanted, settings)
+        results: dict[str, Any] = {name: found[name] if name in found else _accuracy(name, each)
+                                   for name, each in systems.items()}  # fmt: skip
+        wanted = next(iter(found.values())).measures if found else wanted
+        board = Leaderboard(results, records, measures=wanted, level=level, draws=draws, seed=seed)
     elif settings:
         raise InputError(f"{', '.join(settings)}: only where runs are evaluated, which takes qrels",
                          source=SOURCE, value=settings)  # fmt: skip

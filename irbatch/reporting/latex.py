@@ -29,6 +29,7 @@ SPECIAL = {
     '"': r"\char34{}",
     "↑": r"$\uparrow$", "↓": r"$\downarrow$",
     "–": r"\textendash{}", "—": r"\textemdash{}", "’": r"\textquoteright{}", "…": r"\ldots{}",
+    "€": r"\texteuro{}", "£": r"\pounds{}", "¥": r"\textyen{}",
     "∞": r"$\infty$", "±": r"$\pm$",
     "×": r"$\times$", "·": r"$\cdot$", "ß": r"\ss{}", "æ": r"\ae{}", "Æ": r"\AE{}",
     "ø": r"\o{}", "Ø": r"\O{}", "œ": r"\oe{}", "Œ": r"\OE{}", "ł": r"\l{}", "Ł": r"\L{}",

@@ -63,8 +63,9 @@ def to_html(
     Args:
         board: the leaderboard.
         path: where to write it; an existing file is replaced whole or not at all.
-        columns: axes by any of their names, ``"hardware"`` or ``"batch_size"``; default: these
-            two where they differ, all measures, and the usual quantities that some system has.
+        columns: axes by any of their names, ``"hardware"``, ``"batch_size"`` or ``"source"``;
+            default: these where they differ, all measures, and the usual quantities that some
+            system has.
         frontier: axes whose Pareto frontier is marked in the table.
         intervals: whether the table has the intervals of values, as the picture does.
         digits: how many decimals of measures; quantities have four significant digits.

@@ -38,8 +38,9 @@ def to_markdown(
 
     Args:
         board: the leaderboard.
-        columns: axes by any of their names, ``"hardware"`` or ``"batch_size"``; default: these
-            two where they differ, all measures, and the usual quantities that some system has.
+        columns: axes by any of their names, ``"hardware"``, ``"batch_size"`` or ``"source"``;
+            default: these where they differ, all measures, and the usual quantities that some
+            system has.
         frontier: axes whose Pareto frontier is marked.
         intervals: whether values come with their intervals.
         digits: how many decimals of measures; quantities have four significant digits.

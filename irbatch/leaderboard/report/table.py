@@ -26,7 +26,7 @@ USUAL = (
     "latency_mean", "latency_p95", "throughput", "index_memory", "index_disk", "energy_per_query",
     "cost_per_million",
 )  # fmt: skip
-BATCH = "batch_size"  # a column that is no axis either
+BATCH, SOURCE = "batch_size", "source"  # columns that are no axes either
 
 
 class Head(NamedTuple):
@@ -94,8 +94,9 @@ def lay_out(
 
     Args:
         board: the leaderboard.
-        columns: axes by any of their names, ``"hardware"`` or ``"batch_size"``; default: these
-            two where they differ, all measures, and the usual quantities that some system has.
+        columns: axes by any of their names, ``"hardware"``, ``"batch_size"`` or ``"source"``;
+            default: these where they differ, all measures, and the usual quantities that some
+            system has.
         frontier: axes whose Pareto frontier is marked.
         intervals: whether values come with their intervals.
         digits: how many decimals of measures.
@@ -159,8 +160,9 @@ def _usual(board: Leaderboard) -> list[Head]:
     known = [name for name in board.axes if name in USUAL]
     heads = [_head(board, name) for name in (*board.measures, *known)]
     sizes = {each.batch_size for each in board.records}
+    published = any(each.source is not None for each in board.records)
     return [*([_hardware()] if len(machines) > 1 else []), *([_batch()] if len(sizes) > 1 else []),
-            *heads]  # fmt: skip
+            *heads, *([_source()] if published else [])]  # fmt: skip
 
 
 def _chosen(board: Leaderboard, columns: Iterable[str]) -> list[Head]:
@@ -190,7 +192,11 @@ def _batch() -> Head:
     return Head(BATCH, "batch size", descends=False, numeric=True)
 
 
-TOLD = {HARDWARE: _hardware, BATCH: _batch}  # columns that are no axes
+def _source() -> Head:
+    return Head(SOURCE, SOURCE, descends=False, numeric=False)
+
+
+TOLD = {HARDWARE: _hardware, BATCH: _batch, SOURCE: _source}  # columns that are no axes
 
 
 def _head(board: Leaderboard, name: str) -> Head:
@@ -201,7 +207,7 @@ def _head(board: Leaderboard, name: str) -> Head:
 def _cells(board: Leaderboard, head: Head, intervals: bool, digits: int) -> list[Cell]:
     """Write a column."""
     if not head.numeric:
-        texts = [printable(each.hardware) or NOTHING for each in board.records]
+        texts = [printable(getattr(each, head.name) or "") or NOTHING for each in board.records]
         return [Cell(Shown(text, np.nan), "") for text in texts]
     if head.name == BATCH:
         return [Cell(Shown(f"{each.batch_size:,}", each.batch_size), "") for each in board.records]
