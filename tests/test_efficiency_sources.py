@@ -15,7 +15,8 @@ import pytest
 from test_efficiency_formats import AS_YAML, FULL, OF_TIREX, RUN, TIREX, refusal
 
 import irbatch
-from irbatch.efficiency import EfficiencyRecord, Hardware, annotate_run, read_header
+from irbatch import InputError
+from irbatch.efficiency import EfficiencyRecord, Hardware, annotate_run, measure, read_header
 from irbatch.formats import streams
 
 QRELS = {"q1": {"d2": 1}, "q2": {"d1": 1}}
@@ -221,6 +222,18 @@ class TestHeader:
         assert len(irbatch.read_run(str(path))) == 2
         assert read_header(path) == FULL.to_ir_metadata(more={"actor": {"team": "IR"}})
         assert EfficiencyRecord.from_ir_metadata(path) == FULL
+
+    def test_by_a_measurement(self, tmp_path: Path) -> None:
+        path = tmp_path / "own.run"
+        measured = measure(lambda query: ["d1"], ["x"], system="own", draws=0)
+        measured.run.to_trec(path)
+        annotate_run(path, measured)
+        assert EfficiencyRecord.from_ir_metadata(path) == measured.record
+
+    def test_what_is_no_record_or_path(self, tmp_path: Path) -> None:
+        for path, record in ((tmp_path / "own.run", 5), (None, FULL)):
+            with pytest.raises(InputError, match="a run's path and a record are wanted"):
+                annotate_run(path, record)  # type: ignore[arg-type]
 
     def test_large_run(self, tmp_path: Path) -> None:
         path = tmp_path / "large.run"

@@ -305,6 +305,11 @@ def test_a_measure_with_commas_is_one_axis(cli: Cli, out: Path) -> None:
 # ---------------------------------------------------------------- scores
 
 
+def test_weights_may_be_given_one_by_one(cli: Cli, systems: Path) -> None:
+    together = cli(systems, "--weights", "R@100=2,cost=1")
+    assert cli(systems, "--weights", "R@100=2", "--weights", "cost=1") == together
+
+
 def test_weights_print_dynascores_below_the_table(cli: Cli, systems: Path) -> None:
     words = [systems, "--weights", "R@100=2, cost=1"]
     status, printed, said = cli(*words)
