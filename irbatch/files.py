@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from irbatch.extras import imported
 
-__all__ = ["replacing", "write_text"]
+__all__ = ["replacing", "write_text", "written"]
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -23,6 +23,17 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """
     with replacing(path) as file:
         file.write(text.encode())
+
+
+def written(text: str, path: str | os.PathLike[str] | None) -> str:
+    """Return a text, and write it where a path is given.
+
+    Raises:
+        OSError: as `write_text`.
+    """
+    if path is not None:
+        write_text(path, text)
+    return text
 
 
 @contextmanager

@@ -116,7 +116,9 @@ class Results(Means):
             "per_query": per_query,
         }
         text = json.dumps(everything, ensure_ascii=False, indent=1)
-        return _written(text + "\n", path)
+        from irbatch.files import written  # for those who write
+
+        return written(text + "\n", path)
 
     def to_csv(self, path: str | PathLike[str] | None = None) -> str:
         """Return, or also write, one line a query and one column a measure.
@@ -129,12 +131,14 @@ class Results(Means):
         import csv
         import io
 
+        from irbatch.files import written
+
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
         writer.writerow(["query", *self.measures])
         for query, row in zip(self.query_ids, self.values.tolist(), strict=True):
             writer.writerow([csv_cell(query), *map(repr, row)])
-        return _written(buffer.getvalue(), path)
+        return written(buffer.getvalue(), path)
 
     def _aggregate(self, column: int) -> float:
         values = self.values[:, column]
@@ -163,14 +167,6 @@ def csv_cell(value: object) -> str:
     """Write text for a CSV cell; what a spreadsheet would run as a formula is defused."""
     text = str(value)
     return f"'{text}" if text[:1] in tuple("=+-@\t\r") and isinstance(value, str) else text
-
-
-def _written(text: str, path: str | PathLike[str] | None) -> str:
-    if path is not None:
-        from irbatch.files import write_text
-
-        write_text(path, text)
-    return text
 
 
 def join_results(parts: Sequence[Results]) -> Results:

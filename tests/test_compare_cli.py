@@ -7,18 +7,15 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import QUERIES, Cli, listed, ranking, runner
 
 import irbatch
 from irbatch.cli import main
 
-Cli = Callable[..., tuple[int, str, str]]
-
-QUERIES = [f"q{i}" for i in range(12)]
 RANKS = {"old": 2, "new": 1, "worse": 4}  # of the one relevant document, in every query
 P = 4 / 4096  # 2 of 2^12 assignments of signs, for two pairs
 FORMATS = ("text", "markdown", "latex", "csv", "json")
@@ -26,31 +23,9 @@ WRITTEN = ("html", "latex", "csv", "json")
 GATE = "RR drops 1% p<0.05"
 
 
-def ranking(rank: int, queries: list[str] = QUERIES) -> str:
-    lines = [
-        f"{query} Q0 {'good' if place == rank else f'bad{place}'} {place} {10 - place} tag\n"
-        for query in queries
-        for place in range(1, 6)
-    ]
-    return "".join(lines)
-
-
-def listed(folder: Path) -> list[str]:
-    return sorted(each.name for each in folder.iterdir())
-
-
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    """Run the command in this process: exit status, standard output, standard error."""
-
-    def run(*words: object) -> tuple[int, str, str]:
-        try:
-            status = main(["compare", *map(str, words)])
-        except SystemExit as leave:  # argparse
-            status = int(leave.code or 0)
-        return status, *capsys.readouterr()
-
-    return run
+    return runner(capsys, "compare")
 
 
 @pytest.fixture

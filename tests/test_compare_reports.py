@@ -8,7 +8,6 @@ import json
 import math
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import compile_latex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -441,15 +441,7 @@ def test_latex_compiles(tmp_path: Path, three: Comparison) -> None:
         report.to_latex(constant(0.25, 0.5, systems=[EVERY, "^^M"]), label="c"),
         report.to_latex(replace(three, groups={"_%&": three}), label="d"),
     ]
-    (tmp_path / "x.tex").write_text(
-        r"\documentclass{article}\usepackage{booktabs}\pdfoutput=0\begin{document}"
-        + "".join(tables) + r"\listoftables\end{document}"
-    )  # fmt: skip
-    for _ in range(2):  # the list of tables reads what the first one wrote
-        done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "x.tex"],
-                              cwd=tmp_path, capture_output=True, timeout=60)  # fmt: skip
-        assert not [line for line in done.stdout.splitlines() if line.startswith(b"!")]
-        assert done.returncode == 0
+    compile_latex(tmp_path, tables)
 
 
 # For programs.

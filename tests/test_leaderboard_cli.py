@@ -6,19 +6,16 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import QUERIES, Cli, listed, ranking, runner
 
 import irbatch
 from irbatch.cli import main
 from irbatch.leaderboard import Leaderboard
 
-Cli = Callable[..., tuple[int, str, str]]
-
-QUERIES = [f"q{i}" for i in range(12)]
 RANKS = {"bm25": 2, "dense": 1, "slow": 4}  # of the one relevant document, in every query
 FORMATS = ("text", "markdown", "latex", "csv", "json")
 WRITTEN = ("html", "latex", "csv", "json")
@@ -31,19 +28,6 @@ SYSTEMS: list[dict[str, Any]] = [
      "latency": {"mean": 30, "p95": 45}, "price_per_hour": 3},
 ]  # fmt: skip
 MEANS = {"bm25": 0.5, "slow": 0.25, "dense": 1.0}  # of RR, by RANKS
-
-
-def ranking(rank: int, queries: list[str] = QUERIES) -> str:
-    lines = [
-        f"{query} Q0 {'good' if place == rank else f'bad{place}'} {place} {10 - place} tag\n"
-        for query in queries
-        for place in range(1, 6)
-    ]
-    return "".join(lines)
-
-
-def listed(folder: Path) -> list[str]:
-    return sorted(each.name for each in folder.iterdir())
 
 
 def write(path: Path, systems: list[dict[str, Any]]) -> Path:
@@ -86,16 +70,7 @@ def marked(printed: str) -> list[str]:
 
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
-    """Run the command in this process: exit status, standard output, standard error."""
-
-    def run(*words: object) -> tuple[int, str, str]:
-        try:
-            status = main(["leaderboard", *map(str, words)])
-        except SystemExit as leave:  # argparse
-            status = int(leave.code or 0)
-        return status, *capsys.readouterr()
-
-    return run
+    return runner(capsys, "leaderboard")
 
 
 @pytest.fixture

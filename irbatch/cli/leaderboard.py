@@ -18,7 +18,7 @@ from irbatch.measures import parse_measures
 from irbatch.numbers import DECIMAL
 from irbatch.reporting.names import shorten_all
 from irbatch.reporting.text import LONGEST, align
-from irbatch.resampling import check_level
+from irbatch.resampling import check_draws, check_level
 from irbatch.words import printable
 
 __all__ = ["add_leaderboard"]
@@ -147,10 +147,7 @@ def _check(options: argparse.Namespace) -> None:
         raise InputError(f"--{shaped[0]} has no place in --format {options.format}, which has all")
     if options.level is not None:
         check_level(options.level)
-    for name in ("draws", "seed"):
-        number = getattr(options, name)
-        if number is not None and number < 0:
-            raise InputError(f"{name}={number} must be a whole number of at least 0", value=number)
+    check_draws(options.draws or 0, options.seed or 0, least=0)
     check_written(options, [each for each in (options.systems, options.qrels) if each is not None])
 
 

@@ -11,14 +11,14 @@ from typing import Any
 
 from irbatch.efficiency.checks import check_count, check_quantity, refuse
 from irbatch.errors import shown
+from irbatch.numbers import DECIMAL
 from irbatch.words import join_words
 
 __all__ = ["BYTES", "ENERGY", "MASS", "TIME", "Node", "only", "write_amount"]
 
 Units = Mapping[str, Decimal]
 
-NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
-AMOUNT = re.compile(rf"({NUMBER})(?: (.*))?", re.DOTALL)
+AMOUNT = re.compile(rf"({DECIMAL})(?: (.*))?", re.DOTALL)
 NOTHING = re.compile(r"null( .*)?", re.DOTALL)  # what tools write for what they could not measure
 SHORT = range(-6, 17)  # exponents of ten that are written out
 
@@ -116,7 +116,7 @@ class Node:
         if self._is_nothing():
             return None
         if isinstance(self.value, str):
-            found = re.fullmatch(NUMBER, self.value.strip())
+            found = re.fullmatch(DECIMAL, self.value.strip())
             if found is None:
                 raise self.problem("which is no number")
             return self._checked(float(found[0]))
@@ -184,7 +184,7 @@ class Node:
 
     def _bare(self) -> float | None:
         """Return the number of what has no unit; None for what has one."""
-        if isinstance(self.value, str) and not re.fullmatch(NUMBER, self.value.strip()):
+        if isinstance(self.value, str) and not re.fullmatch(DECIMAL, self.value.strip()):
             return None
         return self.number()
 

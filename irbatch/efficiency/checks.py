@@ -8,7 +8,7 @@ from typing import Any
 from irbatch.errors import InputError, shown
 from irbatch.numbers import number_problem
 
-__all__ = ["check_count", "check_quantity", "check_text", "of_system", "refuse"]
+__all__ = ["check_count", "check_quantity", "check_text", "is_number", "of_system", "refuse"]
 
 
 def of_system(system: object) -> str:
@@ -21,6 +21,11 @@ def refuse(source: str, field: str, problem: str, value: object) -> InputError:
     return InputError(f"{field} {problem}", source=source, value=value)
 
 
+def is_number(value: object) -> bool:
+    """Tell whether a value is a number, which truth values are not here."""
+    return not isinstance(value, bool) and number_problem(value) is None
+
+
 def check_quantity(source: str, field: str, value: Any) -> float | None:
     """Return a measured number as a float; None where nothing was measured.
 
@@ -29,7 +34,7 @@ def check_quantity(source: str, field: str, value: Any) -> float | None:
     """
     if value is None:
         return None
-    if isinstance(value, bool) or number_problem(value) is not None:
+    if not is_number(value):
         raise refuse(source, field, f"is {shown(value)}, which is not a number", value)
     number = float(value)
     if not math.isfinite(number):

@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from irbatch.efficiency.checks import check_quantity, refuse
+from irbatch.efficiency.quantities import MEGA
 from irbatch.errors import InputError, warn
 
 __all__ = ["check_model", "count_flops", "model_size", "told_flops"]
-
-MEGA = 1e6
 
 
 def check_model(source: str, model: Any) -> None:

@@ -14,7 +14,7 @@ from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.efficiency.run_header import split_header
 from irbatch.efficiency.yaml_texts import read_texts, write_texts
 from irbatch.errors import InputError
-from irbatch.files import write_text
+from irbatch.files import written
 from irbatch.formats.streams import open_input
 
 __all__ = ["read_ir_metadata", "write_ir_metadata"]
@@ -67,9 +67,7 @@ def write_ir_metadata(
         text = write_texts(_merged(form_of(record), more or {}), SOURCE)
     except RecursionError:
         raise InputError("more= is nested too deeply", source=SOURCE) from None
-    if path is not None:
-        write_text(path, text)
-    return text
+    return written(text, path)
 
 
 def _merged(ours: Mapping[Any, Any], more: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["ALIASES", "HIGHER", "LOWER", "PERCENTILES", "QUANTITIES", "Quantity"]
+__all__ = ["ALIASES", "HIGHER", "LOWER", "MEGA", "PERCENTILES", "QUANTITIES", "Quantity"]
 
 LOWER, HIGHER = "lower", "higher"  # is better
+MEGA = 1e6  # bytes
 
 PERCENTILES = {"p50": 50, "p90": 90, "p95": 95, "p99": 99}  # of latency
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from irbatch.efficiency.checks import refuse
+from irbatch.efficiency.quantities import MEGA
 from irbatch.errors import shown
 
 __all__ = ["Usage", "Watch", "size_on_disk"]
 
-MEGA = 1e6
 KIBI = 1024
 DECIMALS = 9  # of seconds: clocks are no finer
 STATUS = Path("/proc/self/status")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,13 +14,15 @@ from irbatch.efficiency.checks import of_system, refuse
 from irbatch.efficiency.quantities import HIGHER
 from irbatch.errors import InputError, shown
 from irbatch.leaderboard.axes import check_directions
+from irbatch.leaderboard.boxes import Box
+from irbatch.leaderboard.labels import Label, place_labels
 from irbatch.reporting.numbers import show_levels
 from irbatch.reporting.scales import LARGEST, LEAST_SPAN, SMALLEST
 
 if TYPE_CHECKING:
     from irbatch.leaderboard.board import Leaderboard
 
-__all__ = ["Frontier", "find_frontier", "percent", "reach", "stairs", "to_name"]
+__all__ = ["Frontier", "find_frontier", "percent", "place_names", "reach", "stairs", "to_name"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -130,6 +132,41 @@ def to_name(found: Frontier) -> list[int]:
         return list(range(len(found.values)))
     places: list[int] = np.flatnonzero(found.strong)[:MOST_NAMED].tolist()
     return places
+
+
+def place_names(
+    found: Frontier,
+    points: Floats,
+    lengths: Sequence[int],
+    fit: Callable[[list[int], int], tuple[list[str], Sequence[tuple[float, float]]]],
+    area: Box,
+    radius: float,
+    lines: Floats,
+) -> dict[int, tuple[str, Label]]:
+    """Find places for names, which are cut where there is no room for longer ones.
+
+    Args:
+        found: what there is to draw.
+        points: float64 ``(systems, 2)``, places of the systems, y upwards.
+        lengths: characters of a name, those to be tried first.
+        fit: from places of systems and a length to names that long, and their sizes.
+        area, radius, lines: as in `irbatch.leaderboard.labels.place_labels`.
+
+    Returns:
+        Place of a system to its name, and where it stands; without those for which there is no
+        room.
+    """
+    rows = to_name(found)
+    names: list[str] = []
+    placed: list[Label | None] = [None]
+    for longest in lengths:
+        if None not in placed:
+            break
+        names, sizes = fit(rows, longest)
+        placed = place_labels(points[rows], sizes, area, radius=radius, others=points, lines=lines,
+                              first=found.strong[rows].tolist())  # fmt: skip
+    found_places = zip(rows, names, placed, strict=True)
+    return {i: (name, label) for i, name, label in found_places if label is not None}
 
 
 def percent(board: Leaderboard, found: Frontier, bounds: Floats) -> str:

@@ -10,13 +10,12 @@ import numpy.typing as npt
 
 from irbatch.comparing.intervals import find_intervals
 from irbatch.efficiency import EfficiencyRecord, Measurement
-from irbatch.efficiency.checks import of_system, refuse
+from irbatch.efficiency.checks import is_number, of_system, refuse
 from irbatch.efficiency.quantities import ALIASES, QUANTITIES
 from irbatch.errors import InputError, shown, warn
 from irbatch.leaderboard.axes import canonical_name, is_share
 from irbatch.means import Means
 from irbatch.measures import Measure, parse_measures
-from irbatch.numbers import number_problem
 from irbatch.results import Results
 from irbatch.words import did_you_mean, join_words
 
@@ -219,7 +218,7 @@ def _cell(system: str, results: Any, measure: str) -> tuple[float, float, float]
 
 
 def _number(system: str, field: str, value: Any) -> float:
-    if isinstance(value, bool) or number_problem(value) is not None or not np.isfinite(value):
+    if not is_number(value) or not np.isfinite(value):
         raise refuse(of_system(system), str(field), f"is {shown(value)}, which is no finite number",
                      value)  # fmt: skip
     return float(value)

@@ -15,11 +15,10 @@ from irbatch.leaderboard.frontier import (
     Frontier,
     find_frontier,
     percent,
+    place_names,
     reach,
     stairs,
-    to_name,
 )
-from irbatch.leaderboard.labels import Label, place_labels
 from irbatch.reporting.axes import (
     BETTER,
     INK,
@@ -167,23 +166,18 @@ def _write_names(ax: Axes, systems: Sequence[str], found: Frontier, bounds: Floa
     figure.draw_without_rendering()  # settles where the axes are
     scale = figure.dpi / 72
     points = ax.transData.transform(found.values)
-    rows = to_name(found)
     area = Box(*ax.get_window_extent().padded(-2 * scale).extents.tolist())
     lines = _lines(ax, found, bounds)
-    names: list[str] = []
-    placed: list[Label | None] = [None]
-    for longest in LENGTHS:
-        if None not in placed:
-            break
+
+    def fit(rows: list[int], longest: int) -> tuple[list[str], list[tuple[float, float]]]:
         names = fit_names((systems[i] for i in rows), longest)
-        sizes = [_measure(ax, name, scale) for name in names]
-        placed = place_labels(points[rows], sizes, area, radius=RADIUS * scale, others=points,
-                              lines=lines, first=found.strong[rows].tolist())  # fmt: skip
-    for i, name, label in zip(rows, names, placed, strict=True):
-        if label is not None:
-            _name(ax, name, found, i, (np.array(label.box) - np.tile(points[i], 2)) / scale,
-                  label.leader is not None)  # fmt: skip
-    return len(systems) - len(rows) + placed.count(None)
+        return names, [_measure(ax, name, scale) for name in names]
+
+    placed = place_names(found, points, LENGTHS, fit, area, RADIUS * scale, lines)
+    for i, (name, label) in placed.items():
+        _name(ax, name, found, i, (np.array(label.box) - np.tile(points[i], 2)) / scale,
+              label.leader is not None)  # fmt: skip
+    return len(systems) - len(placed)
 
 
 def _measure(ax: Axes, name: str, scale: float) -> tuple[float, float]:

@@ -153,15 +153,14 @@ class Rows:
                 axis.
         """
         broken: dict[str, list[str]] = {}
-        for text in constraints:
-            constraint = parse_constraint(text, self.measures)
+        parsed = [parse_constraint(text, self.measures) for text in constraints]
+        for constraint in parsed:
             values = self._known(constraint.axis.name)
             for system, value in zip(self.systems, values.tolist(), strict=True):
                 if not constraint.holds(value):
                     broken.setdefault(system, []).append(str(constraint))
         left = self._rows([i for i, system in enumerate(self.systems) if system not in broken])
-        said = [str(parse_constraint(text, self.measures)) for text in constraints]
-        left.constraints = [*self.constraints, *said]
+        left.constraints = [*self.constraints, *map(str, parsed)]
         left.left_out = {**self.left_out, **broken}
         return left
 

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.efficiency.checks import is_number
 from irbatch.errors import InputError, shown
-from irbatch.numbers import is_real, number_problem
+from irbatch.numbers import is_real
 
 __all__ = ["check_cutoff", "check_offsets", "check_weights"]
 
@@ -30,8 +31,7 @@ def check_weights(weights: Mapping[str, float], axes: Sequence[str]) -> Floats:
         if axis not in axes:
             raise InputError(f"there is no axis {shown(axis)} in {', '.join(axes)}",
                              source="weights", value=axis)  # fmt: skip
-        wrong = isinstance(weight, bool) or number_problem(weight) is not None
-        if wrong or not 0 <= weight < math.inf:
+        if not is_number(weight) or not 0 <= weight < math.inf:
             raise InputError(f"the weight of {axis} is {shown(weight)}, which is no number from 0 "
                              "on", source="weights", value=weight)  # fmt: skip
     given = np.array([float(weights.get(axis, 0.0)) for axis in axes])
@@ -61,8 +61,7 @@ def check_offsets(offsets: Mapping[str, float], axes: Sequence[str]) -> Floats:
     for axis, offset in offsets.items():
         if axis not in axes:
             raise InputError(f"{axis} has an offset and no weight", source="offsets", value=axis)
-        wrong = isinstance(offset, bool) or number_problem(offset) is not None
-        if wrong or not math.isfinite(offset):
+        if not is_number(offset) or not math.isfinite(offset):
             raise InputError(f"the offset of {axis} is {shown(offset)}, which is no finite number",
                              source="offsets", value=offset)  # fmt: skip
     return np.array([float(offsets.get(axis, 0.0)) for axis in axes])

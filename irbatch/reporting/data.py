@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.files import write_text
+from irbatch.files import written
 from irbatch.results import csv_cell
 
 __all__ = ["write_csv", "write_json"]
@@ -48,9 +48,7 @@ def write_csv(
 
 def _written(text: str, path: str | PathLike[str] | None) -> str:
     text = SURROGATE.sub(lambda each: f"\\u{ord(each[0]):04x}", text)
-    if path is not None:
-        write_text(path, text)
-    return text
+    return written(text, path)
 
 
 def _line(cells: Sequence[Any]) -> str:

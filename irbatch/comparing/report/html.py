@@ -22,7 +22,7 @@ from irbatch.comparing.report.table import (
     rows,
 )
 from irbatch.errors import InputError
-from irbatch.files import write_text
+from irbatch.files import written
 from irbatch.reporting.html import (
     minus,
     sorted_by,
@@ -84,9 +84,7 @@ def to_html(
     text = document(escape(heading), body)
     if fragment:
         text = f'<style>{STYLE}</style>\n<div class="irbatch">\n{body}\n</div>\n'
-    if path is not None:
-        write_text(path, text)
-    return text
+    return written(text, path)
 
 
 def _head(comparison: Comparison, heading: str) -> Iterator[str]:

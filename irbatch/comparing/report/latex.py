@@ -7,7 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from irbatch.comparing.report.table import BETTER, WORSE, Block, Cell, blocks, legend, rows
-from irbatch.files import write_text
+from irbatch.files import written
 from irbatch.reporting.latex import check_label, escape, write_number
 from irbatch.reporting.names import join_letters
 from irbatch.reporting.numbers import check_digits
@@ -43,9 +43,7 @@ def to_latex(
     check_digits(digits)
     check_label(label)
     text = "\n".join(_table(comparison, digits, intervals, label, unicode)) + "\n"
-    if path is not None:
-        write_text(path, text)
-    return text
+    return written(text, path)
 
 
 def _table(

@@ -14,7 +14,7 @@ from irbatch.comparing.report.table import (
     pair_rows,
     rows,
 )
-from irbatch.files import write_text
+from irbatch.files import written
 from irbatch.reporting.markdown import escape, table, write_number
 from irbatch.reporting.names import join_letters
 from irbatch.reporting.numbers import check_digits
@@ -55,9 +55,7 @@ def to_markdown(
     parts.append(escape(f"{comparison.caption()} {explained}".strip()))
     parts.append(f"<sub>{escape(comparison.signature)}</sub>")
     text = "\n\n".join(part for part in parts if part) + "\n"
-    if path is not None:
-        write_text(path, text)
-    return text
+    return written(text, path)
 
 
 def _means(comparison: Comparison, digits: int, intervals: bool) -> str:

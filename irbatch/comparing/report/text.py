@@ -15,7 +15,7 @@ from irbatch.comparing.report.table import (
     pair_rows,
     rows,
 )
-from irbatch.files import write_text
+from irbatch.files import written
 from irbatch.reporting.names import join_letters, shorten_all
 from irbatch.reporting.numbers import check_digits
 from irbatch.reporting.text import (
@@ -68,9 +68,7 @@ def to_text(
             parts.append(_pairs(block.comparison, digits, ansi))
     parts.append(printable(comparison.signature))
     text = "\n\n".join(part for part in parts if part) + "\n"
-    if path is not None:
-        write_text(path, text)
-    return text
+    return written(text, path)
 
 
 def _means(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from irbatch.files import write_text
+from irbatch.files import written
 from irbatch.leaderboard.frontier import Frontier, find_frontier, percent
 from irbatch.leaderboard.report.svg import draw_frontier
 from irbatch.leaderboard.report.table import (
@@ -101,9 +101,7 @@ def to_html(
     text = document(escape(heading), body)
     if fragment:
         text = f'<style>{STYLE}</style>\n<div class="irbatch">\n{body}\n</div>\n'
-    if path is not None:
-        write_text(path, text)
-    return text
+    return written(text, path)
 
 
 def _table(table: Table) -> str:

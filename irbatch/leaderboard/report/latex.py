@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from irbatch.files import write_text
+from irbatch.files import written
 from irbatch.leaderboard.report.table import (
     MARK,
     Cell,
@@ -70,9 +70,7 @@ def to_latex(
     table = lay_out(board, columns, frontier, intervals, digits)
     caption = f"{board.caption()} {legend(table, 'Bold')} {signature(board)}"
     text = "\n".join(_lines(table, " ".join(caption.split()), label, unicode)) + "\n"
-    if path is not None:
-        write_text(path, text)
-    return text
+    return written(text, path)
 
 
 def _lines(table: Table, caption: str, label: str, unicode: bool) -> Iterator[str]:

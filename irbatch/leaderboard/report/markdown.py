@@ -7,7 +7,7 @@ from itertools import takewhile
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from irbatch.files import write_text
+from irbatch.files import written
 from irbatch.leaderboard.report.table import (
     MARK,
     Cell,
@@ -68,9 +68,7 @@ def to_markdown(
         settings and f"<sub>{settings}</sub>",
     ]
     text = "\n\n".join(part for part in parts if part) + "\n"
-    if path is not None:
-        write_text(path, text)
-    return text
+    return written(text, path)
 
 
 def _table(laid_out: Table) -> str:

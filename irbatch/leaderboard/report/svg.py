@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from irbatch.efficiency.quantities import HIGHER
 from irbatch.leaderboard.boxes import Box
-from irbatch.leaderboard.frontier import Frontier, reach, stairs, to_name
-from irbatch.leaderboard.labels import Label, place_labels
+from irbatch.leaderboard.frontier import Frontier, place_names, reach, stairs
+from irbatch.leaderboard.labels import Label
 from irbatch.reporting.names import shorten, width
 from irbatch.reporting.numbers import show, show_quantity
 from irbatch.reporting.scales import LogScale, Scale
@@ -156,19 +156,13 @@ def _place(
     turn = np.array([1.0, -1.0])  # places of names are found with y upwards
     ends = [*np.concatenate([steps[:-1], steps[1:]], axis=1).tolist(), *(bar for bar, _ in bars)]
     area = Box(box.left + PAD, PAD - box.top, box.right - PAD, -box.bottom - PAD)
-    rows = to_name(found)
-    short: list[str] = []
-    labels: list[Label | None] = [None]
-    for longest in LENGTHS:
-        if None not in labels:
-            break
+
+    def fit(rows: list[int], longest: int) -> tuple[list[str], list[tuple[float, float]]]:
         short = [shorten(names[i], longest) for i in rows]
-        sizes = [(width(name) * COLUMN + 2 * PAD, LINE) for name in short]
-        labels = place_labels(places[rows] * turn, sizes, area, radius=RADIUS,
-                              others=places * turn, lines=np.array(ends) * np.tile(turn, 2),
-                              first=found.strong[rows].tolist())  # fmt: skip
-    found_places = zip(rows, short, labels, strict=True)
-    return {i: (name, label) for i, name, label in found_places if label is not None}
+        return short, [(width(name) * COLUMN + 2 * PAD, LINE) for name in short]
+
+    lines = np.array(ends) * np.tile(turn, 2)
+    return place_names(found, places * turn, LENGTHS, fit, area, RADIUS, lines)
 
 
 def _bar(ends: Sequence[float], strong: bool) -> str:

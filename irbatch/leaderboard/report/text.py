@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from irbatch.files import write_text
+from irbatch.files import written
 from irbatch.leaderboard.report.table import (
     MARK,
     Cell,
@@ -76,9 +76,7 @@ def to_text(
         signature(board),
     ]
     text = "\n\n".join(part for part in parts if part) + "\n"
-    if path is not None:
-        write_text(path, text)
-    return text
+    return written(text, path)
 
 
 def _tables(table: Table, ansi: bool, most: int) -> Iterator[str]:

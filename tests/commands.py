@@ -1,0 +1,55 @@
+"""Running the command line in this process, on small runs, and compiling the LaTeX it writes."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from irbatch.cli import main
+
+Cli = Callable[..., tuple[int, str, str]]
+
+QUERIES = [f"q{i}" for i in range(12)]
+
+
+def ranking(rank: int, queries: list[str] = QUERIES) -> str:
+    """Lines of a run that has the one relevant document at a rank, in every query."""
+    lines = [
+        f"{query} Q0 {'good' if place == rank else f'bad{place}'} {place} {10 - place} tag\n"
+        for query in queries
+        for place in range(1, 6)
+    ]
+    return "".join(lines)
+
+
+def listed(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir())
+
+
+def runner(capsys: pytest.CaptureFixture[str], command: str) -> Cli:
+    """Run a command in this process: exit status, standard output, standard error."""
+
+    def run(*words: object) -> tuple[int, str, str]:
+        try:
+            status = main([command, *map(str, words)])
+        except SystemExit as leave:  # argparse
+            status = int(leave.code or 0)
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def compile_latex(folder: Path, tables: Sequence[str]) -> None:
+    """Check that pdflatex takes tables without an error."""
+    (folder / "x.tex").write_text(
+        r"\documentclass{article}\usepackage{booktabs}\pdfoutput=0\begin{document}"
+        + "".join(tables) + r"\listoftables\end{document}"
+    )  # fmt: skip
+    for _ in range(2):  # the list of tables reads what the first one wrote
+        done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "x.tex"],
+                              cwd=folder, capture_output=True, timeout=60)  # fmt: skip
+        assert not [line for line in done.stdout.splitlines() if line.startswith(b"!")]
+        assert done.returncode == 0
