@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import irbatch
-from irbatch.comparing.significance import TESTS, Sample, p_values
+from irbatch.statistics.significance import TESTS, Sample, p_values
 
 LEVEL = 0.05
 EXAMPLES = Path(__file__).parent.parent / "examples" / "data"

@@ -11,8 +11,8 @@ import pytest
 
 from benchmarks.timing import machine, seconds
 from benchmarks.workloads import sparse_matrix
-from irbatch.jit import PLAIN_CELLS
 from irbatch.measures import Plan, parse_measures
+from irbatch.runtime.jit import PLAIN_CELLS
 
 SMALL = (
     "import irbatch; irbatch.evaluate("
@@ -44,7 +44,7 @@ def test_plain_python_speed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Seconds that `PLAIN_CELLS` of uncompiled work take: what a kernel spends before compiling."""
-    from irbatch.jit import Kernel
+    from irbatch.runtime.jit import Kernel
 
     monkeypatch.setenv("IRBATCH_JIT", "0")
     for each in Kernel._entries:

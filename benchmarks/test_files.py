@@ -10,11 +10,11 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 import irbatch
 from benchmarks.timing import machine, ratio
+from irbatch.data.table import Table
 from irbatch.formats.forms import RUN
 from irbatch.formats.lines import parse_table
 from irbatch.formats.reading import Reader
 from irbatch.formats.streams import numbered_lines, open_input
-from irbatch.tables.table import Table
 
 QUERIES, DEPTH = 1_000, 1_000
 MEASURES = "AP RR nDCG@{5,10,100,1000} P@{5,10,100} R@{100,1000}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.matrix import UNJUDGED, RelevanceMatrix
+from irbatch.engine.matrix import UNJUDGED, RelevanceMatrix
 
 Table = dict[str, dict[str, float]]
 Ints = npt.NDArray[np.int64]

@@ -7,11 +7,15 @@ is to measure.
 
 from typing import TYPE_CHECKING, Any
 
+from irbatch.data.qrels import Qrels
+from irbatch.data.runs import Run
+from irbatch.engine.matrix import RelevanceMatrix
+from irbatch.engine.prefix import PrefixStatistics
 from irbatch.errors import InputError, InputWarning
-from irbatch.evaluate import evaluate, evaluate_runs
+from irbatch.evaluation.means import Counts, Means
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.runs import evaluate, evaluate_runs
 from irbatch.formats import read_qrels, read_run
-from irbatch.matrix import RelevanceMatrix
-from irbatch.means import Counts, Means
 from irbatch.measures import (
     Measure,
     define_discount,
@@ -20,21 +24,17 @@ from irbatch.measures import (
     measure,
     parse_measures,
 )
-from irbatch.prefix import PrefixStatistics
-from irbatch.qrels import Qrels
-from irbatch.results import Results
-from irbatch.runs import Run
 from irbatch.version import __version__
 from irbatch.warmup import warmup
 
 if TYPE_CHECKING:
-    from irbatch.accumulate import BatchEvaluator
     from irbatch.comparing import Comparison, compare, compare_results
     from irbatch.efficiency import EfficiencyRecord
-    from irbatch.embeddings import evaluate_embeddings
-    from irbatch.evaluate_arrays import evaluate_ids, evaluate_matrix
+    from irbatch.evaluation.batches import BatchEvaluator
+    from irbatch.evaluation.embeddings import evaluate_embeddings
+    from irbatch.evaluation.evaluate_arrays import evaluate_ids, evaluate_matrix
+    from irbatch.evaluation.score_matrices import evaluate_scores, evaluate_triples
     from irbatch.leaderboard import Leaderboard
-    from irbatch.score_matrices import evaluate_scores, evaluate_triples
 
 __all__ = [
     "BatchEvaluator",
@@ -73,17 +73,17 @@ __all__ = [
 
 # Loaded when they are asked for: a tenth of the time of importing irbatch.
 LATER = {
-    "BatchEvaluator": "accumulate",
+    "BatchEvaluator": "evaluation.batches",
     "Comparison": "comparing",
     "EfficiencyRecord": "efficiency",
     "Leaderboard": "leaderboard",
     "compare": "comparing",
     "compare_results": "comparing",
-    "evaluate_embeddings": "embeddings",
-    "evaluate_ids": "evaluate_arrays",
-    "evaluate_matrix": "evaluate_arrays",
-    "evaluate_scores": "score_matrices",
-    "evaluate_triples": "score_matrices",
+    "evaluate_embeddings": "evaluation.embeddings",
+    "evaluate_ids": "evaluation.evaluate_arrays",
+    "evaluate_matrix": "evaluation.evaluate_arrays",
+    "evaluate_scores": "evaluation.score_matrices",
+    "evaluate_triples": "evaluation.score_matrices",
 }
 
 

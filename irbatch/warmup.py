@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from irbatch.evaluate import evaluate
-from irbatch.jit import Kernel
-from irbatch.qrels import Qrels
-from irbatch.runs import Run
+from irbatch.data.qrels import Qrels
+from irbatch.data.runs import Run
+from irbatch.evaluation.runs import evaluate
+from irbatch.runtime.jit import Kernel
 
 __all__ = ["warmup"]
 
@@ -25,12 +25,12 @@ def warmup() -> list[str]:
     True
     """
     from irbatch.comparing.rank_biased import rbo
-    from irbatch.evaluate_arrays import evaluate_ids, evaluate_matrix
+    from irbatch.evaluation.evaluate_arrays import evaluate_ids, evaluate_matrix
+    from irbatch.evaluation.score_matrices import evaluate_scores
     from irbatch.formats.forms import RUN
     from irbatch.formats.pieces import Piece, assemble
     from irbatch.pack.counting import SORTED_FROM
-    from irbatch.resampling import draw_ranges, flip_signs
-    from irbatch.score_matrices import evaluate_scores
+    from irbatch.statistics.resampling import draw_ranges, flip_signs
 
     with Kernel.always_compiled() as names:
         # Code types int8, int16 and int32 are those of few, many and very many grades.

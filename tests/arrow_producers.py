@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from irbatch.arrow import Column
+from irbatch.data.arrow import Column
 
 TEXTS = ["", "a", "éü", "x" * 12, "y" * 13, "🙂" * 4, "日本語", "x" * 12, "", "doc-1", "z" * 300]
 QUERIES = ["q1", "q1", "a query of some length", "q1", "", "é"] * 2

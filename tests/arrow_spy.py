@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from irbatch import InputError
-from irbatch.arrow import ArrowTable
-from irbatch.arrow.structs import Array, Get, Release, Schema, Stream, Text, stream_address
+from irbatch.data.arrow import ArrowTable
+from irbatch.data.arrow.structs import Array, Get, Release, Schema, Stream, Text, stream_address
 
 SPIES: list[Spy] = []  # their functions are called for as long as there are arrays
 

@@ -11,8 +11,8 @@ import pytest
 from arrow_producers import BOOLS, FLOATS, INTS, PRODUCERS, QUERIES, TEXTS, Producer, lists, pandas
 
 from irbatch import InputError
-from irbatch.arrow import ArrowTable
-from irbatch.texts import Texts
+from irbatch.data.arrow import ArrowTable
+from irbatch.data.texts import Texts
 
 
 @pytest.fixture(autouse=True)

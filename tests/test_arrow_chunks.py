@@ -15,9 +15,9 @@ from arrow_spy import Spy, refused
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irbatch.arrow import ArrowTable
-from irbatch.arrow.structs import Array
-from irbatch.texts import Texts
+from irbatch.data.arrow import ArrowTable
+from irbatch.data.arrow.structs import Array
+from irbatch.data.texts import Texts
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from arrow_spy import Spy, refused, three_chunks
 
-from irbatch.arrow import ArrowTable
-from irbatch.texts import Texts
+from irbatch.data.arrow import ArrowTable
+from irbatch.data.texts import Texts
 
 
 @pytest.fixture(autouse=True)

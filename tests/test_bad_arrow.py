@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from arrow_spy import Spy, refused
 
-from irbatch.arrow import ArrowTable
-from irbatch.arrow.structs import Array
+from irbatch.data.arrow import ArrowTable
+from irbatch.data.arrow.structs import Array
 
 
 @pytest.fixture(autouse=True)

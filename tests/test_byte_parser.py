@@ -20,12 +20,12 @@ from problems import Run, nasty_problems
 
 import irbatch
 from irbatch import InputError
+from irbatch.data.table import Table
 from irbatch.formats import reading, streams
 from irbatch.formats.forms import RUN
 from irbatch.formats.lines import Rows
 from irbatch.formats.pieces import Piece, assemble
-from irbatch.jit import Kernel
-from irbatch.tables.table import Table
+from irbatch.runtime.jit import Kernel
 
 MEASURES = "nDCG@10 nDCG AP RR P@5 Bpref InfAP Judged@10 NumRet RBP"
 

@@ -13,8 +13,8 @@ from refusal import refused
 import irbatch
 from irbatch.comparing import compare, compare_results
 from irbatch.comparing.comparison import NAMES
-from irbatch.comparing.corrections import CORRECTIONS, correct
-from irbatch.comparing.significance import TESTS
+from irbatch.statistics.corrections import CORRECTIONS, correct
+from irbatch.statistics.significance import TESTS
 
 stats = pytest.importorskip("scipy.stats")
 
@@ -74,7 +74,7 @@ def test_randomisation_of_few_queries_is_enumerated() -> None:
 
 @pytest.mark.parametrize("columns", [1, 40])  # looked up, and multiplied
 def test_randomisation_of_many_queries(columns: int) -> None:
-    from irbatch.resampling import extremes_to_p, flip_signs
+    from irbatch.statistics.resampling import extremes_to_p, flip_signs
 
     differences = RANDOM.normal(0.05, 0.3, (60, columns))
     counts, draws = flip_signs(differences, 4000, 3)
@@ -198,7 +198,7 @@ def test_intervals(kind: str) -> None:
 
 def test_intervals_hold_what_they_promise() -> None:
     """Of samples from a known population about one in ten misses, at level 0.1."""
-    from irbatch.comparing.intervals import find_intervals
+    from irbatch.statistics.intervals import find_intervals
 
     samples = RANDOM.gamma(2.0, 1.0, (2, 50, 400))  # a measure is a sample; its mean is 2
     for kind in ("percentile", "bca", "t"):

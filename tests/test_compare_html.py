@@ -20,9 +20,9 @@ from test_compare_reports import NASTY, constant, make, nasty
 
 from irbatch import InputError
 from irbatch.comparing import Comparison, report
-from irbatch.reporting.names import width
-from irbatch.reporting.scales import Scale
-from irbatch.words import printable
+from irbatch.errors import printable
+from irbatch.report.names import width
+from irbatch.report.scales import Scale
 
 VOID = {"meta", "link"}
 CHARACTER = 7.3  # pixels that a character of a picture takes

@@ -16,7 +16,7 @@ import pytest
 
 import irbatch
 from irbatch import InputError, RelevanceMatrix
-from irbatch.matrix import NEGATIVE, PAD, UNJUDGED
+from irbatch.engine.matrix import NEGATIVE, PAD, UNJUDGED
 
 pytest.importorskip("matplotlib")
 
@@ -28,7 +28,7 @@ from irbatch.comparing.plots import (
     plot_relevance,
     plot_scores,
 )
-from irbatch.reporting.axes import fit_names, new_axes, styles
+from irbatch.report.axes import fit_names, new_axes, styles
 
 LONG = "a-dense-retriever-with-a-long-name-checkpoint"
 

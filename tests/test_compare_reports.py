@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 
 from irbatch import InputError
 from irbatch.comparing import Comparison, report
-from irbatch.reporting.names import join_letters, letter, shorten, width
-from irbatch.reporting.numbers import show, show_change, show_interval, show_p, show_percent
-from irbatch.words import printable
+from irbatch.errors import printable
+from irbatch.report.names import join_letters, letter, shorten, width
+from irbatch.report.numbers import show, show_change, show_interval, show_p, show_percent
 
 NASTY = [
     "<script>alert(1)</script>",

@@ -17,8 +17,8 @@ from refusal import refused
 
 import irbatch
 from irbatch import Qrels, Run
+from irbatch.data.table import Table
 from irbatch.formats import reading
-from irbatch.tables.table import Table
 
 MEASURES = "nDCG@10 nDCG AP RR P@5 R@20 Bpref InfAP Judged@10 NumRet RBP SetF IPrec(recall=0.4)"
 Dict = dict[Any, dict[Any, float]]

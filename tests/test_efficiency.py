@@ -20,11 +20,12 @@ from reference_leaderboard import (
     throughput_cost_per_million,
 )
 
-from irbatch import InputError, resampling
+from irbatch import InputError
 from irbatch.efficiency import FORMULAS, QUANTITIES, EfficiencyRecord, Hardware, Latency
 from irbatch.efficiency.latency import STATISTICS
 from irbatch.efficiency.quantities import ALIASES, PERCENTILES
-from irbatch.resampling import draw_counts
+from irbatch.statistics import resampling
+from irbatch.statistics.resampling import draw_counts
 
 TIMES = st.floats(0, 1e9)
 AMOUNTS = st.none() | st.floats(0, 1e300)

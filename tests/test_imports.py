@@ -19,19 +19,17 @@ FRAMEWORKS = (
 
 # Every room and its floor; a room imports from its own floor or lower ones.
 FLOORS = {
-    "arrays": 0, "arrow": 0, "errors": 0, "exact_sums": 0, "extras": 0, "files": 0, "ids": 0,
-    "jit": 0, "numbers": 0, "progress": 0, "texts": 0, "threads": 0, "version": 0, "words": 0,
-    "judgments": 1, "listed": 1, "matrix": 1, "means": 1, "qrels": 1, "ranking": 1,
-    "resampling": 1, "runs": 1, "tables": 1,
-    "expected": 2, "judged": 2, "orders": 2, "prefix": 2,
-    "reporting": 2, "results": 2, "scan": 2,
-    "formats": 3, "measures": 3, "pack": 3, "settings": 3,
-    "averaging": 4, "embeddings": 4, "evaluate": 4, "evaluate_arrays": 4, "score_evaluator": 4,
-    "score_matrices": 4, "streaming": 4,
-    "accumulate": 5, "comparing": 5, "efficiency": 5, "leaderboard": 5,
-    "trec_eval": 5,
-    "cli": 6, "integrations": 6, "warmup": 6, "__main__": 6,
-}  # fmt: skip
+    **dict.fromkeys(("errors", "version"), 0),
+    "runtime": 1,
+    **dict.fromkeys(("engine", "statistics"), 2),
+    **dict.fromkeys(("data", "measures"), 3),
+    **dict.fromkeys(("formats", "pack"), 4),
+    "evaluation": 5,
+    **dict.fromkeys(("report", "trec_eval"), 6),
+    **dict.fromkeys(("comparing", "efficiency"), 7),
+    **dict.fromkeys(("integrations", "leaderboard"), 8),
+    **dict.fromkeys(("__main__", "cli", "warmup"), 9),
+}
 
 
 def loaded_after(code: str) -> set[str]:

@@ -25,9 +25,9 @@ import pytest
 from problems import nasty_problems
 
 import irbatch
-from irbatch.jit import Kernel
 from irbatch.pack.labels import pack_labels
 from irbatch.pack.rows import LabelRows
+from irbatch.runtime.jit import Kernel
 
 MEASURES = irbatch.parse_measures(
     "P R Rcap F F(beta=2) Success RR AP AP(rel=2) AP(norm=min) AP(norm=found) Rprec CG DCG IDCG "
@@ -181,7 +181,7 @@ def test_compiling_midway_does_not_show(
     for each in Kernel._entries:
         monkeypatch.setattr(each, "_plain_cells", 0)
     for limit in ("PLAIN_CELLS", "PLAIN_CELLS_WITH_NUMBA"):
-        monkeypatch.setattr(f"irbatch.jit.{limit}", 100_000)
+        monkeypatch.setattr(f"irbatch.runtime.jit.{limit}", 100_000)
     for _ in range(3):
         assert some_values() == before
     midway = [each for each in Kernel._entries if each._compiled and each._plain_cells]

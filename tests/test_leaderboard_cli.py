@@ -454,7 +454,7 @@ def test_a_failing_write_leaves_the_old_file(
 
     path = out / f"report.{'svg' if form == 'plot' else form}"
     path.write_text("old content")
-    monkeypatch.setattr("irbatch.files.os.fsync", full)
+    monkeypatch.setattr("irbatch.runtime.files.os.fsync", full)
     status, _, said = cli(systems, "--x", "latency", f"--{form}", path)
     assert status == 1
     assert said.startswith("irbatch: error: No space left on device")

@@ -17,10 +17,10 @@ from test_compare_reports import NASTY
 
 from irbatch import InputError
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
+from irbatch.errors import printable
 from irbatch.leaderboard import Leaderboard
 from irbatch.leaderboard.report.html import to_html
-from irbatch.reporting.names import width
-from irbatch.words import printable
+from irbatch.report.names import width
 
 AXES = ("RR@10", "latency")
 

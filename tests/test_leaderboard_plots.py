@@ -18,7 +18,7 @@ from irbatch.leaderboard import Leaderboard
 from irbatch.leaderboard.boxes import Box, cover, cross, overlap
 from irbatch.leaderboard.frontier import find_frontier, reach, stairs
 from irbatch.leaderboard.labels import Label, place_labels
-from irbatch.reporting.scales import LogScale
+from irbatch.report.scales import LogScale
 
 Floats = npt.NDArray[np.float64]
 

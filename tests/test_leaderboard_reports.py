@@ -22,12 +22,11 @@ from refusal import refused
 from test_compare_reports import EVERY, NASTY, PLAIN, TextOf, no_constant
 
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
-from irbatch.errors import InputError
+from irbatch.errors import InputError, printable
 from irbatch.leaderboard import Leaderboard, report
 from irbatch.leaderboard.report.table import Head, lay_out, legend, signature
-from irbatch.reporting.names import width
-from irbatch.reporting.numbers import show_quantity
-from irbatch.words import printable
+from irbatch.report.names import width
+from irbatch.report.numbers import show_quantity
 
 PEOPLES: dict[str, Callable[..., str]] = {
     name: getattr(report, f"to_{name}") for name in ("text", "markdown", "latex")

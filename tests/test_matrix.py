@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import irbatch
-from irbatch.matrix import (
+from irbatch.engine.matrix import (
     BLOCK_BYTES,
     NEGATIVE,
     PAD,

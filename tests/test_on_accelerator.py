@@ -14,9 +14,9 @@ import pytest
 from refusal import refused
 
 import irbatch
-import irbatch.embeddings
-import irbatch.score_evaluator
-from irbatch.arrays import is_tensor, to_numpy
+import irbatch.evaluation.embeddings
+import irbatch.evaluation.score_evaluator
+from irbatch.runtime.arrays import is_tensor, to_numpy
 
 torch = pytest.importorskip("torch")
 
@@ -91,8 +91,8 @@ def test_only_small_arrays_travel(travelled: list[int]) -> None:
 @pytest.mark.parametrize("similarity", ["dot", "cosine"])
 def test_embeddings(travelled: list[int], monkeypatch: pytest.MonkeyPatch, similarity: str) -> None:
     queries, documents = RANDOM.integers(-4, 5, (12, 3)), RANDOM.integers(-4, 5, (200, 3))
-    monkeypatch.setattr(irbatch.embeddings, "BLOCK_BYTES", 5 * 200 * 4)
-    monkeypatch.setattr(irbatch.embeddings, "DOCUMENTS", 64)
+    monkeypatch.setattr(irbatch.evaluation.embeddings, "BLOCK_BYTES", 5 * 200 * 4)
+    monkeypatch.setattr(irbatch.evaluation.embeddings, "DOCUMENTS", 64)
     options: Any = {"measures": MEASURES, "similarity": similarity}
     there = irbatch.evaluate_embeddings(
         torch.tensor(queries, dtype=torch.float32), torch.tensor(documents).float(), LABELS,

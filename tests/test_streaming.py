@@ -11,7 +11,8 @@ import pytest
 from problems import Run, nasty_problems
 
 import irbatch
-from irbatch import InputError, streaming
+from irbatch import InputError
+from irbatch.evaluation import streaming
 from irbatch.formats import reading, streams
 from irbatch.formats.streams import open_input
 

@@ -21,8 +21,8 @@ from refusal import refused
 
 import irbatch
 from irbatch import Qrels, Run
-from irbatch.jit import Kernel
-from irbatch.tables.table import Table
+from irbatch.data.table import Table
+from irbatch.runtime.jit import Kernel
 
 Columns = dict[str, list[Any]]
 Dict = dict[Any, dict[Any, Any]]
@@ -151,7 +151,7 @@ RECORDS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 @pytest.mark.parametrize("kind", RECORDS)
 @pytest.mark.parametrize("ints", [False, True], ids=["text", "ints"])
 def test_records_have_the_same_bits(kind: str, ints: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("irbatch.tables.records.PIECE", 100)
+    monkeypatch.setattr("irbatch.data.records.PIECE", 100)
     qrels, run = problem(ints=ints)
     judged = as_records(as_columns(qrels, *OURS[0]), RECORDS[kind][0])
     ranked = as_records(as_columns(run, *OURS[1]), RECORDS[kind][1])

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.report import Table, absence, duration
 from benchmarks.settings import Settings
 from benchmarks.turns import in_turn, times_as_long
-from irbatch.resampling import flip_signs
+from irbatch.statistics.resampling import flip_signs
 
 __all__ = ["tables"]
 

@@ -13,12 +13,12 @@ from benchmarks.report import Agreement, Table, duration
 from benchmarks.settings import Settings
 from benchmarks.turns import in_turn, times_as_long
 from benchmarks.workloads import sparse_matrix
-from irbatch.matrix import RelevanceMatrix
+from irbatch.engine.matrix import RelevanceMatrix
+from irbatch.engine.prefix import FULL_DEPTH, ScanRequest
+from irbatch.engine.scan import scan
 from irbatch.measures import Plan, parse_measures
 from irbatch.measures.gains import make_weighting
 from irbatch.pack import pack_run
-from irbatch.prefix import FULL_DEPTH, ScanRequest
-from irbatch.scan import scan
 
 __all__ = ["tables"]
 

@@ -17,7 +17,7 @@ from benchmarks.sections.scores import FLOAT32, check_known, compare, values_of_
 from benchmarks.settings import Settings
 from benchmarks.turns import Timed, in_turn
 from benchmarks.workloads import ScoreProblem, in_batch_problem, score_problem
-from irbatch.jit import Kernel
+from irbatch.runtime.jit import Kernel
 
 __all__ = ["tables"]
 

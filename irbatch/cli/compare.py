@@ -10,15 +10,14 @@ from typing import Any
 from irbatch.cli.evaluate import DEFAULT_MEASURES
 from irbatch.cli.writing import add_written, check_written, save_plot
 from irbatch.comparing import Comparison, compare
-from irbatch.comparing.corrections import CORRECTIONS
 from irbatch.comparing.gate import find_failures, parse_condition
-from irbatch.comparing.intervals import INTERVALS
-from irbatch.comparing.significance import TESTS
-from irbatch.errors import InputError
-from irbatch.files import write_text
+from irbatch.errors import InputError, many, printable
+from irbatch.evaluation.settings import OPTIONS, TIES
 from irbatch.measures import parse_measures
-from irbatch.settings import OPTIONS, TIES
-from irbatch.words import many, printable
+from irbatch.runtime.files import write_text
+from irbatch.statistics.corrections import CORRECTIONS
+from irbatch.statistics.intervals import INTERVALS
+from irbatch.statistics.significance import TESTS
 
 __all__ = ["GATE_FAILED", "add_compare"]
 

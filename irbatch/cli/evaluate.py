@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from irbatch.cli.output import print_csv, print_json, print_markdown, print_table, print_tsv
 from irbatch.cli.progress import progress_of
 from irbatch.errors import InputError
-from irbatch.evaluate import evaluate, name_runs
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.runs import evaluate, name_runs
 from irbatch.formats import read_qrels
 from irbatch.measures import parse_measures
-from irbatch.results import Results
 
 __all__ = ["FORMATS", "run_eval"]
 

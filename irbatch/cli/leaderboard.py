@@ -10,16 +10,15 @@ from typing import Any
 from irbatch.cli.evaluate import DEFAULT_MEASURES
 from irbatch.cli.writing import WRITTEN, add_written, check_written, save_plot
 from irbatch.efficiency.quantities import HIGHER, LOWER
-from irbatch.errors import InputError, shown
-from irbatch.files import write_text
+from irbatch.errors import InputError, printable, shown
 from irbatch.leaderboard import Leaderboard, Scores
 from irbatch.leaderboard.scores import SCALES
 from irbatch.measures import parse_measures
-from irbatch.numbers import DECIMAL
-from irbatch.reporting.names import shorten_all
-from irbatch.reporting.text import LONGEST, align
-from irbatch.resampling import check_draws, check_level
-from irbatch.words import printable
+from irbatch.report.names import shorten_all
+from irbatch.report.text import LONGEST, align
+from irbatch.runtime.files import write_text
+from irbatch.runtime.numbers import DECIMAL
+from irbatch.statistics.resampling import check_draws, check_level
 
 __all__ = ["add_leaderboard"]
 

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from typing import Any
 
 from irbatch.cli.text import printable
-from irbatch.results import Results, csv_cell
+from irbatch.evaluation.results import Results, csv_cell
 
 __all__ = ["print_csv", "print_json", "print_markdown", "print_table", "print_tsv"]
 

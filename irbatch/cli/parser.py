@@ -10,9 +10,9 @@ from irbatch.cli.compare import add_compare
 from irbatch.cli.evaluate import DEFAULT_MEASURES, FORMATS, run_eval
 from irbatch.cli.leaderboard import add_leaderboard
 from irbatch.cli.trec_eval import add_trec_eval
+from irbatch.evaluation.settings import OPTIONS, TIES
 from irbatch.formats import ORDERS
 from irbatch.measures import VERSIONS, styles
-from irbatch.settings import OPTIONS, TIES
 
 __all__ = ["make_parser"]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from irbatch.progress import make_bar
-from irbatch.settings import Progress
+from irbatch.evaluation.settings import Progress
+from irbatch.runtime.progress import make_bar
 
 __all__ = ["progress_of"]
 

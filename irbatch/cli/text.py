@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from irbatch.words import printable
+from irbatch.errors import printable
 
 __all__ = ["printable", "say"]
 

@@ -12,12 +12,12 @@ from collections.abc import Iterable
 import numpy as np
 
 from irbatch.cli.text import say
+from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, InputWarning
 from irbatch.formats import open_run, read_qrels
 from irbatch.formats.streams import numbered_lines
 from irbatch.measures import NICKNAMES, VERSIONS
-from irbatch.numbers import DECIMAL
-from irbatch.qrels import Qrels
+from irbatch.runtime.numbers import DECIMAL
 from irbatch.trec_eval import MissingQueryError, TrecEval, ZScores
 from irbatch.version import __version__
 

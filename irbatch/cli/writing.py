@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from irbatch.errors import InputError
-from irbatch.extras import imported
-from irbatch.files import replacing
+from irbatch.runtime.extras import imported
+from irbatch.runtime.files import replacing
 
 __all__ = ["WRITTEN", "add_written", "check_written", "save_plot"]
 

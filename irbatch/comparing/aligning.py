@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.errors import InputError, warn
-from irbatch.means import Column
-from irbatch.results import MISSING, Results
+from irbatch.evaluation.means import Column
+from irbatch.evaluation.results import MISSING, Results
 
 __all__ = ["Aligned", "align", "as_named"]
 

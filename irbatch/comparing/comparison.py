@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.comparing.differences import paired_differences
-from irbatch.comparing.intervals import as_linear
 from irbatch.comparing.lookups import find_measure, find_system
-from irbatch.comparing.power import POWER, detectable_difference, equivalence_p, queries_needed
 from irbatch.errors import InputError
+from irbatch.statistics.differences import paired_differences
+from irbatch.statistics.intervals import as_linear
+from irbatch.statistics.power import POWER, detectable_difference, equivalence_p, queries_needed
 
 __all__ = ["Comparison", "Difference"]
 

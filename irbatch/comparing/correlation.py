@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from irbatch.comparing.rank_biased import Overlap, Overlaps, overlap, rbo
 from irbatch.errors import InputError
-from irbatch.numbers import NUMBER_ERRORS, as_floats, number_problem
+from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem
 
 if TYPE_CHECKING:
     from irbatch.comparing.comparison import Comparison

@@ -10,7 +10,8 @@ import numpy as np
 from irbatch.comparing.lookups import find_system, query_differences
 from irbatch.comparing.rankings import order_documents
 from irbatch.errors import InputError, shown
-from irbatch.evaluate import (
+from irbatch.evaluation.results import MISSING, Results
+from irbatch.evaluation.runs import (
     Cutoffs,
     Judgments,
     Rankings,
@@ -21,7 +22,6 @@ from irbatch.evaluate import (
     name_runs,
 )
 from irbatch.measures import Measure, measure, parse_measures
-from irbatch.results import MISSING, Results
 
 if TYPE_CHECKING:
     from irbatch.comparing.comparison import Comparison

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.engine.matrix import NEGATIVE, PAD, UNJUDGED, RelevanceMatrix
 from irbatch.errors import InputError
-from irbatch.evaluate import Judgments, Rankings, as_qrels, as_run
-from irbatch.extras import imported
-from irbatch.matrix import NEGATIVE, PAD, UNJUDGED, RelevanceMatrix
+from irbatch.evaluation.runs import Judgments, Rankings, as_qrels, as_run
 from irbatch.measures import check_cutoff
 from irbatch.pack import pack_run
-from irbatch.reporting.axes import Axes, add_legend, check_axes, fit_names, new_axes, tidy
+from irbatch.report.axes import Axes, add_legend, check_axes, fit_names, new_axes, tidy
+from irbatch.runtime.extras import imported
 
 __all__ = ["plot_relevance"]
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.comparing.intervals import find_intervals
 from irbatch.errors import InputError, shown
+from irbatch.evaluation.results import Results
 from irbatch.measures import Measure, check_cutoff, measure
-from irbatch.reporting.axes import (
+from irbatch.report.axes import (
     INK,
     MUTED,
     Axes,
@@ -22,7 +22,7 @@ from irbatch.reporting.axes import (
     styles,
     tidy,
 )
-from irbatch.results import Results
+from irbatch.statistics.intervals import find_intervals
 
 __all__ = ["plot_cutoffs", "plot_precision_recall"]
 

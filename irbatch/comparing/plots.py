@@ -14,8 +14,8 @@ import numpy.typing as npt
 from irbatch.comparing.lookups import find_measure, query_differences
 from irbatch.comparing.plot_relevance import plot_relevance
 from irbatch.comparing.plot_results import plot_cutoffs, plot_precision_recall
-from irbatch.errors import InputError, shown
-from irbatch.reporting.axes import (
+from irbatch.errors import InputError, many, shown
+from irbatch.report.axes import (
     BETTER,
     INK,
     MUTED,
@@ -26,7 +26,6 @@ from irbatch.reporting.axes import (
     new_axes,
     tidy,
 )
-from irbatch.words import many
 
 if TYPE_CHECKING:
     from irbatch.comparing.comparison import Comparison

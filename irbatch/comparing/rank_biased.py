@@ -19,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.comparing.rankings import order_documents
+from irbatch.data.ids import kinds_of, same_kind
 from irbatch.errors import InputError, shown
-from irbatch.evaluate import Rankings, as_run
-from irbatch.ids import kinds_of, same_kind
-from irbatch.jit import kernel
-from irbatch.texts import ends_of
+from irbatch.evaluation.runs import Rankings, as_run
+from irbatch.runtime.jit import kernel
+from irbatch.runtime.ragged import ends_of
 
 __all__ = ["Overlap", "Overlaps", "overlap", "rbo"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.errors import InputError
-from irbatch.numbers import NUMBER_ERRORS, as_floats, number_problem
+from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem
 
 __all__ = ["order_documents"]
 

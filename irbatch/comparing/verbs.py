@@ -12,14 +12,14 @@ import numpy.typing as npt
 
 from irbatch.comparing.aligning import Aligned, align
 from irbatch.comparing.comparison import Comparison, named_settings
-from irbatch.comparing.corrections import CORRECTIONS, correct
-from irbatch.comparing.intervals import INTERVALS, find_intervals
-from irbatch.comparing.significance import FAMILY_WISE, TESTS, Sample, p_values
 from irbatch.errors import InputError, warn
-from irbatch.evaluate import Cutoffs, Judgments, Rankings, Wishes, evaluate_runs
-from irbatch.resampling import check_draws, check_level
-from irbatch.results import Results
-from irbatch.settings import check_choice
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.runs import Cutoffs, Judgments, Rankings, Wishes, evaluate_runs
+from irbatch.evaluation.settings import check_choice
+from irbatch.statistics.corrections import CORRECTIONS, correct
+from irbatch.statistics.intervals import INTERVALS, find_intervals
+from irbatch.statistics.resampling import check_draws, check_level
+from irbatch.statistics.significance import FAMILY_WISE, TESTS, Sample, p_values
 
 __all__ = ["compare", "compare_results"]
 

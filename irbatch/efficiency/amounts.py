@@ -10,9 +10,8 @@ from decimal import Decimal
 from typing import Any
 
 from irbatch.efficiency.checks import check_count, check_quantity, refuse
-from irbatch.errors import shown
-from irbatch.numbers import DECIMAL
-from irbatch.words import join_words
+from irbatch.errors import join_words, shown
+from irbatch.runtime.numbers import DECIMAL
 
 __all__ = ["BYTES", "ENERGY", "MASS", "TIME", "Node", "only", "write_amount"]
 

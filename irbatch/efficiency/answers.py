@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from irbatch.arrays import is_on_accelerator, is_tensor, to_numpy
-from irbatch.errors import InputError, shown, warn
-from irbatch.ids import id_kind, same_kind
-from irbatch.numbers import number_problem
-from irbatch.words import many
+from irbatch.data.ids import id_kind, same_kind
+from irbatch.errors import InputError, many, shown, warn
+from irbatch.runtime.arrays import is_on_accelerator, is_tensor, to_numpy
+from irbatch.runtime.numbers import number_problem
 
 __all__ = ["answers_of_batch", "compare_answers", "read_answer", "read_answers", "read_queries"]
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from irbatch.errors import InputError, shown
-from irbatch.numbers import number_problem
+from irbatch.runtime.numbers import number_problem
 
 __all__ = ["check_count", "check_quantity", "check_text", "is_number", "of_system", "refuse"]
 

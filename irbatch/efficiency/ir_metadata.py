@@ -14,8 +14,8 @@ from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.efficiency.run_header import split_header
 from irbatch.efficiency.yaml_texts import read_texts, write_texts
 from irbatch.errors import InputError
-from irbatch.files import written
 from irbatch.formats.streams import open_input
+from irbatch.runtime.files import written
 
 __all__ = ["read_ir_metadata", "write_ir_metadata"]
 

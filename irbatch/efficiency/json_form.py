@@ -14,8 +14,7 @@ from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.latency import Latency
 from irbatch.efficiency.quantities import ALIASES, QUANTITIES
 from irbatch.efficiency.record import FORMULAS, EfficiencyRecord
-from irbatch.errors import InputError, shown
-from irbatch.words import did_you_mean
+from irbatch.errors import InputError, did_you_mean, shown
 
 __all__ = ["is_text", "read_object", "record_from_dict", "record_to_dict"]
 

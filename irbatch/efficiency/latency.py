@@ -13,8 +13,8 @@ import numpy.typing as npt
 from irbatch.efficiency.checks import check_count, check_quantity, refuse
 from irbatch.efficiency.quantities import PERCENTILES
 from irbatch.errors import InputError, shown
-from irbatch.numbers import exact_mean
-from irbatch.resampling import check_draws, check_level, draw_counts
+from irbatch.runtime.numbers import exact_mean
+from irbatch.statistics.resampling import check_draws, check_level, draw_counts
 
 __all__ = ["STATISTICS", "Latency"]
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.data.runs import Run
 from irbatch.efficiency.answers import compare_answers, read_answers, read_queries
 from irbatch.efficiency.checks import check_count, of_system, refuse
 from irbatch.efficiency.flops import check_model, model_size, told_flops
@@ -20,12 +21,10 @@ from irbatch.efficiency.latency import Latency
 from irbatch.efficiency.readings import size_on_disk
 from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.efficiency.timing import Calls, time_calls, time_throughput, torch_flops
-from irbatch.errors import shown
-from irbatch.progress import steps_on_bar
-from irbatch.reporting.numbers import show_quantity
-from irbatch.resampling import check_level
-from irbatch.runs import Run
-from irbatch.words import many
+from irbatch.errors import many, shown
+from irbatch.report.numbers import show_quantity
+from irbatch.runtime.progress import steps_on_bar
+from irbatch.statistics.resampling import check_level
 
 __all__ = ["Measurement", "measure"]
 

@@ -16,8 +16,7 @@ from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.latency import Latency
 from irbatch.efficiency.quantities import ALIASES, QUANTITIES
 from irbatch.efficiency.record_forms import RecordForms
-from irbatch.errors import InputError, shown
-from irbatch.words import did_you_mean
+from irbatch.errors import InputError, did_you_mean, shown
 
 __all__ = ["FORMULAS", "EfficiencyRecord"]
 

@@ -38,7 +38,7 @@ class RecordForms:
         Args:
             path: where to write it; an existing file is replaced whole or not at all.
         """
-        from irbatch.reporting.data import write_json
+        from irbatch.report.data import write_json
 
         return write_json(self.to_dict(), path)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from irbatch.errors import InputError, shown
-from irbatch.files import replacing
 from irbatch.formats.streams import Input, open_input
+from irbatch.runtime.files import replacing
 
 if TYPE_CHECKING:
     from irbatch.efficiency.measuring import Measurement

@@ -18,9 +18,8 @@ from irbatch.efficiency.answers import answers_of_batch, read_answers
 from irbatch.efficiency.flops import count_flops
 from irbatch.efficiency.readings import Watch
 from irbatch.efficiency.record import EfficiencyRecord
-from irbatch.errors import shown
-from irbatch.progress import Step
-from irbatch.words import many
+from irbatch.errors import many, shown
+from irbatch.runtime.progress import Step
 
 __all__ = ["Calls", "time_calls", "time_throughput", "torch_flops"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from irbatch.errors import InputError, shown
-from irbatch.extras import imported
+from irbatch.runtime.extras import imported
 
 __all__ = ["read_texts", "write_texts"]
 

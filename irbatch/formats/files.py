@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING
 
+from irbatch.data.qrels import Qrels
+from irbatch.data.runs import Run
 from irbatch.errors import InputError
-from irbatch.qrels import Qrels
-from irbatch.runs import Run
 
 if TYPE_CHECKING:
     from irbatch.formats.reading import Progress, Reader

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from irbatch.data.names import find_columns
 from irbatch.errors import InputError
-from irbatch.numbers import LARGEST_WHOLE
-from irbatch.tables.names import find_columns
+from irbatch.runtime.numbers import LARGEST_WHOLE
 
 __all__ = ["MARCO_RUN", "QRELS", "RUN", "Form", "recognise"]
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from irbatch.formats.forms import Form
 from irbatch.formats.streams import LONGEST_LINE
-from irbatch.jit import as_input, kernel
+from irbatch.runtime.jit import as_input, kernel
 
 __all__ = ["Parsed"]
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from irbatch.errors import LISTED_PROBLEMS, InputError, raise_problems, shown
 from irbatch.formats.forms import QRELS, RUN, Form
 from irbatch.formats.streams import LONGEST_LINE
-from irbatch.numbers import DECIMAL
+from irbatch.runtime.numbers import DECIMAL
 
 __all__ = ["Rows", "parse_table", "raise_by_line", "read_number", "repeated"]
 

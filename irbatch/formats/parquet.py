@@ -6,9 +6,9 @@ import io
 import os
 from typing import Any
 
+from irbatch.data.names import find_columns
 from irbatch.errors import InputError
-from irbatch.extras import imported
-from irbatch.tables.names import find_columns
+from irbatch.runtime.extras import imported
 
 __all__ = ["read_parquet"]
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.data.table import Table
+from irbatch.data.texts import Texts
 from irbatch.errors import InputError
 from irbatch.formats.forms import Form
 from irbatch.formats.kernels import (
@@ -25,8 +27,7 @@ from irbatch.formats.kernels import (
     Parsed,
 )
 from irbatch.formats.lines import Rows, read_number
-from irbatch.tables.table import Table
-from irbatch.texts import Texts, ends_of, row_numbers
+from irbatch.runtime.ragged import ends_of, row_numbers
 
 __all__ = ["Piece", "assemble"]
 

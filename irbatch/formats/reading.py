@@ -11,14 +11,14 @@ import io
 import sys
 from collections.abc import Callable, Iterable, Iterator
 
+from irbatch.data.table import Table
 from irbatch.errors import LISTED_PROBLEMS, InputError
 from irbatch.formats.forms import recognise
 from irbatch.formats.lines import Lookup, Rows, raise_by_line, repeated
 from irbatch.formats.pieces import Piece, assemble
 from irbatch.formats.signs import Signs
 from irbatch.formats.streams import Input
-from irbatch.tables.table import Table
-from irbatch.threads import map_items
+from irbatch.runtime.threads import map_items
 
 __all__ = ["Progress", "Reader"]
 

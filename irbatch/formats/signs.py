@@ -8,7 +8,7 @@ import numpy.typing as npt
 from irbatch.errors import warn
 from irbatch.formats.lines import Rows
 from irbatch.formats.pieces import Piece
-from irbatch.texts import row_numbers
+from irbatch.runtime.ragged import row_numbers
 
 __all__ = ["Signs"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from irbatch.errors import InputError
-from irbatch.extras import imported
+from irbatch.runtime.extras import imported
 
 __all__ = ["LONGEST_LINE", "Input", "numbered_lines", "open_input"]
 

@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from irbatch.data.qrels import Qrels
+from irbatch.data.runs import Run
 from irbatch.errors import InputError, shown
-from irbatch.evaluate import evaluate as evaluate_run
+from irbatch.evaluation.runs import evaluate as evaluate_run
 from irbatch.integrations.pytrec_eval import drop_empty
 from irbatch.measures import check_cutoff, measure
-from irbatch.qrels import Qrels
-from irbatch.runs import Run
 
 __all__ = ["CUSTOM", "evaluate", "evaluate_custom"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.errors import InputError, shown
-from irbatch.extras import imported
+from irbatch.runtime.extras import imported
 
 __all__ = ["ExactMetric", "as_whole", "torch", "torchmetrics"]
 

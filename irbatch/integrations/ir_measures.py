@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.averaging import compute_values
+from irbatch.data.qrels import Qrels
+from irbatch.data.runs import Run
+from irbatch.evaluation.averaging import compute_values
+from irbatch.evaluation.settings import Settings
 from irbatch.measures import Measure, Plan, measure
 from irbatch.pack import pack_run
-from irbatch.qrels import Qrels
-from irbatch.runs import Run
-from irbatch.settings import Settings
 
 try:
     import ir_measures as irm

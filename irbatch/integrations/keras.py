@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
-from irbatch.accumulate import BatchEvaluator
 from irbatch.errors import InputError, shown
-from irbatch.extras import imported
-from irbatch.results import Results
+from irbatch.evaluation.batches import BatchEvaluator
+from irbatch.evaluation.results import Results
+from irbatch.runtime.extras import imported
 
 __all__ = ["EvaluateRanking"]
 

@@ -23,16 +23,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.averaging import compute_values
+from irbatch.data.qrels import Qrels
+from irbatch.data.runs import Run
 from irbatch.errors import InputError, shown
+from irbatch.evaluation.averaging import compute_values
+from irbatch.evaluation.settings import Settings
 from irbatch.formats.forms import QRELS, RUN
 from irbatch.formats.lines import parse_table
 from irbatch.measures import NICKNAMES, TREC_MEASURES, Plan, TrecValue
-from irbatch.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats
 from irbatch.pack import pack_run
-from irbatch.qrels import Qrels
-from irbatch.runs import Run
-from irbatch.settings import Settings
+from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats
 from irbatch.trec_eval import settle
 
 __all__ = [

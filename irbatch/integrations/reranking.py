@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from irbatch.accumulate import BatchEvaluator
 from irbatch.errors import InputError
-from irbatch.extras import imported
+from irbatch.evaluation.batches import BatchEvaluator
+from irbatch.evaluation.score_matrices import evaluate_scores
 from irbatch.measures import measure
-from irbatch.score_matrices import evaluate_scores
+from irbatch.runtime.extras import imported
 
 __all__ = ["CrossEncoderRerankingEvaluator", "RerankingEvaluator"]
 

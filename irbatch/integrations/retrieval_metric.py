@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.accumulate import BatchEvaluator
 from irbatch.errors import InputError, shown
+from irbatch.evaluation.batches import BatchEvaluator
 from irbatch.integrations.columns import pad_queries
 from irbatch.integrations.exact_metric import ExactMetric, as_whole, torch
 

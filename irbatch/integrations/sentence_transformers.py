@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.accumulate import BatchEvaluator
 from irbatch.errors import InputError
-from irbatch.extras import imported
+from irbatch.evaluation.batches import BatchEvaluator
 from irbatch.integrations.reranking import CrossEncoderRerankingEvaluator, RerankingEvaluator
 from irbatch.measures import measure, parse_measures
+from irbatch.runtime.extras import imported
 
 __all__ = [
     "CrossEncoderRerankingEvaluator",

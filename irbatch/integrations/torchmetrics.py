@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.accumulate import BatchEvaluator
 from irbatch.errors import InputError, shown
+from irbatch.evaluation.batches import BatchEvaluator
+from irbatch.evaluation.score_evaluator import list_query_ids
 from irbatch.integrations.exact_metric import ExactMetric, torch, torchmetrics
 from irbatch.integrations.retrieval_metric import RetrievalMetric
 from irbatch.measures import parse_measures
-from irbatch.score_evaluator import list_query_ids
 
 __all__ = ["RankingMetric", "RetrievalMetric", "make_collection"]
 

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.accumulate import BatchEvaluator
 from irbatch.errors import InputError, shown
+from irbatch.evaluation.batches import BatchEvaluator
+from irbatch.evaluation.results import Results
 from irbatch.integrations.columns import pad_queries
-from irbatch.results import Results
 
 __all__ = ["ComputeMetrics"]
 

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from irbatch.efficiency import Quantity
 from irbatch.efficiency.quantities import ALIASES, HIGHER, LOWER, QUANTITIES
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.measures import measure
-from irbatch.words import did_you_mean
 
 __all__ = ["canonical_name", "check_directions", "find_axis", "is_share", "list_axes"]
 

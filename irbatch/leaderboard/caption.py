@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from irbatch.efficiency import Hardware
-from irbatch.words import join_words, many
+from irbatch.errors import join_words, many
 
 if TYPE_CHECKING:
     from irbatch.leaderboard.rows import Rows

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from irbatch.efficiency import Quantity
 from irbatch.errors import InputError, shown
 from irbatch.leaderboard.axes import find_axis
-from irbatch.numbers import DECIMAL
+from irbatch.runtime.numbers import DECIMAL
 
 __all__ = ["Constraint", "parse_constraint"]
 

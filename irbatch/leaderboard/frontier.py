@@ -16,8 +16,8 @@ from irbatch.errors import InputError, shown
 from irbatch.leaderboard.axes import check_directions
 from irbatch.leaderboard.boxes import Box
 from irbatch.leaderboard.labels import Label, place_labels
-from irbatch.reporting.numbers import show_levels
-from irbatch.reporting.scales import LARGEST, LEAST_SPAN, SMALLEST
+from irbatch.report.numbers import show_levels
+from irbatch.report.scales import LARGEST, LEAST_SPAN, SMALLEST
 
 if TYPE_CHECKING:
     from irbatch.leaderboard.board import Leaderboard

@@ -8,16 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.comparing.intervals import find_intervals
 from irbatch.efficiency import EfficiencyRecord, Measurement
 from irbatch.efficiency.checks import is_number, of_system, refuse
 from irbatch.efficiency.quantities import ALIASES, QUANTITIES
-from irbatch.errors import InputError, shown, warn
+from irbatch.errors import InputError, did_you_mean, join_words, shown, warn
+from irbatch.evaluation.means import Means
+from irbatch.evaluation.results import Results
 from irbatch.leaderboard.axes import canonical_name, is_share
-from irbatch.means import Means
 from irbatch.measures import Measure, parse_measures
-from irbatch.results import Results
-from irbatch.words import did_you_mean, join_words
+from irbatch.statistics.intervals import find_intervals
 
 __all__ = ["Accuracy", "Records", "join_accuracy", "name_records"]
 

@@ -13,13 +13,12 @@ import numpy as np
 from irbatch.efficiency import EfficiencyRecord
 from irbatch.efficiency.checks import check_count, check_text, of_system, refuse
 from irbatch.efficiency.json_form import is_text, read_object
-from irbatch.errors import InputError, shown
-from irbatch.evaluate import Judgments, as_qrels, evaluate_runs
+from irbatch.errors import InputError, did_you_mean, shown
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.runs import Judgments, as_qrels, evaluate_runs
 from irbatch.leaderboard.axes import check_directions
 from irbatch.leaderboard.board import Leaderboard
-from irbatch.results import Results
 from irbatch.version import __version__
-from irbatch.words import did_you_mean
 
 __all__ = ["board_to_dict", "read_leaderboard"]
 

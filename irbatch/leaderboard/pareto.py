@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.reporting.names import shorten
-from irbatch.words import printable
+from irbatch.errors import printable
+from irbatch.report.names import shorten
 
 __all__ = ["Pareto", "find_dominators"]
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from irbatch.efficiency import Quantity
 from irbatch.efficiency.quantities import HIGHER
+from irbatch.errors import many, printable
 from irbatch.leaderboard.boxes import Box
 from irbatch.leaderboard.frontier import (
     Frontier,
@@ -19,7 +20,7 @@ from irbatch.leaderboard.frontier import (
     reach,
     stairs,
 )
-from irbatch.reporting.axes import (
+from irbatch.report.axes import (
     BETTER,
     INK,
     MUTED,
@@ -29,8 +30,7 @@ from irbatch.reporting.axes import (
     new_axes,
     tidy,
 )
-from irbatch.reporting.scales import LogScale
-from irbatch.words import many, printable
+from irbatch.report.scales import LogScale
 
 if TYPE_CHECKING:
     from irbatch.leaderboard.board import Leaderboard

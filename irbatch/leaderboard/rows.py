@@ -12,12 +12,11 @@ import numpy.typing as npt
 from irbatch.efficiency import Quantity
 from irbatch.efficiency.checks import check_quantity, of_system, refuse
 from irbatch.efficiency.quantities import HIGHER, QUANTITIES
-from irbatch.errors import InputError, shown, warn
+from irbatch.errors import InputError, did_you_mean, join_words, many, shown, warn
 from irbatch.leaderboard.axes import check_directions, find_axis, list_axes
 from irbatch.leaderboard.constraints import parse_constraint
 from irbatch.leaderboard.joining import Records, join_accuracy, name_records
-from irbatch.resampling import check_draws, check_level
-from irbatch.words import did_you_mean, join_words, many
+from irbatch.statistics.resampling import check_draws, check_level
 
 __all__ = ["Floats", "Rows"]
 

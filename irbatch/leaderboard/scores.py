@@ -14,15 +14,14 @@ import numpy.typing as npt
 
 from irbatch.efficiency.checks import of_system, refuse
 from irbatch.efficiency.quantities import QUANTITIES
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, did_you_mean, join_words, printable, shown
 from irbatch.leaderboard.axes import find_axis
 from irbatch.leaderboard.hull import upper_hull
 from irbatch.leaderboard.weights import check_weights
-from irbatch.numbers import exact_mean
-from irbatch.reporting.names import shorten_all
-from irbatch.reporting.numbers import show
-from irbatch.reporting.text import LONGEST, align, flush_right
-from irbatch.words import did_you_mean, join_words, printable
+from irbatch.report.names import shorten_all
+from irbatch.report.numbers import show
+from irbatch.report.text import LONGEST, align, flush_right
+from irbatch.runtime.numbers import exact_mean
 
 __all__ = ["SCALES", "Scores", "Stretch", "find_rates", "scale_values", "score_dynascore"]
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from irbatch.efficiency.checks import is_number
 from irbatch.errors import InputError, shown
-from irbatch.numbers import is_real
+from irbatch.runtime.numbers import is_real
 
 __all__ = ["check_cutoff", "check_offsets", "check_weights"]
 

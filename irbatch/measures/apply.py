@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.engine.judged import JudgedRanks
+from irbatch.engine.matrix import RelevanceMatrix
+from irbatch.engine.prefix import FULL_DEPTH, PrefixStatistics
 from irbatch.errors import InputError
-from irbatch.judged import JudgedRanks
-from irbatch.matrix import RelevanceMatrix
 from irbatch.measures.declare import Measure
 from irbatch.measures.gains import make_weighting
-from irbatch.prefix import FULL_DEPTH, PrefixStatistics
 
 __all__ = ["Collected", "Group", "apply_formula"]
 

@@ -37,7 +37,7 @@ def define_measure(
 
     The formula takes `PrefixStatistics` (arrays ``(queries, cutoffs)``) and the measure's own
     parameters as keywords, and returns float64 ``(queries, cutoffs)``. One that ``reads="judged"``
-    takes the judged documents among the first k, one by one (`irbatch.judged.JudgedRanks`), and
+    takes the judged documents among the first k, one by one (`JudgedRanks`), and
     returns float64 ``(queries,)``. Numbers that its keywords have are the parameters' defaults,
     and every measure has ``rel``, the least relevant grade, besides.
     `irbatch.measures` has what is needed to say more in `parameters`: limits (`Number`), words

@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.engine.prefix import Weighting
 from irbatch.errors import InputError
-from irbatch.prefix import Weighting
 
 __all__ = ["DISCOUNTS", "GAINS", "define_discount", "define_gain", "make_weighting"]
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from irbatch.errors import InputError, raise_problems
 from irbatch.measures.declare import CATALOGUE, Declaration, Measure, check_cutoff, normal
 from irbatch.measures.trec_names import NICKNAMES, TREC_MEASURES
-from irbatch.numbers import DECIMAL
+from irbatch.runtime.numbers import DECIMAL
 
 __all__ = ["measure", "parse_measures"]
 

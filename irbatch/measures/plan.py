@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.engine.expected import Expected, expect
+from irbatch.engine.matrix import RelevanceMatrix
+from irbatch.engine.orders import orders_of
+from irbatch.engine.prefix import FULL_DEPTH, PrefixStatistics, Scan, ScanRequest
+from irbatch.engine.scan import scan
 from irbatch.errors import InputError
-from irbatch.expected import Expected, expect
-from irbatch.matrix import RelevanceMatrix
 from irbatch.measures.apply import Collected, Group, apply_formula
 from irbatch.measures.declare import AS_ANY_OTHER, Measure
 from irbatch.measures.gains import make_weighting
-from irbatch.orders import orders_of
-from irbatch.prefix import FULL_DEPTH, PrefixStatistics, Scan, ScanRequest
-from irbatch.scan import scan
 
 __all__ = ["Plan"]
 
@@ -87,7 +87,7 @@ class Plan:
         Args:
             matrix: a block of queries.
             skip_no_relevant: NaN, instead of 0, where a query has nothing to retrieve.
-            threads: see `irbatch.scan.scan`.
+            threads: see `irbatch.engine.scan.scan`.
 
         Returns:
             float64 ``(queries, measures)``.

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from irbatch.errors import InputError
 from irbatch.measures.declare import CATALOGUE, Measure
-from irbatch.numbers import DECIMAL
+from irbatch.runtime.numbers import DECIMAL
 
 __all__ = [
     "NICKNAMES",

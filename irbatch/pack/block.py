@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.matrix import BLOCK_BYTES, BYTE_LEVELS, RelevanceMatrix, plan_blocks
-from irbatch.qrels import Qrels
+from irbatch.data.qrels import Qrels
+from irbatch.engine.matrix import BLOCK_BYTES, BYTE_LEVELS, RelevanceMatrix, plan_blocks
 
 __all__ = ["Block", "blank_matrix", "plan_query_blocks"]
 

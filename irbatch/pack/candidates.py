@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.arrays import is_on_accelerator, is_sparse, to_numpy
 from irbatch.errors import InputError
 from irbatch.pack.relevance import Listed, read_cells, read_columns
 from irbatch.pack.rows import check_queries
-from irbatch.texts import ends_of, owners_of
+from irbatch.runtime.arrays import is_on_accelerator, is_sparse, to_numpy
+from irbatch.runtime.ragged import ends_of, owners_of
 
 __all__ = ["Candidates", "Excluded"]
 

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.errors import InputError
-from irbatch.jit import as_input, kernel
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.relevance import Listed
-from irbatch.texts import owners_of
-from irbatch.threads import map_ranges
+from irbatch.runtime.jit import as_input, kernel
+from irbatch.runtime.ragged import owners_of
+from irbatch.runtime.threads import map_ranges
 
 __all__ = ["count_candidates", "refuse_nan"]
 

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.errors import InputError
-from irbatch.jit import kernel
-from irbatch.matrix import (
+from irbatch.engine.matrix import (
     BLOCK_BYTES,
     BYTE_LEVELS,
     NEGATIVE,
@@ -21,8 +19,10 @@ from irbatch.matrix import (
     padded_depth,
     plan_blocks,
 )
+from irbatch.errors import InputError
 from irbatch.pack.block import Block
 from irbatch.pack.rows import LabelRows, Labels
+from irbatch.runtime.jit import kernel
 
 __all__ = ["pack_labels"]
 

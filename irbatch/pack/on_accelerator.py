@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.arrays import to_numpy
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.counting import SORTED_FROM, refuse_nan
 from irbatch.pack.relevance import Listed
+from irbatch.runtime.arrays import to_numpy
 
 __all__ = ["count_on_accelerator"]
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.data.qrels import Qrels
+from irbatch.data.ranking import find_ranks, rank_in_tie
 from irbatch.errors import InputError
 from irbatch.pack.block import Block, blank_matrix
 from irbatch.pack.ties import BY_ID, TieGroups
-from irbatch.qrels import Qrels
-from irbatch.ranking import find_ranks, rank_in_tie
 
 __all__ = ["place_judged"]
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.errors import InputError, shown
-from irbatch.numbers import LARGEST_WHOLE, number_problem
-from irbatch.texts import ends_of, owners_of
+from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
+from irbatch.runtime.numbers import LARGEST_WHOLE, number_problem
+from irbatch.runtime.ragged import ends_of, owners_of
 
 __all__ = [
     "IGNORED",

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.errors import InputError
-from irbatch.numbers import LARGEST_WHOLE
+from irbatch.runtime.numbers import LARGEST_WHOLE
 
 __all__ = ["LabelRows", "Labels", "check_queries"]
 

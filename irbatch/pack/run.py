@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.data.ids import check_id, id_kind, kinds_of
+from irbatch.data.qrels import Qrels
+from irbatch.data.ranking import as_compared, order_scores, round_scores
+from irbatch.data.runs import Run
+from irbatch.data.table import Table
 from irbatch.errors import InputError, raise_problems
-from irbatch.ids import check_id, id_kind, kinds_of
-from irbatch.numbers import NUMBER_ERRORS, as_floats, number_problem, pack_floats
 from irbatch.pack.block import Block, plan_query_blocks
 from irbatch.pack.place import place_judged
-from irbatch.qrels import Qrels
-from irbatch.ranking import as_compared, order_scores, round_scores
-from irbatch.runs import Run
-from irbatch.tables.table import Table
-from irbatch.texts import ends_of
+from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem, pack_floats
+from irbatch.runtime.ragged import ends_of
 
 __all__ = ["pack_run"]
 

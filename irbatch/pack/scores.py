@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.engine.listed import ListedMatrix
+from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE, Ties
 from irbatch.errors import InputError
-from irbatch.listed import ListedMatrix
-from irbatch.matrix import BLOCK_BYTES, NEGATIVE, Ties
 from irbatch.pack.block import Block
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.relevance import Listed
 from irbatch.pack.ties import BY_ID, TieGroups
-from irbatch.texts import owners_of
+from irbatch.runtime.ragged import owners_of
 
 __all__ = ["Ranked", "pack_candidates", "rank_candidates"]
 

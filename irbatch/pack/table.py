@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.data.lookup import find_rows
+from irbatch.data.qrels import Qrels
+from irbatch.data.ranking import as_compared, order_scores, round_scores
+from irbatch.data.table import Table
 from irbatch.errors import InputError
 from irbatch.pack.block import Block, blank_matrix, plan_query_blocks
 from irbatch.pack.place import place_judged
-from irbatch.qrels import Qrels
-from irbatch.ranking import as_compared, order_scores, round_scores
-from irbatch.tables.lookup import find_rows
-from irbatch.tables.table import Table
-from irbatch.texts import ends_of, row_numbers
+from irbatch.runtime.ragged import ends_of, row_numbers
 
 __all__ = ["can_join", "pack_ranked", "pack_table"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.matrix import Ties
+from irbatch.engine.matrix import Ties
 
 __all__ = ["BY_ID", "TieGroups"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from irbatch.data.qrels import Qrels
+from irbatch.data.runs import Run
 from irbatch.errors import InputError, shown
+from irbatch.evaluation.settings import Settings, check_option
 from irbatch.formats.reading import Reader
 from irbatch.measures import TREC_MEASURES, TrecValue, list_measures
-from irbatch.qrels import Qrels
-from irbatch.runs import Run
-from irbatch.settings import Settings, check_option
 from irbatch.trec_eval.printing import Printed, ZScores
 
 __all__ = ["MissingQueryError", "TrecEval"]

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.averaging import as_set, compute_values
+from irbatch.data.qrels import Qrels
+from irbatch.data.runs import Run
+from irbatch.engine.matrix import NEGATIVE, RelevanceMatrix
 from irbatch.errors import InputError
+from irbatch.evaluation.averaging import as_set, compute_values
+from irbatch.evaluation.streaming import StreamedValues
 from irbatch.formats.reading import Reader
-from irbatch.matrix import NEGATIVE, RelevanceMatrix
 from irbatch.measures import Measure, Plan
 from irbatch.pack import Block, pack_run
-from irbatch.qrels import Qrels
-from irbatch.runs import Run
-from irbatch.streaming import StreamedValues
 
 if TYPE_CHECKING:
     from irbatch.measures import TrecValue

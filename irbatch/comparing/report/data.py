@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.extras import imported
-from irbatch.reporting.data import write_csv, write_json
+from irbatch.report.data import write_csv, write_json
+from irbatch.runtime.extras import imported
 
 if TYPE_CHECKING:
     from irbatch.comparing.comparison import Comparison

@@ -21,9 +21,8 @@ from irbatch.comparing.report.table import (
     pair_rows,
     rows,
 )
-from irbatch.errors import InputError
-from irbatch.files import written
-from irbatch.reporting.html import (
+from irbatch.errors import InputError, many, printable
+from irbatch.report.html import (
     minus,
     sorted_by,
     write_figure,
@@ -33,10 +32,10 @@ from irbatch.reporting.html import (
     write_table,
     write_words,
 )
-from irbatch.reporting.names import join_letters
-from irbatch.reporting.numbers import Shown, check_digits
-from irbatch.reporting.page import STYLE, document
-from irbatch.words import many, printable
+from irbatch.report.names import join_letters
+from irbatch.report.numbers import Shown, check_digits
+from irbatch.report.page import STYLE, document
+from irbatch.runtime.files import written
 
 if TYPE_CHECKING:
     from irbatch.comparing.comparison import Comparison

@@ -7,10 +7,10 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from irbatch.comparing.report.table import BETTER, WORSE, Block, Cell, blocks, legend, rows
-from irbatch.files import written
-from irbatch.reporting.latex import check_label, escape, write_number
-from irbatch.reporting.names import join_letters
-from irbatch.reporting.numbers import check_digits
+from irbatch.report.latex import check_label, escape, write_number
+from irbatch.report.names import join_letters
+from irbatch.report.numbers import check_digits
+from irbatch.runtime.files import written
 
 if TYPE_CHECKING:
     from irbatch.comparing.comparison import Comparison

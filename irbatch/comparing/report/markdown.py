@@ -14,10 +14,10 @@ from irbatch.comparing.report.table import (
     pair_rows,
     rows,
 )
-from irbatch.files import written
-from irbatch.reporting.markdown import escape, table, write_number
-from irbatch.reporting.names import join_letters
-from irbatch.reporting.numbers import check_digits
+from irbatch.report.markdown import escape, table, write_number
+from irbatch.report.names import join_letters
+from irbatch.report.numbers import check_digits
+from irbatch.runtime.files import written
 
 if TYPE_CHECKING:
     from irbatch.comparing.comparison import Comparison

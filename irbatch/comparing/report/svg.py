@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.comparing.report.table import is_best
-from irbatch.reporting.names import shorten, width
-from irbatch.reporting.numbers import show, show_change, show_interval
-from irbatch.reporting.scales import Scale
-from irbatch.reporting.svg import COLUMN, picture
-from irbatch.words import many, printable
+from irbatch.errors import many, printable
+from irbatch.report.names import shorten, width
+from irbatch.report.numbers import show, show_change, show_interval
+from irbatch.report.scales import Scale
+from irbatch.report.svg import COLUMN, picture
 
 if TYPE_CHECKING:
     from irbatch.comparing.comparison import Comparison

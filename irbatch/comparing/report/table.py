@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.reporting.names import letter
-from irbatch.reporting.numbers import (
+from irbatch.errors import many, printable
+from irbatch.report.names import letter
+from irbatch.report.numbers import (
     NOTHING,
     Shown,
     show,
@@ -18,7 +19,6 @@ from irbatch.reporting.numbers import (
     show_p,
     show_percent,
 )
-from irbatch.words import many, printable
 
 if TYPE_CHECKING:
     from irbatch.comparing.comparison import Comparison

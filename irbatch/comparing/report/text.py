@@ -15,10 +15,10 @@ from irbatch.comparing.report.table import (
     pair_rows,
     rows,
 )
-from irbatch.files import written
-from irbatch.reporting.names import join_letters, shorten_all
-from irbatch.reporting.numbers import check_digits
-from irbatch.reporting.text import (
+from irbatch.errors import printable
+from irbatch.report.names import join_letters, shorten_all
+from irbatch.report.numbers import check_digits
+from irbatch.report.text import (
     LONGEST,
     WIDTH,
     align,
@@ -27,7 +27,7 @@ from irbatch.reporting.text import (
     table_width,
     underline,
 )
-from irbatch.words import printable
+from irbatch.runtime.files import written
 
 if TYPE_CHECKING:
     from irbatch.comparing.comparison import Comparison

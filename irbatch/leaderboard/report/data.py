@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irbatch.efficiency import Hardware
-from irbatch.extras import imported
 from irbatch.leaderboard.json_form import board_to_dict
-from irbatch.reporting.data import write_csv, write_json
+from irbatch.report.data import write_csv, write_json
+from irbatch.runtime.extras import imported
 
 if TYPE_CHECKING:
     from irbatch.leaderboard.board import Leaderboard

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from irbatch.files import written
+from irbatch.errors import many, printable
 from irbatch.leaderboard.frontier import Frontier, find_frontier, percent
 from irbatch.leaderboard.report.svg import draw_frontier
 from irbatch.leaderboard.report.table import (
@@ -22,7 +22,7 @@ from irbatch.leaderboard.report.table import (
     legend,
     signature,
 )
-from irbatch.reporting.html import (
+from irbatch.report.html import (
     minus,
     sorted_by,
     write_figure,
@@ -32,8 +32,8 @@ from irbatch.reporting.html import (
     write_table,
     write_words,
 )
-from irbatch.reporting.page import STYLE, document
-from irbatch.words import many, printable
+from irbatch.report.page import STYLE, document
+from irbatch.runtime.files import written
 
 if TYPE_CHECKING:
     from irbatch.leaderboard.board import Leaderboard

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from irbatch.files import written
 from irbatch.leaderboard.report.table import (
     MARK,
     Cell,
@@ -18,8 +17,9 @@ from irbatch.leaderboard.report.table import (
     legend,
     signature,
 )
-from irbatch.reporting.latex import check_label, escape, write_number
-from irbatch.reporting.numbers import check_digits
+from irbatch.report.latex import check_label, escape, write_number
+from irbatch.report.numbers import check_digits
+from irbatch.runtime.files import written
 
 if TYPE_CHECKING:
     from irbatch.leaderboard.board import Leaderboard

@@ -7,7 +7,6 @@ from itertools import takewhile
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from irbatch.files import written
 from irbatch.leaderboard.report.table import (
     MARK,
     Cell,
@@ -17,7 +16,8 @@ from irbatch.leaderboard.report.table import (
     legend,
     signature,
 )
-from irbatch.reporting.markdown import escape, table, write_number
+from irbatch.report.markdown import escape, table, write_number
+from irbatch.runtime.files import written
 
 if TYPE_CHECKING:
     from irbatch.leaderboard.board import Leaderboard

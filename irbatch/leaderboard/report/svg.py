@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.efficiency.quantities import HIGHER
+from irbatch.errors import printable
 from irbatch.leaderboard.boxes import Box
 from irbatch.leaderboard.frontier import Frontier, place_names, reach, stairs
 from irbatch.leaderboard.labels import Label
-from irbatch.reporting.names import shorten, width
-from irbatch.reporting.numbers import show, show_quantity
-from irbatch.reporting.scales import LogScale, Scale
-from irbatch.reporting.svg import COLUMN, picture
-from irbatch.words import printable
+from irbatch.report.names import shorten, width
+from irbatch.report.numbers import show, show_quantity
+from irbatch.report.scales import LogScale, Scale
+from irbatch.report.svg import COLUMN, picture
 
 __all__ = ["draw_frontier", "show_value"]
 

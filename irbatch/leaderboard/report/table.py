@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.efficiency.quantities import HIGHER
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, join_words, printable, shown
 from irbatch.leaderboard.axes import find_axis, list_axes
-from irbatch.reporting.numbers import NOTHING, Shown, check_digits, show, show_levels, show_quantity
-from irbatch.words import join_words, printable
+from irbatch.report.numbers import NOTHING, Shown, check_digits, show, show_levels, show_quantity
 
 if TYPE_CHECKING:
     from irbatch.leaderboard.board import Leaderboard

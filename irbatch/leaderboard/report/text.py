@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from irbatch.files import written
+from irbatch.errors import printable
 from irbatch.leaderboard.report.table import (
     MARK,
     Cell,
@@ -16,9 +16,9 @@ from irbatch.leaderboard.report.table import (
     legend,
     signature,
 )
-from irbatch.reporting.names import shorten, shorten_all
-from irbatch.reporting.text import LONGEST, WIDTH, align, flush_right, stand_out, table_width
-from irbatch.words import printable
+from irbatch.report.names import shorten, shorten_all
+from irbatch.report.text import LONGEST, WIDTH, align, flush_right, stand_out, table_width
+from irbatch.runtime.files import written
 
 if TYPE_CHECKING:
     from irbatch.leaderboard.board import Leaderboard

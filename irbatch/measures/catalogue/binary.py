@@ -1,16 +1,16 @@
 """Measures that see relevant documents and nothing else, each a function of the first k.
 
-Formulas see arrays ``(queries, cutoffs)``, see `irbatch.prefix.PrefixStatistics`.
+Formulas see arrays ``(queries, cutoffs)``, see `irbatch.engine.prefix.PrefixStatistics`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from irbatch.engine.prefix import PrefixStatistics
 from irbatch.measures.declare import Spelling
 from irbatch.measures.formulas import Array, builtin, logarithm, ratio
 from irbatch.measures.parameters import REL, Choice, Number
-from irbatch.prefix import PrefixStatistics
 
 LEAST_MEAN = 1e-5  # what a geometric mean takes for 0, as trec_eval does
 

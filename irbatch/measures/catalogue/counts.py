@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from irbatch.engine.prefix import PrefixStatistics
 from irbatch.measures.declare import AS_ANY_OTHER, Spelling
 from irbatch.measures.formulas import Array, builtin, ratio
 from irbatch.measures.parameters import REL, Number
-from irbatch.prefix import PrefixStatistics
 
 
 @builtin(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from irbatch.engine.prefix import PrefixStatistics
 from irbatch.measures.declare import Spelling
 from irbatch.measures.formulas import Array, builtin, ratio
 from irbatch.measures.parameters import GRADED
-from irbatch.prefix import PrefixStatistics
 
 
 @builtin(

@@ -1,6 +1,6 @@
 """Measures of gain that walk the ranking beside its ideal: mean nDCGs, G and its binary form.
 
-Formulas see `irbatch.judged.JudgedRanks` and return one value a query: float64 ``(queries,)``.
+Formulas see `JudgedRanks` and return one value a query: float64 ``(queries,)``.
 Kernels get the judged documents of all queries one after the other, those of query q from
 ``starts[q]`` on, and likewise the gains of the ideal rankings from ``ideal_starts[q]`` on.
 """
@@ -12,11 +12,11 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.jit import Kernel, kernel
-from irbatch.judged import JudgedRanks
+from irbatch.engine.judged import JudgedRanks
 from irbatch.measures.declare import Spelling
 from irbatch.measures.formulas import Array, builtin, ratio
 from irbatch.measures.parameters import GRADED
+from irbatch.runtime.jit import Kernel, kernel
 
 Ints = npt.NDArray[np.int64]
 

@@ -1,14 +1,14 @@
 """Measures made for incomplete judgments: they look at judged documents only, or infer the rest.
 
-Formulas see `irbatch.judged.JudgedRanks` and return one value a query: float64 ``(queries,)``.
+Formulas see `JudgedRanks` and return one value a query: float64 ``(queries,)``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from irbatch.judged import JudgedRanks
-from irbatch.matrix import NEGATIVE
+from irbatch.engine.judged import JudgedRanks
+from irbatch.engine.matrix import NEGATIVE
 from irbatch.measures.catalogue.binary import LEAST_MEAN
 from irbatch.measures.declare import Spelling
 from irbatch.measures.formulas import Array, builtin, ratio

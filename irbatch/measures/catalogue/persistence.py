@@ -1,14 +1,14 @@
 """Rank-biased precision, a reader who goes on to the next document with probability p.
 
-Formulas see `irbatch.judged.JudgedRanks` and return one value a query: float64 ``(queries,)``.
+Formulas see `JudgedRanks` and return one value a query: float64 ``(queries,)``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from irbatch.judged import JudgedRanks
-from irbatch.matrix import PAD
+from irbatch.engine.judged import JudgedRanks
+from irbatch.engine.matrix import PAD
 from irbatch.measures.declare import AS_ANY_OTHER, Spelling
 from irbatch.measures.formulas import Array, builtin
 from irbatch.measures.parameters import GRADED, Choice, Number

@@ -1,13 +1,13 @@
 """Precision where a share of the relevant documents is found, or at multiples of their number.
 
-Formulas see `irbatch.judged.JudgedRanks` and return one value a query: float64 ``(queries,)``.
+Formulas see `JudgedRanks` and return one value a query: float64 ``(queries,)``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from irbatch.judged import JudgedRanks
+from irbatch.engine.judged import JudgedRanks
 from irbatch.measures.declare import Spelling
 from irbatch.measures.formulas import Array, builtin, ratio
 from irbatch.measures.parameters import REL, Choice, Number, Points

@@ -1,0 +1,1 @@
+"""The nouns of an evaluation: judgments, runs, ids, and tables of any framework."""

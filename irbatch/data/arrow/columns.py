@@ -1,0 +1,160 @@
+"""Reading the columns of a chunk, type by type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.data.arrow.slices import RowError, Slices, join_slices
+from irbatch.data.arrow.structs import Array, Batch, Schema, items_of
+from irbatch.data.texts import Texts
+
+__all__ = ["SUPPORTED", "Column", "Field", "Rows", "join", "read_rows"]
+
+Column: TypeAlias = npt.NDArray[Any] | Texts
+
+# Arrow's letters for types, https://arrow.apache.org/docs/format/CDataInterface.html
+NUMBERS = dict(zip("cCsSiIlLefg", "bBhHiIqQefd", strict=True))  # to NumPy's letters
+OFFSETS: dict[str, type[np.integer]] = {"u": np.int32, "z": np.int32, "U": np.int64, "Z": np.int64}
+VIEWS = {"vu", "vz"}
+BINARY = {"z", "Z", "vz"}
+SUPPORTED = {*NUMBERS, "b", *OFFSETS, *VIEWS}
+
+INLINE = 12  # bytes: views hold a text of no more themselves, behind its length
+LONGEST = 2**31 - 1  # bytes of one text
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column's name and Arrow type; of a dictionary, `format` is the type of the indices."""
+
+    name: str
+    format: str
+    dictionary: Field | None
+
+    @classmethod
+    def of(cls, address: int) -> Field:
+        """Read the struct at an address."""
+        schema = Schema.from_address(address)
+        inner = cls.of(schema.dictionary) if schema.dictionary else None
+        name = (schema.name or b"").decode(errors="replace")
+        return cls(name, schema.format.decode(errors="replace"), inner)
+
+    @property
+    def values(self) -> str:
+        """The type of what a reader sees."""
+        return self.dictionary.values if self.dictionary else self.format
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Consecutive rows of an Arrow array."""
+
+    batch: Batch
+    array: Array
+    start: int
+    length: int
+
+    def of(self, address: int, skip: int, length: int) -> Rows:
+        """Return rows of another array of the batch."""
+        array = Array.from_address(address)
+        return Rows(self.batch, array, array.offset + skip, length)
+
+    def buffer(self, number: int, kind: npt.DTypeLike, start: int, count: int) -> npt.NDArray[Any]:
+        """Return items of a buffer, read-only."""
+        dtype = np.dtype(kind)
+        if not count:  # the buffer may not be there either
+            return np.empty(0, dtype)
+        address = self.array.buffers[number] + start * dtype.itemsize
+        found = items_of(self.batch, address, dtype, count)
+        return np.require(found, requirements="A")
+
+    def bits(self, number: int) -> npt.NDArray[np.bool_]:
+        """Return the rows' bits of a buffer."""
+        first, skip = divmod(self.start, 8)
+        packed = self.buffer(number, np.uint8, first, (skip + self.length + 7) // 8)
+        bits = np.unpackbits(packed, count=skip + self.length, bitorder="little")
+        return bits[skip:].view(np.bool_)
+
+    def nulls(self) -> npt.NDArray[np.bool_] | None:
+        """Tell which rows are null, None when it is known that none is."""
+        known = self.array.null_count == 0 or not self.array.n_buffers
+        return None if known or not self.array.buffers[0] else ~self.bits(0)
+
+    def refuse_nulls(self) -> None:
+        """Raise `RowError` at the first null."""
+        nulls = self.nulls()
+        if nulls is not None and nulls.any():
+            raise RowError(int(nulls.argmax()), "is null")
+
+
+def read_rows(field: Field, rows: Rows) -> npt.NDArray[Any] | Slices:
+    """Read rows of a column that may not be null: numbers, or slices of text."""
+    rows.refuse_nulls()
+    part = _read_values(field, rows)
+    if field.values in BINARY and isinstance(part, Slices):
+        part.check_utf8()
+    return part
+
+
+def _read_values(field: Field, rows: Rows) -> npt.NDArray[Any] | Slices:
+    """Read rows whatever they are; nulls are undefined values."""
+    if field.dictionary is not None:
+        return _read_dictionary(field.dictionary, field.format, rows)
+    if field.format in OFFSETS:
+        return _read_offsets(OFFSETS[field.format], rows)
+    if field.format in VIEWS:
+        return _read_views(rows)
+    if field.format == "b":
+        return rows.bits(1)
+    return rows.buffer(1, NUMBERS[field.format], rows.start, rows.length)
+
+
+def _read_dictionary(field: Field, kind: str, rows: Rows) -> npt.NDArray[Any] | Slices:
+    indices = rows.buffer(1, NUMBERS[kind], rows.start, rows.length)
+    address = rows.array.dictionary
+    entries = rows.of(address, 0, Array.from_address(address).length)
+    nulls = entries.nulls()
+    if nulls is not None and nulls[indices].any():
+        raise RowError(int(nulls[indices].argmax()), "is null")
+    values = _read_values(field, entries)
+    return values.take(indices)
+
+
+def _read_offsets(kind: npt.DTypeLike, rows: Rows) -> Slices:
+    """Read texts that follow each other, of which it says where each begins and ends."""
+    offsets = rows.buffer(1, kind, rows.start, rows.length + 1 if rows.length else 0)
+    lengths = np.diff(offsets)
+    if lengths.max(initial=0) > LONGEST:
+        raise RowError(int(lengths.argmax()), f"has more than {LONGEST} bytes")
+    text = rows.buffer(2, np.uint8, 0, int(offsets[-1]) if rows.length else 0)
+    which = np.broadcast_to(np.intp(0), rows.length)
+    return Slices([text], which, offsets[:-1], lengths.astype(np.int32, copy=False))
+
+
+def _read_views(rows: Rows) -> Slices:
+    """Read views: length, and either the text or its first 4 bytes, its buffer and its place."""
+    views = rows.buffer(1, np.int32, 4 * rows.start, 4 * rows.length)
+    length, _, buffer, place = views.reshape(-1, 4).T
+    last = rows.array.n_buffers - 1  # of the buffers' sizes
+    sizes = rows.buffer(last, np.int64, 0, last - 2).tolist()
+    buffers = [rows.buffer(2 + i, np.uint8, 0, size) for i, size in enumerate(sizes)]
+    inline = length <= INLINE
+    return Slices(
+        [views.view(np.uint8), *buffers],
+        np.where(inline, 0, buffer + 1),
+        np.where(inline, np.arange(4, 16 * rows.length, 16), place),
+        length,
+    )
+
+
+def join(field: Field, parts: list[Any]) -> Column:
+    """Put a column's parts one after the other."""
+    if field.values in OFFSETS or field.values in VIEWS:
+        return join_slices(parts)
+    none = np.empty(0, NUMBERS.get(field.values, "?"))
+    numbers: npt.NDArray[Any] = parts[0] if len(parts) == 1 else np.concatenate(parts or [none])
+    return numbers

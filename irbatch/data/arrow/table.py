@@ -1,0 +1,123 @@
+"""A table of any framework, opened and read as a stream of chunks."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy.typing as npt
+
+from irbatch.data.arrow.columns import SUPPORTED, Column, Field, Rows, join, read_rows
+from irbatch.data.arrow.slices import RowError, Slices
+from irbatch.data.arrow.structs import Array, Batch, Schema, Stream, release, stream_address
+from irbatch.errors import InputError
+
+__all__ = ["ArrowTable"]
+
+
+class ArrowTable:
+    """A table opened once: its names are known at once, its columns can be read once.
+
+    Args:
+        table: whatever has `__arrow_c_stream__`; what that raises is let through, such as the
+            ImportError of pandas without pyarrow.
+        source: the name of the argument, for errors.
+
+    Attributes:
+        names: of the columns, in their order.
+
+    Raises:
+        InputError: when it is no table, or its producer fails.
+    """
+
+    def __init__(self, table: Any, source: str = "table") -> None:
+        self._source = source
+        # If this object is dropped unread, the capsule releases the stream.
+        self._capsule = table.__arrow_c_stream__()
+        address = stream_address(self._capsule, b"arrow_array_stream")
+        self._stream = Stream.from_address(address)
+        schema = Schema()
+        try:
+            self._get("get_schema", schema)
+            if schema.format != b"+s":
+                raise self._error(f"{type(table).__name__} is no table of columns")
+            self._fields = [Field.of(schema.children[i]) for i in range(schema.n_children)]
+        except BaseException:
+            release(self._stream)
+            raise
+        finally:
+            release(schema)
+        self.names = [field.name for field in self._fields]
+
+    def read(self, wanted: Sequence[str] | None = None) -> dict[str, Column]:
+        """Read columns; the others may be of any type.
+
+        Args:
+            wanted: their names; None for all.
+
+        Returns:
+            by name, text as `Texts` and numbers as ``(rows,)`` arrays of their own type; what lies
+            over the producer's memory is read-only.
+
+        Raises:
+            InputError: for a column that is not there or not alone in its name, is neither text
+                nor numbers, has a missing value or bytes that are not UTF-8; when the producer
+                fails; when the table was read before.
+        """
+        try:
+            names = self.names if wanted is None else wanted
+            columns = {name: self._place(name) for name in names}
+            parts: dict[str, list[Any]] = {name: [] for name in columns}
+            first = 0
+            while columns and (batch := self._next()) is not None:
+                for name, place in columns.items() if batch.array.length else ():
+                    parts[name].append(self._part(batch, place, first))
+                first += batch.array.length
+        finally:
+            release(self._stream)
+        return {name: join(self._fields[at], parts[name]) for name, at in columns.items()}
+
+    def _place(self, name: str) -> int:
+        """Return which of the columns has a name, if it can be read."""
+        count = self.names.count(name)
+        if count != 1:
+            there = f"{count} columns" if count else "no column"
+            raise self._error(f"has {there} {name!r}; its columns are {self.names!r:.500}")
+        place = self.names.index(name)
+        kind = self._fields[place].values
+        if kind not in SUPPORTED:
+            raise self._error(
+                f"column {name!r} is of the Arrow type {kind!r}; cast it to text or numbers"
+            )
+        return place
+
+    def _part(self, batch: Batch, place: int, first: int) -> npt.NDArray[Any] | Slices:
+        """Read a batch's part of a column, whose first row is the table's row `first`."""
+        field, array = self._fields[place], batch.array
+        rows = Rows(batch, array, array.offset, array.length)
+        try:
+            rows.refuse_nulls()
+            return read_rows(field, rows.of(array.children[place], array.offset, array.length))
+        except RowError as error:
+            row = first + error.row
+            raise self._error(f"column {field.name!r} row {row} {error.problem}") from None
+
+    def _next(self) -> Batch | None:
+        batch = Batch()
+        self._get("get_next", batch.array)
+        return batch if batch.array.release else None
+
+    def _get(self, function: str, into: Schema | Array) -> None:
+        """Call a function of the producer's."""
+        stream = ctypes.byref(self._stream)
+        if not self._stream.release:
+            raise self._error("was read before")
+        code = getattr(self._stream, function)(stream, ctypes.byref(into))
+        if code:
+            text = self._stream.get_last_error(stream) or os.strerror(code).encode()
+            raise self._error(f"could not be read: {text.decode(errors='replace')}")
+
+    def _error(self, message: str) -> InputError:
+        return InputError(message, source=self._source)

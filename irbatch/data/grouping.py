@@ -1,0 +1,137 @@
+"""Rows that have the same id, put together."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.data.table import Documents
+from irbatch.data.texts import NO_TEXTS, Texts
+from irbatch.runtime.jit import as_input, kernel
+from irbatch.runtime.ragged import ends_of
+from irbatch.runtime.threads import map_ranges
+
+__all__ = ["group_rows"]
+
+Bytes = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int64]
+Lengths = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
+
+NO_NUMBERS = np.empty(0, np.int64)
+
+
+def group_rows(ids: Documents) -> tuple[Ints, Ints, Ints | None]:
+    """Find the rows of each id.
+
+    Args:
+        ids: `Texts` or int64 ``(rows,)``.
+
+    Returns:
+        int64 ``(different,)``, the first row of each id, ascending; int64 ``(different + 1,)``,
+        where its rows begin and end when those of one id follow those of another; and int64
+        ``(rows,)``, the rows in that order, None when they stand in it.
+    """
+    firsts = _first_rows(ids)
+    sizes = np.diff(firsts, append=len(ids))
+    owners, found = _number(ids.take(firsts))
+    starts = ends_of(np.bincount(owners, sizes, found.size).astype(np.int64))
+    if found.size == firsts.size:
+        return firsts, starts, None
+    order = np.empty(len(ids), np.int64)
+    _spread.run(order.size, np.repeat(owners, sizes), starts[:-1].copy(), order)
+    return firsts[found], starts, order
+
+
+def _first_rows(ids: Documents) -> Ints:
+    """Return the rows that have another id than the one before, int64."""
+    if not len(ids):
+        return np.empty(0, np.int64)
+    changes = np.ones(len(ids), bool)
+    if isinstance(ids, Texts):
+        work = 4 * len(ids)
+
+        def mark(first: int, last: int) -> None:
+            _mark_changes.run(work, ids.text, ids.starts, ids.lengths, first + 1, last + 1, changes)
+
+        map_ranges(mark, len(ids) - 1, cells=work)
+    else:
+        np.not_equal(ids[1:], ids[:-1], out=changes[1:])
+    return np.flatnonzero(changes)
+
+
+def _number(ids: Documents) -> tuple[Ints, Ints]:
+    """Give different ids numbers, in the order they appear in.
+
+    Returns:
+        the number of each, and the first of each number.
+    """
+    texts = ids if isinstance(ids, Texts) else NO_TEXTS
+    numbers = NO_NUMBERS if isinstance(ids, Texts) else as_input(ids)
+    slots = np.zeros(1 << (2 * len(ids)).bit_length(), np.int32)
+    owners = np.empty(len(ids), np.int64)
+    firsts = np.empty(len(ids), np.int64)
+    work = 8 * len(ids)
+    columns = texts.text, texts.starts, texts.lengths, numbers
+    count = _number_ids.run(work, *columns, isinstance(ids, Texts), slots, owners, firsts)
+    return owners, firsts[:count]
+
+
+@kernel
+def _mark_changes(
+    text: Bytes, starts: Ints, lengths: Lengths, first: int, last: int, changes: Bools
+) -> None:
+    """Tell of some texts whether each is another than the one before it."""
+    for row in range(first, last):
+        same = lengths[row] == lengths[row - 1]
+        i = 0
+        while same and i < lengths[row]:
+            same = text[starts[row] + i] == text[starts[row - 1] + i]
+            i += 1
+        changes[row] = not same
+
+
+@kernel
+def _number_ids(
+    text: Bytes, starts: Ints, lengths: Lengths, numbers: Ints, are_texts: bool,
+    slots: Lengths, owners: Ints, firsts: Ints,
+) -> int:  # fmt: skip
+    """Write the number of each id and the first row of each number; return how many there are."""
+    count = 0
+    for row in range(owners.size):
+        key = 0
+        if are_texts:
+            for i in range(starts[row], starts[row] + lengths[row]):
+                key = (key * 31 + int(text[i])) & 0xFFFFFFFFFFFFF
+        else:
+            key = int(numbers[row])
+        key = (key ^ (key >> 31)) & 0x7FFFFFFF
+        slot = ((key * 0x5E3779B1) >> 24) & (slots.size - 1)
+        while slots[slot] > 0:  # numbers are one more there: 0 is a free slot
+            other = firsts[slots[slot] - 1]
+            if are_texts:
+                same = lengths[row] == lengths[other]
+                i = 0
+                while same and i < lengths[row]:
+                    same = text[starts[row] + i] == text[starts[other] + i]
+                    i += 1
+            else:
+                same = numbers[row] == numbers[other]
+            if same:
+                break
+            slot = (slot + 1) & (slots.size - 1)
+        if slots[slot] == 0:
+            firsts[count] = row
+            count += 1
+            slots[slot] = count
+        owners[row] = slots[slot] - 1
+    return count
+
+
+@kernel
+def _spread(owners: Ints, next_places: Ints, order: Ints) -> None:
+    """Write the rows of each owner, ascending, to where its place is; places move on."""
+    for row in range(owners.size):
+        place = next_places[owners[row]]
+        order[place] = row
+        next_places[owners[row]] = place + 1

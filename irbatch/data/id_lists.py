@@ -1,0 +1,172 @@
+"""Lists of ids, one a query, as a table: ranked documents best first, or relevant ones."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.data.columns import as_ids
+from irbatch.data.ids import kind_of_documents, same_kind
+from irbatch.data.table import Documents, Table
+from irbatch.errors import InputError
+from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem
+from irbatch.runtime.ragged import ends_of
+
+__all__ = ["read_id_lists", "read_large_ids"]
+
+Ints = npt.NDArray[np.int64]
+Row = list[Any] | npt.NDArray[Any]
+
+WHAT = {"run": "a ranking is", "qrels": "relevant documents are"}
+
+
+def read_id_lists(lists: Any, source: str, pad: object = None) -> Table:
+    """Make a table of lists of ids.
+
+    Args:
+        lists: query id to ids, or for queries 0, 1, … a sequence of ids or a matrix of whole
+            numbers ``(queries, depth)``. Relevant documents may be sets, or mappings of ids to
+            grades.
+        source: ``"run"`` or ``"qrels"``.
+        pad: an id that stands for no document at the end of a row.
+
+    Returns:
+        The table; its numbers are grades, 1 for documents that were only listed.
+
+    Raises:
+        InputError: for what is no list or id, and an id that a query has twice.
+    """
+    queries = list(lists) if isinstance(lists, Mapping) else list(range(len(lists)))
+    places = dict(zip(queries, range(len(queries)), strict=True))
+    if _is_matrix(lists):
+        documents = lists.astype(np.int64, order="C", copy=False)
+        lengths = _lengths(lists, pad, source)
+        begins = np.arange(len(queries)) * lists.shape[1]
+        numbers = np.broadcast_to(1.0, documents.size)
+        table = Table(places, begins, begins + lengths, documents.reshape(-1), numbers)
+    else:
+        rows = lists.values() if isinstance(lists, Mapping) else lists
+        table = _of_rows(places, list(rows), source, pad)
+    if table.repeated >= 0:
+        raise _repeated(*table.where(table.repeated), source)
+    return table
+
+
+def read_large_ids(lists: Any, source: str, pad: object = None) -> dict[Any, dict[Any, float]]:
+    """Read lists of whole numbers of any size as dictionaries; see `read_id_lists`.
+
+    Returns:
+        Query to document to grade, or of a ranking to a score that falls with the rank.
+    """
+    items = lists.items() if isinstance(lists, Mapping) else enumerate(lists)
+    found: dict[Any, dict[Any, float]] = {}
+    for query, each in items:
+        row = list(_as_row(each, query, source, pad))
+        same_kind(row, "document", source, query)
+        values: Iterable[float] = range(0, -len(row), -1)
+        if source == "qrels":
+            values = _grades([query], [each], [row]).tolist()
+        found[query] = dict(zip(row, values, strict=True))
+        if len(found[query]) < len(row):
+            twice = next(document for document, n in Counter(row).items() if n > 1)
+            raise _repeated(query, twice, source)
+    return found
+
+
+def _is_matrix(lists: Any) -> bool:
+    """Tell whether ids are a matrix that can be taken as it is."""
+    plain = isinstance(lists, np.ndarray) and not isinstance(lists, np.ma.MaskedArray)
+    return plain and lists.ndim == 2 and lists.dtype.kind in "iu" and lists.dtype != np.uint64
+
+
+def _lengths(matrix: npt.NDArray[np.integer], pad: object, source: str) -> Ints:
+    """Return how many documents each row has before its padding."""
+    lengths = np.full(matrix.shape[0], matrix.shape[1], np.int64)
+    if pad is None:
+        return lengths
+    padding = matrix == pad
+    lengths -= padding.sum(axis=1)
+    for row in np.flatnonzero(lengths < matrix.shape[1]):
+        if not padding[row, lengths[row] :].all():
+            raise _early_padding(int(row), pad, source)
+    return lengths
+
+
+def _of_rows(places: dict[Any, int], lists: list[Any], source: str, pad: object) -> Table:
+    queries = list(places)
+    rows = [_as_row(each, query, source, pad) for query, each in zip(queries, lists, strict=True)]
+    ends = ends_of([len(row) for row in rows])
+    try:
+        documents = _join(rows, source)
+    except InputError:
+        for query, row in zip(queries, rows, strict=True):
+            same_kind(list(row), "document", source, query)
+        kind_of_documents(queries, [list(row) for row in rows])
+        raise
+    numbers = np.broadcast_to(1.0, len(documents))
+    if any(isinstance(each, Mapping) for each in lists):
+        numbers = _grades(queries, lists, rows)
+    return Table(places, ends[:-1], ends[1:], documents, numbers)
+
+
+def _join(rows: list[Row], source: str) -> Documents:
+    """Put the ids of all rows into one column."""
+    if rows and all(isinstance(row, np.ndarray) for row in rows):
+        return as_ids(np.concatenate(rows), "document", source)
+    return as_ids(list(itertools.chain.from_iterable(rows)), "document", source)
+
+
+def _as_row(ids: Any, query: Any, source: str, pad: object) -> Row:
+    """Return a query's ids without the padding at the end."""
+    unordered = isinstance(ids, AbstractSet | Mapping)
+    if unordered and source == "run":
+        raise InputError(f"a ranking is a list of ids; a {type(ids).__name__} has no order",
+                         source=source, query=query)  # fmt: skip
+    if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
+        raise InputError(f"{WHAT[source]} a list of ids, not a {type(ids).__name__}",
+                         source=source, query=query)  # fmt: skip
+    whole = type(ids) is np.ndarray and ids.ndim == 1 and ids.dtype.kind in "iu"
+    if whole and pad is None:
+        return np.asarray(ids)
+    listed = list(ids.tolist() if hasattr(ids, "tolist") else ids)
+    if pad is None or unordered or pad not in listed:
+        return listed
+    end = listed.index(pad)
+    if any(each != pad for each in listed[end:]):
+        raise _early_padding(query, pad, source)
+    return listed[:end]
+
+
+def _grades(queries: list[Any], lists: list[Any], rows: list[Row]) -> npt.NDArray[np.float64]:
+    """Return the grades of all documents, 1 for those that were only listed."""
+    values: list[Any] = []
+    for each, row in zip(lists, rows, strict=True):
+        values.extend(each.values() if isinstance(each, Mapping) else itertools.repeat(1, len(row)))
+    try:
+        return as_floats(values)
+    except NUMBER_ERRORS:
+        pairs = ((query, each) for query, row in zip(queries, rows, strict=True) for each in row)
+        for (query, document), value in zip(pairs, values, strict=True):
+            if problem := number_problem(value):
+                raise InputError(f"grade {problem}", source="qrels", query=query,
+                                 document=document, value=value) from None  # fmt: skip
+        raise
+
+
+def _early_padding(query: Any, pad: object, source: str) -> InputError:
+    return InputError(f"padding {pad!r} stands before other documents", source=source,
+                      query=query, value=pad)  # fmt: skip
+
+
+def _repeated(query: Any, document: Any, source: str) -> InputError:
+    message = "this relevant document is listed twice"
+    if source == "run":
+        hint = "; if it is padding, say so with pad=" if document == -1 else ""
+        message = f"document {document!r} stands in the ranking twice{hint}"
+    return InputError(message, source=source, query=query, document=document)

@@ -1,0 +1,304 @@
+"""The judgments: for each query, the documents somebody judged and their grades."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.data.exports import Exports
+from irbatch.data.ids import kind_of_documents, same_kind
+from irbatch.data.judgments import (
+    DocumentLists,
+    read_column,
+    read_documents,
+    read_grades,
+)
+from irbatch.data.table import Documents, Table
+from irbatch.data.texts import Texts
+from irbatch.engine.matrix import NEGATIVE
+from irbatch.errors import InputError
+from irbatch.runtime.ragged import ends_of, row_numbers
+
+if TYPE_CHECKING:
+    from irbatch.data.rows import Rows
+
+__all__ = ["Qrels"]
+
+
+class Qrels(Exports):
+    """Judgments, prepared once for any number of runs.
+
+    Args:
+        judgments: query id to document id to grade. Ids are text or whole numbers; grades are
+            real numbers up to 2^53. A query without documents is a query without relevant ones.
+        name: what error messages call it, e.g. its path.
+        borrowed: don't copy the ids; the caller promises not to change `judgments`.
+
+    Attributes:
+        queries: the query ids, in the order given.
+        documents: for each query, the ids of its judged documents, in order.
+        levels: float64 ``(levels,)``, the distinct grades >= 0, ascending.
+        codes: int32 ``(judgments,)``, for each judgment, in order, its grade's place in `levels`;
+            `NEGATIVE` for a grade below 0.
+        starts: int64 ``(queries + 1,)``, where each query's judgments begin in `codes`.
+
+    Raises:
+        InputError: naming query, document and value for what cannot be a judgment.
+
+    >>> qrels = Qrels({"q1": {"d1": 2, "d2": 0}, "q2": {"d7": 1}})
+    >>> len(qrels), qrels.levels.tolist()
+    (2, [0.0, 1.0, 2.0])
+    """
+
+    source = "qrels"
+
+    def __init__(
+        self,
+        judgments: Mapping[Any, Mapping[Any, Any]],
+        name: str | None = None,
+        *,
+        borrowed: bool = False,
+    ) -> None:
+        if not isinstance(judgments, Mapping):
+            raise InputError(
+                f"judgments are a mapping of queries to documents to grades, not a "
+                f"{type(judgments).__name__}; for tables see from_table, for records from_records",
+                source="qrels",
+            )
+        self.name = name
+        self.queries: list[Any] = list(judgments)
+        if not self.queries:
+            raise InputError("there are no queries", source="qrels", path=name)
+        self.query_kind = same_kind(self.queries, "query", "qrels")
+        self.table = judgments if isinstance(judgments, Table) else None
+        if self.table is None:
+            self.documents = read_documents(judgments, name, borrowed)
+            self.document_kind = kind_of_documents(self.queries, self.documents)
+            counts = np.fromiter(map(len, self.documents), np.int64, len(self.queries))
+            grades = read_grades(judgments, name)
+        else:
+            self.documents = DocumentLists(self.table)
+            self.document_kind = self.table.document_kind if len(self.table.documents) else None
+            counts = self.table.ends - self.table.begins
+            grades = read_column(self.table, counts, name)
+        self.starts = ends_of(counts)
+        self.levels = np.unique(grades[grades >= 0]) + 0.0  # -0.0 is 0
+        self.levels.flags.writeable = False
+        codes = np.searchsorted(self.levels, grades).astype(np.int32)
+        self.codes: npt.NDArray[np.int32] = np.where(grades < 0, np.int32(NEGATIVE), codes)
+        self._negative = grades[grades < 0]  # what `codes` do not tell, in order
+        self._place_of: dict[int, dict[Any, int]] = {}
+
+    @classmethod
+    def from_columns(
+        cls, query_ids: Any, document_ids: Any, grades: Any, name: str | None = None
+    ) -> Qrels:
+        """Make judgments of columns, one row a judged document, in any order.
+
+        Arrays of int64 are kept as they are, not copied: don't change them later.
+
+        Args:
+            query_ids, document_ids: text or whole numbers ``(rows,)``: sequences, arrays, series.
+            grades: real numbers ``(rows,)`` up to 2^53.
+            name: as above.
+
+        Raises:
+            InputError: for columns of different lengths, and naming the row of what is no id or
+                no grade, and both rows of a document that its query has twice.
+
+        >>> Qrels.from_columns([7, 7, 8], [101, 102, 101], [2, 0, 1])
+        <Qrels: 2 queries, 3 judgments>
+        """
+        from irbatch.data.columns import make_table
+
+        table = make_table(query_ids, document_ids, grades, "qrels", "grade", name)
+        return cls(table, name)
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        *,
+        query: str | None = None,
+        document: str | None = None,
+        grade: str | None = None,
+        name: str | None = None,
+    ) -> Qrels:
+        """Make judgments of a table, one row a judged document, in any order.
+
+        Args:
+            table: see `Run.from_table`.
+            query, document, grade: what the columns are called; default: the one that has a name
+                known from ir_measures, PyTerrier, ranx, BEIR or MS MARCO, such as ``query_id``,
+                ``docno``, ``relevance``; in BEIR's tables the grades are called ``score``.
+            name: as above.
+
+        Raises:
+            InputError: when it is unclear which column is which, and as `from_columns`.
+
+        >>> Qrels.from_table({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "label": [2, 0]})
+        <Qrels: 1 queries, 2 judgments>
+        """
+        from irbatch.data.reading import read_table
+
+        given = {"query": query, "document": document, "grade": grade}
+        return cls(read_table(table, "qrels", given, name), name)
+
+    @classmethod
+    def from_records(cls, records: Iterable[Any], *, name: str | None = None) -> Qrels:
+        """Make judgments of records, such as ``dataset.qrels_iter()`` of ir_datasets yields.
+
+        Args:
+            records: named tuples, objects or dictionaries whose fields have the names that
+                `from_table` knows.
+            name: as above.
+
+        Raises:
+            InputError: as `from_table`, naming the row, counted from 0.
+
+        >>> Qrels.from_records([{"query_id": "q1", "doc_id": "d1", "relevance": 2}])
+        <Qrels: 1 queries, 1 judgments>
+        """
+        from irbatch.data.records import read_records
+
+        return cls(read_records(records, "qrels", {}, name), name)
+
+    @classmethod
+    def from_sparse(
+        cls, matrix: Any, *, query_ids: Any = None, document_ids: Any = None,
+        name: str | None = None,
+    ) -> Qrels:  # fmt: skip
+        """Make judgments of a sparse matrix of grades.
+
+        Args:
+            matrix: see `Run.from_sparse`. A stored zero is the grade 0; a row without entries is
+                not judged, and no query.
+            query_ids, document_ids: ids of the rows and the columns; default their numbers.
+            name: as above.
+
+        Raises:
+            InputError: as `Run.from_sparse`, and when there are no entries.
+        """
+        from irbatch.data.sparse import read_sparse
+
+        ids = query_ids, document_ids
+        table = read_sparse(matrix, "qrels", "grade", *ids, with_empty=False, name=name)
+        return cls(table, name)
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def __repr__(self) -> str:
+        named = f" {self.name!r}" if self.name else ""
+        return f"<Qrels{named}: {len(self)} queries, {self.codes.size} judgments>"
+
+    @property
+    def grades(self) -> npt.NDArray[np.float64]:
+        """The grades as they were given, in order: float64 ``(judgments,)``."""
+        grades = np.empty(self.codes.size)
+        negative = self.codes == NEGATIVE
+        grades[~negative] = self.levels[self.codes[~negative]]
+        grades[negative] = self._negative
+        return grades
+
+    def to_dict(self) -> dict[Any, dict[Any, int | float]]:
+        """Return query to document to grade, made anew; whole grades are ints.
+
+        >>> Qrels({"q1": {"d1": 2.0, "d2": -1, "d3": 0.5}}).to_dict()
+        {'q1': {'d1': 2, 'd2': -1, 'd3': 0.5}}
+        """
+        grades = [int(each) if each.is_integer() else each for each in self.grades.tolist()]
+        bounds = itertools.pairwise(self.starts.tolist())
+        return {
+            query: dict(zip(self.documents[row], grades[first:last], strict=True))
+            for row, (query, (first, last)) in enumerate(zip(self.queries, bounds, strict=True))
+        }
+
+    def to_trec(self, path: str | os.PathLike[str]) -> None:
+        """Write a TREC qrels file, ``query 0 document grade``, whole or not at all.
+
+        Args:
+            path: the file; compressed if it ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. Ids
+                that are numbers are text for whoever reads it.
+
+        Raises:
+            InputError: naming an id that would be read as something else.
+            OSError: as the system says.
+        """
+        from irbatch.data.trec_writer import write_qrels
+
+        write_qrels(path, self._pieces())
+
+    def _pieces(self) -> Iterator[Rows]:
+        from irbatch.data.rows import pieces
+
+        grades, starts = self.grades, self.starts.tolist()
+        each = zip(self.queries, self.documents, itertools.pairwise(starts), strict=True)
+        parts = ((query, ids, grades[first:last]) for query, ids, (first, last) in each)
+        return pieces(parts, "qrels", self.name)
+
+    @functools.cached_property
+    def column(self) -> Documents:
+        """All judged documents, one query after the other: `Texts` or int64.
+
+        Raises:
+            OverflowError: for whole numbers beyond int64.
+        """
+        if self.table is not None:
+            sizes = self.table.ends - self.table.begins
+            return self.table.documents.take(row_numbers(self.table.begins, sizes))
+        ids = list(itertools.chain.from_iterable(self.documents))
+        return np.array(ids, np.int64) if self.document_kind == "int" else Texts.of(ids)
+
+    def place_of(self, row: int) -> Mapping[Any, int]:
+        """Map the judged documents of the query at `row` to their place among them, from 0."""
+        if row not in self._place_of:
+            documents = self.documents[row]
+            self._place_of[row] = dict(zip(documents, range(len(documents)), strict=True))
+        return self._place_of[row]
+
+    def level_counts(
+        self, rows: Iterable[int], levels: npt.NDArray[np.signedinteger] | None = None
+    ) -> npt.NDArray[np.int64]:
+        """Count the documents judged at each level.
+
+        Args:
+            rows: positions of queries.
+            levels: integers ``(n,)``, places in `levels` to count, ascending; default all.
+
+        Returns:
+            int64 ``(queries, levels)``.
+        """
+        rows = np.asarray(rows, np.intp)
+        codes, owners = self.gather(rows)
+        kept = codes >= 0
+        places = codes[kept] if levels is None else np.searchsorted(levels, codes[kept])
+        width = self.levels.size if levels is None else levels.size
+        flat = np.bincount(owners[kept] * width + places, minlength=rows.size * width)
+        return flat.astype(np.int64).reshape(rows.size, width)
+
+    def gather(
+        self, rows: npt.NDArray[np.intp]
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+        """Collect the judgments of some queries, one query after the other.
+
+        Returns:
+            their codes int32 ``(judgments,)``, and for each the place of its query in `rows`.
+        """
+        counts = self.starts[rows + 1] - self.starts[rows]
+        owners = np.repeat(np.arange(rows.size), counts)
+        ends = np.cumsum(counts)
+        offsets = self.starts[rows] - (ends - counts)
+        return self.codes[np.arange(owners.size) + offsets[owners]], owners
+
+    def first_of(self, grade: float) -> tuple[Any, Any]:
+        """Return the first query and document that were given a grade of `levels`."""
+        place = int(np.argmax(self.codes == np.searchsorted(self.levels, grade)))
+        row = int(np.searchsorted(self.starts, place, side="right")) - 1
+        return self.queries[row], list(self.documents[row])[place - int(self.starts[row])]

@@ -1,0 +1,125 @@
+"""Tables of any framework as judgments or rankings; none is imported for it.
+
+What hands its memory over by Arrow's stream is read that way, other tables column by column. Only
+the columns that are needed are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from irbatch.data.arrow import ArrowTable
+from irbatch.data.columns import make_table
+from irbatch.data.names import find_columns
+from irbatch.data.table import Table
+from irbatch.errors import InputError
+
+__all__ = ["read_table"]
+
+# From the names of columns to what is in them.
+Reader = Callable[[list[str]], Sequence[Any]]
+Opened = tuple[list[str], Reader]
+
+# What pandas and pyarrow raise for columns that Arrow has no type for.
+UNFIT_FOR_ARROW = (ImportError, NotImplementedError, OverflowError, TypeError, ValueError)
+
+
+def read_table(
+    table: Any, source: str, given: Mapping[str, str | None], name: str | None = None
+) -> Table:
+    """Read a table.
+
+    Args:
+        table: see `irbatch.Run.from_table`.
+        source: ``"qrels"`` or ``"run"``.
+        given: the columns' names by role, as `find_columns` takes them.
+        name: what errors call the table.
+
+    Raises:
+        InputError: as `irbatch.Run.from_table`.
+    """
+    try:
+        names, read = _open(table, source)
+        found = find_columns(names, source, given)
+        columns = read(list(found.values()))
+    except InputError as problem:
+        raise problem.placed(source=source, path=name) from None
+    queries, documents, values = columns
+    return make_table(queries, documents, values, source, [*found][-1], name)
+
+
+def _open(table: Any, source: str) -> Opened:
+    if isinstance(table, Mapping):
+        return list(table), lambda wanted: [table[name] for name in wanted]
+    for fits, open_table in KINDS:
+        if fits(table):
+            return open_table(table)
+    records = hasattr(table, "__iter__") and not isinstance(table, str | bytes | np.ndarray)
+    hint = "; for records see from_records" if records else ""
+    kind = type(table).__name__
+    raise InputError(f"a {kind} is neither a table of columns nor a mapping{hint}", source=source)
+
+
+def _open_array(array: Any) -> Opened:
+    return list(array.dtype.names), lambda wanted: [array[name] for name in wanted]
+
+
+def _open_polars(frame: Any) -> Opened:
+    def read(wanted: list[str]) -> Sequence[Any]:
+        chosen = frame.select(wanted)
+        return _open_arrow(chosen.collect() if hasattr(chosen, "collect") else chosen)[1](wanted)
+
+    return frame.collect_schema().names(), read
+
+
+def _open_pandas(frame: Any) -> Opened:
+    levels = [name for name in frame.index.names if name is not None]
+
+    def read(wanted: list[str]) -> Sequence[Any]:
+        chosen = frame[[name for name in wanted if name not in levels]]
+        if indexed := [name for name in wanted if name in levels]:
+            chosen = chosen.reset_index(level=indexed)
+        chosen = chosen[wanted].reset_index(drop=True)
+        try:
+            # Under new names: Arrow has no others than texts.
+            names = [str(i) for i in range(len(wanted))]
+            return _open_arrow(chosen.set_axis(names, axis=1))[1](names)
+        except UNFIT_FOR_ARROW:  # without pyarrow; and for whatever is wrong it names the row
+            return [chosen[name] for name in wanted]
+
+    return [*levels, *frame.columns], read
+
+
+def _open_dataset(dataset: Any) -> Opened:
+    def read(wanted: list[str]) -> Sequence[Any]:
+        # Its own table would not know of rows that were selected or shuffled.
+        return _open_arrow(dataset.select_columns(wanted).with_format("arrow")[:])[1](wanted)
+
+    return dataset.column_names, read
+
+
+def _open_arrow(table: Any) -> Opened:
+    opened = ArrowTable(table)
+    return opened.names, lambda wanted: [*opened.read(wanted).values()]
+
+
+def _open_named(table: Any) -> Opened:
+    return table.column_names, lambda wanted: [table[name] for name in wanted]
+
+
+def _has(*names: str) -> Callable[[object], bool]:
+    return lambda table: all(hasattr(type(table), name) for name in names)
+
+
+# The first that fits is taken: most of these can also hand over all their columns by Arrow.
+KINDS: tuple[tuple[Callable[[object], bool], Callable[[Any], Opened]], ...] = (
+    (lambda table: isinstance(table, np.ndarray) and table.dtype.names is not None, _open_array),
+    (_has("collect_schema", "select"), _open_polars),
+    (_has("iloc", "columns", "set_axis"), _open_pandas),
+    (_has("column_names", "__getitem__", "__len__", "with_format"), _open_dataset),
+    (_has("__arrow_c_stream__"), _open_arrow),
+    (_has("column_names", "__getitem__", "__len__"), _open_named),
+)

@@ -1,0 +1,242 @@
+"""A system's answers: for each query, the documents it retrieved and their scores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from irbatch.data.exports import Exports
+from irbatch.data.ids import same_kind
+from irbatch.data.table import Table
+from irbatch.errors import InputError
+
+if TYPE_CHECKING:
+    from irbatch.data.rows import Rows
+
+__all__ = ["Run"]
+
+
+class Run(Exports):
+    """Rankings of one system.
+
+    Args:
+        rankings: query id to document id to score (any real numbers). Kept as it is, neither
+            copied nor changed; scores are read, and checked, when the run is evaluated.
+        name: what results and error messages call it, e.g. the system's name or the path.
+        tag: what the system called itself, the last word of a run file's lines.
+
+    Raises:
+        InputError: when it is no mapping of mappings, or an id of a query is no id.
+
+    >>> Run({"q1": {"d1": 0.7, "d2": 0.5}}, name="bm25")
+    <Run 'bm25': 1 queries>
+    """
+
+    source = "run"
+
+    def __init__(
+        self,
+        rankings: Mapping[Any, Mapping[Any, Any]],
+        name: str | None = None,
+        tag: str | None = None,
+    ) -> None:
+        if not isinstance(rankings, Mapping):
+            raise InputError(
+                f"rankings are a mapping of queries to documents to scores, not a "
+                f"{type(rankings).__name__}; for tables see from_table, for records from_records",
+                source="run",
+                path=name,
+            )
+        for query, documents in () if isinstance(rankings, Table) else rankings.items():
+            if not isinstance(documents, Mapping):
+                raise InputError(
+                    f"a query's ranking is a mapping of documents to scores, not a "
+                    f"{type(documents).__name__}; for lists of ids see evaluate_ids, for columns "
+                    f"Run.from_table",
+                    source="run",
+                    query=query,
+                    path=name,
+                )
+        self.rankings = rankings
+        self.name = name
+        self.tag = tag
+        self.query_kind = same_kind(rankings, "query", "run")
+
+    @classmethod
+    def from_columns(
+        cls,
+        query_ids: Any,
+        document_ids: Any,
+        scores: Any,
+        name: str | None = None,
+        tag: str | None = None,
+    ) -> Run:
+        """Make a run of columns, one row a retrieved document, in any order.
+
+        Arrays of int64 and float64 are kept as they are, not copied: don't change them later.
+
+        Args:
+            query_ids, document_ids: text or whole numbers ``(rows,)``: sequences, arrays, series.
+            scores: real numbers ``(rows,)``.
+            name, tag: as above.
+
+        Raises:
+            InputError: for columns of different lengths, and naming the row of what is no id or
+                no number, and both rows of a document that its query has twice.
+
+        >>> Run.from_columns(["q1", "q1"], ["d1", "d2"], [0.7, 0.5]).rankings["q1"]
+        {'d1': 0.7, 'd2': 0.5}
+        """
+        from irbatch.data.columns import make_table
+
+        table = make_table(query_ids, document_ids, scores, "run", "score", name)
+        return cls(table, name, tag)
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        *,
+        query: str | None = None,
+        document: str | None = None,
+        score: str | None = None,
+        name: str | None = None,
+        tag: str | None = None,
+    ) -> Run:
+        """Make a run of a table, one row a retrieved document, in any order.
+
+        Args:
+            table: anything with `__arrow_c_stream__` (tables and readers of pyarrow, frames of
+                polars and pandas, relations of DuckDB), a lazy frame of polars, a dataset of
+                Hugging Face's, a structured NumPy array, or a mapping of names to columns.
+            query, document, score: what the columns are called; default: the one that has a name
+                known from ir_measures, PyTerrier, ranx, BEIR or MS MARCO, such as ``query_id``,
+                ``docno``, ``score``. Others are not looked at: documents are ordered by score,
+                whatever a column ``rank`` says.
+            name, tag: as above.
+
+        Raises:
+            InputError: when it is unclear which column is which, and as `from_columns`.
+
+        >>> Run.from_table({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "score": [0.7, 0.5]})
+        <Run: 1 queries>
+        """
+        from irbatch.data.reading import read_table
+
+        given = {"query": query, "document": document, "score": score}
+        return cls(read_table(table, "run", given, name), name, tag)
+
+    @classmethod
+    def from_records(
+        cls, records: Iterable[Any], *, name: str | None = None, tag: str | None = None
+    ) -> Run:
+        """Make a run of records, such as ``dataset.scoreddocs_iter()`` of ir_datasets yields.
+
+        Args:
+            records: named tuples, objects or dictionaries whose fields have the names that
+                `from_table` knows.
+            name, tag: as above.
+
+        Raises:
+            InputError: as `from_table`, naming the row, counted from 0.
+
+        >>> Run.from_records([{"query_id": "q1", "doc_id": "d1", "score": 0.7}])
+        <Run: 1 queries>
+        """
+        from irbatch.data.records import read_records
+
+        return cls(read_records(records, "run", {}, name), name, tag)
+
+    @classmethod
+    def from_sparse(
+        cls, matrix: Any, *, query_ids: Any = None, document_ids: Any = None,
+        name: str | None = None,
+    ) -> Run:  # fmt: skip
+        """Make a run of a sparse matrix of scores, such as users by items.
+
+        Args:
+            matrix: a matrix or array of `scipy.sparse`, rows queries, columns documents, of any
+                format. A stored zero is the score 0, and what is not stored was not retrieved: a
+                row without entries is a query that retrieved nothing. Entries that a cell has
+                twice are added, as SciPy does.
+            query_ids, document_ids: ids of the rows and the columns, text or whole numbers;
+                default their numbers, from 0.
+            name: as above.
+
+        Raises:
+            InputError: for what is no sparse matrix, ids that are not as many or not different,
+                and naming the query and the document of what is no number.
+        """
+        from irbatch.data.sparse import read_sparse
+
+        ids = query_ids, document_ids
+        return cls(read_sparse(matrix, "run", "score", *ids, with_empty=True, name=name), name)
+
+    def prepared(self) -> Run:
+        """Return the run with its rankings as columns, to be evaluated again and again.
+
+        Making them costs about as much as some evaluations from dictionaries; each one after that
+        takes a fraction of the time.
+
+        Raises:
+            InputError: naming the query and the document of what is no id or no score.
+
+        >>> Run({"q1": {"d1": 0.7, "d2": 0.5}}).prepared().rankings["q1"]
+        {'d1': 0.7, 'd2': 0.5}
+        """
+        from irbatch.data.columns import IdOverflowError, make_table_of
+
+        if isinstance(self.rankings, Table):
+            return self
+        try:
+            return Run(make_table_of(self.rankings, self.name), self.name, self.tag)
+        except IdOverflowError:  # whole numbers of any size are ids, but no columns
+            return self
+
+    @property
+    def queries(self) -> Mapping[Any, Any]:
+        """The queries, as keys."""
+        return self.rankings.places if isinstance(self.rankings, Table) else self.rankings
+
+    def __len__(self) -> int:
+        return len(self.rankings)
+
+    def __repr__(self) -> str:
+        named = f" {self.name!r}" if self.name else ""
+        return f"<Run{named}: {len(self)} queries>"
+
+    def to_dict(self) -> dict[Any, dict[Any, Any]]:
+        """Return query to document to score, made anew.
+
+        >>> Run.from_columns(["q1", "q1"], ["d1", "d2"], [0.7, 0.5]).to_dict()
+        {'q1': {'d1': 0.7, 'd2': 0.5}}
+        """
+        return {query: dict(documents) for query, documents in self.rankings.items()}
+
+    def to_trec(self, path: str | os.PathLike[str], tag: str | None = None) -> None:
+        """Write a TREC run file, ``query Q0 document rank score tag``, whole or not at all.
+
+        Documents stand in the order in which they are evaluated, scores in the fewest digits that
+        are read as the same number.
+
+        Args:
+            path: the file; compressed if it ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. Ids
+                that are numbers are text for whoever reads it.
+            tag: what the system calls itself; default: the run's own tag, or else its name.
+
+        Raises:
+            InputError: naming an id or a tag that would be read as something else, or a score
+                that is no number.
+            OSError: as the system says.
+        """
+        from irbatch.data.trec_writer import write_run
+
+        write_run(path, self._pieces(), tag or self.tag or self.name or "irbatch")
+
+    def _pieces(self) -> Iterator[Rows]:
+        from irbatch.data.rows import pieces, ranked
+
+        rankings = self.rankings.items()
+        parts = ((query, documents, documents.values()) for query, documents in rankings)
+        return map(ranked, pieces(parts, "run", self.name))

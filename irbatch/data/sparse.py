@@ -1,0 +1,115 @@
+"""Sparse matrices, users by items, as judgments or rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.data.columns import as_ids, as_numbers, bad_number
+from irbatch.data.table import Documents, Table
+from irbatch.errors import InputError
+
+__all__ = ["read_sparse"]
+
+Ints = npt.NDArray[np.int64]
+
+
+def read_sparse(
+    matrix: Any,
+    source: str,
+    what: str,
+    query_ids: Sequence[Any] | None,
+    document_ids: Sequence[Any] | None,
+    *,
+    with_empty: bool,
+    name: str | None = None,
+) -> Table:
+    """Read a matrix whose rows are queries and whose columns are documents.
+
+    Args:
+        matrix: see `irbatch.Run.from_sparse`.
+        source: ``"qrels"`` or ``"run"``, for errors.
+        what: what the values are called, ``"grade"`` or ``"score"``.
+        query_ids, document_ids: of the rows and the columns; None for their numbers.
+        with_empty: keep queries without documents.
+        name: what errors call the matrix.
+
+    Raises:
+        InputError: as `irbatch.Run.from_sparse`.
+    """
+    try:
+        rows = _as_rows(matrix)
+        queries = _ids(query_ids, rows.shape[0], "query", source)
+        documents = _ids(document_ids, rows.shape[1], "document", source)
+        table = _make(rows, queries, documents, source, what, with_empty)
+        if table.repeated >= 0:  # a cell twice stands for the sum of both
+            rows = rows.copy()
+            rows.sum_duplicates()
+            table = _make(rows, queries, documents, source, what, with_empty)
+    except InputError as problem:
+        raise problem.placed(source=source, path=name) from None
+    return table
+
+
+def _as_rows(matrix: Any) -> Any:
+    """Return a matrix as compressed rows."""
+    if not hasattr(matrix, "tocsr"):
+        raise InputError(f"a {type(matrix).__name__} is no sparse matrix of SciPy's")
+    if len(matrix.shape) != 2:
+        raise InputError(f"a matrix is 2-D, queries x documents, not of shape {matrix.shape}")
+    return matrix.tocsr()
+
+
+def _ids(ids: Sequence[Any] | None, n: int, what: str, source: str) -> Documents | None:
+    """Return the ids of a matrix's rows or columns, checked."""
+    if ids is None:
+        return None
+    checked = as_ids(ids, what, source)
+    distinct = len(set(checked.tolist()))
+    if len(checked) != n or distinct != n:
+        raise InputError(
+            f"{n} {'rows' if what == 'query' else 'columns'} need {n} different {what} ids, "
+            f"not {distinct}"
+        )
+    return checked
+
+
+def _make(
+    rows: Any,
+    queries: Documents | None,
+    documents: Documents | None,
+    source: str,
+    what: str,
+    with_empty: bool,
+) -> Table:
+    ends = np.asarray(rows.indptr, np.int64)
+    places: Ints = np.arange(ends.size - 1)
+    if not with_empty:
+        places = places[np.diff(ends) > 0]
+    ids = rows.indices[: ends[-1]].astype(np.int64)
+    values = rows.data[: ends[-1]]
+    bad = bad_number(values, source) if values.dtype.kind in "biuf" else -1
+    if bad >= 0:
+        row = np.searchsorted(ends, bad, side="right") - 1
+        raise InputError(
+            f"{what} {values[bad]} is no {what}",
+            query=_take(queries, np.array([row])).tolist()[0],
+            document=_take(documents, ids[bad : bad + 1]).tolist()[0],
+            value=values[bad].item(),
+        )
+    named = _take(queries, places).tolist()
+    return Table(
+        dict(zip(named, range(len(named)), strict=True)),
+        ends[:-1][places],
+        ends[1:][places],
+        _take(documents, ids),
+        as_numbers(values, what, source),
+    )
+
+
+def _take(ids: Documents | None, chosen: Ints) -> Documents:
+    """Return the ids of some rows or columns: their numbers unless they have others."""
+    return chosen if ids is None else ids.take(chosen)

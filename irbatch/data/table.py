@@ -1,0 +1,132 @@
+"""Judgments or rankings as columns."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.data.lookup import Documents, mark_rows
+from irbatch.data.ranking import DESCENDING, check_order
+from irbatch.data.texts import Texts
+from irbatch.runtime.jit import as_input
+from irbatch.runtime.ragged import ends_of
+
+__all__ = ["Documents", "Table"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+class Table(Mapping[Any, dict[Any, float]]):
+    """Query to document to value, kept as columns; reads like a mapping of mappings.
+
+    Args:
+        places: query id to its place, from 0.
+        begins, ends: int64 ``(queries,)``, the first row of each query and the one after its last.
+        documents: `Texts` or int64 ``(rows,)``, the document ids.
+        values: float64 ``(rows,)``, their grades or scores.
+        threads: how many look for repeated documents; default: as many as it is worth.
+
+    Attributes:
+        numbers: the values.
+        marks: int32 ``(rows,)``, hashes of documents that are text; int64, the ids of others.
+        repeated: a row whose document its query has before it; -1 when there is none.
+    """
+
+    def __init__(
+        self,
+        places: dict[Any, int],
+        begins: Ints,
+        ends: Ints,
+        documents: Documents,
+        values: Floats,
+        threads: int | None = None,
+    ) -> None:
+        self.places, self.begins, self.ends, self.numbers = places, begins, ends, values
+        self.documents = documents if isinstance(documents, Texts) else as_input(documents)
+        self.marks, self.repeated = mark_rows(self.documents, begins, ends, threads)
+
+    @classmethod
+    def of_runs(
+        cls,
+        queries: Sequence[Any],
+        firsts: Ints,
+        documents: Documents,
+        values: Floats,
+        threads: int | None = None,
+    ) -> Table:
+        """Group rows by query.
+
+        Args:
+            queries: the query of each run of rows that have the same; queries may return.
+            firsts: int64 ``(runs,)``, the first row of each.
+            documents, values: the columns, in any order.
+            threads: how many look for repeated documents; default: as many as it is worth.
+        """
+        places: dict[Any, int] = {}
+        owners = np.array([places.setdefault(each, len(places)) for each in queries], np.int64)
+        sizes = np.diff(firsts, append=values.size)
+        if (np.diff(owners) < 0).any():  # a query comes back after another
+            order = np.argsort(np.repeat(owners, sizes), kind="stable")
+            documents, values = documents.take(order), values[order]
+        bounds = ends_of(np.bincount(owners, sizes, len(places)).astype(np.int64))
+        return cls(places, bounds[:-1], bounds[1:], documents, values, threads)
+
+    @property
+    def document_kind(self) -> str:
+        """What document ids are, ``"str"`` or ``"int"``."""
+        return "str" if isinstance(self.documents, Texts) else "int"
+
+    @functools.cached_property
+    def is_ordered(self) -> bool:
+        """Whether each query's numbers descend, as scores mostly do."""
+        return bool((check_order(self.numbers, self.begins, self.ends) == DESCENDING).all())
+
+    def __getitem__(self, query: Any) -> dict[Any, float]:
+        """Return a query's documents and their values as a dictionary, made anew."""
+        place = self.places[query]
+        rows = slice(int(self.begins[place]), int(self.ends[place]))
+        return dict(zip(self.ids(rows), self.numbers[rows].tolist(), strict=True))
+
+    def __contains__(self, query: object) -> bool:
+        return query in self.places  # Mapping's own would make the dictionary
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __repr__(self) -> str:
+        return f"<Table: {len(self)} queries, {int((self.ends - self.begins).sum())} documents>"
+
+    def ids(self, rows: npt.NDArray[np.integer] | slice) -> list[Any]:
+        """Return the document ids of some rows."""
+        chosen = (
+            self.documents.take(rows) if isinstance(self.documents, Texts) else self.documents[rows]
+        )
+        listed: list[Any] = chosen.tolist()
+        return listed
+
+    def repeats(self, most: int) -> list[tuple[Any, Any]]:
+        """List the documents that queries have more than once: query and document, at most some."""
+        found: list[tuple[Any, Any]] = []
+        for query, place in self.places.items():
+            documents = self.ids(slice(int(self.begins[place]), int(self.ends[place])))
+            if len(set(documents)) < len(documents):
+                counted = Counter(documents)
+                found += ((query, each) for each, n in counted.items() if n > 1)
+            if len(found) >= most:
+                break
+        return found[:most]
+
+    def where(self, row: int) -> tuple[Any, Any]:
+        """Return the query and the document of a row."""
+        there = np.flatnonzero((self.begins <= row) & (row < self.ends))[0]
+        queries = (query for query, place in self.places.items() if place == there)
+        return next(queries), self.ids(slice(row, row + 1))[0]

@@ -1,0 +1,81 @@
+"""Many short texts as slices of one array of bytes: nothing becomes a Python object until asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.runtime.jit import as_input
+from irbatch.runtime.ragged import ends_of
+
+__all__ = ["NO_TEXTS", "Texts"]
+
+Bytes = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int64]
+Lengths = npt.NDArray[np.int32]
+
+
+class Texts:
+    """A column of texts.
+
+    Args:
+        text: uint8, the bytes that the texts are slices of: UTF-8, in which surrogates may stand
+            alone as they may in Python.
+        starts: int64 ``(n,)``, where each begins.
+        lengths: int32 ``(n,)``, how many bytes it has.
+    """
+
+    def __init__(self, text: Bytes, starts: Ints, lengths: Lengths) -> None:
+        self.text: Bytes = as_input(text)
+        self.starts: Ints = as_input(starts)
+        self.lengths: Lengths = as_input(lengths)
+
+    def __len__(self) -> int:
+        return self.starts.size
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Texts:
+        """Encode Python's texts."""
+        joined = "".join(texts)
+        encoded = joined.encode(errors="surrogatepass")
+        if len(encoded) == len(joined):  # all ASCII: a character is a byte
+            sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+        else:
+            parts = [each.encode(errors="surrogatepass") for each in texts]
+            encoded = b"".join(parts)
+            sizes = np.fromiter(map(len, parts), np.int64, len(parts))
+        return cls(np.frombuffer(encoded, np.uint8), ends_of(sizes)[:-1], sizes.astype(np.int32))
+
+    @classmethod
+    def join(cls, parts: Sequence[Texts]) -> Texts:
+        """Put columns one after the other."""
+        offsets = ends_of(np.array([each.text.size for each in parts], np.int64)).tolist()
+        starts = [each.starts + at for each, at in zip(parts, offsets, strict=False)]
+        return cls(
+            np.concatenate([each.text for each in parts]),
+            np.concatenate(starts),
+            np.concatenate([each.lengths for each in parts]),
+        )
+
+    def copied(self) -> Texts:
+        """Return the same texts over bytes of their own, one after the other."""
+        ends = ends_of(self.lengths)
+        places = np.arange(ends[-1]) + np.repeat(self.starts - ends[:-1], self.lengths)
+        return Texts(self.text[places], ends[:-1], self.lengths)
+
+    def take(self, rows: npt.NDArray[np.integer] | slice) -> Texts:
+        """Return some of them, over the same bytes."""
+        return Texts(self.text, self.starts[rows], self.lengths[rows])
+
+    def tolist(self) -> list[str]:
+        """Make Python's texts of them."""
+        text = self.text.data
+        return [
+            str(text[start : start + length], "utf-8", "surrogatepass")
+            for start, length in zip(self.starts.tolist(), self.lengths.tolist(), strict=True)
+        ]
+
+
+NO_TEXTS = Texts(np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.int32))

@@ -1,0 +1,162 @@
+"""Where judged documents stand in their rankings: what measures with a walk of their own read."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.engine.matrix import NEGATIVE, PAD, UNJUDGED, WORD, RelevanceMatrix
+
+__all__ = ["JudgedRanks"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+class JudgedRanks:
+    """The judged documents that a block of queries retrieved, in rank order, query after query.
+
+    Args:
+        matrix: the block; already cut where a measure has a cutoff.
+        threshold: the least relevant grade.
+        gains: float64 ``(levels,)``, the gain of each level.
+        divisors: float64, the discount of ranks 1 … depth or more.
+
+    Attributes:
+        owners: int64 ``(documents,)``, the row each belongs to; ascending.
+        ranks: int64 ``(documents,)``, from 1, ascending within a row.
+        codes: int64 ``(documents,)``: an index into the matrix's levels, or NEGATIVE.
+    """
+
+    def __init__(
+        self,
+        matrix: RelevanceMatrix,
+        threshold: float,
+        gains: Floats,
+        divisors: Floats,
+        owners: Ints,
+        ranks: Ints,
+        codes: Ints,
+    ) -> None:
+        self.matrix, self.threshold = matrix, threshold
+        self.gains, self.divisors = gains, divisors
+        self.owners, self.ranks, self.codes = owners, ranks, codes
+        _freeze(gains, owners, ranks, codes)
+        _freeze(matrix.codes, matrix.levels, matrix.retrieved, matrix.judged)
+
+    @classmethod
+    def of(
+        cls, matrix: RelevanceMatrix, threshold: float, gains: Floats, divisors: Floats
+    ) -> JudgedRanks:
+        """Collect the judged documents of a block.
+
+        Words of nothing but unjudged documents or padding are passed over whole: a fifth of the
+        time that looking at each cell takes.
+        """
+        words = matrix.codes.view(np.int64)
+        rows, places = np.nonzero(
+            (words != _word_of(UNJUDGED, matrix)) & (words != _word_of(PAD, matrix))
+        )
+        cells = matrix.codes.reshape(*words.shape, WORD // matrix.codes.itemsize)[rows, places]
+        picks, offsets = np.nonzero((cells >= 0) | (cells == NEGATIVE))
+        ranks = places[picks] * cells.shape[1] + offsets + 1
+        codes = cells[picks, offsets].astype(np.int64)
+        return cls(matrix, threshold, gains, divisors, rows[picks], ranks, codes)
+
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return self.matrix.retrieved.size
+
+    @property
+    def retrieved(self) -> Ints:
+        """Documents retrieved, int64 ``(queries,)``."""
+        return self.matrix.retrieved
+
+    @functools.cached_property
+    def starts(self) -> Ints:
+        """Where each query's documents begin and end, int64 ``(queries + 1,)``."""
+        return _freeze(np.searchsorted(self.owners, np.arange(self.queries + 1)))
+
+    @functools.cached_property
+    def lowest(self) -> int:
+        """The lowest relevant level."""
+        return int(np.searchsorted(self.matrix.levels, self.threshold))
+
+    @functools.cached_property
+    def relevant(self) -> Floats:
+        """Relevant documents in the judgments, float64 ``(queries,)``."""
+        counts: Floats = self.matrix.judged[:, self.lowest :].sum(axis=1).astype(np.float64)
+        return counts
+
+    @functools.cached_property
+    def nonrelevant(self) -> Floats:
+        """Documents judged with a grade of 0 or more that is not relevant, ``(queries,)``."""
+        counts: Floats = self.matrix.judged[:, : self.lowest].sum(axis=1).astype(np.float64)
+        return counts
+
+    @functools.cached_property
+    def hits(self) -> npt.NDArray[np.intp]:
+        """Which of the documents are relevant: intp, positions in `ranks`."""
+        return _freeze(np.flatnonzero(self.codes >= self.lowest))
+
+    @functools.cached_property
+    def hit_starts(self) -> Ints:
+        """Where each query's hits begin and end among `hits`, int64 ``(queries + 1,)``."""
+        return _freeze(np.searchsorted(self.owners[self.hits], np.arange(self.queries + 1)))
+
+    @functools.cached_property
+    def hit_numbers(self) -> Ints:
+        """The how manyth of its query each hit is, from 1: int64 ``(hits,)``."""
+        return np.arange(1, self.hits.size + 1) - self.hit_starts[self.owners[self.hits]]
+
+    @functools.cached_property
+    def gained(self) -> Floats:
+        """The gain of each of the documents, float64 ``(documents,)``."""
+        return _freeze(np.append(self.gains, 0.0)[np.maximum(self.codes, -1)])
+
+    @functools.cached_property
+    def ideal(self) -> tuple[Floats, Ints]:
+        """The ideal rankings: all judged documents of positive gain, from the highest down.
+
+        Returns:
+            Their gains, query after query; and where each query's begin and end, int64
+            ``(queries + 1,)``.
+        """
+        order = np.argsort(-self.gains, kind="stable")
+        order = order[self.gains[order] > 0]
+        counts = self.matrix.judged[:, order]
+        gains = np.repeat(np.tile(self.gains[order], self.queries), counts.ravel())
+        starts = np.concatenate(([0], np.cumsum(counts.sum(axis=1))))
+        return gains, starts
+
+    def count_above(self, which: npt.NDArray[np.bool_]) -> Ints:
+        """Count for each hit how many of some documents stand above it.
+
+        Args:
+            which: bool ``(documents,)``.
+        """
+        before = np.concatenate(([0], np.cumsum(which)))
+        above: Ints = before[self.hits] - before[self.starts[self.owners[self.hits]]]
+        return above
+
+    def sum_over_hits(self, terms: Floats) -> Floats:
+        """Add up one term a hit, in rank order: float64 ``(hits,)`` to ``(queries,)``."""
+        return np.bincount(self.owners[self.hits], terms, self.queries).astype(np.float64)
+
+
+def _freeze(*arrays: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Make arrays read-only, as the measures of a call share them; return the first."""
+    for array in arrays:
+        array.flags.writeable = False
+    return arrays[0]
+
+
+def _word_of(code: int, matrix: RelevanceMatrix) -> np.int64:
+    """Return a word of nothing but one code."""
+    cells = np.full(WORD // matrix.codes.itemsize, code, matrix.codes.dtype)
+    word: np.int64 = cells.view(np.int64)[0]
+    return word

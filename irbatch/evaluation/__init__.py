@@ -1,0 +1,1 @@
+"""The public verbs: from judgments and rankings to results."""

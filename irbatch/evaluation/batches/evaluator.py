@@ -1,0 +1,323 @@
+"""The evaluator of a training loop: update with a batch, compute over all of them, reset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from irbatch.errors import InputError
+from irbatch.evaluation.batches.columns import Columns
+from irbatch.evaluation.batches.queries import REPEATED, QueryValues
+from irbatch.evaluation.batches.sums import Sums
+from irbatch.evaluation.evaluate_arrays import evaluate_ids
+from irbatch.evaluation.means import Means
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.runs import Cutoffs, Wishes, evaluate
+from irbatch.evaluation.score_evaluator import ScoreEvaluator, list_query_ids
+from irbatch.evaluation.settings import Settings, check_choice, check_option
+from irbatch.measures import Plan, parse_measures
+from irbatch.runtime.threads import check_threads
+
+__all__ = ["BatchEvaluator"]
+
+KEEP = ("queries", "sums")
+FORMAT = 1  # of the state
+
+
+class BatchEvaluator:
+    """Evaluate batch after batch, and average over all of them.
+
+    What is kept is the values of each query, or with ``keep="sums"`` their exact sums, never
+    predictions; only documents that come in columns, whose query may go on, are kept until
+    `compute`. An update that raises changes nothing.
+
+    Args:
+        measures, cutoffs: as in `irbatch.evaluate`.
+        keep: ``"queries"``, values by query, or ``"sums"``, a state that is the same size whatever
+            comes, and adds up: over processes to the same bits as in one.
+        ties, no_relevant, threads: as in `irbatch.evaluate_scores`.
+        repeated: what becomes of a query that comes again with other values: ``"error"``, or the
+            ``"first"`` or the ``"last"`` stays. With the same values it is counted once anyway.
+
+    Attributes:
+        measures: canonical names.
+
+    Raises:
+        InputError: for measures or settings that there are not.
+
+    >>> evaluator = BatchEvaluator("RR R@1")
+    >>> batch = evaluator.update([[0.9, 0.1], [0.2, 0.6]], positives="diagonal")
+    >>> batch["RR"]
+    1.0
+    >>> batch = evaluator.update([[0.1, 0.9], [0.2, 0.6]], positives="diagonal")
+    >>> evaluator.compute().mean()
+    {'RR': 0.875, 'R@1': 0.75}
+    """
+
+    def __init__(
+        self,
+        measures: Wishes,
+        cutoffs: Cutoffs = None,
+        *,
+        keep: str = "queries",
+        ties: str = "expected",
+        no_relevant: str = "zero",
+        repeated: str = "error",
+        threads: int | None = None,
+    ) -> None:
+        check_option("ties", ties)
+        check_threads(threads)
+        check_choice("keep", keep, KEEP)
+        check_choice("repeated", repeated, REPEATED)
+        parsed = parse_measures(measures, cutoffs)
+        self._settings = Settings(no_relevant=no_relevant)
+        self._scores = ScoreEvaluator(Plan(parsed), self._settings, ties, threads)
+        self._measures = parsed
+        self.measures = [str(each) for each in parsed]
+        self._options = {"keep": keep, "ties": ties, "no_relevant": no_relevant,
+                         "repeated": repeated, "threads": threads}  # fmt: skip
+        self.reset()
+
+    def __len__(self) -> int:
+        return len(self._kept) + len(self._columns)
+
+    def __repr__(self) -> str:
+        return f"BatchEvaluator({' '.join(self.measures)!r}): {len(self)} queries so far"
+
+    @property
+    def repeats(self) -> int:
+        """How often a query, or a document in columns, came again and was not counted again."""
+        kept = self._kept.repeats if isinstance(self._kept, QueryValues) else 0
+        return kept + self._columns.repeats
+
+    def update(
+        self,
+        scores: Any,
+        relevance: Any = None,
+        *,
+        positives: Any = None,
+        mask: Any = None,
+        lengths: Any = None,
+        exclude: Any = None,
+        n_relevant: Any = None,
+        document_ids: Any = None,
+        query_ids: Sequence[Any] | None = None,
+    ) -> Results:
+        """Add a batch of scores, given as to `irbatch.evaluate_scores`.
+
+        Args:
+            query_ids: the queries' ids; with them a query that comes again is counted once. Not
+                for ``keep="sums"``.
+
+        Returns:
+            The results of this batch alone.
+
+        Raises:
+            InputError: as `irbatch.evaluate_scores`, and for a query with other values than before.
+        """
+        self._check_ids(query_ids)
+        ids = list_query_ids(query_ids)
+        once = ids is None or len(set(ids)) == len(ids)
+        results = self._scores.evaluate(
+            scores,
+            relevance,
+            positives=positives,
+            mask=mask,
+            lengths=lengths,
+            exclude=exclude,
+            n_relevant=n_relevant,
+            document_ids=document_ids,
+            query_ids=ids if once else None,
+        )
+        return self._keep(results, ids)
+
+    def update_ids(
+        self,
+        ranked: Any,
+        relevant: Any,
+        *,
+        query_ids: Sequence[Any] | None = None,
+        pad: object = None,
+    ) -> Results:
+        """Add a batch of rankings of document ids, given as to `irbatch.evaluate_ids`.
+
+        Args:
+            query_ids: the queries' ids, for rankings that are no mapping.
+
+        Raises:
+            InputError: as `irbatch.evaluate_ids`, and for a query with other values than before.
+        """
+        self._check_ids(query_ids)
+        results = evaluate_ids(
+            ranked,
+            relevant,
+            self._measures,
+            pad=pad,
+            no_relevant=self._settings.no_relevant,
+            threads=self._scores.threads,
+        )
+        ids = results.query_ids if isinstance(ranked, Mapping) else list_query_ids(query_ids)
+        return self._keep(results, ids)
+
+    def update_columns(self, query_ids: Any, document_ids: Any, scores: Any, grades: Any) -> None:
+        """Add scored and judged documents in columns, in any order.
+
+        A query may go on in a later batch, so its documents are kept until `compute`. A document
+        that comes again is counted once.
+
+        Args:
+            query_ids, document_ids, scores, grades: one entry a document.
+
+        Raises:
+            InputError: for lengths that differ, numbers that are none, or a document that comes
+                again with another score or grade.
+        """
+        self._columns.add(query_ids, document_ids, scores, grades)
+
+    def add(self, results: Results) -> None:
+        """Add results of an evaluation of the same measures, such as `evaluate_embeddings`.
+
+        Queries keep their ids; those that were given none are new ones.
+
+        Raises:
+            InputError: for other measures, and for a query with other values than before.
+        """
+        if not isinstance(results, Results):
+            raise InputError(f"a {type(results).__name__} is no Results", source="results")
+        if results.measures != self.measures:
+            raise InputError(f"results of {', '.join(results.measures)} don't add to those of "
+                             f"{', '.join(self.measures)}", source="results")  # fmt: skip
+        self._keep(results, results.query_ids if results.has_ids else None)
+
+    def compute(self) -> Results | Means:
+        """Return the results of all queries so far; with ``keep="sums"``, their means.
+
+        Raises:
+            InputError: when there was no query yet.
+        """
+        if not len(self):
+            raise InputError("there are no queries yet: update first")
+        kept = self._fresh()
+        kept.add_state(self._kept.state())
+        settings = dict(self._signature)
+        if len(self._columns):
+            found = self._evaluate_columns()
+            _add(kept, found, found.query_ids)
+            settings = _together(settings, found.settings)
+        if isinstance(kept, Sums):
+            return kept.means(self._measures, settings)
+        return kept.results(self._measures, settings)
+
+    def reset(self) -> None:
+        """Forget all queries."""
+        self._kept = self._fresh()
+        self._columns = Columns()
+        self._signature: dict[str, str] = {}
+
+    def merge(self, *others: BatchEvaluator | Mapping[str, Any]) -> None:
+        """Add what other evaluators, or their states, have kept.
+
+        Raises:
+            InputError: for other measures or settings, or a query with other values; nothing has
+                changed then.
+        """
+        self._load([each.state_dict() if isinstance(each, BatchEvaluator) else each
+                    for each in (self, *others)])  # fmt: skip
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state in numbers, texts and lists: JSON and safe unpicklers take it."""
+        lists = {name: each.tolist() if isinstance(each, np.ndarray) else each
+                 for name, each in self._kept.state().items()}  # fmt: skip
+        return {
+            "format": FORMAT,
+            "measures": list(self.measures),
+            "keep": self._options["keep"],
+            "ties": self._options["ties"],
+            "no_relevant": self._options["no_relevant"],
+            "signature": dict(self._signature),
+            "columns": self._columns.state(),
+            **lists,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take over a state; what was kept before is forgotten.
+
+        Raises:
+            InputError: for a state of other measures or settings.
+        """
+        self._load([state])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"options": self._options, "state": self.state_dict()}
+
+    def __setstate__(self, pickled: dict[str, Any]) -> None:
+        self.__init__(pickled["state"]["measures"], **pickled["options"])  # type: ignore[misc]
+        self.load_state_dict(pickled["state"])
+
+    def _check_ids(self, query_ids: object) -> None:
+        if query_ids is not None and self._options["keep"] == "sums":
+            raise InputError("sums cannot tell a query that comes again: keep='queries', or leave "
+                             "the ids out", source="query_ids")  # fmt: skip
+
+    def _keep(self, results: Results, ids: Sequence[Any] | None) -> Results:
+        if ids is not None and len(ids) != len(results.query_ids):
+            raise InputError(f"{len(ids)} ids for {len(results.query_ids)} queries",
+                             source="query_ids")  # fmt: skip
+        twice = [each for each in ids or () if each in self._columns]
+        if twice:
+            raise InputError("it came in columns before", source="query_ids", query=twice[0])
+        _add(self._kept, results, ids)
+        self._signature = _together(self._signature, results.settings)
+        return results
+
+    def _evaluate_columns(self) -> Results:
+        return evaluate(
+            self._columns.judgments(),
+            self._columns.run(),
+            self._measures,
+            ties=str(self._options["ties"]),
+            no_relevant=self._settings.no_relevant,
+            threads=self._scores.threads,
+        )
+
+    def _load(self, states: Sequence[Mapping[str, Any]]) -> None:
+        """Replace the state by the sum of some states, unless one of them doesn't fit."""
+        kept, columns, signature = self._fresh(), Columns(), dict[str, str]()
+        for state in states:
+            self._check_state(state)
+            kept.add_state(state)
+            columns.add_state(state["columns"])
+            signature = _together(signature, state["signature"])
+        self._kept, self._columns, self._signature = kept, columns, signature
+
+    def _check_state(self, state: Mapping[str, Any]) -> None:
+        if not isinstance(state, Mapping) or state.get("format") != FORMAT:
+            raise InputError("this is no state of a BatchEvaluator", source="state")
+        mine = {"measures": self.measures, **self._options}
+        for name in ("measures", "keep", "ties", "no_relevant"):
+            if state[name] != mine[name]:
+                raise InputError(f"its {name} are {state[name]}, not {mine[name]}", source="state",
+                                 value=state[name])  # fmt: skip
+
+    def _fresh(self) -> QueryValues | Sums:
+        if self._options["keep"] == "sums":
+            return Sums([each.declaration.aggregate for each in self._measures])
+        return QueryValues(self.measures, str(self._options["repeated"]))
+
+
+def _add(kept: QueryValues | Sums, results: Results, ids: Sequence[Any] | None) -> None:
+    if isinstance(kept, Sums):
+        kept.add(results.values, results.counts)
+    else:
+        kept.add(results.values, results.marks, ids, results.counts.extra)
+
+
+def _together(settings: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
+    """Join settings: where they differ, both are told."""
+    joined = dict(settings)
+    for name, value in more.items():
+        said = joined.get(name, value)
+        joined[name] = said if value in said.split("; ") else f"{said}; {value}"
+    return joined

@@ -1,0 +1,155 @@
+"""What is kept of each query: its values."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.errors import InputError
+from irbatch.evaluation.means import Counts
+from irbatch.evaluation.results import EMPTY, MISSING, NO_RELEVANT, TIED, Results
+
+__all__ = ["REPEATED", "QueryValues"]
+
+REPEATED = ("error", "first", "last")  # what becomes of a query that comes again, with other values
+
+Floats = npt.NDArray[np.float64]
+Marks = npt.NDArray[np.uint8]
+
+
+class QueryValues:
+    """Values of queries, each counted once if it has an id.
+
+    Args:
+        measures: canonical names.
+        repeated: one of `REPEATED`.
+
+    Attributes:
+        repeats: how often a query came again.
+    """
+
+    def __init__(self, measures: Sequence[str], repeated: str) -> None:
+        self._measures, self._repeated = list(measures), repeated
+        self._values = np.empty((0, len(measures)))
+        self._marks = np.empty(0, np.uint8)
+        self._size = 0
+        self._places: dict[Hashable, int] | None = None  # None: no query has an id
+        self.repeats = 0
+        self.extra = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def add(self, values: Floats, marks: Marks, ids: Sequence[Any] | None, extra: int = 0) -> None:
+        """Keep the values of some queries.
+
+        Args:
+            values: float64 ``(queries, measures)``.
+            marks: uint8 ``(queries,)``, see `irbatch.Results`.
+            ids: the queries'; None if they have none.
+            extra: how many queries had a ranking only.
+
+        Raises:
+            InputError: for ids in some calls and none in others, or a query with other values
+                than before; nothing has changed then.
+        """
+        self._check_ids(ids)
+        if ids is not None and len(set(ids)) < len(ids):
+            values, marks, ids = self._each_once(values, marks, ids)
+        if ids is None:
+            self._append(values, marks)
+            self.extra += extra
+            return
+        places: dict[Hashable, int] = {} if self._places is None else self._places
+        known = np.fromiter((places.get(each, -1) for each in ids), np.int64, len(ids))
+        again = np.flatnonzero(known >= 0)
+        before = self._values[known[again]]
+        same = (before == values[again]) | (np.isnan(before) & np.isnan(values[again]))
+        other = again[~same.all(axis=1)]
+        if other.size and self._repeated == "error":
+            self._refuse(ids[int(other[0])], before[~same.all(axis=1)][0], values[other[0]])
+        if self._repeated == "last":
+            self._values[known[other]] = values[other]
+            self._marks[known[other]] = marks[other]
+        fresh = np.flatnonzero(known < 0)
+        places.update((ids[i], self._size + j) for j, i in enumerate(fresh.tolist()))
+        self._places = places
+        self._append(values[fresh], marks[fresh])
+        self.repeats += again.size
+        self.extra += extra
+
+    def results(self, measures: Sequence[Any], settings: Mapping[str, str]) -> Results:
+        """Return everything kept as results."""
+        n = self._size
+        marks = self._marks[:n].copy()
+        count = {mark: int(((marks & mark) > 0).sum())
+                 for mark in (NO_RELEVANT, EMPTY, TIED, MISSING)}  # fmt: skip
+        counts = Counts(n, n, n - count[MISSING], count[MISSING], self.extra, count[NO_RELEVANT],
+                        count[EMPTY], count[TIED])  # fmt: skip
+        ids = range(n) if self._places is None else list(self._places)
+        return Results(self._values[:n].copy(), ids, measures, counts, settings, marks=marks)
+
+    def state(self) -> dict[str, Any]:
+        """Return what is kept, in arrays and lists of its own."""
+        return {
+            "query_ids": None if self._places is None else list(self._places),
+            "values": self._values[: self._size].copy(),
+            "marks": self._marks[: self._size].copy(),
+            "repeats": self.repeats,
+            "extra": self.extra,
+        }
+
+    def add_state(self, state: Mapping[str, Any]) -> None:
+        """Add what another has kept.
+
+        Raises:
+            InputError: as `add`.
+        """
+        marks = np.asarray(state["marks"], np.uint8)
+        values = np.asarray(state["values"], np.float64).reshape(marks.size, len(self._measures))
+        if len(values):
+            self.add(values, marks, state["query_ids"], state["extra"])
+        self.repeats += state["repeats"]
+
+    def _each_once(
+        self, values: Floats, marks: Marks, ids: Sequence[Any]
+    ) -> tuple[Floats, Marks, list[Any]]:
+        """Leave one of each of a call's queries, as if they had come one after the other."""
+        once = QueryValues(self._measures, self._repeated)
+        for i, each in enumerate(ids):
+            once.add(values[i : i + 1], marks[i : i + 1], [each])
+        self.repeats += once.repeats
+        state = once.state()
+        return state["values"], state["marks"], state["query_ids"]
+
+    def _append(self, values: Floats, marks: Marks) -> None:
+        """Write rows behind the others; the memory doubles when it is full."""
+        end = self._size + len(values)
+        if end > len(self._values):
+            room = max(end, 2 * len(self._values), 256)
+            for name, width in (("_values", (room, len(self._measures))), ("_marks", (room,))):
+                old = getattr(self, name)
+                new = np.empty(width, old.dtype)
+                new[: self._size] = old[: self._size]
+                setattr(self, name, new)
+        self._values[self._size : end], self._marks[self._size : end] = values, marks
+        self._size = end
+
+    def _check_ids(self, ids: Sequence[Any] | None) -> None:
+        if self._size and (ids is None) != (self._places is None):
+            raise InputError("give ids in every update or in none: queries without ids cannot be "
+                             "told from those with", source="query_ids")  # fmt: skip
+
+    def _refuse(self, query: Any, before: Floats, now: Floats) -> None:
+        column = int(np.argmax(before != now))
+        raise InputError(
+            f"it came before, and {self._measures[column]} was {before[column]:g}, not "
+            f"{now[column]:g}; are these ids the queries' own, not places in a batch? "
+            "repeated='first' or 'last' keeps one of the two",
+            source="query_ids",
+            query=query,
+            value=float(now[column]),
+        )

@@ -1,0 +1,238 @@
+"""The public verb for embeddings: scores are made in blocks of queries, counted and forgotten."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.errors import InputError
+from irbatch.evaluation.results import Results, join_results
+from irbatch.evaluation.runs import Cutoffs, Wishes
+from irbatch.evaluation.score_evaluator import ScoreEvaluator, list_query_ids, plan_measures
+from irbatch.evaluation.settings import Settings, check_choice
+from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
+
+__all__ = ["evaluate_embeddings"]
+
+SIMILARITIES = ("dot", "cosine")
+BLOCK_BYTES = 128 << 20  # of scores at once
+DOCUMENTS = 1 << 16  # at once on the way to scores, when they have to be made float32
+
+Matrix = npt.NDArray[Any]
+
+
+def evaluate_embeddings(
+    queries: Any,
+    documents: Any,
+    relevance: Any = None,
+    measures: Wishes | None = None,
+    cutoffs: Cutoffs = None,
+    *,
+    similarity: str = "dot",
+    positives: Any = None,
+    exclude: Any = None,
+    n_relevant: Any = None,
+    ties: str = "expected",
+    document_ids: Any = None,
+    query_ids: Sequence[Any] | None = None,
+    no_relevant: str = "zero",
+    threads: int | None = None,
+) -> Results:
+    """Evaluate embeddings: every document is scored for every query, and ranked at full depth.
+
+    The matrix of scores is never held: a block of queries at a time is multiplied with all
+    documents, in float32 (float64 embeddings in float64), counted, and forgotten. Tensors on an
+    accelerator are multiplied and counted there. The last bits of a product are the linear algebra
+    library's, and may depend on the block a query stands in.
+
+    Args:
+        queries: ``(queries, dimensions)`` array or tensor.
+        documents: ``(documents, dimensions)``; one that is mapped from disk is read piece by
+            piece.
+        relevance: ``(queries, documents)`` labels, dense or sparse; positives, exclude and
+            n_relevant as in `evaluate_scores`, columns being rows of `documents`.
+        measures, cutoffs, ties, document_ids, query_ids, no_relevant, threads: as in
+            `evaluate_scores`.
+        similarity: ``"dot"``, or ``"cosine"``, the product of embeddings scaled to length 1 (those
+            of length 0 stay).
+
+    Raises:
+        InputError: for embeddings of different dimensions, or that are not finite, and as
+            `evaluate_scores`.
+
+    >>> documents = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
+    >>> evaluate_embeddings([[0.9, 0.1], [0.1, 0.8]], documents, measures="RR", positives=[0, 1])
+    Results: 2 queries, 1 measure
+      RR  0.7500
+    """
+    plan = plan_measures(relevance, measures, cutoffs)
+    check_choice("similarity", similarity, SIMILARITIES)
+    settings = Settings(no_relevant=no_relevant)
+    scored_by = "cosine of embeddings" if similarity == "cosine" else "product of embeddings"
+    evaluator = ScoreEvaluator(plan, settings, ties, threads, scored_by)
+    pair = _Pair(queries, documents, cosine=similarity == "cosine")
+    ids = list_query_ids(query_ids)
+    if ids is not None and len(set(ids)) != pair.shape[0]:
+        raise InputError(f"{pair.shape[0]} queries need as many different ids, not {len(set(ids))}",
+                         source="query_ids")  # fmt: skip
+    per_query = {"relevance": relevance, "positives": positives, "exclude": exclude,
+                 "n_relevant": n_relevant}  # fmt: skip
+    _check_rows(per_query, pair.shape)
+    per_query = {name: _as_rows(given) for name, given in per_query.items()}
+    parts = []
+    for rows in pair.blocks():
+        some = {name: _take(given, rows, pair.shape) for name, given in per_query.items()}
+        named = range(rows.start, rows.stop) if ids is None else ids[rows]  # for errors
+        of_rows = np.ndim(document_ids) == 2 if document_ids is not None else False
+        those = document_ids[rows] if of_rows else document_ids
+        parts.append(evaluator.evaluate(pair.scores(rows), some.pop("relevance"),
+                                        query_ids=named, document_ids=those, **some))  # fmt: skip
+    results = join_results(parts)
+    results.has_ids = ids is not None
+    return results
+
+
+class _Pair:
+    """Embeddings of queries and documents, and their products."""
+
+    def __init__(self, queries: Any, documents: Any, *, cosine: bool) -> None:
+        self._on_accelerator = is_on_accelerator(queries) or is_on_accelerator(documents)
+        self._cosine = cosine
+        self._queries = self._checked(queries, "queries")
+        self._documents = self._checked(documents, "documents")
+        self.shape = int(self._queries.shape[0]), int(self._documents.shape[0])
+        if self._queries.shape[1] != self._documents.shape[1]:
+            raise InputError(
+                f"queries of shape {tuple(self._queries.shape)} and documents of shape "
+                f"{tuple(self._documents.shape)} differ in dimensions",
+                source="queries",
+            )
+        if not self.shape[0]:
+            raise InputError("there are no queries", source="queries")
+
+    def blocks(self) -> list[slice]:
+        """Divide the queries so that a block's scores are of bounded size."""
+        at_once = max(BLOCK_BYTES // (4 * max(self.shape[1], 1)), 1)
+        return [slice(start, min(start + at_once, self.shape[0]))
+                for start in range(0, self.shape[0], at_once)]  # fmt: skip
+
+    def scores(self, rows: slice) -> Any:
+        """Return the scores of some queries: ``(rows, documents)``."""
+        left = self._ready(self._queries, "queries", rows.start, rows.stop)
+        parts = []
+        for start in range(0, max(self.shape[1], 1), DOCUMENTS):
+            stop = min(start + DOCUMENTS, self.shape[1])
+            right = self._ready(self._documents, "documents", start, stop)
+            parts.append(self._product(left, right))
+        if len(parts) == 1:
+            return parts[0]
+        if self._on_accelerator:
+            return sys.modules["torch"].cat(parts, dim=1)
+        return np.concatenate(parts, axis=1)
+
+    def _product(self, left: Any, right: Any) -> Any:
+        if self._on_accelerator:
+            return left @ right.T
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = left @ right.T
+        if scores.size and not (np.isfinite(scores.min()) and np.isfinite(scores.max())):
+            raise InputError(f"products of embeddings overflow {scores.dtype.name}",
+                             source="queries")  # fmt: skip
+        return scores
+
+    def _checked(self, embeddings: Any, source: str) -> Any:
+        if np.ma.getmask(embeddings) is not np.ma.nomask:
+            raise InputError("embeddings are whole: none of their components is masked",
+                             source=source)  # fmt: skip
+        if not self._on_accelerator:
+            values: Any = to_numpy(embeddings, source)
+            kind = values.dtype.kind
+        elif is_tensor(embeddings):
+            values, kind = embeddings.detach(), "f"
+        else:
+            raise InputError("both sides are tensors of one device, or neither is", source=source)
+        if len(values.shape) != 2 or kind not in "biuf":
+            raise InputError(
+                f"embeddings are numbers, rows by dimensions, not {values.dtype} of shape "
+                f"{tuple(values.shape)}",
+                source=source,
+            )
+        return values
+
+    def _ready(self, embeddings: Any, source: str, start: int, stop: int) -> Any:
+        """Return rows as they are multiplied: finite, float32 or float64, scaled if asked for."""
+        part = embeddings[start:stop]
+        wide = part.dtype.itemsize >= 8
+        if self._on_accelerator:
+            part = part.double() if wide else part.float()
+            finite = part.isfinite().all(dim=1)
+        else:
+            part = np.ascontiguousarray(part, np.float64 if wide else np.float32)
+            finite = np.isfinite(part).all(axis=1)
+        if not bool(finite.all()):
+            row = int(np.argmin(to_numpy(finite, source)))
+            _refuse(to_numpy(part[row], source), start + row, source)
+        if not self._cosine:
+            return part
+        if self._on_accelerator:
+            lengths = part.norm(dim=1, keepdim=True)
+            return part / lengths.masked_fill(lengths == 0, 1)
+        return _scaled(part)
+
+
+def _scaled(part: Matrix) -> Matrix:
+    """Scale rows to length 1; those of length 0 stay."""
+    with np.errstate(over="ignore", under="ignore"):
+        lengths = np.linalg.norm(part, axis=1, keepdims=True)
+    limits = np.finfo(part.dtype)
+    odd = ~((lengths > np.sqrt(limits.tiny)) & (lengths < np.sqrt(limits.max)))[:, 0]
+    if odd.any():  # squares left the range of floats
+        part = part.copy()
+        peaks = np.abs(part[odd]).max(axis=1, keepdims=True, initial=0)
+        part[odd] /= np.where(peaks == 0, 1, peaks)
+        lengths[odd] = np.linalg.norm(part[odd], axis=1, keepdims=True)
+    return part / np.where(lengths == 0, 1, lengths)
+
+
+def _refuse(embedding: Matrix, row: int, source: str) -> None:
+    value = float(embedding[~np.isfinite(embedding)][0])
+    raise InputError(f"the embedding in row {row} has a component that is {value}",
+                     source=source, value=value)  # fmt: skip
+
+
+def _check_rows(per_query: Mapping[str, Any], shape: tuple[int, int]) -> None:
+    """Refuse what has not one row a query, before it is taken apart."""
+    for name, given in per_query.items():
+        if given is None or isinstance(given, str):
+            continue
+        rows = given.shape[0] if hasattr(given, "shape") and given.shape else (
+            len(given) if hasattr(given, "__len__") else -1
+        )  # fmt: skip
+        if rows != shape[0]:
+            has = f"shape {tuple(given.shape)}" if hasattr(given, "shape") else f"{rows} rows"
+            raise InputError(f"{has} for {shape[0]} queries and {shape[1]} documents", source=name)
+
+
+def _as_rows(given: Any) -> Any:
+    """Return sparse matrices in a form that rows can be taken from."""
+    if not is_sparse(given):
+        return given
+    return given.to_sparse_coo() if is_tensor(given) else given.tocsr()
+
+
+def _take(given: Any, rows: slice, shape: tuple[int, int]) -> Any:
+    """Return what is said of some queries."""
+    if isinstance(given, str):
+        if given == "diagonal" and shape[0] <= shape[1]:
+            return np.arange(rows.start, rows.stop)
+        return given
+    if given is None or (rows.start == 0 and rows.stop == shape[0]):
+        return given
+    if is_sparse(given) and is_tensor(given):
+        places = sys.modules["torch"].arange(rows.start, rows.stop, device=given.device)
+        return given.index_select(0, places)
+    return given[rows]

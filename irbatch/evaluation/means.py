@@ -1,0 +1,215 @@
+"""Means over queries, and what there is to say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from irbatch.errors import many
+
+__all__ = ["Column", "Counts", "Means"]
+
+SHOWN_DIGITS = 4
+SHOWN_MEASURES = 40
+
+
+class Column(Protocol):
+    """What results need to know of a measure: its names, and how its values add up."""
+
+    @property
+    def aggregate(self) -> str:
+        """``"mean"``, ``"geometric"`` or ``"sum"``."""
+        ...
+
+    def spelled(self, style: str) -> str:
+        """Return its name in some tool's spelling."""
+        ...
+
+    def answers_to(self, name: str) -> bool:
+        """Tell whether a name, in any spelling, is its own."""
+        ...
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many queries there were, and what became of them.
+
+    Attributes:
+        queries: averaged.
+        judged: in the qrels.
+        answered: in both the qrels and the run.
+        missing: in the qrels only; they score 0 unless asked otherwise.
+        extra: in the run only; they are ignored.
+        no_relevant: averaged ones without a document of grade 1 or more.
+        empty: answered ones whose ranking is empty.
+        tied: those whose values depend on the order of documents that share a score, where ids
+            don't decide it.
+    """
+
+    queries: int
+    judged: int
+    answered: int
+    missing: int
+    extra: int
+    no_relevant: int
+    empty: int
+    tied: int = 0
+
+    def numbers(self) -> list[int]:
+        """Return the counts, in the order of their names above."""
+        return [int(each) for each in vars(self).values()]
+
+
+class Means:
+    """Means of measures, where single queries are not looked at or were not kept.
+
+    Args:
+        means: one a measure.
+        measures: the measures.
+        counts: see `Counts`.
+        settings: every setting that shaped the numbers, by name.
+        name: the system's.
+    """
+
+    def __init__(
+        self,
+        means: Sequence[float],
+        measures: Sequence[Column],
+        counts: Counts,
+        settings: Mapping[str, str],
+        name: str | None = None,
+    ) -> None:
+        self._means = list(means)
+        self._measures = tuple(measures)
+        self.counts = counts
+        self._settings = dict(settings)
+        self.name = name
+        self._column = {str(each): column for column, each in enumerate(self._measures)}
+
+    @property
+    def measures(self) -> list[str]:
+        """Canonical names, one a mean."""
+        return list(self._column)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The measures themselves."""
+        return self._measures
+
+    @property
+    def signature(self) -> str:
+        """Every setting that shaped the numbers, on one line."""
+        return " | ".join(f"{name}: {value}" for name, value in self.settings.items())
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Every setting that shaped the numbers, by name."""
+        return dict(self._settings)
+
+    def __getitem__(self, name: str | Column) -> float:
+        """Return a measure's mean (or sum, for a count), by any spelling of its name."""
+        return self._aggregate(self.place(name))
+
+    def __len__(self) -> int:
+        return len(self._measures)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._column)
+
+    def __contains__(self, name: object) -> bool:
+        return self._column_of(str(name)) is not None
+
+    def keys(self) -> list[str]:
+        """Name the measures: results read like a mapping of measures to means."""
+        return self.measures
+
+    def items(self) -> Iterator[tuple[str, float]]:
+        """Return the measures and their means."""
+        return iter(self.mean().items())
+
+    def mean(self, style: str = "irbatch") -> dict[str, float]:
+        """Return the mean over queries of every measure; of counts, the sum.
+
+        The mean of a measure declared so, such as GMAP, is the geometric one.
+
+        Means are exactly rounded (`math.fsum`), so the order of queries doesn't show in them.
+
+        Args:
+            style: how names are spelled: ``"irbatch"``, ``"trec_eval"``, ``"ir_measures"``,
+                ``"ranx"``, ``"beir"``, ``"mteb"`` or ``"sentence-transformers"``; a measure that
+                has no such name keeps ours.
+        """
+        return {
+            each.spelled(style): self._aggregate(column)
+            for column, each in enumerate(self._measures)
+        }
+
+    def __repr__(self) -> str:
+        named = f" of {self.name!r}" if self.name else ""
+        shown = self.measures[:SHOWN_MEASURES]
+        width = max(map(len, shown), default=0)
+        size = f"{many(self.counts.queries, 'query')}, {many(len(self._measures), 'measure')}"
+        lines = [f"{type(self).__name__}{named}: {size}"]
+        lines += [f"  {name:{width}}  {self.shown(name)}" for name in shown]
+        if len(self._measures) > len(shown):
+            lines.append(f"  … and {len(self._measures) - len(shown)} more")
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes())])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{escape(name)}</th><td>{self.shown(name)}</td></tr>"
+            for name in self.measures
+        )
+        caption = escape(f"{self.name or 'Results'}: {many(self.counts.queries, 'query')}")
+        notes = "".join(f"<div>{escape(note)}</div>" for note in self.notes())
+        return (
+            f"<table><caption>{caption}</caption>{rows}</table>{notes}"
+            f"<small>{escape(self.signature)}</small>"
+        )
+
+    def shown(self, name: str | Column) -> str:
+        """Format a mean for people: four decimals, a count as a whole number."""
+        column = self.place(name)
+        value = self._aggregate(column)
+        if self._measures[column].aggregate == "sum" and value.is_integer():
+            return str(int(value))
+        return f"{value:.{SHOWN_DIGITS}f}"
+
+    def summed(self) -> list[bool]:
+        """Tell for each measure whether it is summed over queries, as counts are."""
+        return [each.aggregate == "sum" for each in self._measures]
+
+    def notes(self) -> list[str]:
+        """Say what the means hide: queries missing, ignored, or without relevant documents."""
+        counts = self.counts
+        said = [
+            (counts.missing, "missing from the run"),
+            (counts.extra, "only in the run, ignored"),
+            (counts.no_relevant, "without relevant documents"),
+            (counts.tied, "with ties that matter"),
+        ]
+        return [f"{many(number, 'query')} {what}" for number, what in said if number]
+
+    def place(self, name: str | Column) -> int:
+        """Return a measure's place among `measures`, by any spelling of its name.
+
+        Raises:
+            KeyError: for one that was not evaluated.
+        """
+        column = self._column_of(str(name))
+        if column is None:
+            raise KeyError(f"{name!s} was not evaluated; there are: {', '.join(self.measures)}")
+        return column
+
+    def _column_of(self, name: str) -> int | None:
+        """Look a measure up: by its canonical name, or else any other that it answers to."""
+        if name in self._column:
+            return self._column[name]
+        answering = (i for i, each in enumerate(self._measures) if each.answers_to(name))
+        return next(answering, None)
+
+    def _aggregate(self, column: int) -> float:
+        return self._means[column]

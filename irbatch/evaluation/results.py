@@ -1,0 +1,200 @@
+"""What an evaluation returns: one type, for one measure or forty, one query or a million."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.evaluation.means import Column, Counts, Means
+from irbatch.runtime.extras import imported
+from irbatch.runtime.numbers import exact_mean
+
+__all__ = ["EMPTY", "MISSING", "NO_RELEVANT", "TIED", "Results", "join_results", "mark_queries"]
+
+NO_RELEVANT, EMPTY, TIED, MISSING = 1, 2, 4, 8  # what is marked of a query
+
+
+class Results(Means):
+    """Values of measures, per query and on average.
+
+    Args:
+        values: float64 ``(queries, measures)``; NaN where a measure was not to be averaged.
+        query_ids: the queries.
+        measures: the measures.
+        counts: see `Counts`.
+        settings: every setting that shaped the numbers, by name.
+        name: the system's.
+        marks: uint8 ``(queries,)``, what `counts` counts of each: the sum of those that hold of
+            `NO_RELEVANT`, `EMPTY`, `TIED` and `MISSING`.
+
+    >>> import irbatch
+    >>> results = irbatch.evaluate({"q1": {"d1": 1}}, {"q1": {"d2": 2.0, "d1": 1.0}}, ["RR", "P@1"])
+    >>> results["RR"], results.mean()
+    (0.5, {'RR': 0.5, 'P@1': 0.0})
+    """
+
+    def __init__(
+        self,
+        values: npt.NDArray[np.float64],
+        query_ids: Sequence[Any],
+        measures: Sequence[Column],
+        counts: Counts,
+        settings: Mapping[str, str],
+        name: str | None = None,
+        marks: npt.NDArray[np.uint8] | None = None,
+    ) -> None:
+        super().__init__((), measures, counts, settings, name)
+        self.values = values
+        self.values.flags.writeable = False
+        self.has_ids = not isinstance(query_ids, range)  # or they are places
+        self.query_ids = list(query_ids)
+        self.marks = np.zeros(len(self.query_ids), np.uint8) if marks is None else marks
+
+    @cached_property
+    def rows(self) -> dict[Any, int]:
+        """Query id to its row in `values`."""
+        return {query: row for row, query in enumerate(self.query_ids)}
+
+    def per_query(self, name: str | Column) -> dict[Any, float]:
+        """Return a measure's value for each query id."""
+        column = self.place(name)
+        return dict(zip(self.query_ids, self.values[:, column].tolist(), strict=True))
+
+    def to_dict(self, style: str = "irbatch") -> dict[Any, dict[str, float]]:
+        """Return query id to measure name to value, the shape pytrec_eval returns."""
+        names = [each.spelled(style) for each in self._measures]
+        rows = (dict(zip(names, row, strict=True)) for row in self.values.tolist())
+        return dict(zip(self.query_ids, rows, strict=True))
+
+    def to_pandas(self) -> Any:
+        """Return a pandas frame: one row a query (the index), one column a measure.
+
+        Raises:
+            ImportError: naming the extra, when pandas is not installed.
+        """
+        pd = imported("frames", "pandas", "pandas")
+        index = pd.Index(self.query_ids, name="query")
+        return pd.DataFrame(self.values.copy(), index=index, columns=self.measures)
+
+    def to_polars(self) -> Any:
+        """Return a polars frame: a column ``query`` and one for each measure.
+
+        Raises:
+            ImportError: naming the extra, when polars is not installed.
+        """
+        pl = imported("frames", "polars", "polars")
+        columns = {name: self.values[:, i].copy() for i, name in enumerate(self.measures)}
+        return pl.DataFrame({"query": self.query_ids, **columns})
+
+    def to_json(self, path: str | PathLike[str] | None = None) -> str:
+        """Return, or also write, everything as JSON; what is no finite number becomes null.
+
+        Args:
+            path: where to write it; an existing file is replaced whole or not at all.
+        """
+        import json
+
+        per_query = {
+            str(query): {
+                name: value if math.isfinite(value) else None for name, value in row.items()
+            }
+            for query, row in self.to_dict().items()
+        }
+        mean = {key: value if math.isfinite(value) else None for key, value in self.mean().items()}
+        everything = {
+            "name": self.name,
+            "settings": self.settings,
+            "counts": asdict(self.counts),
+            "mean": mean,
+            "per_query": per_query,
+        }
+        text = json.dumps(everything, ensure_ascii=False, indent=1)
+        from irbatch.runtime.files import written  # for those who write
+
+        return written(text + "\n", path)
+
+    def to_csv(self, path: str | PathLike[str] | None = None) -> str:
+        """Return, or also write, one line a query and one column a measure.
+
+        Ids that a spreadsheet would take for a formula get a leading apostrophe.
+
+        Args:
+            path: where to write it; an existing file is replaced whole or not at all.
+        """
+        import csv
+        import io
+
+        from irbatch.runtime.files import written
+
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow(["query", *self.measures])
+        for query, row in zip(self.query_ids, self.values.tolist(), strict=True):
+            writer.writerow([csv_cell(query), *map(repr, row)])
+        return written(buffer.getvalue(), path)
+
+    def _aggregate(self, column: int) -> float:
+        values = self.values[:, column]
+        values = values[~np.isnan(values)].tolist()
+        how = self._measures[column].aggregate
+        if how == "sum":
+            return _sum(values)
+        if not values:
+            return math.nan
+        if how == "geometric" and min(values) <= 0:
+            return 0.0
+        if how == "geometric":
+            return math.exp(math.fsum(map(math.log, values)) / len(values))
+        return exact_mean(values)
+
+
+def _sum(values: Sequence[float]) -> float:
+    """Sum exactly rounded; infinite where it is beyond float64."""
+    try:
+        return math.fsum(values)
+    except OverflowError:
+        return math.copysign(math.inf, exact_mean(values))
+
+
+def csv_cell(value: object) -> str:
+    """Write text for a CSV cell; what a spreadsheet would run as a formula is defused."""
+    text = str(value)
+    return f"'{text}" if text[:1] in tuple("=+-@\t\r") and isinstance(value, str) else text
+
+
+def join_results(parts: Sequence[Results]) -> Results:
+    """Put results of the same measures and settings, of one or more parts, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    first = parts[0]
+    counts = np.array([part.counts.numbers() for part in parts]).sum(axis=0).tolist()
+    return Results(
+        np.concatenate([part.values for part in parts]),
+        [query for part in parts for query in part.query_ids]
+        if first.has_ids
+        else range(sum(len(part.query_ids) for part in parts)),
+        first.columns,
+        Counts(*counts),
+        first.settings,
+        first.name,
+        np.concatenate([part.marks for part in parts]),
+    )
+
+
+def mark_queries(marks: Mapping[int, npt.NDArray[np.bool_]]) -> npt.NDArray[np.uint8]:
+    """Put marks together.
+
+    Args:
+        marks: from a mark to the queries it holds of, bool ``(queries,)``.
+    """
+    together: npt.NDArray[np.uint8] = sum(
+        np.where(where, mark, 0).astype(np.uint8) for mark, where in marks.items()
+    )  # type: ignore[assignment]
+    return together

@@ -1,0 +1,231 @@
+"""The public verbs: from judgments and a system's rankings to results."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.data.exports import Tabular
+from irbatch.data.qrels import Qrels
+from irbatch.data.runs import Run
+from irbatch.errors import InputError
+from irbatch.evaluation.averaging import Answers, evaluate_blocks
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.settings import Progress, Settings
+from irbatch.formats import read_qrels, read_run
+from irbatch.measures import Measure, Plan, parse_measures
+from irbatch.pack import pack_run
+
+__all__ = ["as_qrels", "as_run", "evaluate", "evaluate_runs", "name_runs"]
+
+Tables = Tabular | npt.NDArray[np.void]
+# What names of files end in that is no part of a system's name.
+ENDINGS = (
+    *(".gz", ".bz2", ".xz", ".zst"),
+    *(".run", ".txt", ".trec", ".tsv", ".jsonl", ".parquet"),
+)
+
+Judgments = Qrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
+Rankings = Run | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
+Wishes = str | Measure | Iterable[str | Measure]
+Cutoffs = int | Iterable[int | None] | None
+
+
+def evaluate(
+    qrels: Judgments,
+    run: Rankings,
+    measures: Wishes,
+    cutoffs: Cutoffs = None,
+    *,
+    missing: str | None = None,
+    no_relevant: str = "zero",
+    judged_only: bool = False,
+    score_dtype: str | None = None,
+    ties: str = "id",
+    rel: float | None = None,
+    max_depth: int | None = None,
+    trec_eval: str | int | None = None,
+    order_by: str = "score",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Evaluate one system.
+
+    Queries are joined by id. Documents are ordered by score, ties by document id, both
+    descending. A document is relevant when its grade is at least 1, or a measure's ``rel``.
+
+    Args:
+        qrels: `Qrels`, query to document to grade, the path of a TREC qrels file, or a table as
+            `Qrels.from_table` takes it, such as a frame, whose columns have known names.
+        run: `Run`, query to document to score, the path of a TREC run file, or a table.
+        measures: names such as ``"nDCG@10"``, ``"P@{1,5,10}"``, ``"AP(rel=2)"``, or other
+            tools' names; or `Measure` objects.
+        cutoffs: one or several, applied to every measure given without one; None among them
+            stands for full depth.
+        missing: what a judged query that is missing from the run does: score ``"zero"`` (the
+            default), be left out (``"skip"``), or be an ``"error"``.
+        no_relevant: what a query without relevant documents does: score ``"zero"``, or be left
+            out of a measure's mean (``"skip"``).
+        judged_only: remove documents without a grade >= 0 from the rankings first.
+        score_dtype: precision in which scores are compared, ``"float64"`` (the default) or
+            ``"float32"``.
+        ties: what becomes of documents that share a score: ``"id"`` orders them by id,
+            descending, as trec_eval does, ``"id_ascending"`` the other way round, ``"index"`` as
+            they came; ``"expected"`` is the expected value over all orders, ``"pessimistic"`` and
+            ``"optimistic"`` put lower and higher grades first; ``"error"`` refuses ties of
+            different grades.
+        rel: the least relevant grade for measures without a ``rel`` of their own; default 1.
+            Measures of gain don't look at it, as with trec_eval's ``-l``.
+        max_depth: leave out documents beyond this rank, as trec_eval's ``-M``.
+        trec_eval: be as version ``"9"`` (9.0.8, also pytrec_eval) or ``"10"`` in all that is not
+            said otherwise. 9 compares scores as float32, leaves missing queries out, and rounds
+            the recall points of `IPrec` up; 10 compares as float64 and refuses missing queries.
+            Either averages all queries with ``missing="zero"``, its ``-c``.
+        order_by: what orders the documents of a run file that has both, ``"score"`` or ``"rank"``.
+        threads: how many threads scan; default: as many as the work is worth.
+        progress: called with how much is done and how much there is: bytes of a large run file,
+            queries of anything else.
+
+    Raises:
+        InputError: for anything without a defined result, naming query, document, line and value.
+
+    >>> qrels = {"q1": {"d1": 2, "d2": 1}, "q2": {"d3": 1}}
+    >>> run = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d4": 0.7, "d3": 0.6}}
+    >>> evaluate(qrels, run, ["nDCG@10", "P@{1,2}"]).mean()
+    {'nDCG@10': 0.7453242267118274, 'P@1': 0.5, 'P@2': 0.75}
+    """
+    settings = Settings.like(
+        trec_eval,
+        missing,
+        score_dtype,
+        no_relevant=no_relevant,
+        judged_only=judged_only,
+        ties=ties,
+        rel=rel,
+        max_depth=max_depth,
+    )
+    plan = Plan(parse_measures(measures, cutoffs), settings.open_parameters())
+    judged = as_qrels(qrels)
+    if isinstance(run, str | os.PathLike):
+        from irbatch.evaluation.streaming import evaluate_file  # costs a tenth of importing irbatch
+
+        found = evaluate_file(plan, judged, run, settings, order_by, threads, progress)
+        if isinstance(found, Results):
+            return found
+        run = found
+    elif order_by != "score":
+        raise InputError("order_by= is for files, which have ranks and scores", value=order_by)
+    ranked = as_run(run)
+    return evaluate_blocks(
+        plan,
+        judged,
+        Answers(ranked.queries, ranked.query_kind, ranked.name),
+        lambda rows: pack_run(judged, ranked, rows, *settings.ordering),
+        settings,
+        settings.order(order_by),
+        threads,
+        progress,
+    )
+
+
+def evaluate_runs(
+    qrels: Judgments,
+    runs: Mapping[str, Rankings] | Iterable[Rankings],
+    measures: Wishes,
+    cutoffs: Cutoffs = None,
+    **settings: Any,
+) -> dict[str, Results]:
+    """Evaluate several systems against the same judgments, which are prepared once.
+
+    Args:
+        qrels: as in `evaluate`.
+        runs: system name to rankings, or rankings that bring their names: paths (their stems are
+            the names) or named `Run` objects.
+        measures, cutoffs: as in `evaluate`.
+        **settings: the keyword arguments of `evaluate`.
+
+    Returns:
+        System name to `Results`, in the order given.
+
+    Raises:
+        InputError: as `evaluate`, and for systems without a name or of the same name.
+
+    >>> qrels = {"q1": {"d1": 1}}
+    >>> runs = {"good": {"q1": {"d1": 2, "d2": 1}}, "bad": {"q1": {"d1": 1, "d2": 2}}}
+    >>> {name: results["RR"] for name, results in evaluate_runs(qrels, runs, "RR").items()}
+    {'good': 1.0, 'bad': 0.5}
+    """
+    prepared = as_qrels(qrels)
+    wanted = parse_measures(measures, cutoffs)
+    results = {}
+    for name, run in name_runs(runs).items():
+        named = Run(run, name) if isinstance(run, Mapping) else run
+        results[name] = evaluate(prepared, named, wanted, **settings)
+        results[name].name = name
+    return results
+
+
+def as_qrels(qrels: Judgments) -> Qrels:
+    """Return judgments, whatever they come as."""
+    if isinstance(qrels, Qrels):
+        return qrels
+    if isinstance(qrels, str | os.PathLike):
+        return read_qrels(qrels)
+    if isinstance(qrels, Mapping):
+        return Qrels(qrels, borrowed=True)
+    if isinstance(qrels, Run):
+        raise InputError("a Run is given where judgments belong: first qrels, then run")
+    return Qrels.from_table(qrels)
+
+
+def as_run(run: Rankings, name: str | None = None) -> Run:
+    """Return rankings, whatever they come as; `name` is for those that bring none."""
+    if isinstance(run, Run):
+        return run
+    if isinstance(run, str | os.PathLike):
+        return read_run(run)
+    if isinstance(run, Qrels):
+        raise InputError("Qrels are given where a run belongs: first qrels, then run")
+    return Run(run, name) if isinstance(run, Mapping) else Run.from_table(run, name=name)
+
+
+def name_runs(runs: Mapping[str, Rankings] | Iterable[Rankings]) -> dict[str, Rankings]:
+    """Give each run its name: those of a mapping, of named runs, or the stems of paths.
+
+    Raises:
+        InputError: when a run has no name, or two have the same.
+    """
+    if isinstance(runs, Mapping):
+        return dict(runs)
+    if isinstance(runs, str | os.PathLike | Run) or not isinstance(runs, Iterable):
+        raise InputError("runs are several: a list of runs, or a mapping of names to runs")
+    named: dict[str, Rankings] = {}
+    runs = list(runs)
+    paths = [os.fspath(run) for run in runs if isinstance(run, str | os.PathLike)]
+    stems = [_stem(path) for path in paths]
+    if len(set(paths)) < len(paths):
+        twice = next(path for path in paths if paths.count(path) > 1)
+        raise InputError("this file is given twice", source="run", path=twice)
+    for run in runs:
+        if isinstance(run, str | os.PathLike):
+            stem = _stem(run)
+            name = stem if stems.count(stem) == 1 else os.fspath(run)
+        else:
+            name = run.name or "" if isinstance(run, Run) else ""
+        if not name or name in named:
+            what = f"two runs are called {name!r}" if name else "a run has no name"
+            raise InputError(f"{what}; give a mapping of names to runs", source="run")
+        named[name] = run
+    return named
+
+
+def _stem(path: str | os.PathLike[str]) -> str:
+    """Name a system after its file: without the endings of archives and runs."""
+    name = os.path.basename(os.fspath(path))  # noqa: PTH119 - pathlib takes 5 ms to import
+    while name.endswith(ENDINGS) and name.rindex(".") > 0:
+        name = name[: name.rindex(".")]
+    return name

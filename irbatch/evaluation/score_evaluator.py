@@ -1,0 +1,226 @@
+"""Evaluating score matrices, batch after batch: read what is given, count, rank, average."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.data.ids import same_kind
+from irbatch.errors import InputError, warn
+from irbatch.evaluation.averaging import compute_values
+from irbatch.evaluation.means import Counts
+from irbatch.evaluation.results import EMPTY, NO_RELEVANT, TIED, Results, mark_queries
+from irbatch.evaluation.runs import Cutoffs, Wishes
+from irbatch.evaluation.settings import Settings, check_option
+from irbatch.measures import Plan, parse_measures
+from irbatch.pack.candidates import Candidates
+from irbatch.pack.counting import count_candidates
+from irbatch.pack.on_accelerator import count_on_accelerator
+from irbatch.pack.relevance import Listed, check_listed, read_labels, read_positives
+from irbatch.pack.scores import Keys, Ranked, pack_candidates, rank_candidates
+from irbatch.pack.ties import BY_ID
+from irbatch.runtime.arrays import significant_bits, to_numpy
+
+__all__ = ["ScoreEvaluator", "list_query_ids", "plan_measures"]
+
+Ints = npt.NDArray[np.int64]
+
+HEAVY_TIES = 0.1  # share of the queries from which ties are worth a word
+
+
+def plan_measures(relevance: Any, measures: Wishes | None, cutoffs: Cutoffs) -> Plan:
+    """Plan the measures, which are to be given by name where relevance is given otherwise.
+
+    Raises:
+        InputError: for measures that there are not, or that stand in the place of relevance.
+    """
+    if measures is None:
+        names = isinstance(relevance, str) or (
+            isinstance(relevance, list | tuple) and any(isinstance(e, str) for e in relevance)
+        )
+        hint = " by keyword: relevance comes before them" if names else ""
+        raise InputError(f"say which: measures='nDCG@10'{hint}", source="measures")
+    return Plan(parse_measures(measures, cutoffs))
+
+
+class ScoreEvaluator:
+    """What stays the same over the batches of an evaluation.
+
+    Args:
+        plan: the measures.
+        settings: how queries are averaged.
+        ties: see `evaluate_scores`.
+        threads: how many threads share the rows; default: as many as the work is worth.
+        scored_by: what the scores are, for the signature.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        settings: Settings,
+        ties: str,
+        threads: int | None,
+        scored_by: str = "score",
+    ) -> None:
+        check_option("ties", ties)
+        self.plan, self.settings, self.ties, self.threads = plan, settings, ties, threads
+        self._scored_by = scored_by
+
+    def evaluate(
+        self,
+        scores: Any,
+        relevance: Any = None,
+        *,
+        positives: Any = None,
+        mask: Any = None,
+        lengths: Any = None,
+        exclude: Any = None,
+        n_relevant: Any = None,
+        document_ids: Any = None,
+        query_ids: Sequence[Any] | None = None,
+    ) -> Results:
+        """Evaluate a batch; see `evaluate_scores`."""
+        self._check_arguments(relevance, positives, document_ids)
+        candidates = Candidates(scores, list_query_ids(query_ids))
+        if positives is not None:
+            listed = read_positives(positives, candidates.shape, candidates.queries)
+        else:
+            listed, there = read_labels(relevance, candidates.shape, candidates.queries)
+            if there is not None:
+                candidates.keep(there)
+        for given, hide in ((mask, candidates.mask), (lengths, candidates.cut),
+                            (exclude, candidates.exclude)):  # fmt: skip
+            if given is not None:
+                hide(given)
+        named = listed.columns.size if positives is not None else 0
+        listed = candidates.settle(listed)
+        if listed.columns.size < named:
+            warn(f"{named - listed.columns.size} of {named} positives are no candidates, being "
+                 "masked, excluded or beyond lengths: they don't count as relevant")  # fmt: skip
+        check_listed(listed, candidates.queries)
+        found = None if n_relevant is None else _check_relevant(n_relevant, listed, candidates)
+        if candidates.on_accelerator:
+            above, equal = count_on_accelerator(candidates, listed)
+        else:
+            above, equal = count_candidates(candidates, listed, self.threads)
+        keys = self._keys(candidates, document_ids)
+        ranked = rank_candidates(candidates, listed, above, equal, self.ties, keys)
+        _warn_of_ties(ranked, significant_bits(scores))
+        return self._results(candidates, ranked, found)
+
+    def _results(self, candidates: Candidates, ranked: Ranked, n_relevant: Ints | None) -> Results:
+        n = candidates.shape[0]
+        every_cell = self.plan.reads_cells(ties=ranked.ties is not None)
+        blocks = pack_candidates(candidates, ranked, n_relevant, every_cell=every_cell)
+        values, without, empty, _, tied = compute_values(self.plan, blocks, n, self.settings,
+                                                         self.threads)  # fmt: skip
+        counts = Counts(n, n, n, 0, 0, int(without.sum()), int(empty.sum()), int(tied.sum()))
+        order = f"{self._scored_by} descending, ties: {self.ties}"
+        marks = mark_queries({NO_RELEVANT: without, EMPTY: empty, TIED: tied})
+        return Results(values, candidates.queries, self.plan.measures, counts,
+                       self.settings.signature(order), marks=marks)  # fmt: skip
+
+    def _check_arguments(self, relevance: Any, positives: Any, document_ids: Any) -> None:
+        if (relevance is None) == (positives is None):
+            what = "neither is given" if relevance is None else "both are given"
+            raise InputError(f"say what is relevant by labels or by positives=: {what}",
+                             source="relevance")  # fmt: skip
+        if (self.ties in BY_ID) != (document_ids is not None):
+            what = "are for ties='id' or 'id_ascending'" if document_ids is not None else (
+                f"are needed for ties={self.ties!r}")  # fmt: skip
+            raise InputError(what, source="document_ids")
+
+    def _keys(self, candidates: Candidates, document_ids: Any) -> Keys | None:
+        """Return what decides among candidates that share a score, if anything does."""
+        if self.ties == "index":
+            columns = np.arange(candidates.shape[1])
+            return lambda row: columns
+        if document_ids is None:
+            return None
+        sign = 1 if self.ties == "id" else -1
+        per_query = np.ndim(document_ids) == 2
+        shape = candidates.shape if per_query else candidates.shape[1:]
+        if np.shape(document_ids) != tuple(shape):
+            raise InputError(
+                f"{candidates.shape[1]} candidates need as many ids, not an array of shape "
+                f"{np.shape(document_ids)}",
+                source="document_ids",
+            )
+        if per_query:
+            rows = [_rank_ids(each) for each in document_ids]  # all, to check all
+            return lambda row: sign * rows[row]
+        places = sign * _rank_ids(document_ids)
+        return lambda row: places
+
+
+def list_query_ids(query_ids: Any) -> list[Any] | None:
+    """Return the ids given as a list.
+
+    Raises:
+        InputError: for what is no sequence of ids of one kind.
+    """
+    if query_ids is None:
+        return None
+    if isinstance(query_ids, str | AbstractSet | Mapping) or not isinstance(query_ids, Iterable):
+        raise InputError(f"ids are a sequence, not a {type(query_ids).__name__}",
+                         source="query_ids")  # fmt: skip
+    ids = to_numpy(query_ids, "query_ids").tolist() if hasattr(query_ids, "tolist") else list(
+        query_ids
+    )  # fmt: skip
+    same_kind(ids, "query", "query_ids")
+    return ids
+
+
+def _rank_ids(ids: Any) -> Ints:
+    """Return the place of each document by id, descending: int64 ``(candidates,)``.
+
+    Numbers compare as their decimal text, as they would in a file.
+    """
+    listed = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    same_kind(listed, "document", "document_ids")
+    if len(set(listed)) < len(listed):
+        twice = next(each for i, each in enumerate(listed) if each in listed[:i])
+        raise InputError(f"id {twice!r} comes twice", source="document_ids", value=twice)
+    texts = [str(each) for each in listed]
+    order = sorted(range(len(texts)), key=texts.__getitem__, reverse=True)
+    places = np.empty(len(texts), np.int64)
+    places[order] = np.arange(len(texts))
+    return places
+
+
+def _check_relevant(n_relevant: Any, listed: Listed, candidates: Candidates) -> Ints:
+    """Return how many relevant documents there are in all, checked."""
+    numbers = to_numpy(n_relevant, "n_relevant")
+    n = candidates.shape[0]
+    if numbers.shape != (n,) or numbers.dtype.kind not in "iu" or (numbers < 0).any():
+        raise InputError(f"n_relevant is one whole number a query, {n} in all",
+                         source="n_relevant")  # fmt: skip
+    if (listed.grades != 1).any():
+        row = int(listed.owners[np.argmax(listed.grades != 1)])
+        raise InputError("n_relevant= is for labels 0 and 1", source="n_relevant",
+                         query=candidates.queries[row])  # fmt: skip
+    found = np.diff(listed.starts)
+    if (found > numbers).any():
+        row = int(np.argmax(found > numbers))
+        raise InputError(
+            f"{found[row]} candidates are relevant, but only {numbers[row]} documents in all",
+            source="n_relevant",
+            query=candidates.queries[row],
+            value=int(numbers[row]),
+        )
+    return numbers.astype(np.int64)
+
+
+def _warn_of_ties(ranked: Ranked, bits: int) -> None:
+    """Warn of scores that cannot tell candidates apart."""
+    queries = ranked.tied.size
+    if ranked.constant > HEAVY_TIES * queries:
+        warn(f"scores: all candidates of {ranked.constant} of {queries} queries have one and the "
+             "same score; has the model collapsed?")  # fmt: skip
+    elif bits == 16 and ranked.tied.sum() > HEAVY_TIES * queries:
+        warn(f"scores of 16 bits: relevant candidates of {int(ranked.tied.sum())} of {queries} "
+             "queries share their score with others; compute scores in float32")  # fmt: skip

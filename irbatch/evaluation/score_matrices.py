@@ -1,0 +1,132 @@
+"""The public verbs for score matrices: a score for every candidate of every query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from irbatch.errors import InputError
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.runs import Cutoffs, Wishes
+from irbatch.evaluation.score_evaluator import ScoreEvaluator, plan_measures
+from irbatch.evaluation.settings import Settings
+from irbatch.runtime.arrays import to_numpy
+
+__all__ = ["evaluate_scores", "evaluate_triples"]
+
+
+def evaluate_scores(
+    scores: Any,
+    relevance: Any = None,
+    measures: Wishes | None = None,
+    cutoffs: Cutoffs = None,
+    *,
+    positives: Any = None,
+    mask: Any = None,
+    lengths: Any = None,
+    exclude: Any = None,
+    n_relevant: Any = None,
+    ties: str = "expected",
+    document_ids: Any = None,
+    query_ids: Sequence[Any] | None = None,
+    no_relevant: str = "zero",
+    threads: int | None = None,
+) -> Results:
+    """Evaluate a score for every candidate of every query, at any depth and without sorting.
+
+    What is no candidate (hidden by a mask, excluded, of label -100) is neither ranked nor
+    relevant. Tensors on an accelerator are counted there, and only small arrays travel.
+
+    Args:
+        scores: ``(queries, candidates)`` real numbers, higher is better: an array, a tensor, or
+            nested lists. They are compared in their own precision.
+        relevance: the candidates' labels, of the same shape: 0/1 or grades, dense or sparse; -100
+            says that there is no candidate.
+        measures, cutoffs, no_relevant, threads: as in `irbatch.evaluate`.
+        positives: instead of `relevance`, the relevant candidates' columns: one a query, a matrix
+            of them padded with -100, lists, or mappings of columns to grades; ``"diagonal"`` (row
+            i's is column i, as in a batch of pairs) or ``"first"`` (column 0, followed by sampled
+            negatives).
+        mask: ``(queries, candidates)`` bools, True for a candidate.
+        lengths: ``(queries,)``, how many cells of each row, from the first, are candidates.
+        exclude: candidates to leave out, such as what a user has seen: bools of the scores'
+            shape, a sparse matrix, or lists of columns.
+        n_relevant: ``(queries,)``, how many relevant documents there are in all where some are
+            not among the candidates; for labels 0 and 1.
+        ties: what becomes of candidates that share a score: ``"expected"`` is the expected value
+            over all of their orders; ``"pessimistic"`` puts lower labels first, ``"optimistic"``
+            higher ones, ``"index"`` earlier columns; ``"id"`` orders by `document_ids`,
+            descending, as trec_eval does, ``"id_ascending"`` the other way round; ``"error"``
+            refuses ties of different labels.
+        document_ids: ``(candidates,)``, or ``(queries, candidates)``.
+        query_ids: the queries' ids; default 0, 1, ….
+
+    Raises:
+        InputError: for shapes that don't match, scores that are no numbers, columns that there
+            are not, or a query all of whose candidates are hidden.
+
+    >>> evaluate_scores([[0.1, 0.9, 0.4]], [[1, 0, 1]], "RR P@2").mean()
+    {'RR': 0.5, 'P@2': 0.5}
+    >>> batch = [[0.9, 0.1, 0.3], [0.2, 0.2, 0.1], [0.3, 0.1, 0.5]]
+    >>> evaluate_scores(batch, measures="R@1", positives="diagonal").per_query("R@1")
+    {0: 1.0, 1: 0.5, 2: 1.0}
+    """
+    plan = plan_measures(relevance, measures, cutoffs)
+    evaluator = ScoreEvaluator(plan, Settings(no_relevant=no_relevant), ties, threads)
+    return evaluator.evaluate(
+        scores,
+        relevance,
+        positives=positives,
+        mask=mask,
+        lengths=lengths,
+        exclude=exclude,
+        n_relevant=n_relevant,
+        document_ids=document_ids,
+        query_ids=query_ids,
+    )
+
+
+def evaluate_triples(
+    positive: Any,
+    negatives: Any,
+    measures: Wishes | None = None,
+    cutoffs: Cutoffs = None,
+    *,
+    ties: str = "expected",
+    query_ids: Sequence[Any] | None = None,
+    threads: int | None = None,
+) -> Results:
+    """Evaluate triples: for each query the score of a positive, and those of its negatives.
+
+    Args:
+        positive: ``(queries,)``.
+        negatives: ``(queries,)``, or ``(queries, n)`` for several.
+        measures, cutoffs, ties, query_ids, threads: as in `evaluate_scores`.
+
+    Raises:
+        InputError: for numbers of queries that differ, and as `evaluate_scores`.
+
+    >>> evaluate_triples([0.9, 0.2], [[0.1, 0.3], [0.6, 0.1]], "RR P@1").mean()
+    {'RR': 0.75, 'P@1': 0.5}
+    """
+    first, others = to_numpy(positive, "positive"), to_numpy(negatives, "negatives")
+    first = first[:, 0] if first.ndim == 2 and first.shape[1] == 1 else first
+    others = others[:, None] if others.ndim == 1 else others
+    if first.ndim != 1 or others.ndim != 2 or len(first) != len(others):
+        raise InputError(
+            f"one score a query, and one or more of negatives: not arrays of shapes "
+            f"{first.shape} and {to_numpy(negatives, 'negatives').shape}",
+            source="positive",
+        )
+    for name, part in (("positive", first), ("negatives", others)):
+        if part.dtype.kind not in "biuf":
+            raise InputError(f"scores are numbers, not {part.dtype.name}", source=name)
+    scores = np.concatenate([first[:, None], others], axis=1)
+    masks = [np.ma.getmaskarray(positive).reshape(-1, 1),
+             np.ma.getmaskarray(negatives).reshape(others.shape)]  # fmt: skip
+    if any(map(np.any, masks)):
+        scores = np.ma.array(scores, mask=np.concatenate(masks, axis=1))
+    return evaluate_scores(scores, None, measures, cutoffs, positives="first", ties=ties,
+                           query_ids=query_ids, threads=threads)  # fmt: skip

@@ -1,0 +1,163 @@
+"""The choices that shape an evaluation's numbers, and the line that tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from irbatch.data.ranking import SCORE_DTYPES
+from irbatch.errors import InputError
+from irbatch.measures import REL, VERSIONS
+from irbatch.version import __version__
+
+__all__ = ["TIES", "Progress", "Settings", "check_choice", "check_option"]
+
+Progress = Callable[[int, int], object]
+"""Called with the number of queries done and the number there are."""
+
+TIES = ("expected", "pessimistic", "optimistic", "index", "id", "id_ascending", "error")
+"""What may become of documents that share a score, see `irbatch.evaluate_scores`."""
+
+OPTIONS: dict[str, tuple[Any, ...]] = {
+    "missing": ("zero", "skip", "error"),
+    "no_relevant": ("zero", "skip"),
+    "judged_only": (False, True),
+    "score_dtype": SCORE_DTYPES,
+    "ties": TIES,
+    "trec_eval": (None, *VERSIONS),
+}
+# What is meant when nothing is said: on its own, or to be as a version of trec_eval is.
+DEFAULTS: dict[str | None, dict[str, Any]] = {
+    None: {"missing": "zero", "score_dtype": "float64"},
+    "9": {"missing": "skip", "score_dtype": "float32"},
+    "10": {"missing": "error", "score_dtype": "float64"},
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How queries are averaged and rankings are read.
+
+    Args:
+        missing: what a judged query that is missing from the run does: score ``"zero"``, be left
+            out (``"skip"``), or be an ``"error"``.
+        no_relevant: what a query without relevant documents does: score ``"zero"``, or be left
+            out of the means of the measures that have nothing to find in it (``"skip"``).
+        judged_only: remove documents without a grade >= 0 from the rankings first.
+        score_dtype: the precision in which scores are compared; ``"float32"`` is trec_eval 9's.
+        rel: the least relevant grade, for measures that are given none; None is 1, of whole
+            grades.
+        ties: what becomes of documents that share a score.
+        max_depth: documents beyond this rank are not there.
+        trec_eval: the version of trec_eval whose conventions hold, or None.
+
+    Raises:
+        InputError: for any other value.
+    """
+
+    missing: str = "zero"
+    no_relevant: str = "zero"
+    judged_only: bool = False
+    score_dtype: str = "float64"
+    ties: str = "id"
+    rel: float | None = None
+    max_depth: int | None = None
+    trec_eval: str | None = None
+
+    @classmethod
+    def like(
+        cls,
+        trec_eval: str | int | None,
+        missing: str | None,
+        score_dtype: str | None,
+        **others: Any,
+    ) -> Settings:
+        """Choose settings; those left None are as a version of trec_eval has them."""
+        number = isinstance(trec_eval, int) and str(trec_eval) in VERSIONS
+        version: Any = str(trec_eval) if number else trec_eval
+        check_option("trec_eval", version)
+        said = {"missing": missing, "score_dtype": score_dtype}
+        chosen = {name: value for name, value in said.items() if value is not None}
+        return cls(**{**DEFAULTS[version], **chosen}, trec_eval=version, **others)
+
+    def __post_init__(self) -> None:
+        for name in OPTIONS:
+            check_option(name, getattr(self, name))
+        if self.ties == "expected" and self.max_depth is not None:
+            raise InputError("ties='expected' has no rankings that max_depth= could cut; measures "
+                             "have cutoffs", value=self.max_depth)  # fmt: skip
+        if self.rel is not None:
+            try:
+                REL.check(self.rel)
+            except ValueError as what:
+                raise InputError(f"rel={self.rel!r} must be {what}", value=self.rel) from None
+        whole = isinstance(self.max_depth, int | np.integer)
+        if self.max_depth is not None and (
+            not whole or isinstance(self.max_depth, bool) or self.max_depth < 1
+        ):
+            raise InputError(
+                f"max_depth={self.max_depth!r} must be a whole number of at least 1",
+                value=self.max_depth,
+            )
+
+    def open_parameters(self) -> dict[str, object]:
+        """Return what measures' parameters are that nothing is said of, by name."""
+        chosen: dict[str, object] = {} if self.rel is None else {"rel": float(self.rel)}
+        return chosen | ({"rounding": "up"} if self.trec_eval == "9" else {})
+
+    def signature(self, order: str) -> dict[str, str]:
+        """Name every setting.
+
+        Args:
+            order: what the rankings' order came from.
+        """
+        signature = {
+            "irbatch": __version__,
+            "order": order,
+            "missing queries": {"zero": "score 0"}.get(self.missing, self.missing),
+            "queries without relevant documents": {"zero": "score 0"}.get(
+                self.no_relevant, self.no_relevant
+            ),
+            "unjudged documents": "removed" if self.judged_only else "not relevant",
+            "relevant": f"grade >= {1 if self.rel is None else self.rel:g} unless rel=",
+        }
+        if self.max_depth is not None:
+            signature["depth"] = f"at most {self.max_depth}"
+        if self.trec_eval is not None:
+            signature["as"] = f"trec_eval {self.trec_eval}"
+        return signature
+
+    @property
+    def ordering(self) -> tuple[str, str]:
+        """What documents are ordered by: `score_dtype` and `ties`."""
+        return self.score_dtype, self.ties
+
+    def order(self, by: str = "score") -> str:
+        """Describe the order of documents that have ids and scores, or ranks."""
+        first = "rank ascending" if by == "rank" else f"score ({self.score_dtype}) descending"
+        then = {"id": "then document id descending", "id_ascending": "then document id ascending"}
+        return f"{first}, {then.get(self.ties, f'ties: {self.ties}')}"
+
+
+def check_option(name: str, value: object) -> None:
+    """Refuse a value that an option doesn't have.
+
+    Raises:
+        InputError: naming those that it has.
+    """
+    check_choice(name, value, OPTIONS[name])
+
+
+def check_choice(name: str, value: object, options: Iterable[Any]) -> None:
+    """Refuse a value that is none of some options.
+
+    Raises:
+        InputError: naming them.
+    """
+    plain = value is None or isinstance(value, str | int | float)  # not an array of answers
+    if not plain or not any(value is each or value == each for each in options):
+        choices = ", ".join(map(repr, options))
+        raise InputError(f"{name}={value!r} must be one of {choices}", value=value)

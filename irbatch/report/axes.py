@@ -1,0 +1,161 @@
+"""What all plots share: axes to draw on, colours, and names that fit.
+
+matplotlib's figures are made directly, without pyplot: nothing global is touched, nothing is shown,
+and no display is needed. Colours are those of Okabe and Ito, *Color universal design* (2008), which
+people with any common kind of colour vision tell apart, on white and in this order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from irbatch.errors import InputError, printable
+from irbatch.runtime.extras import imported
+
+__all__ = [
+    "BETTER",
+    "FAINT",
+    "GRID",
+    "INK",
+    "MUTED",
+    "WORSE",
+    "Axes",
+    "Style",
+    "add_legend",
+    "check_axes",
+    "fit_names",
+    "new_axes",
+    "styles",
+    "tidy",
+]
+
+Axes = Any  # matplotlib.axes.Axes
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
+DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+BETTER, WORSE = COLOURS[0], COLOURS[1]
+INK, MUTED, FAINT, GRID = "#222222", "#666666", "#BBBBBB", "#E5E5E5"
+
+LONGEST_NAME = 28
+WIDTH = 7.0  # inches
+LEGEND_ROWS = 28
+
+
+class Style(NamedTuple):
+    """How a system is drawn.
+
+    Args:
+        color: its colour.
+        linestyle, marker: change with every eighth system, so that 40 are told apart.
+    """
+
+    color: str
+    linestyle: Any
+    marker: str
+
+
+def new_axes(ax: Axes | None, height: float = 4.2, width: float = WIDTH, legend: int = 0) -> Axes:
+    """Return axes to draw on: those given, or those of a figure of their own.
+
+    Args:
+        ax: what the caller has; its figure is left as it is.
+        height, width: of a new figure, in inches.
+        legend: how many names there will be in a legend, for which there is to be room.
+
+    Raises:
+        ImportError: naming the extra, when matplotlib is not installed.
+    """
+    figure = imported("plots", "plot", "matplotlib.figure")
+    if ax is not None:
+        return ax
+    rows = min(legend, LEGEND_ROWS)
+    size = width + 2.3 * max(_columns(legend) - 1, 0), max(height, 0.4 + 0.19 * rows)
+    return figure.Figure(figsize=size, layout="constrained").subplots()
+
+
+def check_axes(ax: Any) -> None:
+    """Refuse what nothing can be drawn on.
+
+    Raises:
+        InputError: for anything but None and axes.
+    """
+    if ax is not None and not hasattr(ax, "get_figure"):
+        raise InputError(f"ax= takes matplotlib's axes, not a {type(ax).__name__}", value=ax)
+
+
+def tidy(ax: Axes, grid: str | None = "y") -> None:
+    """Take away what tells nothing, and draw a faint grid behind.
+
+    Args:
+        ax: the axes.
+        grid: ``"x"``, ``"y"``, ``"both"`` or None.
+    """
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_color(FAINT)
+    ax.tick_params(color=FAINT, labelcolor=INK, labelsize=9)
+    ax.set_axisbelow(True)
+    if grid:
+        ax.grid(axis=grid, color=GRID, linewidth=0.8)
+
+
+def styles(count: int) -> list[Style]:
+    """Return how systems are drawn, one after the other.
+
+    >>> [style.color for style in styles(2)]
+    ['#0072B2', '#D55E00']
+    """
+    n = len(COLOURS)
+    return [
+        Style(COLOURS[i % n], DASHES[i // n % len(DASHES)], MARKERS[(i + i // n) % len(MARKERS)])
+        for i in range(count)
+    ]
+
+
+def add_legend(ax: Axes, handles: Sequence[Any], names: Sequence[str]) -> None:
+    """Put a legend to the right of the axes, where it covers nothing.
+
+    Args:
+        ax: the axes.
+        handles: what is explained.
+        names: one each, as they fit.
+    """
+    size = 9 if len(names) <= 16 else 7.5
+    ax.legend(
+        handles, names, loc="upper left", bbox_to_anchor=(1.01, 1.02), frameon=False,
+        fontsize=size, ncols=_columns(len(names)), alignment="left",
+        borderaxespad=0.0, handlelength=2.4, columnspacing=1.2,
+    )  # fmt: skip
+
+
+def _columns(names: int) -> int:
+    return -(-names // LEGEND_ROWS)
+
+
+def fit_names(names: Iterable[object], longest: int = LONGEST_NAME) -> list[str]:
+    """Shorten names in their middles; those that would be the same then are numbered.
+
+    >>> fit_names(["bm25", "dense-retriever-1", "dense-passage-retriever-1"], 12)
+    ['bm25', 'dense-…ver-1', 'dense…er-1 2']
+    """
+    fitting: list[str] = []
+    for name in names:
+        # Mathematical text begins with a dollar sign.
+        text = " ".join(printable(each) for each in str(name).split()).replace("$", r"\$")
+        short = _cut(text, longest)
+        number = 2
+        while short in fitting:
+            short = f"{_cut(text, longest - len(str(number)) - 1)} {number}"
+            number += 1
+        fitting.append(short)
+    return fitting
+
+
+def _cut(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    tail = (longest - 1) // 2
+    return f"{text[: longest - 1 - tail]}…{text[len(text) - tail :]}"

@@ -1,0 +1,63 @@
+"""Reports for programs: every number with every digit."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from irbatch.evaluation.results import csv_cell
+from irbatch.runtime.files import written
+
+__all__ = ["write_csv", "write_json"]
+
+Record = dict[str, Any]
+SURROGATE = re.compile("[\ud800-\udfff]")  # may stand alone in Python, not in a file
+
+
+def write_json(everything: Record, path: str | PathLike[str] | None) -> str:
+    """Return, or also write, an object as JSON; what is no finite number becomes null."""
+    import json
+
+    text = json.dumps(_finite(everything), ensure_ascii=False, indent=1, allow_nan=False)
+    return _written(text + "\n", path)
+
+
+def _finite(value: Any) -> Any:
+    """Put null in place of what is no finite number, however deep."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    return [_finite(each) for each in value] if isinstance(value, list) else value
+
+
+def write_csv(
+    names: Sequence[str], records: Iterable[Record], path: str | PathLike[str] | None
+) -> str:
+    """Return, or also write, one line a record."""
+    text = "".join([_line(names), *(_line(list(record.values())) for record in records)])
+    return _written(text, path)
+
+
+def _written(text: str, path: str | PathLike[str] | None) -> str:
+    text = SURROGATE.sub(lambda each: f"\\u{ord(each[0]):04x}", text)
+    return written(text, path)
+
+
+def _line(cells: Sequence[Any]) -> str:
+    """Write a line; its end is put after it, as a lone carriage return is only quoted so."""
+    import csv
+    import io
+
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\r\n").writerow(
+        ["" if cell is None else csv_cell(cell) for cell in cells]
+    )
+    return buffer.getvalue().removesuffix("\r\n") + "\n"

@@ -1,0 +1,140 @@
+"""Numbers as people see them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from decimal import Decimal
+from typing import NamedTuple
+
+from irbatch.errors import InputError, join_words
+
+__all__ = [
+    "NOTHING",
+    "Shown",
+    "check_digits",
+    "show",
+    "show_change",
+    "show_interval",
+    "show_levels",
+    "show_p",
+    "show_percent",
+    "show_quantity",
+]
+
+NOTHING = "–"  # what is shown of NaN
+WORDY = 1e15  # numbers from here on, whose decimals float64 has not, are written with an exponent
+HUGE = 1e9  # quantities from here on are written with an exponent
+LEAST_P_DECIMALS, MOST_P_DECIMALS = 3, 12
+MOST_DIGITS = 17  # of a float64
+
+
+class Shown(NamedTuple):
+    """A number: as people see it, and what it is sorted by."""
+
+    text: str
+    value: float
+    stands_out: bool = False
+
+
+def check_digits(digits: int) -> None:
+    """Check how many decimals are asked for.
+
+    Raises:
+        InputError: for what is no whole number from 0 to 17.
+    """
+    if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= MOST_DIGITS:
+        raise InputError(
+            f"decimals are a whole number from 0 to {MOST_DIGITS}, not {digits!r}",
+            source="digits",
+            value=digits,
+        )
+
+
+def show(value: float, digits: int) -> str:
+    """Write a mean: a fixed number of decimals; no sign before what is rounded to zero."""
+    if not math.isfinite(value):
+        return _odd(value)
+    text = _write(value, digits)
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def show_change(value: float, digits: int) -> str:
+    """Write a difference with its sign, which even one that is rounded to zero keeps."""
+    if not math.isfinite(value):
+        return _odd(value, "+")
+    return _write(value, digits, "+") if value else _write(0.0, digits)
+
+
+def show_percent(share: float) -> str:
+    """Write a share with its sign as per cent."""
+    shown = show_change(100 * share, 1)
+    return f"{shown}%" if math.isfinite(share) else shown
+
+
+def show_interval(low: float, high: float, digits: int, signed: bool = False) -> str:
+    """Write both bounds; nothing where there are none."""
+    if math.isnan(low) or math.isnan(high):
+        return NOTHING
+    write = show_change if signed else show
+    return f"[{write(low, digits)}, {write(high, digits)}]"
+
+
+def show_quantity(value: float) -> str:
+    """Write a number with a unit: four significant digits, thousands apart.
+
+    >>> [show_quantity(value) for value in (0, 8.3125, 0.0123, 1234.56, 9.9999e8, 1.5e9, 1.234e-7)]
+    ['0', '8.312', '0.0123', '1,235', '1e+09', '1.5e+09', '1.234e-07']
+    """
+    if not math.isfinite(value):
+        return _odd(value)
+    text = f"{value or 0.0:.4g}"
+    short = "e-" not in text and abs(float(text)) < HUGE
+    return f"{Decimal(text):,f}" if short else f"{value:.4g}"
+
+
+def show_levels(levels: Collection[float | None]) -> str:
+    """Write how sure intervals are: ``"95%"``; nothing where it isn't known of one.
+
+    >>> show_levels([0.05, 0.1])
+    '95% and 90%'
+    """
+    known = [each for each in dict.fromkeys(levels) if each is not None]
+    if len(known) < len(set(levels)):
+        return ""
+    return join_words([f"{100 * (1 - each):g}%" for each in sorted(known)])
+
+
+def show_p(p: float, level: float) -> str:
+    """Write a p-value: three decimals, more where rounding would move it across the level.
+
+    What would be rounded to zero is written as less than the smallest number it could be.
+
+    >>> [show_p(p, 0.05) for p in (0.25, 0.0496, 0.0501, 0.0004, 0.0, 1.0)]
+    ['0.250', '0.0496', '0.050', '<0.001', '<0.001', '1.000']
+    """
+    if math.isnan(p):
+        return NOTHING
+    decimals = LEAST_P_DECIMALS
+    while decimals < MOST_P_DECIMALS and _misleads(p, level, decimals):
+        decimals += 1
+    least: float = 10**-decimals
+    return f"<{least:.{decimals}f}" if p < least else f"{p:.{decimals}f}"
+
+
+def _misleads(p: float, level: float, decimals: int) -> bool:
+    """Tell whether a p-value and the level, as far as they are shown, compare otherwise."""
+    least: float = 10**-decimals
+    if p < least:
+        return least > level
+    return (float(f"{p:.{decimals}f}") < level) != (p < level)
+
+
+def _write(value: float, digits: int, sign: str = "") -> str:
+    return f"{value:{sign}.{digits}{'f' if abs(value) < WORDY else 'e'}}"
+
+
+def _odd(value: float, plus: str = "") -> str:
+    if math.isnan(value):
+        return NOTHING
+    return f"{plus}∞" if value > 0 else "-∞"

@@ -1,0 +1,1 @@
+"""How code runs: kernels, threads, files, progress, extras, exact sums, ragged arrays."""

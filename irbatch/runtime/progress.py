@@ -1,0 +1,92 @@
+"""A progress bar on standard error, of rich, which is no dependency of this library."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from irbatch.runtime.extras import imported
+
+__all__ = ["Step", "make_bar", "steps_on_bar"]
+
+Step = Callable[[str, int, int], None]
+"""Called with what is being done, how many calls of it are done, and how many there are."""
+
+REDRAWN_AFTER = 0.1  # seconds
+
+
+def make_bar(*, alone: bool = True, wanted: bool | None = None) -> tuple[Any, Any] | None:
+    """Make a bar with one task; nothing is drawn before it is started, and nothing is left of it.
+
+    Args:
+        alone: it draws itself, in a thread of its own, and puts what is printed above it. Else it
+            is drawn only when its ``refresh()`` is called.
+        wanted: whether there is to be a bar; default: where standard error is a terminal and rich
+            is installed.
+
+    Returns:
+        The bar and its task, whose field ``amount`` says how much is done; None where there is to
+        be none.
+
+    Raises:
+        ImportError: naming the extra, when a bar is wanted and rich is not installed.
+    """
+    if not (_is_terminal() if wanted is None else wanted):
+        return None
+    try:
+        rich = imported("progress bars", "cli", "rich.progress")
+        console = imported("progress bars", "cli", "rich.console").Console(stderr=True)
+    except ImportError:
+        if wanted:
+            raise
+        return None
+    bar = rich.Progress(
+        "{task.description}",
+        rich.BarColumn(),
+        rich.TaskProgressColumn(),
+        rich.TextColumn("{task.fields[amount]}"),
+        console=console,
+        transient=True,
+        auto_refresh=alone,
+        redirect_stdout=alone,
+        redirect_stderr=alone,
+    )
+    return bar, bar.add_task("", total=None, amount="")
+
+
+def _is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+@contextmanager
+def steps_on_bar(wanted: bool | None = None) -> Iterator[Step]:
+    """Give a function that work tells how far it is; between two steps nothing is drawn.
+
+    Args:
+        wanted: as `make_bar` has it.
+
+    Raises:
+        ImportError: as `make_bar`.
+    """
+    made = make_bar(alone=False, wanted=wanted)
+    if made is None:
+        yield lambda what, done, total: None
+        return
+    bar, task = made
+    due = 0.0
+
+    def step(what: str, done: int, total: int) -> None:
+        nonlocal due
+        now = time.monotonic()
+        if now < due:
+            return
+        amount = f"{done:,} of {total:,} calls"
+        bar.update(task, description=what, completed=done, total=total, amount=amount)
+        bar.refresh()
+        due = time.monotonic() + REDRAWN_AFTER
+
+    with bar:
+        yield step

@@ -1,0 +1,31 @@
+"""Ragged arrays: rows of different lengths, one after the other in flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["ends_of", "owners_of", "row_numbers"]
+
+Ints = npt.NDArray[np.int64]
+
+
+def ends_of(sizes: npt.NDArray[np.int64] | Iterable[int]) -> Ints:
+    """Return where things of some sizes begin and end when they follow each other: n + 1 places."""
+    sizes = np.asarray(sizes, np.int64)
+    ends = np.zeros(sizes.size + 1, np.int64)
+    np.cumsum(sizes, out=ends[1:])
+    return ends
+
+
+def row_numbers(begins: Ints, sizes: Ints) -> Ints:
+    """List the places of things that begin at some places, one thing's after the other's."""
+    starts = ends_of(sizes)
+    return np.arange(starts[-1]) + np.repeat(begins - starts[:-1], sizes)
+
+
+def owners_of(starts: Ints) -> Ints:
+    """Return which of the things that begin and end at `starts` each place belongs to."""
+    return np.repeat(np.arange(starts.size - 1), np.diff(starts))

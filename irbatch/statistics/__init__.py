@@ -1,0 +1,1 @@
+"""Resampling, significance, intervals, corrections, power: arrays in, numbers out."""

@@ -1,0 +1,101 @@
+"""What a comparison could have found: equivalence, the least detectable difference, queries needed.
+
+By Student's t of paired differences (extra ``stats``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.runtime.extras import imported
+
+__all__ = ["POWER", "detectable_difference", "equivalence_p", "queries_needed"]
+
+POWER = 0.8  # the chance to find a difference that there is
+
+Floats = npt.NDArray[np.float64]
+MOST_QUERIES = 1e9
+FEW = 50  # queries up to which the usual approximation is off by one or more
+
+
+def equivalence_p(differences: Floats, margin: float) -> Floats:
+    """Test that mean differences lie within a margin: two one-sided t-tests (Schuirmann 1987).
+
+    Args:
+        differences: float64 ``(queries, columns)``.
+        margin: what is as good as no difference, > 0.
+
+    Returns:
+        The larger of both p-values, float64 ``(columns,)``: below the level, systems are
+        equivalent.
+    """
+    stats = _stats()
+    n = len(differences)
+    mean, error = differences.mean(axis=0), differences.std(axis=0, ddof=1) / np.sqrt(n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = (margin - np.abs(mean)) / error
+    certain = np.where(np.abs(mean) < margin, 0.0, 1.0)
+    p: Floats = np.where(error > 0, stats.t.sf(t, n - 1), certain)
+    return p
+
+
+def detectable_difference(differences: Floats, level: float, power: float = POWER) -> Floats:
+    """Find the least true difference that as many queries would show with some power.
+
+    Args:
+        differences: float64 ``(queries, columns)``, of which the spread is read.
+        level: of the two-sided t-test.
+        power: the chance to find it.
+    """
+    n = len(differences)
+    error = differences.std(axis=0, ddof=1) / np.sqrt(n)
+    found: Floats = _reach(n - 1.0, level, power) * error
+    return found
+
+
+def queries_needed(differences: Floats, level: float, power: float = POWER) -> Floats:
+    """Find how many queries it takes to show the observed differences with some power.
+
+    Returns:
+        float64 ``(columns,)``, whole; infinite where there is no difference.
+    """
+    mean = np.abs(differences.mean(axis=0))
+    spread = differences.std(axis=0, ddof=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(mean > 0, spread / mean, np.inf)
+    needed = np.full(mean.shape, 2.0)
+    for _ in range(50):  # the t distribution depends on the number; a few rounds settle it
+        freedom = np.clip(needed, 2, MOST_QUERIES) - 1
+        before = needed
+        needed = np.maximum(np.ceil((_reach(freedom, level, power) * ratio) ** 2), 2)
+        if (before == needed).all():
+            break
+    # What that leaves of few queries is found by the exact power.
+    few = needed < FEW
+    needed[few] = 2.0
+    while (short := few & (_power(needed, ratio, level) < power)).any():
+        needed[short] += 1
+    return needed
+
+
+def _power(queries: Floats, ratio: Floats, level: float) -> Floats:
+    """Return the power of the two-sided t-test: by the non-central t distribution."""
+    stats = _stats()
+    queries = np.minimum(queries, FEW)
+    shift = np.sqrt(queries) / np.where(ratio > 0, ratio, 1.0)
+    edge = stats.t.ppf(1 - level / 2, queries - 1)
+    found: Floats = stats.nct.sf(edge, queries - 1, shift)
+    return np.where(ratio > 0, found, 1.0)
+
+
+def _reach(freedom: Any, level: float, power: float) -> Any:
+    """Return how many standard errors a difference has to be."""
+    t = _stats().t
+    return t.ppf(1 - level / 2, freedom) + t.ppf(power, freedom)
+
+
+def _stats() -> Any:
+    return imported("power and equivalence", "stats", "scipy.stats")

@@ -1,0 +1,266 @@
+"""Draws for resampling: one set for all measures and systems, and means of all of them at once.
+
+Draws come in blocks from a counter-based generator (Philox): which block, and which stretch of the
+queries, is the counter. So the first thousand of ten thousand draws are those of a thousand, in
+any order, on any number of threads, and what is held at a time is bounded. A block of draws is a
+matrix; the means of every measure and system are its product with their values.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.errors import InputError
+from irbatch.runtime.jit import kernel
+from irbatch.runtime.numbers import is_real
+from irbatch.runtime.threads import map_ranges
+
+__all__ = [
+    "MOST_EXACT",
+    "ROUNDING",
+    "check_draws",
+    "check_level",
+    "count_extreme_flips",
+    "draw_counts",
+    "draw_means",
+    "draw_ranges",
+    "extremes_to_p",
+    "flip_signs",
+]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+MOST_EXACT = 20  # queries of which all signs are tried
+AT_ONCE = 256  # draws
+STRETCH = 8192  # queries
+TUKEY_STRETCH = 1024  # queries whose systems are permuted at once
+FEW = 16  # columns up to which looking eight queries up at a time is sooner than a matrix product
+
+# Sums that differ by no more than rounding are equal: a part of the sum of absolute differences.
+ROUNDING = 1e-12
+
+
+def flip_signs(differences: Floats, draws: int, seed: int) -> tuple[Ints, int]:
+    """Count how often random signs make the mean differences as large as they are.
+
+    Args:
+        differences: float64 ``(queries, columns)``, paired differences.
+        draws: how many assignments of signs are drawn; up to `MOST_EXACT` queries all are tried.
+        seed: of the generator.
+
+    Returns:
+        How many draws have a sum whose absolute value is at least the observed one's, int64
+        ``(columns,)``; and how many draws there were, 0 if all assignments were tried, the
+        observed one among them.
+    """
+    if len(differences) <= MOST_EXACT:
+        return count_extreme_flips(differences), 0
+    total, limit = _limits(differences)
+    counts = np.zeros(differences.shape[1], np.int64)
+    stretches = range(0, len(differences), STRETCH)
+    parts = [differences[start : start + STRETCH] for start in stretches]
+    tables = [_tabulate(part) for part in parts] if differences.shape[1] <= FEW else None
+    for start in range(0, draws, AT_ONCE):
+        rows = min(AT_ONCE, draws - start)
+        sums = np.zeros((AT_ONCE, differences.shape[1]))
+        for number, part in enumerate(parts):
+            drawn = _generator(seed, start, number).bytes(AT_ONCE * STRETCH // 8)
+            eights = np.frombuffer(drawn, np.uint8).reshape(AT_ONCE, STRETCH // 8)
+            if tables is None:
+                signs = np.unpackbits(eights, axis=1)[:, : len(part)]
+                sums += signs.astype(np.float64) @ part
+            else:
+                work = sums.size * tables[number].shape[1]
+                _add_looked_up.run(work, tables[number], eights.copy(), sums)
+        # A sum over those kept less one over those flipped.
+        counts += (np.abs(2.0 * sums[:rows] - total) >= limit).sum(axis=0)
+    return counts, draws
+
+
+def _tabulate(differences: Floats) -> Floats:
+    """Sum every choice among each eight queries: float64 ``(columns, eights, 256)``."""
+    eights = -(-len(differences) // 8)
+    padded = np.zeros((8 * eights, differences.shape[1]))
+    padded[: len(differences)] = differences
+    choices = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
+    tables = choices @ padded.T.reshape(-1, eights, 8, 1)
+    return np.ascontiguousarray(tables[..., 0])
+
+
+@kernel
+def _add_looked_up(tables: Floats, eights: npt.NDArray[np.uint8], sums: Floats) -> None:
+    """Add, to each draw's sums, those of the choices that its bytes are."""
+    for k in range(tables.shape[0]):
+        for d in range(eights.shape[0]):
+            total = 0.0
+            for j in range(tables.shape[1]):
+                total += tables[k, j, eights[d, j]]
+            sums[d, k] += total
+
+
+def count_extreme_flips(differences: Floats) -> Ints:
+    """Count, over all assignments of signs, sums at least as large as the observed."""
+    n = len(differences)
+    total, limit = _limits(differences)
+    counts = np.zeros(differences.shape[1], np.int64)
+    every = 1 << n
+    for start in range(0, every, 1 << 14):
+        numbers = np.arange(start, min(start + (1 << 14), every))
+        signs = (numbers[:, None] >> np.arange(n)) & 1
+        counts += (np.abs(2.0 * (signs.astype(np.float64) @ differences) - total) >= limit).sum(
+            axis=0
+        )
+    return counts
+
+
+def check_level(level: object) -> None:
+    """Check the chance that an interval misses, or that a test finds what is not there.
+
+    Raises:
+        InputError: for what is no number above 0 and up to 0.5.
+    """
+    if not is_real(level) or not 0 < level <= 0.5:
+        raise InputError(f"level={level!r} must be above 0 and at most 0.5, such as 0.05",
+                         value=level)  # fmt: skip
+
+
+def check_draws(draws: object, seed: object, least: int = 1) -> None:
+    """Check how often is drawn, and what the generator starts from.
+
+    Args:
+        draws, seed: as they are given.
+        least: how many draws there have to be.
+
+    Raises:
+        InputError: for what is no whole number, or too small.
+    """
+    for name, given, lowest in (("draws", draws, least), ("seed", seed, 0)):
+        whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+        if not whole or given < lowest:  # type: ignore[operator]
+            raise InputError(f"{name}={given!r} must be a whole number of at least {lowest}",
+                             value=given)  # fmt: skip
+
+
+def draw_counts(size: int, draws: int, seed: int) -> Iterator[Floats]:
+    """Draw from so many with replacement, as many as there are, and count how often each came.
+
+    Yields:
+        Counts of some draws, float64 ``(draws, size)``.
+    """
+    for start in range(0, draws, AT_ONCE):
+        generator = _generator(seed, start, 0)
+        rows = min(AT_ONCE, draws - start)
+        for row in range(0, rows, _rows_at_once(size)):
+            some = min(_rows_at_once(size), AT_ONCE - row)
+            yield _count_picks(generator, size, some)[: rows - row]
+
+
+def draw_means(
+    values: Floats, draws: int, seed: int, strata: Sequence[Ints] | None = None
+) -> Iterator[Floats]:
+    """Draw queries with replacement, as many as there are, and take means.
+
+    Args:
+        values: float64 ``(queries, columns)``.
+        draws: how many times.
+        seed: of the generator.
+        strata: positions of the queries of each group, from each of which as many are drawn as it
+            has; default: all are one group.
+
+    Yields:
+        Means of some draws, float64 ``(draws, columns)``.
+    """
+    groups = [np.arange(len(values))] if strata is None else list(strata)
+    for start in range(0, draws, AT_ONCE):
+        rows = min(AT_ONCE, draws - start)
+        sums = np.zeros((AT_ONCE, values.shape[1]))
+        for number, group in enumerate(groups):
+            generator = _generator(seed, start, number)
+            for row in range(0, rows, _rows_at_once(group.size)):
+                some = min(_rows_at_once(group.size), AT_ONCE - row)
+                often = _count_picks(generator, group.size, some)
+                sums[row : row + some] += often @ values[group]
+        yield sums[:rows] / len(values)
+
+
+def draw_ranges(values: Floats, draws: int, seed: int) -> Iterator[Floats]:
+    """Permute the systems in every query, and take the largest difference of means.
+
+    Args:
+        values: float64 ``(queries, systems, measures)``.
+        draws: how many times.
+        seed: of the generator.
+
+    Yields:
+        The largest mean less the smallest, of some draws, float64 ``(draws, measures)``.
+    """
+    queries, systems, measures = values.shape
+    for start in range(0, draws, AT_ONCE):
+        rows = min(AT_ONCE, draws - start)
+        sums = np.zeros((AT_ONCE, systems, measures))
+        for number in range(-(-queries // TUKEY_STRETCH)):
+            part = values[number * TUKEY_STRETCH : (number + 1) * TUKEY_STRETCH]
+            generator = _generator(seed, start, number)
+            # 16 bits choose among the systems left: to a part in some thousands, alike.
+            size = (AT_ONCE, TUKEY_STRETCH, max(systems - 1, 1))
+            picks = generator.integers(0, 1 << 16, size, np.uint16)
+            arguments = 20 * picks.size, np.ascontiguousarray(part), picks, sums
+            add = functools.partial(_add_permuted.run, *arguments)
+            map_ranges(add, AT_ONCE, cells=picks.size * measures)
+        yield (sums.max(axis=1) - sums.min(axis=1))[:rows] / queries
+
+
+def _count_picks(generator: np.random.Generator, size: int, draws: int) -> Floats:
+    """Draw from so many with replacement: how often each came, float64 ``(draws, size)``."""
+    picks = generator.integers(0, size, (draws, size))
+    picks += np.arange(draws)[:, None] * size
+    often = np.bincount(picks.ravel(), minlength=draws * size)
+    return often.reshape(draws, size).astype(np.float64)
+
+
+def _rows_at_once(size: int) -> int:
+    return max(1, min(AT_ONCE, (1 << 22) // max(size, 1)))
+
+
+@kernel
+def _add_permuted(
+    values: Floats, picks: npt.NDArray[np.uint16], sums: Floats, first: int, last: int
+) -> None:
+    """Add each query's values to its systems in random order, by draw."""
+    queries, systems, measures = values.shape
+    order = np.empty(systems, np.int64)
+    for d in range(first, last):
+        for s in range(systems):
+            order[s] = s
+        for q in range(queries):
+            for s in range(systems - 1, 0, -1):
+                other = (int(picks[d, q, s - 1]) * (s + 1)) >> 16
+                order[s], order[other] = order[other], order[s]
+            for s in range(systems):
+                for m in range(measures):
+                    sums[d, order[s], m] += values[q, s, m]
+
+
+def _limits(differences: Floats) -> tuple[Floats, Floats]:
+    """Return the observed sums, and what an absolute sum has to reach to be as large."""
+    total = differences.sum(axis=0)
+    return total, np.abs(total) - ROUNDING * np.abs(differences).sum(axis=0)
+
+
+def _generator(seed: int, start: int, stretch: int) -> np.random.Generator:
+    """Return the generator of a block of draws, and of a part of the queries."""
+    counter = [0, 0, stretch, start // AT_ONCE]
+    return np.random.Generator(np.random.Philox(key=int(seed) % (1 << 128), counter=counter))
+
+
+def extremes_to_p(counts: Ints, draws: int, n: int) -> Floats:
+    """Turn counts into p-values: (b + 1) / (m + 1) of m draws; exact if all were tried."""
+    if draws:
+        return (counts + 1) / (draws + 1)
+    return counts / math.ldexp(1.0, n)

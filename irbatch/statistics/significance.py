@@ -1,0 +1,176 @@
+"""Tests of the paired differences between systems: one p-value for every pair and measure.
+
+Resampling is our own, over all pairs and measures at once; distributions and the classic tests are
+SciPy's (extra ``stats``). All tests are two-sided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.runtime.extras import imported
+from irbatch.statistics.differences import paired_differences
+from irbatch.statistics.resampling import (
+    ROUNDING,
+    draw_means,
+    draw_ranges,
+    extremes_to_p,
+    flip_signs,
+)
+
+__all__ = ["FAMILY_WISE", "TESTS", "Sample", "p_values"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Pairs = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What is tested.
+
+    Args:
+        values: float64 ``(systems, queries, measures)``.
+        pairs: positions of systems.
+        draws, seed: of tests that resample.
+    """
+
+    values: Floats
+    pairs: Pairs
+    draws: int
+    seed: int
+
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return int(self.values.shape[1])
+
+    def differences(self) -> Floats:
+        """Return the first system's values less the second's, ``(queries, pairs, measures)``."""
+        differences = paired_differences(self.values, self.pairs)
+        return np.ascontiguousarray(np.moveaxis(differences, 1, 0))
+
+    def flat(self) -> Floats:
+        """Return them ``(queries, pairs x measures)``."""
+        return self.differences().reshape(self.queries, -1)
+
+    def shaped(self, columns: Any) -> Floats:
+        """Return a number a column as one a pair and measure."""
+        return np.asarray(columns, np.float64).reshape(len(self.pairs), self.values.shape[2])
+
+
+def p_values(sample: Sample, test: str) -> Floats:
+    """Test every pair on every measure: float64 ``(pairs, measures)``."""
+    return TESTS[test](sample)
+
+
+def _randomise(sample: Sample) -> Floats:
+    """Test by flipping signs (Fisher 1935; Smucker, Allan & Carterette 2007)."""
+    counts, draws = flip_signs(sample.flat(), sample.draws, sample.seed)
+    return sample.shaped(extremes_to_p(counts, draws, sample.queries))
+
+
+def _bootstrap(sample: Sample) -> Floats:
+    """Test by studentised resampling of queries (Efron & Tibshirani 1993, 16.4; Sakai 2006)."""
+    flat = sample.flat()
+    n = sample.queries
+    mean = flat.mean(axis=0)
+    centred = flat - mean
+    observed = _studentise(mean, (centred**2).mean(axis=0), n)
+    counts = np.zeros(flat.shape[1], np.int64)
+    both = np.concatenate([centred, centred**2], axis=1)
+    for means in draw_means(both, sample.draws, sample.seed):
+        drawn, squares = np.split(means, 2, axis=1)
+        spread = np.maximum(squares - drawn**2, 0.0)
+        counts += (_studentise(drawn, spread, n) >= observed * (1 - ROUNDING)).sum(axis=0)
+    return sample.shaped(extremes_to_p(counts, sample.draws, n))
+
+
+def _studentise(mean: Floats, variance: Floats, n: int) -> Floats:
+    """Return |t|; 0 of means that are 0, infinite of others without any spread."""
+    error = np.sqrt(variance / max(n - 1, 1))
+    tiny = error <= ROUNDING * np.abs(mean)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.abs(mean) / error
+    return np.where(tiny, np.where(np.abs(mean) > 0, np.inf, 0.0), t)
+
+
+def _student(sample: Sample) -> Floats:
+    """Test by Student's paired t (Student 1908)."""
+    stats = imported("the t-test", "stats", "scipy.stats")
+    flat = sample.flat()
+    n = sample.queries
+    mean = flat.mean(axis=0)
+    t = _studentise(mean, flat.var(axis=0), n)
+    return sample.shaped(2.0 * stats.t.sf(t, n - 1))
+
+
+def _wilcoxon(sample: Sample) -> Floats:
+    """Test by signed ranks, zeros left out (Wilcoxon 1945)."""
+    stats = imported("the Wilcoxon test", "stats", "scipy.stats")
+    found = [
+        float(stats.wilcoxon(column).pvalue) if column.any() else 1.0 for column in sample.flat().T
+    ]
+    return sample.shaped(found)
+
+
+def _sign(sample: Sample) -> Floats:
+    """Test by the number of queries won, ties left out (Arbuthnot 1710)."""
+    stats = imported("the sign test", "stats", "scipy.stats")
+    flat = sample.flat()
+    wins, losses = (flat > 0).sum(axis=0), (flat < 0).sum(axis=0)
+    found = 2.0 * stats.binom.cdf(np.minimum(wins, losses), wins + losses, 0.5)
+    return sample.shaped(np.minimum(found, 1.0))
+
+
+def _randomised_tukey(sample: Sample) -> Floats:
+    """Test all systems at once by permuting them in each query (Carterette 2012).
+
+    A difference is as large as the largest difference among all systems that chance alone makes.
+    """
+    by_query = np.ascontiguousarray(np.moveaxis(sample.values, 0, 1))
+    differences = np.abs(sample.differences().mean(axis=0))
+    scale = ROUNDING * np.abs(by_query).sum(axis=(0, 1)) / sample.queries
+    counts = np.zeros(differences.shape, np.int64)
+    for ranges in draw_ranges(by_query, sample.draws, sample.seed):
+        counts += (ranges[:, None, :] >= differences - scale).sum(axis=0)
+    return extremes_to_p(counts, sample.draws, sample.queries)
+
+
+def _anova(sample: Sample) -> Floats:
+    """Test by two-way ANOVA, systems and queries, and Tukey's honest differences (Tukey 1953)."""
+    stats = imported("ANOVA", "stats", "scipy.stats")
+    systems, n, measures = sample.values.shape
+    residuals = (
+        sample.values
+        - sample.values.mean(axis=0, keepdims=True)
+        - sample.values.mean(axis=1, keepdims=True)
+        + sample.values.mean(axis=(0, 1), keepdims=True)
+    )
+    freedom = (systems - 1) * (n - 1)
+    error = np.sqrt((residuals**2).sum(axis=(0, 1)) / freedom / n)
+    differences = np.abs(sample.differences().mean(axis=0))
+    tiny = error <= ROUNDING * np.abs(sample.values).max(axis=(0, 1))
+    ranges = differences / np.where(tiny, 1.0, error)
+    found = stats.studentized_range.sf(ranges, systems, freedom)
+    exact = np.where(differences > ROUNDING, 0.0, 1.0)
+    return np.where(tiny[None, :], exact, found).reshape(len(sample.pairs), measures)
+
+
+TESTS: dict[str, Callable[[Sample], Floats]] = {
+    "randomisation": _randomise,
+    "bootstrap": _bootstrap,
+    "t": _student,
+    "wilcoxon": _wilcoxon,
+    "sign": _sign,
+    "tukey": _randomised_tukey,
+    "anova": _anova,
+}
+"""The tests by name."""
+
+FAMILY_WISE = ("tukey", "anova")  # their p-values are of all pairs together: nothing to correct

@@ -1,1 +1,0 @@
-"""Judgments and rankings as tables: from what callers have, joined, and back."""
