@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.paths import REFERENCE_DATA, REPOSITORY
 
-pytest.register_assert_rewrite("doors", "refusal", "relations")  # before they are imported
+pytest.register_assert_rewrite(
+    "support.file_readers", "support.input_errors", "support.relations"
+)  # before they are imported
 
-from doors import PIECE, WAYS, take  # noqa: E402
-from trec_eval_command import QRELS, RUN, Command, Printed  # noqa: E402
+from support.file_readers import PIECE, WAYS, take  # noqa: E402
+from support.trec_eval_command import QRELS, RUN, Command, Printed  # noqa: E402
 
 from irbatch.cli import main  # noqa: E402
-
-REPOSITORY = Path(__file__).parent.parent
-# Real runs and judgments with reference outputs; too large, and not free enough, to ship.
-REFERENCE_DATA = Path(os.environ.get("IRBATCH_DATA", REPOSITORY.parent / "shared" / "data"))
 
 
 @pytest.fixture(scope="session")

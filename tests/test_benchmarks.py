@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
-REPOSITORY = Path(__file__).parents[1]
+from support.paths import REPOSITORY
 
 
 def run(*options: str) -> subprocess.CompletedProcess[str]:

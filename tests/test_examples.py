@@ -17,12 +17,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from support.paths import REPOSITORY
 
 import irbatch
 from irbatch.leaderboard import Leaderboard
 from irbatch.measures import CATALOGUE, DISCOUNTS, GAINS
 
-REPOSITORY = Path(__file__).parent.parent
 EXAMPLES = REPOSITORY / "examples"
 SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py"))
 MODULES = ["irbatch", *(e.name for e in pkgutil.walk_packages(irbatch.__path__, "irbatch."))]

@@ -19,7 +19,7 @@ FRAMEWORKS = (
 
 # Every room and its floor; a room imports from its own floor or lower ones.
 FLOORS = {
-    **dict.fromkeys(("errors", "version"), 0),
+    **dict.fromkeys(("array_types", "errors", "version"), 0),
     "runtime": 1,
     **dict.fromkeys(("engine", "statistics"), 2),
     **dict.fromkeys(("data", "measures"), 3),

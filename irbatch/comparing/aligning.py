@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Bools, Floats
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.means import Column
 from irbatch.evaluation.results import MISSING, Results
 
 __all__ = ["Aligned", "align", "as_named"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +123,7 @@ def _without_nan(
     systems: Sequence[str], queries: list[Any], values: Floats, measures: Sequence[str]
 ) -> tuple[list[Any], Floats]:
     """Leave out queries that a measure leaves out for all; refuse any other NaN."""
-    nan: npt.NDArray[np.bool_] = np.isnan(values)
+    nan: Bools = np.isnan(values)
     of_all = np.any(nan.all(axis=0), axis=1)
     if nan[:, ~of_all].any():
         kept = np.flatnonzero(~of_all)

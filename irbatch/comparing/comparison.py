@@ -10,8 +10,8 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Bools, Floats, Ints
 from irbatch.comparing.lookups import find_measure, find_system
 from irbatch.errors import InputError
 from irbatch.statistics.differences import paired_differences
@@ -20,9 +20,6 @@ from irbatch.statistics.power import POWER, detectable_difference, equivalence_p
 
 __all__ = ["Comparison", "Difference"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 Path = str | PathLike[str]
 
 NAMES = {

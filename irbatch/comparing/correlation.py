@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints
 from irbatch.comparing.rank_biased import Overlap, Overlaps, overlap, rbo
 from irbatch.errors import InputError
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem
@@ -27,9 +27,6 @@ __all__ = [
     "tau_ap",
     "tau_ap_b",
 ]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 class RankCorrelations(NamedTuple):

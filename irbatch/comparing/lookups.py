@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.errors import InputError, shown
 from irbatch.measures import Measure, measure
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["find_measure", "find_system", "query_differences"]
 
-Floats = npt.NDArray[np.float64]
 NAMED = 10  # systems or measures that an error lists
 
 

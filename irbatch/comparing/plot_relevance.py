@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.engine.matrix import NEGATIVE, PAD, UNJUDGED, RelevanceMatrix
 from irbatch.errors import InputError
 from irbatch.evaluation.runs import Judgments, Rankings, as_qrels, as_run
@@ -83,7 +84,7 @@ def plot_relevance(
 
 def _pack(
     judged: Judgments, run: Rankings, queries: Sequence[Any] | None, depth: int
-) -> tuple[Codes, npt.NDArray[np.float64], list[Any]]:
+) -> tuple[Codes, Floats, list[Any]]:
     """Pack a run into one matrix of bounded depth."""
     qrels = as_qrels(judged)
     wanted = qrels.queries if queries is None else list(queries)
@@ -102,7 +103,7 @@ def _pack(
     return codes, qrels.levels, wanted
 
 
-def _draw(ax: Axes, codes: Codes, levels: npt.NDArray[np.float64]) -> None:
+def _draw(ax: Axes, codes: Codes, levels: Floats) -> None:
     colors = imported("plots", "plot", "matplotlib.colors")
     patches = imported("plots", "plot", "matplotlib.patches")
     grades = [_grade_colour(i, levels) for i in range(levels.size)]
@@ -126,7 +127,7 @@ def _draw(ax: Axes, codes: Codes, levels: npt.NDArray[np.float64]) -> None:
     add_legend(ax, handles, [name for name, _ in legend])
 
 
-def _grade_colour(place: int, levels: npt.NDArray[np.float64]) -> Any:
+def _grade_colour(place: int, levels: Floats) -> Any:
     if levels[place] == 0:
         return ZERO_COLOUR
     above = levels[levels > 0]

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.results import Results
 from irbatch.measures import Measure, check_cutoff, measure
@@ -26,7 +26,6 @@ from irbatch.statistics.intervals import find_intervals
 
 __all__ = ["plot_cutoffs", "plot_precision_recall"]
 
-Floats = npt.NDArray[np.float64]
 AllResults = Results | Mapping[str, Results] | Iterable[Results]
 
 MOST_BANDS = 6  # systems: bands of more cover each other

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.comparing.lookups import find_measure, query_differences
 from irbatch.comparing.plot_relevance import plot_relevance
 from irbatch.comparing.plot_results import plot_cutoffs, plot_precision_recall
@@ -39,7 +39,6 @@ __all__ = [
     "plot_scores",
 ]
 
-Floats = npt.NDArray[np.float64]
 
 MOST_NAMED = 20  # queries: more ids don't fit under their bars
 MOST_POINTS = 1000  # queries: more points are a smear

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints
 from irbatch.comparing.rankings import order_documents
 from irbatch.data.ids import kinds_of, same_kind
 from irbatch.errors import InputError, shown
@@ -27,8 +28,6 @@ from irbatch.runtime.ragged import ends_of
 
 __all__ = ["Overlap", "Overlaps", "overlap", "rbo"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.int8]
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.errors import InputError
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem
 
@@ -44,9 +44,7 @@ def order_documents(
     return ordered
 
 
-def _scores(
-    documents: Mapping[Any, Any], query: object, system: str | None
-) -> npt.NDArray[np.float64]:
+def _scores(documents: Mapping[Any, Any], query: object, system: str | None) -> Floats:
     values: Sequence[Any] = list(documents.values())
     try:
         scores = as_floats(values)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Bools, Floats, Positions
 from irbatch.comparing.aligning import Aligned, align
 from irbatch.comparing.comparison import Comparison, named_settings
 from irbatch.errors import InputError, warn
@@ -22,8 +22,6 @@ from irbatch.statistics.resampling import check_draws, check_level
 from irbatch.statistics.significance import FAMILY_WISE, TESTS, Sample, p_values
 
 __all__ = ["compare", "compare_results"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -200,7 +198,7 @@ def _make(aligned: Aligned, options: _Options, strata: Sequence[Any] | None) -> 
     )
 
 
-def _scale(aligned: Aligned) -> tuple[Floats, npt.NDArray[np.bool_]]:
+def _scale(aligned: Aligned) -> tuple[Floats, Bools]:
     """Return values as their means are taken, and which measures' means are geometric.
 
     Raises:
@@ -246,7 +244,7 @@ def _members(queries: Sequence[Any], groups: Mapping[Any, str] | None) -> dict[s
     return members
 
 
-def _strata(members: Mapping[str, list[int]]) -> list[npt.NDArray[np.intp]] | None:
+def _strata(members: Mapping[str, list[int]]) -> list[Positions] | None:
     """Return the groups that the bootstrap draws from: those of one query are one together.
 
     One query drawn from one would say that there is no chance in it.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.data.grouping import group_rows
 from irbatch.data.ids import check_id, same_kind
 from irbatch.data.table import Documents, Table
@@ -27,8 +28,6 @@ __all__ = [
     "make_table_of",
 ]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 # By the kind of array that ids come in.
 HINTS = {

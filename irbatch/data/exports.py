@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Ints
 from irbatch.data.texts import Texts
 from irbatch.errors import InputError
 from irbatch.runtime.extras import imported
@@ -94,7 +95,7 @@ class Exports:
     def _names(self) -> list[str]:
         return ["query_id", "doc_id", VALUE[self.source]]
 
-    def _columns(self) -> tuple[Any, npt.NDArray[np.int64], Any, Any]:
+    def _columns(self) -> tuple[Any, Ints, Any, Any]:
         """Return the queries, the place of each row's query, the documents and the values."""
         from irbatch.data.rows import join_rows
 

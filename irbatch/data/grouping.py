@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Bools, Bytes, Ints
 from irbatch.data.table import Documents
 from irbatch.data.texts import NO_TEXTS, Texts
 from irbatch.runtime.jit import as_input, kernel
@@ -13,10 +14,7 @@ from irbatch.runtime.threads import map_ranges
 
 __all__ = ["group_rows"]
 
-Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int64]
 Lengths = npt.NDArray[np.int32]
-Bools = npt.NDArray[np.bool_]
 
 NO_NUMBERS = np.empty(0, np.int64)
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints
 from irbatch.data.columns import as_ids
 from irbatch.data.ids import kind_of_documents, same_kind
 from irbatch.data.table import Documents, Table
@@ -20,7 +21,6 @@ from irbatch.runtime.ragged import ends_of
 
 __all__ = ["read_id_lists", "read_large_ids"]
 
-Ints = npt.NDArray[np.int64]
 Row = list[Any] | npt.NDArray[Any]
 
 WHAT = {"run": "a ranking is", "qrels": "relevant documents are"}
@@ -143,7 +143,7 @@ def _as_row(ids: Any, query: Any, source: str, pad: object) -> Row:
     return listed[:end]
 
 
-def _grades(queries: list[Any], lists: list[Any], rows: list[Row]) -> npt.NDArray[np.float64]:
+def _grades(queries: list[Any], lists: list[Any], rows: list[Row]) -> Floats:
     """Return the grades of all documents, 1 for those that were only listed."""
     values: list[Any] = []
     for each, row in zip(lists, rows, strict=True):

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints
 from irbatch.data.table import Table
 from irbatch.errors import LISTED_PROBLEMS, InputError, raise_problems
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, number_problem
@@ -50,9 +50,7 @@ def read_documents(
     return [each if borrowed else list(each) for each in judgments.values()]
 
 
-def read_column(
-    table: Table, counts: npt.NDArray[np.int64], name: str | None
-) -> npt.NDArray[np.float64]:
+def read_column(table: Table, counts: Ints, name: str | None) -> Floats:
     """Read a table's grades in the order of its queries, float64 ``(judgments,)``."""
     if table.repeated >= 0:
         query, document = table.where(table.repeated)
@@ -64,7 +62,7 @@ def read_column(
     return grades
 
 
-def read_grades(judgments: Judgments, name: str | None) -> npt.NDArray[np.float64]:
+def read_grades(judgments: Judgments, name: str | None) -> Floats:
     """Read all grades of a mapping, float64 ``(judgments,)``, in order."""
     values = itertools.chain.from_iterable(each.values() for each in judgments.values())
     try:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Bytes, Ints
 from irbatch.data.texts import NO_TEXTS, Texts
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.threads import map_ranges
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Documents", "find_rows", "mark_rows"]
 
-Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int64]
 Lengths = npt.NDArray[np.int32]
 Marks = npt.NDArray[Any]  # int32 of text, int64 of whole numbers
 

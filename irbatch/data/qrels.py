@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints, Positions
 from irbatch.data.exports import Exports
 from irbatch.data.ids import kind_of_documents, same_kind
 from irbatch.data.judgments import (
@@ -199,7 +200,7 @@ class Qrels(Exports):
         return f"<Qrels{named}: {len(self)} queries, {self.codes.size} judgments>"
 
     @property
-    def grades(self) -> npt.NDArray[np.float64]:
+    def grades(self) -> Floats:
         """The grades as they were given, in order: float64 ``(judgments,)``."""
         grades = np.empty(self.codes.size)
         negative = self.codes == NEGATIVE
@@ -265,7 +266,7 @@ class Qrels(Exports):
 
     def level_counts(
         self, rows: Iterable[int], levels: npt.NDArray[np.signedinteger] | None = None
-    ) -> npt.NDArray[np.int64]:
+    ) -> Ints:
         """Count the documents judged at each level.
 
         Args:
@@ -283,9 +284,7 @@ class Qrels(Exports):
         flat = np.bincount(owners[kept] * width + places, minlength=rows.size * width)
         return flat.astype(np.int64).reshape(rows.size, width)
 
-    def gather(
-        self, rows: npt.NDArray[np.intp]
-    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    def gather(self, rows: Positions) -> tuple[npt.NDArray[np.int32], Ints]:
         """Collect the judgments of some queries, one query after the other.
 
         Returns:

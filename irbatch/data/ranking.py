@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints
 from irbatch.runtime.jit import as_input, kernel
 from irbatch.runtime.threads import map_ranges
 
@@ -32,9 +33,6 @@ SCORE_DTYPES = ("float64", "float32")
 CHUNK = 1 << 14  # scores
 
 DESCENDING, UNORDERED, HAS_NAN = 0, 1, 2  # what `check_order` says of a ranking
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 def as_compared(scores: Floats, score_dtype: str) -> Floats:

@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints
 from irbatch.data.ids import kinds_of, same_kind
 from irbatch.errors import InputError, warn
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem
 
 __all__ = ["Rows", "join_rows", "pieces", "ranked"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 PIECE = 1 << 16  # rows
 

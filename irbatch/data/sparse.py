@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Ints
 from irbatch.data.columns import as_ids, as_numbers, bad_number
 from irbatch.data.table import Documents, Table
 from irbatch.errors import InputError
 
 __all__ = ["read_sparse"]
-
-Ints = npt.NDArray[np.int64]
 
 
 def read_sparse(

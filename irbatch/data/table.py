@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints
 from irbatch.data.lookup import Documents, mark_rows
 from irbatch.data.ranking import DESCENDING, check_order
 from irbatch.data.texts import Texts
@@ -17,9 +18,6 @@ from irbatch.runtime.jit import as_input
 from irbatch.runtime.ragged import ends_of
 
 __all__ = ["Documents", "Table"]
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 class Table(Mapping[Any, dict[Any, float]]):

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Bytes, Ints
 from irbatch.runtime.jit import as_input
 from irbatch.runtime.ragged import ends_of
 
 __all__ = ["NO_TEXTS", "Texts"]
 
-Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int64]
 Lengths = npt.NDArray[np.int32]
 
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.efficiency.checks import check_count, check_quantity, refuse
 from irbatch.efficiency.quantities import PERCENTILES
 from irbatch.errors import InputError, shown
@@ -18,7 +18,6 @@ from irbatch.statistics.resampling import check_draws, check_level, draw_counts
 
 __all__ = ["STATISTICS", "Latency"]
 
-Floats = npt.NDArray[np.float64]
 
 STATISTICS = ("mean", *PERCENTILES)
 SOURCE = "latency"

@@ -9,9 +9,7 @@ from os import PathLike
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from irbatch.array_types import Floats
 from irbatch.data.runs import Run
 from irbatch.efficiency.answers import compare_answers, read_answers, read_queries
 from irbatch.efficiency.checks import check_count, of_system, refuse
@@ -28,7 +26,6 @@ from irbatch.statistics.resampling import check_level
 
 __all__ = ["Measurement", "measure"]
 
-Floats = npt.NDArray[np.float64]
 Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
 
 

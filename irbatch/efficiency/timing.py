@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.efficiency.answers import answers_of_batch, read_answers
 from irbatch.efficiency.flops import count_flops
 from irbatch.efficiency.readings import Watch
@@ -23,7 +23,6 @@ from irbatch.runtime.progress import Step
 
 __all__ = ["Calls", "time_calls", "time_throughput", "torch_flops"]
 
-Floats = npt.NDArray[np.float64]
 
 MILLISECOND, SECOND = 1e6, 1e9  # in nanoseconds
 COUNTED = 32  # queries whose floating-point operations torch counts

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints
 from irbatch.engine.listed import ListedMatrix
 from irbatch.engine.matrix import NEGATIVE, PAD, RelevanceMatrix, Ties
 from irbatch.engine.prefix import PrefixStatistics, Scan, ScanRequest
@@ -22,9 +22,6 @@ from irbatch.runtime.jit import kernel
 from irbatch.runtime.ragged import ends_of, row_numbers
 
 __all__ = ["Expected", "ExpectedStatistics", "expect"]
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.engine.matrix import NEGATIVE, PAD, UNJUDGED, WORD, RelevanceMatrix
 
 __all__ = ["JudgedRanks"]
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 class JudgedRanks:
@@ -99,7 +97,7 @@ class JudgedRanks:
         return counts
 
     @functools.cached_property
-    def hits(self) -> npt.NDArray[np.intp]:
+    def hits(self) -> Positions:
         """Which of the documents are relevant: intp, positions in `ranks`."""
         return _freeze(np.flatnonzero(self.codes >= self.lowest))
 
@@ -133,7 +131,7 @@ class JudgedRanks:
         starts = np.concatenate(([0], np.cumsum(counts.sum(axis=1))))
         return gains, starts
 
-    def count_above(self, which: npt.NDArray[np.bool_]) -> Ints:
+    def count_above(self, which: Bools) -> Ints:
         """Count for each hit how many of some documents stand above it.
 
         Args:

@@ -11,12 +11,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints
 from irbatch.engine.matrix import PAD, RelevanceMatrix, Ties, code_dtype, padded_depth
 from irbatch.runtime.ragged import owners_of
 
 __all__ = ["ListedMatrix"]
-
-Ints = npt.NDArray[np.int64]
 
 
 class ListedMatrix(RelevanceMatrix):
@@ -34,7 +33,7 @@ class ListedMatrix(RelevanceMatrix):
 
     def __init__(
         self,
-        levels: npt.NDArray[np.float64],
+        levels: Floats,
         retrieved: Ints,
         judged: Ints,
         starts: Ints,

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints, Positions
+
 __all__ = ["BYTE_LEVELS", "NEGATIVE", "PAD", "UNJUDGED", "RelevanceMatrix", "Ties", "plan_blocks"]
 
 UNJUDGED = -1  # no judgment for this document
@@ -37,9 +39,9 @@ class Ties(NamedTuple):
             row.
     """
 
-    rows: npt.NDArray[np.int64]
-    begins: npt.NDArray[np.int64]
-    ends: npt.NDArray[np.int64]
+    rows: Ints
+    begins: Ints
+    ends: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,18 +60,18 @@ class RelevanceMatrix:
     """
 
     codes: npt.NDArray[np.signedinteger]
-    levels: npt.NDArray[np.float64]
-    retrieved: npt.NDArray[np.int64]
-    judged: npt.NDArray[np.int64]
+    levels: Floats
+    retrieved: Ints
+    judged: Ints
     complete: bool = False
     ties: Ties | None = None
 
     @classmethod
     def unjudged(
         cls,
-        retrieved: npt.NDArray[np.int64],
-        levels: npt.NDArray[np.float64],
-        judged: npt.NDArray[np.int64],
+        retrieved: Ints,
+        levels: Floats,
+        judged: Ints,
     ) -> RelevanceMatrix:
         """Make a block in which every retrieved document is still unjudged.
 
@@ -137,7 +139,7 @@ def padded_depth(depth: int, dtype: np.dtype[np.signedinteger]) -> int:
     return max(-(-depth // cells), 1) * cells
 
 
-def plan_blocks(depths: npt.NDArray[np.int64], n_levels: int) -> Iterator[npt.NDArray[np.intp]]:
+def plan_blocks(depths: Ints, n_levels: int) -> Iterator[Positions]:
     """Group queries into blocks of similar depth and bounded size.
 
     Padding never more than doubles what the rankings need, and a block stays within 2 MiB unless

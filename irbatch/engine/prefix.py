@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints
+
 __all__ = ["FULL_DEPTH", "PrefixStatistics", "Scan", "ScanRequest", "Weighting"]
 
 FULL_DEPTH = math.inf  # the cutoff that stands for "no cutoff"
-
-Array = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -28,8 +27,8 @@ class Weighting:
         discount: ``n`` to the divisors of ranks 1 … n or more, float64, each > 0.
     """
 
-    gain: Callable[[Array], Array]
-    discount: Callable[[int], Array]
+    gain: Callable[[Floats], Floats]
+    discount: Callable[[int], Floats]
 
 
 @dataclass(frozen=True)
@@ -57,19 +56,19 @@ class Scan:
     ``(queries, cutoffs)``.
     """
 
-    cutoffs: Array
+    cutoffs: Floats
     retrieved: Ints
     judged: npt.NDArray[np.int32]
     negative: npt.NDArray[np.int32]
     hits: npt.NDArray[np.int32]
-    precision_sum: Array
+    precision_sum: Floats
     first_hit: Ints
     hits_at_relevant: Ints
     relevant: Ints
-    gain: Array
-    discounted_gain: Array
-    ideal_gain: Array
-    ideal_discounted_gain: Array
+    gain: Floats
+    discounted_gain: Floats
+    ideal_gain: Floats
+    ideal_discounted_gain: Floats
 
     def select(self, threshold: int, weighting: int, columns: Sequence[int]) -> PrefixStatistics:
         """View the statistics of one threshold and one weighting at some of the cutoffs.
@@ -100,93 +99,93 @@ class PrefixStatistics:
             self._columns = slice(first, last + 1)
 
     @cached_property
-    def retrieved(self) -> Array:
+    def retrieved(self) -> Floats:
         """Documents retrieved, ``(queries, 1)``."""
         return _frozen(self._scan.retrieved.astype(np.float64)[:, None])
 
     @cached_property
-    def cutoff(self) -> Array:
+    def cutoff(self) -> Floats:
         """The cutoffs k; at full depth the number of documents retrieved."""
         cutoffs = self._scan.cutoffs[self._columns][None, :]
         return _frozen(np.where(cutoffs == FULL_DEPTH, self.retrieved, cutoffs))
 
     @cached_property
-    def relevant(self) -> Array:
+    def relevant(self) -> Floats:
         """Relevant documents in the judgments, ``(queries, 1)``."""
         return self._of_queries(self._scan.relevant)
 
     @cached_property
-    def hits(self) -> Array:
+    def hits(self) -> Floats:
         """Relevant documents among the first k."""
         return self._at(self._scan.hits[self._threshold])
 
     @cached_property
-    def first_hit(self) -> Array:
+    def first_hit(self) -> Floats:
         """Rank of the first relevant document, 0 if none is among the first k."""
         first_hit = self._of_queries(self._scan.first_hit)
         return _frozen(np.where(first_hit <= self.cutoff, first_hit, 0.0))
 
     @cached_property
-    def any_hit(self) -> Array:
+    def any_hit(self) -> Floats:
         """1 where there is a hit, else 0."""
         return _frozen((self.hits > 0).astype(np.float64))
 
     @cached_property
-    def reciprocal_rank(self) -> Array:
+    def reciprocal_rank(self) -> Floats:
         """1 over `first_hit`, 0 if there is no hit."""
         nothing = np.zeros_like(self.first_hit)
         return _frozen(np.divide(1.0, self.first_hit, out=nothing, where=self.first_hit > 0))
 
     @cached_property
-    def hits_at_relevant(self) -> Array:
+    def hits_at_relevant(self) -> Floats:
         """Hits among the first min(k, `relevant`) documents."""
         of_all = self._of_queries(self._scan.hits_at_relevant)
         return _frozen(np.where(self.cutoff < self.relevant, self.hits, of_all))
 
     @cached_property
-    def precision_sum(self) -> Array:
+    def precision_sum(self) -> Floats:
         """Sum of the precisions at the ranks of the hits."""
         return self._at(self._scan.precision_sum[self._threshold])
 
     @cached_property
-    def judged(self) -> Array:
+    def judged(self) -> Floats:
         """Judged documents among the first k, whatever their grade."""
         return self._at(self._scan.judged)
 
     @cached_property
-    def negative(self) -> Array:
+    def negative(self) -> Floats:
         """Those of the judged ones with a grade below 0."""
         return self._at(self._scan.negative)
 
     @cached_property
-    def gain(self) -> Array:
+    def gain(self) -> Floats:
         """Sum of the gains of the first k documents."""
         return self._at(self._scan.gain[self._weighting])
 
     @cached_property
-    def discounted_gain(self) -> Array:
+    def discounted_gain(self) -> Floats:
         """Sum of their gains, each divided by its rank's discount."""
         return self._at(self._scan.discounted_gain[self._weighting])
 
     @cached_property
-    def ideal_gain(self) -> Array:
+    def ideal_gain(self) -> Floats:
         """The same as `gain` for the ideal ranking of all judged documents."""
         return self._at(self._scan.ideal_gain[self._weighting])
 
     @cached_property
-    def ideal_discounted_gain(self) -> Array:
+    def ideal_discounted_gain(self) -> Floats:
         """The same as `discounted_gain` for that ranking."""
         return self._at(self._scan.ideal_discounted_gain[self._weighting])
 
-    def _at(self, values: npt.NDArray[Any]) -> Array:
+    def _at(self, values: npt.NDArray[Any]) -> Floats:
         """Return the columns of the cutoffs."""
         return _frozen(values[:, self._columns].astype(np.float64, copy=False))
 
-    def _of_queries(self, values: Ints) -> Array:
+    def _of_queries(self, values: Ints) -> Floats:
         return _frozen(values[self._threshold].astype(np.float64)[:, None])
 
 
-def _frozen(values: Array) -> Array:
+def _frozen(values: Floats) -> Floats:
     values = values.view()  # what it may be a part of stays as it is
     values.flags.writeable = False
     return values

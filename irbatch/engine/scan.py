@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints
 from irbatch.engine.listed import ListedMatrix
 from irbatch.engine.matrix import NEGATIVE, UNJUDGED, WORD, RelevanceMatrix
 from irbatch.engine.prefix import Scan, ScanRequest
@@ -27,8 +28,6 @@ DEEPEST = 2**62  # more ranks than any ranking has
 
 Codes = npt.NDArray[np.signedinteger]
 Counts = npt.NDArray[np.int32]
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 def scan(matrix: RelevanceMatrix, request: ScanRequest, threads: int | None = None) -> Scan:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Bools, Floats, Positions
 from irbatch.data.qrels import Qrels
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError, warn
@@ -40,11 +40,11 @@ class Computed(NamedTuple):
         tied: bool ``(queries,)``, which have ties whose order matters and was not decided by ids.
     """
 
-    values: npt.NDArray[np.float64]
-    no_relevant: npt.NDArray[np.bool_]
-    empty: npt.NDArray[np.bool_]
+    values: Floats
+    no_relevant: Bools
+    empty: Bools
     matched: bool
-    tied: npt.NDArray[np.bool_]
+    tied: Bools
 
 
 ENOUGH = 10  # queries in which some document should be judged, had ids the same spelling
@@ -112,7 +112,7 @@ def evaluate_blocks(
     plan: Plan,
     qrels: Qrels,
     answers: Answers,
-    pack: Callable[[npt.NDArray[np.intp]], Iterable[Block]],
+    pack: Callable[[Positions], Iterable[Block]],
     settings: Settings,
     order: str,
     threads: int | None,
@@ -149,7 +149,7 @@ def average(
     plan: Plan,
     qrels: Qrels,
     answers: Answers,
-    compute: Callable[[npt.NDArray[np.intp]], Computed],
+    compute: Callable[[Positions], Computed],
     settings: Settings,
     order: str,
 ) -> Results:

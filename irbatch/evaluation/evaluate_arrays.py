@@ -8,8 +8,8 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Positions
 from irbatch.data.columns import IdOverflowError
 from irbatch.data.id_lists import read_id_lists, read_large_ids
 from irbatch.data.ids import same_kind
@@ -67,7 +67,7 @@ def evaluate_ids(
     plan = Plan(parse_measures(measures, cutoffs))
     _check_pair(ranked, relevant)
     rankings: Mapping[Any, Any]
-    pack: Callable[[npt.NDArray[np.intp]], Iterable[Block]]
+    pack: Callable[[Positions], Iterable[Block]]
     try:
         qrels = Qrels(read_id_lists(relevant, "qrels", pad))
         table = read_id_lists(ranked, "run", pad)

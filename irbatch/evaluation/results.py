@@ -10,8 +10,8 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Bools, Bytes, Floats
 from irbatch.evaluation.means import Column, Counts, Means
 from irbatch.runtime.extras import imported
 from irbatch.runtime.numbers import exact_mean
@@ -42,13 +42,13 @@ class Results(Means):
 
     def __init__(
         self,
-        values: npt.NDArray[np.float64],
+        values: Floats,
         query_ids: Sequence[Any],
         measures: Sequence[Column],
         counts: Counts,
         settings: Mapping[str, str],
         name: str | None = None,
-        marks: npt.NDArray[np.uint8] | None = None,
+        marks: Bytes | None = None,
     ) -> None:
         super().__init__((), measures, counts, settings, name)
         self.values = values
@@ -188,13 +188,13 @@ def join_results(parts: Sequence[Results]) -> Results:
     )
 
 
-def mark_queries(marks: Mapping[int, npt.NDArray[np.bool_]]) -> npt.NDArray[np.uint8]:
+def mark_queries(marks: Mapping[int, Bools]) -> Bytes:
     """Put marks together.
 
     Args:
         marks: from a mark to the queries it holds of, bool ``(queries,)``.
     """
-    together: npt.NDArray[np.uint8] = sum(
+    together: Bytes = sum(
         np.where(where, mark, 0).astype(np.uint8) for mark, where in marks.items()
     )  # type: ignore[assignment]
     return together

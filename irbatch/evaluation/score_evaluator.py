@@ -7,8 +7,8 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Ints
 from irbatch.data.ids import same_kind
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.averaging import compute_values
@@ -27,7 +27,6 @@ from irbatch.runtime.arrays import significant_bits, to_numpy
 
 __all__ = ["ScoreEvaluator", "list_query_ids", "plan_measures"]
 
-Ints = npt.NDArray[np.int64]
 
 HEAVY_TIES = 0.1  # share of the queries from which ties are worth a word
 

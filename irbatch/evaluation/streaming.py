@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from os import PathLike
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Positions
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.evaluation.averaging import (
@@ -26,8 +26,6 @@ from irbatch.pack import Block, pack_run
 from irbatch.pack.table import pack_table
 
 __all__ = ["StreamedValues", "evaluate_file"]
-
-Rows = npt.NDArray[np.intp]
 
 
 def evaluate_file(
@@ -69,6 +67,9 @@ def evaluate_file(
     return average(plan, qrels, answers, streamed.computed, settings, order)
 
 
+Watch = Callable[[Positions, Iterable[Block]], Iterable[Block]]
+
+
 class StreamedValues:
     """The values of the queries read so far.
 
@@ -87,7 +88,7 @@ class StreamedValues:
         qrels: Qrels,
         settings: Settings,
         threads: int | None = None,
-        watch: Callable[[Rows, Iterable[Block]], Iterable[Block]] = lambda rows, blocks: blocks,
+        watch: Watch = lambda rows, blocks: blocks,
     ) -> None:
         self.plan, self.qrels, self.settings, self.threads = plan, qrels, settings, threads
         self._watch = watch
@@ -108,7 +109,7 @@ class StreamedValues:
             blocks = pack_table(self.qrels, table, rows, *self.settings.ordering)
             self._compute(rows, blocks)
 
-    def computed(self, rows: Rows) -> Computed:
+    def computed(self, rows: Positions) -> Computed:
         """Return the values of some queries; those that were not read have retrieved nothing."""
         absent = rows[~self._done[rows]]
         if absent.size:
@@ -117,7 +118,7 @@ class StreamedValues:
         of_rows = self._values[rows], self._no_relevant[rows], self._empty[rows]
         return Computed(*of_rows, self._matched, self._tied[rows])
 
-    def _compute(self, rows: Rows, blocks: Iterable[Block]) -> None:
+    def _compute(self, rows: Positions, blocks: Iterable[Block]) -> None:
         watched = self._watch(rows, blocks)
         computed = compute_values(self.plan, watched, rows.size, self.settings, self.threads)
         self._values[rows] = computed.values

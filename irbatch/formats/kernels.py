@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Bytes, Floats, Ints
 from irbatch.formats.forms import Form
 from irbatch.formats.streams import LONGEST_LINE
 from irbatch.runtime.jit import as_input, kernel
@@ -39,10 +40,7 @@ EXACT_POWERS = 22  # powers of ten up to this are exact in float64
 NEWLINE, RETURN, TAB, SPACE, HASH, PLUS, MINUS, POINT, ZERO, NINE = b"\n\r\t #+-.09"
 LOWER_E, UPPER_E = b"eE"
 
-Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int64]
 Lengths = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
 POWERS = np.array([float(10**power) for power in range(EXACT_POWERS + 1)])
 

@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Ints
 from irbatch.errors import LISTED_PROBLEMS, InputError, raise_problems, shown
 from irbatch.formats.forms import QRELS, RUN, Form
 from irbatch.formats.streams import LONGEST_LINE
@@ -103,7 +103,7 @@ class Rows:
         place = {"source": self.form.source, "path": self.path, "line": number}
         self.problems.append(problem.placed(**place, query=query))
 
-    def firsts(self) -> npt.NDArray[np.int64]:
+    def firsts(self) -> Ints:
         """Return the rows, int64 ``(runs,)``, that have another query than the one before."""
         others = map(operator.ne, self.queries[1:], self.queries)
         changes = itertools.chain((True,), others) if self.queries else ()

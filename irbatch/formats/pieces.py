@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints
 from irbatch.data.table import Table
 from irbatch.data.texts import Texts
 from irbatch.errors import InputError
@@ -30,9 +30,6 @@ from irbatch.formats.lines import Rows, read_number
 from irbatch.runtime.ragged import ends_of, row_numbers
 
 __all__ = ["Piece", "assemble"]
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

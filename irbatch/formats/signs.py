@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints
 from irbatch.errors import warn
 from irbatch.formats.lines import Rows
 from irbatch.formats.pieces import Piece
 from irbatch.runtime.ragged import row_numbers
 
 __all__ = ["Signs"]
-
-Ints = npt.NDArray[np.int64]
 
 
 class Signs:
@@ -75,7 +73,7 @@ class Signs:
         if last:
             self.last_tag = last.decode(errors="backslashreplace")
 
-    def _count(self, queries: list[str], values: npt.NDArray[np.float64], firsts: Ints) -> None:
+    def _count(self, queries: list[str], values: Floats, firsts: Ints) -> None:
         """Look whether the values of each query go on counting 1, 2, 3, …."""
         self.rows += values.size
         if not queries:

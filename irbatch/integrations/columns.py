@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
+
+from irbatch.array_types import Ints
 
 __all__ = ["pad_queries"]
-
-Ints = npt.NDArray[np.int64]
 
 
 def pad_queries(index: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:

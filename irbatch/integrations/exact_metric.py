@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Ints
 from irbatch.errors import InputError, shown
 from irbatch.runtime.extras import imported
 
@@ -61,7 +61,7 @@ class ExactMetric(Metric):  # type: ignore[misc]
         """Leave the states as they are: whole numbers of 64 bits."""
         return self
 
-    def held(self, name: str) -> npt.NDArray[np.int64]:
+    def held(self, name: str) -> Ints:
         """Return what a list state holds, synchronized or not, as one matrix."""
         state = getattr(self, name)
         parts = state if isinstance(state, list) else [state]

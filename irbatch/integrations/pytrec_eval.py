@@ -21,8 +21,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats, Positions
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, shown
@@ -130,9 +130,7 @@ class RelevanceEvaluator:
         found = (dict(zip(names, each, strict=True)) for each in values.tolist())
         return dict(zip(queries, found, strict=True))
 
-    def _compute(
-        self, qrels: Qrels, run: Run, rows: npt.NDArray[np.intp]
-    ) -> npt.NDArray[np.float64]:
+    def _compute(self, qrels: Qrels, run: Run, rows: Positions) -> Floats:
         """Return the values of the plan's measures, and a column of zeros."""
         if not self._measures or not rows.size:
             return np.zeros((rows.size, len(self._measures) + 1))

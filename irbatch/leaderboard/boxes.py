@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+
+from irbatch.array_types import Bools, Floats
 
 __all__ = ["Box", "cover", "cross", "overlap", "rings"]
 
-Floats = npt.NDArray[np.float64]
-Truths = npt.NDArray[np.bool_]
 
 GROWTH, ANGLES = 1.28, 32  # of rings
 
@@ -34,14 +33,14 @@ def rings(least: float, most: float) -> Floats:
     return offsets
 
 
-def overlap(boxes: Floats, others: Floats) -> Truths:
+def overlap(boxes: Floats, others: Floats) -> Bools:
     """Tell which boxes share room with which others, bool ``(boxes, others)``."""
     (x1, y1, x2, y2), (left, bottom, right, top) = boxes.T[..., None], others.T
-    shared: Truths = (x1 < right) & (left < x2) & (y1 < top) & (bottom < y2)
+    shared: Bools = (x1 < right) & (left < x2) & (y1 < top) & (bottom < y2)
     return shared
 
 
-def cover(boxes: Floats, lines: Floats) -> Truths:
+def cover(boxes: Floats, lines: Floats) -> Bools:
     """Tell which boxes lie on which lines, bool ``(boxes, lines)``: clipped, a part is left."""
     enter, leave = np.zeros((1, 1)), np.ones((1, 1))
     for axis in (0, 1):
@@ -55,16 +54,16 @@ def cover(boxes: Floats, lines: Floats) -> Truths:
         other = np.where(along, np.where(within, 1.0, 2.0), (high - start) / step)
         enter = np.maximum(enter, np.minimum(one, other))
         leave = np.minimum(leave, np.maximum(one, other))
-    covers: Truths = np.asarray(enter < leave)
+    covers: Bools = np.asarray(enter < leave)
     return covers
 
 
-def cross(lines: Floats, others: Floats) -> Truths:
+def cross(lines: Floats, others: Floats) -> Bools:
     """Tell which lines cross which others, bool ``(lines, others)``; to meet at an end is fine."""
     (x1, y1, x2, y2), (x3, y3, x4, y4) = lines.T[..., None], others.T
     dx, dy, ex, ey = x2 - x1, y2 - y1, x4 - x3, y4 - y3
     # On which side of a line the ends of the other one are.
     apart = (dx * (y3 - y1) - dy * (x3 - x1)) * (dx * (y4 - y1) - dy * (x4 - x1)) < 0
     other = (ex * (y1 - y3) - ey * (x1 - x3)) * (ex * (y2 - y3) - ey * (x2 - x3)) < 0
-    crosses: Truths = apart & other
+    crosses: Bools = apart & other
     return crosses

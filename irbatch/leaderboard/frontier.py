@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Bools, Floats
 from irbatch.efficiency import Quantity
 from irbatch.efficiency.checks import of_system, refuse
 from irbatch.efficiency.quantities import HIGHER
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Frontier", "find_frontier", "percent", "place_names", "reach", "stairs", "to_name"]
 
-Floats = npt.NDArray[np.float64]
 
 WIDE = 3.0  # a quantity whose values span more than this factor is drawn on a logarithmic axis
 MARGIN = 0.09  # of the axes, around the points
@@ -48,7 +47,7 @@ class Frontier(NamedTuple):
     y: Quantity
     values: Floats
     bounds: Floats
-    strong: npt.NDArray[np.bool_]
+    strong: Bools
     dominated_by: dict[str, list[str]]
     log: bool
 

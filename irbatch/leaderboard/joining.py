@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.efficiency import EfficiencyRecord, Measurement
 from irbatch.efficiency.checks import is_number, of_system, refuse
 from irbatch.efficiency.quantities import ALIASES, QUANTITIES
@@ -20,7 +20,6 @@ from irbatch.statistics.intervals import find_intervals
 
 __all__ = ["Accuracy", "Records", "join_accuracy", "name_records"]
 
-Floats = npt.NDArray[np.float64]
 Record = EfficiencyRecord | Measurement
 Records = Mapping[str, Record] | Iterable[Record] | Record
 

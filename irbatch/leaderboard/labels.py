@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Bools, Floats
 from irbatch.leaderboard.boxes import Box, cover, cross, overlap, rings
 
 __all__ = ["Label", "place_labels"]
 
-Floats = npt.NDArray[np.float64]
 
 WORST, TRADES = 8, 300  # names that are tried together with another one, and how many pairs
 AT_ONCE = 48  # places that are looked at together
@@ -142,7 +141,7 @@ class _Layout:
         self.costs = np.zeros(len(points))
         self.missing = np.full(len(points), NOWHERE)
 
-    def settle(self, first: npt.NDArray[np.bool_]) -> None:
+    def settle(self, first: Bools) -> None:
         """Give every name a place: those of `first` before the others, the most crowded first."""
         apart = np.abs(self.points[:, None] - self.points)
         reach = self.sizes[:, None] + self.sizes + 2 * self.radius

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.errors import printable
 from irbatch.report.names import shorten
 
@@ -44,7 +44,7 @@ class Pareto:
         return "\n".join(lines)
 
 
-def find_dominators(values: npt.NDArray[np.float64]) -> list[list[int]]:
+def find_dominators(values: Floats) -> list[list[int]]:
     """Return for each system the places of those that dominate it.
 
     Args:

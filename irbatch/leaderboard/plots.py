@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.efficiency import Quantity
 from irbatch.efficiency.quantities import HIGHER
 from irbatch.errors import many, printable
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_frontier"]
 
-Floats = npt.NDArray[np.float64]
 
 SHADE, BEHIND, BAR = "#EAF2F8", "#9A9A9A", 1.1
 LENGTHS = (28, 20, 14, 9)  # characters of a name: fewer where there is no room for more

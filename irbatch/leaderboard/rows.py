@@ -7,8 +7,8 @@ from copy import copy
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.efficiency import Quantity
 from irbatch.efficiency.checks import check_quantity, of_system, refuse
 from irbatch.efficiency.quantities import HIGHER, QUANTITIES
@@ -20,7 +20,6 @@ from irbatch.statistics.resampling import check_draws, check_level
 
 __all__ = ["Floats", "Rows"]
 
-Floats = npt.NDArray[np.float64]
 
 NEEDS = {  # what a cost follows from
     "cost_per_million": ": it takes price_per_hour and a mean latency",

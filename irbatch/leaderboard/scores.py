@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.efficiency.checks import of_system, refuse
 from irbatch.efficiency.quantities import QUANTITIES
 from irbatch.errors import InputError, did_you_mean, join_words, printable, shown
@@ -25,7 +25,6 @@ from irbatch.runtime.numbers import exact_mean
 
 __all__ = ["SCALES", "Scores", "Stretch", "find_rates", "scale_values", "score_dynascore"]
 
-Floats = npt.NDArray[np.float64]
 
 SCALES = ("range", "log", "none")
 LEAST_DECIMALS, MOST_DECIMALS = 4, 12  # of scores that are shown

@@ -6,15 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.efficiency.checks import is_number
 from irbatch.errors import InputError, shown
 from irbatch.runtime.numbers import is_real
 
 __all__ = ["check_cutoff", "check_offsets", "check_weights"]
-
-Floats = npt.NDArray[np.float64]
 
 
 def check_weights(weights: Mapping[str, float], axes: Sequence[str]) -> Floats:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.prefix import FULL_DEPTH, PrefixStatistics
@@ -15,8 +15,6 @@ from irbatch.measures.declare import Measure
 from irbatch.measures.gains import make_weighting
 
 __all__ = ["Collected", "Group", "apply_formula"]
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class Collected:
 
 def apply_formula(
     measure: Measure, known: PrefixStatistics | JudgedRanks, at: tuple[int, ...]
-) -> Array:
+) -> Floats:
     """Apply a formula; check what it returns, since users write formulas too.
 
     Args:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.errors import InputError, shown
 from irbatch.measures.parameters import GRADED, Parameter
 
@@ -66,7 +66,7 @@ class Declaration:
     """The definition of a measure; see `define_measure` for the fields."""
 
     name: str
-    formula: Callable[..., npt.NDArray[np.float64]]
+    formula: Callable[..., Floats]
     definition: str
     past_end: str
     no_relevant: str

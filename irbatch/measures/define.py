@@ -6,9 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from irbatch.array_types import Floats
 from irbatch.errors import InputError
 from irbatch.measures.declare import CATALOGUE, Declaration, Measure, Spelling
 from irbatch.measures.parameters import REL, Number, Parameter
@@ -32,7 +30,7 @@ def define_measure(
     aliases: tuple[str, ...] = (),
     spellings: tuple[Spelling, ...] = (),
     builtin: bool = False,
-) -> Callable[[Callable[..., npt.NDArray[np.float64]]], Measure]:
+) -> Callable[[Callable[..., Floats]], Measure]:
     """Declare a measure: a decorator for its formula.
 
     The formula takes `PrefixStatistics` (arrays ``(queries, cutoffs)``) and the measure's own
@@ -79,7 +77,7 @@ def define_measure(
     """
     _check_definition(name, aggregate, reads, parameters or {})
 
-    def declare(formula: Callable[..., npt.NDArray[np.float64]]) -> Measure:
+    def declare(formula: Callable[..., Floats]) -> Measure:
         if not callable(formula):
             raise InputError(f"the formula of {name} is a {type(formula).__name__}, no function")
         CATALOGUE[name] = Declaration(

@@ -12,24 +12,23 @@ import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.engine.prefix import Weighting
 from irbatch.errors import InputError
 
 __all__ = ["DISCOUNTS", "GAINS", "define_discount", "define_gain", "make_weighting"]
 
-Array = npt.NDArray[np.float64]
 GainMap = tuple[tuple[float, float], ...]
 
 EXPONENT_LIMIT = 1023  # 2.0**1024 overflows float64
 
 
-def _linear(grades: Array) -> Array:
+def _linear(grades: Floats) -> Floats:
     return grades.copy()
 
 
-def _exponential(grades: Array) -> Array:
+def _exponential(grades: Floats) -> Floats:
     if grades.size and grades.max() > EXPONENT_LIMIT:
         raise InputError(
             f"gain=exp: 2^{grades.max():g} overflows; use gain=linear or a gain map",
@@ -39,11 +38,11 @@ def _exponential(grades: Array) -> Array:
     return np.exp2(grades) - 1.0
 
 
-def _binary(grades: Array) -> Array:
+def _binary(grades: Floats) -> Floats:
     return (grades > 0).astype(np.float64)
 
 
-GAINS: dict[str, Callable[[Array], Array]] = {
+GAINS: dict[str, Callable[[Floats], Floats]] = {
     "linear": _linear,
     "exp": _exponential,
     "binary": _binary,
@@ -68,7 +67,7 @@ with base 2, log2(rank) and no discount before rank 2.
 """
 
 
-def define_gain(name: str, gain: Callable[[Array], Array]) -> None:
+def define_gain(name: str, gain: Callable[[Floats], Floats]) -> None:
     """Name a gain function of your own, for ``nDCG(gain=NAME)``.
 
     Args:
@@ -117,7 +116,7 @@ def make_weighting(gain: str | GainMap, discount: str, rel: float | None) -> Wei
         rel: grades below it have gain 0; None for no such limit.
     """
 
-    def gains(grades: Array) -> Array:
+    def gains(grades: Floats) -> Floats:
         if isinstance(gain, str):
             values = np.asarray(GAINS[gain](grades), np.float64)
         else:
@@ -129,7 +128,7 @@ def make_weighting(gain: str | GainMap, discount: str, rel: float | None) -> Wei
     return Weighting(gains, lambda n: _divisors(discount, 1 << max(n - 1, 1023).bit_length()))
 
 
-def _check_gains(gain: str | GainMap, grades: Array, gains: Array) -> None:
+def _check_gains(gain: str | GainMap, grades: Floats, gains: Floats) -> None:
     if gains.shape != grades.shape:
         raise InputError(
             f"gain {gain!r} made an array of shape {gains.shape} from grades of {grades.shape}",
@@ -146,7 +145,7 @@ def _check_gains(gain: str | GainMap, grades: Array, gains: Array) -> None:
 
 
 @functools.lru_cache(maxsize=64)
-def _divisors(discount: str, n: int) -> Array:
+def _divisors(discount: str, n: int) -> Floats:
     """Tabulate a discount for ranks 1 … n: float64 ``(n,)``.
 
     With `math.log2` and not NumPy's, whose vectorised form differs from the C library's in the

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Bools, Floats, Ints
 from irbatch.engine.expected import Expected, expect
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.orders import orders_of
@@ -20,7 +20,6 @@ from irbatch.measures.gains import make_weighting
 
 __all__ = ["Plan"]
 
-Array = npt.NDArray[np.float64]
 DEFAULT_REL = 1.0
 
 
@@ -58,7 +57,7 @@ class Plan:
             weightings=[make_weighting(*key) for key in self._weightings],
         )
 
-    def check_levels(self, levels: Array) -> None:
+    def check_levels(self, levels: Floats) -> None:
         """Refuse fractional grades where a measure has to know which of them are relevant.
 
         Raises:
@@ -81,7 +80,7 @@ class Plan:
         return bool(self._of_judged) or (ties and bool(self._by_order[1]))
 
     def values(self, matrix: RelevanceMatrix, *, skip_no_relevant: bool = False,
-               threads: int | None = None) -> Array:  # fmt: skip
+               threads: int | None = None) -> Floats:  # fmt: skip
         """Scan a block and compute every measure.
 
         Args:
@@ -118,7 +117,7 @@ class Plan:
         return values
 
     def _from_prefixes(
-        self, groups: Sequence[Group], scanned: Scan | Expected, values: Array
+        self, groups: Sequence[Group], scanned: Scan | Expected, values: Floats
     ) -> None:
         """Write the values of some groups, into ``(queries, measures)``, from the scan.
 
@@ -136,7 +135,7 @@ class Plan:
             depths = (len(group.depths),)
             values[:, group.positions] = apply_formula(group.measure, views[key], depths)
 
-    def _over_orders(self, matrix: RelevanceMatrix, values: Array, threads: int | None) -> None:
+    def _over_orders(self, matrix: RelevanceMatrix, values: Floats, threads: int | None) -> None:
         """Write the mean over orders of each measure that has no other expected value."""
         plan, positions = self._by_order
         if not positions:
@@ -167,14 +166,14 @@ def _settle(measure: Measure, defaults: Mapping[str, object]) -> Measure:
     return measure(**settings)
 
 
-def _anything_to_find(group: Group, matrix: RelevanceMatrix) -> npt.NDArray[np.bool_]:
+def _anything_to_find(group: Group, matrix: RelevanceMatrix) -> Bools:
     """Tell, bool ``(queries,)``, where the measure has a document to look for."""
     if group.measure.declaration.graded:
         gains = make_weighting(*group.weighting).gain(matrix.levels)
         wanted = matrix.judged[:, gains > 0]
     else:
         wanted = matrix.judged[:, matrix.levels >= group.threshold]
-    counts: npt.NDArray[np.int64] = wanted.sum(axis=1)
+    counts: Ints = wanted.sum(axis=1)
     return counts > 0
 
 

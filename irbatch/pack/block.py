@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Bools, Ints, Positions
 from irbatch.data.qrels import Qrels
 from irbatch.engine.matrix import BLOCK_BYTES, BYTE_LEVELS, RelevanceMatrix, plan_blocks
 
@@ -26,14 +27,12 @@ class Block:
             not decided by their ids; None if no query has.
     """
 
-    rows: npt.NDArray[np.intp]
+    rows: Positions
     matrix: RelevanceMatrix
-    tied: npt.NDArray[np.bool_] | None = None
+    tied: Bools | None = None
 
 
-def plan_query_blocks(
-    qrels: Qrels, rows: npt.NDArray[np.intp], depths: npt.NDArray[np.int64]
-) -> Iterator[npt.NDArray[np.intp]]:
+def plan_query_blocks(qrels: Qrels, rows: Positions, depths: Ints) -> Iterator[Positions]:
     """Group queries into blocks, see `plan_blocks`.
 
     Args:
@@ -51,8 +50,8 @@ def plan_query_blocks(
 
 
 def blank_matrix(
-    qrels: Qrels, rows: npt.NDArray[np.intp], retrieved: npt.NDArray[np.int64]
-) -> tuple[RelevanceMatrix, npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    qrels: Qrels, rows: Positions, retrieved: Ints
+) -> tuple[RelevanceMatrix, npt.NDArray[np.int32], Ints]:
     """Start a block: nothing judged yet at any rank, but the judgments counted.
 
     Args:

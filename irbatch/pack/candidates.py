@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Bools, Ints
 from irbatch.errors import InputError
 from irbatch.pack.relevance import Listed, read_cells, read_columns
 from irbatch.pack.rows import check_queries
@@ -18,9 +19,6 @@ __all__ = ["Candidates", "Excluded"]
 
 BLOCK_CELLS = 16 << 20  # of scores copied at once
 UNCOPIED = (np.float32, np.float64, np.int64, np.uint64)
-
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 
 class Excluded(NamedTuple):

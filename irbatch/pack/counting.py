@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Bools, Bytes, Ints
 from irbatch.errors import InputError
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.relevance import Listed
@@ -20,7 +21,6 @@ __all__ = ["count_candidates", "refuse_nan"]
 # (python -m benchmarks --only scores).
 SORTED_FROM = 160
 
-Ints = npt.NDArray[np.int64]
 Matrix = npt.NDArray[Any]
 
 
@@ -78,7 +78,7 @@ def refuse_nan(candidates: Candidates, row: int, scores: Matrix) -> None:
 
 
 def _count(
-    scores: Matrix, there: npt.NDArray[np.bool_] | None, widths: Ints,
+    scores: Matrix, there: Bools | None, widths: Ints,
     starts: Ints, columns: Ints, above: Ints, equal: Ints, suspects: Ints, threads: int | None,
 ) -> None:  # fmt: skip
     """Count by comparing each row with each of its listed scores."""
@@ -97,7 +97,7 @@ def _count(
 
 
 def _count_sorted(
-    scores: Matrix, there: npt.NDArray[np.bool_] | None, widths: Ints,
+    scores: Matrix, there: Bools | None, widths: Ints,
     starts: Ints, columns: Ints, above: Ints, equal: Ints, suspects: Ints, threads: int | None,
 ) -> None:  # fmt: skip
     """Count by sorting each row and looking its listed scores up."""
@@ -143,7 +143,7 @@ def _subtract_excluded(candidates: Candidates, listed: Listed, above: Ints, equa
 
 @kernel
 def _count_rows(
-    scores: Matrix, there: npt.NDArray[np.uint8], widths: Ints, starts: Ints, columns: Ints,
+    scores: Matrix, there: Bytes, widths: Ints, starts: Ints, columns: Ints,
     above: Ints, equal: Ints, suspects: Ints, first: int, last: int,
 ) -> None:  # fmt: skip
     """Compare rows `first` to `last` with their listed scores; note the NaN of each.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints, Positions
 from irbatch.engine.matrix import (
     BLOCK_BYTES,
     BYTE_LEVELS,
@@ -47,9 +48,7 @@ def pack_labels(labels: LabelRows, judged: LabelRows | None = None) -> Iterator[
         yield from _pack_block(labels, judged, picks)
 
 
-def _pack_block(
-    labels: LabelRows, judged: LabelRows | None, picks: npt.NDArray[np.intp]
-) -> Iterator[Block]:
+def _pack_block(labels: LabelRows, judged: LabelRows | None, picks: Positions) -> Iterator[Block]:
     """Pack a block; in parts where its labels turn out to be of very many levels."""
     values = labels.block(picks)
     everything = values if judged is None else judged.block(picks)
@@ -69,7 +68,7 @@ def _pack_block(
     yield Block(picks, RelevanceMatrix(codes, levels, retrieved, counts, complete=True))
 
 
-def _levels(*values: Labels) -> npt.NDArray[np.float64]:
+def _levels(*values: Labels) -> Floats:
     """Return the grades that occur, ascending; for small whole labels all up to the largest."""
     if all(each.dtype.kind in "biu" for each in values):
         largest = max((int(each.max(initial=0)) for each in values), default=0)
@@ -79,9 +78,7 @@ def _levels(*values: Labels) -> npt.NDArray[np.float64]:
     return grades[grades >= 0]
 
 
-def _encode(
-    values: Labels, levels: npt.NDArray[np.float64], lengths: npt.NDArray[np.int64]
-) -> npt.NDArray[np.signedinteger]:
+def _encode(values: Labels, levels: Floats, lengths: Ints) -> npt.NDArray[np.signedinteger]:
     """Turn grades into codes, padded to whole words."""
     dtype = code_dtype(levels.size)
     codes = np.full((values.shape[0], padded_depth(values.shape[1], dtype)), PAD, dtype)
@@ -99,9 +96,9 @@ def _encode(
 
 def _count(
     codes: npt.NDArray[np.signedinteger],
-    lengths: npt.NDArray[np.int64],
-    levels: npt.NDArray[np.float64],
-) -> npt.NDArray[np.int64]:
+    lengths: Ints,
+    levels: Floats,
+) -> Ints:
     """Count each row's codes by level, int64 ``(queries, levels)``."""
     counts = np.zeros((codes.shape[0], levels.size), np.int64)
     _count_levels.run(
@@ -113,9 +110,9 @@ def _count(
 @kernel
 def _count_levels(
     codes: npt.NDArray[np.signedinteger],
-    words: npt.NDArray[np.int64],
-    lengths: npt.NDArray[np.int64],
-    counts: npt.NDArray[np.int64],
+    words: Ints,
+    lengths: Ints,
+    counts: Ints,
 ) -> None:
     """Add one to the row's count of each code that is a level; words of zeros are skipped whole."""
     cells = codes.shape[1] // words.shape[1]
@@ -133,9 +130,9 @@ def _count_levels(
 
 
 def _check_judged(
-    listed: npt.NDArray[np.int64],
-    judged: npt.NDArray[np.int64],
-    levels: npt.NDArray[np.float64],
+    listed: Ints,
+    judged: Ints,
+    levels: Floats,
     queries: list[Any],
 ) -> None:
     lacking = (listed > judged) & (levels > 0)

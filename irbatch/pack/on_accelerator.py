@@ -10,8 +10,8 @@ import sys
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Ints
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.counting import SORTED_FROM, refuse_nan
 from irbatch.pack.relevance import Listed
@@ -20,8 +20,6 @@ from irbatch.runtime.arrays import to_numpy
 __all__ = ["count_on_accelerator"]
 
 BLOCK_CELLS = 64 << 20  # of scores compared at once: the temporary masks are of this many bytes
-
-Ints = npt.NDArray[np.int64]
 
 
 def count_on_accelerator(candidates: Candidates, listed: Listed) -> tuple[Ints, Ints]:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints, Positions
 from irbatch.data.qrels import Qrels
 from irbatch.data.ranking import find_ranks, rank_in_tie
 from irbatch.errors import InputError
@@ -18,13 +18,9 @@ from irbatch.pack.ties import BY_ID, TieGroups
 __all__ = ["place_judged"]
 
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-
-
 def place_judged(
     qrels: Qrels,
-    rows: npt.NDArray[np.intp],
+    rows: Positions,
     scores: Floats,
     begins: Ints,
     ends: Ints,
@@ -83,7 +79,7 @@ def place_judged(
 
 
 def _check_ties(
-    qrels: Qrels, rows: npt.NDArray[np.intp], groups: TieGroups, scores: Floats, ties: str
+    qrels: Qrels, rows: Positions, groups: TieGroups, scores: Floats, ties: str
 ) -> None:
     """Refuse ties that matter, if they are to be refused."""
     if ties != "error" or not groups.matters.any():

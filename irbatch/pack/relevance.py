@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Bools, Floats, Ints
 from irbatch.errors import InputError, shown
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.runtime.numbers import LARGEST_WHOLE, number_problem
@@ -28,7 +29,6 @@ __all__ = [
 
 IGNORED = -100  # the label that Hugging Face and torch give to what is no document
 
-Ints = npt.NDArray[np.int64]
 Queries = Sequence[Any]
 
 
@@ -44,7 +44,7 @@ class Listed:
 
     starts: Ints
     columns: Ints
-    grades: npt.NDArray[np.float64]
+    grades: Floats
 
     @cached_property
     def owners(self) -> Ints:
@@ -63,7 +63,7 @@ class Listed:
         counts = np.bincount(rows, minlength=n_rows)
         return cls(ends_of(counts), columns, np.asarray(grades, np.float64))
 
-    def without(self, hidden: npt.NDArray[np.bool_]) -> Listed:
+    def without(self, hidden: Bools) -> Listed:
         """Leave out some of them: bool ``(listed,)``."""
         if not hidden.any():
             return self
@@ -85,7 +85,7 @@ def read_labels(labels: Any, shape: tuple[int, int], queries: Queries) -> tuple[
     Raises:
         InputError: for another shape, or labels that are no grades.
     """
-    hidden: npt.NDArray[np.bool_] | None = None
+    hidden: Bools | None = None
     if is_sparse(labels):
         _check_shapes(tuple(labels.shape), shape)
         rows, columns, grades = read_cells(labels, "relevance")
@@ -181,7 +181,7 @@ def read_positives(positives: Any, shape: tuple[int, int], queries: Queries) -> 
 
 def read_columns(
     lists: Any, shape: tuple[int, int], queries: Queries, source: str
-) -> tuple[Ints, Ints, npt.NDArray[np.float64]]:
+) -> tuple[Ints, Ints, Floats]:
     """Read one list of columns a query, or mappings of columns to grades.
 
     Returns:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Ints, Positions
 from irbatch.errors import InputError
 from irbatch.runtime.numbers import LARGEST_WHOLE
 
@@ -62,7 +63,7 @@ class LabelRows:
         rows = map(self.row, range(min(len(self), 100)))
         return any(row.size and row[-1] == label for row in rows)
 
-    def block(self, picks: npt.NDArray[np.intp]) -> Labels:
+    def block(self, picks: Positions) -> Labels:
         """Return some queries' labels, 2-D, padded with 0 past each row's length."""
         depth = int(self.depths[picks].max(initial=0))
         if isinstance(self.rows, np.ndarray):
@@ -79,7 +80,7 @@ class LabelRows:
         self._check_grades(values, picks)
         return values
 
-    def _check_grades(self, values: Labels, picks: npt.NDArray[np.intp]) -> None:
+    def _check_grades(self, values: Labels, picks: Positions) -> None:
         if values.dtype.kind == "b" or (values.dtype.kind in "iu" and values.itemsize < 8):
             return
         bad = ~(values <= LARGEST_WHOLE) if values.dtype.kind == "u" else ~(
@@ -94,7 +95,7 @@ class LabelRows:
                 value=values[row, column].item(),
             )
 
-    def _check_lengths(self, lengths: Any, widths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def _check_lengths(self, lengths: Any, widths: Ints) -> Ints:
         checked = np.asarray(lengths)
         if checked.shape != widths.shape or checked.dtype.kind not in "iu":
             raise InputError(
@@ -133,7 +134,7 @@ def check_queries(queries: Sequence[Any] | None, n: int, name: str) -> Sequence[
 
 def _as_rows(
     labels: Any, name: str, queries: Sequence[Any] | None
-) -> tuple[Labels | list[Labels], npt.NDArray[np.int64]]:
+) -> tuple[Labels | list[Labels], Ints]:
     """Return a 2-D array, or a list of 1-D arrays for ragged rows; and their unmasked lengths."""
     if hasattr(labels, "__array__"):
         matrix = np.asarray(np.ma.getdata(labels))
@@ -176,7 +177,7 @@ def _check_kind(values: Labels, name: str, query: Any = None) -> None:
         raise InputError(f"labels are numbers, not {values.dtype.name}", source=name, query=query)
 
 
-def _unmasked(labels: Any, shape: tuple[int, ...], name: str) -> npt.NDArray[np.int64]:
+def _unmasked(labels: Any, shape: tuple[int, ...], name: str) -> Ints:
     """Return how many cells of each row come before the masked ones."""
     if np.ma.getmask(labels) is np.ma.nomask:
         return np.full(shape[0], shape[1], np.int64)

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats, Positions
 from irbatch.data.ids import check_id, id_kind, kinds_of
 from irbatch.data.qrels import Qrels
 from irbatch.data.ranking import as_compared, order_scores, round_scores
@@ -35,7 +35,7 @@ EMPTY: Ranking = {}
 def pack_run(
     qrels: Qrels,
     run: Run,
-    rows: npt.NDArray[np.intp],
+    rows: Positions,
     score_dtype: str = "float64",
     ties: str = "id",
 ) -> Iterator[Block]:
@@ -78,10 +78,10 @@ class _Join:
         self,
         qrels: Qrels,
         run: Run,
-        rows: npt.NDArray[np.intp],
+        rows: Positions,
         rankings: list[Ranking],
         score_dtype: str,
-        buffer: npt.NDArray[np.float64],
+        buffer: Floats,
         ties: str,
     ) -> None:
         self.qrels, self.run, self.rows, self.rankings = qrels, run, rows, rankings
@@ -101,7 +101,7 @@ class _Join:
             self.qrels, self.rows, scores, *bounds, wanted, self._tied, ties=self.ties
         )
 
-    def _read(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _read(self) -> tuple[Floats, Floats]:
         """Read all scores, and look the judged documents up.
 
         One ranking at a time for both: what is looked up was just read and is still near.
@@ -183,9 +183,7 @@ class _Join:
                     )
 
 
-def _spread(
-    scores: npt.NDArray[np.float64], ranking: Ranking, places: Mapping[Any, int]
-) -> list[float]:
+def _spread(scores: Floats, ranking: Ranking, places: Mapping[Any, int]) -> list[float]:
     """Return each judged document's score, NaN where not retrieved, by looking them up in turn."""
     place = np.fromiter(map(places.get, ranking, itertools.repeat(-1)), np.intp, len(ranking))
     spread = np.full(len(places), math.nan)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.engine.listed import ListedMatrix
 from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE, Ties
 from irbatch.errors import InputError
@@ -24,7 +24,6 @@ from irbatch.runtime.ragged import owners_of
 
 __all__ = ["Ranked", "pack_candidates", "rank_candidates"]
 
-Ints = npt.NDArray[np.int64]
 Keys = Callable[[int], Ints]
 """From a row to what decides among its candidates that share a score: lower numbers first."""
 
@@ -49,9 +48,9 @@ class Ranked:
 
     starts: Ints
     ranks: Ints
-    grades: npt.NDArray[np.float64]
+    grades: Floats
     ties: Ties | None
-    tied: npt.NDArray[np.bool_]
+    tied: Bools
     constant: int
 
 
@@ -104,9 +103,7 @@ def rank_candidates(
     )
 
 
-def _in_rank_order(
-    owners: Ints, ranks: Ints, grades: npt.NDArray[np.float64], base: int
-) -> tuple[Ints, npt.NDArray[np.float64]]:
+def _in_rank_order(owners: Ints, ranks: Ints, grades: Floats, base: int) -> tuple[Ints, Floats]:
     """Sort each query's ranks, and grades with them; `base` is above all ranks."""
     keys = owners * base + ranks  # one number of both sorts sooner than two do
     if (grades == 1).all():
@@ -135,7 +132,7 @@ def pack_candidates(candidates: Candidates, ranked: Ranked, n_relevant: Ints | N
 
 
 def _pack_rows(
-    candidates: Candidates, ranked: Ranked, n_relevant: Ints | None, rows: npt.NDArray[np.intp]
+    candidates: Candidates, ranked: Ranked, n_relevant: Ints | None, rows: Positions
 ) -> Iterator[Block]:
     """Pack some rows; in parts where their grades turn out to be very many."""
     first, last = int(rows[0]), int(rows[-1]) + 1

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints, Positions
 from irbatch.data.lookup import find_rows
 from irbatch.data.qrels import Qrels
 from irbatch.data.ranking import as_compared, order_scores, round_scores
@@ -20,9 +20,6 @@ from irbatch.pack.place import place_judged
 from irbatch.runtime.ragged import ends_of, row_numbers
 
 __all__ = ["can_join", "pack_ranked", "pack_table"]
-
-Rows = npt.NDArray[np.intp]
-Ints = npt.NDArray[np.int64]
 
 
 def can_join(qrels: Qrels, table: Table) -> bool:
@@ -38,7 +35,7 @@ def can_join(qrels: Qrels, table: Table) -> bool:
 
 
 def pack_table(
-    qrels: Qrels, table: Table, rows: Rows, score_dtype: str, ties: str = "id"
+    qrels: Qrels, table: Table, rows: Positions, score_dtype: str, ties: str = "id"
 ) -> Iterator[Block]:
     """Pack rankings of some of the judged queries, see `irbatch.pack.pack_run`.
 
@@ -55,7 +52,7 @@ def pack_table(
         yield replace(_pack_by_score(qrels, table, *block, score_dtype, ties), rows=picks)
 
 
-def pack_ranked(qrels: Qrels, table: Table, rows: Rows) -> Iterator[Block]:
+def pack_ranked(qrels: Qrels, table: Table, rows: Positions) -> Iterator[Block]:
     """Do the same for rankings that stand in order; their values are not looked at.
 
     Raises:
@@ -80,7 +77,7 @@ def pack_ranked(qrels: Qrels, table: Table, rows: Rows) -> Iterator[Block]:
         yield Block(picks, matrix)
 
 
-def _find_queries(qrels: Qrels, table: Table, rows: Rows) -> tuple[Ints, Ints]:
+def _find_queries(qrels: Qrels, table: Table, rows: Positions) -> tuple[Ints, Ints]:
     """Return where queries stand in a table, -1 for those missing, and their rankings' lengths."""
     queries = map(qrels.queries.__getitem__, rows.tolist())
     found = map(table.places.get, queries, itertools.repeat(-1))
@@ -92,7 +89,13 @@ def _find_queries(qrels: Qrels, table: Table, rows: Rows) -> tuple[Ints, Ints]:
 
 
 def _pack_by_score(
-    qrels: Qrels, table: Table, rows: Rows, places: Ints, depths: Ints, score_dtype: str, ties: str
+    qrels: Qrels,
+    table: Table,
+    rows: Positions,
+    places: Ints,
+    depths: Ints,
+    score_dtype: str,
+    ties: str,
 ) -> Block:
     begins = np.zeros(places.size, np.int64)
     begins[places >= 0] = table.begins[places[places >= 0]]
@@ -114,7 +117,7 @@ def _pack_by_score(
 
 def _ordered(
     table: Table, begins: Ints, ends: Ints, score_dtype: str
-) -> tuple[npt.NDArray[np.float64], tuple[Ints, Ints]]:
+) -> tuple[Floats, tuple[Ints, Ints]]:
     """Return rankings' scores, descending and as compared, and where each begins and ends."""
     if table.is_ordered and score_dtype == "float64":
         return table.numbers, (begins, ends)
@@ -126,7 +129,7 @@ def _ordered(
     return scores, (starts[:-1], starts[1:])
 
 
-def _find_judged(qrels: Qrels, table: Table, rows: Rows, places: Ints) -> Ints:
+def _find_judged(qrels: Qrels, table: Table, rows: Positions, places: Ints) -> Ints:
     """Return the row of each judged document of some queries, -1 where it was not retrieved."""
     counts = qrels.starts[rows + 1] - qrels.starts[rows]
     owners_start = ends_of(counts)

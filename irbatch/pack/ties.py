@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints
 from irbatch.engine.matrix import Ties
 
 __all__ = ["BY_ID", "TieGroups"]
 
 BY_ID = ("id", "id_ascending")  # policies that decide by ids: nothing is left to chance
-
-Ints = npt.NDArray[np.int64]
 
 
 class TieGroups:
@@ -31,9 +29,7 @@ class TieGroups:
         matters: bool ``(listed,)``, in that order: whether some are also of a grade above 0.
     """
 
-    def __init__(
-        self, owners: Ints, grades: npt.NDArray[np.float64], above: Ints, equal: Ints
-    ) -> None:
+    def __init__(self, owners: Ints, grades: Floats, above: Ints, equal: Ints) -> None:
         self.order = np.lexsort((grades, above, owners))
         self.owners, self.above, self.equal = (each[self.order] for each in (owners, above, equal))
         mine = grades[self.order]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
+
+from irbatch.array_types import Floats, Ints
 
 __all__ = ["LIMBS", "add_up", "round_sum"]
 
@@ -18,9 +19,6 @@ LIMBS = 67
 BITS = 32
 SMALLEST = 1074  # float64 are multiples of 2 to the minus this
 MANTISSA = 53
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 def add_up(values: Floats) -> Ints:

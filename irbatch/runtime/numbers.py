@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TypeGuard
 
 import numpy as np
-import numpy.typing as npt
+
+from irbatch.array_types import Floats
 
 __all__ = [
     "DECIMAL",
@@ -50,7 +51,7 @@ def pack_floats(values: Collection[object]) -> bytes:
     return _packer(len(values))(*values)
 
 
-def as_floats(values: Collection[object]) -> npt.NDArray[np.float64]:
+def as_floats(values: Collection[object]) -> Floats:
     """Convert a collection of real numbers: float64 ``(n,)``, read-only.
 
     Raises:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
+
+from irbatch.array_types import Ints
 
 __all__ = ["ends_of", "owners_of", "row_numbers"]
 
-Ints = npt.NDArray[np.int64]
 
-
-def ends_of(sizes: npt.NDArray[np.int64] | Iterable[int]) -> Ints:
+def ends_of(sizes: Ints | Iterable[int]) -> Ints:
     """Return where things of some sizes begin and end when they follow each other: n + 1 places."""
     sizes = np.asarray(sizes, np.int64)
     ends = np.zeros(sizes.size + 1, np.int64)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
+
+from irbatch.array_types import Floats
 
 __all__ = ["CORRECTIONS", "correct"]
-
-Floats = npt.NDArray[np.float64]
 
 
 def correct(p: Floats, correction: str) -> Floats:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
+
+from irbatch.array_types import Floats
 
 __all__ = ["paired_differences"]
 
-Floats = npt.NDArray[np.float64]
 
 # Bits of a measure's largest value that differences keep. 0.3 - 0.2 and 0.8 - 0.7 differ in the
 # 53rd: as such they would be ranked one above the other, and a constant difference would vary.

@@ -7,17 +7,14 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Bools, Floats, Ints
 from irbatch.runtime.extras import imported
 from irbatch.statistics.resampling import draw_means
 
 __all__ = ["INTERVALS", "Intervals", "as_linear", "find_intervals"]
 
 INTERVALS = ("percentile", "bca", "t")
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 class Intervals(NamedTuple):
@@ -40,7 +37,7 @@ def find_intervals(
     draws: int,
     seed: int,
     strata: Sequence[Ints] | None = None,
-    geometric: npt.NDArray[np.bool_] | None = None,
+    geometric: Bools | None = None,
 ) -> Intervals:
     """Find the intervals that hold means with a confidence of one less `level`.
 
@@ -73,7 +70,7 @@ def find_intervals(
     return Intervals(bounds[:n], bounds[n:])
 
 
-def as_linear(values: Floats, geometric: npt.NDArray[np.bool_]) -> Floats:
+def as_linear(values: Floats, geometric: Bools) -> Floats:
     """Return values whose means are the geometric ones, and vary as these do (delta method)."""
     if not geometric.any():
         return values

@@ -8,15 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.runtime.extras import imported
 
 __all__ = ["POWER", "detectable_difference", "equivalence_p", "queries_needed"]
 
 POWER = 0.8  # the chance to find a difference that there is
 
-Floats = npt.NDArray[np.float64]
 MOST_QUERIES = 1e9
 FEW = 50  # queries up to which the usual approximation is off by one or more
 

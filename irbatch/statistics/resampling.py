@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Bytes, Floats, Ints
 from irbatch.errors import InputError
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.numbers import is_real
@@ -33,8 +34,6 @@ __all__ = [
     "flip_signs",
 ]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 MOST_EXACT = 20  # queries of which all signs are tried
 AT_ONCE = 256  # draws
@@ -94,7 +93,7 @@ def _tabulate(differences: Floats) -> Floats:
 
 
 @kernel
-def _add_looked_up(tables: Floats, eights: npt.NDArray[np.uint8], sums: Floats) -> None:
+def _add_looked_up(tables: Floats, eights: Bytes, sums: Floats) -> None:
     """Add, to each draw's sums, those of the choices that its bytes are."""
     for k in range(tables.shape[0]):
         for d in range(eights.shape[0]):

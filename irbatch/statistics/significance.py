@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.runtime.extras import imported
 from irbatch.statistics.differences import paired_differences
 from irbatch.statistics.resampling import (
@@ -25,8 +25,6 @@ from irbatch.statistics.resampling import (
 
 __all__ = ["FAMILY_WISE", "TESTS", "Sample", "p_values"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Pairs = Sequence[tuple[int, int]]
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats, Positions
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import NEGATIVE, RelevanceMatrix
@@ -33,16 +33,15 @@ LEAST = math.log(1e-5)  # what a missing query adds to a geometric mean in versi
 MISSING_ZSCORE = -1_000_000.0
 ALL = "all"
 
-Array = npt.NDArray[np.float64]
 ZScores = Mapping[str, Mapping[str, tuple[float, float]]]
 """Query to label to mean and standard deviation."""
 
 
 def settle(
-    values: Array,
+    values: Floats,
     measures: Sequence[Measure],
     qrels: Qrels,
-    rows: npt.NDArray[np.intp],
+    rows: Positions,
     level: float,
 ) -> None:
     """Apply, in place, what is particular to trec_eval in the values of queries.
@@ -100,7 +99,7 @@ class Printed:
         self._values = values
         self._settle(answered)
 
-    def _choose_queries(self, answered: Mapping[str, object]) -> npt.NDArray[np.intp]:
+    def _choose_queries(self, answered: Mapping[str, object]) -> Positions:
         """Return the rows of the judged queries to evaluate, in the order of their ids."""
         order = sorted(range(len(self.qrels)), key=self.qrels.queries.__getitem__)
         there = [self.qrels.queries[row] in answered for row in order]
@@ -117,7 +116,7 @@ class Printed:
             rows = rows[:until]
         return rows
 
-    def _watch(self, rows: npt.NDArray[np.intp], blocks: Iterable[Block]) -> Iterator[Block]:
+    def _watch(self, rows: Positions, blocks: Iterable[Block]) -> Iterator[Block]:
         """Write the relevance strings of blocks on their way."""
         lengths = {each.label: each.length for each in self.columns if each.length is not None}
         settings = self.options.settings()

@@ -11,8 +11,8 @@ from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.comparing.report.table import is_best
 from irbatch.errors import many, printable
 from irbatch.report.names import shorten, width
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["bars", "describe", "dots"]
 
-Floats = npt.NDArray[np.float64]
 
 LABEL = 32  # characters of a system's name that are shown
 ROW, PLOT, AXIS = 24, 340, 26  # heights and the width of what is plotted

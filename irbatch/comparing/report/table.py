@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Bools, Floats
 from irbatch.errors import many, printable
 from irbatch.report.names import letter
 from irbatch.report.numbers import (
@@ -124,7 +124,7 @@ def rows(comparison: Comparison, digits: int, intervals: bool) -> list[Row]:
     return table
 
 
-def is_best(means: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+def is_best(means: Floats) -> Bools:
     """Tell which means are the highest of their measure, to the last bit; no one is on its own.
 
     Args:
@@ -133,7 +133,7 @@ def is_best(means: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
     if len(means) < 2:
         return np.zeros(means.shape, np.bool_)
     highest = np.where(np.isnan(means), -np.inf, means).max(axis=0)
-    best: npt.NDArray[np.bool_] = means == highest
+    best: Bools = means == highest
     return best
 
 

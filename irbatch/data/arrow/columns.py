@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Bools
 from irbatch.data.arrow.slices import RowError, Slices, join_slices
 from irbatch.data.arrow.structs import Array, Batch, Schema, items_of
 from irbatch.data.texts import Texts
@@ -72,14 +73,14 @@ class Rows:
         found = items_of(self.batch, address, dtype, count)
         return np.require(found, requirements="A")
 
-    def bits(self, number: int) -> npt.NDArray[np.bool_]:
+    def bits(self, number: int) -> Bools:
         """Return the rows' bits of a buffer."""
         first, skip = divmod(self.start, 8)
         packed = self.buffer(number, np.uint8, first, (skip + self.length + 7) // 8)
         bits = np.unpackbits(packed, count=skip + self.length, bitorder="little")
         return bits[skip:].view(np.bool_)
 
-    def nulls(self) -> npt.NDArray[np.bool_] | None:
+    def nulls(self) -> Bools | None:
         """Tell which rows are null, None when it is known that none is."""
         known = self.array.null_count == 0 or not self.array.n_buffers
         return None if known or not self.array.buffers[0] else ~self.bits(0)

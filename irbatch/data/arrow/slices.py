@@ -7,13 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.array_types import Bytes, Ints
 from irbatch.data.texts import Texts
 from irbatch.runtime.ragged import ends_of
 
 __all__ = ["RowError", "Slices", "join_slices"]
-
-Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int64]
 
 
 class RowError(Exception):

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Bytes, Floats
 from irbatch.errors import InputError
 from irbatch.evaluation.means import Counts
 from irbatch.evaluation.results import EMPTY, MISSING, NO_RELEVANT, TIED, Results
@@ -15,9 +15,6 @@ from irbatch.evaluation.results import EMPTY, MISSING, NO_RELEVANT, TIED, Result
 __all__ = ["REPEATED", "QueryValues"]
 
 REPEATED = ("error", "first", "last")  # what becomes of a query that comes again, with other values
-
-Floats = npt.NDArray[np.float64]
-Marks = npt.NDArray[np.uint8]
 
 
 class QueryValues:
@@ -43,7 +40,7 @@ class QueryValues:
     def __len__(self) -> int:
         return self._size
 
-    def add(self, values: Floats, marks: Marks, ids: Sequence[Any] | None, extra: int = 0) -> None:
+    def add(self, values: Floats, marks: Bytes, ids: Sequence[Any] | None, extra: int = 0) -> None:
         """Keep the values of some queries.
 
         Args:
@@ -115,8 +112,8 @@ class QueryValues:
         self.repeats += state["repeats"]
 
     def _each_once(
-        self, values: Floats, marks: Marks, ids: Sequence[Any]
-    ) -> tuple[Floats, Marks, list[Any]]:
+        self, values: Floats, marks: Bytes, ids: Sequence[Any]
+    ) -> tuple[Floats, Bytes, list[Any]]:
         """Leave one of each of a call's queries, as if they had come one after the other."""
         once = QueryValues(self._measures, self._repeated)
         for i, each in enumerate(ids):
@@ -125,7 +122,7 @@ class QueryValues:
         state = once.state()
         return state["values"], state["marks"], state["query_ids"]
 
-    def _append(self, values: Floats, marks: Marks) -> None:
+    def _append(self, values: Floats, marks: Bytes) -> None:
         """Write rows behind the others; the memory doubles when it is full."""
         end = self._size + len(values)
         if end > len(self._values):

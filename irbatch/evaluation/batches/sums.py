@@ -8,15 +8,12 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.evaluation.means import Counts, Means
 from irbatch.runtime.exact_sums import LIMBS, add_up, round_sum
 
 __all__ = ["Sums"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 class Sums:

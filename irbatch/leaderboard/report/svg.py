@@ -10,8 +10,8 @@ from html import escape
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats
 from irbatch.efficiency.quantities import HIGHER
 from irbatch.errors import printable
 from irbatch.leaderboard.boxes import Box
@@ -24,7 +24,6 @@ from irbatch.report.svg import COLUMN, picture
 
 __all__ = ["draw_frontier", "show_value"]
 
-Floats = npt.NDArray[np.float64]
 
 WIDE, HIGH = 660, 380  # of the axes
 GROWTH, MANY, HIGHEST = 6, 12, 700  # pixels for every system beyond so many, up to a height

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Bools, Floats
 from irbatch.efficiency.quantities import HIGHER
 from irbatch.errors import InputError, join_words, printable, shown
 from irbatch.leaderboard.axes import find_axis, list_axes
@@ -226,10 +226,10 @@ def _cells(board: Leaderboard, head: Head, intervals: bool, digits: int) -> list
     return cells
 
 
-def _is_best(values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+def _is_best(values: Floats) -> Bools:
     """Tell which values are the highest, to the last bit; one alone is not."""
     known = ~np.isnan(values)
     if known.sum() < 2:
         return np.zeros(values.shape, np.bool_)
-    best: npt.NDArray[np.bool_] = values == values[known].max()
+    best: Bools = values == values[known].max()
     return best

@@ -1,15 +1,16 @@
 """Measures that see relevant documents and nothing else, each a function of the first k.
 
-Formulas see arrays ``(queries, cutoffs)``, see `irbatch.engine.prefix.PrefixStatistics`.
+Formulas take `PrefixStatistics`, arrays ``(queries, cutoffs)``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from irbatch.array_types import Floats
 from irbatch.engine.prefix import PrefixStatistics
 from irbatch.measures.declare import Spelling
-from irbatch.measures.formulas import Array, builtin, logarithm, ratio
+from irbatch.measures.formulas import builtin, logarithm, ratio
 from irbatch.measures.parameters import REL, Choice, Number
 
 LEAST_MEAN = 1e-5  # what a geometric mean takes for 0, as trec_eval does
@@ -31,7 +32,7 @@ LEAST_MEAN = 1e-5  # what a geometric mean takes for 0, as trec_eval does
         Spelling("sentence-transformers", "", "precision@{k}"),
     ),
 )
-def precision(s: PrefixStatistics) -> Array:
+def precision(s: PrefixStatistics) -> Floats:
     """Return hits / k."""
     return ratio(s.hits, s.cutoff)
 
@@ -52,7 +53,7 @@ def precision(s: PrefixStatistics) -> Array:
         Spelling("sentence-transformers", "", "recall@{k}"),
     ),
 )
-def recall(s: PrefixStatistics) -> Array:
+def recall(s: PrefixStatistics) -> Floats:
     """Return hits / relevant."""
     return ratio(s.hits, s.relevant)
 
@@ -72,7 +73,7 @@ def recall(s: PrefixStatistics) -> Array:
         Spelling("mteb", "", "R_cap_at_{k}"),
     ),
 )
-def capped_recall(s: PrefixStatistics) -> Array:
+def capped_recall(s: PrefixStatistics) -> Floats:
     """Return hits / min(k, relevant)."""
     return ratio(s.hits, np.minimum(s.cutoff, s.relevant))
 
@@ -92,7 +93,7 @@ def capped_recall(s: PrefixStatistics) -> Array:
         Spelling("ranx", "f1", "f1@{k}"),
     ),
 )
-def f_measure(s: PrefixStatistics, beta: float, weight: float | None) -> Array:
+def f_measure(s: PrefixStatistics, beta: float, weight: float | None) -> Floats:
     """Return (1 + beta²) P R / (beta² P + R)."""
     p, r = ratio(s.hits, s.cutoff), ratio(s.hits, s.relevant)
     weight = beta * beta if weight is None else weight
@@ -115,7 +116,7 @@ def f_measure(s: PrefixStatistics, beta: float, weight: float | None) -> Array:
         Spelling("sentence-transformers", "", "accuracy@{k}"),
     ),
 )
-def success(s: PrefixStatistics) -> Array:
+def success(s: PrefixStatistics) -> Floats:
     """Return 1 where there are hits."""
     return s.any_hit
 
@@ -136,7 +137,7 @@ def success(s: PrefixStatistics) -> Array:
         Spelling("sentence-transformers", "", "mrr@{k}"),
     ),
 )
-def reciprocal_rank(s: PrefixStatistics) -> Array:
+def reciprocal_rank(s: PrefixStatistics) -> Floats:
     """Return 1 / first hit."""
     return s.reciprocal_rank
 
@@ -159,7 +160,7 @@ def reciprocal_rank(s: PrefixStatistics) -> Array:
         Spelling("mteb", "", "map_at_{k}"),
     ),
 )
-def average_precision(s: PrefixStatistics, norm: str) -> Array:
+def average_precision(s: PrefixStatistics, norm: str) -> Floats:
     """Return the precision sum over the chosen normaliser."""
     if norm == "min":
         return ratio(s.precision_sum, np.minimum(s.cutoff, s.relevant))
@@ -180,7 +181,7 @@ def average_precision(s: PrefixStatistics, norm: str) -> Array:
     aliases=("GeometricMAP",),
     spellings=(Spelling("trec_eval", "gm_map"),),
 )
-def geometric_average_precision(s: PrefixStatistics) -> Array:
+def geometric_average_precision(s: PrefixStatistics) -> Floats:
     """Return AP with a floor."""
     return np.maximum(ratio(s.precision_sum, s.relevant), LEAST_MEAN)
 
@@ -194,7 +195,7 @@ def geometric_average_precision(s: PrefixStatistics) -> Array:
     source="Robertson 2012",
     spellings=(Spelling("trec_eval", "yaap"),),
 )
-def smoothed_average_precision(s: PrefixStatistics) -> Array:
+def smoothed_average_precision(s: PrefixStatistics) -> Floats:
     """Return the log odds of the precision sum."""
     odds = (1.0 + s.precision_sum) / (1.0 + s.relevant - s.precision_sum)
     return logarithm(odds)
@@ -207,7 +208,7 @@ def smoothed_average_precision(s: PrefixStatistics) -> Array:
     source="trec_eval",
     spellings=(Spelling("trec_eval", "set_map"), Spelling("ir_measures", "SetAP")),
 )
-def set_average_precision(s: PrefixStatistics) -> Array:
+def set_average_precision(s: PrefixStatistics) -> Floats:
     """Return hits² / (k · relevant)."""
     return ratio(s.hits * s.hits, s.cutoff * s.relevant)
 
@@ -226,6 +227,6 @@ def set_average_precision(s: PrefixStatistics) -> Array:
         Spelling("ranx", "r-precision", ""),
     ),
 )
-def r_precision(s: PrefixStatistics) -> Array:
+def r_precision(s: PrefixStatistics) -> Floats:
     """Return hits among the first `relevant` documents / relevant."""
     return ratio(s.hits_at_relevant, s.relevant)

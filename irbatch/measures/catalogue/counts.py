@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from irbatch.array_types import Floats
 from irbatch.engine.prefix import PrefixStatistics
 from irbatch.measures.declare import AS_ANY_OTHER, Spelling
-from irbatch.measures.formulas import Array, builtin, ratio
+from irbatch.measures.formulas import builtin, ratio
 from irbatch.measures.parameters import REL, Number
 
 
@@ -20,7 +21,7 @@ from irbatch.measures.parameters import REL, Number
     source="MacAvaney et al. 2022",
     spellings=(Spelling("ir_measures", "Judged", "Judged@{k}"),),
 )
-def judged_share(s: PrefixStatistics) -> Array:
+def judged_share(s: PrefixStatistics) -> Floats:
     """Return judged / min(k, retrieved)."""
     return ratio(s.judged, np.minimum(s.cutoff, s.retrieved))
 
@@ -35,7 +36,7 @@ def judged_share(s: PrefixStatistics) -> Array:
     source="trec_eval 10",
     spellings=(Spelling("trec_eval", "", "unj_{k}"),),
 )
-def unjudged_share(s: PrefixStatistics) -> Array:
+def unjudged_share(s: PrefixStatistics) -> Floats:
     """Return those without a judgment, or a negative one, over k."""
     unjudged = np.minimum(s.cutoff, s.retrieved) - s.judged + s.negative
     return ratio(unjudged, s.cutoff)
@@ -60,7 +61,7 @@ def unjudged_share(s: PrefixStatistics) -> Array:
     source="Hull 1998; trec_eval",
     spellings=(Spelling("trec_eval", "utility"),),
 )
-def utility(s: PrefixStatistics, a: float, b: float, c: float, d: float, docs: float) -> Array:
+def utility(s: PrefixStatistics, a: float, b: float, c: float, d: float, docs: float) -> Floats:
     """Return the weighted sum over the four cells of the contingency table."""
     retrieved = np.minimum(s.cutoff, s.retrieved)
     missed = s.relevant - s.hits
@@ -79,7 +80,7 @@ def utility(s: PrefixStatistics, a: float, b: float, c: float, d: float, docs: f
     no_relevant="1",
     spellings=(Spelling("trec_eval", "num_q"), Spelling("ir_measures", "NumQ")),
 )
-def number_of_queries(s: PrefixStatistics) -> Array:
+def number_of_queries(s: PrefixStatistics) -> Floats:
     """Return 1 for each query."""
     return np.ones_like(s.retrieved)
 
@@ -95,7 +96,7 @@ def number_of_queries(s: PrefixStatistics) -> Array:
     no_relevant=AS_ANY_OTHER,
     spellings=(Spelling("trec_eval", "num_ret"), Spelling("ir_measures", "NumRet")),
 )
-def number_retrieved(s: PrefixStatistics) -> Array:
+def number_retrieved(s: PrefixStatistics) -> Floats:
     """Return min(k, retrieved)."""
     return np.minimum(s.cutoff, s.retrieved)
 
@@ -109,7 +110,7 @@ def number_retrieved(s: PrefixStatistics) -> Array:
     range=(0.0, np.inf),
     spellings=(Spelling("trec_eval", "num_rel"), Spelling("ir_measures", "NumRel")),
 )
-def number_relevant(s: PrefixStatistics) -> Array:
+def number_relevant(s: PrefixStatistics) -> Floats:
     """Return relevant."""
     return s.relevant
 
@@ -126,7 +127,7 @@ def number_relevant(s: PrefixStatistics) -> Array:
         Spelling("ir_measures", "NumRelRet"),
     ),
 )
-def number_relevant_retrieved(s: PrefixStatistics) -> Array:
+def number_relevant_retrieved(s: PrefixStatistics) -> Floats:
     """Return hits."""
     return s.hits
 
@@ -141,6 +142,6 @@ def number_relevant_retrieved(s: PrefixStatistics) -> Array:
     no_relevant=AS_ANY_OTHER,
     spellings=(Spelling("trec_eval", "num_nonrel_judged_ret"),),
 )
-def number_nonrelevant_retrieved(s: PrefixStatistics) -> Array:
+def number_nonrelevant_retrieved(s: PrefixStatistics) -> Floats:
     """Return the judged that are neither relevant nor negative."""
     return s.judged - s.negative - s.hits

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from irbatch.array_types import Floats
 from irbatch.engine.prefix import PrefixStatistics
 from irbatch.measures.declare import Spelling
-from irbatch.measures.formulas import Array, builtin, ratio
+from irbatch.measures.formulas import builtin, ratio
 from irbatch.measures.parameters import GRADED
 
 
@@ -20,7 +21,7 @@ from irbatch.measures.parameters import GRADED
     source="Järvelin & Kekäläinen 2002",
     aliases=("CumulativeGain",),
 )
-def cumulative_gain(s: PrefixStatistics) -> Array:
+def cumulative_gain(s: PrefixStatistics) -> Floats:
     """Return the gain."""
     return s.gain
 
@@ -40,7 +41,7 @@ def cumulative_gain(s: PrefixStatistics) -> Array:
         Spelling("ranx", "dcg_burges", "dcg_burges@{k}", (("gain", "exp"),)),
     ),
 )
-def discounted_cumulative_gain(s: PrefixStatistics) -> Array:
+def discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
     """Return the discounted gain."""
     return s.discounted_gain
 
@@ -55,7 +56,7 @@ def discounted_cumulative_gain(s: PrefixStatistics) -> Array:
     source="Järvelin & Kekäläinen 2002",
     spellings=(Spelling("trec_eval", "ideal_dcg"),),
 )
-def ideal_discounted_cumulative_gain(s: PrefixStatistics) -> Array:
+def ideal_discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
     """Return the ideal ranking's discounted gain."""
     return s.ideal_discounted_gain
 
@@ -80,6 +81,6 @@ def ideal_discounted_cumulative_gain(s: PrefixStatistics) -> Array:
         Spelling("sentence-transformers", "", "ndcg@{k}"),
     ),
 )  # fmt: skip
-def normalized_dcg(s: PrefixStatistics) -> Array:
+def normalized_dcg(s: PrefixStatistics) -> Floats:
     """Return DCG / IDCG; never above 1, which rounding could otherwise pass by an ulp."""
     return np.minimum(ratio(s.discounted_gain, s.ideal_discounted_gain), 1.0)

@@ -1,6 +1,6 @@
 """Measures of gain that walk the ranking beside its ideal: mean nDCGs, G and its binary form.
 
-Formulas see `JudgedRanks` and return one value a query: float64 ``(queries,)``.
+Formulas take `JudgedRanks` and return one value a query: float64 ``(queries,)``.
 Kernels get the judged documents of all queries one after the other, those of query q from
 ``starts[q]`` on, and likewise the gains of the ideal rankings from ``ideal_starts[q]`` on.
 """
@@ -10,15 +10,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from irbatch.array_types import Floats, Ints
 from irbatch.engine.judged import JudgedRanks
 from irbatch.measures.declare import Spelling
-from irbatch.measures.formulas import Array, builtin, ratio
+from irbatch.measures.formulas import builtin, ratio
 from irbatch.measures.parameters import GRADED
 from irbatch.runtime.jit import Kernel, kernel
-
-Ints = npt.NDArray[np.int64]
 
 
 @builtin(
@@ -31,7 +29,7 @@ Ints = npt.NDArray[np.int64]
     source="Buckley (trec_eval)",
     spellings=(Spelling("trec_eval", "ndcg_rel"),),
 )
-def ndcg_at_relevant(j: JudgedRanks) -> Array:
+def ndcg_at_relevant(j: JudgedRanks) -> Floats:
     """Return the mean of DCG / IDCG over the documents worth something."""
     return _walk(_average_at_relevant, j, j.divisors)
 
@@ -46,7 +44,7 @@ def ndcg_at_relevant(j: JudgedRanks) -> Array:
     source="Buckley (trec_eval)",
     spellings=(Spelling("trec_eval", "Rndcg"),),
 )
-def ndcg_at_levels(j: JudgedRanks) -> Array:
+def ndcg_at_levels(j: JudgedRanks) -> Floats:
     """Return the mean of DCG / IDCG over the ranks that end a level of the ideal ranking."""
     return _walk(_average_at_levels, j, j.divisors, j.retrieved)
 
@@ -61,7 +59,7 @@ def ndcg_at_levels(j: JudgedRanks) -> Array:
     source="Buckley (trec_eval)",
     spellings=(Spelling("trec_eval", "G"),),
 )
-def normalized_gain(j: JudgedRanks) -> Array:
+def normalized_gain(j: JudgedRanks) -> Floats:
     """Return the discounted gain over the ideal gain."""
     return _walk(_discount_by_loss, j)
 
@@ -75,13 +73,13 @@ def normalized_gain(j: JudgedRanks) -> Array:
     source="Buckley (trec_eval)",
     spellings=(Spelling("trec_eval", "binG"),),
 )
-def binary_gain(j: JudgedRanks) -> Array:
+def binary_gain(j: JudgedRanks) -> Floats:
     """Return the discounted number of hits / relevant."""
     others = j.ranks[j.hits] - j.hit_numbers
     return ratio(j.sum_over_hits(1.0 / j.divisors[others]), j.relevant)
 
 
-def _walk(walk: Kernel, j: JudgedRanks, *more: Array | Ints) -> Array:
+def _walk(walk: Kernel, j: JudgedRanks, *more: Floats | Ints) -> Floats:
     """Run one of the kernels below over all queries."""
     ideal, ideal_starts = j.ideal
     values = np.zeros(j.queries)
@@ -92,8 +90,8 @@ def _walk(walk: Kernel, j: JudgedRanks, *more: Array | Ints) -> Array:
 
 @kernel
 def _average_at_relevant(
-    starts: Ints, ranks: Ints, gained: Array, ideal_starts: Ints, ideal: Array, divisors: Array,
-    values: Array,
+    starts: Ints, ranks: Ints, gained: Floats, ideal_starts: Ints, ideal: Floats, divisors: Floats,
+    values: Floats,
 ) -> None:  # fmt: skip
     """Write the mean nDCG at documents of positive gain."""
     for q in range(values.size):
@@ -121,8 +119,8 @@ def _average_at_relevant(
 
 @kernel
 def _average_at_levels(
-    starts: Ints, ranks: Ints, gained: Array, ideal_starts: Ints, ideal: Array, divisors: Array,
-    retrieved: Ints, values: Array,
+    starts: Ints, ranks: Ints, gained: Floats, ideal_starts: Ints, ideal: Floats, divisors: Floats,
+    retrieved: Ints, values: Floats,
 ) -> None:  # fmt: skip
     """Write the mean nDCG at the ends of the ideal ranking's levels, and of the ranking."""
     for q in range(values.size):
@@ -153,7 +151,7 @@ def _average_at_levels(
 
 @kernel
 def _discount_by_loss(
-    starts: Ints, ranks: Ints, gained: Array, ideal_starts: Ints, ideal: Array, values: Array
+    starts: Ints, ranks: Ints, gained: Floats, ideal_starts: Ints, ideal: Floats, values: Floats
 ) -> None:
     """Write G."""
     for q in range(values.size):

@@ -1,17 +1,18 @@
 """Measures made for incomplete judgments: they look at judged documents only, or infer the rest.
 
-Formulas see `JudgedRanks` and return one value a query: float64 ``(queries,)``.
+Formulas take `JudgedRanks` and return one value a query: float64 ``(queries,)``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from irbatch.array_types import Floats
 from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.matrix import NEGATIVE
 from irbatch.measures.catalogue.binary import LEAST_MEAN
 from irbatch.measures.declare import Spelling
-from irbatch.measures.formulas import Array, builtin, ratio
+from irbatch.measures.formulas import builtin, ratio
 
 EPSILON = 1e-5  # keeps infAP's estimates from 0/0
 
@@ -30,7 +31,7 @@ EPSILON = 1e-5  # keeps infAP's estimates from 0/0
         Spelling("ranx", "bpref"),
     ),
 )
-def binary_preference(j: JudgedRanks) -> Array:
+def binary_preference(j: JudgedRanks) -> Floats:
     """Return the mean share of preferences kept."""
     above = j.count_above((j.codes >= 0) & (j.codes < j.lowest))
     owners = j.owners[j.hits]
@@ -50,7 +51,7 @@ def binary_preference(j: JudgedRanks) -> Array:
     source="trec_eval",
     spellings=(Spelling("trec_eval", "gm_bpref"),),
 )
-def geometric_binary_preference(j: JudgedRanks) -> Array:
+def geometric_binary_preference(j: JudgedRanks) -> Floats:
     """Return Bpref with a floor."""
     return np.maximum(binary_preference.declaration.formula(j), LEAST_MEAN)
 
@@ -65,7 +66,7 @@ def geometric_binary_preference(j: JudgedRanks) -> Array:
     aliases=("InferredAP",),
     spellings=(Spelling("trec_eval", "infAP"), Spelling("ir_measures", "infAP")),
 )
-def inferred_average_precision(j: JudgedRanks) -> Array:
+def inferred_average_precision(j: JudgedRanks) -> Floats:
     """Return the sum of the estimated precisions / relevant."""
     ranks = j.ranks[j.hits]
     before = ranks - 1.0

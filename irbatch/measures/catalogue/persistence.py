@@ -1,16 +1,17 @@
 """Rank-biased precision, a reader who goes on to the next document with probability p.
 
-Formulas see `JudgedRanks` and return one value a query: float64 ``(queries,)``.
+Formulas take `JudgedRanks` and return one value a query: float64 ``(queries,)``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from irbatch.array_types import Floats
 from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.matrix import PAD
 from irbatch.measures.declare import AS_ANY_OTHER, Spelling
-from irbatch.measures.formulas import Array, builtin
+from irbatch.measures.formulas import builtin
 from irbatch.measures.parameters import GRADED, Choice, Number
 
 PERSISTENCE = Number(0.9, above=0.0, below=1.0)
@@ -27,11 +28,11 @@ PERSISTENCE = Number(0.9, above=0.0, below=1.0)
     aliases=("RankBiasedPrecision",),
     spellings=(Spelling("trec_eval", "rbp"),),
 )
-def rank_biased_precision(j: JudgedRanks, p: float) -> Array:
+def rank_biased_precision(j: JudgedRanks, p: float) -> Floats:
     """Return the expected gain a document read."""
     largest = np.where(j.matrix.judged > 0, j.gains, 0.0).max(axis=1, initial=1.0)
     terms = j.gained / largest[j.owners] * _chances(p, j.matrix.depth)[j.ranks - 1]
-    expected: Array = (1.0 - p) * np.bincount(j.owners, terms, j.queries).astype(np.float64)
+    expected: Floats = (1.0 - p) * np.bincount(j.owners, terms, j.queries).astype(np.float64)
     return expected
 
 
@@ -47,7 +48,7 @@ def rank_biased_precision(j: JudgedRanks, p: float) -> Array:
     source="tail=always: Moffat & Zobel 2008; tail=unjudged: trec_eval 10",
     spellings=(Spelling("trec_eval", "rbp_resid"),),
 )
-def rank_biased_residual(j: JudgedRanks, p: float, tail: str) -> Array:
+def rank_biased_residual(j: JudgedRanks, p: float, tail: str) -> Floats:
     """Return the chance that the reader meets a document without a judgment."""
     chances = _chances(p, j.matrix.depth)
     unjudged = (j.matrix.codes < 0) & (j.matrix.codes != PAD)
@@ -57,9 +58,9 @@ def rank_biased_residual(j: JudgedRanks, p: float, tail: str) -> Array:
     return residual if tail == "always" else np.where(unjudged.any(axis=1), residual, 0.0)
 
 
-def _chances(p: float, depth: int) -> Array:
+def _chances(p: float, depth: int) -> Floats:
     """Tabulate p^0 … p^depth by repeated multiplication, as trec_eval does."""
     factors = np.full(depth + 1, p)
     factors[0] = 1.0
-    powers: Array = np.multiply.accumulate(factors)
+    powers: Floats = np.multiply.accumulate(factors)
     return powers

@@ -1,15 +1,16 @@
 """Precision where a share of the relevant documents is found, or at multiples of their number.
 
-Formulas see `JudgedRanks` and return one value a query: float64 ``(queries,)``.
+Formulas take `JudgedRanks` and return one value a query: float64 ``(queries,)``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from irbatch.array_types import Floats
 from irbatch.engine.judged import JudgedRanks
 from irbatch.measures.declare import Spelling
-from irbatch.measures.formulas import Array, builtin, ratio
+from irbatch.measures.formulas import builtin, ratio
 from irbatch.measures.parameters import REL, Choice, Number, Points
 
 TENTHS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -29,7 +30,7 @@ ROUNDING = Choice("nearest", ("nearest", "up"))
         Spelling("trec_eval", "Rprec_mult_{times:.2f}"),
     ),
 )  # fmt: skip
-def precision_at_multiple(j: JudgedRanks, times: float) -> Array:
+def precision_at_multiple(j: JudgedRanks, times: float) -> Floats:
     """Return hits among the first c / c."""
     cut = np.trunc(times * j.relevant + UP)
     owners = j.owners[j.hits]
@@ -53,7 +54,7 @@ def precision_at_multiple(j: JudgedRanks, times: float) -> Array:
         Spelling("ir_measures", "IPrec@{recall}", "", (("rounding", "up"),)),
     ),
 )
-def interpolated_precision(j: JudgedRanks, recall: float, rounding: str) -> Array:
+def interpolated_precision(j: JudgedRanks, recall: float, rounding: str) -> Floats:
     """Return the largest i / rank of the i-th hit, from the hit on that reaches the recall."""
     first = np.maximum(_hits_needed(recall * j.relevant, rounding), 1).astype(np.int64)
     starts, ends = j.hit_starts[:-1] + first - 1, j.hit_starts[1:]
@@ -80,7 +81,7 @@ def interpolated_precision(j: JudgedRanks, recall: float, rounding: str) -> Arra
         Spelling("trec_eval", "11pt_avg", "", (("rounding", "up"),)),
     ),
 )
-def mean_interpolated_precision(j: JudgedRanks, points: tuple[float, ...], rounding: str) -> Array:
+def mean_interpolated_precision(j: JudgedRanks, points: tuple[float, ...], rounding: str) -> Floats:
     """Return the mean; summed from the highest recall down, as trec_eval does."""
     total = np.zeros(j.queries)
     for recall in reversed(points):
@@ -88,7 +89,7 @@ def mean_interpolated_precision(j: JudgedRanks, points: tuple[float, ...], round
     return total / len(points)
 
 
-def _hits_needed(share: Array, rounding: str) -> Array:
+def _hits_needed(share: Floats, rounding: str) -> Floats:
     """Turn recall times R into a number of relevant documents.
 
     ``"nearest"`` rounds halves up, ``"up"`` everything but fractions below 0.1.

@@ -1,0 +1,14 @@
+"""Names of the array types that signatures share; shapes stand in docstrings."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Bools", "Bytes", "Floats", "Ints", "Positions"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
+Bools = npt.NDArray[np.bool_]
+Positions = npt.NDArray[np.intp]

@@ -1,0 +1,467 @@
+"""`irbatch compare`: what is printed, written and said, and when it ends with which status."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.commands import QUERIES, Cli, listed, ranking, runner
+
+import irbatch
+from irbatch.cli import main
+
+RANKS = {"old": 2, "new": 1, "worse": 4}  # of the one relevant document, in every query
+P = 4 / 4096  # 2 of 2^12 assignments of signs, for two pairs
+FORMATS = ("text", "markdown", "latex", "csv", "json")
+WRITTEN = ("html", "latex", "csv", "json")
+GATE = "RR drops 1% p<0.05"
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return runner(capsys, "compare")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    """Judgments and three runs: old, new and worse."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    paths = [folder / "qrels.txt"]
+    paths[0].write_text("".join(f"{query} 0 good 1\n" for query in QUERIES))
+    for name, rank in RANKS.items():
+        paths.append(folder / f"{name}.run")
+        paths[-1].write_text(ranking(rank))
+    return paths
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """An empty folder to write to."""
+    (tmp_path / "out").mkdir()
+    return tmp_path / "out"
+
+
+def compared(files: list[Path], **options: Any) -> irbatch.Comparison:
+    return irbatch.compare(files[0], files[1:], "RR P@2", **options)
+
+
+# ---------------------------------------------------------------- what is printed
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("baseline", [None, "old"])
+def test_every_format_is_the_comparisons_own(
+    cli: Cli, files: list[Path], form: str, baseline: str | None
+) -> None:
+    words = [] if baseline is None else ["--baseline", baseline]
+    status, printed, said = cli(*files, "-m", "RR", "-m", "P@2", "--format", form, *words)
+    assert (status, said) == (0, "")
+    expected = getattr(compared(files, baseline=baseline), f"to_{form}")()
+    assert printed.rstrip("\n") == expected.rstrip("\n")
+
+
+def test_text_is_the_default(cli: Cli, files: list[Path]) -> None:
+    words = [*files, "-m", "RR", "--baseline", "old"]
+    printed = cli(*words)[1]
+    assert printed == cli(*words, "--format", "text")[1]
+    assert printed.startswith("2 systems against old, 12 queries; paired randomisation test, Holm")
+    table = {line.split()[0]: line.split()[1:] for line in printed.split("\n\n")[2].splitlines()}
+    assert table["new"] == ["*1.0000", "↑"]
+    assert table["old"] == ["(baseline)", "0.5000"]
+    assert table["worse"] == ["0.2500", "↓"]
+
+
+def test_json_and_csv_tell_the_pairs(cli: Cli, files: list[Path]) -> None:
+    words = [*files, "-m", "RR", "--baseline", "old", "--format"]
+    told = json.loads(cli(*words, "json")[1])
+    assert [(each["system"], each["difference"]) for each in told["pairs"]] == [
+        ("new", 0.5),
+        ("worse", -0.25),
+    ]
+    rows = csv.DictReader(io.StringIO(cli(*words, "csv")[1].rstrip("\n")))
+    assert [(row["system"], row["against"], float(row["difference"])) for row in rows] == [
+        ("new", "old", 0.5),
+        ("worse", "old", -0.25),
+    ]
+
+
+def test_default_measures_are_those_of_eval(cli: Cli, files: list[Path]) -> None:
+    told = json.loads(cli(*files, "--format", "json")[1])
+    assert told["measures"] == ["nDCG@10", "AP", "RR", "P@10", "R@100"]
+
+
+def test_measures_in_any_spelling(cli: Cli, files: list[Path]) -> None:
+    words = [*files, "-m", "ndcg_cut_10", "-m", "P@{1,5} map", "--format", "json"]
+    assert json.loads(cli(*words)[1])["measures"] == ["nDCG@10", "P@1", "P@5", "AP"]
+
+
+def test_options_reach_the_comparison(cli: Cli, files: list[Path]) -> None:
+    options = {"test": "sign", "correction": "bh", "level": 0.1, "interval": "bca", "draws": 500,
+               "seed": 3}  # fmt: skip
+    words = [word for name, value in options.items() for word in (f"--{name}", value)]
+    told = json.loads(cli(*files, "-m", "RR P@2", *words, "--format", "json")[1])
+    assert {name: told[name] for name in options} == options
+    assert told["means"] == json.loads(compared(files, **options).to_json())["means"]
+
+
+def test_a_margin_tells_what_is_equivalent(cli: Cli, files: list[Path]) -> None:
+    pytest.importorskip("scipy")
+    words = [*files, "-m", "RR", "--baseline", "old", "--margin", "0.3", "--format", "json"]
+    pairs = json.loads(cli(*words)[1])["pairs"]
+    assert [(each["system"], each["equivalent"]) for each in pairs] == [
+        ("new", False),
+        ("worse", True),
+    ]
+
+
+def test_ties_and_missing_reach_the_evaluation(cli: Cli, files: list[Path]) -> None:
+    files[3].write_text("".join(f"{query} Q0 {document} 1 1 tag\n" for query in QUERIES[1:]
+                                for document in ("bad", "good")))  # fmt: skip
+    words = [*files, "-m", "RR", "--format", "json"]
+    for options, mean in (
+        (["--ties", "optimistic"], 11 / 12),
+        (["--ties", "pessimistic"], 0.5 * 11 / 12),
+        (["--ties", "expected", "--missing", "skip"], 0.75),
+        (["--ties", "optimistic", "--missing", "zero"], 11 / 12),
+    ):
+        means = json.loads(cli(*words, *options)[1])["means"]
+        told = {each["system"]: each["mean"] for each in means}
+        assert told["worse"] == pytest.approx(mean, rel=1e-15), options
+
+
+def test_standard_input_is_a_run(
+    cli: Cli, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(files[2].read_bytes())))
+    told = json.loads(cli(files[0], files[1], "-", "-m", "RR", "--format", "json")[1])
+    assert [each["mean"] for each in told["means"]] == [0.5, 1.0]
+
+
+# ---------------------------------------------------------------- what is written
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+def test_files_hold_the_report(cli: Cli, files: list[Path], out: Path, form: str) -> None:
+    words = [*files, "-m", "RR P@2", "--baseline", "old"]
+    path = out / f"report.{form}"
+    path.write_text("old content")
+    status, printed, said = cli(*words, f"--{form}", path)
+    assert (status, said) == (0, "")
+    assert printed == cli(*words)[1], "the report is printed, too"
+    expected = getattr(compared(files, baseline="old"), f"to_{form}")()
+    assert path.read_text(encoding="utf-8") == expected
+    assert listed(out) == [path.name]
+
+
+@pytest.mark.parametrize(
+    ("ending", "start"),
+    [("png", b"\x89PNG\r\n"), ("svg", b"<?xml"), ("pdf", b"%PDF-"), ("PNG", b"\x89PNG\r\n")],
+)
+def test_plot(cli: Cli, files: list[Path], out: Path, ending: str, start: bytes) -> None:
+    pytest.importorskip("matplotlib")
+    path = out / f"a.b.{ending}"
+    status, _, said = cli(*files, "-m", "RR", "-m", "P@2", "--plot", path)
+    assert (status, said) == (0, "")
+    assert path.read_bytes().startswith(start)
+    assert listed(out) == [path.name]
+
+
+def test_every_file_at_once(cli: Cli, files: list[Path], out: Path) -> None:
+    pytest.importorskip("matplotlib")
+    paths = {form: out / form for form in WRITTEN} | {"plot": out / "plot.svg"}
+    words = [word for form, path in paths.items() for word in (f"--{form}", path)]
+    assert cli(*files, "-m", "RR", *words)[0] == 0
+    assert listed(out) == sorted(path.name for path in paths.values())
+
+
+@pytest.mark.parametrize("form", [*WRITTEN, "plot"])
+def test_a_failing_write_leaves_the_old_file(
+    cli: Cli, files: list[Path], out: Path, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if form == "plot":
+        pytest.importorskip("matplotlib")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    path = out / f"report.{'svg' if form == 'plot' else form}"
+    path.write_text("old content")
+    monkeypatch.setattr("irbatch.runtime.files.os.fsync", full)
+    status, _, said = cli(*files, "-m", "RR", f"--{form}", path)
+    assert status == 1
+    assert said.startswith("irbatch: error: No space left on device")
+    assert len(said.splitlines()) == 1
+    assert path.read_text() == "old content"
+    assert listed(out) == [path.name]
+
+
+@pytest.mark.parametrize("form", [*WRITTEN, "plot"])
+def test_a_folder_that_is_not_there(cli: Cli, files: list[Path], out: Path, form: str) -> None:
+    if form == "plot":
+        pytest.importorskip("matplotlib")
+    status, _, said = cli(*files, "-m", "RR", f"--{form}", out / "none" / "report.svg")
+    assert status == 1
+    assert len(said.splitlines()) == 1
+    assert "No such file or directory" in said
+
+
+# ---------------------------------------------------------------- the gate
+
+
+def test_a_condition_that_holds_leaves_with_3(cli: Cli, files: list[Path], out: Path) -> None:
+    words = [*files, "-m", "RR", "--baseline", "old"]
+    path = out / "report.json"
+    status, printed, said = cli(*words, "--fail-if", GATE, "--json", path)
+    assert status == 3
+    assert said == f"irbatch: failed: worse: RR -0.2500 (-50.0%) against old, p {P:.3g}\n"
+    assert printed == cli(*words)[1], "the report is printed all the same"
+    assert json.loads(path.read_text())["baseline"] == "old", "and written"
+
+
+def test_several_conditions(cli: Cli, files: list[Path]) -> None:
+    words = ["--fail-if", "RR rises 0.4", "--fail-if", "RR rises 0.6", "--fail-if", "P@2 drops"]
+    status, _, said = cli(*files, "-m", "RR P@2", "--baseline", "old", *words)
+    assert status == 3
+    assert [line.split()[2:4] for line in said.splitlines()] == [
+        ["new:", "RR"],
+        ["worse:", "P@2"],
+    ]
+
+
+@pytest.mark.parametrize(
+    "condition", [GATE, "RR drops", "P@2 changes 1%", "RR rises 101%", "RR rises 0.51 p<0.05"]
+)
+def test_a_condition_that_does_not_hold(cli: Cli, files: list[Path], condition: str) -> None:
+    words = ["-m", "RR P@2", "--baseline", "old", "--fail-if", condition]
+    assert cli(*files[:3], *words)[::2] == (0, "")
+
+
+def test_a_condition_takes_the_corrected_p_value(cli: Cli, files: list[Path]) -> None:
+    words = [*files, "-m", "RR", "--baseline", "old", "--fail-if", f"RR drops p<{P * 0.99:.9f}"]
+    assert cli(*words)[0] == 0
+    assert cli(*words, "--correction", "none")[0] == 3
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--fail-if", "RR falls 1%"], "condition 'RR falls 1%' is not of the form 'nDCG@10 drops"),
+        (["--fail-if", ""], "condition '' is not of the form"),
+        (["--fail-if", GATE, "--fail-if", "RR"], "condition 'RR' is not of the form"),
+        (["--fail-if", "nope@3 drops 1%"], "unknown measure 'nope@3'"),
+        (["--fail-if", "P@{1,2} drops 1%"], "'P@{1,2}' stands for 2 measures"),
+        (["--baseline", "older"], "baseline 'older' is none of 'old', 'new', 'worse'"),
+        (["--baseline", ""], "baseline '' is none of 'old', 'new', 'worse'"),
+        (["--baseline", "old.run"], "baseline 'old.run' is none of 'old', 'new', 'worse'"),
+        (["--measure", "nope"], "unknown measure 'nope'"),
+        (["--level", "1.5"], "level=1.5 must be above 0 and at most 0.5"),
+        (["--level", "nan"], "level=nan must be above 0 and at most 0.5"),
+        (["--draws", "0"], "draws=0 must be a whole number of at least 1"),
+        (["--seed", "-1"], "seed=-1 must be a whole number of at least 0"),
+        (["--margin", "0"], "margin=0.0 must be a number above 0"),
+    ],
+)
+def test_bad_words_are_one_line_and_write_nothing(
+    cli: Cli, files: list[Path], out: Path, words: list[str], said: str
+) -> None:
+    writing = [word for form in WRITTEN for word in (f"--{form}", out / form)]
+    given = ["--baseline", "old", "-m", "RR", *writing, *words]
+    status, printed, told = cli(*files, *given)
+    assert (status, printed) == (2, "")
+    assert told.startswith("irbatch: error: ")
+    assert said in told
+    assert len(told.splitlines()) == 1
+    assert not listed(out)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--test", "f"], ["--correction", "sidak"], ["--interval", "z"], ["--format", "html"],
+        ["--ties", "coin"], ["--missing", "guess"], ["--draws", "1.5"], ["--level", "five"],
+        ["--margin", ""], ["--html"], ["--wrong"],
+    ],
+)  # fmt: skip
+def test_unknown_words_leave_with_2(cli: Cli, files: list[Path], words: list[str]) -> None:
+    status, printed, said = cli(*files, *words)
+    assert (status, printed) == (2, "")
+    assert said.startswith("usage: irbatch compare")
+    assert words[0] in said.splitlines()[-1]
+
+
+def test_a_condition_is_refused_before_anything_is_read(cli: Cli, out: Path) -> None:
+    absent = [out / "qrels", out / "a.run", out / "b.run"]
+    assert "is not of the form" in cli(*absent, "--baseline", "a", "--fail-if", "RR")[2]
+    status, _, said = cli(*absent, "--fail-if", GATE)
+    assert (status, said) == (2, "irbatch: error: baseline: --fail-if needs --baseline\n")
+
+
+def test_bad_files_leave_with_2(cli: Cli, files: list[Path], out: Path) -> None:
+    bad = out / "bad.run"
+    bad.write_text("q0 Q0 good 1 abc x\n")
+    for given, said in (
+        ([files[0], files[1]], "a comparison is of two systems or more, not 1"),
+        ([files[0], files[1], files[1]], "this file is given twice"),
+        ([files[0], files[1], bad], "score 'abc' is not a number"),
+        ([files[0], files[1], out / "none.run"], "none.run"),
+        ([files[1], files[2], files[3]], "is this a run file?"),
+        ([files[0], files[1], files[0]], "is this a qrels file?"),
+    ):
+        status, printed, told = cli(*given, "-m", "RR")
+        assert (status, printed) == (2, "")
+        assert said in told
+        assert "Traceback" not in told
+
+
+def test_without_matplotlib(
+    cli: Cli, files: list[Path], out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("matplotlib", "matplotlib.figure"):
+        monkeypatch.setitem(sys.modules, name, None)
+    status, _, said = cli(*files, "-m", "RR", "--plot", out / "a.svg")
+    assert (status, said) == (2, "irbatch: error: for plots: pip install 'irbatch[plot]'\n")
+    assert not listed(out)
+
+
+# ---------------------------------------------------------------- notes, names, help
+
+
+def test_missing_queries_are_noted(cli: Cli, files: list[Path]) -> None:
+    files[2].write_text(ranking(1, QUERIES[2:]))
+    words = [*files, "-m", "RR", "--baseline", "old"]
+    status, printed, said = cli(*words, "--missing", "skip")
+    assert (status, said) == (0, "note: new: 2 queries missing, left out of all\n")
+    assert printed.startswith("2 systems against old, 10 queries;")
+    assert cli(*words)[1].startswith("2 systems against old, 12 queries;"), "0 unless skipped"
+    status, printed, said = cli(*words, "--missing", "error")
+    assert (status, printed) == (2, "")
+    assert "2 of 12 judged queries are missing" in said
+
+
+def test_notes_do_not_fail_a_gate(cli: Cli, files: list[Path]) -> None:
+    files[2].write_text(ranking(1, QUERIES[2:]))
+    words = ["-m", "RR", "--baseline", "old", "--missing", "skip", "--fail-if", GATE]
+    assert cli(*files[:3], *words)[0] == 0
+    assert cli(*files[:3], "-m", "RR", "--baseline", "old", "--fail-if", "RR rises")[0] == 3
+
+
+@pytest.mark.parametrize("name", ["\x1b[31mred", "bell\x07", "\x9b31m", "turned\u202eback"])
+def test_control_characters_are_shown_not_sent(
+    cli: Cli, files: list[Path], out: Path, name: str
+) -> None:
+    path = out / f"{name}.run"
+    path.write_text(ranking(4, QUERIES[1:]))
+    words = [files[0], files[1], path, "-m", "RR", "--baseline", "old"]
+    gate = ["--missing", "skip", "--fail-if", GATE]
+    shown = repr(name)[1:-1]
+    for form in ("text", "markdown", "latex"):
+        status, printed, said = cli(*words, *gate, "--format", form)
+        assert status == 3
+        for text in (printed, said):
+            assert all(each.isprintable() or each == "\n" for each in text)
+        assert len(said.splitlines()) == 2, "a note and a failure"
+        assert all(shown in line for line in said.splitlines())
+    assert shown in cli(*words)[1]
+    status, _, said = cli(*words[:-1], "none")
+    assert (status, shown in said) == (2, True)
+    page = out / "page.html"
+    assert cli(*words, "--html", page)[0] == 0
+    assert name not in page.read_text(encoding="utf-8")
+
+
+def test_names_of_files_in_different_folders(cli: Cli, files: list[Path], out: Path) -> None:
+    other = out / "old.run"
+    other.write_text(ranking(4))
+    words = [files[0], files[1], other, "-m", "RR", "--format", "json"]
+    assert json.loads(cli(*words)[1])["systems"] == [str(files[1]), str(other)]
+    assert cli(*words, "--baseline", files[1], "--fail-if", GATE)[0] == 3
+    assert cli(*words, "--baseline", "old")[0] == 2
+
+
+def test_help(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    status, printed, said = cli("--help")
+    assert (status, said) == (0, "")
+    for part in (
+        "usage: irbatch compare", "QRELS RUN [RUN ...]", "--baseline NAME", "randomisation",
+        "tukey", "holm", "percentile", "text,markdown,latex,csv,json", "'nDCG@10 drops 1% p<0.05'",
+        "exit status 3", *(f"--{form} FILE" for form in (*WRITTEN, "plot")),
+    ):  # fmt: skip
+        assert part in printed, part
+    assert "%%" not in printed
+
+
+def test_the_general_help_names_it(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "compare" in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------- known problems
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_output_has_one_end(cli: Cli, files: list[Path], form: str) -> None:
+    printed = cli(*files, "-m", "RR", "--format", form)[1]
+    assert printed.endswith("\n")
+    assert not printed.endswith("\n\n")
+
+
+def test_a_condition_on_another_measure_writes_nothing(
+    cli: Cli, files: list[Path], out: Path
+) -> None:
+    words = ["--baseline", "old", "-m", "RR", "--fail-if", "AP drops", "--json", out / "a.json"]
+    status, printed, said = cli(*files, *words)
+    assert status == 2
+    assert "AP is not compared" in said
+    assert (printed, listed(out)) == ("", [])
+
+
+@pytest.mark.parametrize("name", ["a.foo", "noending"])
+def test_an_unknown_kind_of_picture(cli: Cli, files: list[Path], out: Path, name: str) -> None:
+    pytest.importorskip("matplotlib")
+    status, printed, said = cli(*files, "-m", "RR", "--plot", out / name)
+    assert (status, printed) == (2, "")
+    assert len(said.splitlines()) == 1
+
+
+def test_missing_queries_that_count_zero_are_noted(cli: Cli, files: list[Path]) -> None:
+    files[2].write_text(ranking(1, QUERIES[2:]))
+    said = cli(*files, "-m", "RR")[2]
+    assert "new: 2 queries missing" in said
+
+
+def test_one_missing_query(cli: Cli, files: list[Path]) -> None:
+    files[2].write_text(ranking(1, QUERIES[1:]))
+    assert "new: 1 query missing" in cli(*files, "-m", "RR", "--missing", "skip")[2]
+
+
+def test_a_failing_write_names_the_file(cli: Cli, files: list[Path], out: Path) -> None:
+    assert "report.html" in cli(*files, "-m", "RR", "--html", out / "none" / "report.html")[2]
+
+
+def test_a_name_with_a_line_end_is_one_line(cli: Cli, files: list[Path], out: Path) -> None:
+    path = out / "two\nlines.run"
+    path.write_text(ranking(1))
+    said = cli(files[0], files[1], path, "-m", "RR", "--baseline", "none")[2]
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("form", ["csv", "plot"])
+def test_a_name_that_is_no_text(cli: Cli, files: list[Path], out: Path, form: str) -> None:
+    if form == "plot":
+        pytest.importorskip("matplotlib")
+    path = out / os.fsdecode(b"\xff.run")
+    path.write_text(ranking(1))
+    words = [f"--{form}", out / f"a.{'png' if form == 'plot' else form}"]
+    assert cli(files[0], files[1], path, "-m", "RR", *words)[0] == 0

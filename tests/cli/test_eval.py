@@ -1,0 +1,276 @@
+"""The command line as a person and as a script meets it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support.paths import REPOSITORY
+
+import irbatch
+from irbatch.cli import main
+from irbatch.cli.catalogue import markdown_table
+from irbatch.measures import CATALOGUE
+
+Cli = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Run a command in this process: exit status, standard output, standard error."""
+
+    def run(*words: str | Path) -> tuple[int, str, str]:
+        try:
+            status = main([str(word) for word in words])
+        except SystemExit as leave:
+            status = int(leave.code or 0)
+        printed = capsys.readouterr()
+        return status, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture
+def files(digits: Path) -> list[Path]:
+    return [digits / "qrels.txt", digits / "pca10.run", digits / "pixels-cosine.run"]
+
+
+def test_a_pipe_gets_lines_with_every_digit(cli: Cli, files: list[Path]) -> None:
+    status, out, err = cli("eval", *files, "-m", "nDCG@10", "-m", "P@{5,10}", "-m", "num_rel_ret")
+    expected = irbatch.evaluate_runs(files[0], files[1:], "nDCG@10 P@{5,10} NumRelRet")
+    lines = [line.split("\t") for line in out.splitlines()]
+    assert lines[0] == ["run", "query", "measure", "value"]
+    assert [(run, name, float(value)) for run, _, name, value in lines[1:]] == [
+        (run, name, value) for run, each in expected.items() for name, value in each.mean().items()
+    ]
+    assert err.splitlines() == [
+        "note: pca10: 4 queries missing from the run",
+        "note: 1 query without relevant documents",
+    ]
+    assert status == 0
+
+
+def test_per_query_lines(cli: Cli, files: list[Path]) -> None:
+    _, out, _ = cli("eval", *files[:2], "-m", "AP", "-q")
+    lines = [line.split("\t") for line in out.splitlines()[1:]]
+    assert len(lines) == 121
+    expected = irbatch.evaluate(*files[:2], "AP")
+    assert {q: float(v) for _, q, _, v in lines[:-1]} == expected.per_query("AP")
+    assert lines[-1][:2] == ["pca10", "all"]
+
+
+def test_other_formats(cli: Cli, files: list[Path]) -> None:
+    words = ["eval", *files, "-m", "AP", "-m", "P@5"]
+    loaded = json.loads(cli(*words, "--format", "json")[1])
+    assert set(loaded) == {"pca10", "pixels-cosine"}
+    assert "per_query" not in loaded["pca10"]
+    assert loaded["pca10"]["counts"]["missing"] == 4
+    assert len(json.loads(cli(*words, "-q", "--format", "json")[1])["pca10"]["per_query"]) == 120
+    rows = list(csv.reader(io.StringIO(cli(*words, "--format", "csv")[1])))
+    assert rows[1][:3] == ["pca10", "all", "AP"]
+    assert cli(*words, "--format", "markdown")[1].splitlines() == [
+        "| run | AP | P@5 |",
+        "|---|--:|--:|",
+        "| pca10 | 0.7541 | 0.9133 |",
+        "| pixels-cosine | 0.8197 | 0.9600 |",
+    ]
+    assert len(cli(*words, "-q", "--format", "markdown")[1].splitlines()) == 2 + 2 * 121
+
+
+def test_table(cli: Cli, files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["eval", *files, "-m", "AP", "-m", "P@5", "--format", "table"]
+    monkeypatch.setenv("COLUMNS", "100")
+    assert [line.split() for line in cli(*words)[1].splitlines()] == [
+        ["run", "AP", "P@5"],
+        ["pca10", "0.7541", "0.9133"],
+        ["pixels-cosine", "0.8197", "0.9600"],
+    ]
+    many = [*words, "-m", "nDCG@{1,2,3,4,5,6,7,8,9,10,20,30,50,100}"]
+    lines = [line.split() for line in cli(*many)[1].splitlines()]
+    assert lines[0] == ["measure", "pca10", "pixels-cosine"], "turned when too wide"
+    assert len(lines) == 17
+
+
+def test_no_number_is_ever_cut_off(
+    cli: Cli, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["eval", *files, "-m", "P@{1,2,3,4,5}", "--format", "table"]
+    whole = [line.split() for line in cli(*words)[1].splitlines()]
+    for width in ("20", "40", "60"):
+        monkeypatch.setenv("COLUMNS", width)
+        lines = [line.split() for line in cli(*words)[1].splitlines()]
+        turned = list(map(list, zip(*lines, strict=True)))
+        assert whole in (lines, [["run", *turned[0][1:]], *turned[1:]])
+
+
+def test_counts_are_whole_numbers(cli: Cli, files: list[Path]) -> None:
+    for form in ("tsv", "csv", "table", "markdown"):
+        _, out, _ = cli("eval", files[0], files[2], "-q", "-m", "NumRet", "--format", form)
+        assert "100.0" not in out
+
+
+def test_cutoffs_apply_to_the_default_measures(cli: Cli, files: list[Path]) -> None:
+    _, out, _ = cli("eval", *files[:2], "-k", "3", "-k", "7")
+    names = [line.split("\t")[2] for line in out.splitlines()[1:]]
+    assert names == [f"{name}@{k}" for name in ("nDCG", "AP", "RR", "P", "R") for k in (3, 7)]
+
+
+def test_swapped_files_are_recognised(cli: Cli, files: list[Path]) -> None:
+    assert "is this a run file?" in cli("eval", files[1], files[0])[2]
+    assert "is this a qrels file?" in cli("eval", files[0], files[0])[2]
+
+
+def test_a_full_disk_is_one_line(files: list[Path]) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    command = f"'{sys.executable}' -m irbatch eval '{files[0]}' '{files[1]}' > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_names_of_other_tools(cli: Cli, files: list[Path]) -> None:
+    _, out, _ = cli("eval", *files[:2], "-m", "nDCG@10", "-m", "AP", "--names", "trec_eval")
+    assert [line.split("\t")[2] for line in out.splitlines()[1:]] == ["ndcg_cut_10", "map"]
+
+
+def test_settings_reach_the_evaluation(cli: Cli, files: list[Path]) -> None:
+    words = ("-k", "5,10", "-m", "P", "--missing", "skip", "--no-relevant", "skip",
+             "--judged-only", "--score-dtype", "float32")  # fmt: skip
+    _, out, _ = cli("eval", *files[:2], *words)
+    expected = irbatch.evaluate(*files[:2], "P", [5, 10], missing="skip", no_relevant="skip",
+                                judged_only=True, score_dtype="float32")  # fmt: skip
+    assert [float(line.split("\t")[3]) for line in out.splitlines()[1:]] == list(
+        expected.mean().values()
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-m", "nDG@10", "-m", "qqq"], ["did you mean nDCG@10?", "'qqq'"]),
+        (["-m", "P@0"], ["cutoff '0' in 'P@0' must be a whole number of at least 1"]),
+        (["-k", "five"], ["cutoffs 'five' are not whole numbers, such as 1,5,10"]),
+        (["-k", "0"], ["cutoff 0 must be a whole number of at least 1"]),
+        (["--format", "xml"], ["invalid choice: 'xml'"]),
+    ],
+)
+def test_bad_words_leave_with_2(cli: Cli, files: list[Path], words: list[str],
+                                said: list[str]) -> None:  # fmt: skip
+    status, out, err = cli("eval", *files[:2], *words)
+    assert status == 2
+    assert not out
+    assert "Traceback" not in err
+    for part in said:
+        assert part in err
+
+
+def test_bad_files_leave_with_2(cli: Cli, digits: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.run"
+    bad.write_text("q000 Q0 digit-0042 1 0.9 x\nq000 Q0 digit-0043 2 abc x\n")
+    status, out, err = cli("eval", digits / "qrels.txt", bad)
+    assert (status, out) == (2, "")
+    assert err == (
+        f"irbatch: error: run '{bad}' line 2 (query 'q000', document 'digit-0043'): "
+        "score 'abc' is not a number\n"
+    )
+    for words in ([digits / "qrels.txt", tmp_path / "none"], [tmp_path, bad]):
+        status, _, err = cli("eval", *words)
+        assert status == 2
+        assert len(err.splitlines()) == 1
+
+
+def test_control_characters_are_shown_not_sent(cli: Cli, tmp_path: Path) -> None:
+    qrels, run = tmp_path / "qrels", tmp_path / "x.run"
+    qrels.write_text("\x1b[31mq 0 d 1\n")
+    run.write_text("\x1b[31mq Q0 d 1 1 t\n")
+    for form in ("table", "markdown"):
+        _, out, _ = cli("eval", qrels, run, "-q", "-m", "RR", "--format", form)
+        assert "\x1b" not in out
+        assert "\\x1b[31mq" in out.replace("\\\\", "\\")
+
+
+def test_measures_lists_and_defines(cli: Cli) -> None:
+    _, listing, _ = cli("measures")
+    for name in CATALOGUE:
+        assert re.search(rf"^{name} ", listing, re.M)
+    _, entry, _ = cli("measures", "map_cut")
+    for part in ("AP\n", "norm: all, min, found (default all)", "trec_eval map, map_cut_k"):
+        assert part in entry
+    assert cli("measures", "nope")[0] == 2
+
+
+def test_the_readme_shows_the_catalogue() -> None:
+    builtin = [name for name, each in CATALOGUE.items() if each.builtin]
+    text = (REPOSITORY / "README.md").read_text()
+    table = re.search(r"<!-- measures -->\n(.*)\n<!-- /measures -->", text, re.S)
+    assert table is not None
+    assert table[1] == markdown_table(), "run: irbatch measures --format markdown"
+    assert len(table[1].splitlines()) == 2 + len(builtin)
+
+
+def test_version(cli: Cli) -> None:
+    assert cli("--version")[:2] == (0, f"irbatch {irbatch.__version__}\n")
+
+
+def test_warmup_compiles_everything(tmp_path: Path) -> None:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-m", "irbatch", "warmup"], env=environment,
+                          capture_output=True, check=True, text=True)  # fmt: skip
+    assert re.fullmatch(r"\d+ kernels are compiled and cached\n", done.stdout)
+    assert list(tmp_path.rglob("*.nbi"))
+
+
+def test_a_reader_that_stops_early_is_no_error(files: list[Path]) -> None:
+    command = f"'{sys.executable}' -m irbatch eval '{files[0]}' '{files[1]}' -q | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=True, text=True)
+    assert done.stdout == "run\tquery\tmeasure\tvalue\n"
+    assert "Error" not in done.stderr
+
+
+def test_long_work_shows_its_progress(
+    cli: Cli, files: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    shown = Terminal()
+    monkeypatch.setattr("irbatch.cli.progress.SHOWN_AFTER", 0.0)
+    monkeypatch.setattr(sys, "stderr", shown)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    assert cli("eval", *files, "-m", "AP", "--format", "tsv")[0] == 0
+    assert "pixels-cosine" in shown.getvalue()
+    assert "100%" in shown.getvalue()
+
+
+def test_standard_input_cannot_be_both(cli: Cli) -> None:
+    status, out, err = cli("eval", "-", "-")
+    assert (status != 0, out) == (True, "")
+    assert "standard input cannot be both" in err
+
+
+def test_a_terminal_gets_a_table(files: list[Path]) -> None:
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "irbatch", "eval", *map(str, files), "-m", "P@5"]
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    with subprocess.Popen(
+        command, stdout=follower, stderr=subprocess.DEVNULL, env=environment
+    ) as process:
+        process.wait(60)
+    os.close(follower)
+    shown = os.read(leader, 4096).decode()
+    os.close(leader)
+    assert "\x1b[1m0.9600" in shown, "the best is in bold"
+    plain = re.sub(r"\x1b\[\d*m", "", shown).split()
+    assert plain == ["run", "P@5", "pca10", "0.9133", "pixels-cosine", "0.9600"]

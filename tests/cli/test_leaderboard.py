@@ -1,0 +1,831 @@
+"""`irbatch leaderboard`: what is printed, written and said, and when it ends with which status."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.commands import QUERIES, Cli, listed, ranking, runner
+
+import irbatch
+from irbatch.cli import main
+from irbatch.leaderboard import Leaderboard
+
+RANKS = {"bm25": 2, "dense": 1, "slow": 4}  # of the one relevant document, in every query
+FORMATS = ("text", "markdown", "latex", "csv", "json")
+WRITTEN = ("html", "latex", "csv", "json")
+SYSTEMS: list[dict[str, Any]] = [
+    {"system": "bm25", "accuracy": {"RR@10": 0.19, "R@100": 0.6}, "throughput": 100,
+     "latency": {"mean": 8, "p95": 12, "intervals": {"mean": [7.5, 8.5]}}, "price_per_hour": 0.09},
+    {"system": "slow", "accuracy": {"RR@10": 0.31, "R@100": 0.8}, "throughput": 10,
+     "latency": {"mean": 90, "p95": 140}, "price_per_hour": 3},
+    {"system": "dense", "accuracy": {"RR@10": 0.33, "R@100": 0.9}, "throughput": 30,
+     "latency": {"mean": 30, "p95": 45}, "price_per_hour": 3},
+]  # fmt: skip
+MEANS = {"bm25": 0.5, "slow": 0.25, "dense": 1.0}  # of RR, by RANKS
+
+
+def write(path: Path, systems: list[dict[str, Any]]) -> Path:
+    path.write_text(json.dumps({"systems": systems}), encoding="utf-8")
+    return path
+
+
+def changed(**fields: Any) -> list[dict[str, Any]]:
+    """The systems, the last one changed; None takes a field away."""
+    last = {**SYSTEMS[-1], **fields}
+    return [*SYSTEMS[:-1], {name: value for name, value in last.items() if value is not None}]
+
+
+def told(cli: Cli, *words: object) -> dict[str, dict[str, Any]]:
+    """What JSON says of each system."""
+    status, printed, said = cli(*words, "--format", "json")
+    assert (status, said) == (0, "")
+    return {each["system"]: each for each in json.loads(printed)["systems"]}
+
+
+def order(cli: Cli, *words: object) -> list[str]:
+    return list(told(cli, *words))
+
+
+def means(cli: Cli, *words: object) -> dict[str, dict[str, float]]:
+    return {
+        system: {
+            name: value["mean"] if isinstance(value, dict) else value
+            for name, value in each["accuracy"].items()
+        }
+        for system, each in told(cli, *words).items()
+    }
+
+
+def marked(printed: str) -> list[str]:
+    """The systems that the first table marks."""
+    table = printed.split("\n\n")[0]
+    return [line.split()[1] for line in table.splitlines() if line.startswith("●")]
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return runner(capsys, "leaderboard")
+
+
+@pytest.fixture
+def systems(tmp_path: Path) -> Path:
+    """Three systems, of which one is beaten by another."""
+    return write(tmp_path / "systems.json", SYSTEMS)
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> tuple[Path, Path]:
+    """The same with runs in place of accuracy, and qrels."""
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    qrels = folder / "qrels.txt"
+    qrels.write_text("".join(f"{query} 0 good 1\n" for query in QUERIES))
+    named = []
+    for each in SYSTEMS:
+        path = folder / f"{each['system']}.run"
+        path.write_text(ranking(RANKS[each["system"]]))
+        known = {name: value for name, value in each.items() if name != "accuracy"}
+        named.append({**known, "run": path.name})
+    return write(folder / "runs.json", named), qrels
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """An empty folder to write to."""
+    (tmp_path / "out").mkdir()
+    return tmp_path / "out"
+
+
+# ---------------------------------------------------------------- what is printed
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_is_the_leaderboards_own(cli: Cli, systems: Path, form: str) -> None:
+    status, printed, said = cli(systems, "--format", form)
+    assert (status, said) == (0, "")
+    assert printed == getattr(Leaderboard.from_json(systems), f"to_{form}")()
+    assert printed.endswith("\n")
+    assert not printed.endswith("\n\n")
+
+
+def test_text_is_the_default(cli: Cli, systems: Path) -> None:
+    printed = cli(systems)[1]
+    assert printed == cli(systems, "--format", "text")[1]
+    table = printed.split("\n\n")[0]
+    lines = {line.split()[0]: line.split() for line in table.splitlines()}
+    assert lines["bm25"][1:5] == ["0.1900", "0.6000", "*8", "*12"]
+    assert lines["dense"][1:5] == ["*0.3300", "*0.9000", "30", "45"]
+    assert "●" not in printed, "no frontier was asked for"
+    assert "\x1b" not in printed
+
+
+@pytest.mark.parametrize(
+    ("words", "measures"),
+    [
+        ([], ["RR@10", "R@100"]),
+        (["-m", "R@100"], ["R@100"]),
+        (["-m", "R@100", "--measure", "RR@10"], ["R@100", "RR@10"]),
+        (["-m", "MRR@10"], ["RR@10"]),
+    ],
+)
+def test_measures_that_are_shown(
+    cli: Cli, systems: Path, words: list[str], measures: list[str]
+) -> None:
+    assert list(means(cli, systems, *words)["dense"]) == measures
+
+
+def test_runs_are_evaluated(cli: Cli, runs: tuple[Path, Path]) -> None:
+    words = [runs[0], "--qrels", runs[1]]
+    found = means(cli, *words, "-m", "RR", "-m", "P@{1,2}")
+    assert {system: each["RR"] for system, each in found.items()} == MEANS
+    assert list(found["bm25"].items()) == [("RR", 0.5), ("P@1", 0.0), ("P@2", 0.5)]
+    assert list(means(cli, *words)["bm25"]) == ["nDCG@10", "AP", "RR", "P@10", "R@100"]
+
+
+def test_the_bootstrap_hears_of_the_options(cli: Cli, runs: tuple[Path, Path]) -> None:
+    mixed = "".join(ranking(1 + i % 5, [query]) for i, query in enumerate(QUERIES))
+    runs[0].with_name("bm25.run").write_text(mixed)
+    given = {"level": 0.2, "draws": 100, "seed": 3}
+    words = [word for name, value in given.items() for word in (f"--{name}", value)]
+    start = [runs[0], "--qrels", runs[1], "-m", "RR"]
+    status, printed, said = cli(*start, *words, "--intervals")
+    assert (status, said) == (0, "")
+    board = Leaderboard.from_json(runs[0], qrels=runs[1], measures=["RR"], **given)
+    assert printed == board.to_text(intervals=True)
+    assert "[low, high]: 95% and 80% intervals." in printed, "of latency, and of accuracy"
+    assert printed != cli(*start, *words[:-1], 4, "--intervals")[1]
+    unlike = cli(*start, "--draws", 0, "--intervals", "--columns", "RR")[1]
+    assert "[low, high]" not in unlike
+    for name, value in {"level": 0.05, "draws": 2000, "seed": 0}.items():
+        assert cli(*start, f"--{name}", value, "--intervals") == cli(*start, "--intervals")
+
+
+def test_standard_input_has_the_qrels(
+    cli: Cli, runs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(runs[1].read_bytes())))
+    found = means(cli, runs[0], "--qrels", "-", "-m", "RR")
+    assert {system: each["RR"] for system, each in found.items()} == MEANS
+
+
+def test_intervals_are_shown_if_asked_for(cli: Cli, systems: Path) -> None:
+    assert "[7.5, 8.5]" in cli(systems, "--intervals")[1]
+    assert "[7.5, 8.5]" not in cli(systems)[1]
+    assert "[7.5, 8.5]" in cli(systems, "--intervals", "--format", "markdown")[1]
+
+
+def test_the_frontier_is_that_of_y_and_x(cli: Cli, systems: Path) -> None:
+    board = Leaderboard.from_json(systems)
+    for words, axes in (
+        (["--x", "latency"], ["RR@10", "latency"]),
+        (["--x", "cost", "--y", "R@100"], ["R@100", "cost"]),
+        (["--frontier", "latency_p95, RR@10,qps"], ["latency_p95", "RR@10", "qps"]),
+        (["--x", "latency", "--frontier", "RR@10,cost"], ["RR@10", "cost"]),
+    ):
+        status, printed, said = cli(systems, *words)
+        assert (status, said) == (0, "")
+        assert printed == board.to_text(frontier=axes), words
+        assert marked(printed) == board.pareto(axes).frontier
+        assert cli(systems, *words, "--format", "latex")[1] == board.to_latex(frontier=axes)
+
+
+def test_constraints_leave_systems_out(cli: Cli, systems: Path) -> None:
+    where = ["--where", "latency_p95 < 100", "--where", "RR@10 >= .2"]
+    assert order(cli, systems, *where) == ["dense"]
+    printed = cli(systems, *where)[1]
+    assert printed == Leaderboard.from_json(systems).where(*where[1::2]).to_text()
+    assert "Left out by them: slow, bm25." in printed
+
+
+def test_none_may_be_left(cli: Cli, systems: Path, out: Path) -> None:
+    words = [systems, "--where", "latency < 1"]
+    for form in FORMATS:
+        status, printed, said = cli(*words, "--x", "latency", "--format", form)
+        assert (status, said) == (0, "")
+        assert printed
+    path = out / "page.html"
+    status, printed, said = cli(*words, "--html", path, "--weights", "RR@10=1")
+    assert (status, printed, listed(out)) == (2, "", [])
+    assert said == "irbatch: error: leaderboard: no system is left on the leaderboard\n"
+
+
+def test_sorted_by_an_axis(cli: Cli, systems: Path) -> None:
+    assert order(cli, systems) == ["bm25", "slow", "dense"]
+    assert order(cli, systems, "--sort", "RR@10") == ["dense", "slow", "bm25"]
+    assert order(cli, systems, "--sort", "latency") == ["bm25", "dense", "slow"]
+    words = ["--sort", "latency", "--direction", "latency=higher"]
+    assert order(cli, systems, *words) == ["slow", "dense", "bm25"]
+
+
+def test_directions_turn_axes_round(cli: Cli, systems: Path) -> None:
+    words = ["--direction", "latency_p95 = higher", "--direction", "R@100=lower"]
+    status, printed, said = cli(systems, *words, "--frontier", "latency_p95,R@100")
+    assert (status, said) == (0, "")
+    directions = {"latency_p95": "higher", "R@100": "lower"}
+    board = Leaderboard.from_json(systems, directions=directions)
+    assert printed == board.to_text(frontier=["latency_p95", "R@100"])
+    assert marked(printed) == ["bm25", "slow"]
+
+
+def test_directions_may_be_one_word(cli: Cli, systems: Path) -> None:
+    words = ["--direction", "latency_p95=higher, R@100=lower", "--direction", "qps = lower"]
+    found = json.loads(cli(systems, *words, "--format", "json")[1])["directions"]
+    assert found == {"latency_p95": "higher", "R@100": "lower", "throughput": "lower"}
+
+
+@pytest.mark.parametrize(
+    "words", [["--columns", "cost"], ["--frontier", "RR@10,cost"], ["--intervals"]]
+)
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_what_only_tables_have_needs_one(
+    cli: Cli, systems: Path, out: Path, form: str, words: list[str]
+) -> None:
+    shown = [systems, "--format", form, *words]
+    assert cli(*shown) == (
+        2, "", f"irbatch: error: {words[0]} has no place in --format {form}, which has all\n",
+    )  # fmt: skip
+    assert cli(*shown, "--json", out / "a.json")[0] == 2, "which has all, too"
+    plain = cli(systems, "--format", form)
+    assert cli(*shown, "--latex", out / "a.tex") == plain
+    assert cli(*shown, "--html", out / "a.html") == plain
+    assert listed(out) == ["a.html", "a.tex"]
+
+
+def test_columns_that_are_shown(cli: Cli, systems: Path) -> None:
+    board = Leaderboard.from_json(systems)
+    for form in ("text", "markdown", "latex"):
+        printed = cli(systems, "--columns", "cost, hardware,R@100", "--format", form)[1]
+        assert printed == getattr(board, f"to_{form}")(columns=["cost", "hardware", "R@100"])
+
+
+def test_a_measure_with_commas_is_one_axis(cli: Cli, out: Path) -> None:
+    name = "nDCG(gains=exp,rel=2)@10"
+    rows = [{**each, "accuracy": {name: each["accuracy"]["RR@10"]}} for each in SYSTEMS]
+    path = write(out / "systems.json", rows)
+    board = Leaderboard.from_json(path)
+    words = ["--frontier", f"{name},latency", "--weights", f"{name}=3,latency=1"]
+    status, printed, said = cli(path, *words, "--direction", f"{name}=higher")
+    assert (status, said) == (0, "")
+    table, scores = board.to_text(frontier=[name, "latency"]), board.dynascore({name: 3, "cost": 1})
+    assert printed.startswith(table)
+    assert str(scores.systems[0]) in printed
+
+
+# ---------------------------------------------------------------- scores
+
+
+def test_weights_may_be_given_one_by_one(cli: Cli, systems: Path) -> None:
+    together = cli(systems, "--weights", "R@100=2,cost=1")
+    assert cli(systems, "--weights", "R@100=2", "--weights", "cost=1") == together
+
+
+def test_weights_print_dynascores_below_the_table(cli: Cli, systems: Path) -> None:
+    words = [systems, "--weights", "R@100=2, cost=1"]
+    status, printed, said = cli(*words)
+    assert (status, said) == (0, "")
+    board = Leaderboard.from_json(systems)
+    scores = board.dynascore({"R@100": 2, "cost": 1})
+    assert printed == f"{board.to_text()}\n{scores}\n"
+    assert "Dynascore" in printed
+    assert cli(*words, "--score", "dynascore")[1] == printed
+
+
+@pytest.mark.parametrize("scale", [None, "range", "log", "none"])
+def test_weights_print_utilities(cli: Cli, systems: Path, scale: str | None) -> None:
+    words = [] if scale is None else ["--scale", scale]
+    status, printed, said = cli(
+        systems, "--weights", "RR@10=1,latency_p95=1e-1", "--score", "utility", *words
+    )
+    assert (status, said) == (0, "")
+    board = Leaderboard.from_json(systems)
+    weights = {"RR@10": 1, "latency_p95": 0.1}
+    scores = board.utility(weights, scale=scale or "range")
+    assert printed == f"{board.to_text()}\n{scores}\n"
+
+
+def test_scores_are_of_the_systems_that_are_left(cli: Cli, systems: Path) -> None:
+    printed = cli(systems, "--where", "latency < 50", "--weights", "RR@10=1,latency=1")[1]
+    scores = (
+        Leaderboard.from_json(systems).where("latency < 50").dynascore({"RR@10": 1, "latency": 1})
+    )
+    assert printed.endswith(f"\n\n{scores}\n")
+
+
+def test_a_sweep_tells_who_wins(cli: Cli, systems: Path) -> None:
+    words = [systems, "--weights", "RR@10=1,latency=1", "--score", "utility"]
+    status, printed, said = cli(*words, "--sweep", "latency")
+    assert (status, said) == (0, "")
+    before = cli(*words)[1]
+    assert printed.startswith(before + "\n")
+    # Accuracy puts bm25 at 0 and dense at 1; latency has it at 1 and dense at 60/82.
+    edge = 1 / (1 + 1 - 60 / 82)
+    assert printed[len(before) + 1 :].splitlines() == [
+        "weight of latency_mean  winner",
+        "----------------------  ------",
+        f"0% to {100 * edge:.4g}%            dense",
+        f"{100 * edge:.4g}% to 100%          bm25",
+    ]
+
+
+def test_equal_systems_win_together(cli: Cli, systems: Path) -> None:
+    write(systems, changed(system="twin \x1b[31m") + SYSTEMS[-1:])
+    words = ["--weights", "RR@10=1", "--score", "utility", "--sweep", "RR@10"]
+    printed = cli(systems, *words)[1]
+    assert printed.endswith("\n0% to 100%       twin \\x1b[31m, dense\n")
+
+
+# ---------------------------------------------------------------- what is written
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+def test_files_hold_the_report(cli: Cli, systems: Path, out: Path, form: str) -> None:
+    words = [systems, "--x", "latency", "--y", "R@100", "--intervals", "--where", "cost < 1000"]
+    path = out / f"report.{form}"
+    path.write_text("old content")
+    status, printed, said = cli(*words, f"--{form}", path)
+    assert (status, said) == (0, "")
+    assert printed == cli(*words)[1], "the report is printed, too"
+    board = Leaderboard.from_json(systems).where("cost < 1000")
+    shown: dict[str, Any] = {}
+    if form in ("html", "latex"):
+        shown = {"frontier": ["R@100", "latency"], "intervals": True}
+    if form == "html":
+        shown |= {"x": "latency", "y": "R@100"}
+    assert path.read_text(encoding="utf-8") == getattr(board, f"to_{form}")(**shown)
+    assert listed(out) == [path.name]
+
+
+def test_columns_are_those_of_files_too(cli: Cli, systems: Path, out: Path) -> None:
+    page, table = out / "a.html", out / "a.tex"
+    words = ["--columns", "cost,R@100", "--html", page, "--latex", table]
+    assert cli(systems, *words)[0] == 0
+    board = Leaderboard.from_json(systems)
+    assert page.read_text(encoding="utf-8") == board.to_html(columns=["cost", "R@100"])
+    assert table.read_text(encoding="utf-8") == board.to_latex(columns=["cost", "R@100"])
+
+
+def test_what_is_written_is_read_again(cli: Cli, runs: tuple[Path, Path], out: Path) -> None:
+    path = out / "board.json"
+    words = [runs[0], "--qrels", runs[1], "-m", "RR", "--level", "0.1"]
+    assert cli(*words, "--json", path)[0] == 0
+    again = cli(path, "--intervals", "--x", "cost")
+    assert again == cli(*words, "--intervals", "--x", "cost")
+
+
+def test_csv_has_a_line_a_system(cli: Cli, systems: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(cli(systems, "--format", "csv")[1])))
+    assert [(row["system"], float(row["RR@10"]), float(row["latency_p95"])) for row in rows] == [
+        ("bm25", 0.19, 12.0),
+        ("slow", 0.31, 140.0),
+        ("dense", 0.33, 45.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ending", "start"),
+    [("png", b"\x89PNG\r\n"), ("svg", b"<?xml"), ("pdf", b"%PDF-"), ("PNG", b"\x89PNG\r\n"),
+     ("eps", b"%!PS"), ("jpg", b"\xff\xd8"), ("webp", b"RIFF")],
+)  # fmt: skip
+def test_plot(cli: Cli, systems: Path, out: Path, ending: str, start: bytes) -> None:
+    pytest.importorskip("matplotlib")
+    path = out / f"a.b.{ending}"
+    status, _, said = cli(systems, "--x", "latency", "--plot", path)
+    assert (status, said) == (0, "")
+    assert path.read_bytes().startswith(start)
+    assert listed(out) == [path.name]
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
+def test_a_picture_is_the_same_each_time(
+    cli: Cli, systems: Path, out: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    paths = [out / f"{i}.{ending}" for i in range(2)]
+    for year, path in enumerate(paths):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", str(year * 10**8))
+        assert cli(systems, "--x", "cost", "--plot", path)[0] == 0
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_the_picture_is_of_the_axes_asked_for(
+    cli: Cli, systems: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    drawn = []
+
+    def plot(board: Leaderboard, *axes: Any, **options: Any) -> Any:
+        drawn.append((board.systems, axes, options))
+        return original(board, *axes, **options)
+
+    original = Leaderboard.plot
+    monkeypatch.setattr(Leaderboard, "plot", plot)
+    words = [systems, "--plot", out / "a.png", "--x", "cost"]
+    assert cli(*words, "--where", "latency < 50")[0] == 0
+    assert cli(*words, "--y", "R@100", "--linear")[0] == 0
+    assert drawn == [
+        (["bm25", "dense"], ("cost", None), {"log": None}),
+        (["bm25", "slow", "dense"], ("cost", "R@100"), {"log": False}),
+    ]
+
+
+def test_every_file_at_once(cli: Cli, systems: Path, out: Path) -> None:
+    pytest.importorskip("matplotlib")
+    paths = {form: out / form for form in WRITTEN} | {"plot": out / "plot.svg"}
+    words = [word for form, path in paths.items() for word in (f"--{form}", path)]
+    assert cli(systems, "--x", "latency", *words)[0] == 0
+    assert listed(out) == sorted(path.name for path in paths.values())
+
+
+@pytest.mark.parametrize("form", [*WRITTEN, "plot"])
+def test_a_failing_write_leaves_the_old_file(
+    cli: Cli, systems: Path, out: Path, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if form == "plot":
+        pytest.importorskip("matplotlib")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    path = out / f"report.{'svg' if form == 'plot' else form}"
+    path.write_text("old content")
+    monkeypatch.setattr("irbatch.runtime.files.os.fsync", full)
+    status, _, said = cli(systems, "--x", "latency", f"--{form}", path)
+    assert status == 1
+    assert said.startswith("irbatch: error: No space left on device")
+    assert len(said.splitlines()) == 1
+    assert path.read_text() == "old content"
+    assert listed(out) == [path.name]
+
+
+@pytest.mark.parametrize("form", [*WRITTEN, "plot"])
+def test_a_folder_that_is_not_there(cli: Cli, systems: Path, out: Path, form: str) -> None:
+    if form == "plot":
+        pytest.importorskip("matplotlib")
+    path = out / "none" / "report.svg"
+    status, _, said = cli(systems, "--x", "latency", f"--{form}", path)
+    assert status == 1
+    assert said == f"irbatch: error: {path}: No such file or directory\n"
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-m", "AP"], "AP"),
+        (["--x", "nope"], "there is no axis 'nope'"),
+        (["--y", "latency_p96"], "did you mean latency_p9"),
+        (["--x", "RR@10"], "RR@10 is given twice"),
+        (["--x", "peak_memory"], "record of 'bm25': peak_memory is missing"),
+        (["--sort", "nope"], "there is no axis 'nope'"),
+        (["--sort", ""], "there is no axis ''"),
+        (["--columns", "RR@10,nope"], "there is no axis 'nope'"),
+        (["--columns", ""], "there is no axis ''"),
+        (["--columns", "cost,cost_per_million"], "cost_per_million is given twice"),
+        (["--frontier", "RR@10,,latency"], "there is no axis ''"),
+        (["--frontier", ""], "there is no axis ''"),
+        (["--frontier", "RR@10,AP"], "there is no axis 'AP'"),
+        (["--frontier", "flops"], "record of 'bm25': flops is missing"),
+        (["--where", "latency"], "a constraint is AXIS < NUMBER"),
+        (["--where", "latency < fast"], "a constraint is AXIS < NUMBER"),
+        (["--where", "nope < 5"], "there is no axis 'nope'"),
+        (["--where", "flops < 5"], "record of 'bm25': flops is missing"),
+        (["--direction", "latency"], "--direction is of the form latency_p95=lower, not 'latency'"),
+        (["--direction", "=lower"], "--direction is of the form"),
+        (["--direction", "cost="], "--direction is of the form"),
+        (["--direction", "latency=faster"], "'higher' or 'lower' is better, not 'faster'"),
+        (["--direction", "latency=lower,cost"], "--direction is of the form"),
+        (["--direction", "qps=lower,qps=lower"], "--direction has qps twice"),
+        (["--where", "latency < 5 and cost < 5"], "is more than one constraint"),
+        (["--where", "RR@10 > .1", "--sort", "flops"], "flops is missing, as for 2 other systems"),
+        (["--direction", "nope=lower"], "there is no axis 'nope'"),
+        (["--direction", "cost=lower", "--direction", "cost=higher"], "--direction has cost twice"),
+        (["--weights", "RR@10"], "--weights is of the form RR@10=4,cost_per_million=1, not "),
+        (["--weights", ""], "--weights is of the form"),
+        (["--weights", "RR@10=1,"], "--weights is of the form"),
+        (["--weights", "RR@10=much"], "takes numbers, such as RR@10=4,cost_per_million=1, not "),
+        (["--weights", "RR@10=nan"], "--weights takes numbers"),
+        (["--weights", "RR@10=1_0"], "--weights takes numbers"),
+        (["--weights", "RR@10=-1"], "the weight of RR@10 is -1.0, which is no number from 0 on"),
+        (["--weights", "RR@10=1e999"], "the weight of RR@10 is inf"),
+        (["--weights", "RR@10=0"], "no weight is above 0"),
+        (["--weights", "RR@10=1,RR@10=2"], "--weights has RR@10 twice"),
+        (["--weights", "cost=1,cost_per_million=2"], "cost_per_million is given twice"),
+        (["--weights", "nope=1"], "there is no axis 'nope'"),
+        (["--weights", "flops=1"], "record of 'bm25': flops is missing"),
+        (["--weights", "RR@10=1", "--sweep", "nope"], "there is no axis 'nope'"),
+        (["--weights", "RR@10=1", "--sweep", "latency"], "there is no axis 'latency_mean' in"),
+        (["--weights", "RR@10=1", "--scale", "log"], "--scale needs --score utility"),
+        (["--weights", "RR@10=1", "--format", "csv"], "--weights prints text"),
+        (["--plot", "a.svg"], "--plot needs --x"),
+        (["--linear", "--x", "cost"], "--linear needs --plot"),
+        (["--sweep", "cost"], "--sweep needs --weights"),
+        (["--score", "utility"], "--score needs --weights"),
+        (["--scale", "log"], "--scale needs --weights"),
+        (["--level", "0.1"], "--level needs --qrels"),
+        (["--draws", "0"], "--draws needs --qrels"),
+        (["--seed", "0"], "--seed needs --qrels"),
+    ],
+)
+def test_bad_words_are_one_line_and_write_nothing(
+    cli: Cli, systems: Path, out: Path, words: list[str], said: str
+) -> None:
+    if "--y" in words:
+        words = ["--x", "latency", *words]
+    writing = [word for form in WRITTEN for word in (f"--{form}", out / form)]
+    status, printed, complaint = cli(systems, *writing, *words)
+    assert (status, printed) == (2, "")
+    assert complaint.startswith("irbatch: error: ")
+    assert said in complaint
+    assert len(complaint.splitlines()) == 1
+    assert not listed(out)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-m", "nope"], "unknown measure 'nope'"),
+        (["--level", "1.5"], "level=1.5 must be above 0 and at most 0.5"),
+        (["--level", "nan"], "level=nan must be above 0 and at most 0.5"),
+        (["--draws", "-1"], "draws=-1 must be a whole number of at least 0"),
+        (["--seed", "-1"], "seed=-1 must be a whole number of at least 0"),
+    ],
+)
+def test_bad_words_beside_qrels(
+    cli: Cli, runs: tuple[Path, Path], out: Path, words: list[str], said: str
+) -> None:
+    writing = [word for form in WRITTEN for word in (f"--{form}", out / form)]
+    status, printed, complaint = cli(runs[0], "--qrels", runs[1], *writing, *words)
+    assert (status, printed, listed(out)) == (2, "", [])
+    assert complaint.startswith("irbatch: error: ")
+    assert said in complaint
+    assert len(complaint.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--score", "f"], ["--scale", "sqrt"], ["--format", "html"], ["--draws", "1.5"],
+        ["--level", "five"], ["--seed", ""], ["--html"], ["--wrong"], ["--x"], ["more.json"],
+    ],
+)  # fmt: skip
+def test_unknown_words_leave_with_2(cli: Cli, systems: Path, words: list[str]) -> None:
+    status, printed, said = cli(systems, *words)
+    assert (status, printed) == (2, "")
+    assert said.startswith("usage: irbatch leaderboard")
+    assert words[0] in said.splitlines()[-1]
+
+
+def test_words_are_refused_before_anything_is_read(cli: Cli, out: Path) -> None:
+    absent = out / "systems.json"
+    for words, said in (
+        (["--plot", "a.svg"], "--plot needs --x"),
+        (["--y", "RR"], "--y needs --x"),
+        (["--weights", "RR"], "--weights is of the form"),
+        (["--direction", "RR"], "--direction is of the form"),
+        (["--qrels", out / "qrels", "-m", "nope"], "unknown measure 'nope'"),
+        (["--qrels", out / "qrels", "--level", "0"], "level=0.0 must be above 0"),
+        (["--qrels", out / "qrels", "--draws", "-1"], "draws=-1 must be a whole number"),
+        (["--html", absent], f"{str(absent)!r}: --html needs a file of its own"),
+    ):
+        status, printed, complaint = cli(absent, *words)
+        assert (status, printed) == (2, "")
+        assert said in complaint
+
+
+@pytest.mark.parametrize("form", [*WRITTEN, "plot"])
+def test_what_is_read_is_not_written(
+    cli: Cli, runs: tuple[Path, Path], form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if form == "plot":
+        pytest.importorskip("matplotlib")
+    folder = runs[0].parent
+    (folder / "link.svg").symlink_to(runs[0])
+    monkeypatch.chdir(folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for path in (*runs, "runs.json", "./runs.json", "link.svg", "qrels.txt", "-", folder, ""):
+        words = ["./runs.json", "--qrels", "qrels.txt", "--x", "cost"]
+        status, printed, said = cli(*words, f"--{form}", path)
+        assert (status, printed) == (2, "")
+        assert said == f"irbatch: error: {str(path)!r}: --{form} needs a file of its own\n"
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_two_files_are_not_one(cli: Cli, systems: Path, out: Path) -> None:
+    status, printed, said = cli(systems, "--csv", out / "a", "--json", out / "." / "a")
+    assert (status, printed, listed(out)) == (2, "", [])
+    assert "--json needs a file of its own" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no JSON"),
+        ("bm25 0.19", "no JSON"),
+        ('{"systems": [', "no JSON"),
+        ("null", ""),
+        ("{}", ""),
+        ('{"systems": []}', ""),
+        ('{"systems": 5}', ""),
+        ('{"systems": [5]}', ""),
+        ("\xff", "not UTF-8"),
+    ],
+)
+def test_bad_systems_leave_with_2(cli: Cli, out: Path, text: str, said: str) -> None:
+    path = out / "systems.json"
+    path.write_text(text, encoding="latin-1")
+    status, printed, complaint = cli(path, "--csv", out / "a.csv")
+    assert (status, printed) == (2, "")
+    assert complaint.startswith("irbatch: error: ")
+    assert said in complaint
+    assert len(complaint.splitlines()) == 1
+    assert listed(out) == [path.name]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"accuracy": None}, "'dense': "),
+        ({"accuracy": {"RR@10": 0.3}}, "record of 'dense': R@100 is missing"),
+        ({"accuracy": {"RR@10": "high", "R@100": 1}}, "record of 'dense': RR@10 is 'high'"),
+        ({"latency": {"mean": -1}}, "record of 'dense': "),
+        ({"latencies": {"mean": 1}}, "did you mean latency?"),
+        ({"system": "bm25"}, "'bm25'"),
+        ({"throughput": "fast"}, "record of 'dense': throughput is 'fast'"),
+    ],
+)
+def test_a_bad_system_is_named(
+    cli: Cli, systems: Path, out: Path, fields: dict[str, Any], said: str
+) -> None:
+    write(systems, changed(**fields))
+    status, printed, complaint = cli(systems, "--html", out / "a.html")
+    assert (status, printed, listed(out)) == (2, "", [])
+    assert said in complaint
+    assert len(complaint.splitlines()) == 1
+
+
+def test_files_that_are_not_there(cli: Cli, runs: tuple[Path, Path], out: Path) -> None:
+    absent = out / "none.json"
+    status, printed, said = cli(absent)
+    assert (status, printed) == (2, "")
+    assert said == f"irbatch: error: leaderboard {str(absent)!r}: No such file or directory\n"
+    assert cli(out)[0] == 2, "a folder"
+    status, printed, said = cli(runs[0], "--qrels", absent)
+    assert (status, printed) == (2, "")
+    assert "none.json" in said
+    runs[0].with_name("slow.run").unlink()
+    status, printed, said = cli(runs[0], "--qrels", runs[1])
+    assert (status, printed) == (2, "")
+    assert "slow" in said
+    assert len(said.splitlines()) == 1
+
+
+def test_qrels_need_runs_and_runs_need_qrels(
+    cli: Cli, systems: Path, runs: tuple[Path, Path]
+) -> None:
+    for words in ([systems, "--qrels", runs[1]], [runs[0]]):
+        status, printed, said = cli(*words)
+        assert (status, printed) == (2, "")
+        assert "'bm25'" in said
+
+
+def test_a_path_is_never_taken_for_json(
+    cli: Cli, systems: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = systems.with_name('{"systems": []}')
+    path.write_bytes(systems.read_bytes())
+    monkeypatch.chdir(systems.parent)
+    assert cli(path.name) == cli(systems)
+
+
+def test_a_picture_that_cannot_be_drawn_writes_nothing(cli: Cli, systems: Path, out: Path) -> None:
+    pytest.importorskip("matplotlib")
+    write(systems, changed(price_per_hour=None))
+    words = ["--x", "cost", "--frontier", "RR@10,latency", "--html", out / "a.html"]
+    status, printed, said = cli(systems, *words, "--plot", out / "a.svg")
+    assert (status, printed, listed(out)) == (2, "", [])
+    assert "record of 'dense': cost_per_million is missing" in said
+
+
+@pytest.mark.parametrize("name", ["a.foo", "noending"])
+def test_an_unknown_kind_of_picture(cli: Cli, systems: Path, out: Path, name: str) -> None:
+    pytest.importorskip("matplotlib")
+    status, printed, said = cli(systems, "--x", "cost", "--plot", out / name)
+    assert (status, printed) == (2, "")
+    assert "a picture's name ends in one of svg, png" in said
+    assert len(said.splitlines()) == 1
+
+
+def test_without_matplotlib(
+    cli: Cli, systems: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("matplotlib", "matplotlib.figure"):
+        monkeypatch.setitem(sys.modules, name, None)
+    words = ["--x", "cost", "--html", out / "a.html"]
+    status, printed, said = cli(systems, *words, "--plot", out / "a.svg")
+    assert (status, printed) == (2, "")
+    assert said == "irbatch: error: for plots: pip install 'irbatch[plot]'\n"
+    assert not listed(out)
+    absent = out / "none.json"
+    assert cli(absent, *words, "--plot", out / "a.svg")[2] == said, "nothing was read"
+    assert cli(systems, *words)[0] == 0, "a page draws without it"
+
+
+# ---------------------------------------------------------------- warnings, names, help
+
+
+def test_missing_queries_count_zero(cli: Cli, runs: tuple[Path, Path]) -> None:
+    runs[0].with_name("slow.run").write_text(ranking(4, QUERIES[1:]))
+    status, printed, said = cli(runs[0], "--qrels", runs[1], "-m", "RR")
+    assert status == 0
+    assert "0.2292" in printed, "a missing query counts 0"
+    assert said == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["\x1b[31mred", "bell\x07", "\x9b31m", "turned\u202eback", "two\nlines", "\ud800"]
+)
+def test_control_characters_are_shown_not_sent(
+    cli: Cli, systems: Path, out: Path, name: str
+) -> None:
+    write(systems, changed(system=name))
+    shown = repr(name)[1:-1]
+    words = [systems, "--x", "latency", "--weights", "RR@10=1,cost=1", "--sweep", "cost"]
+    status, printed, said = cli(*words)
+    assert (status, said) == (0, "")
+    assert shown in printed
+    assert all(each.isprintable() or each == "\n" for each in printed)
+    for form in ("markdown", "latex"):
+        status, printed, said = cli(systems, "--format", form)
+        assert (status, said) == (0, "")
+        assert all(each.isprintable() or each == "\n" for each in printed)
+    status, printed, said = cli(systems, "--where", "latency_p95 < 1", "--where", "flops < 1")
+    assert status == 2
+    assert len(said.splitlines()) == 1
+    paths = {form: out / form for form in WRITTEN}
+    assert cli(systems, *(word for form in WRITTEN for word in (f"--{form}", paths[form])))[0] == 0
+    assert name not in paths["html"].read_text(encoding="utf-8")
+    if name != "\ud800":  # which no file can hold
+        assert order(cli, paths["json"])[-1] == name
+
+
+def test_help(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    status, printed, said = cli("--help")
+    assert (status, said) == (0, "")
+    for part in (
+        "usage: irbatch leaderboard", "SYSTEMS", "--qrels QRELS", "dynascore", "utility",
+        "range,log,none", "text,markdown,latex,csv,json", "'latency_p95 < 50'",
+        "--where CONSTRAINT", '"accuracy": {"RR@10": 0.187}',
+        *(f"--{form} FILE" for form in (*WRITTEN, "plot")),
+    ):  # fmt: skip
+        assert part in printed, part
+    assert "%%" not in printed
+
+
+def test_the_helps_example_works(cli: Cli, out: Path) -> None:
+    from irbatch.cli.leaderboard import EXAMPLE
+
+    path = out / "systems.json"
+    path.write_text(EXAMPLE.replace(", …", ""))
+    assert means(cli, path) == {"bm25": {"RR@10": 0.187}}
+
+
+def test_the_general_help_names_it(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "leaderboard" in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------- what compare shares
+
+
+def test_compare_draws_the_same_picture_each_time(
+    runs: tuple[Path, Path], out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    paths = [out / f"{i}.svg" for i in range(2)]
+    given = [str(runs[1]), *(str(runs[0].with_name(f"{name}.run")) for name in RANKS)]
+    for path in paths:
+        assert main(["compare", *given, "-m", "RR", "--plot", str(path)]) == 0
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert capsys.readouterr().err == ""
+
+
+def test_compare_does_not_write_what_it_reads(
+    runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(runs[0].parent)
+    before = runs[1].read_bytes()
+    words = [str(runs[1]), "bm25.run", "slow.run", "-m", "RR", "--csv", "./qrels.txt"]
+    assert main(["compare", *words]) == 2
+    assert "--csv needs a file of its own" in capsys.readouterr().err
+    assert runs[1].read_bytes() == before
+    assert irbatch.evaluate(runs[1], "bm25.run", "RR")["RR"] == MEANS["bm25"]

@@ -1,0 +1,384 @@
+"""Comparisons of systems: every number against SciPy, enumeration, or the definition."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from support.input_errors import refused
+
+import irbatch
+from irbatch.comparing import compare, compare_results
+from irbatch.comparing.comparison import NAMES
+from irbatch.statistics.corrections import CORRECTIONS, correct
+from irbatch.statistics.significance import TESTS
+
+stats = pytest.importorskip("scipy.stats")
+
+MEASURES = "RR AP nDCG@3"
+RANDOM = np.random.default_rng(11)
+RESAMPLING = ("randomisation", "bootstrap", "tukey")
+Options = dict[str, Any]
+
+
+def systems(queries: int = 40, count: int = 3, depth: int = 8) -> dict[str, irbatch.Results]:
+    """Results of systems of which each is a little better than the one before."""
+    labels = RANDOM.random((queries, depth)) < 0.3
+    found = {}
+    for number in range(count):
+        scores = labels * 0.25 * number + RANDOM.random(labels.shape)
+        ids = [f"q{i}" for i in range(queries)]
+        found[f"s{number}"] = irbatch.evaluate_scores(scores, labels, MEASURES, query_ids=ids)
+    return found
+
+
+THREE = systems()
+FEW = systems(queries=9)
+
+
+def column(results: irbatch.Results, measure: str = "AP") -> np.ndarray[Any, Any]:
+    return results.values[:, results.measures.index(measure)]
+
+
+def p_value(results: dict[str, irbatch.Results], test: str, **options: Any) -> float:
+    found = compare_results(results, test=test, correction="none", **options)
+    return found.difference("s1", "s0", "AP").p_value
+
+
+# ---------------------------------------------------------------- tests
+
+
+def test_classic_tests_are_scipys() -> None:
+    a, b = column(THREE["s1"]), column(THREE["s0"])
+    wins, losses = int((a > b).sum()), int((a < b).sum())
+    expected = {
+        "t": stats.ttest_rel(a, b).pvalue,
+        "wilcoxon": stats.wilcoxon(np.round(a - b, 13)).pvalue,  # as SciPy's documentation says
+        "sign": stats.binomtest(wins, wins + losses).pvalue,
+    }
+    for test, p in expected.items():
+        assert p_value(THREE, test) == pytest.approx(p, rel=1e-12), test
+
+
+def test_randomisation_of_few_queries_is_enumerated() -> None:
+    differences = column(FEW["s1"]) - column(FEW["s0"])
+    sums = [abs(math.fsum(np.array(signs) * differences))
+            for signs in itertools.product((1, -1), repeat=9)]  # fmt: skip
+    extreme = sum(each >= abs(math.fsum(differences)) - 1e-12 for each in sums)
+    assert p_value(FEW, "randomisation") == extreme / 512
+    assert p_value(FEW, "randomisation", seed=5, draws=7) == extreme / 512
+
+
+@pytest.mark.parametrize("columns", [1, 40])  # looked up, and multiplied
+def test_randomisation_of_many_queries(columns: int) -> None:
+    from irbatch.statistics.resampling import extremes_to_p, flip_signs
+
+    differences = RANDOM.normal(0.05, 0.3, (60, columns))
+    counts, draws = flip_signs(differences, 4000, 3)
+    signs = RANDOM.choice([-1.0, 1.0], (4000, 60))
+    extreme = np.abs(signs @ differences) >= np.abs(differences.sum(axis=0))
+    expected = extreme.mean(axis=0)
+    spread = 5 * np.sqrt(expected * (1 - expected) / 2000) + 1e-3
+    assert (np.abs(extremes_to_p(counts, draws, 60) - expected) < spread).all()
+    fewer, _ = flip_signs(differences, 700, 3)
+    more, _ = flip_signs(differences, 701, 3)
+    assert ((more - fewer >= 0) & (more - fewer <= 1)).all(), "the first draws are the same"
+    either = flip_signs(np.repeat(differences, 40 // columns, axis=1), 700, 3)[0]
+    assert either.reshape(columns, -1).T[0].tolist() == fewer.tolist(), "whatever the way"
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("results", [THREE, FEW], ids=["40 queries", "9 queries"])
+def test_identical_systems(test: str, results: dict[str, irbatch.Results]) -> None:
+    same = {"s0": results["s0"], "s1": results["s0"], "s2": results["s0"]}
+    found = compare_results(same, test=test, draws=500)
+    assert (found.p_values == 1).all()
+    assert (found.corrected == 1).all()
+    assert not found.effects.any()
+    assert not found.significant.any()
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_what_any_test_says(test: str) -> None:
+    found = compare_results(systems(60, 4), test=test, draws=2000)
+    p = {pair: found.p_values[i] for i, pair in enumerate(found.pairs)}
+    assert ((found.p_values > 0) & (found.p_values <= 1)).all()
+    assert (p[3, 0] <= p[1, 0]).all(), "the larger difference"
+    assert (p[3, 0] < 0.01).all()
+    assert (found.corrected >= found.p_values).all()
+    again = compare_results(systems(60, 4), test=test, draws=2000)
+    assert again.p_values.shape == found.p_values.shape
+    turned = compare_results(
+        dict(reversed(list(THREE.items()))), test=test, draws=300, correction="none"
+    )
+    straight = compare_results(THREE, test=test, draws=300, correction="none")
+    if test != "tukey":  # which permutes by position
+        for a, b in ("s1", "s0"), ("s2", "s0"):
+            one, other = straight.difference(a, b, "AP"), turned.difference(a, b, "AP")
+            assert one.p_value == pytest.approx(other.p_value, rel=1e-9)
+
+
+def test_tukey_of_two_systems_is_the_randomisation_test() -> None:
+    two = {name: FEW[name] for name in ("s0", "s1")}
+    exact = p_value(two, "randomisation")
+    drawn = p_value(two, "tukey", draws=20_000)
+    assert drawn == pytest.approx(exact, abs=0.015)
+
+
+def test_anova_of_two_systems_is_the_t_test() -> None:
+    two = {name: THREE[name] for name in ("s0", "s1")}
+    assert p_value(two, "anova") == pytest.approx(p_value(two, "t"), rel=1e-6)
+
+
+def precisions(*hits: int) -> irbatch.Results:
+    """Results whose P@10 are so many tenths."""
+    return irbatch.evaluate_matrix([[1] * n + [0] * (10 - n) for n in hits], "P@10")
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "t", "randomisation", "bootstrap"])
+def test_tenths_are_compared_as_tenths(test: str) -> None:
+    """0.3 - 0.2 is no larger than 0.8 - 0.7, though it is in binary."""
+    a = [8, 10, 2, 2, 8, 9, 5, 1, 9, 5, 1, 1, 4, 7, 4, 9]
+    b = [7, 10, 3, 4, 7, 10, 4, 1, 10, 6, 3, 3, 6, 9, 3, 10]
+    found = compare_results({"a": precisions(*a), "b": precisions(*b)}, test=test, draws=999)
+    scaled = np.array(b) - a
+    expected = {"wilcoxon": lambda: stats.wilcoxon(scaled).pvalue,
+                "t": lambda: stats.ttest_1samp(scaled, 0).pvalue}.get(test)  # fmt: skip
+    if expected is not None:
+        assert found.p_values[0, 0] == pytest.approx(expected(), rel=1e-10)
+    constant = compare_results(
+        {"a": precisions(*[3] * 30), "b": precisions(*[4] * 30)}, test=test, draws=999, baseline="b"
+    )
+    assert constant.p_values[0, 0] < 0.002
+    assert constant.effects[0, 0] == -math.inf
+    assert constant.failures("P@10 drops 1% p<0.05")
+    assert constant.detectable[0, 0] == 0
+    even = compare_results({"a": precisions(1, 3, 8, 6), "b": precisions(3, 1, 6, 8)}, test=test)
+    assert even.p_values[0, 0] == 1
+
+
+# ---------------------------------------------------------------- corrections
+
+
+def test_corrections() -> None:
+    p = RANDOM.random((9, 4)) ** 3
+    for name, method in (("bh", "bh"), ("by", "by")):
+        expected = stats.false_discovery_control(p, axis=0, method=method)
+        assert correct(p, name) == pytest.approx(expected, rel=1e-12)
+    assert correct(p, "bonferroni") == pytest.approx(np.minimum(9 * p, 1))
+    assert (correct(p, "none") == p).all()
+    ordered = np.sort(p[:, 0])
+    by_hand = [min(1, max((9 - j) * ordered[j] for j in range(i + 1))) for i in range(9)]
+    assert np.sort(correct(p, "holm")[:, 0]) == pytest.approx(by_hand, rel=1e-12)
+    assert set(CORRECTIONS) <= set(NAMES)
+
+
+# ---------------------------------------------------------------- intervals
+
+
+@pytest.mark.parametrize("kind", ["percentile", "bca", "t"])
+def test_intervals(kind: str) -> None:
+    found = compare_results(THREE, interval=kind, draws=20_000, baseline="s0")
+    difference = column(THREE["s2"]) - column(THREE["s0"])
+    for values, interval in (
+        (column(THREE["s1"]), found.intervals[1, 1]),
+        (difference, np.array(found.difference("s2", "s0", "AP").interval)),
+    ):
+        if kind == "t":
+            reach = stats.t.interval(0.95, 39, values.mean(), stats.sem(values))
+            assert interval == pytest.approx(reach, rel=1e-12)
+            continue
+        theirs = stats.bootstrap((values,), np.mean, n_resamples=20_000, method=kind,
+                                 rng=np.random.default_rng(2)).confidence_interval  # fmt: skip
+        assert interval == pytest.approx([theirs.low, theirs.high], abs=0.05 * values.std())
+
+
+def test_intervals_hold_what_they_promise() -> None:
+    """Of samples from a known population about one in ten misses, at level 0.1."""
+    from irbatch.statistics.intervals import find_intervals
+
+    samples = RANDOM.gamma(2.0, 1.0, (2, 50, 400))  # a measure is a sample; its mean is 2
+    for kind in ("percentile", "bca", "t"):
+        bounds = find_intervals(samples, [(1, 0)], kind, 0.1, 1000, 0)
+        held = (bounds.means[..., 0] < 2) & (bounds.means[..., 1] > 2)
+        assert held.mean() == pytest.approx(0.9, abs=0.04), kind
+        held = (bounds.differences[..., 0] < 0) & (bounds.differences[..., 1] > 0)
+        assert held.mean() == pytest.approx(0.9, abs=0.05), kind
+
+
+# ---------------------------------------------------------------- what a comparison tells
+
+
+def test_everything_told_of_a_pair() -> None:
+    found = compare_results(THREE, baseline="s1", test="t", margin=0.5, correction="bonferroni")
+    a, b = column(THREE["s2"]), column(THREE["s1"])
+    told = found.difference("s2", "s1", "AP")
+    assert found.pairs == [(0, 1), (2, 1)]
+    assert told.difference == pytest.approx((a - b).mean(), rel=1e-12)
+    assert told.relative == pytest.approx((a - b).mean() / b.mean(), rel=1e-12)
+    assert (told.wins, told.ties, told.losses) == (
+        int((a > b).sum()), int((a == b).sum()), int((a < b).sum())
+    )  # fmt: skip
+    assert told.effect == pytest.approx((a - b).mean() / (a - b).std(ddof=1), rel=1e-12)
+    assert told.corrected == min(1, 2 * told.p_value)
+    assert told.interval[0] < told.difference < told.interval[1]
+    turned = found.difference("s1", "s2", "AP")
+    assert turned.difference == -told.difference
+    assert turned.interval == (-told.interval[1], -told.interval[0])
+    assert (turned.wins, turned.losses, turned.p_value) == (told.losses, told.wins, told.p_value)
+    assert found.means[2].tolist() == list(THREE["s2"].mean().values()), "the same bits"
+    assert found.equivalent is not None
+    assert found.equivalent.all(), "all differences are within half"
+    assert "Bonferroni" in found.caption()
+    assert "test: t" in found.signature
+    with pytest.raises(ValueError, match="read-only"):
+        found.means[0, 0] = 1
+
+
+def test_power() -> None:
+    """A difference as large as the detectable one is found in four of five samples."""
+    found = compare_results(THREE, test="t", baseline="s0")
+    spread = (column(THREE["s1"]) - column(THREE["s0"])).std(ddof=1)
+    least = found.detectable[0, 1]
+    samples = RANDOM.normal(least, spread, (4000, 40))
+    assert (stats.ttest_1samp(samples, 0, axis=1).pvalue < 0.05).mean() == pytest.approx(
+        0.8, abs=0.03
+    )
+    needed = found.queries_needed[0, 1]
+    mean = found.differences[0, 1]
+    samples = RANDOM.normal(mean, spread, (2000, int(needed)))
+    assert (stats.ttest_1samp(samples, 0, axis=1).pvalue < 0.05).mean() == pytest.approx(
+        0.8, abs=0.04
+    )
+
+
+def test_queries_needed_where_few_are() -> None:
+    """Of a large effect too: power by the non-central t distribution."""
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        values = np.stack([random.random((30, 1)) * 0.3, 0.4 + random.random((30, 1)) * 0.5])
+        both = [irbatch.Results(each, range(30), THREE["s0"].columns[:1], THREE["s0"].counts, {})
+                for each in values]  # fmt: skip
+        found = compare_results(dict(zip("ab", both, strict=True)), test="t")
+        needed = int(found.queries_needed[0, 0])
+        shift = abs(float(found.effects[0, 0]))
+        power = {n: stats.nct.sf(stats.t.ppf(0.975, n - 1), n - 1, shift * n**0.5)
+                 for n in (needed - 1, needed)}  # fmt: skip
+        assert power[needed] >= 0.8
+        assert needed == 2 or power[needed - 1] < 0.8
+
+
+def test_groups_of_one_query_are_drawn_from_together() -> None:
+    single = {f"q{i}": str(i) for i in range(40)}
+    with pytest.warns(irbatch.InputWarning, match="one query"):
+        found = compare_results(THREE, groups=single)
+    assert found.intervals.tolist() == compare_results(THREE).intervals.tolist()
+    assert "stratified" in found.signature
+
+
+def test_groups_and_missing_queries() -> None:
+    part = {f"q{i}": each for i, each in enumerate(THREE["s0"].values.tolist()) if i < 30}
+    rows = irbatch.Results(np.array(list(part.values())), list(part), THREE["s0"].columns,
+                           THREE["s0"].counts, THREE["s0"].settings)  # fmt: skip
+    groups = {f"q{i}": "even" if i % 2 == 0 else "odd" for i in range(40)}
+    found = compare_results({"s0": rows, "s1": THREE["s1"]}, groups=groups)
+    assert len(found.query_ids) == 30
+    assert found.missing == {"s0": [f"q{i}" for i in range(30, 40)], "s1": []}
+    assert list(found.groups) == ["even", "odd"]
+    assert found.groups["odd"].query_ids == [f"q{i}" for i in range(1, 30, 2)]
+    alone = compare_results({"s0": rows, "s1": THREE["s1"]})
+    assert alone.p_values.tolist() == found.p_values.tolist()
+
+
+def test_geometric_means_are_compared_as_logarithms() -> None:
+    labels = RANDOM.random((30, 6)) < 0.5
+    runs = {name: irbatch.evaluate_scores(RANDOM.random(labels.shape), labels, "GMAP AP")
+            for name in "ab"}  # fmt: skip
+    found = compare_results(runs, test="t", interval="t")
+    drawn = compare_results(runs, test="t", interval="bca", draws=4000)
+    assert drawn.difference_intervals[0, 0] == pytest.approx(
+        found.difference_intervals[0, 0], abs=0.1
+    )
+    told = found.difference("a", "b", "GMAP")
+    assert told.interval[0] < told.difference < told.interval[1]
+    a, b = (np.log(runs[name].values[:, 0]) for name in "ab")
+    assert found.p_values[0, 0] == pytest.approx(stats.ttest_rel(b, a).pvalue, rel=1e-12)
+    assert found.means[0, 0] == pytest.approx(runs["a"]["GMAP"], rel=1e-12)
+    assert found.intervals[0, 0, 0] < found.means[0, 0] < found.intervals[0, 0, 1]
+
+
+def test_queries_that_no_measure_averages_are_left_out() -> None:
+    labels = [[1, 0], [0, 0], [0, 1], [1, 1]]
+    runs = {name: irbatch.evaluate_matrix(each, "RR", no_relevant="skip")
+            for name, each in (("a", labels), ("b", [row[::-1] for row in labels]))}  # fmt: skip
+    assert compare_results(runs).query_ids == [0, 2, 3]
+
+
+def test_from_files(digits: Any) -> None:
+    names = ("pca10", "pixels-cosine", "random-projection")
+    paths = [digits / f"{name}.run" for name in names]
+    found = compare(digits / "qrels.txt", paths, "nDCG@10", baseline="pca10", draws=1000)
+    assert found.systems == list(names)
+    assert found.difference("pixels-cosine", "pca10", "nDCG@10").significant
+    assert found.difference("random-projection", "pca10", "nDCG@10").relative < -0.3
+    strict = compare(digits / "qrels.txt", paths, "nDCG@10", missing="skip", draws=100)
+    assert len(strict.query_ids) < len(found.query_ids)
+
+
+# ---------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("options", "facts"),
+    [
+        ({"test": "chi"}, ("test='chi'", "'wilcoxon'")),
+        ({"correction": None}, ("correction=None",)),
+        ({"interval": "normal"}, ("interval='normal'",)),
+        ({"level": 5}, ("level=5",)),
+        ({"level": 0.95}, ("level=0.95", "such as 0.05")),
+        ({"level": math.nan}, ("level=nan",)),
+        ({"draws": -1}, ("draws=-1",)),
+        ({"draws": 1e4}, ("draws=10000.0",)),
+        ({"seed": -3}, ("seed=-3",)),
+        ({"margin": 0}, ("margin=0",)),
+        ({"baseline": "s9"}, ("'s9'", "'s0', 's1', 's2'")),
+        ({"groups": {"q0": "x"}}, ("'q1'", "no group")),
+        ({"groups": ["x"] * 40}, ("list",)),
+    ],
+    ids=str,
+)
+def test_options_that_there_are_not(options: Options, facts: tuple[str, ...]) -> None:
+    refused(lambda: compare_results(THREE, **options), *facts)
+
+
+def test_systems_that_cannot_be_compared() -> None:
+    first = THREE["s0"]
+    other = irbatch.evaluate_matrix([[1, 0], [0, 1]], MEASURES)
+    refused(lambda: compare_results({"a": first, "b": other}), "places", "2 and 40")
+    named = irbatch.evaluate_matrix([[1, 0], [0, 1]], MEASURES, query_ids=["x", "y"])
+    refused(lambda: compare_results({"a": first, "b": named}), "no query in common", "'q0'", "'x'")
+    refused(lambda: compare_results({"a": first}), "two systems or more, not 1")
+    refused(lambda: compare_results([first, other]), "different names")
+    refused(lambda: compare_results(first), "several")
+    refused(lambda: compare_results({"a": first, "b": {"RR": 1}}), "dict")
+    alone = irbatch.evaluate_matrix([[1, 0]], MEASURES)
+    refused(lambda: compare_results({"a": alone, "b": alone}), "one query")
+    fewer = irbatch.evaluate_matrix([[1, 0], [0, 1]], "RR")
+    refused(lambda: compare_results({"a": other, "b": fewer}), "not evaluated for every", path="b")
+    skipped = irbatch.evaluate_matrix([[1, 0], [0, 0]], MEASURES, no_relevant="skip")
+    refused(lambda: compare_results({"a": other, "b": skipped}), "NaN", "'b'", query=1)
+    found = compare_results(THREE, baseline="s0")
+    refused(lambda: found.difference("s1", "s2", "AP"), "not compared")
+    assert found.difference("s1", "s0", "MAP") == found.difference("s1", "s0", "AP")
+    refused(lambda: found.difference("s1", "s0", "P@5"), "P@5")
+    refused(lambda: found.difference("s1", "other", "AP"), "other")
+
+
+def test_systems_evaluated_differently_are_told() -> None:
+    other = irbatch.evaluate_matrix([[1, 0], [0, 1]], "RR", no_relevant="skip")
+    first = irbatch.evaluate_matrix([[1, 0], [1, 0]], "RR")
+    with pytest.warns(irbatch.InputWarning, match="differently"):
+        compare_results({"a": first, "b": other})

@@ -1,0 +1,514 @@
+"""What the reports of a comparison say in text, Markdown, LaTeX, CSV, JSON and frames."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from support.commands import compile_latex
+from support.comparisons import (
+    EVERY,
+    FORMATS,
+    NASTY,
+    PEOPLES,
+    PLAIN,
+    TextOf,
+    constant,
+    make,
+    nasty,
+    no_constant,
+)
+
+from irbatch import InputError
+from irbatch.comparing import Comparison, report
+from irbatch.errors import printable
+from irbatch.report.names import join_letters, letter, shorten, width
+from irbatch.report.numbers import show, show_change, show_interval, show_p, show_percent
+
+
+@pytest.fixture
+def three() -> Comparison:
+    """Three systems and two measures: c beats both others on P@1, b loses to a on P@2."""
+    values = [
+        [[0.25, 0.5], [0.25, 0.75]],
+        [[0.25, 0.25], [0.5, 0.25]],
+        [[0.5, 0.625], [1.0, 0.625]],
+    ]
+    # Pairs are (b, a), (c, a), (c, b).
+    p = [[0.5, 0.001], [0.0496, 0.9], [0.00002, 0.05]]
+    return make(values, ["bm25", "rm3", "splade"], p=p)
+
+
+# What is shown of numbers and names.
+
+
+@pytest.mark.parametrize(
+    ("p", "level", "shown"),
+    [
+        (0.25, 0.05, "0.250"),
+        (0.0496, 0.05, "0.0496"),
+        (0.05, 0.05, "0.050"),
+        (0.0500001, 0.05, "0.050"),
+        (0.04999, 0.05, "0.04999"),
+        (0.0004, 0.05, "<0.001"),
+        (0.0, 0.05, "<0.001"),
+        (0.001, 0.05, "0.001"),
+        (0.9999, 0.05, "1.000"),
+        (1.0, 0.05, "1.000"),
+        (math.nan, 0.05, "–"),
+        (0.0004, 0.0005, "0.0004"),
+        (0.0, 0.0005, "<0.0001"),
+    ],
+)
+def test_p_values(p: float, level: float, shown: str) -> None:
+    assert show_p(p, level) == shown
+
+
+@example(0.0496, 0.05)
+@given(st.floats(0, 1), st.floats(0.0001, 0.5))
+def test_a_p_value_is_never_zero_nor_on_the_wrong_side(p: float, level: float) -> None:
+    shown = show_p(p, level)
+    number = float(shown.removeprefix("<"))
+    assert number > 0
+    if shown.startswith("<"):
+        assert p < number <= level
+    elif abs(p - level) > 1e-11:
+        assert (number < level) == (p < level)
+
+
+def test_other_numbers() -> None:
+    assert show(0.12345, 4) == "0.1235"
+    assert show(-0.00001, 4) == "0.0000"
+    assert show(math.nan, 4) == "–"
+    assert show(-math.inf, 2) == "-∞"
+    assert show(0.5, 0) == "0"
+    assert show_change(0.0, 4) == "0.0000"
+    assert show_change(-0.0, 4) == "0.0000"
+    assert show_change(-0.00001, 4) == "-0.0000"
+    assert show_change(0.5, 1) == "+0.5"
+    assert show_change(math.inf, 1) == "+∞"
+    assert show_percent(0.1234) == "+12.3%"
+    assert show_percent(math.nan) == "–"
+    assert show_interval(-0.25, 0.25, 2) == "[-0.25, 0.25]"
+    assert show_interval(-0.25, 0.25, 2, signed=True) == "[-0.25, +0.25]"
+    assert show_interval(math.nan, 1.0, 2) == "–"
+
+
+def test_letters_of_any_number_of_systems() -> None:
+    names = [letter(position) for position in range(20_000)]
+    assert names[:3] + names[25:28] + names[701:703] == [
+        "a",
+        "b",
+        "c",
+        "z",
+        "aa",
+        "ab",
+        "zz",
+        "aaa",
+    ]
+    assert len(set(names)) == len(names)
+    assert join_letters(["a", "c"]) == "ac"
+    assert join_letters(["a", "ab"]) == "a,ab"
+
+
+def test_widths_of_names() -> None:
+    assert [width(name) for name in ("abc", "检索", "e\u0301", "😀", "שלום")] == [3, 4, 1, 2, 4]
+    assert printable("a\x1b[31m\u202e\u200f\n\0\ud800") == r"a\x1b[31m\u202e\u200f\n\x00\ud800"
+    for name in NASTY:
+        for most in (10, 11, 24):
+            short = shorten(printable(name), most)
+            assert width(short) <= most
+            assert short == printable(name) or "…" in short
+
+
+# What stands out, and which marks there are.
+
+
+def cells(comparison: Comparison) -> list[list[str]]:
+    """Read the table of means back from Markdown, without its head and labels."""
+    lines = report.to_markdown(comparison, pairs=False).split("\n\n")[0].splitlines()[2:]
+    labels = 1 if comparison.baseline is not None else 2
+    return [[cell.strip() for cell in line.split("|")[1 + labels : -1]] for line in lines]
+
+
+def test_letters_of_the_systems_that_are_beaten(three: Comparison) -> None:
+    assert cells(three) == [
+        ["0.2500", "**0.6250**<sup>b</sup>"],
+        ["0.3750", "0.2500"],
+        ["**0.7500**<sup>ab</sup>", "**0.6250**"],
+    ]
+
+
+def test_marks_against_a_baseline() -> None:
+    compared = constant(0.5, 0.25, 0.75, 0.875, baseline="s0", p=[[0.01], [0.01], [0.05]])
+    assert cells(compared) == [["0.5000"], ["0.2500<sup>↓</sup>"], ["0.7500<sup>↑</sup>"],
+                               ["**0.8750**"]]  # fmt: skip
+    assert r"0.7500$^{\uparrow}$" in report.to_latex(compared)
+    assert r"0.2500$^{\downarrow}$" in report.to_latex(compared)
+    assert '0.7500<sup class="up">↑</sup>' in report.to_html(compared)
+    assert "worse than s0" in report.to_text(compared)
+    assert "s0 (baseline)" in report.to_text(compared)
+
+
+def test_no_difference_is_no_win() -> None:
+    assert cells(constant(0.5, 0.5, p=0.001)) == [["**0.5000**"], ["**0.5000**"]]
+    assert cells(constant(0.5, 0.5, p=0.001, baseline="s0")) == [["**0.5000**"], ["**0.5000**"]]
+
+
+def test_the_best_is_best_to_the_last_bit() -> None:
+    above = math.nextafter(0.5, 1)
+    assert cells(constant(0.5, above, 0.25)) == [["0.5000"], ["**0.5000**"], ["0.2500"]]
+    assert cells(constant(above, above, 0.25)) == [["**0.5000**"], ["**0.5000**"], ["0.2500"]]
+    assert cells(constant(math.nan, 0.25)) == [["–"], ["**0.2500**"]]
+    assert cells(constant(math.nan, math.nan)) == [["–"], ["–"]]
+    assert cells(constant(0.5)) == [["0.5000"]], "one alone is not the best"
+
+
+def test_many_systems_have_letters_with_commas() -> None:
+    many = constant(*np.linspace(0, 1, 30), p=0.001)
+    assert cells(many)[-1] == [f"**1.0000**<sup>{','.join(map(letter, range(29)))}</sup>"]
+    assert cells(many)[5] == ["0.1724<sup>abcde</sup>"]
+
+
+def test_pairs_and_their_p_values() -> None:
+    compared = constant(0.25, 0.5, p=0.04)
+    line = report.to_markdown(compared).split("\n\n")[1].splitlines()[-1]
+    assert line == ("| P@1 | s1 | s0 | +0.2500 | +100.0% | [+0.0000, +0.5000] | 4/0/0 | +∞ "
+                    "| 0.020 | **0.040** |").replace("[+0.0000", "[0.0000")  # fmt: skip
+    alone = report.to_markdown(replace(compared, correction="none"))
+    assert "corrected p" not in alone
+    assert "**0.020**" in alone, "the one p-value there is tells"
+    assert "against" not in report.to_markdown(compared, pairs=False)
+
+
+# Text.
+
+
+def test_text(three: Comparison) -> None:
+    expected = """
+   system   P@1         P@2
+-  ------  ----------  ---------
+a  bm25     0.2500     *0.6250 b
+b  rm3      0.3750      0.2500
+c  splade  *0.7500 ab  *0.6250
+
+measure  system  against  difference  relative         95% interval  wins/ties/losses  effect        p  corrected p
+-------  ------  -------  ----------  --------  -------------------  ----------------  ------  -------  -----------
+P@1      rm3     bm25        +0.1250    +50.0%   [-0.1250, +0.3750]             1/1/0   +0.71    0.250        0.500
+P@1      splade  bm25        +0.5000   +200.0%   [+0.2500, +0.7500]             2/0/0   +1.41    0.025      *0.0496
+"""  # noqa: E501
+    text = report.to_text(three)
+    assert expected in text
+    assert text.startswith("3 systems, 2 queries; paired randomisation test, Holm correction")
+    assert text.endswith("\n\nirbatch: 1.2.3 | relevant: >= 1\n")
+    assert "*: the highest mean of a measure; letters after a mean: the systems it is" in text
+
+
+def test_bold_text_for_a_terminal_takes_the_same_room(three: Comparison) -> None:
+    starred = report.to_text(three).splitlines()[4:]
+    bold = report.to_text(three, ansi=True).splitlines()[4:]
+    assert any("\x1b[1m0.7500\x1b[0m ab" in line for line in bold)
+    assert not any("*" in line for line in bold)
+    for one, other in zip(starred, bold, strict=True):
+        if "0." in one:
+            assert len(re.sub("\x1b\\[[01]m", "", other)) <= len(one)
+
+
+def test_wide_tables_go_on_below() -> None:
+    values = np.random.default_rng(0).random((3, 4, 40))
+    text = report.to_text(make(values, p=0.001), width=80, pairs=False, intervals=True)
+    tables = [part for part in text.split("\n\n") if part.lstrip().startswith("system")]
+    assert len(tables) > 5
+    assert max(len(line) for table in tables for line in table.splitlines()) <= 80
+    measures = [name for table in tables for name in re.findall(r"P@\d+", table.splitlines()[0])]
+    assert measures == [f"P@{k + 1}" for k in range(40)]
+    narrow = report.to_text(make(values), width=1, pairs=False)
+    assert narrow.count("system ") == 40, "a measure at least"
+
+
+@pytest.mark.parametrize("options", [{}, {"intervals": True}, {"ansi": True}])
+def test_columns_stand_under_each_other_whatever_the_names(options: dict[str, bool]) -> None:
+    text = report.to_text(nasty(p=0.01), **options)
+    for table in text.split("\n\n")[2:-1]:
+        head, rule, *lines = re.sub("\x1b\\[[01]m", "", table).splitlines()
+        starts = [width(rule[: match.start()]) for match in re.finditer("-+", rule)]
+        assert len(starts) >= 3
+        for line in [head, *lines]:
+            before = [width(line[:at]) for at in range(len(line) + 1)]
+            for start in starts[1:]:
+                if start < before[-1]:
+                    assert line[before.index(start) - 1] == " ", line
+
+
+def test_text_holds_no_control_character() -> None:
+    for options in ({}, {"baseline": NASTY[5]}):
+        text = report.to_text(nasty(**options))
+        assert all(each.isprintable() or each == "\n" for each in text)
+        assert r"\x1b[31mred\x1b[0m" in text
+        assert max(map(len, text.splitlines())) < 300, "long names are cut"
+
+
+def test_long_names_that_would_look_alike_are_not_cut() -> None:
+    names = ["a" * 60 + "1" + "b" * 60, "a" * 60 + "2" + "b" * 60]
+    text = report.to_text(constant(0.25, 0.5, systems=names))
+    assert all(name in text for name in names)
+
+
+# Markdown.
+
+
+def test_markdown_shows_every_name_as_it_is() -> None:
+    markdown = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
+    source = report.to_markdown(nasty(p=0.01))
+    page = TextOf()
+    page.feed(markdown.render(source))
+    shown = [cell.strip() for cell in page.cells]
+    for name in NASTY:
+        assert shown.count(printable(name)) >= 3, name
+    assert page.tags <= {"p", "table", "thead", "tbody", "tr", "th", "td", "strong", "sup", "sub"}
+    assert all(each.isprintable() or each == "\n" for each in source)
+
+
+def test_markdown_tables_have_as_many_cells_as_their_heads(three: Comparison) -> None:
+    for block in report.to_markdown(three).split("\n\n")[:2]:
+        assert len({line.count("|") for line in block.splitlines()}) == 1
+
+
+# LaTeX.
+
+
+def test_latex(three: Comparison) -> None:
+    text = report.to_latex(three, label="tab:x")
+    lines = [line.strip() for line in text.splitlines()]
+    assert lines[:3] == [r"% needs \usepackage{booktabs}", r"\begin{table}", r"\centering"]
+    assert lines[4:8] == [r"\label{tab:x}", r"\begin{tabular}{llll}", r"\toprule",
+                          r"& System & P@1 & P@2 \\"]  # fmt: skip
+    assert lines[8:12] == [
+        r"\midrule",
+        r"a & bm25 & 0.2500 & \textbf{0.6250}\textsuperscript{b} \\",
+        r"b & rm3 & 0.3750 & 0.2500 \\",
+        r"c & splade & \textbf{0.7500}\textsuperscript{ab} & \textbf{0.6250} \\",
+    ]
+    assert lines[12:] == [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+    assert r"{\scriptsize {[}$-$0.1250, 0.1250{]}}" in report.to_latex(
+        constant(0.0, 0.0), intervals=True
+    )
+
+
+@pytest.mark.parametrize("name", [*NASTY, EVERY, EVERY[::-1], "^^M ^^5c %\n"])
+def test_latex_gives_no_character_of_a_name_a_meaning(name: str) -> None:
+    text = report.to_latex(constant(0.25, 0.5, systems=["x", name]))
+    row = next(line for line in text.splitlines() if line.startswith("    b & "))
+    written = row.removeprefix("    b & ").rsplit(" & ", 1)[0]
+    assert text.isascii()
+    assert PLAIN.sub("", written) == ""
+    assert not re.search(r"--|''|``|,,|\?`|!`", written), "no ligatures"
+
+
+def test_latex_of_letters() -> None:
+    def written(name: str, **options: bool) -> str:
+        return report.to_latex(constant(0.25, systems=[name]), **options).splitlines()[9][8:-12]
+
+    assert written("é ö ñ ç ï ß Ł") == r"\'{e} \"{o} \~{n} \c{c} \"{\i} \ss{} \L{}"
+    assert written("β=0.4 Ω λ") == r"$\beta$=0.4 $\Omega$ $\lambda$"
+    assert written("检😀 ą") == "{[}U+68C0{]}{[}U+1F600{]} {[}U+0105{]}"
+    assert written("é检_", unicode=True) == r"é检\_"
+
+
+@pytest.mark.parametrize("label", ["a}b", "a%", "a\\b", "a#", "a\n", "é"])
+def test_latex_refuses_a_label_that_would_not_compile(label: str, three: Comparison) -> None:
+    with pytest.raises(InputError, match="label"):
+        report.to_latex(three, label=label)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
+def test_latex_compiles(tmp_path: Path, three: Comparison) -> None:
+    tables = [
+        report.to_latex(nasty(p=0.01)),
+        report.to_latex(nasty(baseline=NASTY[4]), intervals=True, label="b"),
+        report.to_latex(constant(0.25, 0.5, systems=[EVERY, "^^M"]), label="c"),
+        report.to_latex(replace(three, groups={"_%&": three}), label="d"),
+    ]
+    compile_latex(tmp_path, tables)
+
+
+# For programs.
+
+
+def test_csv_has_every_number(three: Comparison) -> None:
+    rows = list(csv.DictReader(io.StringIO(report.to_csv(three))))
+    assert [row["system"] for row in rows] == ["rm3", "splade", "splade"] * 2
+    assert [row["measure"] for row in rows] == ["P@1"] * 3 + ["P@2"] * 3
+    for k in range(2):
+        for pair in range(3):
+            row = rows[3 * k + pair]
+            assert float(row["difference"]) == three.differences[pair, k]
+            assert float(row["corrected_p"]) == three.corrected[pair, k]
+            assert [float(row["low"]), float(row["high"])] == three.difference_intervals[
+                pair, k
+            ].tolist()
+            assert float(row["effect"]) == three.effects[pair, k]
+            assert [int(row[name]) for name in ("wins", "ties", "losses")] == [
+                each[pair, k] for each in (three.wins, three.ties, three.losses)
+            ]
+            assert (row["significant"] == "True") == three.significant[pair, k]
+    assert rows[0]["group"] == ""
+    assert rows[0]["queries"] == "2"
+    means = list(csv.DictReader(io.StringIO(report.to_means_csv(three))))
+    assert [float(row["mean"]) for row in means] == three.means.T.ravel().tolist()
+    assert [float(row["low"]) for row in means] == three.intervals[..., 0].T.ravel().tolist()
+
+
+def test_csv_keeps_names_and_defuses_formulas() -> None:
+    for text in (report.to_csv(nasty()), report.to_means_csv(nasty())):
+        names = {row["system"] for row in csv.DictReader(io.StringIO(text, newline=""))}
+        for name in NASTY[1:]:
+            assert (f"'{name}" if name[0] in "=+-@" else name) in names
+    alone = constant(0.5)
+    assert report.to_csv(alone).startswith("group,measure,system,against,queries,mean,")
+    assert report.to_csv(alone).count("\n") == 1
+
+
+def test_json_says_everything(three: Comparison) -> None:
+    read = json.loads(report.to_json(three), parse_constant=no_constant)
+    assert read["systems"] == three.systems
+    assert read["settings"] == three.settings
+    assert read["signature"] == three.signature
+    assert read["caption"] == three.caption()
+    assert [read[name] for name in ("test", "correction", "level", "draws", "seed")] == [
+        "randomisation", "holm", 0.05, 10_000, 0]  # fmt: skip
+    assert read["per_query"]["splade"]["P@1"] == [0.5, 1.0]
+    assert read["query_ids"] == ["q0", "q1"]
+    assert [row["mean"] for row in read["means"]] == three.means.T.ravel().tolist()
+    assert [row["difference"] for row in read["pairs"]] == three.differences.T.ravel().tolist()
+    assert "per_query" not in json.loads(report.to_json(three, per_query=False))
+    assert list(read) == list(json.loads(report.to_json(nasty())))
+    assert report.to_json(three) == report.to_json(three)
+
+
+def test_json_is_finite_and_whole_whatever_there_is(tmp_path: Path) -> None:
+    values = [[[math.nan], [2.0]], [[-math.inf], [0.0]], [[0.0], [0.0]]]
+    odd = make(values, ["\ud800", "\x1b", "</script>"], p=math.nan, level=np.float64(0.05),
+               seed=np.int64(7), query_ids=[1, ("a", 2)])  # fmt: skip
+    path = tmp_path / "x.json"
+    with np.errstate(all="ignore"):
+        report.to_json(odd, path)
+    read = json.loads(path.read_text(encoding="utf-8"), parse_constant=no_constant)
+    assert read["systems"] == ["\ud800", "\x1b", "</script>"]
+    assert read["per_query"]["\ud800"]["P@1"] == [None, 2.0]
+    assert read["seed"] == 7
+    assert read["pairs"][0]["p"] is None
+
+
+def test_power_is_told_when_asked_for(three: Comparison) -> None:
+    pytest.importorskip("scipy")
+    plain, power = report.to_csv(three).splitlines(), report.to_csv(three, power=True).splitlines()
+    assert power[0] == plain[0] + ",detectable,queries_needed"
+    assert float(power[1].split(",")[-2]) == three.detectable[0, 0]
+    assert "detectable" in json.loads(report.to_json(three, power=True))["pairs"][0]
+    assert ",equivalent" not in plain[0]
+    margin = replace(three, margin=0.5)
+    assert report.to_csv(margin).splitlines()[0].endswith("significant,equivalent")
+    assert "equivalent" in report.to_text(margin)
+
+
+def test_frames(three: Comparison) -> None:
+    pytest.importorskip("pandas")
+    frame = report.to_pandas(three)
+    assert list(frame.columns) == report.to_csv(three).splitlines()[0].split(",")
+    assert frame["difference"].tolist() == three.differences.T.ravel().tolist()
+    assert str(frame["wins"].dtype) == "int64"
+    assert str(frame["significant"].dtype) == "bool"
+    means = report.means_to_pandas(three)
+    assert means["mean"].tolist() == three.means.T.ravel().tolist()
+    assert len(report.to_pandas(constant(0.5))) == 0
+    assert "difference" in report.to_pandas(constant(0.5))
+
+
+def test_a_missing_pandas_is_named(three: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    for frame in (report.to_pandas, report.means_to_pandas):
+        with pytest.raises(ImportError, match=r"pip install 'irbatch\[pandas\]'"):
+            frame(three)
+
+
+# What all formats share.
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_files_are_written_whole(form: str, three: Comparison, tmp_path: Path) -> None:
+    path = tmp_path / "report"
+    path.write_text("old")
+    text = FORMATS[form](three, path=path)
+    assert path.read_bytes().decode() == text == FORMATS[form](three)
+    with pytest.raises(OSError, match="absent"):
+        FORMATS[form](three, path=tmp_path / "absent" / "report")
+    assert [each.name for each in tmp_path.iterdir()] == ["report"]
+
+
+@pytest.mark.parametrize("form", PEOPLES)
+def test_captions_say_how_systems_were_compared(form: str, three: Comparison) -> None:
+    text = FORMATS[form](three)
+    for part in ("paired randomisation test", "Holm correction", "level 0.05", "2 queries",
+                 "irbatch: 1.2.3", "highest mean"):  # fmt: skip
+        assert part in text
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_groups_are_blocks(form: str, three: Comparison) -> None:
+    other = replace(three, means=three.means / 2, query_ids=["q7"])
+    text = FORMATS[form](replace(three, groups={"head\x1b": three, "tail": other}))
+    assert "tail" in text
+    if form in PEOPLES:
+        for heading in ("all queries (2 queries)", "(2 queries)", "tail (1 query)"):
+            assert heading in text
+        assert text.index("head") < text.index("tail")
+        assert text.count("0.3750") > FORMATS[form](three).count("0.3750")
+        assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("form", PEOPLES)
+def test_decimals(form: str, three: Comparison) -> None:
+    assert "0.62500000" in FORMATS[form](three, digits=8)
+    assert "0.6250" not in re.sub('data-v="[^"]*"', "", FORMATS[form](three, digits=2))
+    for digits in (-1, 18, 2.0, "4", True, None):
+        with pytest.raises(InputError, match="decimals"):
+            FORMATS[form](three, digits=digits)
+
+
+@pytest.mark.parametrize("form", PEOPLES)
+def test_intervals_of_means(form: str, three: Comparison) -> None:
+    within = FORMATS[form](three, intervals=True).replace("{[}", "[").replace("{]}", "]")
+    assert "[0.6250, 0.8750]" in within
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_one_system_has_nobody_to_beat(form: str) -> None:
+    text = FORMATS[form](constant(0.5))
+    assert "highest" not in text
+    assert "0.5" in text or form == "csv"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_odd_numbers_are_shown(form: str) -> None:
+    for values in (math.nan, math.inf, 1e308, 5e-324, -0.0):
+        with np.errstate(all="ignore"):
+            compared = constant(values, 0.25, p=math.nan, scaled=np.zeros((2, 4, 1)))
+            assert compared.relative.shape == compared.effects.shape == (1, 1)
+        assert FORMATS[form](compared)
+
+
+def test_a_comparison_reports_itself(three: Comparison) -> None:
+    assert three.to_text() == report.to_text(three)
+    assert three.to_html() == report.to_html(three)
+    assert three.to_csv() == report.to_csv(three)

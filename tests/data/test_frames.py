@@ -1,0 +1,96 @@
+"""Judgments and rankings as frames, and as Parquet files."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from support.input_errors import refused
+
+import irbatch
+from irbatch import Qrels, Run
+from irbatch.formats.parquet import read_parquet
+
+RUN = {"q1": {"d1": 0.5, "d2": 2, "d10": 0.5, "é": 0.5}, "q2": {"d1": -1e-300}}
+QRELS: dict[str, dict[str, float]] = {"q1": {"d1": 2, "d2": 0, "d3": -1}, "q2": {"d1": 0.5}}
+
+
+def kept(kind: Any, values: Any, container: str) -> Any:
+    """Return a run or judgments that are kept as a mapping or as columns."""
+    rows = [(q, d, v) for q, each in values.items() for d, v in each.items()]
+    return kind.from_columns(*zip(*rows, strict=True)) if container == "columns" else kind(values)
+
+
+containers = pytest.mark.parametrize("container", ["mapping", "columns"])
+
+
+@containers
+@pytest.mark.parametrize("library", ["pyarrow", "polars"])
+def test_parquet(
+    tmp_path: Path, library: str, container: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if library == "polars":
+        monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    path = tmp_path / "file.parquet"
+    kept(Run, RUN, container).to_parquet(path)
+    assert path.read_bytes()[:4] == b"PAR1"
+    assert Run.from_table(read_parquet(path, "run")).to_dict() == RUN
+    assert pl.read_parquet(path).columns == ["query_id", "doc_id", "score"]
+    assert pl.read_parquet(path)["doc_id"].to_list() == ["d2", "é", "d10", "d1", "d1"]
+    kept(Qrels, QRELS, container).to_parquet(path)
+    assert Qrels.from_table(read_parquet(path, "qrels")).to_dict() == QRELS
+    kept(Qrels, {7: {2**40: 1, 3: -1}}, container).to_parquet(path)
+    assert Qrels.from_table(read_parquet(path, "qrels")).to_dict() == {7: {2**40: 1, 3: -1}}
+    assert [str(kind) for kind in pl.read_parquet(path).dtypes] == ["Int64"] * 3
+    assert irbatch.read_qrels(path).to_dict() == {7: {2**40: 1, 3: -1}}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("library", ["pyarrow", "polars"])
+def test_bad_parquet(tmp_path: Path, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if library == "polars":
+        monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    path = tmp_path / "[x] *.parquet"
+    refused(lambda: read_parquet(path, "run"), "run", "No such file", path=str(path))
+    path.write_bytes(b"PAR1 but not really PAR1")
+    refused(lambda: read_parquet(path, "run"), "run", path=str(path))
+    pl.DataFrame({"qid": ["a"], "other": ["b"]}).write_parquet(path)
+    refused(lambda: read_parquet(path, "run"), "no column", "'other'", path=str(path))
+    pl.DataFrame({"qid": ["a"], "docno": ["b"], "score": [1], "more": [[1]]}).write_parquet(path)
+    assert Run.from_table(read_parquet(path, "run")).to_dict() == {"a": {"b": 1.0}}
+    refused(lambda: Run({"q": {"\udc80": 1}}).to_parquet(path), "UTF-8", source="run")
+    refused(lambda: Run({"q": {2**70: 1}}).to_parquet(path), "int64", source="run")
+    assert pl.read_parquet(path, glob=False).width == 4, "the old file is still there"
+
+
+def test_frames() -> None:
+    run, qrels = Run(RUN), Qrels(QRELS)
+    for table in (run.to_arrow(), run.to_polars(), run.to_pandas()):
+        assert Run.from_table(table).to_dict() == RUN
+        assert list(table["doc_id"].to_numpy()) == ["d2", "é", "d10", "d1", "d1"]
+    for table in (qrels.to_arrow(), qrels.to_polars(), qrels.to_pandas()):
+        assert Qrels.from_table(table).to_dict() == QRELS
+    whole = Qrels({"q": {"d": 1.0}}).to_pandas()
+    assert whole["relevance"].dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        ("to_parquet('x')", "irbatch[arrow]"),
+        ("to_arrow()", "irbatch[arrow]"),
+        ("to_polars()", "irbatch[polars]"),
+        ("to_pandas()", "irbatch[pandas]"),
+    ],
+)
+def test_a_missing_library_has_its_line(call: str, line: str) -> None:
+    absent = "import sys; sys.modules.update(dict.fromkeys(['pyarrow', 'polars', 'pandas']))"
+    code = f"{absent}; import irbatch; irbatch.Run({{'q': {{'d': 1}}}}).{call}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith(f"pip install '{line}'")

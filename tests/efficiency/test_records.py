@@ -1,0 +1,531 @@
+"""Efficiency records: every number against NumPy, arithmetic by hand, or the plain twin."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from oracle.leaderboard import (
+    cluster_bootstrap,
+    cost_per_million,
+    percentile,
+    throughput_cost_per_million,
+)
+
+from irbatch import InputError
+from irbatch.efficiency import FORMULAS, QUANTITIES, EfficiencyRecord, Hardware, Latency
+from irbatch.efficiency.latency import STATISTICS
+from irbatch.efficiency.quantities import ALIASES, PERCENTILES
+from irbatch.statistics import resampling
+from irbatch.statistics.resampling import draw_counts
+
+TIMES = st.floats(0, 1e9)
+AMOUNTS = st.none() | st.floats(0, 1e300)
+NAMES = st.text(min_size=1).filter(str.strip)
+FULL = EfficiencyRecord(
+    system="dense",
+    dataset="digits",
+    source="a paper",
+    hardware=Hardware(instance="c6g.xlarge", cpu="ARM", n_cpu=4, gpu="T4", n_gpu=1, ram_gb=8),
+    n_queries=100,
+    batch_size=4,
+    warmup=3,
+    repeat=5,
+    latency=Latency(mean=36, p50=30, p90=50, p95=60, p99=90, intervals={"mean": (34, 39)},
+                    level=0.1, calls=125),
+    throughput=250,
+    throughput_batch_size=64,
+    peak_memory=1200,
+    model_memory=400,
+    index_memory=300,
+    model_disk=410,
+    index_disk=310,
+    cpu_used=3.5,
+    wall_time=4.5,
+    user_time=15,
+    system_time=0.75,
+    start_time="2024-05-01T12:00:00+00:00",
+    flops=1e9,
+    energy=2000,
+    emissions=0.001,
+    price_per_hour=0.5,
+    currency="EUR",
+)  # fmt: skip
+
+# ---------------------------------------------------------------- latency
+
+
+@settings(deadline=None)
+@given(st.lists(TIMES, min_size=1, max_size=40), st.integers(1, 3))
+@example([7.0], 1)
+@example([3.0, 3.0, 3.0], 2)
+def test_latency_is_numpys_and_the_twins(times: list[float], repeats: int) -> None:
+    table = [times] * repeats
+    found = Latency.from_samples(table, draws=0)
+    everything = np.array(table).ravel()
+    assert found.mean == pytest.approx(everything.mean(), rel=1e-12)
+    for name, percent in PERCENTILES.items():
+        value = getattr(found, name)
+        assert value == np.percentile(everything, percent), name
+        exact = float(percentile(everything.tolist(), percent))
+        assert value == pytest.approx(exact, rel=1e-12, abs=1e-300), name
+    assert found.calls == len(times) * repeats
+    assert found.intervals == {}
+    assert found == Latency.from_samples(everything[::-1], draws=0), "of calls in any order"
+
+
+@pytest.mark.parametrize("shape", [(1, 2), (1, 9), (3, 5), (2, 30)])
+def test_repeats_are_drawn_together(shape: tuple[int, int]) -> None:
+    times = np.random.default_rng(5).gamma(2, 10, shape)
+    draws = np.concatenate(list(draw_counts(shape[1], 60, 4))).astype(int).tolist()
+    expected = cluster_bootstrap(times.tolist(), draws, list(PERCENTILES.values()), 0.2)
+    found = Latency.from_samples(times, level=0.2, draws=60, seed=4)
+    assert list(found.intervals) == list(STATISTICS)
+    assert found.level == 0.2
+    for name, bounds in zip(STATISTICS, expected, strict=True):
+        assert found.intervals[name] == pytest.approx(tuple(map(float, bounds)), rel=1e-10), name
+
+
+def test_repeats_that_agree_say_nothing_new() -> None:
+    times = np.random.default_rng(6).gamma(2, 10, 20)
+    once = Latency.from_samples(times, draws=300)
+    thrice = Latency.from_samples(np.tile(times, (3, 1)), draws=300)
+    taken_as_new = Latency.from_samples(np.tile(times, 3), draws=300)
+    assert thrice.intervals["mean"] == pytest.approx(once.intervals["mean"], rel=1e-12)
+    widths = [high - low for low, high in (
+        each.intervals["mean"] for each in (taken_as_new, thrice))]  # fmt: skip
+    assert widths[0] < 0.75 * widths[1]
+
+
+def test_intervals_are_the_seeds() -> None:
+    times = np.random.default_rng(7).gamma(2, 10, 50)
+    before = times.copy()
+    found = Latency.from_samples(times, draws=400, seed=3)
+    assert found == Latency.from_samples(times.tolist(), draws=400, seed=3)
+    assert found.intervals != Latency.from_samples(times, draws=400, seed=4).intervals
+    wide = Latency.from_samples(times, draws=400, seed=3, level=0.01)
+    for name in STATISTICS:
+        low, high = found.intervals[name]
+        assert low <= getattr(found, name) <= high, name
+        assert wide.intervals[name][0] <= low, name
+        assert high <= wide.intervals[name][1], name
+    assert (times == before).all()
+
+
+def test_one_call_and_equal_calls() -> None:
+    assert Latency.from_samples([4]).intervals == {}
+    assert Latency.from_samples([[4], [6]]).intervals == {}, "one query, twice"
+    alike = Latency.from_samples([4.0] * 9, draws=50)
+    assert set(alike.intervals.values()) == {(4.0, 4.0)}
+    assert {getattr(alike, name) for name in STATISTICS} == {4.0}
+    assert Latency.from_samples([0.0, 0.0], draws=0).mean == 0
+
+
+def test_latency_as_somebody_states_it() -> None:
+    bounds = {"mean": [4, 6.5]}
+    found = Latency(mean=5, p95=9, intervals=bounds, calls=10.0)  # type: ignore[arg-type]
+    assert (found.mean, found.p50, found.p95, found.calls) == (5.0, None, 9.0, 10)
+    assert found.intervals == {"mean": (4.0, 6.5)}
+    assert type(found.calls) is int
+    assert bounds == {"mean": [4, 6.5]}, "what was handed in is as it was"
+    bounds["mean"][0] = 0
+    assert found.intervals == {"mean": (4.0, 6.5)}
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint16", "int64", "float16", "float32", "longdouble"])
+def test_times_of_every_type_of_number(kind: str) -> None:
+    found = Latency.from_samples(np.array([4, 6, 5, 25], kind), draws=20)
+    assert found == Latency.from_samples([4.0, 6.0, 5.0, 25.0], draws=20)
+    assert type(found.mean) is float
+
+
+@pytest.mark.parametrize(
+    "wrong", [[True, False], ["4", "5"], [4, "5"], [4, None], [4j], np.array([4, 5], object),
+              np.array([4], "timedelta64[ms]")], ids=repr,
+)  # fmt: skip
+def test_times_that_are_no_numbers(wrong: Any) -> None:
+    with pytest.raises(InputError, match="latency: times are numbers of milliseconds, not of type"):
+        Latency.from_samples(wrong)
+
+
+@pytest.mark.parametrize("name", ["draws", "seed"])
+@pytest.mark.parametrize("wrong", [-1, 1.5, True, None, "3"])
+def test_draws_and_seeds_are_whole_numbers(name: str, wrong: Any) -> None:
+    with pytest.raises(InputError, match=f"{name}=.* must be a whole number of at least 0"):
+        Latency.from_samples([4.0, 5.0], **{name: wrong})
+
+
+def test_numbers_of_numpy_are_taken() -> None:
+    times = [4.0, 6.0, 5.0, 25.0]
+    found = Latency.from_samples(times, level=np.float32(0.25), draws=np.int16(40))
+    assert found == Latency.from_samples(times, level=0.25, draws=40)
+    for wrong in (np.float32(0.75), np.float64("nan"), np.int8(0), np.bool_(True)):
+        with pytest.raises(InputError, match="level"):
+            Latency.from_samples(times, level=wrong)
+
+
+@pytest.mark.parametrize("size", [3, 100_000])  # of the larger one, 41 draws are made at a time
+def test_fewer_draws_are_the_first_of_more(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    count_picks = resampling._count_picks
+
+    def watched(generator: np.random.Generator, size: int, draws: int) -> Any:
+        made.append(draws)
+        return count_picks(generator, size, draws)
+
+    monkeypatch.setattr(resampling, "_count_picks", watched)
+    many = [each.argmax(axis=1) for each in draw_counts(size, 258, 7)]
+    all_of_many = len(made)
+    for draws in (1, 41, 42, 256, 257):
+        made.clear()
+        few = [each.argmax(axis=1) for each in draw_counts(size, draws, 7)]
+        assert all(map(len, few))
+        assert np.concatenate(few).tolist() == np.concatenate(many)[:draws].tolist()
+        assert len(made) == len(few) <= all_of_many, "none is made that is not handed out"
+
+
+# ---------------------------------------------------------------- costs and quantities
+
+
+def test_costs_by_hand() -> None:
+    # 0.5 an hour; a call of 36 ms brings 4 answers: 9 ms each, 2.5 hours a million.
+    assert FULL.cost_per_million == pytest.approx(1.25, rel=1e-15)
+    # 250 in a second: 4000 s a million.
+    assert FULL.throughput_cost_per_million == pytest.approx(0.5 * 4000 / 3600, rel=1e-15)
+    assert FULL.energy_per_query == 2000 / 500
+    assert FULL.emissions_per_query == 0.001 / 500
+
+
+def test_a_short_last_call_does_not_make_queries_cheap() -> None:
+    # 9 queries in calls of 4, 4 and 1: 3 queries a call, 12 ms each.
+    short = dataclasses.replace(FULL, n_queries=9, repeat=1, latency=Latency(
+        mean=36, intervals={"mean": (34, 39)}, calls=3))  # fmt: skip
+    assert (FULL.queries_per_call, short.queries_per_call) == (4, 3)
+    assert short.cost_per_million == pytest.approx(float(cost_per_million(0.5, 36, 3)), rel=1e-14)
+    bounds = [float(cost_per_million(0.5, bound, 3)) for bound in (34, 39)]
+    assert short.interval("cost") == pytest.approx(tuple(bounds), rel=1e-14)
+    assert dataclasses.replace(short, repeat=2).queries_per_call == 6, "of 3 calls, in two passes"
+    lacking: list[dict[str, Any]] = [
+        {"n_queries": None}, {"latency": None}, {"latency": Latency(mean=36)},
+    ]  # fmt: skip
+    for each in lacking:
+        assert dataclasses.replace(short, **each).queries_per_call == 4
+
+
+@settings(deadline=None)
+@given(st.floats(0, 1e6), st.floats(0, 1e6), st.integers(1, 512), st.floats(1e-6, 1e9))
+def test_costs_are_the_twins(price: float, mean: float, batch: int, throughput: float) -> None:
+    record = EfficiencyRecord(system="a", latency=Latency(mean=mean), batch_size=batch,
+                              throughput=throughput, price_per_hour=price)  # fmt: skip
+    expected = float(cost_per_million(price, mean, batch))
+    assert record.cost_per_million == pytest.approx(expected, rel=1e-12, abs=1e-290)
+    expected = float(throughput_cost_per_million(price, throughput))
+    assert record.throughput_cost_per_million == pytest.approx(expected, rel=1e-12, abs=1e-290)
+
+
+@pytest.mark.parametrize("missing", ["price_per_hour", "latency", "throughput", "energy",
+                                     "emissions", "n_queries"])  # fmt: skip
+def test_what_does_not_follow_is_unknown(missing: str) -> None:
+    lacking = dataclasses.replace(FULL, **{missing: None})
+    needs = {
+        "cost_per_million": ("price_per_hour", "latency"),
+        "throughput_cost_per_million": ("price_per_hour", "throughput"),
+        "energy_per_query": ("energy", "n_queries"),
+        "emissions_per_query": ("emissions", "n_queries"),
+    }
+    for name in FORMULAS:
+        assert (lacking.value(name) is None) == (missing in needs[name]), name
+    assert dataclasses.replace(FULL, latency=Latency(p50=3)).cost_per_million is None
+
+
+def test_nothing_and_no_price_are_not_the_same() -> None:
+    free = FULL.priced(0)
+    assert (free.cost_per_million, free.throughput_cost_per_million) == (0, 0)
+    assert free.interval("cost") == (0, 0)
+    instant = dataclasses.replace(FULL, latency=Latency(mean=0, intervals={"mean": (0, 0)}))
+    assert instant.cost_per_million == 0
+
+
+def test_a_stated_cost_is_taken_as_it_is() -> None:
+    stated = dataclasses.replace(FULL, stated_cost=7)
+    assert stated.cost_per_million == 7
+    assert stated.value("cost") == 7
+    assert stated.interval("cost") is None
+    assert stated.throughput_cost_per_million == FULL.throughput_cost_per_million
+    again = EfficiencyRecord.from_json(stated.to_json())
+    assert again == stated
+
+
+def test_priced() -> None:
+    stated = dataclasses.replace(FULL, stated_cost=7)
+    for record in FULL, stated:
+        dear = record.priced(1, "USD")
+        assert dear.cost_per_million == pytest.approx(2.5, rel=1e-15)
+        assert dear.currency == "USD"
+        assert record.priced(1).currency == "EUR"
+        assert dataclasses.replace(dear, price_per_hour=0.5, currency="EUR") == FULL
+    assert stated.cost_per_million == 7, "as it was"
+
+
+def test_values_by_name() -> None:
+    for name in QUANTITIES:
+        value = FULL.value(name)
+        assert isinstance(value, float), name
+        if not name.startswith("latency"):
+            assert value == getattr(FULL, name), name
+    assert [FULL.value(f"latency_{each}") for each in STATISTICS] == [36, 30, 50, 60, 90]
+    assert "emissions" not in QUANTITIES, "which are of all queries: not to be compared"
+    for alias, name in ALIASES.items():
+        assert FULL.value(alias) == FULL.value(name), alias
+    bare = EfficiencyRecord(system="a")
+    assert {bare.value(name) for name in (*QUANTITIES, *ALIASES)} == {None}
+    assert {bare.interval(name) for name in QUANTITIES} == {None}
+
+
+def test_intervals_by_name() -> None:
+    assert FULL.interval("latency") == FULL.interval("latency_mean") == (34, 39)
+    assert FULL.interval("latency_p95") is None
+    low, high = FULL.interval("cost") or (0, 0)
+    assert low == pytest.approx(float(cost_per_million(0.5, 34, 4)), rel=1e-14)
+    assert high == pytest.approx(float(cost_per_million(0.5, 39, 4)), rel=1e-14)
+    assert FULL.interval("throughput") is None
+
+
+# ---------------------------------------------------------------- JSON
+
+
+@st.composite
+def latencies(draw: st.DrawFn) -> Latency:
+    percentiles = sorted(draw(st.lists(TIMES, max_size=4)))
+    names = sorted(draw(st.permutations(list(PERCENTILES)))[: len(percentiles)])
+    named = draw(st.lists(st.sampled_from(STATISTICS), unique=True))
+    intervals = {name: tuple(sorted(draw(st.tuples(TIMES, TIMES)))) for name in named}
+    return Latency(
+        mean=draw(st.none() | TIMES),
+        **dict(zip(names, percentiles, strict=True)),
+        intervals=intervals,
+        level=draw(st.floats(0.001, 0.5)) if intervals else 0.05,
+        calls=draw(st.none() | st.integers(1, 10**9)),
+    )  # fmt: skip
+
+
+WORDS = st.none() | NAMES
+COUNT = st.integers(1, 10**9)
+MACHINES = st.builds(
+    Hardware, instance=WORDS, cpu=WORDS, n_cpu=st.none() | st.integers(0, 999), gpu=WORDS,
+    n_gpu=st.none() | st.integers(0, 99), ram_gb=AMOUNTS,
+)  # fmt: skip
+RECORDS = st.builds(
+    EfficiencyRecord,
+    system=NAMES,
+    dataset=WORDS,
+    source=WORDS,
+    hardware=MACHINES,
+    n_queries=st.none() | COUNT,
+    batch_size=COUNT,
+    warmup=st.none() | st.integers(0, 99),
+    repeat=COUNT,
+    latency=st.none() | latencies(),
+    throughput=st.none() | st.floats(1e-300, 1e300),
+    throughput_batch_size=st.none() | COUNT,
+    start_time=WORDS,
+    currency=NAMES,
+    **dict.fromkeys(
+        ("peak_memory", "model_memory", "index_memory", "model_disk", "index_disk", "cpu_used",
+         "wall_time", "user_time", "system_time", "flops", "energy", "emissions",
+         "price_per_hour", "stated_cost"),
+        AMOUNTS,
+    ),
+)  # fmt: skip
+
+
+@settings(deadline=None)
+@given(RECORDS)
+@example(FULL)
+@example(EfficiencyRecord(system='\x1b[31m \u202e <script> \\ " {currency}', currency="{€}"))
+def test_json_round_trip(record: EfficiencyRecord) -> None:
+    text = record.to_json()
+    again = EfficiencyRecord.from_json(text)
+    assert again == record
+    assert again.to_json() == text
+    assert EfficiencyRecord.from_dict(record.to_dict()) == record
+    assert EfficiencyRecord.from_dict(json.loads(text)) == record
+    assert pickle.loads(pickle.dumps(record)) == record
+
+
+def test_json_says_units_and_what_follows() -> None:
+    said = json.loads(FULL.to_json())
+    assert said["units"]["latency"] == "ms"
+    assert said["units"]["price_per_hour"] == "EUR/h"
+    assert said["units"]["cost_per_million"] == "EUR"
+    assert said["units"]["emissions"] == said["units"]["emissions_per_query"] == "kg CO2eq"
+    assert (said["source"], said["emissions"]) == ("a paper", 0.001)
+    assert set(said["derived"]) == set(FORMULAS)
+    for name, formula in FORMULAS.items():
+        assert said["derived"][name] == {"value": FULL.value(name), "formula": formula}
+    for name in QUANTITIES:
+        assert name.startswith("latency_") or name in said["units"], name
+    least = json.loads(EfficiencyRecord(system="a").to_json())
+    assert least == {"system": "a", "batch_size": 1, "repeat": 1, "currency": "USD", "units": {}}
+
+
+def test_json_by_hand(tmp_path: Path) -> None:
+    typed = {"system": "bm25", "latency": {"mean": 8}, "throughput": None, "cost_per_million": 3}
+    kept = json.dumps(typed)
+    found = EfficiencyRecord.from_dict(typed)
+    assert found == EfficiencyRecord(system="bm25", latency=Latency(mean=8), stated_cost=3)
+    assert json.dumps(typed) == kept
+    path = tmp_path / "bm25.json"
+    path.write_bytes(b"\xef\xbb\xbf" + kept.encode())
+    assert EfficiencyRecord.from_json(path) == EfficiencyRecord.from_json(str(path)) == found
+
+
+def read(**typed: Any) -> EfficiencyRecord:
+    return EfficiencyRecord.from_json(json.dumps({"system": "a", **typed}))
+
+
+def test_short_forms_in_json() -> None:
+    assert read(latency=8) == read(latency={"mean": 8}) == read(latency=8.0)
+    assert read(latency=8).latency == Latency(mean=8)
+    assert read(hardware="c6g") == read(hardware={"instance": "c6g"})
+    for wrong in ("8 ms", True, [8]):
+        with pytest.raises(InputError, match="latency"):
+            read(latency=wrong)
+
+
+def test_units_in_json() -> None:
+    units = {"latency": "ms", "latency_p95": "ms", "latency_mean": "ms", "emissions": "kg CO2eq",
+             "emissions_per_query": "kg CO2eq", "price_per_hour": "EUR/h"}  # fmt: skip
+    assert read(currency="EUR", units=units) == EfficiencyRecord(system="a", currency="EUR")
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "told"),
+    [
+        ("latency", "s", "unit of latency is 's'; it is read as ms"),
+        ("latency_p95", "s", "unit of latency_p95 is 's'; it is read as ms"),
+        ("emissions", "g", "unit of emissions is 'g'; it is read as kg CO2eq"),
+        ("lateny", "ms", "unit of 'lateny' is of no field; did you mean latency?"),
+        ("batch_size", "s", "unit of 'batch_size' is of no field"),
+    ],
+)
+def test_units_that_json_may_not_say(name: str, unit: str, told: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(units={name: unit})
+    assert str(caught.value) == f"record of 'a': {told}"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("cost", "; did you mean cost_per_million?"),
+        ("stated_cost", "; did you mean cost_per_million?"),
+        ("qps", "; did you mean throughput?"),
+        ("latency_p95", '; write "latency": {"p95": …}'),
+        ("sourc", "; did you mean source?"),
+        ("zebra", ""),
+    ],
+)
+def test_hints_of_fields(name: str, hint: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(**{name: 3})
+    assert str(caught.value) == f"record of 'a': '{name}' is no field of a record{hint}"
+
+
+def test_files_are_replaced_whole(tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    path.write_text("something else")
+    assert FULL.to_json(path) == path.read_text(encoding="utf-8")
+    assert EfficiencyRecord.from_json(path) == FULL
+    assert [each.name for each in tmp_path.iterdir()] == ["record.json"]
+
+
+# ---------------------------------------------------------------- hardware, records
+
+
+def test_this_machine() -> None:
+    here = Hardware.here("c6g.xlarge")
+    assert here.instance == "c6g.xlarge"
+    if hasattr(os, "sched_getaffinity"):
+        assert here.n_cpu == len(os.sched_getaffinity(0))
+    assert here.cpu is None or here.cpu.strip()
+    assert (here.gpu is None) == (here.n_gpu == 0)
+    if hasattr(os, "sysconf"):
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        assert here.ram_gb == pytest.approx(memory / 1e9, abs=0.06)
+    assert Hardware.here().instance is None
+    assert dataclasses.replace(here, instance=None) == Hardware.here()
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({}, ""),
+        ({"instance": "c6g.xlarge", "n_cpu": 4, "ram_gb": 8}, "c6g.xlarge, 4 CPU, 8 GB"),
+        ({"instance": "c6g.xlarge", "cpu": "ARM"}, "c6g.xlarge, ARM"),
+        ({"cpu": "Xeon", "n_cpu": 2, "ram_gb": 16.84}, "2 cores of Xeon, 16.84 GB"),
+        ({"cpu": "Xeon"}, "Xeon"),
+        ({"n_cpu": 2}, "2 CPU"),
+        ({"gpu": "H200", "n_gpu": 1, "cpu": "Xeon", "n_cpu": 16}, "1 × H200, 16 cores of Xeon"),
+        ({"gpu": "H200"}, "H200"),
+        ({"n_gpu": 2}, "2 GPU"),
+        ({"n_gpu": 0, "n_cpu": 4}, "4 CPU"),
+    ],
+)
+def test_hardware_in_words(known: dict[str, Any], said: str) -> None:
+    assert str(Hardware(**known)) == said
+
+
+@pytest.mark.parametrize("name", ["dataset", "source", "start_time", "currency"])
+@pytest.mark.parametrize("wrong", ["", " ", 4, ["a paper"]])
+def test_what_is_no_text(name: str, wrong: Any) -> None:
+    with pytest.raises(InputError, match=f"record of 'a': {name} is .*, which is no text"):
+        EfficiencyRecord(system="a", **{name: wrong})
+
+
+def test_a_text_is_the_name_of_an_instance() -> None:
+    assert EfficiencyRecord(system="a", hardware="c6g").hardware == Hardware(instance="c6g")
+    for wrong in (" ", 4, None):
+        with pytest.raises(InputError, match="hardware"):
+            EfficiencyRecord(system="a", hardware=wrong)
+
+
+def test_repr_tells_what_is_known() -> None:
+    assert repr(EfficiencyRecord(system="a")) == "EfficiencyRecord(system='a')"
+    some = EfficiencyRecord(system="a", hardware="c6g", batch_size=1, repeat=3, warmup=0,
+                            latency=Latency(mean=8), currency="EUR")  # fmt: skip
+    assert repr(some) == (
+        f"EfficiencyRecord(system='a', hardware={some.hardware!r}, warmup=0, repeat=3, "
+        f"latency={some.latency!r}, currency='EUR')"
+    )
+    for record in some, FULL:
+        assert eval(repr(record)) == record
+
+
+def test_records_do_not_change() -> None:
+    for record, name in (FULL, "throughput"), (FULL.hardware, "cpu"), (FULL.latency, "mean"):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(record, name, 1)
+
+
+def test_numbers_of_numpy_become_pythons() -> None:
+    record = EfficiencyRecord(system="a", n_queries=np.int64(3), throughput=np.float32(0.5),
+                              hardware=Hardware(n_cpu=np.int8(2)))  # fmt: skip
+    assert (type(record.n_queries), type(record.throughput)) == (int, float)
+    assert type(record.hardware.n_cpu) is int
+    assert EfficiencyRecord.from_json(record.to_json()) == record
+
+
+def test_known() -> None:
+    assert set(FULL.known()) == {each.name for each in dataclasses.fields(FULL)} - {"stated_cost"}
+    assert list(EfficiencyRecord(system="a", energy=0).known()) == [
+        "system", "hardware", "batch_size", "repeat", "energy", "currency",
+    ]  # fmt: skip

@@ -1,0 +1,268 @@
+"""The evaluator of a training loop: batches, repeats, states, and what an error leaves behind."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import multiprocessing
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from support.input_errors import refused
+
+import irbatch
+from irbatch import BatchEvaluator, InputError
+
+MEASURES = "nDCG@10 RR AP R@{1,5} GMAP NumRel Bpref"
+QUERIES, CANDIDATES = 60, 40
+RANDOM = np.random.default_rng(8)
+SCORES = np.round(RANDOM.standard_normal((QUERIES, CANDIDATES)), 1).astype(np.float32)
+LABELS = np.where(RANDOM.random(SCORES.shape) < 0.1, RANDOM.integers(1, 4, SCORES.shape), 0)
+IDS = [f"q{i}" for i in range(QUERIES)]
+KEEPS = pytest.mark.parametrize("keep", ["queries", "sums"])
+
+
+def whole() -> irbatch.Results:
+    return irbatch.evaluate_scores(SCORES, LABELS, MEASURES, query_ids=IDS)
+
+
+def updated(evaluator: BatchEvaluator, rows: slice) -> irbatch.Results:
+    named = IDS[rows] if evaluator.state_dict()["keep"] == "queries" else None
+    return evaluator.update(SCORES[rows], LABELS[rows], query_ids=named)
+
+
+@KEEPS
+@pytest.mark.parametrize("size", [1, 7, 60])
+def test_batches_are_the_whole(keep: str, size: int) -> None:
+    evaluator = BatchEvaluator(MEASURES, keep=keep)
+    order = RANDOM.permutation(range(0, QUERIES, size)).tolist()
+    for start in order:
+        updated(evaluator, slice(start, start + size))
+    computed = evaluator.compute()
+    assert computed.mean() == whole().mean()
+    assert computed.counts == whole().counts
+    assert computed.settings == whole().settings
+    assert len(evaluator) == QUERIES
+    if isinstance(computed, irbatch.Results):
+        assert computed.to_dict() == {
+            query: whole().to_dict()[query] for query in computed.query_ids
+        }
+
+
+def test_an_update_returns_its_batch() -> None:
+    evaluator = BatchEvaluator("R@1")
+    batch = evaluator.update([[2, 1], [3, 4]], positives="diagonal")
+    assert (batch["R@1"], batch.query_ids) == (1.0, [0, 1])
+    batch = evaluator.update([[1, 2], [4, 3]], positives="diagonal")
+    assert (batch["R@1"], batch.query_ids) == (0.0, [0, 1])
+    assert evaluator.compute().to_dict() == {i: {"R@1": float(i < 2)} for i in range(4)}
+
+
+def test_a_query_that_comes_again_is_counted_once() -> None:
+    evaluator = BatchEvaluator(MEASURES)
+    updated(evaluator, slice(0, 40))
+    updated(evaluator, slice(30, 60))
+    assert (len(evaluator), evaluator.repeats) == (QUERIES, 10)
+    assert evaluator.compute().mean() == whole().mean()
+
+
+def test_a_query_that_comes_twice_in_a_batch_is_counted_once() -> None:
+    evaluator = BatchEvaluator("RR")
+    batch = evaluator.update([[1, 2], [2, 1], [1, 2]], positives=[0] * 3, query_ids=[4, 5, 4])
+    assert batch["RR"] == (0.5 + 1 + 0.5) / 3, "the batch is what it is"
+    assert evaluator.compute().to_dict() == {4: {"RR": 0.5}, 5: {"RR": 1.0}}
+    assert evaluator.repeats == 1
+
+
+@pytest.mark.parametrize(("repeated", "expected"), [("first", 1.0), ("last", 0.5)])
+def test_a_query_with_other_values(repeated: str, expected: float) -> None:
+    evaluator = BatchEvaluator("RR", repeated=repeated)
+    evaluator.update([[2, 1]], positives=[0], query_ids=["a"])
+    evaluator.update([[1, 2], [2, 1]], positives=[0, 0], query_ids=["a", "b"])
+    assert evaluator.compute().to_dict() == {"a": {"RR": expected}, "b": {"RR": 1.0}}
+    assert evaluator.repeats == 1
+
+
+def test_values_that_are_not_averaged_are_the_same_again() -> None:
+    evaluator = BatchEvaluator("RR", no_relevant="skip")
+    for _ in range(2):
+        evaluator.update([[2, 1]], [[0, 0]], query_ids=["a"])
+    assert (len(evaluator), evaluator.repeats) == (1, 1)
+    assert math.isnan(evaluator.compute()["RR"])
+
+
+@KEEPS
+def test_processes_add_up_to_the_bits_of_one(keep: str) -> None:
+    parts = [BatchEvaluator(MEASURES, keep=keep) for _ in range(3)]
+    for start, part in zip(range(0, QUERIES, 7), parts * 3, strict=True):
+        updated(part, slice(start, start + 7))
+    parts[0].merge(parts[1], parts[2].state_dict())
+    assert parts[0].compute().mean() == whole().mean()
+    assert parts[0].compute().counts == whole().counts
+
+
+@KEEPS
+def test_a_state_goes_anywhere(keep: str) -> None:
+    evaluator = BatchEvaluator(MEASURES, keep=keep)
+    updated(evaluator, slice(0, 50))
+    evaluator.update_columns(["z", "z"], ["a", "b"], [1.0, 2.0], [1, 0])
+    state = evaluator.state_dict()
+    before = json.dumps(state)
+    resumed = BatchEvaluator(MEASURES, keep=keep)
+    resumed.load_state_dict(json.loads(before))
+    pickled = pickle.loads(pickle.dumps(evaluator))
+    for each in (evaluator, resumed, pickled, copy.deepcopy(evaluator)):
+        updated(each, slice(50, 60))
+        assert each.compute().mean() == evaluator.compute().mean()
+        assert len(each) == QUERIES + 1
+    assert json.dumps(state) == before, "a state is nobody else's"
+
+
+def test_sums_are_additive_arrays() -> None:
+    states = []
+    for rows in (slice(0, 20), slice(20, 60)):
+        part = BatchEvaluator(MEASURES, keep="sums")
+        updated(part, rows)
+        states.append(part.state_dict())
+    together = dict(states[0])
+    for name in ("sums", "counted", "zeros", "counts"):
+        together[name] = np.array(states[0][name]) + np.array(states[1][name])
+    evaluator = BatchEvaluator(MEASURES, keep="sums")
+    evaluator.load_state_dict(together)
+    assert evaluator.compute().mean() == whole().mean()
+
+
+def test_id_lists_and_results_are_added() -> None:
+    ranked = {"a": ["x", "y"], "b": ["z", "x"]}
+    relevant = {"a": ["y"], "b": ["z"]}
+    evaluator = BatchEvaluator("RR P@1")
+    evaluator.update_ids(ranked, relevant)
+    evaluator.update_ids([[1, 2]], [[3]], query_ids=["c"])
+    evaluator.add(irbatch.evaluate({"d": {"x": 1}}, {"d": {"x": 1.0}}, "RR P@1"))
+    assert evaluator.compute().per_query("RR") == {"a": 0.5, "b": 1.0, "c": 0.0, "d": 1.0}
+    assert evaluator.compute().settings["order"].count(";") == 1, "as given, and by score"
+
+
+def test_results_without_ids_are_of_new_queries() -> None:
+    evaluator = BatchEvaluator("RR")
+    for _ in range(3):
+        evaluator.add(irbatch.evaluate_scores([[1, 2]] * 2, measures="RR", positives=[0, 1]))
+        evaluator.add(irbatch.evaluate_embeddings(np.eye(2), np.eye(2), measures="RR",
+                                                  positives=[0, 1]))  # fmt: skip
+        evaluator.update_ids([[1, 2]], [[2]])
+    assert len(evaluator) == 15
+
+
+def test_columns_of_a_query_may_come_in_parts() -> None:
+    flat = [(f"q{q}", f"d{d}", float(SCORES[q, d]), int(LABELS[q, d]))
+            for q in range(10) for d in range(CANDIDATES)]  # fmt: skip
+    flat += flat[:50]
+    evaluator = BatchEvaluator(MEASURES)
+    for start in range(0, len(flat), 33):
+        evaluator.update_columns(*map(list, zip(*flat[start : start + 33], strict=True)))
+    assert evaluator.repeats == 50
+    expected = irbatch.evaluate_scores(SCORES[:10], LABELS[:10], MEASURES, query_ids=IDS[:10])
+    assert evaluator.compute().to_dict() == expected.to_dict()
+
+
+def test_columns_take_arrays() -> None:
+    evaluator = BatchEvaluator("RR")
+    evaluator.update_columns(
+        np.array([7, 7]), np.array([1, 2]), np.array([0.5, 0.25], "f4"), np.array([0, 1])
+    )
+    assert evaluator.compute().per_query("RR") == {7: 0.5}
+
+
+BAD_UPDATES: list[tuple[Callable[[BatchEvaluator], object], tuple[str, ...]]] = [
+    (lambda e: e.update([[1, 2]], [[1]]), ("(1, 2)", "(1, 1)")),
+    (lambda e: e.update([[1, math.nan]], [[1, 0]], query_ids=["n"]), ("candidate 1", "'n'")),
+    (lambda e: e.update([[1, 2]], positives=[2], query_ids=["n"]), ("column 2", "'n'")),
+    (lambda e: e.update([[1, 2]], positives=[0]), ("query_ids", "every update or in none")),
+    (lambda e: e.update([[9, 8]] * 2, positives=[0, 1], query_ids=["n", "q0"]), ("'q0'", "RR")),
+    (lambda e: e.update([[9, 8]] * 2, positives=[0, 1], query_ids=["n", "n"]), ("'n'", "before")),
+    (
+        lambda e: e.update([[9, 8]] * 2, positives=[0, 1], query_ids=["n"]),
+        ("query_ids", "2 queries"),
+    ),
+    (lambda e: e.update([[1, 2]], [[0, 1]], query_ids=["c"]), ("'c'", "columns")),
+    (lambda e: e.update_ids([[1]], [[1]], query_ids=["a", "b"]), ("query_ids", "2 ids")),
+    (lambda e: e.update_ids({"a": [1, 1]}, {"a": [1]}), ("'a'",)),
+    (lambda e: e.update_columns(["n", "c"], ["x", "x"], [1, 2], [1, 1]), ("'c'", "'x'", "before")),
+    (lambda e: e.update_columns(["n"], ["x"], [1.0], [1, 0]), ("'grades': 2",)),
+    (lambda e: e.update_columns(["n", "n"], ["x", "y"], [1, "2"], [1, 1]), ("'y'", "score")),
+    (lambda e: e.update_columns([1.5], ["x"], [1.0], [1]), ("1.5",)),
+    (lambda e: e.add(irbatch.evaluate_ids([[1]], [[1]], "P@1")), ("P@1", "RR")),
+    (lambda e: e.merge({}), ("state",)),
+    (lambda e: e.merge([e, e]), ("state",)),
+    (lambda e: e.add({"RR": 1}), ("dict",)),
+    (lambda e: e.merge(BatchEvaluator("RR AP", ties="index")), ("ties", "index")),
+    (lambda e: e.load_state_dict(BatchEvaluator("AP RR").state_dict()), ("measures",)),
+    (lambda e: e.load_state_dict(BatchEvaluator("RR AP", keep="sums").state_dict()), ("keep",)),
+]
+
+
+@pytest.mark.parametrize(("update", "facts"), BAD_UPDATES)
+def test_an_error_changes_nothing(
+    update: Callable[[BatchEvaluator], object], facts: tuple[str, ...]
+) -> None:
+    evaluator = BatchEvaluator("RR AP")
+    updated(evaluator, slice(0, 5))
+    evaluator.update_columns(["c"], ["x"], [1.0], [1])
+    before = evaluator.state_dict()
+    refused(lambda: update(evaluator), *facts)
+    assert evaluator.state_dict() == before
+    assert len(evaluator) == 6
+
+
+def test_sums_know_no_queries() -> None:
+    evaluator = BatchEvaluator("RR", keep="sums")
+    refused(lambda: evaluator.update([[1, 2]], [[1, 0]], query_ids=["a"]), "keep='queries'")
+    refused(lambda: evaluator.update_ids([[1]], [[1]], query_ids=["a"]), "keep='queries'")
+
+
+def test_nothing_yet_and_reset() -> None:
+    evaluator = BatchEvaluator("RR")
+    refused(evaluator.compute, "no queries yet")
+    evaluator.update([[1, 2]], positives=[1])
+    assert "1 queries" in repr(evaluator)
+    evaluator.reset()
+    refused(evaluator.compute, "no queries yet")
+    evaluator.update([[1, 2]], positives=[1], query_ids=["with an id now"])
+    assert evaluator.compute()["RR"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"keep": "all"}, {"repeated": "maybe"}, {"ties": "none"}, {"no_relevant": 1}, {"threads": 0}],
+    ids=str,
+)
+def test_options_that_there_are_not(options: dict[str, Any]) -> None:
+    name, value = next(iter(options.items()))
+    refused(lambda: BatchEvaluator("RR", **options), f"{name}={value!r}", value=value)
+    with pytest.raises(InputError, match="nDCH"):
+        BatchEvaluator("nDCH@10")
+
+
+def _compute(evaluator: BatchEvaluator, answer: Any) -> None:
+    updated(evaluator, slice(30, 60))
+    answer.send(evaluator.compute().mean())
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
+def test_other_processes_go_on_with_it(method: str) -> None:
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {method} here")
+    evaluator = BatchEvaluator(MEASURES, threads=2)
+    updated(evaluator, slice(0, 30))
+    context = multiprocessing.get_context(method)
+    here, there = context.Pipe()
+    process = context.Process(target=_compute, args=(evaluator, there))
+    process.start()
+    assert here.poll(60)
+    assert here.recv() == whole().mean()
+    process.join(60)

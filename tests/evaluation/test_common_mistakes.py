@@ -1,0 +1,110 @@
+"""What people run into: the wrong thing in the right place, and what they are told."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from support.file_readers import piped_input
+from support.input_errors import refused
+
+import irbatch
+from irbatch import InputWarning, Qrels, Run, evaluate
+
+QRELS = {f"q{i}": {"d1": 1, "d2": 0} for i in range(12)}
+RUN = {f"q{i}": {"d1": 2.0, "d3": 1.0} for i in range(12)}
+COLUMNS = {"query_id": ["q1", "q1"], "doc_id": ["d1", "d3"], "score": [2.0, 1.0]}
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [
+        pd.DataFrame(COLUMNS).iloc[:0],
+        pl.DataFrame(COLUMNS).head(0),
+        pa.table(COLUMNS).slice(0, 0),
+        Run.from_columns([], [], []),
+    ],
+    ids=["pandas", "polars", "Arrow", "columns"],
+)
+def test_empty_tables_score_zero(empty: Any) -> None:
+    with pytest.warns(InputWarning, match="is empty: every query scores 0"):
+        results = evaluate(QRELS, empty, "AP NumRet")
+    assert results.mean() == {"AP": 0.0, "NumRet": 0.0}
+    refused(lambda: Qrels.from_columns([], [], []), "no queries", source="qrels")
+
+
+def test_parquet_through_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = io.BytesIO()
+    pq.write_table(pa.table(COLUMNS), content)
+    with piped_input(content.getvalue(), monkeypatch):
+        assert irbatch.read_run("-").to_dict() == {"q1": {"d1": 2.0, "d3": 1.0}}
+
+
+def test_zstd_is_written(tmp_path: Path) -> None:
+    pytest.importorskip("backports.zstd")
+    Run(RUN).to_trec(tmp_path / "run.zst")
+    assert (tmp_path / "run.zst").read_bytes().startswith(b"\x28\xb5\x2f\xfd")
+    assert irbatch.read_run(tmp_path / "run.zst").to_dict() == RUN
+
+
+@pytest.mark.parametrize("name", ["run.trec", "run.parquet"])
+def test_a_folder_that_is_not_there(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "none" / name
+    write = Run(RUN).to_trec if name.endswith("trec") else Run(RUN).to_parquet
+    with pytest.raises(FileNotFoundError) as caught:
+        write(path)
+    assert caught.value.filename == str(path)
+
+
+def test_columns_of_arrow() -> None:
+    texts, numbers = pa.array(["q1", "q1"]), pa.array([2.0, 1.0])
+    run = Run.from_columns(texts, pa.array(["d1", "é"]), numbers)
+    assert run.to_dict() == {"q1": {"d1": 2.0, "é": 1.0}}
+
+
+def test_no_document_of_the_run_is_judged() -> None:
+    other = {query: {"D1": 2.0} for query in RUN}
+    for run in (other, Run(other).prepared(), pd.DataFrame(Run(other).to_pandas())):
+        with pytest.warns(InputWarning, match="none of its documents is judged.*'d1'"):
+            assert evaluate(QRELS, run, "AP")["AP"] == 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate(QRELS, {**other, "q1": {"d2": 1.0}}, "AP")  # judged, if not relevant
+        evaluate({"q1": {"d1": 1}}, {"q1": {"D1": 2.0}}, "AP")  # one query may well have none
+
+
+MISTAKES: list[Any] = [
+    (lambda: evaluate(Run(RUN), Qrels(QRELS), "AP"), "a Run is given where judgments belong"),
+    (lambda: evaluate(Qrels(QRELS), Qrels(QRELS), "AP"), "Qrels are given where a run belongs"),
+    (lambda: evaluate(QRELS, COLUMNS, "AP"), "for columns Run.from_table"),
+    (lambda: evaluate({"query_id": ["q1"]}, RUN, "AP"), "for columns see Qrels.from_table"),
+    (lambda: evaluate(QRELS, RUN, "AP,RR"), "separate measures by spaces"),
+    (lambda: Run.from_table({**COLUMNS, "score": ["a", "b"]}), "'a' is not a number"),
+    (lambda: Run.from_table(pa.table({**COLUMNS, "score": ["a", "b"]})), "such as 'a', not num"),
+    (lambda: irbatch.evaluate_runs(QRELS, ["a.run", "a.run"], "AP"), "is given twice"),
+]
+
+
+@pytest.mark.parametrize(("call", "fact"), MISTAKES)
+def test_mistakes(call: Callable[[], object], fact: str) -> None:
+    refused(call, fact)
+
+
+@pytest.mark.parametrize(
+    ("line", "fact"),
+    [("q1\td1\t1", "need a header with tabs"), ("q1,Q0,d1,1,2.5,t", "commas separate here"),
+     ("q" * 5000 + " Q0 d1 1 x t", "x' is not a number")],
+)  # fmt: skip
+def test_lines(tmp_path: Path, line: str, fact: str) -> None:
+    (tmp_path / "file").write_text(line + "\n")
+    door = irbatch.read_qrels if fact.startswith("need") else irbatch.read_run
+    error = refused(lambda: door(tmp_path / "file"), fact, line=1)
+    assert len(str(error)) < 500

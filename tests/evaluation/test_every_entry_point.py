@@ -1,0 +1,252 @@
+"""What holds for every entrance: nothing is changed, errors travel, and wrong types are named."""
+
+import copy
+import itertools
+import pickle
+import subprocess
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from support.input_errors import refused
+
+import irbatch
+from irbatch import (
+    InputError,
+    Qrels,
+    Run,
+    evaluate,
+    evaluate_ids,
+    evaluate_matrix,
+    evaluate_runs,
+    evaluate_scores,
+)
+
+QRELS = {"q1": {"d2": 1, "d1": 2}, "q2": {"d1": -1}, "q3": {}}
+RUN = {"q2": {"d1": 0.0, "d9": -0.0}, "q1": {"d1": 0.25, "d2": 0.5, "d3": 0.5}, "extra": {}}
+SCORES = np.array([[3.0, 1.0, 2.0], [0.5, 0.25, 1.0]])
+LABELS = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, -1.0]])
+
+
+class Wishes(list[str]):
+    """Measures, recognisable among arguments."""
+
+
+WISHES = Wishes(["nDCG@{1,10}", "AP", "RR(rel=2)"])
+
+ENTRANCES: list[Any] = [
+    pytest.param(evaluate, (QRELS, RUN, WISHES), {}, id="evaluate"),
+    pytest.param(evaluate, (QRELS, RUN, WISHES), {"judged_only": True}, id="judged only"),
+    pytest.param(evaluate, (QRELS, RUN, "P", [5, 1]), {"missing": "skip"}, id="cutoffs"),
+    pytest.param(evaluate, (QRELS, RUN, "AP"), {"score_dtype": "float32"}, id="float32"),
+    pytest.param(evaluate_runs, (QRELS, {"a": RUN, "b": RUN}, WISHES), {}, id="evaluate_runs"),
+    pytest.param(Qrels, (QRELS,), {}, id="Qrels"),
+    pytest.param(Run, (RUN,), {}, id="Run"),
+    pytest.param(
+        evaluate_ids,
+        ([[3, 1, -1], [2, -1, -1]], [[1], {2: 3}], WISHES),
+        {"pad": -1},
+        id="evaluate_ids of lists",
+    ),
+    pytest.param(
+        evaluate_ids,
+        (np.array([[3, 1, -1], [2, -1, -1]]), [{1, 2}, np.array([2])], WISHES),
+        {"pad": -1},
+        id="evaluate_ids of arrays",
+    ),
+    pytest.param(
+        evaluate_ids, ({"a": ["x", "y"]}, {"a": {"y"}, "b": ["z"]}, WISHES), {}, id="by query"
+    ),
+    pytest.param(evaluate_matrix, (LABELS, WISHES), {"lengths": np.array([3, 2])}, id="matrix"),
+    pytest.param(
+        evaluate_matrix,
+        (np.ma.array(LABELS, mask=[[0, 0, 0], [0, 1, 1]]), WISHES),
+        {"judged": [[2, 1, 0, 0], np.array([0.0])], "query_ids": ["a", "b"]},
+        id="masked matrix",
+    ),
+    pytest.param(
+        evaluate_matrix, ([[True], [0, 1]], WISHES), {"n_relevant": [1, 2]}, id="ragged matrix"
+    ),
+    *(
+        pytest.param(evaluate_scores, (SCORES, abs(LABELS), WISHES), {"ties": ties}, id=ties)
+        for ties in ("error", "expected", "pessimistic", "optimistic", "index")
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "arguments", "options"), ENTRANCES)
+class TestNothingIsChanged:
+    def test_by_what_comes_out(
+        self, call: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
+    ) -> None:
+        given = copy.deepcopy((arguments, options))
+        call(*given[0], **given[1])
+        assert _state(given) == _state((arguments, options))
+
+    def test_of_what_cannot_be(
+        self, call: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
+    ) -> None:
+        frozen = _frozen((arguments, options))
+        for each in itertools.chain(frozen[0], frozen[1].values()):
+            assert not isinstance(each, np.ndarray) or not each.flags.writeable
+        call(*frozen[0], **frozen[1])
+
+    def test_when_it_is_refused(
+        self, call: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
+    ) -> None:
+        given = copy.deepcopy((arguments, options))
+        if call in (Qrels, Run):
+            refused(lambda: evaluate(QRELS, given[0][0], "RR P@0"))
+        else:
+            place = next(i for i, each in enumerate(arguments) if isinstance(each, str | Wishes))
+            wrong = [*given[0][:place], ["nDCG", "P@0"]]
+            refused(lambda: call(*wrong, **given[1]), "P@0")
+        assert _state(given) == _state((arguments, options))
+
+
+def _state(value: Any) -> Any:
+    """Everything about a value that a change could show in, its order included."""
+    if isinstance(value, np.ma.MaskedArray):
+        return "masked", _state(value.data), _state(np.ma.getmaskarray(value))
+    if isinstance(value, np.ndarray):
+        return str(value.dtype), value.shape, value.tobytes(), value.flags.writeable
+    if isinstance(value, dict):
+        return "dict", [(_state(key), _state(each)) for key, each in value.items()]
+    if isinstance(value, list | tuple):
+        return type(value).__name__, [_state(each) for each in value]
+    return type(value).__name__, repr(value)
+
+
+def _frozen(value: Any) -> Any:
+    """The same value from read-only parts."""
+    if isinstance(value, np.ndarray):
+        value = value.copy()
+        value.flags.writeable = False
+        return value
+    if isinstance(value, dict):
+        return types.MappingProxyType({key: _frozen(each) for key, each in value.items()})
+    if isinstance(value, list | tuple):
+        return tuple(map(_frozen, value))
+    return frozenset(value) if isinstance(value, set) else value
+
+
+def _every_kind_of_error() -> list[InputError]:
+    """Errors with each field set in some, and one of several problems."""
+    calls: list[Callable[[], object]] = [
+        lambda: evaluate({"q": {"d": "x"}}, RUN, "RR"),
+        lambda: evaluate({"q": {"d": 1}}, Run({"q": {"d": None}}, name="bm25"), "RR"),
+        lambda: evaluate({"q": {"d": 1}}, {1: {"d": 1.0}}, "RR"),
+        lambda: irbatch.parse_measures("nDGC P@0 zzz"),
+        lambda: irbatch.read_run("no such file"),
+        lambda: evaluate_matrix([[float("nan")]], "RR"),
+        lambda: evaluate_ids([[1, 1]], [[1]], "RR"),
+    ]
+    return [refused(call) for call in calls] + [
+        InputError("-", source="run", path="bm25.trec", line=81, query="301", value="abc")
+    ]
+
+
+@pytest.mark.parametrize(
+    "send", [copy.copy, copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))],
+    ids=["copy", "deepcopy", "pickle"],
+)  # fmt: skip
+def test_errors_travel(send: Callable[[InputError], InputError]) -> None:
+    fields = ("message", "source", "query", "document", "path", "line")
+    for error in _every_kind_of_error():
+        received = send(error)
+        assert type(received) is InputError
+        assert str(received) == str(error)
+        assert repr(received.value) == repr(error.value)
+        for name in fields:
+            assert getattr(received, name) == getattr(error, name)
+        assert list(map(str, received.problems)) == list(map(str, error.problems))
+        assert (received.problems == (received,)) == (error.problems == (error,))
+
+
+def test_errors_travel_with_their_notes() -> None:
+    error = InputError("-", source="run")
+    error.add_note("in fold 3")
+    assert pickle.loads(pickle.dumps(error)).__notes__ == ["in fold 3"]
+
+
+def test_errors_are_value_errors_of_one_line() -> None:
+    for error in _every_kind_of_error():
+        assert isinstance(error, ValueError)
+        for problem in error.problems:
+            assert "\n" not in str(problem)
+    error = refused(lambda: Qrels({"q\n\x1b[31m": {"d\r": "\n"}}))
+    assert str(error).isprintable()
+
+
+@pytest.mark.parametrize("count", [2, 20, 21, 45])
+def test_first_twenty_problems_are_listed(count: int) -> None:
+    qrels: dict[str, dict[str, Any]] = {"q": {f"d{i:02}": "bad" for i in range(count)}}
+    error = refused(lambda: Qrels(qrels), f"{count} problems", "document 'd00'", source="qrels")
+    assert len(error.problems) == count
+    assert str(error).count("grade 'bad'") == min(count, 20)
+    assert ("the first 20" in str(error)) == (count > 20)
+    assert ("'d20'" in str(error)) is False
+    run = {"q": dict.fromkeys(qrels["q"])}
+    error = refused(lambda: evaluate({"q": {"d00": 1}}, run, "RR"), f"{count} problems")
+    assert str(error).count("score None") == min(count, 20)
+    names = [f"zzz{i:02}" for i in range(count)]
+    refused(lambda: irbatch.parse_measures(names), f"{count} problems", "'zzz00'")
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        pytest.param(lambda: evaluate(QRELS, RUN, None), "measure", id="measures None"),
+        pytest.param(lambda: evaluate(QRELS, RUN, 5), "measure", id="measures 5"),
+        pytest.param(lambda: evaluate(QRELS, RUN, "P", 2.5), "cutoff", id="cutoffs 2.5"),
+        pytest.param(lambda: evaluate(QRELS, RUN, "P", "10"), "cutoff", id="cutoffs '10'"),
+        pytest.param(lambda: evaluate_runs(QRELS, None, "P"), "runs", id="runs None"),
+        pytest.param(lambda: evaluate_runs(QRELS, 5, "P"), "runs", id="runs 5"),
+        pytest.param(lambda: evaluate(QRELS, RUN, "P", threads="a"), "threads", id="threads 'a'"),
+        pytest.param(lambda: evaluate(QRELS, RUN, "P", threads=2.5), "threads", id="threads 2.5"),
+        pytest.param(lambda: evaluate(QRELS, RUN, "P", threads=0), "threads", id="threads 0"),
+        pytest.param(lambda: evaluate(QRELS, RUN, "P", threads=-1), "threads", id="threads -1"),
+        pytest.param(lambda: irbatch.measure(None), "None", id="measure None"),
+        pytest.param(lambda: irbatch.measure(5), "5", id="measure 5"),
+    ],
+)
+def test_argument_of_the_wrong_kind_is_named(call: Callable[[], object], named: str) -> None:
+    refused(call, named)
+
+
+def test_validation_does_not_rest_on_assert() -> None:
+    script = """
+import irbatch
+qrels, run = {"q": {"d": 1}}, {"q": {"d": 1.0}}
+calls = [
+    lambda: irbatch.evaluate({}, run, "RR"),
+    lambda: irbatch.evaluate({"q": {"d": "x"}}, run, "RR"),
+    lambda: irbatch.evaluate({"q": {True: 1}}, run, "RR"),
+    lambda: irbatch.evaluate(qrels, {"q": {"d": float("nan")}}, "RR"),
+    lambda: irbatch.evaluate(qrels, {"q": {1: 1.0}}, "RR"),
+    lambda: irbatch.evaluate(qrels, {"x": {"d": 1.0}}, "RR"),
+    lambda: irbatch.evaluate(qrels, run, "P@0"),
+    lambda: irbatch.evaluate({"q": {"d": 2000}}, run, "nDCG(gain=exp)"),
+    lambda: irbatch.evaluate_ids([[1, 1]], [[1]], "RR"),
+    lambda: irbatch.evaluate_ids([[1]], [[1], [2]], "RR"),
+    lambda: irbatch.evaluate_matrix([[float("nan")]], "RR"),
+    lambda: irbatch.evaluate_matrix([[1]], "RR", lengths=[2]),
+    lambda: irbatch.evaluate_matrix([[1]], "RR", n_relevant=[0]),
+    lambda: irbatch.evaluate_scores([[1, 2]], [[1]], "RR"),
+    lambda: irbatch.evaluate_scores([[1, 1]], [[1, 0]], "RR", ties="error"),
+    lambda: irbatch.read_run("no such file"),
+]
+refused = 0
+for call in calls:
+    try:
+        call()
+    except irbatch.InputError:
+        refused += 1
+print(__debug__, len(calls) - refused, irbatch.evaluate(qrels, run, "RR")["RR"])
+"""
+    command = [sys.executable, "-O", "-W", "error", "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("False 0 1.0\n", "")

@@ -1,0 +1,295 @@
+"""What was once reported as a defect: input that ended in a traceback, or in a wrong value."""
+
+import contextlib
+import functools
+import math
+import operator
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.input_errors import ANYTHING, refused
+
+import irbatch.measures
+from irbatch import InputError, Measure, Qrels, define_measure, evaluate, evaluate_matrix, measure
+from irbatch.cli import main
+from irbatch.cli.trec_eval import read_zscores
+from irbatch.integrations import beir, pytrec_eval
+from irbatch.integrations.pytrec_eval import RelevanceEvaluator
+from irbatch.measures import CATALOGUE
+from irbatch.trec_eval import TrecEval
+
+JUDGED = {"q1": {"a": 1, "b": 0}}
+RANKED = {"q1": {"a": 1.0, "b": 2.0}}
+LARGE, ENORMOUS = "9" * 400, "9" * 5000  # beyond float64; more digits than Python turns into an int
+NO_TABLES: list[Any] = [None, [], "x", 3, [("q1", {})], np.array(1), {"q1": None}, {"q1": []}]
+BEIR: dict[str, Callable[..., Any]] = {"evaluate": beir.evaluate} | {
+    metric: functools.partial(beir.evaluate_custom, metric=metric) for metric in beir.CUSTOM
+}
+
+
+@pytest.fixture
+def define() -> Iterator[Callable[..., Measure]]:
+    """Define a measure that reads judged documents, and forget it after the test."""
+    before = dict(CATALOGUE)
+    yield lambda formula, **declared: define_measure(
+        "Mine", **{"definition": "", "reads": "judged", **declared}
+    )(formula)
+    CATALOGUE.clear()
+    CATALOGUE.update(before)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """Judgments and a run."""
+    (tmp_path / "qrels").write_text("q1 0 a 1\n")
+    (tmp_path / "run").write_text("q1 Q0 a 1 1 t\n")
+    return [str(tmp_path / "qrels"), str(tmp_path / "run")]
+
+
+@pytest.mark.parametrize("known", [{"n_relevant": [1]}, {"judged": [[1]]}, {"judged": [[1, 0]]}])
+def test_ranked_zeros_are_judged(known: dict[str, Any]) -> None:
+    results = evaluate_matrix([[0, 1]], "Bpref NumNonRelRet Unjudged", **known)
+    assert list(results.mean().values()) == [0.0, 1.0, 0.0]
+
+
+def test_ties_of_mixed_kinds() -> None:
+    assert evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, 1: 1.0}}, "AP")["AP"] == 1.0
+    for judged in ({"a": 1, "b": 0}, {1: 1}):
+        run = {"q": dict.fromkeys([1, "a", "b", 2], 1.0)}
+        refused(functools.partial(evaluate, {"q": judged}, run, "AP"), "the qrels' ids are",
+                source="run", query="q", document=ANYTHING)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("labels", "wish"),
+    [
+        ([2**53] * 2, "G"),
+        ([60, 59, 60, 58], "G(gain=exp)"),
+        ([1, 2, 2, 1], "G(gain={1:1e16,2:1e16})"),
+        ([2**53 - 1, 2**53 - 1, 3, 2**52], "G"),
+    ],
+)
+def test_large_gains(labels: list[int], wish: str) -> None:
+    assert 0 < evaluate_matrix([labels], wish).values[0, 0] <= 1 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("wish", "fact"),
+    [
+        ("CG(gain={1:1e308,2:1e308})", "formula of CG returned inf"),
+        ("nDCG(gain={1:1.7e308,2:1.7e308},discount=none)", "formula of nDCG returned"),
+        ("Utility(docs=1e308,d=10)", "formula of Utility returned inf"),
+        ("Utility(docs=1e308,d=-10)", "formula of Utility returned -inf"),
+        ("F(beta=1e200)", "formula of F returned NaN"),
+    ],
+)
+@pytest.mark.parametrize("cutoff", [None, 3])
+def test_values_that_are_not_finite(wish: str, fact: str, cutoff: int | None) -> None:
+    refused(lambda: evaluate_matrix([[1, 2, 1, 2]], ["nDCG", wish], cutoff), fact,
+            source="measures")  # fmt: skip
+
+
+@pytest.mark.parametrize("array", ["matrix.levels", "gains", "codes", "ranks", "owners"])
+def test_formula_that_writes(define: Callable[..., Measure], array: str) -> None:
+    def formula(known: Any) -> Any:
+        operator.attrgetter(array)(known)[...] = 2
+        return known.relevant
+
+    qrels = Qrels({"q": {"a": 1, "b": 0, "c": 3}})
+    run = {"q": {"b": 2.0, "a": 1.0, "x": 0.5}}
+    others = ["AP", "nDCG", "Bpref", "G", "RBP"]
+    expected = evaluate(qrels, run, others).values
+    mine = define(formula)
+    refused(lambda: evaluate(qrels, run, [mine, *others]), "formula of Mine", "read-only")
+    np.testing.assert_array_equal(qrels.levels, [0, 1, 3])
+    np.testing.assert_array_equal(evaluate(qrels, run, others).values, expected)
+
+
+def test_utility_where_nothing_is_relevant() -> None:
+    qrels, run = {"q": {"a": 0}, "r": {"a": 1}}, {"q": {"a": 1.0}, "r": {"a": 1.0}}
+    results = evaluate(qrels, run, ["Utility", "AP"], no_relevant="skip")
+    np.testing.assert_array_equal(results.values, [[-1, math.nan], [1, 1]])
+    assert results.mean() == {"Utility": 0.0, "AP": 1.0}
+
+
+@pytest.mark.parametrize("json", [False, True])
+@pytest.mark.parametrize("value", [1.7e308, -1.7e308])
+@pytest.mark.parametrize("how", ["mean", "sum"])
+def test_sums_beyond_float64(
+    define: Callable[..., Measure], how: str, value: float, json: bool
+) -> None:
+    mine = define(lambda j: np.full(j.queries, value), aggregate=how, range=(-math.inf, math.inf))
+    results = evaluate_matrix([[1], [1], [1]], mine)
+    assert abs(results["Mine"]) >= 1.69e308
+    assert math.copysign(1.0, results["Mine"]) == math.copysign(1.0, value)
+    assert "Mine" in repr(results)
+    assert "Infinity" not in results.to_json() or not json
+
+
+def test_recall_points_after_the_at() -> None:
+    found = irbatch.parse_measures("IPrec@{0.1,0.2}")
+    assert found == (measure("IPrec@0.1"), measure("IPrec@0.2"))
+    assert [each["recall"] for each in found] == [0.1, 0.2]
+    for wish in ("IPrec(recall=0.1)@0.2", "IPrec(recall=0.1)@{0.2,0.3}"):
+        refused(functools.partial(measure, wish), "two recall points", value=wish)
+
+
+ENORMOUS_NAMES = [
+    *(f"{name}{digits}" for name in ("P.", "P_", "Bpref-l") for digits in (LARGE, ENORMOUS)),
+    *(f"relstring.{length}" for length in (LARGE, ENORMOUS, "1e400", "1e30")),
+    *(f"ndcg.{ENORMOUS}=1", f"ndcg.1={ENORMOUS}", f"iprec_at_recall.{ENORMOUS}"),
+]
+
+
+@pytest.mark.parametrize("wish", ENORMOUS_NAMES, ids=[name[:16] for name in ENORMOUS_NAMES])
+def test_enormous_numbers_in_a_name(
+    wish: str, files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused(lambda: evaluate(JUDGED, RANKED, wish))
+    with contextlib.suppress(InputError):  # pytrec_eval takes the 1 of 1e30
+        RelevanceEvaluator(JUDGED, [wish]).evaluate(RANKED)
+    status = main(["trec_eval", "-q", "-m", wish, *files])
+    out, err = capsys.readouterr()
+    if wish == "relstring.1e30":
+        assert (status, out, err) == (0, "relstring_1e30        \tq1\t'1'\n", "")
+    else:
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        refused(lambda: TrecEval([wish]).values())
+
+
+@pytest.mark.parametrize("wish", ["P.٣", "P_٣", "P@٣", "Bpref-l٣", "IPrec@0.٣", "AP(rel=٣)"])
+def test_digits_of_other_scripts(wish: str) -> None:
+    refused(lambda: measure(wish))
+    refused(lambda: TrecEval([wish]).values(), source="measures")
+
+
+@pytest.mark.parametrize("option", ["-l", "-M", "-N"])
+@pytest.mark.parametrize("number", ["1_0", "٣", " 1"])
+def test_digits_of_options(
+    option: str, number: str, files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["trec_eval", option, number, *files])
+    assert "is not a whole number" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("gain", [[(1, 2), (1, 3)], [(1, 2), (1.0, 2)], np.array([[1, 2], [1, 3]])])
+def test_grade_of_two_gains(gain: Any) -> None:
+    assert refused(lambda: measure("nDCG")(gain=gain), "a map of grades").value is gain
+    assert "Gain" in irbatch.measures.__all__
+    with pytest.raises(ValueError, match="a map of grades"):
+        irbatch.measures.Gain().check(gain)
+
+
+def test_arrays_for_a_word_or_a_list() -> None:
+    refused(lambda: measure("IPrecAvg")(points=np.array(0.5)), "several numbers", value=ANYTHING)
+    for option in ("missing", "no_relevant", "score_dtype", "trec_eval"):
+        given: Any = {option: np.array(["a", "b"])}
+        fact = f"{option}=array("
+        call = functools.partial(evaluate, JUDGED, RANKED, "AP", **given)
+        assert refused(call, fact).value is given[option]
+
+
+@pytest.mark.parametrize("line", ["q1 map 1e9999 1", "q1 map 1 1e9999", "q1 map -1e9999 1"])
+def test_infinite_zscores(
+    line: str, tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "z").write_text(f"q1 map nan 0.5\n{line}\n")
+    refused(lambda: read_zscores(str(tmp_path / "z")), "not query, measure, mean", line=2)
+    assert main(["trec_eval", "-q", "-Z", str(tmp_path / "z"), *files]) == 2
+    assert "line 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", ["trec_eval", "trec_eval -q -m all_trec"])
+def test_closed_standard_output(words: str, files: list[str]) -> None:
+    command = ["sh", "-c", '"$@" >&-', "sh", sys.executable, "-m", "irbatch", *words.split()]
+    done = subprocess.run([*command, *files], stderr=subprocess.PIPE, text=True, check=False)
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("version", [None, "11", 10, ["9"]]),
+        ("level", ["x", True, -1, 1.0, None, 10**400]),
+        ("docs", [math.nan, -1, None, "x", 10**400]),
+        ("measures", ["map"]),
+    ],
+)
+def test_fields_of_trec_eval(field: str, values: list[Any]) -> None:
+    for value in values:
+        refused(functools.partial(TrecEval, **{field: value}))
+
+
+@pytest.mark.parametrize("table", NO_TABLES, ids=repr)
+def test_no_tables(table: Any) -> None:
+    refused(lambda: RelevanceEvaluator(table, ["map"]), "a mapping of", source="qrels")
+    if table is not None:  # pytrec_eval evaluates it, to nothing
+        evaluator = RelevanceEvaluator(JUDGED, ["map"])
+        refused(lambda: evaluator.evaluate(table), "a mapping of", source="run")
+
+
+@pytest.mark.parametrize("measures", [None, 3, "map", [["map"]], [{}]], ids=repr)
+def test_no_measures(measures: Any) -> None:
+    refused(lambda: RelevanceEvaluator(JUDGED, measures), source="measures")
+
+
+@pytest.mark.parametrize("level", [10**400, 2**53 + 1, np.array(1), np.True_], ids=type)
+def test_levels(level: Any) -> None:
+    error = refused(lambda: RelevanceEvaluator(JUDGED, ["map"], level), "relevance_level")
+    assert error.value is level
+
+
+@pytest.mark.parametrize("measures", [["map", "P.1", "ndcg", "bpref", "gm_map"], ["runid"], []])
+def test_evaluators_are_pickled(measures: list[str]) -> None:
+    evaluator = RelevanceEvaluator(JUDGED | {"q2": {"c": 2}}, measures, 1, True)
+    run = RANKED | {"q2": {"x": 2.0, "c": 1.0}}
+    fresh = pickle.loads(pickle.dumps(evaluator))
+    assert fresh.evaluate(run) == evaluator.evaluate(run)
+    assert pickle.loads(pickle.dumps(evaluator)).evaluate(run) == fresh.evaluate(run)
+
+
+@pytest.mark.parametrize("parse", [pytrec_eval.parse_qrel, pytrec_eval.parse_run])
+@pytest.mark.parametrize(
+    "lines",
+    [None, 3, [1], [None], [["q 0 a 1"]], ["q 0 \ud800 1"], ["q Q0 \ud800 1 1 t"]],
+    ids=ascii,
+)
+def test_no_lines(parse: Callable[..., object], lines: Any) -> None:
+    refused(lambda: parse(lines))
+
+
+@pytest.mark.parametrize(("name", "none"), [("map", math.nan), ("gm_map", math.nan), ("num_q", 0)])
+def test_aggregates(name: str, none: float) -> None:
+    aggregate: Callable[..., float] = pytrec_eval.compute_aggregated_measure
+    np.testing.assert_equal([aggregate(name, []), aggregate(name, iter(()))], [none, none])
+    values: list[Any] = [[None], ["x"], ["1"], [1j], [[1.0]], [10**400], None, 3, "12"]
+    for each in values:
+        refused(functools.partial(aggregate, name, each), f"values of {name} are numbers")
+
+
+@pytest.mark.parametrize("call", BEIR.values(), ids=BEIR)
+class TestBeir:
+    def test_cutoffs(self, call: Callable[..., Any]) -> None:
+        found = call(JUDGED, RANKED, (k for k in [1, 2]))
+        assert found == call(JUDGED, RANKED, [1, 2])
+        assert {len(each) for each in found} == {2} if isinstance(found, tuple) else len(found) == 2
+        none: list[Any] = [5, None, "12", [[1]], [0], [None]]
+        for cutoffs in none:
+            refused(functools.partial(call, JUDGED, RANKED, cutoffs), "cutoff")
+
+    @pytest.mark.parametrize("table", NO_TABLES, ids=repr)
+    def test_no_tables(self, call: Callable[..., Any], table: Any) -> None:
+        refused(lambda: call(table, RANKED, [1]), source="qrels")
+        refused(lambda: call(JUDGED, table, [1]), source="run")
+
+    @pytest.mark.parametrize("grade", ["1", math.nan, None])
+    def test_judgments(self, call: Callable[..., Any], grade: Any) -> None:
+        refused(lambda: call({"q1": {"a": grade}}, RANKED, [1]), "is not a number",
+                source="qrels", query="q1", document="a", value=grade)  # fmt: skip

@@ -1,0 +1,199 @@
+"""Evaluating a run file while it is read gives what evaluating it whole gives, or is not done."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from support.random_problems import Run, nasty_problems
+
+import irbatch
+from irbatch import InputError
+from irbatch.evaluation import streaming
+from irbatch.formats import reading, streams
+from irbatch.formats.streams import open_input
+
+MEASURES = "nDCG@10 AP RR P@5 Bpref IPrec(recall=0.3) NumRet GMAP"
+
+
+@pytest.fixture(autouse=True)
+def _all_files_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "LARGE", 1)
+    monkeypatch.setattr(reading, "LARGE_WITH_NUMBA", 1)
+    monkeypatch.setattr(streams, "PIECE", 200)
+
+
+@pytest.fixture
+def streamed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each file evaluated, whether it was while it was read."""
+    said: list[bool] = []
+    genuine = streaming.average
+
+    def spy(*arguments: object) -> irbatch.Results:
+        said.append(True)
+        return genuine(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(streaming, "average", spy)
+    return said
+
+
+def lines(run: Run, rng: random.Random) -> Iterator[str]:
+    """Each query's documents together, in any order."""
+    for query, ranking in run.items():
+        for document, score in rng.sample(list(ranking.items()), len(ranking)):
+            yield f"{query} Q0 {document} 0 {score!r} t\n"
+
+
+def fits(name: str) -> bool:
+    return not set(" \t\n\r\0") & set(name) and not name.startswith("#")
+
+
+def problems(seed: int, count: int) -> Iterator[tuple[dict[str, dict[str, float]], Run]]:
+    """Problems that can stand in files, with queries on both sides."""
+    for qrels, run in nasty_problems(seed, count):
+        judged = {q: {d: g for d, g in each.items() if fits(d)} for q, each in qrels.items()}
+        ranked = {q: {d: float(s) for d, s in each.items() if fits(d)}
+                  for q, each in run.items() if fits(q)}  # fmt: skip
+        ranked = {q: each for q, each in ranked.items() if each}
+        if ranked.keys() & judged.keys():
+            yield judged, ranked
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"missing": "skip"}, {"trec_eval": "9"}, {"no_relevant": "skip", "judged_only": True},
+     {"max_depth": 3, "rel": 2}],
+    ids=repr,
+)  # fmt: skip
+def test_the_same_results(
+    tmp_path: Path, streamed: list[bool], settings: dict[str, object]
+) -> None:
+    rng = random.Random(2)
+    files = 0
+    for number, (qrels, run) in enumerate(problems(41, 60)):
+        path = tmp_path / str(number)
+        path.write_text("".join(lines(run, rng)))
+        found = irbatch.evaluate(qrels, path, MEASURES, **settings)  # type: ignore[arg-type]
+        whole = irbatch.evaluate(qrels, run, MEASURES, **settings)  # type: ignore[arg-type]
+        assert found.values.tobytes() == whole.values.tobytes()
+        assert (found.query_ids, found.counts) == (whole.query_ids, whole.counts)
+        assert found.settings == whole.settings
+        assert found.name == str(path)
+        files += 1
+    assert len(streamed) > 0.9 * files
+
+
+QRELS = {"a": {"d1": 1, "d2": 0}, "b": {"d1": 2}, "c": {"d9": 1}}
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_queries_over_many_pieces(
+    tmp_path: Path, streamed: list[bool], pack: Callable[[bytes], bytes]
+) -> None:
+    run = {q: {f"d{i}": float(-i) for i in range(200)} for q in "abcd"}
+    path = tmp_path / "run"
+    path.write_bytes(pack("".join(lines(run, random.Random(1))).encode()))
+    assert irbatch.evaluate(QRELS, path, MEASURES).mean() == (
+        irbatch.evaluate(QRELS, run, MEASURES).mean()
+    )
+    assert streamed == [True]
+
+
+@pytest.mark.parametrize(
+    "last", ["a Q0 d77 1 5 t\n", "# a comment\n", "d Q0 d1 1 1 t more words\n"],
+    ids=["a query returns", "a comment", "a longer tag"],
+)  # fmt: skip
+def test_uneven_files(tmp_path: Path, streamed: list[bool], last: str) -> None:
+    run = {q: {f"d{i}": float(-i) for i in range(60)} for q in "abc"}
+    path = tmp_path / "run"
+    path.write_text("".join(lines(run, random.Random(1))) + last)
+    if last.startswith("a "):
+        run["a"]["d77"] = 5.0
+    assert irbatch.evaluate(QRELS, path, "nDCG@10 AP RR").mean() == (
+        irbatch.evaluate(QRELS, run, "nDCG@10 AP RR").mean()
+    )
+    assert streamed == [True]
+
+
+@pytest.mark.parametrize(
+    ("last", "line"),
+    [("b Q0 d1 1 x t\n", 181), ("a Q0 d1 1 9 t\n", 181), ("c Q0 d59 1 9 t\n", 181)],
+    ids=["no number", "a document of a query that returns", "a document twice"],
+)
+def test_problems_are_named_by_line(tmp_path: Path, last: str, line: int) -> None:
+    run = {q: {f"d{i}": float(-i) for i in range(60)} for q in "abc"}
+    path = tmp_path / "run"
+    path.write_text("".join(lines(run, random.Random(1))) + last)
+    with pytest.raises(InputError) as caught:
+        irbatch.evaluate(QRELS, path, "AP")
+    assert caught.value.line == line
+
+
+def test_refusals_are_those_of_any_run(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    path.write_text("".join(f"q{i} Q0 d1 1 1 t\n" for i in range(50)))
+    with pytest.raises(InputError, match="no query of it is judged"):
+        irbatch.evaluate(QRELS, path, "AP")
+    with pytest.raises(InputError, match="2 of 3 judged queries are missing"):
+        irbatch.evaluate({**QRELS, "a": {"d1": 1}}, write(path, "a Q0 d1 1 1 t\n"), "AP",
+                         missing="error")  # fmt: skip
+    with pytest.raises(InputError, match="the qrels' ids are int"):
+        irbatch.evaluate({"a": {1: 1}}, path, "AP")
+    with pytest.raises(InputError, match="is not a whole number"):
+        irbatch.evaluate({"a": {"d1": 0.5}}, path, "AP")
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def test_several_runs_and_progress(tmp_path: Path, streamed: list[bool]) -> None:
+    paths = []
+    for name in ("one", "two"):
+        run = {q: {f"d{i}": float(-i) for i in range(100)} for q in "abc"}
+        paths.append(write(tmp_path / f"{name}.run", "".join(lines(run, random.Random(1)))))
+    results = irbatch.evaluate_runs(QRELS, paths, "AP")
+    assert {name: each.name for name, each in results.items()} == {"one": "one", "two": "two"}
+    assert len(streamed) == 2
+    said: list[tuple[int, int]] = []
+    irbatch.evaluate(QRELS, paths[0], "AP", progress=lambda done, all_: said.append((done, all_)))
+    assert said[-1] == (paths[0].stat().st_size,) * 2
+    assert [done for done, _ in said] == sorted(done for done, _ in said)
+
+
+@pytest.mark.parametrize("kind", ["together", "in turn", "one query", "ends meet"])
+def test_pieces_stay_small_whatever_the_order(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
+) -> None:
+    """They are cut between queries where that is possible, and nothing is carried on for long."""
+    size = 2000
+    monkeypatch.setattr(streams, "PIECE", size)
+    names = {
+        "together": [f"q{i // 40}" for i in range(4000)],
+        "in turn": [f"q{i % 7}" for i in range(4000)],
+        "one query": ["q"] * 4000,
+        "ends meet": ["q" if i % 90 > 3 else f"p{i}" for i in range(4000)],
+    }
+    rows = [(query, f"d{i}", 4000 - i) for i, query in enumerate(names[kind])]
+    path = write(tmp_path / "run", "".join(f"{q} Q0 {d} 0 {s} t\n" for q, d, s in rows))
+    with open_input(path, "run") as file:
+        reader = reading.Reader(file)
+        pieces = list(file.pieces())
+    assert reader.is_large
+    assert b"".join(pieces) == path.read_bytes()
+    assert max(map(len, pieces)) <= 2 * size + 50
+    if kind == "together":
+        starts = [bytes(piece).split()[0] for piece in pieces]
+        ends = [bytes(piece).splitlines()[-1].split()[0] for piece in pieces]
+        assert all(end != start for end, start in zip(ends, starts[1:], strict=False))
+    judged = {"q": {"d5": 1, "d3999": 1}, "q1": {"d41": 1, "d8": 1}}
+    run: dict[str, dict[str, float]] = {}
+    for query, document, score in rows:
+        run.setdefault(query, {})[document] = score
+    assert irbatch.evaluate(judged, path, MEASURES).values.tobytes() == (
+        irbatch.evaluate(judged, run, MEASURES).values.tobytes()
+    )

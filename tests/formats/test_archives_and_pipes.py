@@ -1,0 +1,240 @@
+"""Archives, pipes and standard input: no traps, and the same refusals."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import io
+import lzma
+import os
+import subprocess
+import sys
+import threading
+import time
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from support.file_readers import piped_input, refused_everywhere, take
+from support.input_errors import refused
+
+from irbatch import InputError, evaluate, read_qrels, read_run
+from irbatch.formats import streams
+
+LINES = [b"q%d Q0 d%d %d %d t\n" % (i // 40, i, i % 40, -i * i) for i in range(280)]
+RUN = {f"q{q}": {f"d{i}": float(-i * i) for i in range(40 * q, 40 * q + 40)} for q in range(7)}
+JUDGED = {"q0": {"d3": 1}, "q6": {"d279": 1}, "q3": {"none": 1}}
+try:
+    from backports import zstd
+except ImportError:
+    zstd = None
+PACKERS = [gzip.compress, bz2.compress, lzma.compress, *([zstd.compress] if zstd else [])]
+NAMES = ["gzip", "bzip2", "xz", "zstd"][: len(PACKERS)]
+Pack = Callable[[bytes], bytes]
+PIECE = 1 << 14  # bytes, for `way`: of 64 there would be too many
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "file"
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("pack", PACKERS, ids=NAMES)
+def test_120_bomb(path: Path, pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "BOMB_BYTES", 1 << 20)
+    path.write_bytes(pack(LINES[0] * (pack is not gzip.compress) + b"\n" * (4 << 20)))
+    refused_everywhere("run", path, "makes 200 bytes of one", "trap")
+
+
+@pytest.mark.usefixtures("way")
+def test_120_bomb_through_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "PIECE", min(streams.PIECE, 1 << 16))
+    monkeypatch.setattr(streams, "BOMB_BYTES", 1 << 18)
+    with piped_input(bz2.compress(LINES[0] + b"\n" * (8 << 20)), monkeypatch):
+        refused(lambda: read_run("-"), "trap", path="-")
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("pack", PACKERS, ids=NAMES)
+def test_120_no_bomb(path: Path, pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither what becomes large of much, nor what is small, nor what is not packed."""
+    monkeypatch.setattr(streams, "BOMB_BYTES", 100)
+    path.write_bytes(pack(b"".join(LINES)))
+    assert read_run(path).to_dict() == RUN
+    monkeypatch.setattr(streams, "BOMB_BYTES", 1 << 20)
+    path.write_bytes(pack(b"".join(LINES) + b"\n" * (1 << 19)))
+    assert read_run(path).to_dict() == RUN
+    monkeypatch.setattr(streams, "BOMB_BYTES", 100)
+    path.write_bytes(b"".join(LINES) + b"\n" * (1 << 19))
+    assert read_run(path).to_dict() == RUN
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("pack", PACKERS, ids=NAMES)
+@pytest.mark.parametrize("kept", [0.3, 0.9, -1])
+def test_115_truncated_archive(path: Path, pack: Pack, kept: float) -> None:
+    data = pack(b"".join(LINES))
+    path.write_bytes(data[: int(kept * len(data)) if kept > 0 else -1])
+    refused_everywhere("run", path, "cannot be read on")
+    refused_everywhere("qrels", path)
+
+
+@pytest.mark.parametrize("pack", [bytes, *PACKERS], ids=["plain", *NAMES])
+def test_116_archives_come_through_pipes(
+    way: str, monkeypatch: pytest.MonkeyPatch, pack: Pack
+) -> None:
+    take(way, monkeypatch)
+    with piped_input(pack(b"".join(LINES)), monkeypatch):
+        assert read_run("-").to_dict() == RUN
+    expected = evaluate(JUDGED, RUN, "nDCG AP RR").values
+    with piped_input(pack(b"".join(LINES)), monkeypatch):
+        assert (evaluate(JUDGED, "-", "nDCG AP RR").values == expected).all()
+    with piped_input(pack(b"q1 0 d1 1\nq2 0 d1 0\n"), monkeypatch):
+        assert read_qrels("-").to_dict() == {"q1": {"d1": 1}, "q2": {"d1": 0}}
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_query_returns_on_standard_input(
+    way: str, monkeypatch: pytest.MonkeyPatch, pack: Pack
+) -> None:
+    """It is read a second time, from the copy."""
+    take(way, monkeypatch)
+    data = pack(b"".join(LINES) + b"q0 Q0 e1 40 -1e9 t\n")
+    run = {**RUN, "q0": {**RUN["q0"], "e1": -1e9}}
+    with piped_input(data, monkeypatch):
+        found = evaluate(JUDGED, "-", "nDCG AP NumRet").values
+    assert (found == evaluate(JUDGED, run, "nDCG AP NumRet").values).all()
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Iterator[Callable[[bytes], Path]]:
+    """Make a named pipe through which bytes come."""
+    threads = []
+
+    def write(path: Path, data: bytes) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            path.write_bytes(data)
+
+    def made(data: bytes) -> Path:
+        path = tmp_path / f"pipe{len(threads)}"
+        os.mkfifo(path)
+        threads.append(threading.Thread(target=write, args=(path, data)))
+        threads[-1].start()
+        return path
+
+    yield made
+    for thread in threads:
+        thread.join()
+
+
+@pytest.mark.usefixtures("way")
+def test_named_pipes(pipe: Callable[[bytes], Path]) -> None:
+    for pack in (bytes, gzip.compress):
+        assert read_run(pipe(pack(b"".join(LINES)))).to_dict() == RUN
+        judged, run = pipe(pack(b"q0 0 d1 1\n")), pipe(pack(b"".join(LINES)))
+        assert evaluate(judged, run, "RR").mean() == {"RR": 0.5}
+    path = pipe(b"".join([*LINES, LINES[3]]))
+    refused(lambda: read_run(path), "line 281", "before, in line 4", path=str(path), line=281)
+    path = pipe(b"".join([*LINES, LINES[3]]))
+    refused(lambda: evaluate(JUDGED, path, "RR"), "line 281", "in line 4", path=str(path), line=281)
+    refused(lambda: read_qrels(pipe(b"")), "no data lines")
+
+
+def test_116_archive_whose_first_byte_comes_alone(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    data = gzip.compress(b"".join(LINES))
+
+    def write() -> None:
+        with path.open("wb", buffering=0) as stream:
+            stream.write(data[:1])
+            time.sleep(0.3)
+            stream.write(data[1:])
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        assert read_run(path).to_dict() == RUN
+    finally:
+        thread.join()
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="Linux has it")
+def test_file_that_can_be_opened_and_not_read() -> None:
+    path = "/proc/self/mem"
+    refused(lambda: read_run(path), path, path=path)
+
+
+SCRIPT = """
+import sys
+import irbatch
+from irbatch.formats import reading
+if sys.argv[1] == "large":
+    reading.LARGE = reading.LARGE_WITH_NUMBA = 1
+try:
+    print(irbatch.evaluate({"q0": {"d3": 1}}, "-", "RR").mean())
+except irbatch.InputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("size", ["small", "large"])
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        pytest.param(b"".join(LINES), "{'RR': 0.25}", id="plain"),
+        pytest.param(gzip.compress(b"".join(LINES)), "{'RR': 0.25}", id="gzip"),
+        pytest.param(b"".join([*LINES, b"q0 Q0 z -1 1 t\n"]), "{'RR': 0.2}", id="returning"),
+        pytest.param(
+            gzip.compress(b"".join([*LINES, LINES[1]])),
+            "run '-' line 281 (query 'q0', document 'd1'): "
+            "this document was given before, in line 2",
+            id="twice",
+        ),
+        pytest.param(b"", "run '-': there are no data lines", id="122 empty"),
+    ],
+)
+def test_cat_of_a_process(path: Path, data: bytes, said: str, size: str) -> None:
+    path.write_bytes(data)
+    command = 'cat "$1" | "$2" -c "$3" "$4"'
+    words = ["sh", "-c", command, "sh", str(path), sys.executable, SCRIPT, size]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.stdout.strip(), done.stderr) == (said, "")
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("name", ["-", "-x", "--", "-q.run"])
+def test_122_only_a_lone_dash_is_standard_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_bytes(b"".join(LINES))
+    monkeypatch.setattr(sys, "stdin", None)
+    if name == "-":
+        refused(lambda: read_run(name), "there is no standard input", path="-")
+        assert read_run("./-").to_dict() == RUN
+    else:
+        assert read_run(name).to_dict() == RUN
+
+
+def test_standard_input_may_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a stream without a file behind it, as in notebooks and tests."""
+    stream = io.TextIOWrapper(io.BytesIO(b"".join(LINES)))
+    monkeypatch.setattr(sys, "stdin", stream)
+    assert read_run("-").to_dict() == RUN
+
+
+def test_closed_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.BufferedReader(io.BytesIO(b"".join(LINES)))
+    stream.close()
+    monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=stream))
+    refused(lambda: read_run("-"), path="-")
+
+
+def test_both_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    with piped_input(b"q1 0 d1 1\n", monkeypatch), pytest.raises(InputError) as caught:
+        evaluate("-", "-", "RR")
+    assert (caught.value.source, caught.value.path) == ("run", "-")

@@ -1,0 +1,203 @@
+"""What a run file shows that is worth a warning: one warning, on the caller's line."""
+
+from __future__ import annotations
+
+import gzip
+import warnings
+from collections.abc import Callable
+
+import pytest
+from support.file_readers import piped_input, take
+
+from irbatch import InputWarning, evaluate, evaluate_runs, read_qrels, read_run
+from irbatch.formats import streams
+
+QRELS = {"q0": {"d0": 1}, "q1": {"d1": 1}}
+Write = Callable[[bytes], str]
+PIECE = 200  # bytes, for `way`
+pytestmark = pytest.mark.usefixtures("way")
+
+
+CALLER = "caller.py"  # what the file is called in which a door is opened
+DOORS = {
+    "read_run": "read_run(path)",
+    "evaluate": "evaluate(QRELS, path, 'RR')",
+    "evaluate_runs": "evaluate_runs(QRELS, {'a': path}, 'RR')",
+}
+NAMES = {"evaluate": evaluate, "evaluate_runs": evaluate_runs, "read_run": read_run, "QRELS": QRELS}
+
+
+def go_in(door: str, path: str) -> None:
+    exec(compile(DOORS[door], CALLER, "exec"), {**NAMES, "path": path})
+
+
+def lines(form: str, queries: int = 3, documents: int = 20) -> list[bytes]:
+    """Fill a line in: q and d, numbers from 0, and s, a score that falls."""
+    pairs = [(q, d) for q in range(queries) for d in range(documents)]
+    return [form.format(q=f"q{q}", d=d, r=d + 1, s=-d / 8).encode() + b"\n" for q, d in pairs]
+
+
+GOOD = "{q} Q0 d{d} {r} {s} t"
+CLEAN = [
+    pytest.param(lines(GOOD), id="ranks from 1"),
+    pytest.param(lines("{q} Q0 d{d} {d} {s} t"), id="ranks from 0"),
+    pytest.param(lines("{q} Q0 d{d} 0 {d} t"), id="one rank"),
+    pytest.param(lines("{q} Q0 d{d} x {d} t"), id="no ranks"),
+    pytest.param(lines("{q} Q0 d{d} {r} 0.5 t"), id="one score"),
+    pytest.param(lines("{q} Q0 d{d} {r} 1 t", documents=1, queries=9), id="a document each"),
+    pytest.param(lines(GOOD)[::-1], id="from last to first"),
+    pytest.param(lines(GOOD)[::2] + lines(GOOD)[1::2], id="queries return"),
+    pytest.param([b"# other tags: u\n", *lines(GOOD), b"#q Q0 d 1 2\n"], id="comments"),
+    pytest.param(lines("{q} d{d} {r}"), id="MS MARCO"),
+    pytest.param([b"qid\tdocno\tscore\n", *lines("{q}\td{d}\t{s}")], id="header"),
+    pytest.param([b"qid\tdocno\tscore\n", *lines("{q}\td{d}\t{r}")], id="scores count, no ranks"),
+]
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("data", CLEAN)
+def test_clean_files_are_read_in_silence(
+    write: Write, data: list[bytes], door: str, pack: Callable[[bytes], bytes]
+) -> None:
+    go_in(door, write(pack(b"".join(data))))  # warnings are errors here
+
+
+SWAPPED = "are rank and score swapped?"
+TAGS = "lines of several systems, 't' and 'u'"
+CONTRADICTING = "in query 'q0' ranks and scores contradict each other; scores decide, or ranks with"
+SIGNS = [
+    pytest.param(lines("{q} Q0 d{d} {s} {r} t")[::-1], SWAPPED, "a point", id="101 points"),
+    pytest.param(lines("{q} Q0 d{d} 0 {r} t"), SWAPPED, "count 1, 2, 3", id="101 counting"),
+    pytest.param(lines("{q} Q0 d{d} {r} {r} t"), SWAPPED, "count 1, 2, 3", id="101 both"),
+    pytest.param(lines(GOOD, 1) + lines("{q} Q0 e{d} {r} -3 u", 1), TAGS, "'u'", id="123 within"),
+    pytest.param(lines(GOOD) + lines("x{q} Q0 e{d} {r} {s} u", 1), TAGS, "'u'", id="123 behind"),
+    pytest.param(
+        [*lines("{q} Q0 d{d} {r} {d}.5 t", 1), *lines("x{q} Q0 d{d} {r} {s} t")],
+        CONTRADICTING, "order_by='rank'", id="102 a query",
+    ),
+    pytest.param(
+        lines("{q} Q0 d{d} {r} {d}.5 t"), "in query 'q0' and 2 other queries", "", id="102 all"
+    ),
+]  # fmt: skip
+
+
+def caught(call: Callable[[], object]) -> list[warnings.WarningMessage]:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        call()
+    return found
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+@pytest.mark.parametrize(
+    "door",
+    ["read_run", "evaluate", "evaluate_runs"],
+)
+@pytest.mark.parametrize(("data", "sign", "detail"), SIGNS)
+def test_signs(
+    write: Write,
+    data: list[bytes],
+    sign: str,
+    detail: str,
+    door: str,
+    pack: Callable[[bytes], bytes],
+) -> None:
+    path = write(pack(b"".join(data)))
+    found = caught(lambda: go_in(door, path))
+    assert [each.category for each in found] == [InputWarning]
+    message = str(found[0].message)
+    assert message.startswith(f"run {path!r}: ")
+    assert sign in message
+    assert detail in message
+    assert found[0].filename == CALLER
+
+
+ODD = [
+    pytest.param(b"q1 Q0 a 1 3 t\nq1 Q0 b 2 2 u\nq1 Q0 c 3 1 t\n", id="a tag inside a query"),
+    pytest.param(
+        b"".join(b"q%d Q0 a 1.5 3 t\n" % i for i in range(9))
+        + b"".join(b"r%d Q0 a 1 3 t\n" % i for i in range(9)),
+        id="points in some ranks",
+    ),
+    pytest.param(
+        b"".join(b"q%d Q0 a 1 1 t\nq%d Q0 b 1 2 t\n" % (i, i) for i in range(5))
+        + b"r Q0 a 1 9 t\nr Q0 b 2 7 t\n",
+        id="some scores count",
+    ),
+]
+
+
+@pytest.mark.parametrize("way", ["parser"], indirect=True)
+@pytest.mark.parametrize("piece", [64, 4 << 20])
+@pytest.mark.parametrize("data", ODD)
+def test_signs_do_not_depend_on_how_a_file_is_read(
+    write: Write, monkeypatch: pytest.MonkeyPatch, data: bytes, piece: int
+) -> None:
+    path = write(data)
+    monkeypatch.setattr(streams, "PIECE", piece)
+    found = caught(lambda: read_run(path))
+    take("lines", monkeypatch)
+    expected = caught(lambda: read_run(path))
+    assert [str(each.message) for each in found] == [str(each.message) for each in expected]
+
+
+@pytest.mark.parametrize(("data", "sign", "detail"), SIGNS)
+def test_evaluating_warns_once(write: Write, data: list[bytes], sign: str, detail: str) -> None:
+    """And of a query that returns, which is read twice, no more often."""
+    path = write(b"".join(data))
+    found = caught(lambda: evaluate(QRELS, path, "RR"))
+    assert [sign in str(each.message) for each in found] == [True]
+    path = write(b"".join([*data, b"q0 Q0 z 99 -9e9 t\n", b"q0 Q0 y 100 -9e10 t\n"]))
+    found = caught(lambda: evaluate(QRELS, path, "RR"))
+    assert len(found) <= 1
+
+
+def test_scores_decide_and_ranks_do_when_asked(write: Write) -> None:
+    path = write(b"".join(lines("{q} Q0 d{d} {r} {d}.5 t")))
+    with pytest.warns(InputWarning):
+        assert evaluate({"q0": {"d0": 1}}, path, "RR")["RR"] == 1 / 20
+    assert evaluate({"q0": {"d0": 1}}, path, "RR", order_by="rank")["RR"] == 1
+    assert read_run(path, order_by="rank").to_dict()["q0"]["d4"] == -5
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = b"".join(lines("{q} Q0 d{d} {s} {r} t"))
+    with piped_input(data, monkeypatch):
+        found = caught(lambda: read_run("-"))
+    assert [str(each.message).startswith("run '-': ") for each in found] == [True]
+
+
+def test_no_warning_beside_an_error(write: Write) -> None:
+    path = write(b"".join([*lines("{q} Q0 d{d} {r} {d}.5 t"), b"q0 Q0 d 1 x t\n"]))
+
+    def refused() -> None:
+        for door in DOORS:
+            with pytest.raises(ValueError, match="line 61"):
+                go_in(door, path)
+
+    assert caught(refused) == []
+
+
+def test_warnings_may_be_errors(write: Write) -> None:
+    """Python's own switch turns doubts into refusals."""
+    path = write(b"".join(lines("{q} Q0 d{d} {s} {r} t")))
+    for door in DOORS:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", InputWarning)
+            with pytest.raises(InputWarning, match="swapped"):
+                go_in(door, path)
+
+
+def test_judgments_have_no_signs(write: Write) -> None:
+    read_qrels(write(b"".join(lines("{q} 0 d{d} {r}"))))
+    read_qrels(write(b"".join(lines("{q} 1.5 d{d} {r}"))))
+
+
+@pytest.mark.parametrize("last", [b"u", b"\xff", b"\xc3\xa9"])
+def test_the_tag_is_the_last_lines(write: Write, last: bytes) -> None:
+    rows = [*lines(GOOD), b"x Q0 d 1 1 " + last + b"\n"]
+    path = write(b"".join(rows))
+    with pytest.warns(InputWarning, match="several systems"):
+        run = read_run(path)
+    assert run.tag == last.decode(errors="backslashreplace")

@@ -1,0 +1,249 @@
+"""The provider for ir_measures against ir_measures' own providers.
+
+Theirs are asked for one measure at a time: several at once share an evaluator there, and some
+get the values of another.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from typing import Any
+
+import ir_measures
+import pandas as pd
+import pytest
+from ir_measures import AP, NumRet, P, R, nDCG
+from support.input_errors import refused
+from support.other_tools import Table, python, without_ties
+from support.random_problems import nasty_problems
+from support.tamed_problems import tamed
+
+from irbatch.integrations.ir_measures import (
+    MEANINGS,
+    SUPPORTED,
+    IrbatchProvider,
+    install,
+    uninstall,
+)
+
+BOTH_HAVE = """\
+P@1 P@5 P(rel=2)@5 P(judged_only=True)@5 P(rel=2,judged_only=True)@3
+R@1 R@10 R(rel=2)@10 R(judged_only=True)@10
+RR RR(rel=2) RR(judged_only=True)
+AP AP@3 AP@100 AP(rel=2) AP(rel=2)@3 AP(judged_only=True) AP(judged_only=True)@5
+Rprec Rprec(rel=2) Rprec(judged_only=True)
+Success@1 Success(rel=2)@5 Success(judged_only=True)@5
+Bpref Bpref(rel=2) infAP infAP(rel=2)
+IPrec@0.0 IPrec@0.1 IPrec@1.0 IPrec(rel=2)@0.35
+nDCG nDCG@1 nDCG@10 nDCG(judged_only=True) nDCG(judged_only=True)@10
+nDCG(gains={1:3,2:9}) nDCG(gains={0:1,1:3})@10 nDCG(gains={1:0,2:0})@5
+SetP SetP(rel=2) SetP(relative=True) SetP(relative=True,rel=2) SetP(judged_only=True)
+SetR SetR(rel=2) SetAP SetAP(rel=2) SetAP(judged_only=True)
+SetF SetF(rel=2) SetF(beta=2.0) SetF(beta=0.5,rel=2) SetF(judged_only=True)
+NumQ NumRel NumRet NumRet(rel=1) NumRet(rel=2) Judged
+""".split()  # noqa: SIM905
+# Where they break ties, and scores that are one as float32, in another way.
+WITHOUT_TIES = ["RR@1", "RR@3", "RR(rel=2)@10", "Judged@1", "Judged@5", "Judged@10"]
+Values = dict[str, dict[str, float]]
+
+QRELS: Table = {"q": {"a": 1, "b": 0, "c": 2, "n": -1}, "p": {"a": 1}, "m": {"a": 1}}
+RUN: Table = {"q": {"b": 3.0, "a": 2.0, "n": 1.5, "x": 1.0, "c": 0.5}, "p": {"a": 1.0},
+              "extra": {"a": 1.0}}  # fmt: skip
+
+
+@pytest.fixture
+def provider() -> Iterator[IrbatchProvider]:
+    """The provider, installed for the length of a test."""
+    uninstall()
+    yield install()
+    uninstall()
+
+
+def parse(names: list[str]) -> list[Any]:
+    return [ir_measures.parse_measure(name) for name in names]
+
+
+def by_query(metrics: Any) -> Values:
+    """Measure to query to value."""
+    found: Values = {}
+    for each in metrics:
+        assert each.query_id not in found.setdefault(str(each.measure), {})
+        found[str(each.measure)][each.query_id] = each.value
+    return found
+
+
+# Values
+
+
+@pytest.mark.parametrize(("names", "arrange"), [(BOTH_HAVE, dict), (WITHOUT_TIES, without_ties)])
+def test_nasty_problems(names: list[str], arrange: Callable[[Table], Table]) -> None:
+    measures = parse(names)
+    compared = 0
+    for problem in nasty_problems(seed=29, count=60):
+        qrels, ranked = (
+            {q: each for q, each in side.items() if q != "no query"} for side in tamed(*problem)
+        )
+        run = arrange(ranked)
+        if not qrels or not run:
+            continue
+        found = by_query(IrbatchProvider().iter_calc(measures, qrels, run))
+        assert len(found) == len(measures)
+        for measure in measures:
+            theirs = by_query(ir_measures.iter_calc([measure], qrels, run))[str(measure)]
+            # Weighted F: by the square of a root.
+            expected = pytest.approx(theirs, rel=1e-14 if measure.NAME == "SetF" else 0, abs=0)
+            assert found[str(measure)] == expected, measure
+            compared += len(theirs)
+    assert compared > 100 * len(measures)
+
+
+def test_means_and_missing_queries(provider: IrbatchProvider) -> None:
+    measures = parse(BOTH_HAVE + WITHOUT_TIES)
+    means = ir_measures.calc_aggregate(measures, QRELS, RUN)
+    values = by_query(ir_measures.iter_calc(measures, QRELS, RUN))
+    uninstall()
+    for measure in measures:
+        expected = ir_measures.calc_aggregate([measure], QRELS, RUN)[measure]
+        assert means[measure] == pytest.approx(expected, rel=1e-14), measure
+        assert values[str(measure)].keys() == QRELS.keys()
+        assert values[str(measure)]["m"] == measure.DEFAULT == 0
+
+
+def test_every_measure_that_is_declared_is_tested() -> None:
+    names = {each.NAME for each in SUPPORTED}
+    assert names == MEANINGS.keys()
+    assert {each.NAME for each in parse(BOTH_HAVE + WITHOUT_TIES)} == names - {"RBP"}
+
+
+LOG3 = math.log2(3)
+# q's grades in rank order are 0 1 -1 - 2, p's 1.
+OURS_ALONE = {
+    "RBP(rel=1)": (0.2 * (0.8 + 0.8**4) + 0.2) / 3,
+    "RBP(rel=1,p=0.5)@2": (0.5 * 0.5 + 0.5) / 3,
+    "RBP(rel=2)@10": 0.2 * 0.8**4 / 3,
+    "NumRel(rel=2)": 1.0,
+    "RR(judged_only=True)@2": (1 / 2 + 1) / 3,
+    "nDCG(dcg='exp-log2',gains={1:3})@1": 1 / 3,
+    "nDCG(dcg='exp-log2')": (1 + (1 / LOG3 + 3 / math.log2(6)) / (3 + 1 / LOG3)) / 3,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OURS_ALONE)
+def test_measures_without_a_provider_there(name: str, provider: IrbatchProvider) -> None:
+    (measure,) = parse([name])
+    found = ir_measures.calc_aggregate([measure], QRELS, RUN)[measure]
+    assert found == pytest.approx(OURS_ALONE[name], rel=1e-14)
+    uninstall()
+    if find_spec("ranx") is None:  # it measures some of these
+        with pytest.raises(ValueError, match="Unsupported measures"):
+            ir_measures.calc_aggregate([measure], QRELS, RUN)
+
+
+@pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is a Perl program")
+@pytest.mark.parametrize("name", ["nDCG(dcg='exp-log2')@3", "nDCG(dcg='exp-log2')@10"])
+def test_exponential_gain(name: str, provider: IrbatchProvider) -> None:
+    qrels = {str(q): {f"d{d}": (q * d) % 4 for d in range(9)} for q in range(1, 6)}
+    run = {str(q): {f"d{d}": float(d * 5 % 11) for d in range(1, 11)} for q in range(1, 6)}
+    measures = parse([name])
+    found = by_query(ir_measures.iter_calc(measures, qrels, run))
+    uninstall()
+    theirs = by_query(ir_measures.iter_calc(measures, qrels, run))
+    assert found[name] == pytest.approx(theirs[name], abs=0.6e-5)  # it prints 5 digits
+
+
+def test_a_cutoff_of_0_ends_the_process_there(provider: IrbatchProvider) -> None:
+    code = "import ir_measures as m; m.calc_aggregate([m.P @ 0], {'q': {'a': 1}}, {'q': {'a': 1.}})"
+    assert python(code).returncode < 0, "killed by a signal"
+    refused(
+        lambda: ir_measures.calc_aggregate([R @ 0], QRELS, RUN),
+        "cutoff 0 must be a whole number of at least 1",
+    )
+
+
+# Who is asked
+
+
+def test_installed_it_is_asked_and_uninstalled_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    evaluator = IrbatchProvider._evaluator
+
+    def spy(self: IrbatchProvider, measures: Any, qrels: Any) -> Any:
+        asked.extend(map(str, measures))
+        return evaluator(self, measures, qrels)
+
+    monkeypatch.setattr(IrbatchProvider, "_evaluator", spy)
+    ir_measures.calc_aggregate([AP], QRELS, RUN)
+    assert asked == []
+    install()
+    ir_measures.calc_aggregate([AP, P @ 3], QRELS, RUN)
+    uninstall()
+    assert sorted(asked) == ["AP", "P@3"]
+    ir_measures.calc_aggregate([AP], QRELS, RUN)
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize("name", ["Accuracy", "Compat(p=0.8)"])
+def test_other_measures_fall_through(name: str, provider: IrbatchProvider) -> None:
+    (measure,) = parse([name])
+    assert not provider.supports(measure)
+    sides = {"q": QRELS["q"]}, {"q": RUN["q"]}
+    found = ir_measures.calc_aggregate([measure, AP], *sides)
+    uninstall()
+    assert found == {m: ir_measures.calc_aggregate([m], *sides)[m] for m in (measure, AP)}
+
+
+@pytest.mark.parametrize("name", ["ERR@10", "RBP@10", "alpha_nDCG@10", "ERR_IA@10"])
+def test_what_is_not_supported(name: str) -> None:
+    assert not any(map(IrbatchProvider().supports, parse([name])))
+
+
+# Forms of input
+
+
+def rows_of(table: Table, kind: Any) -> list[Any]:
+    return [kind(q, d, value) for q, each in table.items() for d, value in each.items()]
+
+
+FORMS: dict[str, Callable[[Table, Any], Any]] = {
+    "dict": lambda table, kind: table,
+    "list": rows_of,
+    "generator": lambda table, kind: iter(rows_of(table, kind)),
+    "frame": lambda table, kind: pd.DataFrame(rows_of(table, kind)),
+}
+
+
+@pytest.mark.parametrize("qrels", FORMS)
+@pytest.mark.parametrize("run", FORMS)
+def test_forms(qrels: str, run: str, provider: IrbatchProvider) -> None:
+    measures = parse(["AP", "nDCG@3", "P(judged_only=True)@2", "NumQ", "Judged@2"])
+    expected = ir_measures.calc_aggregate(measures, QRELS, RUN)
+    judged = FORMS[qrels](QRELS, ir_measures.Qrel)
+    ranked = FORMS[run](RUN, ir_measures.ScoredDoc)
+    assert ir_measures.calc_aggregate(measures, judged, ranked) == expected
+
+
+def test_an_evaluator_takes_several_runs(provider: IrbatchProvider) -> None:
+    measures = [AP, P @ 1, nDCG(judged_only=True) @ 3, NumRet]
+    evaluator = ir_measures.evaluator(measures, iter(rows_of(QRELS, ir_measures.Qrel)))
+    other = {"m": {"a": 2.0}, "q": {"c": 1.0, "z": 3.0}}
+    for run in (RUN, other, {}, RUN):
+        found = evaluator.calc_aggregate(run)
+        assert found == ir_measures.calc_aggregate(measures, QRELS, run)
+    assert found[P @ 1] == pytest.approx(1 / 3)
+    assert evaluator.calc_aggregate({})[AP] == 0
+
+
+def test_nothing_is_changed(provider: IrbatchProvider) -> None:
+    qrels, run = ({q: dict(each) for q, each in side.items()} for side in (QRELS, RUN))
+    ir_measures.calc_aggregate([AP, nDCG(gains={1: 5}), P(judged_only=True) @ 2], qrels, run)
+    assert (qrels, run) == (QRELS, RUN)
+
+
+def test_queries_without_judgments(provider: IrbatchProvider) -> None:
+    assert list(ir_measures.iter_calc([AP], {}, RUN)) == []
+    assert by_query(ir_measures.iter_calc([AP], {"q": {}, "p": {"a": 1}}, RUN)) == {
+        "AP": {"q": 0.0, "p": 1.0}
+    }

@@ -1,0 +1,206 @@
+"""The interfaces of pytrec_eval and BEIR on what cannot be evaluated."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from support.input_errors import refused
+
+from irbatch import InputError
+from irbatch.integrations import beir
+from irbatch.integrations.pytrec_eval import (
+    RelevanceEvaluator,
+    compute_aggregated_measure,
+    parse_qrel,
+    parse_run,
+    patched,
+)
+
+JUDGED = {"q1": {"a": 1, "b": 0}}
+RANKED = {"q1": {"a": 1.0, "b": 2.0}}
+
+
+# pytrec_eval's interface
+
+
+def evaluated(qrels: Any = JUDGED, scores: Any = RANKED, measures: Any = ("map",)) -> Any:
+    """Evaluate as pytrec_eval does."""
+    return RelevanceEvaluator(qrels, measures).evaluate(scores)
+
+
+@pytest.mark.parametrize("grade", [None, "1", math.nan, math.inf, 2**60, 10**400, [1], 1j])
+def test_grades(grade: object) -> None:
+    refused(lambda: evaluated({"q": {"a": 1}, "q1": {"b": 1, "a": grade}}), "grade",
+            source="qrels", query="q1", document="a", value=grade)  # fmt: skip
+
+
+@pytest.mark.parametrize("score", [None, "x", "1", math.nan, 10**400, [1], 1j])
+def test_scores(score: object) -> None:
+    refused(lambda: evaluated(scores={"q1": {"b": 1.0, "a": score}}), "score",
+            source="run", query="q1", document="a", value=score)  # fmt: skip
+
+
+@pytest.mark.parametrize("number", [True, -5, 1.5, np.int64(3), np.float32(1), 2**40])
+def test_numbers_of_all_kinds(number: Any) -> None:
+    value = float(number >= 1)
+    assert evaluated({"q1": {"a": number}}) == {"q1": {"map": value / 2}}
+    assert evaluated(scores={"q1": {"a": number}}) == {"q1": {"map": 1.0}}
+
+
+@pytest.mark.parametrize("score", [math.inf, -math.inf, 10**30, 2e39])
+def test_scores_beyond_float32(score: float) -> None:
+    assert evaluated(scores={"q1": {"a": score, "b": 1.0}})["q1"]["map"] == (1 + (score > 1)) / 2
+
+
+@pytest.mark.parametrize("ids", [{1: {"a": 1}, "q": {"a": 1}}, {None: {"a": 1}}, {b"q": {"a": 1}}])
+def test_ids_of_queries(ids: Any) -> None:
+    refused(lambda: evaluated(ids), "query id", source="qrels")
+    refused(lambda: evaluated(scores=ids), "query id", source="run")
+
+
+@pytest.mark.parametrize("documents", [{None: 1}, {b"a": 1}, {1.5: 1}, {True: 1}, ["a"], "ab"])
+def test_documents(documents: Any) -> None:
+    refused(lambda: evaluated({"q1": documents}), source="qrels", query="q1")
+    refused(lambda: evaluated(scores={"q1": documents}), source="run", query="q1")
+
+
+def test_documents_of_two_kinds() -> None:
+    refused(lambda: evaluated({"q1": {"a": 1, 1: 1}}), "two kinds", source="qrels", query="q1")
+    refused(lambda: evaluated({"q1": {1: 1}}), "document id 'a' is a str", query="q1")
+    refused(lambda: evaluated(scores={"q1": {1: 1.0}}), "is a int", query="q1", document=1)
+
+
+@pytest.mark.parametrize("scores", ["x", 3, [("q1", {})], iter(["q1"]), np.array(1)])
+def test_no_rankings(scores: Any) -> None:
+    refused(lambda: evaluated(scores=scores), "a mapping of queries", source="run")
+
+
+@pytest.mark.parametrize("ranking", [None, 3, [], "ab"])
+def test_no_ranking(ranking: Any) -> None:
+    refused(lambda: evaluated(scores={"q1": ranking}), "ranking", source="run", query="q1")
+
+
+@pytest.mark.parametrize("scores", [{}, {"zz": {"a": 1.0}}, {1: {"a": 1.0}}])
+def test_nothing_to_evaluate(scores: Any) -> None:
+    assert evaluated(scores=scores) == {}
+    assert evaluated({}) == evaluated({"q1": {}}) == {}
+    assert evaluated(measures=set()) == {"q1": {}}
+
+
+@pytest.mark.parametrize(
+    "wishes",
+    [[1], [None], [b"map"], [("map",)], ["map", "nope"], ["P."], ["P.-1"], ["P.x"], ["rbp"]],
+)
+def test_unsupported_measures(wishes: Any) -> None:
+    refused(lambda: evaluated(measures=wishes), "unsupported measure", source="measures")
+
+
+@pytest.mark.parametrize("wish", ["P.0", "P_0", "utility.1,2", "set_F.0", "11pt_avg.2"])
+def test_parameters_of_measures(wish: str) -> None:
+    refused(lambda: evaluated(measures=["map", wish]), "must be")
+
+
+def test_measures_from_a_generator() -> None:
+    assert evaluated(measures=(wish for wish in ["map", "P.1"])) == {"q1": {"map": 0.5, "P_1": 0.0}}
+
+
+@pytest.mark.parametrize("level", [None, 0, -1, 1.5, "1", True, math.nan])
+def test_levels(level: Any) -> None:
+    fact = f"relevance_level {level!r} must be a whole number of at least 1"
+    assert refused(lambda: RelevanceEvaluator(JUDGED, ["map"], level), fact).value is level
+
+
+def test_arguments_are_left_alone() -> None:
+    qrels, run, wishes = copy.deepcopy(JUDGED), copy.deepcopy(RANKED), {"P.5", "official"}
+    evaluator = RelevanceEvaluator(qrels, wishes)
+    expected = evaluator.evaluate(run)
+    assert (qrels, run, wishes) == (JUDGED, RANKED, {"P.5", "official"})
+    qrels["q1"]["a"] = 0
+    qrels["q2"] = {}
+    assert evaluator.evaluate(run) == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "fact"),
+    [
+        (["x"], "line 1 (query 'x'): 1 column where"),
+        (["", " "], "no data lines"),
+        (["q 0 a 1.5"], "grade 1.5 is not a whole number"),
+        (["q 0 a nan"], "grade 'nan'"),
+        (["q 0 a 1", "q 0 a 1"], "line 2 (query 'q', document 'a')"),
+        (["q 0 a\0 1"], "NUL"),
+        ([b"q 0 \xff 1"], "UTF-8"),
+    ],
+)
+def test_lines_of_judgments(lines: Any, fact: str) -> None:
+    refused(lambda: parse_qrel(lines), fact, source="qrels")
+    refused(lambda: parse_run(lines), source="run")
+
+
+def test_counts_of_no_queries() -> None:
+    assert compute_aggregated_measure("num_ret", []) == 0.0
+
+
+def test_patches_that_are_nested_or_fail() -> None:
+    import pytrec_eval
+
+    before = pytrec_eval.RelevanceEvaluator
+    with patched(), patched():
+        assert pytrec_eval.RelevanceEvaluator is RelevanceEvaluator
+    assert pytrec_eval.RelevanceEvaluator is before
+    with pytest.raises(InputError), patched():
+        pytrec_eval.RelevanceEvaluator(JUDGED, ["nope"])
+    assert pytrec_eval.RelevanceEvaluator is before
+
+
+# BEIR's interface
+
+
+BEIR: list[Callable[..., Any]] = [
+    beir.evaluate,
+    *(functools.partial(beir.evaluate_custom, metric=metric) for metric in beir.CUSTOM),
+]
+
+
+@pytest.mark.parametrize("call", BEIR, ids=["evaluate", *beir.CUSTOM])
+class TestBeir:
+    @pytest.mark.parametrize("k", [0, -1, 1.5, 1.0, "1", True, None, [1]])
+    def test_cutoffs(self, call: Callable[..., Any], k: Any) -> None:
+        assert refused(lambda: call(JUDGED, RANKED, [10, k]), f"cutoff {k!r}").value is k
+
+    def test_no_cutoffs(self, call: Callable[..., Any]) -> None:
+        refused(lambda: call(JUDGED, RANKED, []))
+
+    def test_cutoffs_in_any_order(self, call: Callable[..., Any]) -> None:
+        found = call(JUDGED, RANKED, [10, 1, np.int64(10)])
+        for each in found if isinstance(found, tuple) else [found]:
+            assert [name.partition("@")[2] for name in each] == ["10", "1"]
+        assert call(JUDGED, RANKED, range(1, 3)) == call(JUDGED, RANKED, np.array([1, 2]))
+        call(JUDGED, RANKED, [10**18])
+
+    @pytest.mark.parametrize("score", [None, "x", math.nan])
+    def test_scores(self, call: Callable[..., Any], score: Any) -> None:
+        refused(lambda: call(JUDGED, {"q1": {"b": 1.0, "a": score}}, [1]), source="run",
+                query="q1", document="a", value=score)  # fmt: skip
+
+    def test_nothing_in_common(self, call: Callable[..., Any]) -> None:
+        refused(lambda: call(JUDGED, {"zz": {"a": 1.0}}, [1]), "no query of it is judged", "'q1'")
+        refused(lambda: call({}, RANKED, [1]), "no queries")
+
+    def test_arguments_are_left_alone(self, call: Callable[..., Any]) -> None:
+        qrels, run = {"q1": {"a": 1, "q1": 1}}, {"q1": {"q1": 2.0, "a": 1.0}, "q2": {"q2": 1.0}}
+        before = copy.deepcopy((qrels, run))
+        call(qrels, run, [1])
+        assert (qrels, run) == before
+
+
+@pytest.mark.parametrize("metric", [None, "nope", "", 3, ["mrr"], "MRR@10"])
+def test_beirs_metrics(metric: Any) -> None:
+    fact = f"metric {metric!r} must be one of"
+    assert refused(lambda: beir.evaluate_custom(JUDGED, RANKED, [1], metric), fact).value is metric

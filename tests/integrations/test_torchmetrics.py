@@ -1,0 +1,505 @@
+"""torchmetrics' interface: by hand, against torchmetrics, and over two processes."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support import ddp_worker
+from support.ddp_worker import MEASURES
+from support.input_errors import refused
+
+from irbatch import evaluate_scores
+
+# Deprecations inside torch, which say nothing about us.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:torch.*"),
+    pytest.mark.filterwarnings("ignore::FutureWarning:torch.*"),
+]
+
+SCORES, LABELS = ddp_worker.make_data()
+QUERIES, CANDIDATES = SCORES.shape
+PARTS = [slice(5), slice(5, 6), slice(6, None)]
+WHOLE = evaluate_scores(SCORES, LABELS, MEASURES).mean()
+
+
+@pytest.fixture(scope="module")
+def torch() -> Any:
+    return pytest.importorskip("torch", reason="pip install torch")
+
+
+@pytest.fixture(scope="module")
+def theirs(torch: Any) -> Any:
+    return pytest.importorskip("torchmetrics", reason="pip install 'irbatch[torchmetrics]'")
+
+
+@pytest.fixture(scope="module")
+def ours(theirs: Any) -> Any:
+    from irbatch.integrations import torchmetrics
+
+    return torchmetrics
+
+
+def plain(values: Any) -> Any:
+    """Tensors as numbers."""
+    if isinstance(values, dict):
+        return {name: plain(value) for name, value in values.items()}
+    assert str(values.dtype) == "torch.float64"
+    assert values.shape == ()
+    return values.item()
+
+
+def named(metric: Any, ids: Any) -> dict[str, Any]:
+    """The queries' ids, for metrics that keep queries."""
+    first = next(iter(metric.values())) if hasattr(metric, "values") else metric
+    return {"query_ids": ids} if first._keep == "queries" else {}
+
+
+def feed(metric: Any, parts: Any = PARTS, **more: Any) -> Any:
+    for part in parts:
+        ids = named(metric, np.arange(QUERIES)[part])
+        metric.update(SCORES[part], LABELS[part], **ids, **more)
+    return metric
+
+
+KEEPS = pytest.mark.parametrize("keep", ["sums", "queries"])
+
+
+@KEEPS
+def test_by_hand(ours: Any, torch: Any, keep: str) -> None:
+    metric = ours.RankingMetric("nDCG RR", [1, 10], keep=keep)
+    metric.update(torch.tensor([[0.1, 0.9, 0.4]]), torch.tensor([[0, 0, 1]]), **named(metric, [8]))
+    ids = named(metric, torch.tensor([9]))
+    metric.update(torch.tensor([[0.3, 0.1]]), torch.tensor([[1, 0]]), **ids)
+    assert plain(metric.compute()) == pytest.approx(
+        {"nDCG@1": 0.5, "nDCG@10": (1 / math.log2(3) + 1) / 2, "RR@1": 0.5, "RR@10": 0.75}
+    )
+
+
+@KEEPS
+def test_batches_make_the_whole(ours: Any, keep: str) -> None:
+    metric = feed(ours.RankingMetric(MEASURES, keep=keep))
+    assert plain(metric.compute()) == WHOLE
+    assert list(metric.compute()) == MEASURES
+    assert metric.update_count == 3
+    backwards = feed(ours.RankingMetric(MEASURES, keep=keep), PARTS[::-1])
+    assert plain(backwards.compute()) == WHOLE
+
+
+@KEEPS
+def test_one_measure_is_a_number(ours: Any, keep: str) -> None:
+    assert plain(feed(ours.RankingMetric("RR", keep=keep)).compute()) == WHOLE["RR"]
+    metric = feed(ours.RankingMetric(MEASURES, report="mrr", keep=keep))
+    assert plain(metric.compute()) == WHOLE["RR"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"ties": "pessimistic"}, {"ties": "index"}, {"no_relevant": "skip"}],
+)
+@KEEPS
+def test_options(ours: Any, options: dict[str, str], keep: str) -> None:
+    expected = evaluate_scores(SCORES, LABELS, MEASURES, **options).mean()  # type: ignore[arg-type]
+    assert plain(feed(ours.RankingMetric(MEASURES, keep=keep, **options)).compute()) == expected
+    assert expected != WHOLE
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"positives": [list(np.flatnonzero(row)) for row in LABELS]},
+        {"relevance": LABELS, "mask": np.arange(CANDIDATES) < np.full((QUERIES, 1), 9)},
+        {"relevance": LABELS, "lengths": np.full(QUERIES, 9)},
+        {"relevance": LABELS, "exclude": [[0, 2]] * QUERIES},
+        {"relevance": LABELS, "n_relevant": LABELS.sum(1) + 1},
+        {"relevance": LABELS, "document_ids": [f"d{i}" for i in range(CANDIDATES)]},
+    ],
+)
+def test_arguments(ours: Any, arguments: dict[str, Any]) -> None:
+    ties = "id" if "document_ids" in arguments else "expected"
+    metric = ours.RankingMetric(MEASURES, ties=ties)
+    metric.update(SCORES, **arguments)
+    expected = evaluate_scores(SCORES, measures=MEASURES, ties=ties, **arguments).mean()
+    assert plain(metric.compute()) == expected
+
+
+def test_sums_and_counts(ours: Any) -> None:
+    metric = feed(ours.RankingMetric("NumRel NumRet GMAP"))
+    expected = evaluate_scores(SCORES, LABELS, "NumRel NumRet GMAP").mean()
+    assert plain(metric.compute()) == expected
+
+
+@KEEPS
+def test_forward_is_the_batch_s(ours: Any, keep: str) -> None:
+    metric = ours.RankingMetric(MEASURES, keep=keep)
+    for part in PARTS:
+        ids = named(metric, np.arange(QUERIES)[part])
+        found = metric(SCORES[part], LABELS[part], **ids)
+        assert plain(found) == evaluate_scores(SCORES[part], LABELS[part], MEASURES).mean()
+    assert plain(metric.compute()) == WHOLE
+
+
+def states(metric: Any) -> Any:
+    return {
+        name: [each.tolist() for each in state] if isinstance(state, list) else state.tolist()
+        for name, state in metric.metric_state.items()
+    }
+
+
+@KEEPS
+@pytest.mark.parametrize("way", ["update", "forward"])
+def test_bad_input_leaves_the_state(ours: Any, keep: str, way: str) -> None:
+    metric = feed(ours.RankingMetric(MEASURES, keep=keep))
+    before = states(metric)
+    bad = SCORES.copy()
+    bad[3, 4] = math.nan
+    ids = named(metric, np.arange(QUERIES))
+    refused(lambda: getattr(metric, way)(bad, LABELS, **ids), "nan")
+    refused(lambda: getattr(metric, way)(SCORES, LABELS[:, 1:], **ids))
+    assert states(metric) == before
+    assert plain(metric.compute()) == WHOLE
+    metric.reset()
+    assert plain(feed(metric).compute()) == WHOLE
+
+
+@KEEPS
+def test_before_the_first_batch(ours: Any, keep: str) -> None:
+    metric = ours.RankingMetric(["RR", "NumRet"], keep=keep)
+    with pytest.warns(UserWarning, match="before the ``update`` method"):
+        found = metric.compute()
+    assert math.isnan(found["RR"].item())
+
+
+@KEEPS
+def test_reset_and_going_on(ours: Any, keep: str) -> None:
+    metric = feed(ours.RankingMetric(MEASURES, keep=keep), PARTS[:1])
+    partial = plain(metric.compute())
+    assert partial == evaluate_scores(SCORES[:5], LABELS[:5], MEASURES).mean()
+    assert plain(feed(metric, PARTS[1:]).compute()) == WHOLE
+    metric.reset()
+    assert plain(feed(metric, PARTS[:1]).compute()) == partial
+
+
+@KEEPS
+def test_copies(ours: Any, keep: str) -> None:
+    metric = feed(ours.RankingMetric(MEASURES, keep=keep), PARTS[:2])
+    copies = [metric.clone(), copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))]
+    for each in copies:
+        assert plain(feed(each, PARTS[2:]).compute()) == WHOLE
+    assert plain(metric.compute()) != WHOLE
+
+
+@KEEPS
+def test_merge_state(ours: Any, keep: str) -> None:
+    first = feed(ours.RankingMetric(MEASURES, keep=keep), PARTS[:1])
+    first.merge_state(feed(ours.RankingMetric(MEASURES, keep=keep), PARTS[1:]))
+    assert plain(first.compute()) == WHOLE
+    other = feed(ours.RankingMetric(MEASURES[::-1], keep=keep), PARTS[1:])
+    with pytest.raises(ValueError, match="Expected state variable"):
+        first.merge_state(other)
+
+
+@KEEPS
+def test_state_dict(ours: Any, torch: Any, keep: str, tmp_path: Path) -> None:
+    metric = feed(ours.RankingMetric(MEASURES, keep=keep), PARTS[:1])
+    assert metric.state_dict() == {}
+    metric.persistent(True)
+    module = torch.nn.ModuleDict({"validation": metric})
+    torch.save(module.state_dict(), tmp_path / "saved")
+    other = ours.RankingMetric(MEASURES, keep=keep)
+    loaded = torch.load(tmp_path / "saved", weights_only=True)
+    torch.nn.ModuleDict({"validation": other}).load_state_dict(loaded)
+    assert states(other) == states(metric)
+    assert plain(feed(other, PARTS[1:]).compute()) == WHOLE
+
+
+@KEEPS
+def test_types_of_models_do_not_reach_it(ours: Any, torch: Any, keep: str) -> None:
+    metric = feed(ours.RankingMetric(MEASURES, keep=keep), PARTS[:1])
+    module = torch.nn.ModuleDict({"validation": metric, "layer": torch.nn.Linear(1, 1)})
+    module.half()
+    module.to(torch.bfloat16)
+    metric.set_dtype(torch.float16)
+    assert module["layer"].weight.dtype == torch.bfloat16
+    assert plain(feed(metric, PARTS[1:]).compute()) == WHOLE
+
+
+def test_tensors_that_want_gradients(ours: Any, torch: Any) -> None:
+    scores = torch.tensor(SCORES, requires_grad=True)
+    metric = ours.RankingMetric(MEASURES)
+    metric(scores * 1, torch.tensor(LABELS))
+    assert plain(metric.compute()) == WHOLE
+    assert not metric.is_differentiable
+    assert metric.higher_is_better
+
+
+def test_metrics_of_different_measures_are_not_merged(ours: Any, theirs: Any) -> None:
+    """One document a query: every measure's first values, and so their sums, are the same."""
+    settings: dict[str, dict[str, Any]] = {
+        "a": {"measures": "nDCG@10"}, "b": {"measures": "RR"}, "c": {"measures": "P@1"},
+        "d": {"measures": "RR", "ties": "pessimistic"},
+        "e": {"measures": "RR", "no_relevant": "skip"}, "f": {"measures": "RR"},
+    }  # fmt: skip
+    collection = theirs.MetricCollection(
+        {name: ours.RankingMetric(**each) for name, each in settings.items()}, prefix="val/"
+    )
+    collection.update([[1.0]], [[1]])
+    assert sorted(map(sorted, collection.compute_groups.values())) == [
+        ["a"], ["b", "f"], ["c"], ["d"], ["e"],
+    ]  # fmt: skip
+    collection.update(SCORES, LABELS)
+    found = plain(collection.compute())
+    for name, each in settings.items():
+        metric = ours.RankingMetric(**each)
+        metric.update([[1.0]], [[1]])
+        metric.update(SCORES, LABELS)
+        assert found[f"val/{name}"] == plain(metric.compute())
+    assert len(set(found.values())) == 5
+
+
+@KEEPS
+def test_collections_flatten(ours: Any, theirs: Any, keep: str) -> None:
+    collection = theirs.MetricCollection([ours.RankingMetric(MEASURES, keep=keep)], prefix="val/")
+    feed(collection)
+    assert plain(collection.compute()) == {f"val/{name}": v for name, v in WHOLE.items()}
+
+
+def test_collections_that_share_the_work(ours: Any) -> None:
+    collection = ours.make_collection("nDCG RR", [1, 5], prefix="val/", ties="pessimistic")
+    feed(collection)
+    expected = evaluate_scores(SCORES, LABELS, "nDCG RR", [1, 5], ties="pessimistic").mean()
+    assert plain(collection.compute()) == {f"val/{name}": v for name, v in expected.items()}
+    assert list(collection.compute_groups.values()) == [list(expected)]
+    counts = {each.update_count for each in collection.values()}
+    collection.reset()
+    assert plain(feed(collection.clone(prefix="x/"), PARTS[:1]).compute()).keys() == {
+        f"x/{name}" for name in expected
+    }
+    assert counts == {3}
+    assert list(ours.make_collection("RBP(p=0.8)")) == ["RBP(p=0,8)"]
+
+
+def test_forward_of_a_collection(ours: Any) -> None:
+    collection = ours.make_collection("nDCG RR", [1, 5])
+    for part in PARTS:
+        found = plain(collection(SCORES[part], LABELS[part]))
+        expected = evaluate_scores(SCORES[part], LABELS[part], "nDCG RR", [1, 5]).mean()
+        assert found == expected
+        collection.update(SCORES[part], LABELS[part])  # which groups them
+    assert plain(collection.compute()) == pytest.approx(
+        evaluate_scores(SCORES, LABELS, "nDCG RR", [1, 5]).mean(), abs=1e-15
+    )
+
+
+def test_repeated_queries_count_once(ours: Any) -> None:
+    metric = feed(ours.RankingMetric(MEASURES, keep="queries"))
+    feed(metric, PARTS[:2])
+    assert plain(metric.compute()) == WHOLE
+    metric.update(-SCORES[:1], LABELS[:1], query_ids=[0])
+    refused(metric.compute, "0")
+
+
+@pytest.mark.parametrize("ids", [None, ["a", "b"], [1.5, 2], [True, False], [1, 1 << 64], [1], 1])
+def test_ids_of_queries(ours: Any, ids: Any) -> None:
+    metric = ours.RankingMetric("RR", keep="queries")
+    refused(lambda: metric.update(SCORES[:2], LABELS[:2], query_ids=ids), "id")
+    assert states(metric) == {name: [] for name in metric.metric_state}
+    metric.update(SCORES[:2], LABELS[:2], query_ids=[-(1 << 63), (1 << 63) - 1])
+    assert plain(metric.compute()) == evaluate_scores(SCORES[:2], LABELS[:2], "RR")["RR"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"measures": "nGCD"},
+        {"keep": "all"},
+        {"ties": "x"},
+        {"no_relevant": "x"},
+        {"report": "AP"},
+        {"measures": "RR AP", "report": "RR AP"},
+    ],
+)
+def test_options_are_checked(ours: Any, options: dict[str, Any]) -> None:
+    refused(lambda: ours.RankingMetric(**{"measures": "RR", **options}))
+
+
+# Flat columns.
+
+
+def flat(seed: int, queries: int = 15) -> tuple[Any, Any, Any]:
+    """Complete lists without equal scores, all positive; grades; every query has a relevant one."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 20, queries)
+    index = np.repeat(rng.permutation(100)[:queries], sizes)
+    scores = (rng.permutation(len(index)) + 1) / 1000
+    grades = np.concatenate([rng.permutation(np.r_[3, 1, np.zeros(size - 2)]) for size in sizes])
+    order = rng.permutation(len(index))
+    return scores[order].astype("float32"), grades[order].astype("int64"), index[order]
+
+
+PAIRS = [
+    ("RetrievalMAP", {}, "AP", 0), ("RetrievalMAP", {"top_k": 3}, "AP(norm=found)@3", 0),
+    ("RetrievalMRR", {}, "RR", 0), ("RetrievalMRR", {"top_k": 2}, "RR@2", 0),
+    ("RetrievalNormalizedDCG", {}, "nDCG", 1),
+    ("RetrievalNormalizedDCG", {"top_k": 4}, "nDCG@4", 1),
+    ("RetrievalPrecision", {"top_k": 3}, "P@3", 0), ("RetrievalRecall", {"top_k": 3}, "R@3", 0),
+    ("RetrievalHitRate", {"top_k": 1}, "Success@1", 0), ("RetrievalRPrecision", {}, "Rprec", 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "options", "measure", "graded"), PAIRS)
+@pytest.mark.parametrize("aggregation", ["mean", "median", "min", "max"])
+def test_retrieval_is_torchmetrics(
+    ours: Any, theirs: Any, torch: Any,
+    name: str, options: Any, measure: str, graded: int, aggregation: str,
+) -> None:  # fmt: skip
+    for seed in range(3):
+        scores, grades, index = map(torch.tensor, flat(seed))
+        target = grades if graded else (grades > 0).long()
+        metrics = [getattr(theirs.retrieval, name)(aggregation=aggregation, **options),
+                   ours.RetrievalMetric(measure, aggregation=aggregation)]  # fmt: skip
+        for metric in metrics:
+            for part in (slice(20), slice(20, None)):
+                metric.update(scores[part], target[part], indexes=index[part])
+        expected, found = (metric.compute().item() for metric in metrics)
+        assert found == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("action", ["neg", "pos", "skip"])
+@pytest.mark.parametrize("nothing", [False, True])
+def test_queries_without_relevant_documents(
+    ours: Any, theirs: Any, torch: Any, action: str, nothing: bool
+) -> None:
+    scores, grades, index = map(torch.tensor, flat(5))
+    target = (grades > 0).long() * (index % 3 > 0) * (not nothing)
+    metrics = [theirs.retrieval.RetrievalMRR(empty_target_action=action),
+               ours.RetrievalMetric("RR", empty_target_action=action)]  # fmt: skip
+    expected, found = (metric(scores, target, index).item() for metric in metrics)
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_queries_without_relevant_documents_may_be_errors(ours: Any, torch: Any) -> None:
+    metric = ours.RetrievalMetric("RR", empty_target_action="error")
+    metric.update([0.1, 0.2, 0.3], [1, 0, 0], [4, 4, 7])
+    refused(metric.compute, "no relevant document", query=7)
+
+
+def test_ignore_index(ours: Any, theirs: Any, torch: Any) -> None:
+    scores, grades, index = map(torch.tensor, flat(6))
+    target = (grades > 0).long()
+    target[::5] = -1
+    metrics = [theirs.retrieval.RetrievalMAP(ignore_index=-1),
+               ours.RetrievalMetric("AP", ignore_index=-1)]  # fmt: skip
+    expected, found = (metric(scores, target, index).item() for metric in metrics)
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_several_measures_of_columns(ours: Any) -> None:
+    scores, grades, index = flat(7)
+    metric = ours.RetrievalMetric("nDCG RR", [2, 10], aggregation=lambda values: values.sum())
+    metric.update(scores, grades, index)
+    found = plain(metric.compute())
+    means = ours.RetrievalMetric("nDCG RR", [2, 10])
+    means.update(scores, grades, index)
+    assert list(found) == ["nDCG@2", "nDCG@10", "RR@2", "RR@10"]
+    expected = {name: value * 15 for name, value in plain(means.compute()).items()}
+    assert found == pytest.approx(expected)
+
+
+def test_columns_and_matrices_agree(ours: Any) -> None:
+    index = np.repeat(np.arange(QUERIES), CANDIDATES).reshape(SCORES.shape)
+    for ties in ("expected", "pessimistic", "index"):
+        metric = ours.RetrievalMetric(MEASURES, ties=ties)
+        metric.update(SCORES[:, :5], LABELS[:, :5], index[:, :5])
+        metric.update(SCORES[:, 5:], LABELS[:, 5:], index[:, 5:])
+        expected = evaluate_scores(SCORES, LABELS, MEASURES, ties=ties).mean()
+        assert plain(metric.compute()) == expected
+
+
+def test_states_of_columns(ours: Any, torch: Any) -> None:
+    scores, grades, index = flat(8)
+    parts = [slice(30), slice(30, None)]
+
+    def take(metric: Any, part: slice) -> Any:
+        metric.update(scores[part], grades[part], index[part])
+        return metric
+
+    def make() -> Any:
+        return ours.RetrievalMetric(MEASURES)
+
+    whole = plain(take(make(), slice(None)).compute())
+    first = take(make(), parts[0])
+    for each in (first.clone(), pickle.loads(pickle.dumps(first))):
+        each.to(torch.bfloat16).set_dtype(torch.float16)
+        assert plain(take(each, parts[1]).compute()) == whole
+    refused(lambda: first(scores[:3] * math.nan, grades[:3], index[:3]), "nan")
+    first.merge_state(take(make(), parts[1]))
+    assert plain(first.compute()) == whole
+    first.reset()
+    assert plain(take(first, slice(None)).compute()) == whole
+
+
+@pytest.mark.parametrize(
+    ("columns", "fact"),
+    [
+        (([0.1, 0.2], [1], [0, 0]), "shape"),
+        (([0.1, 0.2], [1, 0], None), "indexes"),
+        (([0.1, 0.2], [1, 0], [0.5, 0.0]), "indexes"),
+        (([0.1, math.nan], [1, 0], [0, 0]), "nan"),
+        (([0.1, 0.2], [1, math.nan], [0, 0]), "nan"),
+        ((["a", "b"], [1, 0], [0, 0]), "preds"),
+    ],
+)
+def test_bad_columns(ours: Any, columns: Any, fact: str) -> None:
+    metric = ours.RetrievalMetric("RR")
+    metric.update([0.1, 0.2], [1, 0], [3, 3])
+    before = states(metric)
+    refused(lambda: metric.update(*columns), fact)
+    assert states(metric) == before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"empty_target_action": "x"}, {"ignore_index": 0.5}, {"aggregation": "x"}, {"ties": "id"}],
+)
+def test_options_of_columns_are_checked(ours: Any, options: dict[str, Any]) -> None:
+    refused(lambda: ours.RetrievalMetric("RR", **options))
+
+
+# Several processes.
+
+
+@pytest.fixture(scope="module")
+def processes(ours: Any, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What each of two processes computed, over gloo."""
+    folder = tmp_path_factory.mktemp("ddp")
+    worker = Path(ddp_worker.__file__)
+    command = [sys.executable, str(worker), "2", str(folder)]
+    done = subprocess.run(command, stderr=subprocess.PIPE, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return [json.loads((folder / f"{rank}.json").read_text()) for rank in range(2)]
+
+
+def test_two_processes_have_the_bits_of_one(processes: list[dict[str, Any]]) -> None:
+    alone = ddp_worker.run(0, 1)
+    assert processes[0].keys() == alone.keys()
+    assert processes[0] == processes[1] == alone
+    expected = {name: value.hex() for name, value in WHOLE.items()}
+    alone["collection"] = {n.replace(",", "."): v for n, v in alone["collection"].items()}
+    others = alone.keys() - {"skip", "went on"}
+    assert {name: alone[name] for name in others} == dict.fromkeys(others, expected)
+
+
+def test_without_torchmetrics() -> None:
+    code = ("import sys; sys.modules['torchmetrics'] = None; "
+            "import irbatch.integrations.torchmetrics")  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert b"pip install 'irbatch[torchmetrics]'" in done.stderr

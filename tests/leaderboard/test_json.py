@@ -1,0 +1,490 @@
+"""Leaderboards as JSON: what is written is read back, and tables that people type are checked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.comparisons import NASTY
+from support.input_errors import refused
+
+import irbatch
+from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
+from irbatch.leaderboard import Leaderboard
+from irbatch.leaderboard.json_form import read_leaderboard
+
+QRELS = {"q1": {"d1": 1}, "q2": {"d2": 2, "d3": 1}, "q3": {"d4": 1}}
+RUNS = {
+    "good": {"q1": {"d1": 2.0}, "q2": {"d2": 2.0, "d3": 1.0}, "q3": {"d5": 2.0, "d4": 1.0}},
+    "bad": {"q1": {"d9": 2.0, "d1": 1.0}, "q2": {"d3": 2.0}, "q3": {"d7": 1.0}},
+}
+
+
+def assert_same(board: Leaderboard, other: Leaderboard) -> None:
+    for name in ("systems", "records", "measures", "n_queries", "level", "directions",
+                 "constraints", "left_out"):  # fmt: skip
+        assert getattr(board, name) == getattr(other, name), name
+    assert list(board.settings.items()) == list(other.settings.items())
+    np.testing.assert_array_equal(board.means, other.means)
+    np.testing.assert_array_equal(board.intervals, other.intervals)
+
+
+def written(*systems: dict[str, Any], **more: Any) -> str:
+    """Write JSON as a person would."""
+    return json.dumps({"systems": list(systems), **more})
+
+
+def typed(name: str = "bm25", **more: Any) -> dict[str, Any]:
+    return {"system": name, "accuracy": {"RR@10": 0.1875}, **more}
+
+
+@pytest.fixture
+def evaluated() -> Leaderboard:
+    """A leaderboard of evaluated runs: intervals, settings, queries; one system left out."""
+    results = irbatch.evaluate_runs(QRELS, RUNS | {"slow": RUNS["bad"]}, ["RR@10", "nDCG@10"])
+    records = [
+        EfficiencyRecord(system="good", latency=Latency.from_samples([3.0, 4.0, 8.0], draws=50),
+                         hardware=Hardware.here("x"), price_per_hour=0.1, currency="EUR",
+                         n_queries=3, energy=4.5, throughput=1 / 3),
+        EfficiencyRecord(system="bad", latency=Latency(mean=1), stated_cost=0.1, dataset="d"),
+        EfficiencyRecord(system="slow", latency=Latency(mean=100)),
+    ]  # fmt: skip
+    board = Leaderboard(results, records, directions={"cpu_used": "higher", "MRR@10": "higher"},
+                        level=0.1, draws=100)  # fmt: skip
+    return board.where("latency < 50", "RR@10 >= 0")
+
+
+# What is written is read back.
+
+
+def test_what_is_written_is_read_back(evaluated: Leaderboard, tmp_path: Path) -> None:
+    assert not np.isnan(evaluated.intervals).any()
+    assert evaluated.n_queries == [3, 3]
+    assert evaluated.settings
+    assert evaluated.left_out == {"slow": ["latency_mean < 50"]}
+    assert evaluated.directions == {"cpu_used": "higher", "RR@10": "higher"}
+    path = tmp_path / "board.json"
+    text = evaluated.to_json(path)
+    for source in (text, path, str(path)):
+        again = Leaderboard.from_json(source)
+        assert_same(evaluated, again)
+        assert again.to_json() == text
+        assert again.caption() == evaluated.caption()
+
+
+@pytest.mark.parametrize("level", [0.01, 0.2])
+def test_the_level_of_written_intervals_counts(evaluated: Leaderboard, level: float) -> None:
+    assert read_leaderboard(evaluated.to_json(), level=level).level == 0.1
+    for unknown in (written(typed()), written(typed(), level=None)):
+        board = read_leaderboard(unknown, level=level)
+        assert board.level is None, "nobody knows of what level typed bounds are"
+        assert read_leaderboard(board.to_json()).level is None
+
+
+@pytest.mark.parametrize("draws", [1, 3, 100])
+@pytest.mark.parametrize("same", [True, False])
+def test_every_interval_is_read_back(draws: int, same: bool) -> None:
+    # All values alike: rounding may put the drawn means beside their mean; few draws do so anyway.
+    rank = [8 if same else 1 + query % 8 for query in range(21)]
+    runs = {f"q{i}": {f"d{j}": 9.0 - j for j in range(each)} | {"good": 0.5}
+            for i, each in enumerate(rank)}  # fmt: skip
+    results = irbatch.evaluate({query: {"good": 1} for query in runs}, runs, ["RR", "nDCG@10"])
+    board = Leaderboard({"a": results}, EfficiencyRecord(system="a"), draws=draws)
+    assert not np.isnan(board.intervals).any()
+    assert_same(board, read_leaderboard(board.to_json()))
+
+
+def test_hostile_names_are_read_back() -> None:
+    names = [*NASTY, "\ud800", "system", "__proto__"]
+    board = Leaderboard(
+        {name: dict.fromkeys(names, 0.5) for name in names},
+        [
+            EfficiencyRecord(system=name, dataset=name, hardware=Hardware(cpu=name))
+            for name in names
+        ],
+    )
+    board.settings = {name: name for name in names}
+    assert_same(board, read_leaderboard(board.to_json()))
+
+
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+POSITIVE = st.none() | st.floats(1e-300, 1e200)
+
+
+@given(
+    st.lists(st.tuples(NUMBERS, st.none() | NUMBERS, st.none() | NUMBERS, POSITIVE, POSITIVE),
+             min_size=1, max_size=5),
+    st.lists(st.none() | st.integers(0, 10**9), min_size=5, max_size=5),
+)  # fmt: skip
+def test_every_digit_is_read_back(rows: list[Any], counts: list[int | None]) -> None:
+    accuracy: dict[str, Any] = {}
+    records = []
+    for i, (mean, low, high, price, latency) in enumerate(rows):
+        low = None if low is None else min(low, mean)
+        high = None if high is None else max(high, mean)
+        accuracy[f"s{i}"] = {"loss": {"mean": mean, "low": low, "high": high}, "mine": mean}
+        records.append(EfficiencyRecord(system=f"s{i}", price_per_hour=price,
+                                        latency=Latency(mean=latency)))  # fmt: skip
+    board = Leaderboard(accuracy, records)
+    board.n_queries = counts[: len(rows)]
+    assert_same(board, read_leaderboard(board.to_json()))
+
+
+def test_reading_changes_nothing_that_is_handed_in(evaluated: Leaderboard) -> None:
+    before = evaluated.to_json()
+    directions = {"cost": "higher"}
+    again = read_leaderboard(before, directions=directions)
+    again.settings["x"] = again.directions["y"] = "z"
+    again.left_out["good"] = []
+    assert evaluated.to_json() == before
+    assert directions == {"cost": "higher"}
+
+
+# What people type.
+
+
+def test_a_table_that_somebody_typed() -> None:
+    text = """
+    [{"system": "bm25", "accuracy": {"MRR@10": 0.187, "R@1000": {"mean": 0.857}},
+      "latency": {"mean": 8, "p95": 20}, "hardware": {"instance": "c6g", "n_cpu": 4},
+      "price_per_hour": 0.5, "queries": 6980},
+     {"system": "dense", "accuracy": {"R@1000": {"mean": 0.96, "low": 0.95, "high": null},
+                                     "MRR@10": 0.33},
+      "cost_per_million": 26.5, "throughput": null}]"""
+    board = read_leaderboard(text)
+    assert_same(board, read_leaderboard('{"systems": %s}' % text))  # noqa: UP031
+    assert board.systems == ["bm25", "dense"]
+    assert board.measures == ["MRR@10", "R@1000"]
+    assert board.means.tolist() == [[0.187, 0.857], [0.33, 0.96]]
+    assert np.isnan(board.intervals).tolist() == [[[True, True]] * 2, [[True] * 2, [False, True]]]
+    assert board.n_queries == [6980, None]
+    assert board.values("cost").tolist() == [0.5 / 3600 * 0.008 * 1e6, 26.5]
+    assert board.records[0].hardware == Hardware(instance="c6g", n_cpu=4)
+    assert board.settings == board.directions == board.left_out == {}
+    assert board.constraints == []
+
+
+def test_measures_that_are_shown() -> None:
+    text = written(typed(accuracy={"P@1": 0.5, "AP": 0.25}), directions={"AP": "lower"})
+    assert read_leaderboard(text).directions == {"AP": "lower"}
+    for measures in ("P@1", ["P@1"], iter(["P@1"])):
+        shown = read_leaderboard(text, measures=measures)
+        assert shown.measures == ["P@1"]
+        assert shown.directions == {}, "of what isn't shown"
+    both = read_leaderboard(text, measures=["AP", "P@1"])
+    assert both.means.tolist() == [[0.25, 0.5]]
+    refused(lambda: read_leaderboard(text, measures=["RR"]), "'bm25'", "RR is missing")
+    refused(lambda: read_leaderboard(text, measures=[]), "no measure")
+
+
+@pytest.mark.parametrize("measures", ["P@{5,10} RR", ["P@{5,10}", "MRR"], "P@5 P@10 MRR"])
+def test_measures_are_spread(measures: Any) -> None:
+    text = written(typed(accuracy={"RR": 0.5, "P@5": 0.25, "P@10": 0.125, "AP": 1}))
+    board = read_leaderboard(text, measures=measures)
+    assert board.measures == ["P@5", "P@10", "RR"]
+    assert board.means.tolist() == [[0.25, 0.125, 0.5]]
+
+
+def test_short_forms_that_people_type() -> None:
+    text = written(typed(latency=8, hardware="c6g", source="Table 2"))
+    (record,) = read_leaderboard(text).records
+    assert record.latency == Latency(mean=8)
+    assert record.hardware == Hardware(instance="c6g")
+    assert record.source == "Table 2"
+
+
+def test_intervals_of_a_level_that_nobody_knows() -> None:
+    text = written(typed(accuracy={"AP": {"mean": 0.5, "low": 0.25, "high": 0.75}}))
+    assert "[0.2500, 0.7500]" in read_leaderboard(text).to_text(intervals=True)
+    assert "[low, high]: bounds of intervals." in read_leaderboard(text).to_text(intervals=True)
+    known = read_leaderboard(text.replace('{"systems"', '{"level": 0.1, "systems"'))
+    assert "[low, high]: 90% intervals." in known.to_text(intervals=True)
+
+
+def test_directions_that_are_given_come_first() -> None:
+    text = written(typed(), directions={"MRR@10": "lower", "qps": "lower", "cost": "higher"})
+    board = read_leaderboard(text, directions={"RR@10": "higher", "memory": "higher"})
+    assert board.directions == {"RR@10": "higher", "throughput": "lower", "peak_memory": "higher",
+                                "cost_per_million": "higher"}  # fmt: skip
+    for directions in ({"nope": "higher"}, {"cost": "up"}, 3):
+        refused(lambda each=directions: read_leaderboard(text, directions=each))
+        refused(lambda each=directions: read_leaderboard(written(typed(), directions=each)))
+
+
+SYSTEMS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
+    ({"accuracy": None}, ("accuracy is missing",)),
+    ({"accuracy": {}}, ("accuracy has no measure",)),
+    ({"accuracy": 0.5}, ("accuracy is 0.5, not an object",)),
+    ({"accuracy": [0.5]}, ("accuracy is [0.5], not an object",)),
+    ({"accuracy": {"P@1": None}}, ("P@1 is None", "no finite number")),
+    ({"accuracy": {"P@1": "0.5"}}, ("P@1 is '0.5'", "no finite number")),
+    ({"accuracy": {"P@1": True}}, ("P@1 is True",)),
+    ({"accuracy": {"P@1": [0.5]}}, ("P@1 is [0.5]",)),
+    ({"accuracy": {"P@1": float("nan")}}, ("P@1 is nan",)),
+    ({"accuracy": {"P@1": float("inf")}}, ("P@1 is inf",)),
+    ({"accuracy": {"P@1": 10**400}}, ("P@1 is 1000",)),
+    ({"accuracy": {"P@1": {}}}, ("P@1 has a mean",)),
+    ({"accuracy": {"P@1": {"mean": 0.5, "std": 0.1}}}, ("P@1 has a mean", "std")),
+    ({"accuracy": {"P@1": {"mean": None}}}, ("P@1 is None",)),
+    ({"accuracy": {"P@1": {"mean": 0.5, "low": "x"}}}, ("low bound of P@1 is 'x'",)),
+    ({"accuracy": {"P@1": {"mean": 0.5, "low": 1, "high": 0}}}, ("lies between 1 and 0",)),
+    ({"queries": -1}, ("queries is -1",)),
+    ({"queries": 1.5}, ("queries is 1.5",)),
+    ({"queries": "many"}, ("queries is 'many'",)),
+    ({"accurracy": {}}, ("'accurracy'", "did you mean accuracy?")),
+    ({"runs": "x"}, ("'runs'", "did you mean run?")),
+    ({"thruput": 3}, ("'thruput'", "did you mean throughput?")),
+    ({"xyz": 3}, ("'xyz' is no field",)),
+    ({"latency": "3"}, ("latency is '3', not an object",)),
+    ({"latency_p95": 3}, ("latency_p95", 'write "latency": {"p95": …}')),
+    ({"qps": 3}, ("'qps'", "did you mean throughput?")),
+    ({"cost": 3}, ("'cost'", "did you mean cost_per_million?")),
+    ({"units": {"thruput": "queries/s"}}, ("unit of 'thruput'", "did you mean throughput?")),
+    ({"latency": {"mean": -1}}, ("latency", "mean is -1", "negative")),
+    ({"latency": {"p97": 1}}, ("latency: 'p97'",)),
+    ({"hardware": {"cpu": 3}}, ("hardware", "cpu is 3")),
+    ({"price_per_hour": "0.5"}, ("price_per_hour is '0.5'",)),
+    ({"throughput": 0}, ("throughput is 0",)),
+    ({"units": {"throughput": "queries/h"}}, ("unit of throughput is 'queries/h'",)),
+]
+
+
+@pytest.mark.parametrize(("fields", "facts"), SYSTEMS)
+def test_errors_name_the_system_and_the_field(
+    fields: dict[str, Any], facts: tuple[str, ...]
+) -> None:
+    first = typed("other", accuracy={"P@1": 0.5})
+    system = {"system": "b\x1bm", "accuracy": {"P@1": 0.5}, **fields}
+    refused(lambda: read_leaderboard(written(first, system)), r"'b\x1bm'", *facts)
+
+
+TABLES: list[tuple[str, tuple[str, ...]]] = [
+    ("[]", ("systems are none",)),
+    ("{}", ("systems are missing",)),
+    ('{"systems": null}', ("systems are missing",)),
+    ('{"systems": []}', ("systems are none",)),
+    ('{"systems": {"bm25": {}}}', ("systems are {'bm25'", "not a list")),
+    ('{"system": "bm25", "accuracy": {}}', ("'system' is no field", "did you mean systems?")),
+    ('{"systems": [], "x": 1}', ("'x' is no field", "they are irbatch, level")),
+    ("[3]", ("system 1 is 3, not an object",)),
+    ("[null]", ("system 1 is None",)),
+    (written(typed(), {"accuracy": {}}), ("system 2 has no name",)),
+    (written({"system": 3}), ("system 1 is called 3",)),
+    (written({"system": " "}), ("system 1 is called ' '",)),
+    (written(typed(), typed("x"), typed()), ("system 'bm25' is there twice",)),
+    (written(typed(), typed("x", accuracy={"AP": 1})), ("'bm25'", "AP is missing")),
+    (written(typed(), typed("x", accuracy={"R": 1, "MRR@10": 1})), ("'bm25'", "R is missing")),
+    (written(typed("x", accuracy={"AP": 1, "RR@10": 1}), typed()), ("'bm25'", "AP is missing")),
+    ('{"systems": [], "systems": []}', ("'systems' is given twice",)),
+    ('[{"system": "a", "accuracy": {"AP": 1, "AP": 1}}]', ("'AP' is given twice",)),
+    (written(typed(), level=2), ("level=2",)),
+    (written(typed(), level="x"), ("level='x'",)),
+    (written(typed(), settings=[]), ("settings are [], not an object",)),
+    (written(typed(), settings={"a": 1}), ("settings: 'a' is 1, which is no text",)),
+    (written(typed(), directions=["cost"]), ("directions are ['cost']",)),
+    (written(typed(), constraints="cost < 3"), ("constraints are 'cost < 3', not a list",)),
+    (written(typed(), constraints=[3]), ("constraints are [3]",)),
+    (written(typed(), left_out=["x"]), ("left_out are ['x'], not an object",)),
+    (written(typed(), left_out={"x": "y"}), ("left_out: 'x' are 'y', not a list",)),
+    ('{"systems": [}', ("no JSON",)),
+    ("[" * 100_000, ("nested too deeply",)),
+]
+
+
+@pytest.mark.parametrize(("text", "facts"), TABLES)
+def test_tables_that_are_none(text: str, facts: tuple[str, ...], tmp_path: Path) -> None:
+    refused(lambda: read_leaderboard(text), *facts)
+    path = tmp_path / "x.json"
+    path.write_text(text)
+    refused(lambda: read_leaderboard(path), *facts)
+
+
+@pytest.mark.parametrize("content", ["3", "null", '"systems"', "true"])
+def test_files_of_something_else(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(content)
+    refused(lambda: read_leaderboard(path), "an object with systems, or their list")
+
+
+@pytest.mark.parametrize("source", [None, 3, {"systems": []}, [typed()], b"[]"])
+def test_what_is_neither_a_path_nor_json(source: Any) -> None:
+    refused(lambda: read_leaderboard(source), "leaderboard: it is a path or JSON")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="absent"):
+        read_leaderboard(tmp_path / "absent.json")
+    (tmp_path / "x.json").write_bytes(b"\xff[]")
+    refused(lambda: read_leaderboard(tmp_path / "x.json"), "not UTF-8", "x.json")
+
+
+# Runs.
+
+
+def write_run(path: Path, run: dict[str, dict[str, float]]) -> None:
+    lines = [f"{query} Q0 {document} 1 {score} x\n"
+             for query, scores in run.items() for document, score in scores.items()]  # fmt: skip
+    path.write_text("".join(lines))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with systems.json, whose runs are in a folder beneath, and qrels.txt."""
+    (tmp_path / "runs").mkdir()
+    systems = []
+    for name, run in RUNS.items():
+        write_run(tmp_path / "runs" / f"{name}.trec", run)
+        systems.append({"system": name, "run": f"runs/{name}.trec", "latency": {"mean": 3}})
+    (tmp_path / "systems.json").write_text(json.dumps(systems))
+    (tmp_path / "qrels.txt").write_text(
+        "".join(f"{query} 0 {document} {grade}\n"
+                for query, grades in QRELS.items() for document, grade in grades.items())
+    )  # fmt: skip
+    return tmp_path
+
+
+@pytest.mark.parametrize("form", ["path", "mapping", "qrels"])
+def test_runs_are_evaluated(folder: Path, form: str) -> None:
+    qrels: Any = {"path": folder / "qrels.txt", "mapping": QRELS, "qrels": irbatch.Qrels(QRELS)}
+    found = read_leaderboard(folder / "systems.json", qrels=qrels[form], measures=["RR", "P@1"],
+                             level=0.2, draws=9, seed=7)  # fmt: skip
+    results = irbatch.evaluate_runs(QRELS, RUNS, ["RR", "P@1"])
+    assert_same(found, Leaderboard(results, found.records, level=0.2, draws=9, seed=7))
+    other = Leaderboard(results, found.records, level=0.2, draws=9)
+    assert (found.intervals != other.intervals).any(), "the seed counts"
+    assert found.n_queries == [3, 3]
+    assert not np.isnan(found.intervals).any()
+    assert found.values("RR").tolist() == [2.5 / 3, 1.5 / 3]
+
+
+def test_measures_and_settings_of_runs(folder: Path) -> None:
+    path = folder / "systems.json"
+    judged = QRELS | {"q4": {"d1": 1}}
+    zero = read_leaderboard(path, qrels=judged, measures="RR")
+    skipped = read_leaderboard(path, qrels=judged, measures=iter(["RR"]), missing="skip")
+    assert zero.values("RR").tolist() == [2.5 / 4, 1.5 / 4]
+    assert skipped.values("RR").tolist() == [2.5 / 3, 1.5 / 3]
+    assert skipped.settings != zero.settings
+    cut = read_leaderboard(path, qrels=QRELS, measures=["P", irbatch.measure("RR")], cutoffs=[1, 5])
+    assert cut.measures == ["P@1", "P@5", "RR@1", "RR@5"]
+    assert read_leaderboard(path, qrels=QRELS, measures=irbatch.measure("RR")).measures == ["RR"]
+    none = read_leaderboard(path, qrels=QRELS, measures="RR", draws=0)
+    assert np.isnan(none.intervals).all()
+    for measures in (None, []):
+        refused(lambda each=measures: read_leaderboard(path, qrels=QRELS, measures=each),
+                "no measure")  # fmt: skip
+    for options in ({"measures": "nope"}, {"measures": "RR", "ties": "x"}):
+        error = refused(lambda each=options: read_leaderboard(path, qrels=QRELS, **each))
+        assert "run of" not in str(error), "it is of no system"
+
+
+def test_accuracy_counts_without_qrels_and_runs_with_them(folder: Path) -> None:
+    text = json.loads((folder / "systems.json").read_text())
+    for system in text:
+        system |= {"accuracy": {"P@1": 0.125}, "queries": 9}
+    more = {
+        "level": 0.3,
+        "settings": {"by": "hand"},
+        "directions": {"cost": "higher", "P@1": "lower"},
+        "constraints": ["P@1 > 0.1"],
+        "left_out": {"slow": ["P@1 > 0.1"]},
+    }
+    (folder / "systems.json").write_text(json.dumps({"systems": text, **more}))
+    stated = read_leaderboard(folder / "systems.json")
+    assert stated.values("P@1").tolist() == [0.125, 0.125]
+    assert (stated.n_queries, stated.settings, stated.level) == ([9, 9], {"by": "hand"}, 0.3)
+    assert stated.constraints == ["P@1 > 0.1"]
+    assert stated.left_out == {"slow": ["P@1 > 0.1"]}
+    found = read_leaderboard(folder / "systems.json", qrels=QRELS, measures="RR")
+    assert found.values("RR").tolist() == [2.5 / 3, 1.5 / 3]
+    assert (found.n_queries, found.level) == ([3, 3], 0.05)
+    assert (found.constraints, found.left_out) == ([], {}), "they are of other numbers"
+    assert "by" not in found.settings
+    assert found.directions == {"cost_per_million": "higher"}, "P@1 isn't shown"
+    text[0]["run"] = "absent"
+    assert read_leaderboard(json.dumps(text)).values("P@1").tolist() == [0.125, 0.125]
+    text[0]["accuracy"] = 3
+    text[0]["run"] = str(folder / "runs" / "good.trec")
+    text[1]["run"] = str(folder / "runs" / "bad.trec")
+    kept = read_leaderboard(json.dumps(text), qrels=QRELS, measures="RR")
+    assert kept.values("RR").tolist() == [2.5 / 3, 1.5 / 3], "accuracy is not looked at"
+
+
+def test_runs_of_json_text_are_found_from_here(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (folder / "systems.json").read_text()
+    refused(lambda: read_leaderboard(text, qrels=QRELS, measures="RR"), "'good'", "run is")
+    monkeypatch.chdir(folder)
+    assert len(read_leaderboard(text, qrels=QRELS, measures="RR")) == 2
+    assert len(read_leaderboard("systems.json", qrels="qrels.txt", measures="RR")) == 2
+
+
+@pytest.mark.parametrize(
+    ("run", "facts"),
+    [
+        ("runs/absent.trec", ("run is 'runs/absent.trec'", "no file", "absent.trec'")),
+        ("runs", ("run is 'runs'", "no file")),
+        ("a\0b", ("run is 'a\\x00b'", "no file")),
+        ("x" * 5000, ("run is 'xxx",)),
+        ("", ("run is ''",)),
+        (" ", ("run is ' '",)),
+        (3, ("run is 3",)),
+        (["x"], ("run is ['x']",)),
+        (None, ("run is missing: qrels are given",)),
+    ],
+)
+def test_runs_that_are_none(folder: Path, run: Any, facts: tuple[str, ...]) -> None:
+    systems = json.loads((folder / "systems.json").read_text())
+    systems[1]["run"] = run
+    systems[1]["accuracy"] = {"RR": 0.5}
+    (folder / "systems.json").write_text(json.dumps(systems))
+    refused(lambda: read_leaderboard(folder / "systems.json", qrels=QRELS, measures="RR"),
+            "'bad'", *facts)  # fmt: skip
+
+
+def test_what_is_wrong_in_a_run_names_the_system_and_the_file(folder: Path) -> None:
+    path = folder / "runs" / "bad.trec"
+    path.write_text(path.read_text() + "q3 Q0 d8 1 high x\n")
+    error = refused(
+        lambda: read_leaderboard(folder / "systems.json", qrels=QRELS, measures="RR"),
+        "run of 'bad'", "bad.trec", "line 5", "high",
+        path=str(path), line=5,
+    )  # fmt: skip
+    assert error.value == "high"
+    (folder / "qrels.txt").write_text("q1 0 d1 high\n")
+    refused(lambda: read_leaderboard(folder / "systems.json", qrels=folder / "qrels.txt",
+                                     measures="RR"), "qrels", "line 1")  # fmt: skip
+
+
+def test_runs_take_qrels_and_so_do_settings(folder: Path) -> None:
+    refused(lambda: read_leaderboard(folder / "systems.json"), "'good'", "accuracy is missing",
+            "run is evaluated where qrels are given")  # fmt: skip
+    refused(lambda: read_leaderboard(written(typed()), missing="skip", rel=2), "missing, rel",
+            "takes qrels")  # fmt: skip
+
+
+def test_records_may_be_written_beside(evaluated: Leaderboard) -> None:
+    record = evaluated.records[0]
+    one = read_leaderboard(json.dumps([record.to_dict() | {"accuracy": {"P@1": 0.5}}]))
+    assert one.records == [record]
+    assert replace(record, system="x") != record
+
+
+def test_stated_accuracy_stands_beside_evaluated_runs(tmp_path: Path) -> None:
+    (tmp_path / "own.run").write_text("q1 Q0 d2 1 2.0 own\nq1 Q0 d1 2 1.0 own\n")
+    systems = [
+        {"system": "own", "run": "own.run", "latency": 3},
+        {"system": "published", "accuracy": {"MRR@10": 0.4}, "source": "Somebody 2020"},
+    ]
+    path = tmp_path / "systems.json"
+    path.write_text(json.dumps(systems))
+    board = Leaderboard.from_json(path, qrels={"q1": {"d1": 1}}, measures="MRR@10")
+    assert board.values("MRR@10").tolist() == [0.5, 0.4]
+    assert "Somebody 2020" in board.to_text()

@@ -1,0 +1,348 @@
+"""Leaderboards as a page: it needs nothing else, escapes everything, and its picture is right."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from support.comparisons import NASTY
+from support.pages import CHARACTER, Page, numbers, pictures
+
+from irbatch import InputError
+from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
+from irbatch.errors import printable
+from irbatch.leaderboard import Leaderboard
+from irbatch.leaderboard.report.html import to_html
+from irbatch.report.names import width
+
+AXES = ("RR@10", "latency")
+
+
+def made(
+    latency: Any = (8, 30, 90, 300),
+    accuracy: Any = (0.19, 0.33, 0.31, 0.40),
+    names: list[str] | None = None,
+    **more: Any,
+) -> Leaderboard:
+    """Put systems on a leaderboard; `more` are fields of every record."""
+    names = names or ["bm25", "dense", "slow", "big", *(f"s{i}" for i in range(4, len(latency)))]
+    records = [
+        EfficiencyRecord(
+            system=name, latency=Latency(mean=ms, intervals={"mean": (ms * 0.9, ms * 1.2)}), **more
+        )
+        for name, ms in zip(names, map(float, latency), strict=False)
+    ]
+    means: dict[str, dict[str, Any]] = {
+        name: {"RR@10": {"mean": mean, "low": mean - 0.01, "high": mean + 0.02}}
+        for name, mean in zip(names, map(float, accuracy), strict=False)
+    }
+    return Leaderboard(means, records)
+
+
+def random(count: int, seed: int = 0, names: list[str] | None = None) -> Leaderboard:
+    draw = np.random.default_rng(seed)
+    share = draw.random(count)
+    latency = 10 ** (0.5 + 2.5 * share + draw.normal(0, 0.15, count))
+    names = names or [f"system-{i}" for i in range(count)]
+    return made(latency, 0.2 + 0.2 * share + draw.normal(0, 0.03, count), names)
+
+
+def of(picture: ElementTree.Element, tag: str, kind: str) -> list[ElementTree.Element]:
+    return [each for each in picture.iter(tag) if kind in each.get("class", "").split()]
+
+
+def test_a_page_needs_nothing_else() -> None:
+    source = to_html(random(12), frontier=AXES, intervals=True)
+    page = Page(source)
+    assert {"base", "iframe", "object", "img", "form", "a"}.isdisjoint(
+        tag for tag, _, _ in page.elements
+    )
+    links = [attrs[name] for _, attrs, _ in page.elements for name in ("src", "href", "srcset")
+             if name in attrs]  # fmt: skip
+    assert links == ["data:,"]
+    policy = next(attrs["content"] for attrs, _ in page.of("meta") if "http-equiv" in attrs)
+    assert policy.startswith("default-src 'none'; ")
+    for kind in ("style", "script"):
+        ((_, code),) = page.of(kind)
+        assert "http" not in code
+        assert "url(" not in code
+        digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}';" in policy
+    for _, attrs, _ in page.elements:
+        assert not any(name == "style" or name.startswith("on") for name in attrs)
+
+
+def test_its_picture_has_no_colour_of_its_own() -> None:
+    [picture] = pictures(to_html(random(12)))
+    for element in picture.iter():
+        assert not {"fill", "stroke", "color", "opacity"} & set(element.attrib)
+    style = Page(to_html(random(12))).of("style")[0][1]
+    kinds = {kind for each in picture.iter() for kind in each.get("class", "").split()}
+    assert kinds == {"grid", "tick", "shade", "stairs", "within", "behind", "dot"}
+    for kind in kinds | {"leader"}:
+        assert f".{kind}" in style
+
+
+def test_names_are_text_and_nothing_more() -> None:
+    names = [f"{name}{i}" for i, name in enumerate(NASTY)]
+    latency, accuracy = np.geomspace(1, 900, len(names)), np.tile([0.2, 0.4, 0.3], len(names))
+    records = [
+        EfficiencyRecord(
+            system=name,
+            latency=Latency(mean=float(ms)),
+            hardware=Hardware(cpu=f"<u>{name}"),
+            currency="<s>",
+            stated_cost=float(ms),
+        )
+        for name, ms in zip(names, latency, strict=True)
+    ]
+    means = {name: {'<b onload="x">': float(mean)} for name, mean in zip(names, accuracy,
+                                                                        strict=False)}  # fmt: skip
+    board = Leaderboard(means, records)
+    board.settings = {"<i>": "'\"\x07"}
+    source = to_html(board, title="</title><script>", frontier=["cost", '<b onload="x">'])
+    page = Page(source)
+    assert all(each.isprintable() or each == "\n" for each in source)
+    assert len(page.of("script")) == len(page.of("style")) == 1
+    assert {"b", "i", "u", "s"}.isdisjoint(tag for tag, _, _ in page.elements)
+    assert page.of("h1")[0][1] == "</title><script>"
+    shown = [text for _, text in page.of("bdi")]
+    for name in names:
+        assert shown.count(printable(name)) >= 2
+    assert page.of("p")[-1][1] == "<i>: '\"\\x07", "settings"
+    [picture] = pictures(source)
+    titles = [each.findtext("title") or "" for each in picture.iter("circle")]
+    for name in names:
+        assert sum(each.startswith(f"{printable(name)}: ") for each in titles) == 1
+
+
+def test_the_table_is_sorted_by_exact_values() -> None:
+    board = made((8, 1 / 3, 12345.678), (0.1, 0.2, 1 / 3), index_memory=5)
+    page = Page(to_html(board))
+    cells = [attrs["data-v"] for attrs, _ in page.of("td") if attrs.get("class") == "n"]
+    exact = np.stack([board.values(name) for name in ("RR@10", "latency", "index_memory")], axis=1)
+    assert [float(cell) for cell in cells] == exact.ravel().tolist()
+    assert "<strong>0.3333</strong>" in to_html(board)
+    assert '<td class="n" data-v="12345.678">12,350</td>' in to_html(board)
+    heads = {text: attrs.get("data-first") for attrs, text in page.of("th") if
+             attrs["scope"] == "col"}  # fmt: skip
+    assert heads["RR@10"] == "descending"
+    assert heads["mean latency (ms)"] == "ascending"
+    assert heads["system"] is None
+    some = Leaderboard({"a": {"P": 0.5}, "b": {"P": 0.5}}, [
+        EfficiencyRecord(system="a", throughput=5), EfficiencyRecord(system="b")])  # fmt: skip
+    assert '<td class="n" data-v="">–</td>' in to_html(some)
+    turned = Page(to_html(made(), columns=["hardware", "qps", "RR@10"]))
+    columns = [text for attrs, text in turned.of("th") if attrs["scope"] == "col"]
+    assert columns[:4] == ["system", "hardware", "throughput (queries/s)", "RR@10"]
+    assert "[0.180, 0.210]" in to_html(made(), intervals=True, digits=3)
+    assert "[0.180, 0.210]" not in to_html(made(), digits=3)
+
+
+def test_the_frontier_is_a_column() -> None:
+    source = to_html(made(), frontier=AXES)
+    marks = re.findall(r'<tr( class="behind")?><td data-v="([01])">(●?)</td>', source)
+    assert marks == [("", "1", "●"), ("", "1", "●"), (' class="behind"', "0", ""), ("", "1", "●")]
+    assert "●: on the Pareto frontier of RR@10 and mean latency" in source
+    plain = to_html(made())
+    assert "●" not in plain
+    assert '<tr class="behind">' not in plain
+
+
+def test_it_can_be_read_aloud() -> None:
+    page = Page(to_html(random(12), frontier=AXES))
+    assert page.of("html")[0][0] == {"lang": "en"}
+    assert all(attrs.get("scope") in ("col", "row") for attrs, _ in page.of("th"))
+    assert [text for _, text in page.of("caption")] == [
+        "Values of 12 systems", "Systems that others dominate"
+    ]  # fmt: skip
+    ids = [attrs["id"] for _, attrs, _ in page.elements if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    [(attrs, _)] = page.of("svg")
+    assert attrs["role"] == "img"
+    assert {attrs["aria-labelledby"], attrs["aria-describedby"]} <= set(ids)
+    [picture] = pictures(to_html(made()))
+    assert picture.findtext("title") == "RR@10 against mean latency"
+    assert picture.findtext("desc") == (
+        "bm25: 0.1900, 8 ms; dense: 0.3300, 30 ms; slow: 0.3100, 90 ms (dominated); "
+        "big: 0.4000, 300 ms"
+    )
+
+
+@pytest.mark.parametrize("log", [True, False])
+def test_points_stand_where_their_values_are(log: bool) -> None:
+    board = random(15) if log else made(np.linspace(20, 30, 15), np.sin(range(15)))
+    [picture] = pictures(to_html(board))
+    found = {}
+    for dot in picture.iter("circle"):
+        name = (dot.findtext("title") or "").split(":")[0]
+        found[name] = numbers(dot)["cx"], numbers(dot)["cy"], "behind" in dot.get("class", "")
+    assert list(found) != board.systems, "the frontier is drawn last"
+    x, y, behind = zip(*(found[name] for name in board.systems), strict=True)
+    latency, means = board.values("latency"), board.values("RR@10")
+    across = np.log(latency) if log else latency
+    for values, places, sign in ((across, x, 1), (means, y, -1)):
+        slope, start = np.polyfit(values, places, 1)
+        assert slope * sign > 0
+        assert places == pytest.approx(start + slope * values, abs=0.1)
+    frontier = board.pareto(AXES).frontier
+    assert [name for name, no in zip(board.systems, behind, strict=True) if not no] == frontier
+    ends = [numbers(each) for each in of(picture, "line", "within")]
+    assert len(ends) == 30
+    assert len(of(picture, "line", "behind")) == 2 * (15 - len(frontier))
+    slope, start = np.polyfit(means, y, 1)
+    lows = sorted(each["y1"] for each in ends if each["x1"] == each["x2"])
+    assert lows == pytest.approx(sorted(start + slope * (means - 0.01)), abs=0.1)
+    [steps] = of(picture, "polyline", "stairs")
+    corners = {tuple(map(float, each.split(","))) for each in steps.attrib["points"].split()}
+    assert {found[name][:2] for name in frontier} <= corners
+
+
+LONG = "a dense retriever with a long name, checkpoint"
+SHAPES = {
+    "one": lambda: made([8], [0.2]),
+    "few": made,
+    "forty": lambda: random(40),
+    "long": lambda: random(40, names=[f"{LONG} {i}" for i in range(40)]),
+    "wide": lambda: random(12, names=[f"检索系统 {i}" for i in range(12)]),
+    "same": lambda: made([20] * 40, [0.3] * 40, [f"s{i}" for i in range(40)]),
+    "vertical": lambda: made([20] * 12, np.linspace(0.1, 0.9, 12)),
+    "huge": lambda: made([1e-3, 1e200], [1e300, -1e300], ["a", "b"]),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_labels_stand_apart_and_inside(shape: str) -> None:
+    board = SHAPES[shape]()
+    [picture] = pictures(to_html(board))
+    _, _, right, bottom = map(float, picture.attrib["viewBox"].split())
+    boxes = []
+    for text in picture.iter("text"):
+        at = numbers(text)
+        size = width(text[0].tail or "" if len(text) else text.text or "") * CHARACTER
+        anchor = {"middle": 0.5, "end": 1.0}.get(text.get("text-anchor", ""), 0.0)
+        start = at["x"] - anchor * size
+        assert start >= 0
+        assert start + size <= right + 0.1
+        assert 10 <= at["y"] <= bottom - 4
+        boxes.append((start, at["y"] - 9, start + size, at["y"] + 3))
+    dots = [(numbers(each)["cx"], numbers(each)["cy"]) for each in picture.iter("circle")]
+    for box in boxes:
+        assert not any(box[0] < x < box[2] and box[1] < y < box[3] for x, y in dots)
+    for one, other in itertools.combinations(boxes, 2):
+        apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+        assert apart, (one, other)
+    said = [text.text or (text[0].text if len(text) else "") for text in picture.iter("text")]
+    assert all(printable(name) in said for name in board.systems), "every system is named"
+    for element in picture.iter():
+        assert not {"nan", "inf"} & set(element.attrib.values())
+
+
+def test_what_the_picture_is_of() -> None:
+    def title(board: Leaderboard, **options: Any) -> str:
+        found = pictures(to_html(board, **options))
+        return (found[0].findtext("title") or "") if found else "none"
+
+    assert title(made()) == "RR@10 against mean latency"
+    assert title(made(price_per_hour=1)) == "RR@10 against cost per million queries"
+    assert title(made(peak_memory=3), x="memory") == "RR@10 against peak memory"
+    assert title(made(peak_memory=3), y="memory") == "peak memory against mean latency"
+    assert title(made(), plots=False) == "none"
+    two = {"frontier": ["memory", "RR@10"]}
+    assert title(made(peak_memory=3), **two) == "RR@10 against peak memory"
+    assert title(made(peak_memory=3), x="latency", **two) == "RR@10 against mean latency"
+    median = [EfficiencyRecord(system="a", latency=Latency(p50=3))]
+    assert title(Leaderboard({"a": {"RR": 0.5}}, median)) == "RR against latency p50"
+    bare = Leaderboard({"a": {"RR": 0.5}}, [EfficiencyRecord(system="a", throughput=2)])
+    assert title(bare) == "none"
+    assert title(bare, x="qps") == "RR against throughput"
+    assert title(made().where("RR@10 > 1")) == "none"
+    with pytest.raises(InputError, match="record of 'a': peak_memory is missing"):
+        to_html(bare, x="memory")
+    with pytest.raises(InputError, match="there is no axis 'memery'"):
+        to_html(bare, x="memery")
+    with pytest.raises(InputError, match="decimals are a whole number"):
+        to_html(made(), digits=-1)
+
+
+def test_the_axes_say_which_way_is_better() -> None:
+    texts = [each.text for each in pictures(to_html(made()))[0].iter("text")]
+    assert "mean latency (ms)   ← better" in texts
+    assert "RR@10   ↑ better" in texts
+    texts = [each.text for each in
+             pictures(to_html(made(throughput=3, peak_memory=9), x="qps", y="memory"))[0].iter(
+                 "text")]  # fmt: skip
+    assert "throughput (queries/s)   better →" in texts
+    assert "peak memory (MB)   ↓ better" in texts
+
+
+def test_under_the_picture_is_who_dominates_whom() -> None:
+    source = to_html(made())
+    assert (
+        "<bdi>RR@10</bdi> and <bdi>mean latency</bdi>: <bdi>bm25</bdi>, <bdi>dense</bdi>, "
+        in source
+    )
+    assert "Grey: dominated. Bars: 95% intervals.</figcaption>" in source
+    dominated = '<th scope="row"><bdi>slow</bdi></th><td class="name"><bdi>dense</bdi></td>'
+    assert dominated in source
+    alone = to_html(made([8], [0.2]))
+    assert "dominate" not in Page(alone).of("figcaption")[0][1]
+    assert "dominated by" not in alone
+    many = made(range(1, 12), np.linspace(0.9, 0.1, 11), [f"s{i}" for i in range(11)])
+    *_, last = [
+        text for attrs, text in Page(to_html(many)).of("td") if attrs.get("class") == "name"
+    ]
+    assert last == "s0, s1, s2, s3, s4, s5 and 4 more"
+
+
+def test_of_very_many_systems_those_on_the_frontier_are_named() -> None:
+    board = random(150)
+    source = to_html(board)
+    [picture] = pictures(source)
+    frontier = board.pareto(AXES).frontier
+    said = [text.text for text in picture.iter("text")]
+    assert [each for each in said if (each or "").startswith("system-")] == frontier
+    assert f"There was no room for {150 - len(frontier)} names." in source
+    dots = [(numbers(each)["cx"], numbers(each)["cy"]) for each in picture.iter("circle")]
+    assert len(dots) == 150
+    for text in picture.iter("text"):
+        if (text.text or "").startswith("system-"):
+            left, y = numbers(text)["x"], numbers(text)["y"]
+            right = left + len(text.text or "") * CHARACTER
+            assert not any(left < x < right and y - 9 < at < y + 3 for x, at in dots)
+
+
+def test_a_page_is_written_and_a_fragment_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "board.html"
+    source = to_html(made(), path, title="Costs & gains")
+    assert path.read_text(encoding="utf-8") == source
+    assert "<title>Costs &amp; gains</title>" in source
+    part = to_html(made(), fragment=True)
+    assert part.startswith("<style>")
+    page = Page(part)
+    assert {"html", "head", "body", "script", "meta"}.isdisjoint(tag for tag, _, _ in page.elements)
+    assert pictures(part)
+    style = re.sub(r"@media [^{]*", "", page.of("style")[0][1]).replace("}}", "}")
+    for selector in ",".join(re.findall(r"[^{}]+(?={)", style)).split(","):
+        assert re.match(r"\s*((body)?\.irbatch\b|$)", selector), selector
+
+
+def test_a_leaderboard_of_none_is_a_page() -> None:
+    source = to_html(made().where("RR@10 > 1"), frontier=AXES)
+    assert "Left out by them: bm25, dense, slow, big." in source
+    assert Page(source).of("table")
+
+
+def test_the_same_leaderboard_makes_the_same_page() -> None:
+    board = random(20)
+    before = board.means.copy(), list(board.systems)
+    assert to_html(board, frontier=AXES) == to_html(random(20), frontier=AXES)
+    assert (board.means == before[0]).all()
+    assert board.systems == before[1]

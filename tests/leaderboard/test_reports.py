@@ -1,0 +1,818 @@
+"""What the reports of a leaderboard say in text, Markdown, LaTeX, CSV, JSON and frames."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from support.commands import compile_latex
+from support.comparisons import EVERY, NASTY, PLAIN, TextOf, no_constant
+from support.input_errors import refused
+
+from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
+from irbatch.errors import InputError, printable
+from irbatch.leaderboard import Leaderboard, report
+from irbatch.leaderboard.report.table import Head, lay_out, legend, signature
+from irbatch.report.names import width
+from irbatch.report.numbers import show_quantity
+
+PEOPLES: dict[str, Callable[..., str]] = {
+    name: getattr(report, f"to_{name}") for name in ("text", "markdown", "latex")
+}
+FORMATS = PEOPLES | {name: getattr(report, f"to_{name}") for name in ("csv", "json")}
+
+Bounded = dict[str, float]
+
+
+def make(
+    accuracy: dict[str, dict[str, float | Bounded]], settings: bool = True, **fields: Any
+) -> Leaderboard:
+    """Put systems on a leaderboard; each field has one value a system."""
+    records = [
+        EfficiencyRecord(
+            system=system,
+            **{name: each[i] for name, each in fields.items() if each[i] is not None},
+        )
+        for i, system in enumerate(accuracy)
+    ]
+    board = Leaderboard(accuracy, records)
+    if settings:
+        board.settings = {"irbatch": "1.2.3", "relevant": ">= 1"}
+    return board
+
+
+@pytest.fixture
+def three() -> Leaderboard:
+    """Three systems on two machines: slow is dominated; only bm25 has an index on disk."""
+    return make(
+        {
+            "bm25": {"RR@10": 0.1875, "R@1000": {"mean": 0.875, "low": 0.75, "high": 0.9375}},
+            "dense": {"RR@10": 0.375, "R@1000": 0.9375},
+            "slow": {"RR@10": 0.3125, "R@1000": 0.9375},
+        },
+        hardware=[
+            Hardware(instance="c6g", n_cpu=4),
+            Hardware(instance="p4d"),
+            Hardware(instance="p4d"),
+        ],
+        latency=[
+            Latency(mean=8.25, p95=12.125, intervals={"mean": (8.0, 8.5)}),
+            Latency(mean=30.5, p95=50),
+            Latency(mean=1234.5, p95=20000),
+        ],
+        price_per_hour=[0.5, 32.0, 32.0],
+        index_disk=[1234.5678, None, None],
+    )
+
+
+def nasty(**more: Any) -> Leaderboard:
+    """Systems, machines, measures, data sets and currencies whose names mean something."""
+    values = np.random.default_rng(3).random((len(NASTY), 3)).tolist()
+    return make(
+        {name: dict(zip(NASTY[:3], row, strict=True))
+         for name, row in zip(NASTY, values, strict=True)},
+        hardware=[Hardware(instance=name) for name in NASTY],
+        latency=[Latency(mean=1000 * row[0], intervals={"mean": (0.0, 1e4)}) for row in values],
+        dataset=NASTY,
+        price_per_hour=[1.0] * len(NASTY),
+        **more,
+    )  # fmt: skip
+
+
+def one_column(*values: float | None, name: str = "index_disk") -> Leaderboard:
+    """Systems with one quantity."""
+    accuracy: dict[str, Any] = {f"s{i}": {"P@1": 0.5} for i in range(len(values))}
+    return make(accuracy, **{name: list(values)})
+
+
+def cells(board: Leaderboard, **options: Any) -> list[list[str]]:
+    """Read a table back from Markdown, without its head."""
+    lines = report.to_markdown(board, **options).split("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+
+
+# Numbers.
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.0, "0"),
+        (-0.0, "0"),
+        (8, "8"),
+        (8.3125, "8.312"),
+        (0.0123, "0.0123"),
+        (0.00012345, "0.0001234"),
+        (0.000099996, "0.0001"),
+        (0.00009999, "9.999e-05"),
+        (1.2344e-7, "1.234e-07"),
+        (5e-324, "4.941e-324"),
+        (999.96, "1,000"),
+        (1234.56, "1,235"),
+        (12344.0, "12,340"),
+        (123456789.0, "123,500,000"),
+        (999_900_000.0, "999,900,000"),
+        (999_999_999.0, "1e+09"),
+        (1.2345e12, "1.234e+12"),
+        (1.7e308, "1.7e+308"),
+        (math.nan, "–"),
+        (math.inf, "∞"),
+        (-1234.56, "-1,235"),
+    ],
+)
+def test_quantities(value: float, shown: str) -> None:
+    assert show_quantity(value) == shown
+
+
+@example(999.95)
+@example(99.995e-6)
+@example(999_950_000.0)
+@given(st.floats(0, 1e300))
+def test_a_quantity_is_shown_to_four_digits(value: float) -> None:
+    shown = show_quantity(value)
+    assert float(shown.replace(",", "")) == float(f"{value:.3e}")
+    assert len(shown.split("e")[0].replace(",", "").strip("0.").replace(".", "").strip("0")) <= 4
+    assert re.fullmatch(r"\d{1,3}(,\d{3})*(\.\d+)?|\d(\.\d+)?e[+-]\d+", shown)
+
+
+# Which columns there are.
+
+
+def heads(board: Leaderboard, **options: Any) -> list[str]:
+    return [head.label for head in lay_out(board, **options).heads]
+
+
+def test_columns_that_nobody_chose(three: Leaderboard) -> None:
+    assert heads(three) == [
+        "hardware", "RR@10", "R@1000", "mean latency (ms)", "latency p95 (ms)",
+        "index on disk (MB)", "cost per million queries (USD)",
+    ]  # fmt: skip
+    assert heads(one_column(None, None)) == ["P@1"], "what nobody has"
+    every = {
+        name: [2.0]
+        for name in ("throughput", "peak_memory", "model_memory", "index_memory", "model_disk",
+                     "index_disk", "cpu_used", "flops", "energy", "emissions", "price_per_hour")
+    }  # fmt: skip
+    full = make({"a": {"P@1": 0.5}}, latency=[Latency(mean=1, p50=1, p90=1, p95=1, p99=1)],
+                n_queries=[1], **every)  # fmt: skip
+    assert [head.name for head in lay_out(full).heads] == [
+        "P@1", "latency_mean", "latency_p95", "throughput", "index_memory", "index_disk",
+        "energy_per_query", "cost_per_million",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("machines", "stands"),
+    [
+        ([None, None], False),
+        ([Hardware(n_cpu=4), Hardware(n_cpu=4)], False),
+        ([Hardware(n_cpu=4), Hardware(n_cpu=8)], True),
+        ([Hardware(n_cpu=4), None], True),
+    ],
+)
+def test_hardware_stands_there_where_it_differs(machines: list[Any], stands: bool) -> None:
+    board = make({"a": {"P@1": 0.5}, "b": {"P@1": 0.25}}, hardware=machines)
+    assert ("hardware" in heads(board)) == stands
+    for form in PEOPLES.values():
+        assert "4 CPU" in form(board, columns=["hardware"]) or machines[0] is None
+
+
+def test_batch_sizes_stand_there_where_they_differ() -> None:
+    accuracy: dict[str, Any] = {"a": {"P@1": 0.5}, "b": {"P@1": 0.25}}
+    alike = make(accuracy, batch_size=[64, 64])
+    assert heads(alike) == ["P@1"]
+    assert cells(alike, columns="batch_size") == [["a", "64"], ["b", "64"]]
+    board = make(accuracy, batch_size=[1, 1024], hardware=[None, Hardware(n_cpu=4)])
+    assert heads(board) == ["hardware", "batch size", "P@1"]
+    assert lay_out(board).heads[1] == Head("batch_size", "batch size", False, True)
+    assert cells(board) == [["a", "–", "1", "**0.5000**"], ["b", "4 CPU", "1,024", "0.2500"]]
+    for form in PEOPLES.values():
+        assert "1,024" in form(board)
+    refused(lambda: report.to_text(board, columns=["batch_size"] * 2), "batch_size is given twice")
+
+
+def test_columns_in_any_spelling(three: Leaderboard) -> None:
+    chosen = lay_out(three, columns=["cost", "MRR@10", "hardware", "latency"]).heads
+    assert chosen == [
+        Head("cost_per_million", "cost per million queries (USD)", False, True),
+        Head("RR@10", "RR@10", True, True),
+        Head("hardware", "hardware", False, False),
+        Head("latency_mean", "mean latency (ms)", False, True),
+    ]
+    assert heads(three, columns="price_per_hour") == ["price (USD/h)"]
+    assert heads(three, columns=iter(["flops"])) == ["FLOPs (FLOPs/query)"]
+
+
+@pytest.mark.parametrize("form", PEOPLES)
+@pytest.mark.parametrize(
+    ("columns", "fact"),
+    [
+        (["nope"], "'nope'"),
+        (["latency_p59"], "did you mean latency_p99?"),
+        (["latency", "latency_mean"], "latency_mean is given twice"),
+        (["RR@10", "MRR@10"], "RR@10 is given twice"),
+        (["hardware", "hardware"], "hardware is given twice"),
+        ([], "no column"),
+        ([None], "None"),
+        (3, "not 3"),
+    ],
+)
+def test_columns_that_there_are_not(
+    form: str, columns: Any, fact: str, three: Leaderboard, tmp_path: Path
+) -> None:
+    refused(lambda: PEOPLES[form](three, columns=columns, path=tmp_path / "x"), fact)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_measure_called_hardware() -> None:
+    board = make({"a": {"hardware": 0.5}}, hardware=[Hardware(n_cpu=4)])
+    assert lay_out(board, columns=["hardware"]).heads[0].numeric
+
+
+def test_a_measure_is_not_called_as_a_quantity_is() -> None:
+    with pytest.raises(InputError, match="cannot be called throughput"):
+        make({"a": {"throughput": 0.5}, "b": {"throughput": 0.25}})
+
+
+# What stands out.
+
+
+def test_the_best_of_a_column_stands_out(three: Leaderboard) -> None:
+    assert cells(three, columns=["RR@10", "R@1000", "latency", "index_disk"]) == [
+        ["bm25", "0.1875", "0.8750", "**8.25**", "1,235"],
+        ["dense", "**0.3750**", "**0.9375**", "30.5", "–"],
+        ["slow", "0.3125", "**0.9375**", "1,234", "–"],
+    ]
+
+
+@pytest.mark.parametrize("name", ["flops", "price_per_hour", "peak_memory", "cpu_used"])
+def test_the_best_stands_out_whatever_the_unit(name: str) -> None:
+    two = one_column(2, 1, name=name)
+    assert [row[1] for row in cells(two, columns=[name])] == ["2", "**1**"]
+
+
+def test_the_highest_throughput_stands_out() -> None:
+    two = one_column(2, 1, name="throughput")
+    assert [row[1] for row in cells(two, columns=["qps"])] == ["**2**", "1"]
+
+
+def test_the_best_is_best_to_the_last_bit() -> None:
+    above = math.nextafter(8.0, 9)
+    assert [row[-1] for row in cells(one_column(8, above, 9))] == ["**8**", "8", "9"]
+    assert [row[-1] for row in cells(one_column(8, 8, 9))] == ["**8**", "**8**", "9"]
+    assert [row[-1] for row in cells(one_column(8, None, 9))] == ["**8**", "–", "9"]
+    assert [row[-1] for row in cells(one_column(0, 1))] == ["**0**", "1"]
+    assert [row[-1] for row in cells(one_column(8, None, None))] == ["8", "–", "–"], "one alone"
+    assert cells(one_column(8)) == [["s0", "0.5000", "8"]]
+
+
+def test_the_best_is_what_somebody_says_is_better(three: Leaderboard) -> None:
+    turned = Leaderboard(
+        {"a": {"perplexity": 20.0}, "b": {"perplexity": 30.0}},
+        [EfficiencyRecord(system=name, throughput=1 + i) for i, name in enumerate("ab")],
+        directions={"perplexity": "lower", "throughput": "lower"},
+    )
+    assert cells(turned) == [["a", "**20.0000**", "**1**"], ["b", "30.0000", "2"]]
+    assert not any(head.descends for head in lay_out(turned).heads)
+    assert [each.descends for each in lay_out(three, columns=["qps", "RR@10", "cost"]).heads] == [
+        True, True, False]  # fmt: skip
+
+
+def test_columns_without_a_value() -> None:
+    empty = one_column(None, None)
+    for form in PEOPLES.values():
+        text = form(empty, columns=["flops", "latency"], intervals=True)
+        assert "best" not in text
+    assert cells(empty, columns=["flops"]) == [["s0", "–"], ["s1", "–"]]
+
+
+def test_nothing_stands_out_among_several_currencies() -> None:
+    accuracy: dict[str, Any] = {"a": {"P@1": 0.5}, "b": {"P@1": 0.25}}
+    more: dict[str, Any] = {"latency": [Latency(mean=3.6)] * 2, "price_per_hour": [1, 2]}
+    board = make(accuracy, currency=["USD", "EUR"], **more)
+    assert heads(board, columns=["P@1", "cost", "price_per_hour"]) == [
+        "P@1", "cost per million queries (USD/EUR)", "price (USD/EUR/h)",
+    ]  # fmt: skip
+    assert cells(board, columns=["P@1", "cost", "price_per_hour"]) == [
+        ["a", "**0.5000**", "1", "1"], ["b", "0.2500", "2", "2"],
+    ]  # fmt: skip
+    assert heads(board)[-1] == "cost per million queries (USD/EUR)", "by default, too"
+    same = make(accuracy, currency=["EUR", "EUR"], **more)
+    assert cells(same, columns=["cost"]) == [["a", "**1**"], ["b", "2"]]
+
+
+# The frontier.
+
+
+def test_the_frontier_is_marked(three: Leaderboard) -> None:
+    axes = ["MRR@10", "latency"]
+    assert [row[0] for row in cells(three, frontier=axes)] == ["●", "●", ""]
+    assert [row[1] for row in cells(three, frontier=axes)] == ["bm25", "dense", "slow"]
+    said = "on the Pareto frontier of RR@10 and mean latency, where no other system is as good"
+    for form in PEOPLES.values():
+        assert said in form(three, frontier=axes)
+        assert "Pareto" not in form(three)
+    assert "of RR@10, R@1000 and mean latency" in report.to_text(
+        three, frontier=["RR@10", "R@1000", "latency"]
+    )
+    assert [row[0] for row in cells(three, frontier="latency")] == ["●", "", ""]
+    assert r"$\bullet$ & bm25 &" in report.to_latex(three, frontier=axes)
+    assert "\n     & slow &" in report.to_latex(three, frontier=axes)
+
+
+def test_the_frontier_follows_directions(three: Leaderboard) -> None:
+    three.directions = {"latency_mean": "higher"}
+    assert [row[0] for row in cells(three, frontier=["latency"])] == ["", "", "●"]
+
+
+@pytest.mark.parametrize("form", PEOPLES)
+def test_a_frontier_that_there_is_not(form: str, three: Leaderboard, tmp_path: Path) -> None:
+    for axes, facts in (
+        (["RR@10", "index_disk"], ("'dense'", "index_disk")),
+        (["RR@10", "hardware"], ("'hardware'",)),
+        (["cost", "cost"], ("cost_per_million is given twice",)),
+        ([], ("no axis",)),
+    ):
+        refused(lambda axes=axes: PEOPLES[form](three, frontier=axes, path=tmp_path / "x"), *facts)
+    assert not list(tmp_path.iterdir())
+
+
+# Intervals.
+
+
+def test_intervals_stand_behind_values_that_have_them(three: Leaderboard) -> None:
+    columns = ["R@1000", "latency", "cost"]
+    assert cells(three, columns=columns, intervals=True) == [
+        ["bm25", "0.8750 [0.7500, 0.9375]", "**8.25** [8, 8.5]", "**1.146** [1.111, 1.181]"],
+        ["dense", "**0.9375**", "30.5", "271.1"],
+        ["slow", "**0.9375**", "1,234", "10,970"],
+    ]
+    latex = report.to_latex(three, columns=columns, intervals=True, digits=2)
+    assert r"0.88 {\scriptsize {[}0.75, 0.94{]}}" in latex
+    assert not any("[" in cell for row in cells(three) for cell in row)
+
+
+def test_how_sure_intervals_are_is_told() -> None:
+    latency = Latency(mean=2, intervals={"mean": (1, 3)}, level=0.01)
+    board = make({"a": {"P@1": {"mean": 0.5, "low": 0.25, "high": 0.75}}}, latency=[latency])
+    board.level = 0.1
+
+    def told(**options: Any) -> str:
+        return legend(lay_out(board, intervals=True, **options), "Bold")
+
+    assert told() == "[low, high]: 99% and 90% intervals."
+    assert told(columns=["P@1"]) == "[low, high]: 90% intervals."
+    assert told(columns=["latency"]) == "[low, high]: 99% intervals."
+    assert legend(lay_out(board), "Bold") == ""
+    board.level = None
+    assert told(columns=["latency"]) == "[low, high]: 99% intervals."
+    assert told() == "[low, high]: bounds of intervals."
+
+
+@pytest.mark.parametrize(
+    ("bounds", "within"),
+    [
+        ({"low": 0.25}, " [0.2500, –]"),
+        ({"high": 0.75}, " [–, 0.7500]"),
+        ({"low": None, "high": None}, ""),
+        ({"low": -0.25, "high": 0.5}, " [-0.2500, 0.5000]"),
+    ],
+)
+def test_intervals_of_which_a_bound_is_missing(bounds: Any, within: str) -> None:
+    board = make({"a": {"P@1": {"mean": 0.5, **bounds}}})
+    assert cells(board, intervals=True) == [["a", f"0.5000{within}"]]
+    for form in PEOPLES.values():
+        assert "nan" not in form(board, intervals=True)
+
+
+# Text.
+
+
+def test_text(three: Leaderboard) -> None:
+    text = report.to_text(three, columns=["hardware", "RR@10", "R@1000", "latency"],
+                          frontier=["RR@10", "latency"], intervals=True, width=120)  # fmt: skip
+    expected = """\
+   system  hardware      RR@10                    R@1000  mean latency (ms)
+-  ------  ----------  -------  ------------------------  -----------------
+●  bm25    c6g, 4 CPU   0.1875   0.8750 [0.7500, 0.9375]     *8.25 [8, 8.5]
+●  dense   p4d         *0.3750  *0.9375                       30.5
+   slow    p4d          0.3125  *0.9375                      1,234
+
+3 systems. Not all were measured on the same hardware.
+
+*: the best of its column. ●: on the Pareto frontier of RR@10 and mean latency, where no other \
+system is as good along every axis and better along one. [low, high]: 95% intervals.
+
+irbatch: 1.2.3 | relevant: >= 1
+"""
+    assert text == expected
+
+
+def test_text_without_settings_ends_with_its_legend(three: Leaderboard) -> None:
+    three.settings = {}
+    assert signature(three) == ""
+    for form in PEOPLES.values():
+        assert "the best of its column." in form(three)
+        assert "<sub>" not in form(three)
+    assert report.to_text(three).endswith("*: the best of its column.\n")
+
+
+def test_bold_text_for_a_terminal(three: Leaderboard) -> None:
+    bold = report.to_text(three, ansi=True, intervals=True)
+    assert "\x1b[1m8.25\x1b[0m [8, 8.5]" in bold
+    assert "*" not in bold
+    assert "Bold: the best of its column." in bold
+    plain = re.sub("\x1b\\[[01]m", "", bold)
+    assert "\x1b" not in plain
+    for table in plain.split("\n\n")[:2]:
+        head, rule, *_ = table.splitlines()
+        assert len(head) <= len(rule)
+
+
+def widths(text: str) -> int:
+    tables = [part for part in text.split("\n\n") if "\n--" in part or "\n-  -" in part]
+    return max(width(line) for table in tables for line in table.splitlines())
+
+
+def test_wide_tables_go_on_below() -> None:
+    values = np.random.default_rng(0).random((60, 30)).tolist()
+    board = make(
+        {f"s{i}": {f"P@{k + 1}": each for k, each in enumerate(row)} | {"long" * 40: 0.5}
+         for i, row in enumerate(values)},
+        hardware=[Hardware(cpu=f"{i} " + "y" * 300) for i in range(60)],
+    )  # fmt: skip
+    text = report.to_text(board, width=80, frontier=["P@1", "P@2"])
+    assert widths(text) <= 80
+    tables = [part for part in text.split("\n\n") if part.startswith("   system")]
+    assert len(tables) > 4
+    assert all(len(table.splitlines()) == 62 for table in tables)
+    names = [name for table in tables for name in re.findall(r"P@\d+", table.splitlines()[0])]
+    assert names == [f"P@{k + 1}" for k in range(30)]
+    narrow = report.to_text(board, width=1)
+    assert narrow.count("\n------  ") + narrow.startswith("------") == 32, "a column at least"
+
+
+def test_every_quantity_is_named_in_full() -> None:
+    board = one_column(1, name="throughput")
+    head = report.to_text(board, columns=["throughput_cost_per_million"]).splitlines()[0]
+    assert head == "system  cost per million queries at full throughput (USD)"
+
+
+@pytest.mark.parametrize("options", [{}, {"intervals": True}, {"ansi": True, "width": 60}])
+def test_columns_stand_under_each_other_whatever_the_names(options: dict[str, Any]) -> None:
+    text = report.to_text(nasty(), frontier=[NASTY[0], "latency"], **options)
+    tables = [part for part in text.split("\n\n") if "\n-  -" in part]
+    assert tables
+    for table in tables:
+        head, rule, *lines = re.sub("\x1b\\[[01]m", "", table).splitlines()
+        assert len(lines) == len(NASTY)
+        starts = [match.start() for match in re.finditer("-+", rule)]
+        assert len(starts) >= 3
+        for line in [head, *lines]:
+            before = [width(line[:at]) for at in range(len(line) + 1)]
+            for start in starts[1:]:
+                if start < before[-1]:
+                    assert line[before.index(start) - 1] == " ", line
+
+
+def test_text_holds_no_control_character() -> None:
+    for name, form in PEOPLES.items():
+        some = nasty().where("latency < 500")
+        assert 0 < len(some) < len(NASTY)
+        assert NASTY[5] in some.left_out
+        text = form(some, frontier=[NASTY[0]])
+        assert "x1b" in text
+        assert all(each.isprintable() or each == "\n" for each in text), name
+    text = report.to_text(nasty())
+    assert r"\x1b[31mred\x1b[0m" in text
+    assert widths(text) < 300, "long names are cut"
+
+
+def test_long_names_that_would_look_alike_are_not_cut() -> None:
+    names = ["a" * 60 + "1" + "b" * 60, "a" * 60 + "2" + "b" * 60]
+    text = report.to_text(make({name: {"P@1": 0.5} for name in names}))
+    assert all(name in text for name in names)
+
+
+# Markdown.
+
+
+def test_markdown_shows_every_name_as_it_is() -> None:
+    markdown = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
+    source = report.to_markdown(nasty(), frontier=[NASTY[0]], intervals=True)
+    page = TextOf()
+    page.feed(markdown.render(source))
+    shown = [cell.strip() for cell in page.cells]
+    for name in NASTY:
+        assert shown.count(printable(name)) >= 2, name  # as a system and as a machine
+    for name in NASTY[:3]:
+        assert shown.count(printable(name)) >= 3, name  # as a measure as well
+    assert page.tags <= {"p", "table", "thead", "tbody", "tr", "th", "td", "strong", "sub"}
+
+
+@pytest.mark.parametrize("options", [{}, {"frontier": ["P@1"]}, {"columns": ["P@1", "hardware"]}])
+def test_markdown_tables_have_as_many_cells_as_their_heads(options: dict[str, Any]) -> None:
+    board = make({"a": {"P@1": 0.5}, "b": {"P@1": 0.25}},
+                 hardware=[Hardware(cpu="x"), Hardware(cpu="y")])  # fmt: skip
+    lines = report.to_markdown(board, **options).split("\n\n")[0].splitlines()
+    assert len({line.count("|") for line in lines}) == 1
+    assert lines[1].startswith("|---|")
+
+
+# LaTeX.
+
+
+def test_latex(three: Leaderboard) -> None:
+    text = report.to_latex(three, columns=["hardware", "R@1000", "latency", "index_disk"],
+                           frontier=["latency"], label="tab:x")  # fmt: skip
+    lines = [line.strip() for line in text.splitlines()]
+    assert lines[:3] == [r"% needs \usepackage{booktabs}", r"\begin{table}", r"\centering"]
+    assert lines[3].startswith(r"\caption{3 systems. Not all were measured on the same hardware. ")
+    assert lines[3].endswith(r" irbatch: 1.2.3 \textbar{} relevant: \textgreater{}= 1}")
+    assert r"Bold: the best of its column. $\bullet$: on the Pareto frontier of" in lines[3]
+    assert lines[4:] == [
+        r"\label{tab:x}",
+        r"\begin{tabular}{lllrrr}",
+        r"\toprule",
+        r"& System & hardware & R@1000 & mean latency (ms) & index on disk (MB) \\",
+        r"\midrule",
+        r"$\bullet$ & bm25 & c6g, 4 CPU & 0.8750 & \textbf{8.25} & 1,235 \\",
+        r"& dense & p4d & \textbf{0.9375} & 30.5 & -- \\",
+        r"& slow & p4d & \textbf{0.9375} & 1,234 & -- \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+
+
+def test_latex_writes_powers_of_ten_as_such() -> None:
+    board = one_column(1.25e-7, 3e12, 1e100, name="flops")
+    text = report.to_latex(board, columns=["flops"])
+    assert r"s0 & \textbf{1.25$\cdot10^{-7}$} \\" in text
+    assert r"s1 & 3$\cdot10^{12}$ \\" in text
+    assert r"s2 & 1$\cdot10^{100}$ \\" in text
+    bounded = make({"a": {"P@1": 0.5}}, latency=[Latency(mean=1, intervals={"mean": (1e-6, 2e9)})])
+    assert (r"1 {\scriptsize {[}1$\cdot10^{-6}$, 2$\cdot10^{9}${]}}"
+            in report.to_latex(bounded, intervals=True))  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*NASTY, EVERY, EVERY[::-1], "^^M ^^5c %\n", "●[U+25CF]"])
+def test_latex_gives_no_character_of_a_name_a_meaning(name: str) -> None:
+    board = make({"x": {name: 0.5}, name: {name: 0.25}},
+                 hardware=[None, Hardware(gpu=name)], dataset=[None, name])  # fmt: skip
+    text = report.to_latex(board)
+    row = next(line for line in text.splitlines() if line.endswith(r" & 0.2500 \\"))
+    names = row.removesuffix(r" & 0.2500 \\").strip()
+    head = text.splitlines()[7].strip().removeprefix("System & hardware & ").removesuffix(r" \\")
+    assert text.isascii()
+    for written in (*names.split(" & "), head):
+        assert PLAIN.sub("", written) == ""
+        assert not re.search(r"--|''|``|,,|\?`|!`", written), "no ligatures"
+    assert len(names.split(" & ")) == 2
+
+
+def test_latex_keeps_characters_where_asked() -> None:
+    text = report.to_latex(make({"é检_": {"P@1": 0.5}}), unicode=True, frontier=["P@1"])
+    assert r"$\bullet$ & é检\_ & 0.5000 \\" in text
+    assert "●" not in text
+
+
+@pytest.mark.parametrize("label", ["a}b", "a%", "a\\b", "a#", "a\n", "é"])
+def test_latex_refuses_a_label_that_would_not_compile(
+    label: str, three: Leaderboard, tmp_path: Path
+) -> None:
+    refused(lambda: report.to_latex(three, label=label, path=tmp_path / "x"), "label")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
+def test_latex_compiles(tmp_path: Path, three: Leaderboard) -> None:
+    tables = [
+        report.to_latex(nasty(), frontier=[NASTY[0]]),
+        report.to_latex(three, frontier=["RR@10"], intervals=True, label="b"),
+        report.to_latex(one_column(1e-9, 1e12), label="c"),
+        report.to_latex(make({EVERY: {"^^M": 0.5}}), label="d"),
+        report.to_latex(three.where("RR@10 > 1"), label="e"),
+    ]
+    compile_latex(tmp_path, tables)
+
+
+# For programs.
+
+
+def test_csv_has_every_number(three: Leaderboard) -> None:
+    text = report.to_csv(three)
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert text.splitlines()[0].split(",") == [
+        "system", "instance", "cpu", "n_cpu", "gpu", "n_gpu", "ram_gb", "RR@10",
+        "R@1000", "R@1000 low", "R@1000 high",
+        "latency_mean", "latency_mean low", "latency_mean high", "latency_p95",
+        "index_disk", "price_per_hour",
+        "cost_per_million", "cost_per_million low", "cost_per_million high",
+        "batch_size", "repeat", "currency",
+    ]  # fmt: skip
+    assert [row["system"] for row in rows] == three.systems
+    for axis in three.axes:
+        found = [float(row[axis] or "nan") for row in rows]
+        np.testing.assert_array_equal(found, three.values(axis))
+    for axis in ("R@1000", "latency_mean", "cost_per_million"):
+        found = [[float(row[f"{axis} {end}"] or "nan") for end in ("low", "high")] for row in rows]
+        np.testing.assert_array_equal(found, three.bounds(axis))
+    assert [row["instance"] for row in rows] == ["c6g", "p4d", "p4d"]
+    assert [row["n_cpu"] for row in rows] == ["4", "", ""]
+    assert [row["batch_size"] for row in rows] == ["1"] * 3
+    assert [row["repeat"] for row in rows] == ["1"] * 3
+    assert rows[1]["index_disk"] == ""
+    assert rows[0]["currency"] == "USD"
+
+
+def test_csv_has_columns_of_what_is_known() -> None:
+    fields = {"n_queries": 5, "warmup": 0, "throughput_batch_size": 8, "wall_time": 1.5,
+              "user_time": 2.5, "system_time": 0.5, "start_time": "2024-01-02", "energy": 9.0,
+              "emissions": 0.25, "dataset": "MS MARCO", "source": "Table 2"}  # fmt: skip
+    board = make({"a": {"P@1": 0.5}, "b": {"P@1": 0.5}},
+                 **{name: [None, value] for name, value in fields.items()})  # fmt: skip
+    board.n_queries = [None, 43]
+    rows = list(csv.DictReader(io.StringIO(report.to_csv(board))))
+    last = list(rows[0])[list(rows[0]).index("batch_size") :]
+    assert last == [
+        "batch_size", "n_queries", "warmup", "repeat", "throughput_batch_size", "wall_time",
+        "user_time", "system_time", "start_time", "energy", "emissions", "dataset", "source",
+        "currency", "queries",
+    ]  # fmt: skip
+    for name, value in {**fields, "queries": 43}.items():
+        assert rows[0][name] == ""
+        assert rows[1][name] == str(value)
+    assert float(rows[1]["energy_per_query"]) == 1.8
+
+
+def test_csv_keeps_names_and_defuses_formulas() -> None:
+    text = report.to_csv(nasty())
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    for name in NASTY:
+        kept = f"'{name}" if name[0] in "=+-@" else name
+        for column in ("system", "instance", "dataset"):
+            assert kept in {row[column] for row in rows}, column
+    assert f"'{NASTY[2]}" in rows[0], "heads too"
+
+
+def test_csv_has_a_column_for_measures_called_as_others() -> None:
+    board = make({"a": {"system": 0.5, "gpu": 0.25, "system low": 1.0}})
+    head, line = csv.reader(io.StringIO(report.to_csv(board)))
+    assert head[7:10] == ["system", "gpu", "system low"]
+    assert line[7:10] == ["0.5", "0.25", "1.0"]
+    pytest.importorskip("pandas")
+    frame = report.to_pandas(board)
+    assert list(frame.columns) == head
+    assert frame.iloc[0, 7:10].tolist() == [0.5, 0.25, 1.0]
+
+
+def test_json_says_everything(three: Leaderboard) -> None:
+    left = three.where("latency < 1000")
+    left.directions = {"latency_mean": "higher"}
+    read = json.loads(report.to_json(left), parse_constant=no_constant)
+    assert list(read) == ["irbatch", "level", "settings", "directions", "constraints", "left_out",
+                          "systems"]  # fmt: skip
+    assert read["level"] == 0.05
+    assert read["settings"] == three.settings
+    assert read["directions"] == left.directions
+    assert read["constraints"] == ["latency_mean < 1000"]
+    assert read["left_out"] == {"slow": ["latency_mean < 1000"]}
+    assert [each["system"] for each in read["systems"]] == ["bm25", "dense"]
+    first = read["systems"][0]
+    accuracy = first.pop("accuracy")
+    assert accuracy == {"RR@10": 0.1875, "R@1000": {"mean": 0.875, "low": 0.75, "high": 0.9375}}
+    assert first == three.records[0].to_dict() | {
+        "latency": {"mean": 8.25, "p95": 12.125, "level": 0.05, "intervals": {"mean": [8.0, 8.5]}}
+    }
+    assert "queries" not in first, "nobody knows"
+    assert report.to_json(three) == report.to_json(three)
+
+
+def test_json_is_finite_and_whole_whatever_there_is(tmp_path: Path) -> None:
+    odd = make({"\ud800": {"\x1b": 0.5}, "</script>": {"\x1b": -1e308}},
+               dataset=["\ud800", None])  # fmt: skip
+    path = tmp_path / "x.json"
+    report.to_json(odd, path)
+    read = json.loads(path.read_text(encoding="utf-8"), parse_constant=no_constant)
+    assert [each["system"] for each in read["systems"]] == odd.systems
+    assert read["systems"][1]["accuracy"] == {"\x1b": -1e308}
+
+
+def test_frames(three: Leaderboard) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = report.to_pandas(three)
+    assert list(frame.columns) == report.to_csv(three).splitlines()[0].split(",")
+    assert isinstance(frame.index, pd.RangeIndex)
+    for axis in three.axes:
+        np.testing.assert_array_equal(frame[axis], three.values(axis))
+        assert str(frame[axis].dtype) == "float64"
+    assert frame["system"].tolist() == three.systems
+    assert str(frame["batch_size"].dtype) == "int64"
+    assert frame["n_cpu"].isna().tolist() == [False, True, True]
+    assert len(report.to_pandas(three.where("RR@10 > 1"))) == 0
+    assert "RR@10" in report.to_pandas(three.where("RR@10 > 1"))
+
+
+def test_a_missing_pandas_is_named(three: Leaderboard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"pip install 'irbatch\[pandas\]'"):
+        report.to_pandas(three)
+
+
+# What all formats share.
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_files_are_written_whole(form: str, three: Leaderboard, tmp_path: Path) -> None:
+    path = tmp_path / "report"
+    path.write_text("old")
+    text = FORMATS[form](three, path=path)
+    assert path.read_bytes().decode() == text == FORMATS[form](three)
+    with pytest.raises(OSError, match="absent"):
+        FORMATS[form](three, path=tmp_path / "absent" / "report")
+    assert [each.name for each in tmp_path.iterdir()] == ["report"]
+
+
+@pytest.mark.parametrize("form", PEOPLES)
+def test_captions_say_how_systems_were_measured(form: str, three: Leaderboard) -> None:
+    records = three.records
+    three.records = [replace(each, latency=replace(each.latency, calls=9)) for each in records]
+    text = FORMATS[form](three.where("latency_p95 < 100"))
+    for part in ("2 systems.", "Latency in ms", "of calls of 1 query", "irbatch: 1.2.3",
+                 "the best of its column", "Left out by them: slow"):  # fmt: skip
+        assert part in text
+
+
+@pytest.mark.parametrize("form", PEOPLES)
+def test_decimals(form: str, three: Leaderboard) -> None:
+    assert "0.93750000" in FORMATS[form](three, digits=8)
+    assert "0.9375" not in FORMATS[form](three, digits=2)
+    assert "12.12" in FORMATS[form](three, digits=2)
+    for digits in (-1, 18, 2.0, "4", True, None):
+        refused(lambda digits=digits: FORMATS[form](three, digits=digits), "decimals")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_one_system_is_not_the_best(form: str) -> None:
+    text = FORMATS[form](make({"bm25": {"P@1": 0.5}}, throughput=[12.5]))
+    assert "best" not in text
+    assert "0.5" in text
+    assert "12.5" in text
+    assert not re.search(r"\*|textbf|<strong>", text)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_leaderboard_that_nobody_is_left_on(form: str, three: Leaderboard) -> None:
+    left = three.where("RR@10 > 1")
+    options = {"frontier": ["RR@10", "cost"], "intervals": True} if form in PEOPLES else {}
+    text = FORMATS[form](left, **options)
+    assert "RR@10" in text
+    assert "Pareto" not in text
+    if form in PEOPLES:
+        assert "0 systems" in text
+        assert "price" in FORMATS[form](left, columns=["price_per_hour"])
+        refused(lambda: FORMATS[form](left, frontier=["nope"]), "'nope'")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_odd_numbers_are_shown(form: str) -> None:
+    for value in (1e308, 5e-324, 0.0, 1.0):
+        board = make({"a": {"P@1": -value}, "b": {"P@1": value}}, flops=[value, None])
+        assert FORMATS[form](board)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_nothing_is_changed(form: str, three: Leaderboard) -> None:
+    before = report.to_json(three)
+    options = {"frontier": ["RR@10"], "columns": ["RR@10"]} if form in PEOPLES else {}
+    FORMATS[form](three, **options)
+    assert report.to_json(three) == before
+    assert options in ({}, {"frontier": ["RR@10"], "columns": ["RR@10"]})
+
+
+def test_the_legend_explains_only_what_there_is(three: Leaderboard) -> None:
+    assert legend(lay_out(three), "Bold") == "Bold: the best of its column."
+    assert legend(lay_out(three, columns=["hardware"]), "Bold") == ""
+    assert legend(lay_out(three, columns="hardware", frontier="cost"), "*").startswith(
+        "●: on the Pareto frontier of cost per million queries, where"
+    )
+
+
+def test_a_leaderboard_reports_itself(three: Leaderboard) -> None:
+    for name in FORMATS:
+        assert getattr(three, f"to_{name}")() == FORMATS[name](three)
+    assert str(three) == report.to_text(three)
+    assert three.to_text(digits=2) == report.to_text(three, digits=2)

@@ -1,0 +1,69 @@
+"""Parameters that measures which walk the judged documents, and those new with them, refuse."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+import pytest
+from support.input_errors import refused
+
+from irbatch import evaluate, measure
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "values", "fact"),
+    [
+        ("IPrec", "recall", [-0.1, -1], "at least 0"),
+        ("IPrec", "recall", [1.5, np.float32(2)], "at most 1"),
+        ("IPrec", "recall", [math.nan, math.inf], "a finite number"),
+        ("IPrec", "recall", ["x", "0.5", True, None, [0.5], 1j, np.array([0.5])], "a number"),
+        ("IPrec", "recall", [10**400], "float64"),
+        ("IPrec", "rounding", ["down", "", None, 1], "one of nearest, up"),
+        ("IPrecAvg", "rounding", ["down"], "one of nearest, up"),
+        ("IPrecAvg", "points", [(), [], (0.5, 0.5), [0.0, -0.0], iter(())], "each once"),
+        ("IPrecAvg", "points", ["x", "0.5", {}, {0.5: 1}, 0.5, None], "several numbers"),
+        ("IPrecAvg", "points", [[[0.5]], [0.5, None], [0.5, True], [0.5, "x"]], "a number"),
+        ("IPrecAvg", "points", [[0.5, math.nan], [math.inf]], "a finite number"),
+        ("IPrecAvg", "points", [[0, 1.5], [2]], "at most 1"),
+        ("IPrecAvg", "points", [[-0.5, 1]], "at least 0"),
+        ("RBP", "p", [0, 0.0, -1], "above 0"),
+        ("RBP", "p", [1, 2], "below 1"),
+        ("RBP", "p", ["0.5", True, None], "a number"),
+        ("RBPresid", "p", [1], "below 1"),
+        ("RBPresid", "tail", ["never", None, True], "one of unjudged, always"),
+        ("RprecMult", "times", [-1, -0.1], "at least 0"),
+        ("RprecMult", "times", [math.inf, math.nan], "a finite number"),
+        ("Utility", "docs", [-1], "at least 0"),
+        ("Utility", "a", [math.nan, -math.inf], "a finite number"),
+        ("G", "gain", ["nope", 3, None], "one of linear, exp, binary"),
+        ("G", "gain", [{"a": 1}, {1: math.nan}, {1: math.inf}, [(1,)]], "a map of grades"),
+        ("nDCGrel", "discount", ["nope", None, 2], "one of log2"),
+        ("Bpref", "rel", [-1], "at least 0"),
+    ],
+)
+def test_parameters(name: str, parameter: str, values: list[object], fact: str) -> None:
+    for value in values:
+        error = refused(functools.partial(measure(name), **{parameter: value}), name, fact)
+        assert error.value is value
+
+
+@pytest.mark.parametrize(
+    ("fact", "wishes"),
+    [
+        ("cutoff", ["IPrec@nan", "IPrecAvg@0.5", "YAAP@-1", "Bpref@0"]),
+        ("at most 1", ["IPrec@1.5", "IPrecAvg(points={0,2})"]),
+        ("at least 0", ["IPrec@-0.1", "RprecMult(times=-1)"]),
+        ("must be a number", ["IPrec@0.x", "GMAP(rel=x)", "RBP(p=1)@5"]),
+        ("a finite number", ["IPrecAvg(points={1e400})", "RprecMult(times=1e400)"]),
+        ("several numbers", ["IPrecAvg(points={.5,.5})", "IPrecAvg(points={.5:1})"]),
+        ("is not a number", ["IPrecAvg(points={.5,x})", "IPrecAvg(points={0.5,})"]),
+        ("no parameter", ["BinG(gain=exp)", "G(discount=ln)", "RnDCG(p=1)"]),
+        ("grade 1 has two gains", ["nDCGrel(gain={1:2,1:3})"]),
+    ],
+)
+def test_parameters_in_a_name(fact: str, wishes: list[str]) -> None:
+    for wish in wishes:
+        refused(functools.partial(measure, wish), fact)
+        refused(functools.partial(evaluate, {"q": {"a": 1}}, {"q": {"a": 1.0}}, ["AP", wish]), fact)

@@ -1,0 +1,255 @@
+"""Measures that walk the judged documents, and the others new with them, on what is not usual."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from support.input_errors import refused
+
+from irbatch import Results, evaluate, evaluate_ids, evaluate_matrix, evaluate_scores, measure
+
+LEAST = 1e-5  # the floor of geometric means
+
+# What one query with a single relevant document is worth to each when nothing was retrieved.
+NOTHING: dict[str, float] = {
+    **dict.fromkeys(["Bpref", "InfAP", "IPrec", "IPrecAvg", "RprecMult", "RprecMult(times=0)"], 0),
+    **dict.fromkeys(["IPrec(recall=0.5)", "IPrec(recall=1,rounding=up)", "RnDCG", "RBP"], 0),
+    **dict.fromkeys(["IPrecAvg(points={0,1},rounding=up)", "BinG", "G", "nDCGrel"], 0),
+    **dict.fromkeys(["nDCGrel(gain=exp,discount=ln)", "RnDCG(gain=binary)", "SetAP"], 0),
+    **dict.fromkeys(["G(gain=binary)", "RBP(p=0.5,gain=exp)"], 0),
+    **dict.fromkeys(["Utility", "Unjudged", "NumNonRelRet"], 0),
+    "RBPresid(tail=always)": 1.0,
+    "RBPresid": 0.0,
+    "GMAP": LEAST,
+    "GMBpref": LEAST,
+    "YAAP": -math.log(2),
+}
+ALL = list(NOTHING)
+WALKS = [name for name in ALL if measure(name).declaration.reads == "judged"]
+NOTHING_RELEVANT = NOTHING | {"YAAP": 0.0}  # ln((1 + 0) / (1 + 0 - 0))
+RESIDUAL = ["RBPresid(tail=always)", "RBPresid"]
+SKIPPED = [name for name in ALL if name not in (*RESIDUAL, "Unjudged", "NumNonRelRet", "Utility")]
+
+QRELS = {"q1": {"a": 1, "b": 0, "c": 2, "d": -1}, "q2": {"x": 0}, "q3": {"y": 1}}
+RUN = {"q1": {"a": 1.0, "b": 2.0, "z": 3.0}, "q2": {"x": 1.0}, "q3": {"y": 1.0}}
+FAR = 10**18
+
+
+def check(results: Results, **others: float) -> None:
+    """Check all values of the first query, and that every value and mean lies in its range."""
+    for column, name in enumerate(results.measures):
+        low, high = measure(name).declaration.range
+        values = results.values[:, column]
+        assert np.isfinite(values).all(), name
+        assert ((values >= low) & (values <= high)).all(), name
+        assert math.isfinite(results[name]), name
+    json.loads(results.to_json(), parse_constant=pytest.fail)
+    assert "nan" not in repr(results) + results.to_csv()
+    for name, value in others.items():
+        assert results.values[0, results.measures.index(name)] == pytest.approx(value), name
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda wish, k: evaluate({"q": {"a": 1}}, {"q": {}}, wish, k),
+        lambda wish, k: evaluate({"q": {"a": 1}, "r": {"b": 1}}, {"r": {"b": 1.0}}, wish, k),
+        lambda wish, k: evaluate({"q": {"a": 1}}, {"q": {"z": 1.0}}, wish, k, judged_only=True),
+        lambda wish, k: evaluate_ids([[]], [["a"]], wish, k),
+        lambda wish, k: evaluate_ids([[-1, -1]], [[5]], wish, k, pad=-1),
+        lambda wish, k: evaluate_matrix([[]], wish, k, n_relevant=[1]),
+        lambda wish, k: evaluate_matrix([[], [1]], wish, k, judged=[[1], [1]]),
+        lambda wish, k: evaluate_matrix([[1, 1]], wish, k, lengths=[0], judged=[[1]]),
+        lambda wish, k: evaluate_matrix(
+            np.ma.array([[1, 0]], mask=[[True, True]]), wish, k, judged=[[1]]
+        ),
+    ],
+    ids=["run", "missing", "condensed", "ids", "pad", "n_relevant", "judged", "lengths", "mask"],
+)
+@pytest.mark.parametrize("cutoff", [None, 1, FAR])
+def test_empty_ranking(call: Callable[..., Results], cutoff: int | None) -> None:
+    results = call(ALL, cutoff)
+    check(results)
+    assert results.values[0] == pytest.approx(list(NOTHING.values()))
+
+
+@pytest.mark.parametrize(
+    ("judged", "run", "others"),
+    [
+        ({}, {}, {}),
+        ({}, {"z": 1.0}, {"Utility": -1, "Unjudged": 1, "RBPresid": 1}),
+        ({"a": 1}, {"z": 1.0}, {"Utility": -1, "Unjudged": 1, "RBPresid": 1}),
+        ({"a": 0}, {"a": 1.0}, {"Utility": -1, "NumNonRelRet": 1, "RBPresid(tail=always)": 0.9}),
+        ({"a": -1}, {"a": 1.0}, {"Utility": -1, "Unjudged": 1, "RBPresid": 1}),
+    ],
+    ids=["nothing", "nothing judged", "only unjudged", "all 0", "all negative"],
+)
+def test_nothing_found(
+    judged: dict[str, int], run: dict[str, float], others: dict[str, float]
+) -> None:
+    expected = (NOTHING if 1 in judged.values() else NOTHING_RELEVANT) | others
+    # Beside a query that is like any other, for there to be something to evaluate.
+    results = evaluate({"q": judged, "r": {"a": 1}}, {"q": run, "r": {"a": 1.0}}, ALL)
+    check(results)
+    found = dict(zip(ALL, results.values[0].tolist(), strict=True))
+    assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("grade", [1, 2**40, 2**53, 0.5])
+def test_the_one_document(grade: float) -> None:
+    perfect = {"RBPresid(tail=always)": 0.9, "RBPresid": 0.0, "YAAP": math.log(2)}
+    perfect |= {"Unjudged": 0.0, "NumNonRelRet": 0.0, "RprecMult(times=0)": 0.0, "RBP": 0.1}
+    names = [name for name in ALL if "exp" not in name]
+    if grade < 1:  # RBP divides by the largest gain above 1 only; G's ideal gains 1 a rank or more
+        perfect |= {"RBP": 0.05, "G": 1 / math.log2(2 + 1 - grade)}
+    for results in (
+        evaluate({"q": {"a": grade}}, {"q": {"a": 1.0}}, names, rel=0.5),
+        evaluate({"q": {"a": grade}}, {"q": {"a": 1.0}}, names, rel=0.5, max_depth=FAR),
+        evaluate({"q": {"a": grade}}, {"q": {"a": 1.0}}, names, [1], rel=0.5, max_depth=1),
+    ):
+        for name, value in zip(names, results.values[0], strict=True):
+            assert value == pytest.approx(perfect.get(name, 1.0), abs=1e-15), name
+
+
+@pytest.mark.parametrize(
+    "relevance",
+    [
+        [[1, -1, 0, 2], [0, 0, 0, 0], [0, -1, -1, 0]],
+        [[1, -1, 0], [], [2]],
+        [[-1, -1, 0]],
+        np.ma.array([[1, 0, 2], [1, 0, 1]], mask=np.array([[0, 0, 1], [1, 1, 1]], bool)),
+        np.array([[True, False, True]]),
+        np.array([[1, 0, 2]], np.uint8)[:, ::-1],
+        np.asfortranarray(np.array([[1, 0, 2], [0, 0, 3]])),
+        [[3] * 500],
+    ],
+    ids=["negative", "ragged", "few", "masked", "bool", "reversed", "fortran", "many"],
+)
+@pytest.mark.parametrize("cutoff", [None, 1, 3, FAR])
+def test_labels(relevance: Any, cutoff: int | None) -> None:
+    before = copy.deepcopy(relevance)
+    check(evaluate_matrix(relevance, ALL, cutoff))
+    np.testing.assert_array_equal(np.ma.getdata(before[0]), np.ma.getdata(relevance[0]))
+
+
+def test_relevant_documents_beyond_the_ranking() -> None:
+    """Far more relevant documents than ranks: recall points out of reach, one tail of ideals."""
+    results = evaluate_matrix([[1, 0, 1]], ALL, n_relevant=[100_000])
+    check(results)
+    assert results["IPrec(recall=0.5)"] == results["RBPresid"] == 0.0
+    assert results["InfAP"] == pytest.approx((1 + 1 / 3 + 1 / 3) / 100_000, rel=1e-4)
+    assert results["RprecMult"] == 2 / 100_000
+
+
+def test_all_entrances_agree() -> None:
+    names = [name for name in ALL if name not in RESIDUAL]
+    expected = evaluate({0: {1: 2, 2: 0, 3: 1}}, {0: {1: 0.3, 2: 0.9, 3: 0.5}}, names).values
+    check(evaluate_matrix([[0, 1, 2]], names))
+    for results in (
+        evaluate_matrix([[0, 1, 2]], names),
+        evaluate_matrix([[0, 1, 2]], names, judged=[[2, 0, 1]]),
+        evaluate_ids([[2, 3, 1]], [{1: 2, 2: 0, 3: 1}], names),
+        evaluate_scores([[0.3, 0.9, 0.5]], [[2, 0, 1]], names),
+    ):
+        np.testing.assert_array_equal(results.values, expected)
+
+
+def test_inputs_are_left_alone() -> None:
+    qrels, run = copy.deepcopy(QRELS), copy.deepcopy(RUN)
+    evaluate(qrels, run, ALL, judged_only=True, max_depth=2, rel=1)
+    assert (qrels, run) == (QRELS, RUN)
+    labels = np.array([[1, 0, 2]])
+    labels.flags.writeable = False
+    check(evaluate_matrix(labels, ALL, n_relevant=None, judged=labels))
+    check(evaluate_scores(labels / 7, labels, ALL, ties="pessimistic"))
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_fractional_grades_need_a_rel(name: str) -> None:
+    fractional = {"q": {"a": 0.5, "b": 0, "c": 1.5}}
+    run = {"q": {"a": 1.0, "b": 2.0}}
+    declared = measure(name).declaration
+    if declared.graded or "rel" not in declared.parameters:
+        check(evaluate(fractional, run, name))
+    else:
+        fact = "grade 0.5 is not a whole number"
+        refused(lambda: evaluate(fractional, run, name), fact, query="q", document="a", value=0.5)
+    check(evaluate(fractional, run, name, rel=0.5))
+
+
+@pytest.mark.parametrize("name", ["G", "nDCGrel", "RnDCG", "RBP"])
+def test_exponential_gain_overflows(name: str) -> None:
+    wish = f"{name}(gain=exp)"
+    refused(lambda: evaluate({"q": {"a": 2**40}}, {"q": {"a": 1.0}}, wish), "2^", "overflows",
+            value=2.0**40)  # fmt: skip
+    refused(lambda: evaluate_matrix([[2000]], wish), "2^2000 overflows", value=2000.0)
+    check(evaluate_matrix([[1, 20, 0, 3]], wish))
+
+
+@pytest.mark.parametrize("levels", [200, 40_000])
+def test_many_levels(levels: int) -> None:
+    """More levels than a byte, or two, tell apart: with the best at the top, and at the end."""
+    graded = ["nDCGrel", "RnDCG", "RBP", "G", "Bpref", "InfAP", "IPrecAvg", "BinG"]
+    grades = np.arange(levels)[::-1]
+    best = evaluate_matrix([grades], graded)
+    check(best, nDCGrel=1.0, RnDCG=1.0, Bpref=1.0, InfAP=1.0, IPrecAvg=1.0, BinG=1.0)
+    worst = evaluate_matrix([grades[::-1]], graded)
+    check(worst)
+    assert all(worst[name] < best[name] for name in graded)
+    qrels = {"q": {f"d{grade}": int(grade) for grade in grades}}
+    run = {"q": {f"d{grade}": float(grade) for grade in grades}}
+    np.testing.assert_array_equal(evaluate(qrels, run, graded).values, best.values)
+
+
+@pytest.mark.parametrize("name", [*WALKS, "GMAP", "YAAP", "Utility", "NumNonRelRet"])
+def test_cutoffs_beyond_the_ranking_change_nothing(name: str) -> None:
+    full = evaluate(QRELS, RUN, name).values
+    for wish in (measure(name) @ 3, measure(name) @ 4, measure(name) @ 1000, measure(name) @ FAR):
+        np.testing.assert_array_equal(evaluate(QRELS, RUN, wish).values, full)
+    np.testing.assert_array_equal(evaluate(QRELS, RUN, name, max_depth=FAR**20).values, full)
+
+
+def test_queries_without_relevant_documents_left_out() -> None:
+    names = [*SKIPPED, "NumNonRelRet", "Unjudged"]
+    results = evaluate(QRELS, RUN, names, no_relevant="skip")
+    for name in names:
+        values = list(results.per_query(name).values())
+        assert [math.isnan(each) for each in values] == [False, name in SKIPPED, False], name
+        assert math.isfinite(results[name]), name
+    ap, _, one = results.per_query("GMAP").values()
+    assert results["GMAP"] == pytest.approx(math.sqrt(ap * one))
+    assert pickle.loads(pickle.dumps(results)).to_json() == results.to_json()
+    assert json.loads(results.to_json())["per_query"]["q2"]["GMAP"] is None
+    alone = evaluate({"q": {"a": 0}}, {"q": {"a": 1.0}}, "GMAP NumNonRelRet", no_relevant="skip")
+    assert math.isnan(alone["GMAP"])
+    assert alone["NumNonRelRet"] == 1.0
+    assert json.loads(alone.to_json())["mean"] == {"GMAP": None, "NumNonRelRet": 1.0}
+
+
+def test_missing_queries() -> None:
+    run = {"q3": RUN["q3"]}
+    zero = evaluate(QRELS, run, ALL, missing="zero")
+    check(zero)
+    assert zero["GMAP"] == pytest.approx(LEAST ** (2 / 3))
+    skipped = evaluate(QRELS, run, ALL, missing="skip")
+    check(skipped, GMAP=1.0, Bpref=1.0)
+    assert skipped.counts.queries == 1
+    refused(lambda: evaluate(QRELS, run, ALL, missing="error"), "2 of 3", "'q1', 'q2'")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_round_trips(name: str) -> None:
+    wish = measure(name)
+    assert pickle.loads(pickle.dumps(wish)) == wish == measure(str(wish))
+    results = evaluate(QRELS, RUN, wish @ 2)
+    again = pickle.loads(pickle.dumps(results))
+    assert (again.to_json(), repr(again)) == (results.to_json(), repr(results))
+    assert results.to_dict()["q3"] == {str(wish @ 2): results.values[2, 0]}
+    assert f'"{wish @ 2}"' in results.to_csv() or str(wish @ 2) in results.to_csv()

@@ -1,0 +1,122 @@
+"""Tensors on an accelerator are counted there: the same bits, and only small arrays travel.
+
+There is no accelerator where tests run. The code for one knows nothing but tensors' methods, so
+tensors in main memory take its way here, and what travels is watched.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from support.input_errors import refused
+
+import irbatch
+import irbatch.evaluation.embeddings
+import irbatch.evaluation.score_evaluator
+from irbatch.runtime.arrays import is_tensor, to_numpy
+
+torch = pytest.importorskip("torch")
+
+MEASURES = "AP nDCG nDCG@10 RR P@5 R@20 Bpref"
+RANDOM = np.random.default_rng(5)
+SHAPE = 12, 200
+SCORES = np.round(RANDOM.standard_normal(SHAPE), 1).astype(np.float32)
+LABELS = np.where(RANDOM.random(SHAPE) < 0.05, RANDOM.integers(1, 4, SHAPE), 0)
+MASK = RANDOM.random(SHAPE) < 0.7
+EXCLUDED = [RANDOM.permutation(200)[: i % 7].tolist() for i in range(12)]
+
+
+@pytest.fixture
+def travelled(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Take every tensor for one on an accelerator; the sizes of those that come to memory."""
+    sizes: list[int] = []
+
+    def watched(values: Any, source: str) -> Any:
+        if is_tensor(values):
+            sizes.append(values.numel())
+        return to_numpy(values, source)
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith("irbatch.") and hasattr(module, "is_on_accelerator"):
+            monkeypatch.setattr(module, "is_on_accelerator", is_tensor)
+            monkeypatch.setattr(module, "to_numpy", watched)
+    import irbatch.pack.on_accelerator as room
+
+    monkeypatch.setattr(room, "to_numpy", watched)
+    monkeypatch.setattr(room, "BLOCK_CELLS", 1000)  # several blocks
+    return sizes
+
+
+@pytest.mark.parametrize("ties", ["expected", "pessimistic", "optimistic", "index"])
+@pytest.mark.parametrize("few", [True, False])
+@pytest.mark.parametrize(
+    "hidden",
+    [{}, {"mask": MASK}, {"exclude": EXCLUDED}, {"lengths": 150 + np.arange(12)},
+     {"mask": MASK, "exclude": EXCLUDED, "lengths": 150 + np.arange(12)}],
+    ids=lambda each: "+".join(each) or "all",
+)  # fmt: skip
+def test_the_same_bits(travelled: list[int], hidden: Any, few: bool, ties: str) -> None:
+    labels = LABELS if few else LABELS + (RANDOM.random(SHAPE) < 0.8)
+    given = {name: torch.tensor(each) if isinstance(each, np.ndarray) else each
+             for name, each in hidden.items()}  # fmt: skip
+    there = irbatch.evaluate_scores(
+        torch.tensor(SCORES), torch.tensor(labels), MEASURES, ties=ties, **given
+    )
+    here = irbatch.evaluate_scores(SCORES, labels, MEASURES, ties=ties, **hidden)
+    assert there.values.tolist() == here.values.tolist()
+    assert there.counts == here.counts
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float64", "float16", "bfloat16", "int64", "int32", "int8", "uint8"]
+)
+@pytest.mark.filterwarnings("ignore:scores of 16 bits:irbatch.InputWarning")
+def test_types(travelled: list[int], dtype: str) -> None:
+    scores = torch.tensor(np.abs(SCORES) * 10).to(getattr(torch, dtype)).requires_grad_(
+        dtype.startswith(("float", "bfloat"))
+    )  # fmt: skip
+    there = irbatch.evaluate_scores(scores, LABELS, MEASURES)
+    here = irbatch.evaluate_scores(scores.detach().double().numpy(), LABELS, MEASURES)
+    assert there.values.tolist() == here.values.tolist()
+
+
+def test_only_small_arrays_travel(travelled: list[int]) -> None:
+    irbatch.evaluate_scores(torch.tensor(SCORES), torch.tensor(LABELS), "nDCG@10")
+    assert max(travelled) <= 2 * (LABELS > 0).sum()
+
+
+@pytest.mark.parametrize("similarity", ["dot", "cosine"])
+def test_embeddings(travelled: list[int], monkeypatch: pytest.MonkeyPatch, similarity: str) -> None:
+    queries, documents = RANDOM.integers(-4, 5, (12, 3)), RANDOM.integers(-4, 5, (200, 3))
+    monkeypatch.setattr(irbatch.evaluation.embeddings, "BLOCK_BYTES", 5 * 200 * 4)
+    monkeypatch.setattr(irbatch.evaluation.embeddings, "DOCUMENTS", 64)
+    options: Any = {"measures": MEASURES, "similarity": similarity}
+    there = irbatch.evaluate_embeddings(
+        torch.tensor(queries, dtype=torch.float32), torch.tensor(documents).float(), LABELS,
+        **options,
+    )  # fmt: skip
+    here = irbatch.evaluate_embeddings(queries.astype("f4"), documents.astype("f4"), LABELS,
+                                       **options)  # fmt: skip
+    if similarity == "dot":  # whole numbers: exact
+        assert there.values.tolist() == here.values.tolist()
+    assert np.allclose(there.values, here.values, atol=0.2)
+
+
+def test_refusals(travelled: list[int]) -> None:
+    scores = torch.tensor([[1.0, 2.0], [float("nan"), 1.0]])
+    refused(lambda: irbatch.evaluate_scores(scores, LABELS, "RR"), "(2, 2)", "(12, 200)")
+    labels = torch.tensor([[1, 0], [0, 1]])
+    refused(lambda: irbatch.evaluate_scores(scores, labels, "RR"), "candidate 0", query=1)
+    ok = irbatch.evaluate_scores(scores, labels, "RR", mask=[[True, True], [False, True]])
+    assert ok["RR"] == 0.75
+    far = torch.tensor([[1.0, float("inf")]])
+    refused(
+        lambda: irbatch.evaluate_embeddings(far, far, measures="RR", positives=[0]), "row 0", "inf"
+    )
+    refused(
+        lambda: irbatch.evaluate_embeddings(far, far.numpy(), measures="RR", positives=[0]),
+        "both sides",
+    )

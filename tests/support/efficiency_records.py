@@ -1,0 +1,173 @@
+"""Efficiency records, and the files that tools write of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from irbatch import InputError
+from irbatch.efficiency import (
+    EfficiencyRecord,
+    Hardware,
+    Latency,
+)
+
+RUN = "q1 Q0 d1 1 9.5 bm25\nq1 Q0 d2 2 8.5 bm25\nq2 Q0 d1 1 3.0 bm25\n"
+
+
+# Shortened, of what tirex-tracker 0.2.24 exported.
+TIREX = """\
+implementation:
+  source:
+    lang: null
+method:
+  description: first stage
+  name: bm25
+platform:
+  hardware:
+    cpu:
+      model: Intel Xeon
+      number of cores: 2
+      virtualization: null
+    gpu: null
+    ram: 25276 MB
+resources:
+  cpu:
+    energy used system: null J
+    used process:
+      avg: 225
+      max: 1000
+      timeseries:
+        timestamps:
+        - 4ms
+        values:
+        - 1000
+  gpu:
+    energy used system: null J
+  ram:
+    energy used system: null J
+    used process:
+      avg: 29248
+      max: 29248
+      min: 29248
+  runtime:
+    start time: 2026-11-21T19:30:25.153747180+0000
+    stop time: 2026-11-21T19:30:25.580056305+0000
+    system: 10 ms
+    user: 130 ms
+    wallclock: 426 ms
+schema version: 0.2
+"""
+
+
+OF_TIREX = EfficiencyRecord(
+    system="bm25",
+    hardware=Hardware(cpu="Intel Xeon", n_cpu=2, ram_gb=25.276),
+    peak_memory=29.248,
+    wall_time=0.426,
+    user_time=0.13,
+    system_time=0.01,
+    start_time="2026-11-21T19:30:25.153747180+0000",
+)
+
+
+FULL = EfficiencyRecord(
+    system="bm25",
+    dataset="robust04",
+    source="doi:10.1145/1234567",
+    hardware=Hardware(instance="c6g", cpu="Xeon", n_cpu=4, gpu="H200", n_gpu=1, ram_gb=25.3),
+    n_queries=250,
+    batch_size=2,
+    warmup=3,
+    repeat=5,
+    latency=Latency(mean=1.25, p50=1.0, p95=2.5, intervals={"mean": (1.1, 1.3)}, calls=625),
+    throughput=812.5,
+    throughput_batch_size=64,
+    peak_memory=29.248,
+    model_memory=1.0,
+    index_memory=2.0,
+    model_disk=3.0,
+    index_disk=4.0,
+    cpu_used=1.5,
+    wall_time=0.426,
+    user_time=0.13,
+    system_time=0.01,
+    start_time="2026-11-21T19:30:25+00:00",
+    flops=1e9,
+    energy=3.2,
+    emissions=0.001,
+    price_per_hour=0.5,
+)
+
+
+AS_YAML = """\
+schema version: 0.2
+tag: bm25
+platform:
+  hardware:
+    instance: c6g
+    cpu:
+      model: Xeon
+      number of cores: 4
+    gpu:
+      model: H200
+      number of gpus: 1
+    ram: 25.3 GB
+method:
+  name: bm25
+data:
+  test collection:
+    name: robust04
+  source: doi:10.1145/1234567
+resources:
+  runtime:
+    start time: '2026-11-21T19:30:25+00:00'
+    wallclock: 426 ms
+    user: 130 ms
+    system: 10 ms
+  queries:
+    number: 250
+    batch size: 2
+    warm-up calls: 3
+    repeats: 5
+  latency:
+    mean: 1.25 ms
+    p50: 1 ms
+    p95: 2.5 ms
+    calls: 625
+    level: 0.05
+    intervals:
+      mean:
+      - 1.1 ms
+      - 1.3 ms
+  throughput:
+    value: 812.5 queries/s
+    batch size: 64
+  ram:
+    used process:
+      max: 29248 KB
+  memory:
+    model: 1 MB
+    index: 2 MB
+  disk:
+    model: 3 MB
+    index: 4 MB
+  compute:
+    flops: 1000000000 FLOPs/query
+    cores used: 1.5 cores
+  energy: 3.2 J
+  emissions: 0.001 kg
+  cost:
+    price per hour: 0.5 USD
+    derived:
+      per million queries: 0.08680555555555557 USD
+      per million queries at full throughput: 0.17094017094017094 USD
+"""
+
+
+def refusal(act: Callable[[], Any]) -> str:
+    with pytest.raises(InputError) as caught:
+        act()
+    return str(caught.value)

@@ -1,0 +1,119 @@
+"""The parameters that each measure is tried with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# The parameters each measure is tried with; the first is the default.
+VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "P": [{}, {"rel": 2}, {"rel": 0}],
+    "R": [{}, {"rel": 2}],
+    "Rcap": [{}, {"rel": 2}],
+    "F": [{}, {"beta": 2.0}, {"beta": 0.5, "rel": 2}, {"weight": 2.0}],
+    "Success": [{}, {"rel": 2}],
+    "RR": [{}, {"rel": 2}],
+    "AP": [{}, {"rel": 2}, {"norm": "min"}, {"norm": "found"}, {"norm": "min", "rel": 3}],
+    "Rprec": [{}, {"rel": 2}],
+    "Bpref": [{}, {"rel": 2}, {"rel": 0}],
+    "InfAP": [{}, {"rel": 2}, {"rel": 0}],
+    "IPrec": [
+        {},
+        *(
+            {"recall": recall, "rounding": rounding}
+            for recall in (0.1, 0.25, 0.5, 1.0)
+            for rounding in ("nearest", "up")
+        ),
+        {"recall": 0.5, "rel": 2},
+        {"recall": 0.5, "rounding": "up", "rel": 2},
+    ],
+    "IPrecAvg": [
+        {},
+        {"rounding": "up"},
+        {"rel": 2},
+        {"points": (0.25, 0.5, 0.75)},
+        {"points": (0.0, 1.0), "rounding": "up", "rel": 2},
+    ],
+    "RprecMult": [{}, {"times": 0.2}, {"times": 0.5, "rel": 2}, {"times": 1.4}, {"times": 2.0}],
+    "BinG": [{}, {"rel": 2}],
+    "GMAP": [{}, {"rel": 2}],
+    "GMBpref": [{}, {"rel": 2}],
+    "YAAP": [{}, {"rel": 2}, {"rel": 0}],
+    "Utility": [
+        {},
+        {"rel": 2},
+        {"a": 2.0, "b": -0.5, "c": -1.0},
+        {"d": 0.25, "docs": 1000},
+        {"a": 3.0, "b": -2.0, "c": -0.1, "d": 0.3, "docs": 500, "rel": 2},
+    ],
+    "SetAP": [{}, {"rel": 2}],
+    "Unjudged": [{}],
+    "NumNonRelRet": [{}, {"rel": 2}, {"rel": 0}],
+    "CG": [{}, {"gain": "exp"}, {"gain": "binary"}, {"gain": {1: 3, 2: 9}}, {"rel": 2}],
+    "DCG": [
+        {},
+        {"gain": "exp"},
+        {"gain": "binary"},
+        {"gain": {0: 0.5, 2: 9}},
+        {"rel": 2},
+        *({"discount": name} for name in ("ln", "log10", "jk2", "rank", "none")),
+    ],
+    "IDCG": [
+        {},
+        {"gain": "exp"},
+        {"gain": "binary"},
+        {"gain": {1: 3, 2: 2}},
+        {"rel": 2},
+        {"discount": "jk2"},
+    ],
+    "nDCG": [
+        {},
+        {"gain": "exp"},
+        {"gain": "binary"},
+        {"gain": "binary", "rel": 2},
+        {"gain": {1: 3, 2: 2}},
+        {"rel": 2},
+        {"discount": "ln"},
+    ],
+    "G": [
+        {},
+        {"gain": "exp"},
+        {"gain": "binary"},
+        {"gain": {1: 3, 2: 9}},
+        {"gain": {0: 0.5, 2: 9}},
+        {"rel": 2},
+        {"gain": "binary", "rel": 2},
+    ],
+    "nDCGrel": [
+        {},
+        {"gain": "exp"},
+        {"gain": "binary"},
+        {"gain": {0: 0.5, 2: 9}},
+        {"rel": 2},
+        *({"discount": name} for name in ("ln", "jk2", "rank", "none")),
+    ],
+    "RnDCG": [
+        {},
+        {"gain": "exp"},
+        {"gain": "binary"},
+        {"gain": {1: 3, 3: 3}},
+        {"gain": {0: 0.5, 2: 9}},
+        {"rel": 2},
+        *({"discount": name} for name in ("log10", "jk2", "rank", "none")),
+    ],
+    "RBP": [
+        {},
+        {"p": 0.5},
+        {"p": 0.95, "gain": "binary"},
+        {"p": 0.3, "gain": "exp"},
+        {"gain": {1: 0.25, 2: 0.5}},
+        {"gain": {0: 0.5, 2: 9}},
+        {"rel": 2},
+        {"gain": "binary", "rel": 2},
+    ],
+    "RBPresid": [{}, {"p": 0.5}, {"tail": "always"}, {"p": 0.95, "tail": "always"}],
+    "Judged": [{}],
+    "NumQ": [{}],
+    "NumRet": [{}],
+    "NumRel": [{}, {"rel": 2}],
+    "NumRelRet": [{}, {"rel": 2}],
+}

@@ -1,0 +1,181 @@
+"""What the tests of relations share: traits of the measures, problems, and comparisons."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+import irbatch
+from irbatch.measures import Measure, measure
+from support.random_problems import Qrels, Run, nasty_problems
+
+# No expected values stand in the tests of relations: each changes a problem in a way whose effect
+# on every measure is known, and compares the two evaluations; bit for bit unless the relation
+# itself is about more or less. Thread counts, blocks, and compiled against plain kernels are in
+# test_jit.py.
+
+# What is true of each measure, at every cutoff unless said otherwise:
+#   binary   sees only whether documents are relevant, i.e. grade >= rel
+#   graded   sees gains
+#   unit     lies between 0 and 1
+#   earned   is 0 when no relevant document was retrieved
+#   climbs   doesn't fall when a document of higher gain moves up, or an unjudged one disappears
+#   strict   rises then in the first case; of those that don't climb, at full depth
+#   grows    doesn't fall from one cutoff to a larger one
+#   settles  is the same at all cutoffs past both the ranking and the judged documents
+#   endless  at full depth, doesn't change with documents of gain 0 at the end of the ranking
+#   topped   is exactly 1 for an ideal ranking that reaches all relevant documents
+#   capped   is exactly 1 for an ideal ranking, however short
+#   scales   is multiplied by what all grades are multiplied by
+#   bends    changes when all grades are multiplied, but not by a factor
+#   pooled   tells documents judged not relevant from unjudged ones
+#   signed   tells negative grades from 0
+#   sized    sees how many documents a ranking has, if fewer than the cutoff
+#   minus    can be negative
+# and, when one more document turns out relevant that was not retrieved, each is one of:
+#   blind (unchanged), shared (multiplied by R / (R + 1)), sinks, swells, moves (either way)
+TRAITS: dict[str, str] = {
+    "P": "binary unit earned climbs blind",
+    "R": "binary unit earned climbs grows settles endless topped shared",
+    "Rcap": "binary unit earned climbs topped capped sinks",
+    "F": "binary unit earned climbs sinks",
+    "F(beta=2)": "binary unit earned climbs sinks",
+    "Success": "binary unit earned climbs grows settles endless topped capped blind",
+    "RR": "binary unit earned climbs grows settles endless topped capped blind",
+    "AP": "binary unit earned climbs strict grows settles endless topped shared",
+    "AP(norm=min)": "binary unit earned climbs strict topped capped sinks",
+    "AP(norm=found)": "binary unit earned strict settles endless topped capped blind",
+    "Rprec": "binary unit earned climbs grows settles endless topped moves",
+    "CG": "graded earned climbs grows settles endless scales blind",
+    "DCG": "graded earned climbs strict grows settles endless scales blind",
+    "IDCG": "graded climbs grows settles endless scales swells",
+    "nDCG": "graded unit earned climbs strict settles endless topped capped sinks",
+    "nDCG(gain=exp)": "graded unit earned climbs strict settles endless topped capped bends sinks",
+    "Judged": "unit climbs settles pooled sized blind",
+    "NumQ": "unit climbs endless blind",
+    "NumRet": "grows settles sized blind",
+    "NumRel": "binary climbs endless swells",
+    "NumRelRet": "binary earned climbs grows settles endless blind",
+    "NumNonRelRet": "binary grows settles pooled signed sized blind",
+    "Unjudged": "unit pooled signed sized blind",
+    "Bpref": "binary unit earned climbs grows settles endless topped pooled signed moves",
+    "InfAP": "binary unit earned grows settles endless pooled signed shared",
+    "IPrec": "binary unit earned climbs grows settles endless topped capped blind",
+    "IPrec(recall=0.5)": "binary unit earned climbs grows settles endless topped sinks",
+    "IPrec(recall=1,rounding=up)": "binary unit earned climbs grows settles endless topped sinks",
+    "IPrecAvg": "binary unit earned climbs grows settles endless topped sinks",
+    "RprecMult": "binary unit earned climbs grows settles endless topped moves",
+    "RprecMult(times=2)": "binary unit earned climbs grows settles endless moves",
+    "BinG": "binary unit earned climbs strict grows settles endless topped shared",
+    "GMAP": "binary unit climbs grows settles endless topped sinks",
+    "GMBpref": "binary unit climbs grows settles endless topped pooled signed moves",
+    "YAAP": "binary climbs strict grows settles endless minus sinks",
+    "Utility": "binary climbs settles sized minus blind",
+    "SetAP": "binary unit earned climbs shared",
+    "G": "graded unit earned grows settles endless topped bends sinks",
+    "nDCG(gain=binary)": "graded unit earned climbs settles endless topped capped sinks",
+    "nDCGrel": "graded unit earned climbs strict grows settles endless topped moves",
+    "RnDCG": "graded unit earned strict settles topped sized moves",
+    "RBP": "graded unit earned climbs strict grows settles endless sinks",
+    "RBP(p=0.5,gain=binary)": "graded unit earned climbs grows settles endless blind",
+    "RBPresid": "unit settles pooled signed sized blind",
+    "RBPresid(tail=always)": "unit settles pooled signed sized blind",
+}
+CUTOFFS = (1, 2, 3, 5, 10, 30)
+EXPONENTIAL = "nDCG(gain=exp)"
+LARGEST_EXPONENT = 1023
+
+Key = tuple[str, int | None]
+Values = dict[Key, dict[Any, float]]
+Rankings = dict[str, list[str]]  # query to documents, best first
+seeds = pytest.mark.parametrize("seed", [1, 2, 3])
+
+
+@functools.cache
+def keys(trait: str = "", at: tuple[int | None, ...] = (*CUTOFFS, None)) -> tuple[Key, ...]:
+    """Name the measures that have a trait, with each cutoff they take; None is full depth."""
+    names = [name for name, traits in TRAITS.items() if not trait or trait in traits.split()]
+    cut = {name for name in names if measure(name).declaration.takes_cutoff}
+    return tuple((name, k) for name in names for k in at if k is None or name in cut)
+
+
+def having(trait: str) -> tuple[str, ...]:
+    """Name the measures that have a trait."""
+    return tuple(name for name, traits in TRAITS.items() if trait in traits.split())
+
+
+MEASURES: dict[Key, Measure] = {
+    (name, k): measure(name) if k is None else measure(name) @ k for name, k in keys()
+}
+
+
+def fitting(qrels: Qrels) -> dict[Key, Measure]:
+    """Return the measures whose gains don't overflow."""
+    huge = any(grade > LARGEST_EXPONENT for each in qrels.values() for grade in each.values())
+    return {key: each for key, each in MEASURES.items() if not (huge and key[0] == EXPONENTIAL)}
+
+
+def evaluate(qrels: Qrels, run: Run) -> irbatch.Results:
+    return irbatch.evaluate(qrels, run, list(fitting(qrels).values()))
+
+
+def values(qrels: Qrels, run: Run) -> Values:
+    results, wanted = evaluate(qrels, run), fitting(qrels)
+    return {key: results.per_query(each) for key, each in wanted.items()}
+
+
+def assert_same(before: Values, after: Values, besides: tuple[str, ...] = ()) -> None:
+    for key in before:
+        if key[0] not in besides:
+            assert after[key] == before[key], key
+
+
+def assert_at_least(lower: dict[Any, float], upper: dict[Any, float], key: Key) -> None:
+    for query in lower:
+        assert lower[query] <= upper[query], (key, query)
+
+
+def nasty(seed: int) -> Iterator[tuple[Random, Qrels, Run]]:
+    """Problems with ties, odd ids, empty rankings and queries on one side only."""
+    for number, problem in enumerate(nasty_problems(seed, 25)):
+        yield Random(1000 * seed + number), *problem
+
+
+def plain(seed: int) -> Iterator[tuple[Random, Qrels, Rankings]]:
+    """Problems of small grades whose rankings are lists: what each rank holds is under control."""
+    rng = Random(seed)
+    for _ in range(25):
+        qrels: Qrels = {}
+        rankings: Rankings = {}
+        for query in range(rng.randint(1, 6)):
+            pool = [f"d{i}" for i in rng.sample(range(60), 50)]
+            grades = rng.choice([(0, 1), (0, 0, 0, 1, 2, 3), (-2, 0, 1, 2, 4), (0, -2), (3,)])
+            rankings[f"q{query}"] = pool[: rng.choice([0, 1, 2, 5, 20, 35])]
+            judged = rng.sample(pool, rng.randint(1, 30))
+            qrels[f"q{query}"] = {document: rng.choice(grades) for document in judged}
+        yield rng, qrels, rankings
+
+
+def scored(rankings: Rankings) -> Run:
+    """Give the documents scores that fall from rank to rank; the entries stand in order of id."""
+    return {
+        query: dict(sorted((document, -float(rank)) for rank, document in enumerate(ranking)))
+        for query, ranking in rankings.items()
+    }
+
+
+def gain(qrels: Qrels, query: str, document: str) -> float:
+    return max(qrels[query].get(document, 0), 0)
+
+
+def mapped(problem: dict[str, dict[str, Any]], change: Callable[[Any], Any]) -> Any:
+    """Change every grade or score."""
+    return {q: {d: change(x) for d, x in each.items()} for q, each in problem.items()}
+
+
+def shuffled(rng: Random, entries: dict[str, Any]) -> dict[str, Any]:
+    return dict(rng.sample(list(entries.items()), len(entries)))

@@ -1,0 +1,130 @@
+"""Which topics `irbatch trec_eval` averages, in which order, and how it ranks and rounds.
+
+Numbers after § are the sections of trec_eval-exactness.md, facts about trec_eval's sources.
+"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from support.input_errors import refused
+from support.trec_eval_command import AP, BOTH, MISSING, QRELS, RUN, Command, wishes
+
+import irbatch
+from irbatch.trec_eval import MissingQueryError, TrecEval
+
+
+def test_missing_topics_in_version_9(trec_eval: Command) -> None:
+    names = wishes("num_q", "num_ret", "num_rel", "map", "gm_map", "relstring", "utility")
+    printed = trec_eval("-q", *names, qrels=MISSING, version="9")
+    assert printed.of() == {
+        "num_q": "2", "num_ret": "4", "num_rel": "4", "map": "0.6667",
+        "gm_map": f"{math.sqrt(5 / 12):.4f}", "utility": "1.0000",
+    }  # fmt: skip
+    complete = trec_eval("-q", "-c", *names, qrels=MISSING, version="9")
+    assert complete.of("q3") == {}
+    assert complete.of("q1") == printed.of("q1")
+    assert complete.of() == {
+        "num_q": "3", "num_ret": "4", "num_rel": "5", "map": f"{sum(AP.values()) / 3:.4f}",
+        "gm_map": f"{(5 / 12 * 1e-5) ** (1 / 3):.4f}", "utility": f"{2 / 3:.4f}",
+    }  # fmt: skip
+
+
+def test_missing_topics_in_version_10(trec_eval: Command) -> None:
+    names = wishes("num_q", "num_ret", "num_rel", "map", "gm_map", "relstring", "utility",
+                   "set_P", "rbp_resid", "unj.5")  # fmt: skip
+    printed = trec_eval("-q", "-c", *names, qrels=MISSING)
+    assert printed.of("q3") == {
+        "num_ret": "0", "num_rel": "1", "map": "0.0000", "relstring": "''", "utility": "0.0000",
+        "set_P": "0.0000", "rbp_resid": "0.0000", "unj_5": "0.0000",
+    }  # fmt: skip
+    assert printed.of() == {
+        "num_q": "3", "num_ret": "4", "num_rel": "5", "map": f"{sum(AP.values()) / 3:.4f}",
+        "gm_map": f"{(5 / 12 * 1e-5) ** (1 / 3):.4f}", "utility": f"{2 / 3:.4f}",
+        "set_P": f"{(2 / 3 + 1) / 3:.4f}",
+        # x at rank 2 of 3: 0.1 x 0.9 is its share, 0.9^3 that of all beyond.
+        "rbp_resid": f"{(0.1 * 0.9 + 0.9**3) / 3:.4f}", "unj_5": f"{1 / 5 / 3:.4f}",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "topics"), [("q3", ["q1", "q2"]), ("q0", []), ("q1b", ["q1"])])
+def test_version_10_stops_at_a_missing_topic(
+    trec_eval: Command, first: str, topics: list[str]
+) -> None:
+    printed = trec_eval("-q", "-m", "map", qrels=f"{first} 0 f 1\n{QRELS}q4 0 g 1\n")
+    assert printed.status == 4
+    assert printed.rows == [("map", topic, f"{AP[topic]:.4f}") for topic in topics]
+    assert len(printed.err.splitlines()) == 1
+    assert f"(query '{first}'): it is judged and missing" in printed.err
+
+
+def test_the_class_stops_at_a_missing_topic_too() -> None:
+    judged = irbatch.Qrels({"1": {"a": 1}, "2": {"b": 1}, "3": {"c": 1}})
+    lines = TrecEval(["map"]).lines(judged, irbatch.Run({"1": {"a": 1.0}, "3": {"c": 1.0}}),
+                                    per_query=True)  # fmt: skip
+    assert next(lines) == "map                   \t1\t1.0000"
+    error = refused(lambda: next(lines), "missing", source="run", query="2")
+    assert isinstance(error, MissingQueryError)
+
+
+@BOTH
+def test_topics_only_in_the_run_are_ignored(trec_eval: Command, version: str) -> None:
+    more = "q0 Q0 a 1 1 t\n" + RUN.replace("last", "t") + "q9 Q0 a 1 1 last\n"
+    assert trec_eval("-q", run=more, version=version) == trec_eval("-q", version=version)
+    assert trec_eval("-q", "-c", run=more, version=version) == trec_eval("-q", version=version)
+
+
+@BOTH
+def test_nothing_in_common(trec_eval: Command, version: str) -> None:
+    status, out, err = trec_eval(run="q9 Q0 a 1 1 t\n", version=version)
+    assert (status, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert "no query of it is judged" in err
+
+
+@BOTH
+def test_topics_are_in_the_order_of_their_bytes(trec_eval: Command, version: str) -> None:
+    topics = ["10", "2", "A", "a", "é", "\ufffd", "\U0001f600"]  # the last two: not in UTF-16
+    shuffled = [topics[place] for place in (3, 6, 1, 4, 0, 5, 2)]
+    qrels = "".join(f"{topic} 0 d 1\n" for topic in shuffled)
+    run = "".join(f"{topic} Q0 d 1 1 t\n" for topic in reversed(shuffled))
+    printed = trec_eval("-q", "-n", "-m", "num_ret", qrels=qrels, run=run, version=version)
+    assert [topic for _, topic, _ in printed.rows] == topics
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("relevant", "other", "rank"),
+    [("9", "10", 1), ("10", "9", 2), ("é", "z", 1), ("\U0001f600", "\ufffd", 1), ("b", "ba", 2)],
+)
+def test_ties_are_in_the_descending_order_of_bytes(
+    trec_eval: Command, version: str, relevant: str, other: str, rank: int
+) -> None:
+    qrels = f"q 0 {relevant} 1\n"
+    run = f"q Q0 {relevant} 1 1.5 t\nq Q0 {other} 2 1.5 t\n"
+    printed = trec_eval("-m", "recip_rank", qrels=qrels, run=run, version=version)
+    assert printed.of() == {"recip_rank": f"{1 / rank:.4f}"}
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [("1.0000000001", "1.0"), ("16777217", "16777216"), ("2e39", "1e39"), ("-1e39", "-2e39")],
+)
+def test_version_9_compares_scores_as_float32(trec_eval: Command, better: str, worse: str) -> None:
+    """§4.1: what is equal then is in the order of ids, and b stands above a."""
+    qrels = "q 0 a 1\n"
+    run = f"q Q0 a 1 {better} t\nq Q0 b 2 {worse} t\n"
+    options = ("-m", "recip_rank")
+    assert trec_eval(*options, qrels=qrels, run=run, version="9").of() == {"recip_rank": "0.5000"}
+    assert trec_eval(*options, qrels=qrels, run=run).of() == {"recip_rank": "1.0000"}
+
+
+def test_recall_points_are_rounded_differently(trec_eval: Command) -> None:
+    """§4.3: 0.7 of R = 2 is 1.4, which is 2 documents in version 9 and 1 in version 10."""
+    options = ("-q", "-n", "-m", "iprec_at_recall..7")
+    assert trec_eval(*options, version="9").by_topic("iprec_at_recall_0.70") == {
+        "q1": "0.6667",
+        "q2": "0.0000",
+    }
+    assert trec_eval(*options).by_topic("iprec_at_recall_0.70") == {"q1": "1.0000", "q2": "1.0000"}

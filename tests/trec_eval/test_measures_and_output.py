@@ -1,0 +1,170 @@
+"""`irbatch trec_eval`: its measures, their parameters, and the form of what it prints.
+
+Numbers after § are the sections of trec_eval-exactness.md, facts about trec_eval's sources.
+"""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from support.trec_eval_command import AP, BOTH, Command, wishes
+
+import irbatch
+from irbatch.trec_eval import TrecEval
+
+CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+OFFICIAL = [
+    "runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref",
+    "recip_rank", *(f"iprec_at_recall_{tenth / 10:.2f}" for tenth in range(11)),
+    *(f"P_{k}" for k in CUTOFFS),
+]  # fmt: skip
+SET = [
+    "runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility", "set_P", "set_relative_P",
+    "set_recall", "set_map", "set_F",
+]  # fmt: skip
+
+
+def test_lines_are_padded_and_separated_by_tabs(trec_eval: Command) -> None:
+    printed = trec_eval("-q", *wishes("num_ret", "map", "runid", "relstring"))
+    assert printed == (
+        0,
+        "num_ret               \tq1\t3\n"
+        "map                   \tq1\t0.8333\n"
+        "relstring             \tq1\t'2-1'\n"
+        "num_ret               \tq2\t1\n"
+        "map                   \tq2\t0.5000\n"
+        "relstring             \tq2\t'>'\n"
+        "runid                 \tall\tlast\n"
+        "num_ret               \tall\t4\n"
+        "map                   \tall\t0.6667\n",
+        "",
+    )
+
+
+def test_lines_are_those_of_the_class(trec_eval: Command) -> None:
+    judged = irbatch.Qrels({"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"d": 1, "e": 12}})
+    run = irbatch.Run({"q1": {"a": 3.0, "x": 2.0, "b": 1.0}, "q2": {"e": 1.0}}, tag="last")
+    lines = TrecEval(["all_trec"]).lines(judged, run, per_query=True)
+    assert list(lines) == trec_eval("-q", "-m", "all_trec").out.splitlines()
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("words", "labels"), [([], OFFICIAL), (["-m", "official"], OFFICIAL), (["-m", "set"], SET)]
+)
+def test_default_and_nicknames(
+    trec_eval: Command, version: str, words: list[str], labels: list[str]
+) -> None:
+    assert trec_eval(*words, version=version).labels == labels
+
+
+def test_all_trec_has_five_more_values_in_version_10(trec_eval: Command) -> None:
+    nine = trec_eval("-m", "all_trec", version="9").labels
+    ten = trec_eval("-m", "all_trec").labels
+    assert (len(nine), len(ten)) == (94, 99)  # §4.3
+    assert ten == [*nine, "rbp", "rbp_resid", "unj_5", "unj_10", "unj_20"]
+    assert not {"dcg", "ideal_dcg", "yaap"} & set(ten)
+
+
+def test_official_values(trec_eval: Command) -> None:
+    found = trec_eval().of()
+    counts = {"runid": "last", "num_q": "2", "num_ret": "4", "num_rel": "4", "num_rel_ret": "3"}
+    assert {name: found[name] for name in counts} == counts
+    # bpref: nothing judged stands above a, b or e; d is not retrieved. Rprec: 1 of 2 in both.
+    means = {
+        "map": sum(AP.values()) / 2, "gm_map": math.sqrt(AP["q1"] * AP["q2"]), "Rprec": 1 / 2,
+        "bpref": (1 + 1 / 2) / 2, "recip_rank": 1.0, "P_5": (2 / 5 + 1 / 5) / 2,
+        "P_1000": (2 + 1) / 1000 / 2,
+    }  # fmt: skip
+    assert {name: found[name] for name in means} == {
+        name: f"{value:.4f}" for name, value in means.items()
+    }
+
+
+def test_measures_of_one_name_only(trec_eval: Command) -> None:
+    """§4.3: those that no nickname includes."""
+    printed = trec_eval("-q", *wishes("yaap", "dcg", "ideal_dcg"))
+    ideal = 2 + 1 / math.log2(3)
+    # S = 1 + 2/3 of R = 2: log((1 + S) / (1 + R - S))
+    assert printed.of("q1") == {
+        "dcg": f"{2 + 1 / 2:.4f}",
+        "ideal_dcg": f"{ideal:.4f}",
+        "yaap": f"{math.log((1 + 5 / 3) / (1 + 2 - 5 / 3)):.4f}",
+    }
+
+
+def test_the_order_is_trec_evals(trec_eval: Command) -> None:
+    printed = trec_eval(*wishes("set_P", "ndcg", "P.10,5", "Rprec", "map", "runid"))
+    assert printed.labels == ["runid", "map", "Rprec", "P_5", "P_10", "ndcg", "set_P"]
+
+
+@pytest.mark.parametrize(
+    ("measures", "labels"),
+    [
+        (["P.5", "P.10"], ["P_5"]),
+        (["P", "P.5,7"], ["P_5", "P_7"]),
+        (["P.7", "P"], ["P_7"]),
+        (["P.5x,7.9"], ["P_5", "P_7"]),  # as C's atol
+        (["P.7", "set"], [*SET[:5], "P_7", *SET[5:]]),
+        (["set", "utility.2,0,0,0"], [*SET[:5], "utility_2,0,0,0", *SET[6:]]),
+        (["iprec_at_recall..10,.5"], ["iprec_at_recall_0.10", "iprec_at_recall_0.50"]),
+        (["Rprec_mult.2,.5"], ["Rprec_mult_0.50", "Rprec_mult_2.00"]),
+        (["11pt_avg..2,.8"], ["11pt_avg_.2,.8"]),
+        (["ndcg.1=3,2=9"], ["ndcg_1=3,2=9"]),
+        (["set_F.0.5"], ["set_F_0.5"]),
+        (["rbp.p=0.5"], ["rbp_p=0.5"]),
+        (["unj.2"], ["unj_2"]),
+        (["map.5"], ["map"]),  # takes no parameters, and ignores them
+    ],
+)
+def test_parameters(trec_eval: Command, measures: list[str], labels: list[str]) -> None:
+    printed = trec_eval(*wishes(*measures))
+    assert printed.status == 0
+    assert printed.labels == labels
+
+
+def test_parameters_have_their_effect(trec_eval: Command) -> None:
+    names = ("P.2", "recall.1", "utility.2,-1,-3,0", "set_F.2", "ndcg.1=3,2=9", "rbp.p=0.5",
+             "unj.2")  # fmt: skip
+    found = trec_eval("-q", *wishes(*names)).of("q1")
+    log3 = math.log2(3)
+    assert found == {
+        "P_2": "0.5000",
+        "recall_1": "0.5000",
+        "utility_2,-1,-3,0": "3.0000",
+        "set_F_2": f"{3 * (2 / 3) * 1 / (2 * (2 / 3) + 1):.4f}",
+        "ndcg_1=3,2=9": f"{(9 + 3 / 2) / (9 + 3 / log3):.4f}",
+        "rbp_p=0.5": f"{0.5 * (2 / 2 + 0.25 * 1 / 2):.4f}",  # gains by the largest judged one
+        "unj_2": "0.5000",
+    }
+
+
+def test_topics_have_no_summaries_and_summaries_no_strings(trec_eval: Command) -> None:
+    printed = trec_eval("-q", "-m", "all_trec")
+    of_all, of_topic = printed.of(), printed.of("q1")
+    assert set(of_all) - set(of_topic) == {"runid", "num_q", "gm_map", "gm_bpref"}
+    assert set(of_topic) - set(of_all) == {"relstring"}
+
+
+@pytest.mark.parametrize(
+    ("wish", "text"),
+    [
+        ("relstring", "'09>>.-1111'"),
+        ("relstring.3", "'09>'"),
+        ("relstring.20", "'09>>.-111111'"),
+    ],
+)
+def test_relevance_strings(trec_eval: Command, wish: str, text: str) -> None:
+    grades = ["0", "9", "10", "100", "-2", "", *["1"] * 6]
+    documents = "abcdefghijkl"
+    qrels = "".join(f"q 0 {d} {g}\n" for d, g in zip(documents, grades, strict=True) if g)
+    run = "".join(f"q Q0 {d} 1 {-place} t\n" for place, d in enumerate(documents))
+    printed = trec_eval("-q", "-m", wish, qrels=qrels, run=run)
+    assert printed.rows == [(wish.replace(".", "_"), "q", text)]
+
+
+def test_the_last_line_names_the_run(trec_eval: Command) -> None:
+    """Whatever its topic, and whatever follows the tag (§4.1)."""
+    run = "q2 Q0 e 1 1 ours\nq1 Q0 a 1 3 theirs and more\nunjudged Q0 z 1 1 other words\n\n"
+    assert trec_eval("-m", "runid", run=run).of() == {"runid": "other"}

@@ -1,0 +1,198 @@
+"""The options of `irbatch trec_eval`: which documents are relevant and which are seen, Z-scores.
+
+Numbers after § are the sections of trec_eval-exactness.md, facts about trec_eval's sources.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.trec_eval_command import BOTH, MISSING, Command, wishes
+
+
+@BOTH
+def test_no_summary(trec_eval: Command, version: str) -> None:
+    assert [topic for _, topic, _ in trec_eval("-q", "-n", "-m", "map", version=version).rows] == [
+        "q1",
+        "q2",
+    ]
+    assert trec_eval("-n", version=version) == (0, "", "")
+
+
+@BOTH
+def test_the_old_format_is_accepted_and_ignored(trec_eval: Command, version: str) -> None:
+    assert trec_eval("-o", "-q", version=version) == trec_eval("-q", version=version)
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        (["-q"], ["--query_eval_wanted"]),
+        (["-q", "-n"], ["-q", "--nosummary"]),
+        (["-m", "P.5"], ["--measure", "P.5"]),
+        (["-c"], ["--complete_rel_info_wanted"]),
+        (["-l", "2"], ["--level_for_rel", "2"]),
+        (["-M", "1"], ["--Max_retrieved_per_topic", "1"]),
+        (["-J"], ["--Judged_docs_only"]),
+        (["-m", "utility.0,0,0,1", "-N", "9"], ["-m", "utility.0,0,0,1",
+                                                "--Number_docs_in_coll", "9"]),
+        (["-o"], ["--Output_old_results_format"]),
+        (["-m", "P.5"], ["-mP.5"]),
+        (["-l", "2"], ["-l2"]),
+        (["-M", "1"], ["-M1"]),
+        (["-q", "-c"], ["-qc"]),
+    ],
+)  # fmt: skip
+def test_options_may_be_long_or_glued(
+    trec_eval: Command, short: list[str], long: list[str]
+) -> None:
+    expected = trec_eval(*short)
+    assert expected.status == 0
+    assert expected.out
+    assert trec_eval(*long) == expected
+
+
+# What is relevant, and what is seen
+
+
+@BOTH
+def test_level(trec_eval: Command, version: str) -> None:
+    """Grades of 2 and more: a in q1, e in q2."""
+    names = wishes("num_rel", "num_rel_ret", "map", "ndcg", "ndcg_cut.1", "G")
+    found = trec_eval("-q", "-l", "2", *names, version=version)
+    usual = trec_eval("-q", *names, version=version)
+    for topic, row in (("q1", found.of("q1")), ("q2", found.of("q2"))):
+        assert (row["num_rel"], row["num_rel_ret"], row["map"]) == ("1", "1", "1.0000")
+        for name in ("ndcg", "ndcg_cut_1", "G"):
+            assert row[name] == usual.of(topic)[name]
+    assert found.of()["num_rel"] == "2"
+
+
+@BOTH
+def test_rndcg_where_nothing_is_relevant_at_the_level(trec_eval: Command, version: str) -> None:
+    """§4.3: 0, though ndcg sees the gain; e is judged at 12 in q2."""
+    names = wishes("Rndcg", "ndcg", "map")
+    printed = trec_eval("-q", "-l", "3", *names, version=version)
+    assert printed.of("q1")["Rndcg"] == printed.of("q1")["map"] == "0.0000"
+    assert float(printed.of("q1")["ndcg"]) > 0.9
+    assert float(trec_eval("-q", *names, version=version).of("q1")["Rndcg"]) > 0.5
+    assert float(printed.of("q2")["Rndcg"]) > 0.5
+
+
+@BOTH
+def test_all_relevant_documents_are_counted_at_level_1(trec_eval: Command, version: str) -> None:
+    """§4.5: with -c, the summary of num_rel ignores -l."""
+    printed = trec_eval("-q", "-c", "-l", "2", "-m", "num_rel", qrels=MISSING, version=version)
+    assert printed.by_topic("num_rel") == {
+        "q1": "1", "q2": "1", **({"q3": "0"} if version == "10" else {}), "all": "5",
+    }  # fmt: skip
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("words", "strings", "retrieved"),
+    [
+        ([], ["'2-1'", "'>'"], ["3", "1"]),
+        (["-M", "2"], ["'2-'", "'>'"], ["2", "1"]),
+        (["-M", "9"], ["'2-1'", "'>'"], ["3", "1"]),
+        (["-J"], ["'21'", "'>'"], ["2", "1"]),
+        (["-M", "2", "-J"], ["'2'", "'>'"], ["1", "1"]),  # the depth comes first (§4.2)
+    ],
+)
+def test_depth_and_judged_only(
+    trec_eval: Command, version: str, words: list[str], strings: list[str], retrieved: list[str]
+) -> None:
+    printed = trec_eval("-q", "-n", *words, *wishes("relstring", "num_ret", "num_rel"),
+                        version=version)  # fmt: skip
+    assert list(printed.by_topic("relstring").values()) == strings
+    assert list(printed.by_topic("num_ret").values()) == retrieved
+    assert list(printed.by_topic("num_rel").values()) == ["2", "2"]
+
+
+def test_judged_only_removes_negative_grades(trec_eval: Command) -> None:
+    qrels = "q 0 a -1\nq 0 b 0\nq 0 c 1\n"
+    run = "q Q0 a 1 3 t\nq Q0 b 2 2 t\nq Q0 c 3 1 t\n"
+    names = wishes("relstring", "num_ret", "num_nonrel_judged_ret", "recip_rank")
+    assert trec_eval("-q", "-n", "-J", *names, qrels=qrels, run=run).of("q") == {
+        "num_ret": "2", "recip_rank": "0.5000", "relstring": "'01'", "num_nonrel_judged_ret": "1",
+    }  # fmt: skip
+
+
+def test_judged_only_may_leave_nothing(trec_eval: Command) -> None:
+    printed = trec_eval("-q", "-J", "-m", "all_trec", run="q1 Q0 x 1 1 t\nq2 Q0 y 1 1 t\n")
+    assert printed.of("q1")["relstring"] == "''"
+    assert printed.of()["num_rel"] == "4"
+    assert {
+        value
+        for label, value in printed.of().items()
+        if label not in ("runid", "num_q", "num_rel", "gm_map", "gm_bpref")
+    } == {"0", "0.0000"}
+
+
+@BOTH
+def test_documents_in_the_collection(trec_eval: Command, version: str) -> None:
+    """All that is neither retrieved nor relevant: 10 + 2 - 3 - 2 in q1, 10 + 1 - 1 - 2 in q2."""
+    words = ("-q", "-N", "10", "-m", "utility.0,0,0,1")
+    assert trec_eval(*words, version=version).by_topic("utility_0,0,0,1") == {
+        "q1": "7.0000",
+        "q2": "8.0000",
+        "all": "7.5000",
+    }
+
+
+@BOTH
+def test_fractions_of_grades_are_dropped(trec_eval: Command, version: str) -> None:
+    """§4.1: 1.7 is 1 and 0.9 is 0, as C's atol reads them."""
+    qrels = "q1 0 a 1.7\nq1 0 b 0.9\nq2 0 d 1.0\nq2 0 e 12.999\n"
+    names = wishes("relstring", "num_rel", "ndcg", "num_nonrel_judged_ret")
+    printed = trec_eval("-q", *names, qrels=qrels, version=version)
+    whole = "q1 0 a 1\nq1 0 b 0\nq2 0 d 1\nq2 0 e 12\n"
+    assert printed == trec_eval("-q", *names, qrels=whole, version=version)
+    assert printed.of("q1") == {
+        "num_rel": "1", "relstring": "'1-0'", "ndcg": "1.0000", "num_nonrel_judged_ret": "1",
+    }  # fmt: skip
+
+
+# Deviations from known means (§4.5)
+
+
+@BOTH
+def test_zscores(trec_eval: Command, tmp_path: Path, version: str) -> None:
+    table = tmp_path / "z"
+    table.write_text("q1 map 0.5 0.25\nq2\tmap\t0.5\t0.0\n\nq1 num_ret 2 0\nq1 P_5 0 -nan\n")
+    words = ("-q", "-Z", str(table), *wishes("map", "num_ret", "recip_rank"))
+    printed = trec_eval(*words, version=version)
+    assert printed.by_topic("Zmap") == {
+        "q1": f"{(5 / 6 - 0.5) / 0.25:.4f}",
+        "q2": "0.0000",  # deviation 0, and equal
+        "all": f"{(5 / 6 - 0.5) / 0.25 / 2:.4f}",
+    }
+    assert printed.of("q1")["Znum_ret"] == "-1000000.0000"  # deviation 0, not equal
+    assert printed.of("q2")["Znum_ret"] == "-1000000.0000"  # measure missing
+    assert printed.by_topic("Zrecip_rank") == dict.fromkeys(("q1", "q2", "all"), "-1000000.0000")
+    assert printed.out.startswith("Znum_ret               \tq1\t")
+
+
+def test_zscores_of_a_missing_topic(trec_eval: Command, tmp_path: Path) -> None:
+    (tmp_path / "z").write_text("q1 map 0 1\n")
+    printed = trec_eval("-q", "-Z", str(tmp_path / "z"), "-m", "map")
+    assert printed.of("q2") == {"Zmap": "-1000000.0000"}
+
+
+@pytest.mark.parametrize("line", ["q1 map 0.5", "q1 map 0.5 0.1 0.2", "q1 map high 1", "q1 map 1,"])
+def test_bad_zscores(trec_eval: Command, tmp_path: Path, line: str) -> None:
+    table = tmp_path / "z"
+    table.write_text(f"q2 map 0.5 0.1\n{line}\n")
+    printed = trec_eval("-Z", str(table))
+    assert (printed.status, printed.out) == (2, "")
+    assert printed.err == (
+        f"irbatch: error: zscores '{table}' line 2: {line!r} is not query, measure, mean, "
+        "deviation\n"
+    )
+
+
+def test_no_zscores_file(trec_eval: Command, tmp_path: Path) -> None:
+    printed = trec_eval("-Z", str(tmp_path / "none"))
+    assert (printed.status, printed.out) == (2, "")
+    assert "none': No such file" in printed.err

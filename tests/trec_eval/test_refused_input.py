@@ -1,0 +1,241 @@
+"""`irbatch trec_eval` on what cannot be evaluated: measures, options, files, lines, topics."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import trec_eval_command
+from support.trec_eval_command import Command, Printed
+
+QRELS, RUN = trec_eval_command.QRELS.encode(), trec_eval_command.RUN.encode()
+DIGITS = "9" * 5000  # more than Python turns into an int
+
+
+def fails(said: Printed, *facts: str) -> None:
+    """Check that a command printed nothing but what was wrong."""
+    assert (said.status, said.out) == (2, "")
+    assert "Traceback" not in said.err
+    for fact in facts:
+        assert fact in said.err
+
+
+REFUSED_MEASURES = {
+    "illegal measure": ["", ".", "nope.5", "MAP", "P_5", "official,map", "P.", "ndcg.", "\x1b[31m"],
+    "must be a whole number of at least 1": ["P.0", "P.-1", "unj.0", "ndcg_cut.5,0"],
+    "must be numbers separated by commas": [
+        *("P.x", "P.5,", "P.5,,10", "P.,", "iprec_at_recall.nan", "iprec_at_recall..5,"),
+        *("11pt_avg.x", "relstring.x", "utility.1,2,3,x", "utility.,,,", "set_F.x"),
+    ],
+    "must be different numbers": ["P.5,5", "iprec_at_recall..5,.5", "Rprec_mult..2,0.2"],
+    "each once": ["11pt_avg..5,.5"],
+    "at least 0": ["iprec_at_recall.-0.1", "11pt_avg.-1,0", "Rprec_mult.-1"],
+    "at most 1": ["iprec_at_recall.1.5", "11pt_avg.2"],
+    "finite number": [
+        *("iprec_at_recall.1e9999", f"Rprec_mult.{DIGITS}", "11pt_avg.1e9999"),
+        *("utility.1e9999,0,0,0", "set_F.1e9999", "rbp.p=1e9999"),
+    ],
+    "must be 4 numbers": ["utility.1", "utility.1,2,3", "utility.1,2,3,4,5"],
+    "a number above 0": ["set_F.0", "set_F.-1", "rbp.p=0"],
+    "a number below 1": ["rbp.p=1", "rbp.p=2"],
+    "must be grade=gain, …": ["ndcg.1", "ndcg.1=", "ndcg.=", "ndcg.1=nan"],
+    "must be p=0.9, grade=gain, …": ["rbp.95", "rbp.p=", "rbp.p=x"],
+    "grade=gain of whole grades of 0 or more": [
+        *("ndcg.=1", "ndcg.x=1", "ndcg.-1=2", "ndcg.1.5=2", "ndcg.p=0.5", "rbp.q=1"),
+    ],
+    "a map of grades to gains": ["ndcg.1=1e9999"],
+    "of grade 1 is -1; a gain is finite and not negative": ["ndcg.1=-1", "G.1=-1"],
+}
+
+
+@pytest.mark.parametrize(("fact", "wishes"), REFUSED_MEASURES.items())
+def test_measures(trec_eval: Command, fact: str, wishes: list[str]) -> None:
+    for wish in wishes:
+        said = trec_eval("-q", "-m", "map", "-m", wish)
+        fails(said, "irbatch: error: ", fact)
+        assert "\x1b" not in said.err
+
+
+@pytest.mark.parametrize(
+    ("wish", "label"),
+    [
+        ("P.5.7", "P_5"),
+        ("P.+5", "P_5"),
+        ("P.1e9999", "P_1"),
+        (f"P.{10**18}", f"P_{10**18}"),
+        ("ndcg.1=1,1=2", "ndcg_1=1,1=2"),
+        ("ndcg.2=0", "ndcg_2=0"),
+        ("G.1=0,2=0,12=0", "G_1=0,2=0,12=0"),
+        ("Rprec_mult.0", "Rprec_mult_0.00"),
+        ("set_F.1e308", "set_F_1e308"),
+        ("set_F.1e-320", "set_F_1e-320"),
+        ("iprec_at_recall.1e-400", "iprec_at_recall_0.00"),
+    ],
+)
+def test_odd_measures(trec_eval: Command, wish: str, label: str) -> None:
+    said = trec_eval("-m", wish)
+    assert (said.status, said.err) == (0, "")
+    printed, topic, value = said.out.removesuffix("\n").split("\t")
+    assert (printed.rstrip(), topic) == (label, "all")
+    assert 0 <= float(value) <= 1
+
+
+@pytest.mark.parametrize("length", ["-3", "0", "2.7", "5,6", "1e18"])
+def test_odd_lengths_of_a_relevance_string(trec_eval: Command, length: str) -> None:
+    said = trec_eval("-q", "-m", f"relstring.{length}")
+    seen = min(max(int(float(length.split(",")[0])), 0), 3)
+    label = f"relstring_{length}".ljust(22)
+    assert said == (0, f"{label}\tq1\t'{'2-1'[:seen]}'\n{label}\tq2\t'{'>'[:seen]}'\n", "")
+
+
+@pytest.mark.parametrize("wish", ["rbp", "rbp_resid", "unj.5", "dcg", "ideal_dcg.1=2"])
+def test_what_version_9_lacks(trec_eval: Command, wish: str) -> None:
+    fails(trec_eval("--as", "9", "-m", wish), f"illegal measure '{wish}'")
+    assert trec_eval("-m", wish).status == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "fact"),
+    [
+        *(("-l", value, "is not a whole number") for value in ("x", "1.5", "", "nan", DIGITS)),
+        *(("-M", value, "is not a whole number") for value in ("x", "1.5", "", "1e3", DIGITS)),
+        *(("-N", value, "is not a whole number") for value in ("x", "1.5", "", "inf", DIGITS)),
+        ("-l", "-1", "at least 0"),
+        ("-M", "0", "max_depth=0 must be a whole number of at least 1"),
+        ("-M", "-1", "max_depth=-1 must be a whole number of at least 1"),
+        ("--as", "8", "invalid choice: '8'"),
+    ],
+)
+def test_options(trec_eval: Command, option: str, value: str, fact: str) -> None:
+    fails(trec_eval(option, value), fact)
+
+
+def test_negative_number_of_documents(trec_eval: Command) -> None:
+    fails(trec_eval("-N", "-1", "-m", "utility"), "docs=-1 must be a whole number of at least 0")
+
+
+@pytest.mark.parametrize("option", ["-l", "-M", "-N"])
+@pytest.mark.parametrize("value", [2**53 + 1, 2**63, 10**30])
+def test_huge_options(trec_eval: Command, option: str, value: int) -> None:
+    said = trec_eval(option, str(value), "-q", "-m", "all_trec")
+    assert (said.status, said.err) == (0, "")
+    assert "nan" not in said.out
+    assert "inf\n" not in said.out
+
+
+PACKED = gzip.compress(RUN * 50)
+CONTENTS: dict[str, tuple[bytes, str]] = {
+    "empty": (b"", "no data lines"),
+    "blank": (b"\n\n  \n", "no data lines"),
+    "binary": (bytes(range(256)), r"\x00"),
+    "truncated": (PACKED[: len(PACKED) // 2], "ended before the end-of-stream marker"),
+    "corrupt": (b"\x1f\x8b" + b"x" * 50, "cannot be read on"),
+    "few columns": (b"q1 0 a\n", "line 1 (query 'q1'): 3 columns where"),
+    "spaces": (b"q1 0 a 1\nq 2 0 a 1 2 3 t\n", "columns where"),
+    "control": (b"q\x1b[31m 0\n", r"q\x1b[31m"),
+}
+
+
+@pytest.mark.parametrize(("content", "fact"), CONTENTS.values(), ids=CONTENTS)
+@pytest.mark.parametrize("side", ["qrels", "run"])
+def test_files(trec_eval: Command, side: str, content: bytes, fact: str) -> None:
+    said = trec_eval("-q", **{side: content})
+    fails(said, f"irbatch: error: {side} '", fact)
+    assert "\x1b" not in said.err
+
+
+@pytest.mark.parametrize(
+    ("files", "fact"),
+    [
+        ({"qrels": b"q1 0 a\0b 1\n"}, "line 1 (query 'q1'): contains a NUL byte"),
+        ({"run": b"q1 Q0 a\0b 1 1 t\n"}, "line 1 (query 'q1'): contains a NUL byte"),
+        ({"qrels": b"q1 0 \xff 1\n"}, r"id b'\xff' is not UTF-8 text"),
+        ({"run": b"q1 Q0 \xff 1 1 t\n"}, r"id b'\xff' is not UTF-8 text"),
+        ({"qrels": b"q1 0 a yes\n"}, "line 1 (query 'q1', document 'a'): grade 'yes'"),
+        ({"qrels": b"q1 0 a nan\n"}, "grade 'nan' is not a number"),
+        ({"qrels": b"q1 0 a 1e300\n"}, "beyond 2^53"),
+        ({"qrels": QRELS + b"q1 0 a 2\n"}, "line 6 (query 'q1', document 'a')"),
+        ({"run": b"q1 Q0 a 1 1,5 t\n"}, "score '1,5'"),
+        ({"run": RUN + b"q1 Q0 a 9 9 t\n"}, "line 5 (query 'q1', document 'a')"),
+        ({"run": b"zz Q0 a 1 1 t\n"}, "no query of it is judged"),
+        ({"qrels": RUN, "run": QRELS}, "is this a run file?"),
+        ({"qrels": Path("nowhere\x1b/qrels")}, r"'nowhere\x1b/qrels': No such file"),
+        ({"run": Path("nowhere/run")}, "run 'nowhere/run': No such file"),
+        ({"run": Path()}, "run '.': "),
+    ],
+)
+def test_lines(trec_eval: Command, files: dict[str, Any], fact: str) -> None:
+    said = trec_eval("-q", **files)
+    fails(said, fact)
+    assert "\x1b" not in said.err
+
+
+def test_missing_topic_with_control_characters(trec_eval: Command) -> None:
+    said = trec_eval("-m", "map", qrels=QRELS + b"q\x1b[31m 0 a 1\n")
+    assert said.status == 4
+    assert r"query 'q\x1b[31m'" in said.err
+    assert "\x1b" not in said.err
+
+
+@pytest.mark.parametrize("version", ["9", "10"])
+@pytest.mark.parametrize(
+    "qrels",
+    [
+        b"q1 0 a -1\nq2 0 e -2\n",
+        b"q1 0 a 0\nq2 0 e 0\n",
+        b"q1 0 z 1\nq2 0 z 1\n",
+        b"q1 0 a 1099511627776\nq2 0 e 9007199254740992\n",
+        b"q1 0 a 0.5\nq1 0 b -0.5\nq2 0 e 1.9\n",
+        "".join(f"q1 0 d{grade} {grade}\n" for grade in range(200)).encode() + b"q2 0 e 1\n",
+    ],
+    ids=["negative", "zero", "not retrieved", "huge", "fractions", "levels"],
+)
+def test_judgments_of_all_kinds(trec_eval: Command, version: str, qrels: bytes) -> None:
+    said = trec_eval("--as", version, "-q", "-m", "all_trec", "-m", "yaap", qrels=qrels)
+    assert (said.status, said.err) == (0, "")
+    for line in said.out.splitlines():
+        label, _, value = line.split("\t")
+        if label.rstrip() not in ("runid", "relstring"):
+            assert math.isfinite(float(value)), line
+
+
+@pytest.mark.parametrize(
+    ("line", "fact"),
+    [
+        ("q1 map x 1", "line 1: 'q1 map x 1' is not query, measure, mean, deviation"),
+        ("q1 map 1", "is not query, measure, mean, deviation"),
+        ("q1 map 1 \x1b[1m", r"\x1b[1m"),
+    ],
+)
+def test_zscores(trec_eval: Command, tmp_path: Path, line: str, fact: str) -> None:
+    (tmp_path / "z").write_text(line)
+    fails(trec_eval("-Z", str(tmp_path / "z")), "zscores '", fact)
+    fails(trec_eval("-Z", str(tmp_path / "none")), "No such file")
+
+
+def test_both_from_standard_input(trec_eval: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    for content, fact in ((QRELS, "run '-'"), (b"", "qrels '-'")):
+        pipe = io.TextIOWrapper(io.BufferedReader(io.BytesIO(content)))
+        monkeypatch.setattr(sys, "stdin", pipe)
+        fails(trec_eval(qrels=Path("-"), run=Path("-")), fact)
+
+
+def test_reader_that_has_seen_enough(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("".join(f"q{i} 0 a 1\n" for i in range(3000)))
+    (tmp_path / "run").write_text("".join(f"q{i} Q0 a 1 1 t\n" for i in range(3000)))
+    words = ["trec_eval", "-q", "-m", "all_trec", str(tmp_path / "qrels"), str(tmp_path / "run")]
+    with subprocess.Popen(
+        [sys.executable, "-m", "irbatch", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().startswith(b"num_ret")
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 0
