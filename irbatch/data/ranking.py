@@ -19,7 +19,6 @@ from irbatch.runtime.jit import as_input, kernel
 from irbatch.runtime.threads import map_ranges
 
 __all__ = [
-    "SCORE_DTYPES",
     "as_compared",
     "check_order",
     "find_ranks",
@@ -27,8 +26,6 @@ __all__ = [
     "rank_in_tie",
     "round_scores",
 ]
-
-SCORE_DTYPES = ("float64", "float32")
 
 CHUNK = 1 << 14  # scores
 

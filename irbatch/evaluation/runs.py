@@ -124,9 +124,9 @@ def evaluate(
         plan,
         judged,
         Answers(ranked.queries, ranked.query_kind, ranked.name),
-        lambda rows: pack_run(judged, ranked, rows, *settings.ordering),
+        lambda rows: pack_run(judged, ranked, rows, settings.ordering),
         settings,
-        settings.order(order_by),
+        settings.ordering.describe(order_by),
         threads,
         progress,
     )

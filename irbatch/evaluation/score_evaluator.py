@@ -10,6 +10,7 @@ import numpy as np
 
 from irbatch.array_types import Ints
 from irbatch.data.ids import same_kind
+from irbatch.engine.ties.policy import TiePolicy
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.averaging import compute_values
 from irbatch.evaluation.means import Counts
@@ -22,7 +23,6 @@ from irbatch.pack.counting import count_candidates
 from irbatch.pack.on_accelerator import count_on_accelerator
 from irbatch.pack.relevance import Listed, check_listed, read_labels, read_positives
 from irbatch.pack.scores import Keys, Ranked, pack_candidates, rank_candidates
-from irbatch.pack.ties import BY_ID
 from irbatch.runtime.arrays import significant_bits, to_numpy
 
 __all__ = ["ScoreEvaluator", "list_query_ids", "plan_measures"]
@@ -66,7 +66,8 @@ class ScoreEvaluator:
         scored_by: str = "score",
     ) -> None:
         check_option("ties", ties)
-        self.plan, self.settings, self.ties, self.threads = plan, settings, ties, threads
+        self.plan, self.settings, self.threads = plan, settings, threads
+        self.ties = TiePolicy(ties)
         self._scored_by = scored_by
 
     def evaluate(
@@ -128,9 +129,9 @@ class ScoreEvaluator:
             what = "neither is given" if relevance is None else "both are given"
             raise InputError(f"say what is relevant by labels or by positives=: {what}",
                              source="relevance")  # fmt: skip
-        if (self.ties in BY_ID) != (document_ids is not None):
+        if self.ties.by_id != (document_ids is not None):
             what = "are for ties='id' or 'id_ascending'" if document_ids is not None else (
-                f"are needed for ties={self.ties!r}")  # fmt: skip
+                f"are needed for ties='{self.ties}'")  # fmt: skip
             raise InputError(what, source="document_ids")
 
     def _keys(self, candidates: Candidates, document_ids: Any) -> Keys | None:
@@ -140,7 +141,7 @@ class ScoreEvaluator:
             return lambda row: columns
         if document_ids is None:
             return None
-        sign = 1 if self.ties == "id" else -1
+        sign = 1 if self.ties == TiePolicy.ID else -1
         per_query = np.ndim(document_ids) == 2
         shape = candidates.shape if per_query else candidates.shape[1:]
         if np.shape(document_ids) != tuple(shape):

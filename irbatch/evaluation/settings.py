@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.data.ranking import SCORE_DTYPES
+from irbatch.engine.ties.policy import SCORE_DTYPES, Ordering, TiePolicy
 from irbatch.errors import InputError
 from irbatch.measures import REL, VERSIONS
 from irbatch.version import __version__
@@ -18,7 +18,7 @@ __all__ = ["TIES", "Progress", "Settings", "check_choice", "check_option"]
 Progress = Callable[[int, int], object]
 """Called with the number of queries done and the number there are."""
 
-TIES = ("expected", "pessimistic", "optimistic", "index", "id", "id_ascending", "error")
+TIES = tuple(map(str, TiePolicy))
 """What may become of documents that share a score, see `irbatch.evaluate_scores`."""
 
 OPTIONS: dict[str, tuple[Any, ...]] = {
@@ -131,15 +131,9 @@ class Settings:
         return signature
 
     @property
-    def ordering(self) -> tuple[str, str]:
-        """What documents are ordered by: `score_dtype` and `ties`."""
-        return self.score_dtype, self.ties
-
-    def order(self, by: str = "score") -> str:
-        """Describe the order of documents that have ids and scores, or ranks."""
-        first = "rank ascending" if by == "rank" else f"score ({self.score_dtype}) descending"
-        then = {"id": "then document id descending", "id_ascending": "then document id ascending"}
-        return f"{first}, {then.get(self.ties, f'ties: {self.ties}')}"
+    def ordering(self) -> Ordering:
+        """What documents are ordered by."""
+        return Ordering(self.score_dtype, TiePolicy(self.ties))
 
 
 def check_option(name: str, value: object) -> None:

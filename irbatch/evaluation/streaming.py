@@ -63,7 +63,7 @@ def evaluate_file(
         streamed = StreamedValues(plan, qrels, settings, threads)
         streamed.read(opened)
     answers = Answers(streamed.queries, "str", opened.file.path)
-    order = settings.order(order_by)
+    order = settings.ordering.describe(order_by)
     return average(plan, qrels, answers, streamed.computed, settings, order)
 
 
@@ -106,14 +106,14 @@ class StreamedValues:
             self.queries.update(dict.fromkeys(table))
             mine = [self._row_of[query] for query in table if query in self._row_of]
             rows = np.array(mine, np.intp)
-            blocks = pack_table(self.qrels, table, rows, *self.settings.ordering)
+            blocks = pack_table(self.qrels, table, rows, self.settings.ordering)
             self._compute(rows, blocks)
 
     def computed(self, rows: Positions) -> Computed:
         """Return the values of some queries; those that were not read have retrieved nothing."""
         absent = rows[~self._done[rows]]
         if absent.size:
-            nothing = pack_run(self.qrels, Run({}), absent, *self.settings.ordering)
+            nothing = pack_run(self.qrels, Run({}), absent, self.settings.ordering)
             self._compute(absent, nothing)
         of_rows = self._values[rows], self._no_relevant[rows], self._empty[rows]
         return Computed(*of_rows, self._matched, self._tied[rows])

@@ -162,7 +162,7 @@ class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
             settings = Settings.like(CONVENTIONS, None, None, judged_only=judged_only)
             meanings = [_meaning(wish) for wish in wishes]
             plan = Plan(list(dict.fromkeys(meanings)), settings.open_parameters())
-            blocks = pack_run(self._qrels, read, rows, *settings.ordering)
+            blocks = pack_run(self._qrels, read, rows, settings.ordering)
             values = compute_values(plan, blocks, rows.size, settings, None).values
             for wish, meaning in zip(wishes, meanings, strict=True):
                 column = values[:, plan.measures.index(meaning)].tolist()

@@ -135,7 +135,7 @@ class RelevanceEvaluator:
         if not self._measures or not rows.size:
             return np.zeros((rows.size, len(self._measures) + 1))
         plan = Plan(self._measures, self._settings.open_parameters())
-        blocks = pack_run(qrels, run, rows, *self._settings.ordering)
+        blocks = pack_run(qrels, run, rows, self._settings.ordering)
         values = compute_values(plan, blocks, rows.size, self._settings, None).values
         settle(values, self._measures, qrels, rows, self._level)
         return np.hstack([values, np.zeros((rows.size, 1))])

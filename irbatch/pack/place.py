@@ -11,9 +11,10 @@ import numpy as np
 from irbatch.array_types import Floats, Ints, Positions
 from irbatch.data.qrels import Qrels
 from irbatch.data.ranking import find_ranks, rank_in_tie
+from irbatch.engine.ties.policy import TiePolicy
 from irbatch.errors import InputError
 from irbatch.pack.block import Block, blank_matrix
-from irbatch.pack.ties import BY_ID, TieGroups
+from irbatch.pack.ties import TieGroups
 
 __all__ = ["place_judged"]
 
@@ -27,7 +28,7 @@ def place_judged(
     wanted: Floats,
     tied: Callable[[int, float], Sequence[Any]],
     near: Ints | None = None,
-    ties: str = "id",
+    ties: TiePolicy = TiePolicy.ID,
 ) -> Block:
     """Pack a block: write the judged documents where they stand.
 
@@ -57,11 +58,11 @@ def place_judged(
     ranks, equal = find_ranks(scores, begins, ends, wanted[found], owners, near[found])
     shared = np.flatnonzero(equal > 1)
     groups = None
-    if shared.size and ties not in BY_ID:
+    if shared.size and not ties.by_id:
         grades = np.append(matrix.levels, -1.0)[np.maximum(codes[found[shared]], -1)]
         groups = TieGroups(owners[shared], grades, ranks[shared], equal[shared])
         _check_ties(qrels, rows, groups, wanted[found[shared]], ties)
-    if shared.size and ties in (*BY_ID, "index"):
+    if shared.size and (ties.by_id or ties == "index"):
         documents = [document for row in rows.tolist() for document in qrels.documents[row]]
         judged = [documents[each] for each in found[shared]]
         ranks[shared] += _rank_ties(owners[shared], wanted[found[shared]], judged, tied, ties)
@@ -79,7 +80,7 @@ def place_judged(
 
 
 def _check_ties(
-    qrels: Qrels, rows: Positions, groups: TieGroups, scores: Floats, ties: str
+    qrels: Qrels, rows: Positions, groups: TieGroups, scores: Floats, ties: TiePolicy
 ) -> None:
     """Refuse ties that matter, if they are to be refused."""
     if ties != "error" or not groups.matters.any():
@@ -99,7 +100,7 @@ def _rank_ties(
     scores: Floats,
     judged: list[Any],
     tied: Callable[[int, float], Sequence[Any]],
-    ties: str,
+    ties: TiePolicy,
 ) -> Ints:
     """Rank judged documents inside their ties; `owners` ascend."""
     ranks = np.zeros(owners.size, np.int64)

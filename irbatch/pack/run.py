@@ -20,6 +20,7 @@ from irbatch.data.qrels import Qrels
 from irbatch.data.ranking import as_compared, order_scores, round_scores
 from irbatch.data.runs import Run
 from irbatch.data.table import Table
+from irbatch.engine.ties.policy import DEFAULT_ORDERING, Ordering
 from irbatch.errors import InputError, raise_problems
 from irbatch.pack.block import Block, plan_query_blocks
 from irbatch.pack.place import place_judged
@@ -36,8 +37,7 @@ def pack_run(
     qrels: Qrels,
     run: Run,
     rows: Positions,
-    score_dtype: str = "float64",
-    ties: str = "id",
+    ordering: Ordering = DEFAULT_ORDERING,
 ) -> Iterator[Block]:
     """Pack a run's rankings of some of the judged queries.
 
@@ -45,8 +45,7 @@ def pack_run(
         qrels: the judgments.
         run: the rankings; a query without one has retrieved nothing.
         rows: intp ``(queries,)``, positions in `qrels.queries`.
-        score_dtype: the precision scores are compared in.
-        ties: what becomes of documents that share a score, see `irbatch.evaluate`.
+        ordering: what documents are ordered by.
 
     Yields:
         Blocks whose `rows` are positions in `rows`.
@@ -58,7 +57,7 @@ def pack_run(
         from irbatch.pack.table import can_join, pack_table  # for those who have tables
 
         if can_join(qrels, run.rankings):
-            yield from pack_table(qrels, run.rankings, rows, score_dtype, ties)
+            yield from pack_table(qrels, run.rankings, rows, ordering)
             return
     rankings = [run.rankings.get(qrels.queries[row], EMPTY) for row in rows.tolist()]
     depths = np.fromiter(map(len, rankings), np.int64, len(rankings))
@@ -67,7 +66,7 @@ def pack_run(
     buffer = np.empty(max((int(depths[picks].sum()) for picks in blocks), default=0))
     for picks in blocks:
         chosen = [rankings[pick] for pick in picks.tolist()]
-        joined = _Join(qrels, run, rows[picks], chosen, score_dtype, buffer, ties)
+        joined = _Join(qrels, run, rows[picks], chosen, ordering, buffer)
         yield replace(joined.block(), rows=picks)
 
 
@@ -80,13 +79,11 @@ class _Join:
         run: Run,
         rows: Positions,
         rankings: list[Ranking],
-        score_dtype: str,
+        ordering: Ordering,
         buffer: Floats,
-        ties: str,
     ) -> None:
         self.qrels, self.run, self.rows, self.rankings = qrels, run, rows, rankings
-        self.score_dtype, self.ties = score_dtype, ties
-        self.buffer = buffer
+        self.ordering, self.buffer = ordering, buffer
         self.starts = ends_of(np.fromiter(map(len, rankings), np.int64, len(rankings)))
         self.bounds = self.starts.tolist()
 
@@ -98,7 +95,7 @@ class _Join:
             raise_problems(list(self._score_problems()))
         bounds = self.starts[:-1], self.starts[1:]
         return place_judged(
-            self.qrels, self.rows, scores, *bounds, wanted, self._tied, ties=self.ties
+            self.qrels, self.rows, scores, *bounds, wanted, self._tied, ties=self.ordering.ties
         )
 
     def _read(self) -> tuple[Floats, Floats]:
@@ -131,14 +128,14 @@ class _Join:
         except NUMBER_ERRORS:
             raise_problems(list(self._score_problems()))
             raise
-        round_scores(scores, self.score_dtype)
-        return scores, as_compared(found, self.score_dtype)
+        round_scores(scores, self.ordering.score_dtype)
+        return scores, as_compared(found, self.ordering.score_dtype)
 
     def _tied(self, owner: int, score: float) -> list[Any]:
         """List the documents of a ranking that have some score."""
         ranking = self.rankings[owner]
         retrieved = list(ranking)
-        fresh = as_compared(as_floats(ranking.values()), self.score_dtype)
+        fresh = as_compared(as_floats(ranking.values()), self.ordering.score_dtype)
         return [retrieved[i] for i in np.flatnonzero(fresh == score)]
 
     def _check_documents(self) -> None:

@@ -15,11 +15,12 @@ import numpy as np
 from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.engine.listed import ListedMatrix
 from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE, Ties
+from irbatch.engine.ties.policy import TiePolicy
 from irbatch.errors import InputError
 from irbatch.pack.block import Block
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.relevance import Listed
-from irbatch.pack.ties import BY_ID, TieGroups
+from irbatch.pack.ties import TieGroups
 from irbatch.runtime.ragged import owners_of
 
 __all__ = ["Ranked", "pack_candidates", "rank_candidates"]
@@ -59,7 +60,7 @@ def rank_candidates(
     listed: Listed,
     above: Ints,
     equal: Ints,
-    ties: str,
+    ties: TiePolicy,
     keys: Keys | None = None,
 ) -> Ranked:
     """Turn counts into ranks.
@@ -91,7 +92,7 @@ def rank_candidates(
             ranks[shared] += groups.places(ties)
     ranks, grades = _in_rank_order(owners, ranks, listed.grades, candidates.shape[1] + 1)
     tied = np.zeros(candidates.shape[0], bool)
-    if groups is not None and ties not in BY_ID:
+    if groups is not None and not ties.by_id:
         tied[groups.tied_queries()] = True
     return Ranked(
         listed.starts,

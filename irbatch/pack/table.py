@@ -14,6 +14,7 @@ from irbatch.data.lookup import find_rows
 from irbatch.data.qrels import Qrels
 from irbatch.data.ranking import as_compared, order_scores, round_scores
 from irbatch.data.table import Table
+from irbatch.engine.ties.policy import Ordering
 from irbatch.errors import InputError
 from irbatch.pack.block import Block, blank_matrix, plan_query_blocks
 from irbatch.pack.place import place_judged
@@ -34,22 +35,19 @@ def can_join(qrels: Qrels, table: Table) -> bool:
         return False
 
 
-def pack_table(
-    qrels: Qrels, table: Table, rows: Positions, score_dtype: str, ties: str = "id"
-) -> Iterator[Block]:
+def pack_table(qrels: Qrels, table: Table, rows: Positions, ordering: Ordering) -> Iterator[Block]:
     """Pack rankings of some of the judged queries, see `irbatch.pack.pack_run`.
 
     Args:
         qrels: the judgments.
         table: the rankings, their values scores; `can_join` with the judgments.
         rows: intp ``(queries,)``, positions in `qrels.queries`.
-        score_dtype: the precision scores are compared in.
-        ties: what becomes of documents that share a score.
+        ordering: what documents are ordered by.
     """
     places, depths = _find_queries(qrels, table, rows)
     for picks in plan_query_blocks(qrels, rows, depths):
         block = rows[picks], places[picks], depths[picks]
-        yield replace(_pack_by_score(qrels, table, *block, score_dtype, ties), rows=picks)
+        yield replace(_pack_by_score(qrels, table, *block, ordering), rows=picks)
 
 
 def pack_ranked(qrels: Qrels, table: Table, rows: Positions) -> Iterator[Block]:
@@ -94,8 +92,7 @@ def _pack_by_score(
     rows: Positions,
     places: Ints,
     depths: Ints,
-    score_dtype: str,
-    ties: str,
+    ordering: Ordering,
 ) -> Block:
     begins = np.zeros(places.size, np.int64)
     begins[places >= 0] = table.begins[places[places >= 0]]
@@ -106,13 +103,13 @@ def _pack_by_score(
 
     def tied(owner: int, score: float) -> Sequence[Any]:
         part = slice(int(begins[owner]), int(ends[owner]))
-        fresh = as_compared(table.numbers[part], score_dtype)
+        fresh = as_compared(table.numbers[part], ordering.score_dtype)
         return table.ids(begins[owner] + np.flatnonzero(fresh == score))
 
-    scores, bounds = _ordered(table, begins, ends, score_dtype)
+    scores, bounds = _ordered(table, begins, ends, ordering.score_dtype)
     near = found_at if scores is table.numbers else None
-    wanted = as_compared(wanted, score_dtype)
-    return place_judged(qrels, rows, scores, *bounds, wanted, tied, near, ties)
+    wanted = as_compared(wanted, ordering.score_dtype)
+    return place_judged(qrels, rows, scores, *bounds, wanted, tied, near, ordering.ties)
 
 
 def _ordered(

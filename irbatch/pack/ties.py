@@ -7,9 +7,7 @@ import numpy as np
 from irbatch.array_types import Floats, Ints
 from irbatch.engine.matrix import Ties
 
-__all__ = ["BY_ID", "TieGroups"]
-
-BY_ID = ("id", "id_ascending")  # policies that decide by ids: nothing is left to chance
+__all__ = ["TieGroups"]
 
 
 class TieGroups:

@@ -92,7 +92,7 @@ class Printed:
         else:
             self.name, self.tag, answered = run.name, run.tag, run.rankings
             self.rows = self._choose_queries(answered)
-            blocks = pack_run(qrels, run, self.rows, *settings.ordering)
+            blocks = pack_run(qrels, run, self.rows, settings.ordering)
             watched = self._watch(self.rows, blocks)
             values = compute_values(plan, watched, self.rows.size, settings, None).values
         self.queries = [qrels.queries[row] for row in self.rows]

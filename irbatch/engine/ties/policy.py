@@ -1,0 +1,48 @@
+"""What documents are ordered by, and what becomes of those that share a score."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+__all__ = ["DEFAULT_ORDERING", "SCORE_DTYPES", "Ordering", "TiePolicy"]
+
+SCORE_DTYPES = ("float64", "float32")
+
+
+class TiePolicy(StrEnum):
+    """What becomes of documents that share a score, see `irbatch.evaluate_scores`."""
+
+    EXPECTED = "expected"
+    PESSIMISTIC = "pessimistic"
+    OPTIMISTIC = "optimistic"
+    INDEX = "index"
+    ID = "id"
+    ID_ASCENDING = "id_ascending"
+    ERROR = "error"
+
+    @property
+    def by_id(self) -> bool:
+        """Whether ids decide, which leaves nothing to chance or to the documents' grades."""
+        return self in (TiePolicy.ID, TiePolicy.ID_ASCENDING)
+
+
+class Ordering(NamedTuple):
+    """What the documents of a ranking are ordered by.
+
+    Args:
+        score_dtype: the precision that scores are compared in, one of `SCORE_DTYPES`.
+        ties: what becomes of documents that share a score.
+    """
+
+    score_dtype: str = "float64"
+    ties: TiePolicy = TiePolicy.ID
+
+    def describe(self, by: str = "score") -> str:
+        """Describe the order of documents that have ids and scores, or ``by="rank"`` ranks."""
+        first = "rank ascending" if by == "rank" else f"score ({self.score_dtype}) descending"
+        then = {"id": "document id descending", "id_ascending": "document id ascending"}
+        return f"{first}, {f'then {then[self.ties]}' if self.ties.by_id else f'ties: {self.ties}'}"
+
+
+DEFAULT_ORDERING = Ordering()
