@@ -54,22 +54,26 @@ class Exports:
             ImportError: naming the extra, when pyarrow is not installed.
         """
         pa = imported("Arrow tables", "arrow", "pyarrow")
-        queries, owners, documents, values = self._columns()
-        columns = [pa.array(queries).take(pa.array(owners)), pa.array(documents), pa.array(values)]
+        queries, row_index, documents, values = self._columns()
+        columns = [
+            pa.array(queries).take(pa.array(row_index)),
+            pa.array(documents),
+            pa.array(values),
+        ]
         return pa.table(columns, names=self._names())
 
     def to_polars(self) -> Any:
         """Return a polars frame, see `to_arrow`."""
         pl = imported("frames", "polars", "polars")
-        queries, owners, documents, values = self._columns()
-        columns = pl.Series(queries).gather(owners), documents, values
+        queries, row_index, documents, values = self._columns()
+        columns = pl.Series(queries).gather(row_index), documents, values
         return pl.DataFrame(dict(zip(self._names(), columns, strict=True)))
 
     def to_pandas(self) -> Any:
         """Return a pandas frame, see `to_arrow`."""
         pd = imported("frames", "pandas", "pandas")
-        queries, owners, documents, values = self._columns()
-        columns = pd.Series(queries).take(owners).array, documents, values
+        queries, row_index, documents, values = self._columns()
+        columns = pd.Series(queries).take(row_index).array, documents, values
         return pd.DataFrame(dict(zip(self._names(), columns, strict=True)))
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
@@ -105,7 +109,7 @@ class Exports:
         values: npt.NDArray[Any] = rows.values
         if self.source == "qrels" and (values == np.rint(values)).all():
             values = values.astype(np.int64)
-        return queries, rows.owners, documents, values
+        return queries, rows.row_index, documents, values
 
 
 def _checked(ids: list[Any], what: str, source: str) -> Any:

@@ -277,11 +277,11 @@ class Qrels(Exports):
             int64 ``(queries, levels)``.
         """
         rows = np.asarray(rows, np.intp)
-        codes, owners = self.gather(rows)
+        codes, row_index = self.gather(rows)
         kept = codes >= 0
         places = codes[kept] if levels is None else np.searchsorted(levels, codes[kept])
         width = self.levels.size if levels is None else levels.size
-        flat = np.bincount(owners[kept] * width + places, minlength=rows.size * width)
+        flat = np.bincount(row_index[kept] * width + places, minlength=rows.size * width)
         return flat.astype(np.int64).reshape(rows.size, width)
 
     def gather(self, rows: Positions) -> tuple[npt.NDArray[np.int32], Ints]:
@@ -291,10 +291,10 @@ class Qrels(Exports):
             their codes int32 ``(judgments,)``, and for each the place of its query in `rows`.
         """
         counts = self.starts[rows + 1] - self.starts[rows]
-        owners = np.repeat(np.arange(rows.size), counts)
+        row_index = np.repeat(np.arange(rows.size), counts)
         ends = np.cumsum(counts)
         offsets = self.starts[rows] - (ends - counts)
-        return self.codes[np.arange(owners.size) + offsets[owners]], owners
+        return self.codes[np.arange(row_index.size) + offsets[row_index]], row_index
 
     def first_of(self, grade: float) -> tuple[Any, Any]:
         """Return the first query and document that were given a grade of `levels`."""

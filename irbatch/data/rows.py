@@ -37,7 +37,7 @@ class Rows:
     values: Floats
 
     @property
-    def owners(self) -> Ints:
+    def row_index(self) -> Ints:
         """The place of each document's query: int64 ``(documents,)``."""
         return np.repeat(np.arange(self.sizes.size), self.sizes)
 
@@ -119,11 +119,11 @@ def _refuse(
 
 def ranked(rows: Rows) -> Rows:
     """Order each query's documents by value, ties by document id, both descending."""
-    owners, values = rows.owners, rows.values
-    within = owners[1:] == owners[:-1]
+    row_index, values = rows.row_index, rows.values
+    within = row_index[1:] == row_index[:-1]
     if not (within & (values[1:] >= values[:-1])).any():
         return rows
-    order = np.lexsort((-values, owners))
+    order = np.lexsort((-values, row_index))
     tied = within & (values[order[1:]] == values[order[:-1]])
     edges = np.flatnonzero(np.diff(tied, prepend=False, append=False))
     for first, last in edges.reshape(-1, 2).tolist():

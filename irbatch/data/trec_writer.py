@@ -91,7 +91,7 @@ def _check(rows: Rows, queries: Sequence[str], documents: Sequence[str], source:
                              query=query)  # fmt: skip
     if not UNFIT.search("".join(documents)) and "" not in documents:
         return
-    for owner, document in zip(rows.owners.tolist(), documents, strict=True):
+    for row, document in zip(rows.row_index.tolist(), documents, strict=True):
         if not document or UNFIT.search(document):
             raise InputError("this document id cannot stand in a TREC file", source=source,
-                             query=rows.queries[owner], document=document)  # fmt: skip
+                             query=rows.queries[row], document=document)  # fmt: skip

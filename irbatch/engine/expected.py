@@ -142,9 +142,9 @@ def _listing(matrix: RelevanceMatrix, rows: Ints, blank: int) -> tuple[Ints, Int
         picks = row_numbers(matrix.starts[rows], counts)
         return ends_of(counts), matrix.ranks[picks], matrix.listed[picks]
     codes = matrix.codes[rows]
-    owners, places = np.nonzero((codes != blank) & (codes != PAD))
-    starts = np.searchsorted(owners, np.arange(rows.size + 1))
-    return starts, places + 1, codes[owners, places].astype(np.int64)
+    row_index, places = np.nonzero((codes != blank) & (codes != PAD))
+    starts = np.searchsorted(row_index, np.arange(rows.size + 1))
+    return starts, places + 1, codes[row_index, places].astype(np.int64)
 
 
 @kernel

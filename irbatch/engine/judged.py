@@ -24,7 +24,7 @@ class JudgedRanks:
         divisors: float64, the discount of ranks 1 … depth or more.
 
     Attributes:
-        owners: int64 ``(documents,)``, the row each belongs to; ascending.
+        row_index: int64 ``(documents,)``, the row each belongs to; ascending.
         ranks: int64 ``(documents,)``, from 1, ascending within a row.
         codes: int64 ``(documents,)``: an index into the matrix's levels, or NEGATIVE.
     """
@@ -35,14 +35,14 @@ class JudgedRanks:
         threshold: float,
         gains: Floats,
         divisors: Floats,
-        owners: Ints,
+        row_index: Ints,
         ranks: Ints,
         codes: Ints,
     ) -> None:
         self.matrix, self.threshold = matrix, threshold
         self.gains, self.divisors = gains, divisors
-        self.owners, self.ranks, self.codes = owners, ranks, codes
-        _freeze(gains, owners, ranks, codes)
+        self.row_index, self.ranks, self.codes = row_index, ranks, codes
+        _freeze(gains, row_index, ranks, codes)
         _freeze(matrix.codes, matrix.levels, matrix.retrieved, matrix.judged)
 
     @classmethod
@@ -77,7 +77,7 @@ class JudgedRanks:
     @functools.cached_property
     def starts(self) -> Ints:
         """Where each query's documents begin and end, int64 ``(queries + 1,)``."""
-        return _freeze(np.searchsorted(self.owners, np.arange(self.queries + 1)))
+        return _freeze(np.searchsorted(self.row_index, np.arange(self.queries + 1)))
 
     @functools.cached_property
     def lowest(self) -> int:
@@ -104,12 +104,12 @@ class JudgedRanks:
     @functools.cached_property
     def hit_starts(self) -> Ints:
         """Where each query's hits begin and end among `hits`, int64 ``(queries + 1,)``."""
-        return _freeze(np.searchsorted(self.owners[self.hits], np.arange(self.queries + 1)))
+        return _freeze(np.searchsorted(self.row_index[self.hits], np.arange(self.queries + 1)))
 
     @functools.cached_property
     def hit_numbers(self) -> Ints:
         """The how manyth of its query each hit is, from 1: int64 ``(hits,)``."""
-        return np.arange(1, self.hits.size + 1) - self.hit_starts[self.owners[self.hits]]
+        return np.arange(1, self.hits.size + 1) - self.hit_starts[self.row_index[self.hits]]
 
     @functools.cached_property
     def gained(self) -> Floats:
@@ -138,12 +138,12 @@ class JudgedRanks:
             which: bool ``(documents,)``.
         """
         before = np.concatenate(([0], np.cumsum(which)))
-        above: Ints = before[self.hits] - before[self.starts[self.owners[self.hits]]]
+        above: Ints = before[self.hits] - before[self.starts[self.row_index[self.hits]]]
         return above
 
     def sum_over_hits(self, terms: Floats) -> Floats:
         """Add up one term a hit, in rank order: float64 ``(hits,)`` to ``(queries,)``."""
-        return np.bincount(self.owners[self.hits], terms, self.queries).astype(np.float64)
+        return np.bincount(self.row_index[self.hits], terms, self.queries).astype(np.float64)
 
 
 def _freeze(*arrays: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
 from irbatch.engine.matrix import PAD, RelevanceMatrix, Ties, code_dtype, padded_depth
-from irbatch.runtime.ragged import owners_of
+from irbatch.runtime.ragged import row_index_of
 
 __all__ = ["ListedMatrix"]
 
@@ -57,8 +57,8 @@ class ListedMatrix(RelevanceMatrix):
         dtype = code_dtype(self.levels.size)
         codes = np.zeros((self.retrieved.size, self.depth), dtype)
         codes[np.arange(self.depth) >= self.retrieved[:, None]] = PAD
-        owners = owners_of(self.starts)
-        codes[owners, self.ranks - 1] = self.listed
+        row_index = row_index_of(self.starts)
+        codes[row_index, self.ranks - 1] = self.listed
         return codes
 
     @property

@@ -200,7 +200,7 @@ def _check_relevant(n_relevant: Any, listed: Listed, candidates: Candidates) -> 
         raise InputError(f"n_relevant is one whole number a query, {n} in all",
                          source="n_relevant")  # fmt: skip
     if (listed.grades != 1).any():
-        row = int(listed.owners[np.argmax(listed.grades != 1)])
+        row = int(listed.row_index[np.argmax(listed.grades != 1)])
         raise InputError("n_relevant= is for labels 0 and 1", source="n_relevant",
                          query=candidates.queries[row])  # fmt: skip
     found = np.diff(listed.starts)

@@ -47,7 +47,7 @@ class Collected:
             divisors = weighting.discount(deepest)
             if depth in self._collected:
                 same = self._collected[depth]
-                places = same.owners, same.ranks, same.codes
+                places = same.row_index, same.ranks, same.codes
                 view = JudgedRanks(matrix, group.threshold, gains, divisors, *places)
             else:
                 view = JudgedRanks.of(matrix, group.threshold, gains, divisors)

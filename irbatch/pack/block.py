@@ -63,11 +63,11 @@ def blank_matrix(
         The matrix; the codes int32 ``(judgments,)`` that the judged documents of these queries
         have in it, one query after the other; and the row of each, int64 ``(judgments,)``.
     """
-    codes, owners = qrels.gather(rows)
+    codes, row_index = qrels.gather(rows)
     if qrels.levels.size <= BYTE_LEVELS:
         counts = qrels.level_counts(rows)
-        return RelevanceMatrix.unjudged(retrieved, qrels.levels, counts), codes, owners
+        return RelevanceMatrix.unjudged(retrieved, qrels.levels, counts), codes, row_index
     used = np.unique(codes[codes >= 0])
     counts = qrels.level_counts(rows, used)
     local = np.where(codes < 0, codes, np.searchsorted(used, codes)).astype(np.int32)
-    return RelevanceMatrix.unjudged(retrieved, qrels.levels[used], counts), local, owners
+    return RelevanceMatrix.unjudged(retrieved, qrels.levels[used], counts), local, row_index

@@ -13,7 +13,7 @@ from irbatch.errors import InputError
 from irbatch.pack.relevance import Listed, read_cells, read_columns
 from irbatch.pack.rows import check_queries
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, to_numpy
-from irbatch.runtime.ragged import ends_of, owners_of
+from irbatch.runtime.ragged import ends_of, row_index_of
 
 __all__ = ["Candidates", "Excluded"]
 
@@ -151,7 +151,7 @@ class Candidates:
             row = int(np.argmax(nothing))
             raise InputError("none of the candidates is left: all are masked or excluded",
                              source="scores", query=self.queries[row])  # fmt: skip
-        return listed.without(self._is_hidden(listed.owners, listed.columns))
+        return listed.without(self._is_hidden(listed.row_index, listed.columns))
 
     def blocks(self) -> Iterator[tuple[int, int]]:
         """Divide the rows so that no block that has to be copied is large."""
@@ -188,7 +188,7 @@ class Candidates:
         if self.excluded is not None:
             starts, columns = self.excluded
             out = slice(int(starts[start]), int(starts[stop]))
-            there[owners_of(starts[start : stop + 1]), columns[out]] = False
+            there[row_index_of(starts[start : stop + 1]), columns[out]] = False
         return there
 
     def _as_mask(self, mask: Any, name: str) -> Bools:
@@ -213,7 +213,7 @@ class Candidates:
             hidden |= ~self.there[rows, columns]
         if self.excluded is not None and self.excluded.columns.size:
             starts, out = self.excluded
-            keys = owners_of(starts) * self.shape[1] + out
+            keys = row_index_of(starts) * self.shape[1] + out
             wanted = rows * self.shape[1] + columns
             at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
             hidden |= keys[at] == wanted
@@ -221,7 +221,7 @@ class Candidates:
 
     def _drop_hidden(self, excluded: Excluded) -> Excluded:
         """Leave out what is hidden anyway."""
-        rows = owners_of(excluded.starts)
+        rows = row_index_of(excluded.starts)
         self.excluded = None
         shown = ~self._is_hidden(rows, excluded.columns)
         counts = np.bincount(rows[shown], minlength=self.shape[0])

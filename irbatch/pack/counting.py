@@ -12,7 +12,7 @@ from irbatch.errors import InputError
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.relevance import Listed
 from irbatch.runtime.jit import as_input, kernel
-from irbatch.runtime.ragged import owners_of
+from irbatch.runtime.ragged import row_index_of
 from irbatch.runtime.threads import map_ranges
 
 __all__ = ["count_candidates", "refuse_nan"]
@@ -101,8 +101,8 @@ def _count_sorted(
     starts: Ints, columns: Ints, above: Ints, equal: Ints, suspects: Ints, threads: int | None,
 ) -> None:  # fmt: skip
     """Count by sorting each row and looking its listed scores up."""
-    owners = owners_of(starts)
-    wanted = scores[owners, columns]
+    row_index = row_index_of(starts)
+    wanted = scores[row_index, columns]
     hidden = np.arange(scores.shape[1]) >= widths[:, None]
     if there is not None:
         hidden |= ~there

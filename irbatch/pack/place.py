@@ -51,24 +51,24 @@ def place_judged(
     Raises:
         InputError: for ties that are refused.
     """
-    matrix, codes, owners = blank_matrix(qrels, rows, ends - begins)
+    matrix, codes, row_index = blank_matrix(qrels, rows, ends - begins)
     found = np.flatnonzero(~np.isnan(wanted))
-    owners = owners[found]
+    row_index = row_index[found]
     near = np.full(wanted.size, -1, np.int64) if near is None else near
-    ranks, equal = find_ranks(scores, begins, ends, wanted[found], owners, near[found])
+    ranks, equal = find_ranks(scores, begins, ends, wanted[found], row_index, near[found])
     shared = np.flatnonzero(equal > 1)
     groups = None
     if shared.size and not ties.by_id:
         grades = np.append(matrix.levels, -1.0)[np.maximum(codes[found[shared]], -1)]
-        groups = TieGroups(owners[shared], grades, ranks[shared], equal[shared])
+        groups = TieGroups(row_index[shared], grades, ranks[shared], equal[shared])
         _check_ties(qrels, rows, groups, wanted[found[shared]], ties)
     if shared.size and (ties.by_id or ties == "index"):
         documents = [document for row in rows.tolist() for document in qrels.documents[row]]
         judged = [documents[each] for each in found[shared]]
-        ranks[shared] += _rank_ties(owners[shared], wanted[found[shared]], judged, tied, ties)
+        ranks[shared] += _rank_ties(row_index[shared], wanted[found[shared]], judged, tied, ties)
     elif groups is not None:
         ranks[shared] += groups.places(ties)
-    matrix.codes[owners, ranks] = codes[found]
+    matrix.codes[row_index, ranks] = codes[found]
     picks = np.arange(rows.size)
     if groups is None:
         return Block(picks, matrix)
@@ -90,22 +90,22 @@ def _check_ties(
     raise InputError(
         f"documents of different grades share the score {score:g}",
         source="run",
-        query=qrels.queries[rows[groups.owners[which]]],
+        query=qrels.queries[rows[groups.row_index[which]]],
         value=score,
     )
 
 
 def _rank_ties(
-    owners: Ints,
+    row_index: Ints,
     scores: Floats,
     judged: list[Any],
     tied: Callable[[int, float], Sequence[Any]],
     ties: TiePolicy,
 ) -> Ints:
-    """Rank judged documents inside their ties; `owners` ascend."""
-    ranks = np.zeros(owners.size, np.int64)
-    owning, starts = np.unique(owners, return_index=True)
-    for owner, mine in zip(owning, np.split(np.arange(owners.size), starts[1:]), strict=True):
+    """Rank judged documents inside their ties; `row_index` ascend."""
+    ranks = np.zeros(row_index.size, np.int64)
+    owning, starts = np.unique(row_index, return_index=True)
+    for owner, mine in zip(owning, np.split(np.arange(row_index.size), starts[1:]), strict=True):
         for score in np.unique(scores[mine]):
             these = mine[scores[mine] == score]
             every, wanted = tied(int(owner), score), [judged[i] for i in these]

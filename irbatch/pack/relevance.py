@@ -15,7 +15,7 @@ from irbatch.array_types import Bools, Floats, Ints
 from irbatch.errors import InputError, shown
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.runtime.numbers import LARGEST_WHOLE, number_problem
-from irbatch.runtime.ragged import ends_of, owners_of
+from irbatch.runtime.ragged import ends_of, row_index_of
 
 __all__ = [
     "IGNORED",
@@ -47,9 +47,9 @@ class Listed:
     grades: Floats
 
     @cached_property
-    def owners(self) -> Ints:
+    def row_index(self) -> Ints:
         """The row of each, int64 ``(listed,)``."""
-        return owners_of(self.starts)
+        return row_index_of(self.starts)
 
     @classmethod
     def of(cls, rows: Ints, columns: Ints, grades: Any, n_rows: int) -> Listed:
@@ -67,7 +67,7 @@ class Listed:
         """Leave out some of them: bool ``(listed,)``."""
         if not hidden.any():
             return self
-        rows = self.owners[~hidden]
+        rows = self.row_index[~hidden]
         return Listed.of(rows, self.columns[~hidden], self.grades[~hidden], self.starts.size - 1)
 
 
@@ -130,7 +130,7 @@ def check_listed(listed: Listed, queries: Queries) -> None:
     Raises:
         InputError: naming query and candidate.
     """
-    _check_grades(listed.owners, listed.columns, listed.grades, queries)
+    _check_grades(listed.row_index, listed.columns, listed.grades, queries)
 
 
 def read_positives(positives: Any, shape: tuple[int, int], queries: Queries) -> Listed:

@@ -131,9 +131,9 @@ class _Join:
         round_scores(scores, self.ordering.score_dtype)
         return scores, as_compared(found, self.ordering.score_dtype)
 
-    def _tied(self, owner: int, score: float) -> list[Any]:
+    def _tied(self, row: int, score: float) -> list[Any]:
         """List the documents of a ranking that have some score."""
-        ranking = self.rankings[owner]
+        ranking = self.rankings[row]
         retrieved = list(ranking)
         fresh = as_compared(as_floats(ranking.values()), self.ordering.score_dtype)
         return [retrieved[i] for i in np.flatnonzero(fresh == score)]

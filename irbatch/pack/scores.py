@@ -21,7 +21,7 @@ from irbatch.pack.block import Block
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.relevance import Listed
 from irbatch.pack.ties import TieGroups
-from irbatch.runtime.ragged import owners_of
+from irbatch.runtime.ragged import row_index_of
 
 __all__ = ["Ranked", "pack_candidates", "rank_candidates"]
 
@@ -77,20 +77,20 @@ def rank_candidates(
     Raises:
         InputError: for refused ties.
     """
-    owners = listed.owners
+    row_index = listed.row_index
     ranks = above + 1
     shared = np.flatnonzero(equal > 1)
     groups = None
     if shared.size:
-        groups = TieGroups(owners[shared], listed.grades[shared], above[shared], equal[shared])
+        groups = TieGroups(row_index[shared], listed.grades[shared], above[shared], equal[shared])
         if ties == "error" and groups.matters.any():
             which = int(shared[groups.order[np.argmax(groups.matters)]])
-            _refuse_ties(candidates, listed, owners, which)
+            _refuse_ties(candidates, listed, row_index, which)
         if keys is not None:
             ranks += _count_before(candidates, listed, shared, keys)
         else:
             ranks[shared] += groups.places(ties)
-    ranks, grades = _in_rank_order(owners, ranks, listed.grades, candidates.shape[1] + 1)
+    ranks, grades = _in_rank_order(row_index, ranks, listed.grades, candidates.shape[1] + 1)
     tied = np.zeros(candidates.shape[0], bool)
     if groups is not None and not ties.by_id:
         tied[groups.tied_queries()] = True
@@ -104,12 +104,12 @@ def rank_candidates(
     )
 
 
-def _in_rank_order(owners: Ints, ranks: Ints, grades: Floats, base: int) -> tuple[Ints, Floats]:
+def _in_rank_order(row_index: Ints, ranks: Ints, grades: Floats, base: int) -> tuple[Ints, Floats]:
     """Sort each query's ranks, and grades with them; `base` is above all ranks."""
-    keys = owners * base + ranks  # one number of both sorts sooner than two do
+    keys = row_index * base + ranks  # one number of both sorts sooner than two do
     if (grades == 1).all():
         keys.sort()  # in half the time of an order to be applied
-        return keys - owners * base, grades
+        return keys - row_index * base, grades
     order = np.argsort(keys)
     return ranks[order], grades[order]
 
@@ -145,10 +145,10 @@ def _pack_rows(
             yield from _pack_rows(candidates, ranked, n_relevant, half)
         return
     starts = ranked.starts[first : last + 1] - part.start
-    owners = owners_of(starts)
+    row_index = row_index_of(starts)
     codes = np.where(grades < 0, NEGATIVE, np.searchsorted(levels, grades)).astype(np.int64)
     counted = codes >= 0
-    cells = owners[counted] * levels.size + codes[counted]
+    cells = row_index[counted] * levels.size + codes[counted]
     judged = np.bincount(cells, minlength=rows.size * levels.size).reshape(rows.size, levels.size)
     judged[:, 0] = candidates.sizes[rows] - np.diff(starts)
     if n_relevant is not None:
@@ -171,7 +171,7 @@ def _count_before(candidates: Candidates, listed: Listed, tied: Ints, keys: Keys
         tied: int64 ``(tied,)``, positions of those listed that share their score.
     """
     before = np.zeros(listed.columns.size, np.int64)
-    rows, firsts = np.unique(listed.owners[tied], return_index=True)
+    rows, firsts = np.unique(listed.row_index[tied], return_index=True)
     for row, mine in zip(rows.tolist(), np.split(tied, firsts[1:]), strict=True):
         scores = candidates.block(row, row + 1)[0][0]
         there, key = candidates.are_candidates(row, row + 1)[0], keys(row)
@@ -192,8 +192,8 @@ def _count_before(candidates: Candidates, listed: Listed, tied: Ints, keys: Keys
     return before
 
 
-def _refuse_ties(candidates: Candidates, listed: Listed, owners: Ints, which: int) -> None:
-    row, column = int(owners[which]), int(listed.columns[which])
+def _refuse_ties(candidates: Candidates, listed: Listed, row_index: Ints, which: int) -> None:
+    row, column = int(row_index[which]), int(listed.columns[which])
     score: Any = candidates.scores[row, column]
     raise InputError(
         f"candidates of different relevance share the score {float(score):g}: say what decides "

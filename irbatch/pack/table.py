@@ -67,11 +67,11 @@ def pack_ranked(qrels: Qrels, table: Table, rows: Positions) -> Iterator[Block]:
         )
     places, depths = _find_queries(qrels, table, rows)
     for picks in plan_query_blocks(qrels, rows, depths):
-        matrix, codes, owners = blank_matrix(qrels, rows[picks], depths[picks])
+        matrix, codes, row_index = blank_matrix(qrels, rows[picks], depths[picks])
         found_at = _find_judged(qrels, table, rows[picks], places[picks])
         found = np.flatnonzero(found_at >= 0)
-        ranks = found_at[found] - table.begins[places[picks][owners[found]]]
-        matrix.codes[owners[found], ranks] = codes[found]
+        ranks = found_at[found] - table.begins[places[picks][row_index[found]]]
+        matrix.codes[row_index[found], ranks] = codes[found]
         yield Block(picks, matrix)
 
 
@@ -101,10 +101,10 @@ def _pack_by_score(
     wanted = np.full(found_at.size, np.nan)
     wanted[found_at >= 0] = table.numbers[found_at[found_at >= 0]]
 
-    def tied(owner: int, score: float) -> Sequence[Any]:
-        part = slice(int(begins[owner]), int(ends[owner]))
+    def tied(row: int, score: float) -> Sequence[Any]:
+        part = slice(int(begins[row]), int(ends[row]))
         fresh = as_compared(table.numbers[part], ordering.score_dtype)
-        return table.ids(begins[owner] + np.flatnonzero(fresh == score))
+        return table.ids(begins[row] + np.flatnonzero(fresh == score))
 
     scores, bounds = _ordered(table, begins, ends, ordering.score_dtype)
     near = found_at if scores is table.numbers else None

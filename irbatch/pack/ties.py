@@ -14,7 +14,7 @@ class TieGroups:
     """Judged documents that share their score with others, grouped by query and score.
 
     Args:
-        owners: int64 ``(listed,)``, the row of each.
+        row_index: int64 ``(listed,)``, the row of each.
         grades: float64 ``(listed,)``; documents that are not listed stand between those below 0
             and the others.
         above, equal: int64 ``(listed,)``, how many documents of the query score higher, and the
@@ -27,17 +27,21 @@ class TieGroups:
         matters: bool ``(listed,)``, in that order: whether some are also of a grade above 0.
     """
 
-    def __init__(self, owners: Ints, grades: Floats, above: Ints, equal: Ints) -> None:
-        self.order = np.lexsort((grades, above, owners))
-        self.owners, self.above, self.equal = (each[self.order] for each in (owners, above, equal))
+    def __init__(self, row_index: Ints, grades: Floats, above: Ints, equal: Ints) -> None:
+        self.order = np.lexsort((grades, above, row_index))
+        self.row_index, self.above, self.equal = (
+            each[self.order] for each in (row_index, above, equal)
+        )
         mine = grades[self.order]
-        new = np.ones(owners.size + 1, bool)
-        new[1:-1] = (self.owners[1:] != self.owners[:-1]) | (self.above[1:] != self.above[:-1])
+        new = np.ones(row_index.size + 1, bool)
+        new[1:-1] = (self.row_index[1:] != self.row_index[:-1]) | (
+            self.above[1:] != self.above[:-1]
+        )
         begins = np.flatnonzero(new)  # of the groups, and the end of the last
         self.firsts = begins[:-1]
         self.numbers = np.cumsum(new[:-1]) - 1  # the group of each
         self.listed = np.diff(begins)
-        self._within = np.arange(owners.size) - self.firsts[self.numbers]
+        self._within = np.arange(row_index.size) - self.firsts[self.numbers]
         alike = (mine[self.firsts] == mine[begins[1:] - 1]) & (
             self.listed == self.equal[self.firsts]
         )
@@ -66,11 +70,11 @@ class TieGroups:
         """Return the groups in which the order matters."""
         firsts = self.firsts[self.mixed[self.firsts]]
         above = self.above[firsts]
-        return Ties(self.owners[firsts], above, above + self.equal[firsts])
+        return Ties(self.row_index[firsts], above, above + self.equal[firsts])
 
     def tied_queries(self) -> Ints:
         """Return the queries that have a group in which the order matters to a grade above 0."""
-        return np.unique(self.owners[self.matters])
+        return np.unique(self.row_index[self.matters])
 
     def count_constant(self, sizes: Ints) -> int:
         """Count the queries all of whose candidates share a score, though not a grade.
@@ -78,8 +82,8 @@ class TieGroups:
         Args:
             sizes: int64 ``(queries,)``, the number of candidates of each.
         """
-        same = self.matters & (self.equal == sizes[self.owners])
-        return int(np.unique(self.owners[same]).size)
+        same = self.matters & (self.equal == sizes[self.row_index])
+        return int(np.unique(self.row_index[same]).size)
 
     def _others(self) -> Ints:
         """Return for each the number of those not listed in its group."""

@@ -8,11 +8,11 @@ import numpy as np
 
 from irbatch.array_types import Ints
 
-__all__ = ["ends_of", "owners_of", "row_numbers"]
+__all__ = ["ends_of", "row_index_of", "row_numbers"]
 
 
 def ends_of(sizes: Ints | Iterable[int]) -> Ints:
-    """Return where things of some sizes begin and end when they follow each other: n + 1 places."""
+    """Return where rows of some sizes begin and end, one after the other: int64 ``(rows + 1,)``."""
     sizes = np.asarray(sizes, np.int64)
     ends = np.zeros(sizes.size + 1, np.int64)
     np.cumsum(sizes, out=ends[1:])
@@ -25,6 +25,10 @@ def row_numbers(begins: Ints, sizes: Ints) -> Ints:
     return np.arange(starts[-1]) + np.repeat(begins - starts[:-1], sizes)
 
 
-def owners_of(starts: Ints) -> Ints:
-    """Return which of the things that begin and end at `starts` each place belongs to."""
+def row_index_of(starts: Ints) -> Ints:
+    """Return the row that each element is of: int64 ``(elements,)``, ascending from 0.
+
+    Args:
+        starts: int64 ``(rows + 1,)``, where each row begins and ends.
+    """
     return np.repeat(np.arange(starts.size - 1), np.diff(starts))

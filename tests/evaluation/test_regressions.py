@@ -95,7 +95,7 @@ def test_values_that_are_not_finite(wish: str, fact: str, cutoff: int | None) ->
             source="measures")  # fmt: skip
 
 
-@pytest.mark.parametrize("array", ["matrix.levels", "gains", "codes", "ranks", "owners"])
+@pytest.mark.parametrize("array", ["matrix.levels", "gains", "codes", "ranks", "row_index"])
 def test_formula_that_writes(define: Callable[..., Measure], array: str) -> None:
     def formula(known: Any) -> Any:
         operator.attrgetter(array)(known)[...] = 2

@@ -34,8 +34,8 @@ EPSILON = 1e-5  # keeps infAP's estimates from 0/0
 def binary_preference(j: JudgedRanks) -> Floats:
     """Return the mean share of preferences kept."""
     above = j.count_above((j.codes >= 0) & (j.codes < j.lowest))
-    owners = j.owners[j.hits]
-    relevant, nonrelevant = j.relevant[owners], j.nonrelevant[owners]
+    row_index = j.row_index[j.hits]
+    relevant, nonrelevant = j.relevant[row_index], j.nonrelevant[row_index]
     broken = ratio(np.minimum(above, relevant), np.minimum(nonrelevant, relevant))
     return ratio(j.sum_over_hits(1.0 - broken), j.relevant)
 

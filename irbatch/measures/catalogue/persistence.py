@@ -31,8 +31,8 @@ PERSISTENCE = Number(0.9, above=0.0, below=1.0)
 def rank_biased_precision(j: JudgedRanks, p: float) -> Floats:
     """Return the expected gain a document read."""
     largest = np.where(j.matrix.judged > 0, j.gains, 0.0).max(axis=1, initial=1.0)
-    terms = j.gained / largest[j.owners] * _chances(p, j.matrix.depth)[j.ranks - 1]
-    expected: Floats = (1.0 - p) * np.bincount(j.owners, terms, j.queries).astype(np.float64)
+    terms = j.gained / largest[j.row_index] * _chances(p, j.matrix.depth)[j.ranks - 1]
+    expected: Floats = (1.0 - p) * np.bincount(j.row_index, terms, j.queries).astype(np.float64)
     return expected
 
 

@@ -33,9 +33,9 @@ ROUNDING = Choice("nearest", ("nearest", "up"))
 def precision_at_multiple(j: JudgedRanks, times: float) -> Floats:
     """Return hits among the first c / c."""
     cut = np.trunc(times * j.relevant + UP)
-    owners = j.owners[j.hits]
-    within = j.ranks[j.hits] <= cut[owners]
-    return ratio(np.bincount(owners[within], minlength=j.queries).astype(np.float64), cut)
+    row_index = j.row_index[j.hits]
+    within = j.ranks[j.hits] <= cut[row_index]
+    return ratio(np.bincount(row_index[within], minlength=j.queries).astype(np.float64), cut)
 
 
 @builtin(
