@@ -10,10 +10,10 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 import irbatch
 from benchmarks.timing import machine, ratio
-from irbatch.data.table import Table
+from irbatch.data.query_table import QueryTable
+from irbatch.formats.file_reader import Reader
 from irbatch.formats.forms import RUN
 from irbatch.formats.lines import parse_table
-from irbatch.formats.reading import Reader
 from irbatch.formats.streams import numbered_lines, open_input
 
 QUERIES, DEPTH = 1_000, 1_000
@@ -37,7 +37,7 @@ def test_run_file(
     path = tmp_path / "large.run"
     write_run(path)
 
-    def columns() -> Table:
+    def columns() -> QueryTable:
         with open_input(path, RUN.source) as file:
             return Reader(file).table()
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from irbatch.evaluation.settings import Progress
-from irbatch.runtime.progress import make_bar
+from irbatch.runtime.progress_bar import make_bar
 
 __all__ = ["progress_of"]
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Ints
-from irbatch.data.texts import Texts
+from irbatch.data.text_column import TextColumn
 from irbatch.errors import InputError
 from irbatch.runtime.extras import imported
 
@@ -114,10 +114,10 @@ class Exports:
 
 def _checked(ids: list[Any], what: str, source: str) -> Any:
     """Return ids as other libraries can take them: texts as a list, numbers as int64."""
-    from irbatch.data.columns import as_ids
+    from irbatch.data.from_columns import as_ids
 
     checked = as_ids(ids, what, source)
-    if not isinstance(checked, Texts):
+    if not isinstance(checked, TextColumn):
         return checked
     for text in ids if SURROGATE.search("".join(ids)) else ():
         if SURROGATE.search(text):

@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Bytes, Ints
-from irbatch.data.table import Documents
-from irbatch.data.texts import NO_TEXTS, Texts
+from irbatch.data.text_column import NO_TEXTS, IdColumn, TextColumn
 from irbatch.runtime.jit import as_input, kernel
 from irbatch.runtime.ragged import ends_of
 from irbatch.runtime.threads import map_ranges
@@ -19,11 +18,11 @@ Lengths = npt.NDArray[np.int32]
 NO_NUMBERS = np.empty(0, np.int64)
 
 
-def group_rows(ids: Documents) -> tuple[Ints, Ints, Ints | None]:
+def group_rows(ids: IdColumn) -> tuple[Ints, Ints, Ints | None]:
     """Find the rows of each id.
 
     Args:
-        ids: `Texts` or int64 ``(rows,)``.
+        ids: `TextColumn` or int64 ``(rows,)``.
 
     Returns:
         int64 ``(different,)``, the first row of each id, ascending; int64 ``(different + 1,)``,
@@ -41,12 +40,12 @@ def group_rows(ids: Documents) -> tuple[Ints, Ints, Ints | None]:
     return firsts[found], starts, order
 
 
-def _first_rows(ids: Documents) -> Ints:
+def _first_rows(ids: IdColumn) -> Ints:
     """Return the rows that have another id than the one before, int64."""
     if not len(ids):
         return np.empty(0, np.int64)
     changes = np.ones(len(ids), bool)
-    if isinstance(ids, Texts):
+    if isinstance(ids, TextColumn):
         work = 4 * len(ids)
 
         def mark(first: int, last: int) -> None:
@@ -58,20 +57,20 @@ def _first_rows(ids: Documents) -> Ints:
     return np.flatnonzero(changes)
 
 
-def _number(ids: Documents) -> tuple[Ints, Ints]:
+def _number(ids: IdColumn) -> tuple[Ints, Ints]:
     """Give different ids numbers, in the order they appear in.
 
     Returns:
         the number of each, and the first of each number.
     """
-    texts = ids if isinstance(ids, Texts) else NO_TEXTS
-    numbers = NO_NUMBERS if isinstance(ids, Texts) else as_input(ids)
+    texts = ids if isinstance(ids, TextColumn) else NO_TEXTS
+    numbers = NO_NUMBERS if isinstance(ids, TextColumn) else as_input(ids)
     slots = np.zeros(1 << (2 * len(ids)).bit_length(), np.int32)
     owners = np.empty(len(ids), np.int64)
     firsts = np.empty(len(ids), np.int64)
     work = 8 * len(ids)
     columns = texts.text, texts.starts, texts.lengths, numbers
-    count = _number_ids.run(work, *columns, isinstance(ids, Texts), slots, owners, firsts)
+    count = _number_ids.run(work, *columns, isinstance(ids, TextColumn), slots, owners, firsts)
     return owners, firsts[:count]
 
 

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data.columns import as_ids
+from irbatch.data.from_columns import as_ids
 from irbatch.data.ids import kind_of_documents, same_kind
-from irbatch.data.table import Documents, Table
+from irbatch.data.query_table import QueryTable
+from irbatch.data.text_column import IdColumn
 from irbatch.errors import InputError
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem
 from irbatch.runtime.ragged import ends_of
@@ -26,7 +27,7 @@ Row = list[Any] | npt.NDArray[Any]
 WHAT = {"run": "a ranking is", "qrels": "relevant documents are"}
 
 
-def read_id_lists(lists: Any, source: str, pad: object = None) -> Table:
+def read_id_lists(lists: Any, source: str, pad: object = None) -> QueryTable:
     """Make a table of lists of ids.
 
     Args:
@@ -49,7 +50,7 @@ def read_id_lists(lists: Any, source: str, pad: object = None) -> Table:
         lengths = _lengths(lists, pad, source)
         begins = np.arange(len(queries)) * lists.shape[1]
         numbers = np.broadcast_to(1.0, documents.size)
-        table = Table(places, begins, begins + lengths, documents.reshape(-1), numbers)
+        table = QueryTable(places, begins, begins + lengths, documents.reshape(-1), numbers)
     else:
         rows = lists.values() if isinstance(lists, Mapping) else lists
         table = _of_rows(places, list(rows), source, pad)
@@ -98,7 +99,7 @@ def _lengths(matrix: npt.NDArray[np.integer], pad: object, source: str) -> Ints:
     return lengths
 
 
-def _of_rows(places: dict[Any, int], lists: list[Any], source: str, pad: object) -> Table:
+def _of_rows(places: dict[Any, int], lists: list[Any], source: str, pad: object) -> QueryTable:
     queries = list(places)
     rows = [_as_row(each, query, source, pad) for query, each in zip(queries, lists, strict=True)]
     ends = ends_of([len(row) for row in rows])
@@ -112,10 +113,10 @@ def _of_rows(places: dict[Any, int], lists: list[Any], source: str, pad: object)
     numbers = np.broadcast_to(1.0, len(documents))
     if any(isinstance(each, Mapping) for each in lists):
         numbers = _grades(queries, lists, rows)
-    return Table(places, ends[:-1], ends[1:], documents, numbers)
+    return QueryTable(places, ends[:-1], ends[1:], documents, numbers)
 
 
-def _join(rows: list[Row], source: str) -> Documents:
+def _join(rows: list[Row], source: str) -> IdColumn:
     """Put the ids of all rows into one column."""
     if rows and all(isinstance(row, np.ndarray) for row in rows):
         return as_ids(np.concatenate(rows), "document", source)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data.table import Table
+from irbatch.data.query_table import QueryTable
 from irbatch.errors import LISTED_PROBLEMS, InputError, raise_problems
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, number_problem
 from irbatch.runtime.ragged import row_numbers
@@ -22,7 +22,7 @@ Judgments = Mapping[Any, Mapping[Any, Any]]
 class DocumentLists(Sequence[list[Any]]):
     """The documents of each query of a table, made when asked for."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: QueryTable) -> None:
         self._table = table
 
     def __len__(self) -> int:
@@ -50,7 +50,7 @@ def read_documents(
     return [each if borrowed else list(each) for each in judgments.values()]
 
 
-def read_column(table: Table, counts: Ints, name: str | None) -> Floats:
+def read_column(table: QueryTable, counts: Ints, name: str | None) -> Floats:
     """Read a table's grades in the order of its queries, float64 ``(judgments,)``."""
     if table.repeated >= 0:
         query, document = table.where(table.repeated)

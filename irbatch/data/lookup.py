@@ -12,31 +12,29 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bytes, Ints
-from irbatch.data.texts import NO_TEXTS, Texts
+from irbatch.data.text_column import NO_TEXTS, IdColumn, TextColumn
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.threads import map_ranges
 
 if TYPE_CHECKING:
-    from irbatch.data.table import Table
+    from irbatch.data.query_table import QueryTable
 
-__all__ = ["Documents", "find_rows", "mark_rows"]
+__all__ = ["find_rows", "mark_rows"]
 
 Lengths = npt.NDArray[np.int32]
 Marks = npt.NDArray[Any]  # int32 of text, int64 of whole numbers
-
-Documents = Texts | Ints  # a column of document ids
 
 # Slots per document: where most of those looked for are not there, a miss should end at once.
 DENSE, SPARSE = 3, 8
 
 
 def mark_rows(
-    documents: Documents, begins: Ints, ends: Ints, threads: int | None = None
+    documents: IdColumn, begins: Ints, ends: Ints, threads: int | None = None
 ) -> tuple[Marks, int]:
     """Hash documents that are text, and look for some that a query has twice.
 
     Args:
-        documents: `Texts` or int64 ``(rows,)``.
+        documents: `TextColumn` or int64 ``(rows,)``.
         begins, ends: int64 ``(queries,)``, the first row of each query and the one after its last.
         threads: how many look; default: as many as it is worth.
 
@@ -44,9 +42,11 @@ def mark_rows(
         int32 ``(rows,)`` of text, else the documents; and a row whose document its query has
         before it, -1 when there is none.
     """
-    texts = documents if isinstance(documents, Texts) else NO_TEXTS
-    marks: Marks = np.empty(len(texts), np.int32) if isinstance(documents, Texts) else documents
-    exact = not isinstance(documents, Texts)
+    texts = documents if isinstance(documents, TextColumn) else NO_TEXTS
+    marks: Marks = (
+        np.empty(len(texts), np.int32) if isinstance(documents, TextColumn) else documents
+    )
+    exact = not isinstance(documents, TextColumn)
     found: list[int] = []
     work = 4 * marks.size + int(texts.lengths.sum())
 
@@ -61,7 +61,7 @@ def mark_rows(
     return marks, min(found, default=-1)
 
 
-def find_rows(table: Table, places: Ints, judged: Documents, owners_start: Ints) -> Ints:
+def find_rows(table: QueryTable, places: Ints, judged: IdColumn, owners_start: Ints) -> Ints:
     """Find judged documents in their queries' rankings.
 
     Args:
@@ -73,10 +73,10 @@ def find_rows(table: Table, places: Ints, judged: Documents, owners_start: Ints)
     Returns:
         int64 ``(documents,)``: the row of each, -1 where it was not retrieved.
     """
-    exact = not isinstance(judged, Texts)
-    ours = table.documents if isinstance(table.documents, Texts) else NO_TEXTS
-    theirs = judged if isinstance(judged, Texts) else NO_TEXTS
-    wanted: Marks = np.empty(len(judged), np.int32) if isinstance(judged, Texts) else judged
+    exact = not isinstance(judged, TextColumn)
+    ours = table.documents if isinstance(table.documents, TextColumn) else NO_TEXTS
+    theirs = judged if isinstance(judged, TextColumn) else NO_TEXTS
+    wanted: Marks = np.empty(len(judged), np.int32) if isinstance(judged, TextColumn) else judged
     rows = np.full(wanted.size, -1, np.int64)
     retrieved = places[places >= 0]
     sizes = table.ends[retrieved] - table.begins[retrieved]

@@ -20,8 +20,8 @@ from irbatch.data.judgments import (
     read_documents,
     read_grades,
 )
-from irbatch.data.table import Documents, Table
-from irbatch.data.texts import Texts
+from irbatch.data.query_table import QueryTable
+from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.matrix import NEGATIVE
 from irbatch.errors import InputError
 from irbatch.runtime.ragged import ends_of, row_numbers
@@ -77,7 +77,7 @@ class Qrels(Exports):
         if not self.queries:
             raise InputError("there are no queries", source="qrels", path=name)
         self.query_kind = same_kind(self.queries, "query", "qrels")
-        self.table = judgments if isinstance(judgments, Table) else None
+        self.table = judgments if isinstance(judgments, QueryTable) else None
         if self.table is None:
             self.documents = read_documents(judgments, name, borrowed)
             self.document_kind = kind_of_documents(self.queries, self.documents)
@@ -116,7 +116,7 @@ class Qrels(Exports):
         >>> Qrels.from_columns([7, 7, 8], [101, 102, 101], [2, 0, 1])
         <Qrels: 2 queries, 3 judgments>
         """
-        from irbatch.data.columns import make_table
+        from irbatch.data.from_columns import make_table
 
         table = make_table(query_ids, document_ids, grades, "qrels", "grade", name)
         return cls(table, name)
@@ -146,7 +146,7 @@ class Qrels(Exports):
         >>> Qrels.from_table({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "label": [2, 0]})
         <Qrels: 1 queries, 2 judgments>
         """
-        from irbatch.data.reading import read_table
+        from irbatch.data.from_table import read_table
 
         given = {"query": query, "document": document, "grade": grade}
         return cls(read_table(table, "qrels", given, name), name)
@@ -166,7 +166,7 @@ class Qrels(Exports):
         >>> Qrels.from_records([{"query_id": "q1", "doc_id": "d1", "relevance": 2}])
         <Qrels: 1 queries, 1 judgments>
         """
-        from irbatch.data.records import read_records
+        from irbatch.data.from_records import read_records
 
         return cls(read_records(records, "qrels", {}, name), name)
 
@@ -186,7 +186,7 @@ class Qrels(Exports):
         Raises:
             InputError: as `Run.from_sparse`, and when there are no entries.
         """
-        from irbatch.data.sparse import read_sparse
+        from irbatch.data.from_sparse import read_sparse
 
         ids = query_ids, document_ids
         table = read_sparse(matrix, "qrels", "grade", *ids, with_empty=False, name=name)
@@ -232,7 +232,7 @@ class Qrels(Exports):
             InputError: naming an id that would be read as something else.
             OSError: as the system says.
         """
-        from irbatch.data.trec_writer import write_qrels
+        from irbatch.data.trec_lines import write_qrels
 
         write_qrels(path, self._pieces())
 
@@ -245,8 +245,8 @@ class Qrels(Exports):
         return pieces(parts, "qrels", self.name)
 
     @functools.cached_property
-    def column(self) -> Documents:
-        """All judged documents, one query after the other: `Texts` or int64.
+    def column(self) -> IdColumn:
+        """All judged documents, one query after the other: `TextColumn` or int64.
 
         Raises:
             OverflowError: for whole numbers beyond int64.
@@ -255,7 +255,7 @@ class Qrels(Exports):
             sizes = self.table.ends - self.table.begins
             return self.table.documents.take(row_numbers(self.table.begins, sizes))
         ids = list(itertools.chain.from_iterable(self.documents))
-        return np.array(ids, np.int64) if self.document_kind == "int" else Texts.of(ids)
+        return np.array(ids, np.int64) if self.document_kind == "int" else TextColumn.encode(ids)
 
     def place_of(self, row: int) -> Mapping[Any, int]:
         """Map the judged documents of the query at `row` to their place among them, from 0."""

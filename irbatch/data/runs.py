@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from irbatch.data.exports import Exports
 from irbatch.data.ids import same_kind
-from irbatch.data.table import Table
+from irbatch.data.query_table import QueryTable
 from irbatch.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Run(Exports):
                 source="run",
                 path=name,
             )
-        for query, documents in () if isinstance(rankings, Table) else rankings.items():
+        for query, documents in () if isinstance(rankings, QueryTable) else rankings.items():
             if not isinstance(documents, Mapping):
                 raise InputError(
                     f"a query's ranking is a mapping of documents to scores, not a "
@@ -88,7 +88,7 @@ class Run(Exports):
         >>> Run.from_columns(["q1", "q1"], ["d1", "d2"], [0.7, 0.5]).rankings["q1"]
         {'d1': 0.7, 'd2': 0.5}
         """
-        from irbatch.data.columns import make_table
+        from irbatch.data.from_columns import make_table
 
         table = make_table(query_ids, document_ids, scores, "run", "score", name)
         return cls(table, name, tag)
@@ -122,7 +122,7 @@ class Run(Exports):
         >>> Run.from_table({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "score": [0.7, 0.5]})
         <Run: 1 queries>
         """
-        from irbatch.data.reading import read_table
+        from irbatch.data.from_table import read_table
 
         given = {"query": query, "document": document, "score": score}
         return cls(read_table(table, "run", given, name), name, tag)
@@ -144,7 +144,7 @@ class Run(Exports):
         >>> Run.from_records([{"query_id": "q1", "doc_id": "d1", "score": 0.7}])
         <Run: 1 queries>
         """
-        from irbatch.data.records import read_records
+        from irbatch.data.from_records import read_records
 
         return cls(read_records(records, "run", {}, name), name, tag)
 
@@ -168,7 +168,7 @@ class Run(Exports):
             InputError: for what is no sparse matrix, ids that are not as many or not different,
                 and naming the query and the document of what is no number.
         """
-        from irbatch.data.sparse import read_sparse
+        from irbatch.data.from_sparse import read_sparse
 
         ids = query_ids, document_ids
         return cls(read_sparse(matrix, "run", "score", *ids, with_empty=True, name=name), name)
@@ -185,9 +185,9 @@ class Run(Exports):
         >>> Run({"q1": {"d1": 0.7, "d2": 0.5}}).prepared().rankings["q1"]
         {'d1': 0.7, 'd2': 0.5}
         """
-        from irbatch.data.columns import IdOverflowError, make_table_of
+        from irbatch.data.from_columns import IdOverflowError, make_table_of
 
-        if isinstance(self.rankings, Table):
+        if isinstance(self.rankings, QueryTable):
             return self
         try:
             return Run(make_table_of(self.rankings, self.name), self.name, self.tag)
@@ -197,7 +197,7 @@ class Run(Exports):
     @property
     def queries(self) -> Mapping[Any, Any]:
         """The queries, as keys."""
-        return self.rankings.places if isinstance(self.rankings, Table) else self.rankings
+        return self.rankings.places if isinstance(self.rankings, QueryTable) else self.rankings
 
     def __len__(self) -> int:
         return len(self.rankings)
@@ -230,7 +230,7 @@ class Run(Exports):
                 that is no number.
             OSError: as the system says.
         """
-        from irbatch.data.trec_writer import write_run
+        from irbatch.data.trec_lines import write_run
 
         write_run(path, self._pieces(), tag or self.tag or self.name or "irbatch")
 

@@ -21,7 +21,7 @@ from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.efficiency.timing import Calls, time_calls, time_throughput, torch_flops
 from irbatch.errors import many, shown
 from irbatch.report.numbers import show_quantity
-from irbatch.runtime.progress import steps_on_bar
+from irbatch.runtime.progress_bar import steps_on_bar
 from irbatch.statistics.resampling import check_level
 
 __all__ = ["Measurement", "measure"]

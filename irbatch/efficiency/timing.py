@@ -19,7 +19,7 @@ from irbatch.efficiency.flops import count_flops
 from irbatch.efficiency.readings import Watch
 from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.errors import many, shown
-from irbatch.runtime.progress import Step
+from irbatch.runtime.progress_bar import Step
 
 __all__ = ["Calls", "time_calls", "time_throughput", "torch_flops"]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Positions
-from irbatch.data.columns import IdOverflowError
+from irbatch.data.from_columns import IdOverflowError
 from irbatch.data.id_lists import read_id_lists, read_large_ids
 from irbatch.data.ids import same_kind
 from irbatch.data.qrels import Qrels

@@ -20,7 +20,7 @@ from irbatch.evaluation.averaging import (
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Progress, Settings
 from irbatch.formats import open_run
-from irbatch.formats.reading import Reader
+from irbatch.formats.file_reader import Reader
 from irbatch.measures import Plan
 from irbatch.pack import Block, pack_run
 from irbatch.pack.table import pack_table

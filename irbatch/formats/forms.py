@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from irbatch.data.names import find_columns
+from irbatch.data.column_names import find_columns
 from irbatch.errors import InputError
 from irbatch.runtime.numbers import LARGEST_WHOLE
 

@@ -21,7 +21,7 @@ from irbatch.formats.forms import QRELS, RUN, Form
 from irbatch.formats.streams import LONGEST_LINE
 from irbatch.runtime.numbers import DECIMAL
 
-__all__ = ["Rows", "parse_table", "raise_by_line", "read_number", "repeated"]
+__all__ = ["ParsedLines", "parse_table", "raise_by_line", "read_number", "repeated"]
 
 _NUMBER = re.compile(rf"{DECIMAL}|[+-]?inf(?:inity)?".encode(), re.I)
 _SPACES = re.compile(rb"[ \t]+")  # only these separate
@@ -30,7 +30,7 @@ _NUL = b"\x00"  # means that the file is no text
 Lookup = dict[str, dict[str, float]]
 
 
-class Rows:
+class ParsedLines:
     """What lines hold, as columns.
 
     Attributes:
@@ -185,7 +185,7 @@ def parse_table(lines: Iterable[tuple[int, bytes]], form: Form, path: str | None
     Raises:
         InputError: listing the first 20 problems by line.
     """
-    rows = Rows(form, path)
+    rows = ParsedLines(form, path)
     rows.read(lines)
     return rows.lookup()
 

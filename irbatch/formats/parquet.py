@@ -6,7 +6,7 @@ import io
 import os
 from typing import Any
 
-from irbatch.data.names import find_columns
+from irbatch.data.column_names import find_columns
 from irbatch.errors import InputError
 from irbatch.runtime.extras import imported
 

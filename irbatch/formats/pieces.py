@@ -11,11 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data.table import Table
-from irbatch.data.texts import Texts
+from irbatch.data.query_table import QueryTable
+from irbatch.data.text_column import TextColumn
 from irbatch.errors import InputError
-from irbatch.formats.forms import Form
-from irbatch.formats.kernels import (
+from irbatch.formats.byte_parser import (
     BEYOND_ASCII,
     FRACTIONS,
     GIVEN_UP,
@@ -26,7 +25,8 @@ from irbatch.formats.kernels import (
     TAG,
     Parsed,
 )
-from irbatch.formats.lines import Rows, read_number
+from irbatch.formats.forms import Form
+from irbatch.formats.lines import ParsedLines, read_number
 from irbatch.runtime.ragged import ends_of, row_numbers
 
 __all__ = ["Piece", "assemble"]
@@ -52,7 +52,7 @@ class Piece:
 
     queries: list[str]
     firsts: Ints
-    documents: Texts
+    documents: TextColumn
     values: Floats
     lines: int = 0
     tags: tuple[bytes, ...] = ()
@@ -69,7 +69,7 @@ class Piece:
             parsed = Parsed(text, form)
             if parsed.rows != GIVEN_UP and _convert(text, parsed, form):
                 return cls._of_parsed(text, parsed, form)
-        rows = Rows(form, path)
+        rows = ParsedLines(form, path)
         rows.read(enumerate(io.BytesIO(text), 1))
         return cls._of_rows(rows, text.count(b"\n"))
 
@@ -84,7 +84,7 @@ class Piece:
         return cls(
             queries,
             parsed.groups[:, 0].copy(),
-            Texts(parsed.ids, parsed.starts, parsed.lengths),
+            TextColumn(parsed.ids, parsed.starts, parsed.lengths),
             -parsed.values if form.is_ranked else parsed.values,
             lines=counts[LINES],
             tags=tuple(filter(None, (tag, other))),
@@ -95,12 +95,12 @@ class Piece:
         )
 
     @classmethod
-    def _of_rows(cls, rows: Rows, lines: int) -> Piece:
+    def _of_rows(cls, rows: ParsedLines, lines: int) -> Piece:
         firsts = rows.firsts()
         return cls(
             [rows.queries[row] for row in firsts],
             firsts,
-            Texts.of(rows.documents),
+            TextColumn.encode(rows.documents),
             np.array(rows.values, np.float64),
             lines=lines,
             tags=tuple(rows.tags)[:2],
@@ -112,9 +112,9 @@ class Piece:
         )
 
     @functools.cached_property
-    def table(self) -> Table:
+    def table(self) -> QueryTable:
         """A table of this piece alone, made by the thread that asks for it first."""
-        return Table.of_runs(self.queries, self.firsts, self.documents, self.values, threads=1)
+        return QueryTable.of_runs(self.queries, self.firsts, self.documents, self.values, threads=1)
 
     def split(self) -> tuple[Piece, Piece]:
         """Part the last query from those before it."""
@@ -134,15 +134,15 @@ class Piece:
                      self.documents.take(rows).copied(), self.values[rows])  # fmt: skip
 
 
-def assemble(pieces: Sequence[Piece]) -> Table:
+def assemble(pieces: Sequence[Piece]) -> QueryTable:
     """Join pieces, and the parts of queries that come in several."""
-    pieces = pieces or [Piece([], np.empty(0, np.int64), Texts.of([]), np.empty(0))]
+    pieces = pieces or [Piece([], np.empty(0, np.int64), TextColumn.encode([]), np.empty(0))]
     offsets = ends_of([each.values.size for each in pieces]).tolist()
     firsts = [each.firsts + at for each, at in zip(pieces, offsets, strict=False)]
-    return Table.of_runs(
+    return QueryTable.of_runs(
         list(itertools.chain.from_iterable(each.queries for each in pieces)),
         np.concatenate(firsts),
-        Texts.join([each.documents for each in pieces]),
+        TextColumn.join([each.documents for each in pieces]),
         np.concatenate([each.values for each in pieces]),
     )
 

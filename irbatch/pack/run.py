@@ -17,9 +17,9 @@ import numpy as np
 from irbatch.array_types import Floats, Positions
 from irbatch.data.ids import check_id, id_kind, kinds_of
 from irbatch.data.qrels import Qrels
+from irbatch.data.query_table import QueryTable
 from irbatch.data.ranking import as_compared, order_scores, round_scores
 from irbatch.data.runs import Run
-from irbatch.data.table import Table
 from irbatch.engine.ties.policy import DEFAULT_ORDERING, Ordering
 from irbatch.errors import InputError, raise_problems
 from irbatch.pack.block import Block, plan_query_blocks
@@ -53,7 +53,7 @@ def pack_run(
     Raises:
         InputError: for a score that is not a number, or ids of another kind than the judgments'.
     """
-    if isinstance(run.rankings, Table):
+    if isinstance(run.rankings, QueryTable):
         from irbatch.pack.table import can_join, pack_table  # for those who have tables
 
         if can_join(qrels, run.rankings):

@@ -12,8 +12,8 @@ import numpy as np
 from irbatch.array_types import Floats, Ints, Positions
 from irbatch.data.lookup import find_rows
 from irbatch.data.qrels import Qrels
+from irbatch.data.query_table import QueryTable
 from irbatch.data.ranking import as_compared, order_scores, round_scores
-from irbatch.data.table import Table
 from irbatch.engine.ties.policy import Ordering
 from irbatch.errors import InputError
 from irbatch.pack.block import Block, blank_matrix, plan_query_blocks
@@ -23,7 +23,7 @@ from irbatch.runtime.ragged import ends_of, row_numbers
 __all__ = ["can_join", "pack_ranked", "pack_table"]
 
 
-def can_join(qrels: Qrels, table: Table) -> bool:
+def can_join(qrels: Qrels, table: QueryTable) -> bool:
     """Tell whether documents are of one kind, so that columns can be compared."""
     if not len(table.documents):
         return True
@@ -35,7 +35,9 @@ def can_join(qrels: Qrels, table: Table) -> bool:
         return False
 
 
-def pack_table(qrels: Qrels, table: Table, rows: Positions, ordering: Ordering) -> Iterator[Block]:
+def pack_table(
+    qrels: Qrels, table: QueryTable, rows: Positions, ordering: Ordering
+) -> Iterator[Block]:
     """Pack rankings of some of the judged queries, see `irbatch.pack.pack_run`.
 
     Args:
@@ -50,7 +52,7 @@ def pack_table(qrels: Qrels, table: Table, rows: Positions, ordering: Ordering) 
         yield replace(_pack_by_score(qrels, table, *block, ordering), rows=picks)
 
 
-def pack_ranked(qrels: Qrels, table: Table, rows: Positions) -> Iterator[Block]:
+def pack_ranked(qrels: Qrels, table: QueryTable, rows: Positions) -> Iterator[Block]:
     """Do the same for rankings that stand in order; their values are not looked at.
 
     Raises:
@@ -75,7 +77,7 @@ def pack_ranked(qrels: Qrels, table: Table, rows: Positions) -> Iterator[Block]:
         yield Block(picks, matrix)
 
 
-def _find_queries(qrels: Qrels, table: Table, rows: Positions) -> tuple[Ints, Ints]:
+def _find_queries(qrels: Qrels, table: QueryTable, rows: Positions) -> tuple[Ints, Ints]:
     """Return where queries stand in a table, -1 for those missing, and their rankings' lengths."""
     queries = map(qrels.queries.__getitem__, rows.tolist())
     found = map(table.places.get, queries, itertools.repeat(-1))
@@ -88,7 +90,7 @@ def _find_queries(qrels: Qrels, table: Table, rows: Positions) -> tuple[Ints, In
 
 def _pack_by_score(
     qrels: Qrels,
-    table: Table,
+    table: QueryTable,
     rows: Positions,
     places: Ints,
     depths: Ints,
@@ -113,7 +115,7 @@ def _pack_by_score(
 
 
 def _ordered(
-    table: Table, begins: Ints, ends: Ints, score_dtype: str
+    table: QueryTable, begins: Ints, ends: Ints, score_dtype: str
 ) -> tuple[Floats, tuple[Ints, Ints]]:
     """Return rankings' scores, descending and as compared, and where each begins and ends."""
     if table.is_ordered and score_dtype == "float64":
@@ -126,7 +128,7 @@ def _ordered(
     return scores, (starts[:-1], starts[1:])
 
 
-def _find_judged(qrels: Qrels, table: Table, rows: Positions, places: Ints) -> Ints:
+def _find_judged(qrels: Qrels, table: QueryTable, rows: Positions, places: Ints) -> Ints:
     """Return the row of each judged document of some queries, -1 where it was not retrieved."""
     counts = qrels.starts[rows + 1] - qrels.starts[rows]
     owners_start = ends_of(counts)

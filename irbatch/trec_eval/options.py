@@ -9,7 +9,7 @@ from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.settings import Settings, check_option
-from irbatch.formats.reading import Reader
+from irbatch.formats.file_reader import Reader
 from irbatch.measures import TREC_MEASURES, TrecValue, list_measures
 from irbatch.trec_eval.printing import Printed, ZScores
 

@@ -19,7 +19,7 @@ from irbatch.engine.matrix import NEGATIVE, RelevanceMatrix
 from irbatch.errors import InputError
 from irbatch.evaluation.averaging import as_set, compute_values
 from irbatch.evaluation.streaming import StreamedValues
-from irbatch.formats.reading import Reader
+from irbatch.formats.file_reader import Reader
 from irbatch.measures import Measure, Plan
 from irbatch.pack import Block, pack_run
 
@@ -85,7 +85,7 @@ class Printed:
         if isinstance(run, Reader):
             streamed = StreamedValues(plan, qrels, settings, watch=self._watch)
             streamed.read(run)
-            self.name, self.tag = run.file.path, run.signs.last_tag
+            self.name, self.tag = run.file.path, run.warnings.last_tag
             answered: Mapping[str, object] = streamed.queries
             self.rows = self._choose_queries(answered)
             values = streamed.computed(self.rows).values

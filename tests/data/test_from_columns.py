@@ -12,8 +12,8 @@ from support.input_errors import refused
 
 import irbatch
 from irbatch import Qrels, Run
-from irbatch.data.columns import as_ids
-from irbatch.data.texts import Texts
+from irbatch.data.from_columns import as_ids
+from irbatch.data.text_column import TextColumn
 
 QUERIES, DOCUMENTS, SCORES = ["q2", "q1", "q2"], ["é", "d1", "d1"], [0.5, 2, -1.5]
 EXPECTED = {"q2": {"é": 0.5, "d1": -1.5}, "q1": {"d1": 2.0}}
@@ -31,7 +31,7 @@ TEXTS = {
     "pandas category": lambda ids: pd.Series(ids, dtype="category"),
     "pandas arrow": lambda ids: pd.Series(ids, dtype="string[pyarrow]"),
     "polars": pl.Series,
-    "texts": Texts.of,
+    "texts": TextColumn.encode,
 }
 
 
@@ -54,7 +54,7 @@ def test_texts(kind: str, documents: list[str]) -> None:
 def test_any_text_is_kept(texts: list[str]) -> None:
     for column in (texts, np.array(texts), np.array(texts, object)):
         found = as_ids(column, "query", "run")
-        assert isinstance(found, Texts)
+        assert isinstance(found, TextColumn)
         assert found.tolist() == texts
 
 

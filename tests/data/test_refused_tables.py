@@ -14,7 +14,7 @@ from support.input_errors import refused
 
 import irbatch
 from irbatch import Qrels, Run
-from irbatch.data.names import find_columns
+from irbatch.data.column_names import find_columns
 
 RUN: dict[str, list[Any]] = {
     "qid": ["q1", "q1", "q2"],

@@ -21,7 +21,7 @@ from support.input_errors import refused
 
 import irbatch
 from irbatch import Qrels, Run
-from irbatch.data.table import Table
+from irbatch.data.query_table import QueryTable
 from irbatch.runtime.jit import Kernel
 
 Columns = dict[str, list[Any]]
@@ -151,7 +151,7 @@ RECORDS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 @pytest.mark.parametrize("kind", RECORDS)
 @pytest.mark.parametrize("ints", [False, True], ids=["text", "ints"])
 def test_records_have_the_same_bits(kind: str, ints: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("irbatch.data.records.PIECE", 100)
+    monkeypatch.setattr("irbatch.data.from_records.PIECE", 100)
     qrels, run = problem(ints=ints)
     judged = as_records(as_columns(qrels, *OURS[0]), RECORDS[kind][0])
     ranked = as_records(as_columns(run, *OURS[1]), RECORDS[kind][1])
@@ -240,7 +240,7 @@ def test_queries_that_come_back(jit: str, monkeypatch: pytest.MonkeyPatch) -> No
         rows = rng.integers(-50, 50, 2000)
         queries = rows if ints else np.array([f"é{i}" if i % 3 else f"{i}" for i in rows])
         table = Run.from_columns(queries, np.arange(2000), np.arange(2000.0)).rankings
-        assert isinstance(table, Table)
+        assert isinstance(table, QueryTable)
         assert list(table) == list(dict.fromkeys(queries.tolist()))
         for query, documents in table.items():
             assert list(documents) == np.flatnonzero(queries == query).tolist()

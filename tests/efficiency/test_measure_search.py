@@ -17,7 +17,7 @@ import pytest
 import irbatch
 from irbatch import InputError
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency, Measurement, measure
-from irbatch.runtime.progress import make_bar
+from irbatch.runtime.progress_bar import make_bar
 
 QUERIES = {"q1": "cat", "q2": "dog", "q3": "cow"}
 quick = partial(measure, hardware=Hardware(), draws=0, progress=False)
@@ -205,7 +205,7 @@ def bar_of(**options: Any) -> None:
 
 def test_a_terminal_shows_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = on_terminal(monkeypatch)
-    monkeypatch.setattr("irbatch.runtime.progress.REDRAWN_AFTER", 0.0)
+    monkeypatch.setattr("irbatch.runtime.progress_bar.REDRAWN_AFTER", 0.0)
     import threading
 
     threads = threading.active_count()
@@ -226,7 +226,9 @@ def test_a_terminal_shows_progress(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_progress_is_drawn_ten_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     on_terminal(monkeypatch)
     now = [0.0]
-    monkeypatch.setattr("irbatch.runtime.progress.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(
+        "irbatch.runtime.progress_bar.time", SimpleNamespace(monotonic=lambda: now[0])
+    )
     drawn = []
     rich = pytest.importorskip("rich.progress")
     monkeypatch.setattr(rich.Progress, "refresh", lambda bar: drawn.append(now[0]))

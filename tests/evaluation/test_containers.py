@@ -17,8 +17,8 @@ from support.input_errors import refused
 
 import irbatch
 from irbatch import Qrels, Run
-from irbatch.data.table import Table
-from irbatch.formats import reading
+from irbatch.data.query_table import QueryTable
+from irbatch.formats import file_reader
 
 MEASURES = "nDCG@10 nDCG AP RR P@5 R@20 Bpref InfAP Judged@10 NumRet RBP SetF IPrec(recall=0.4)"
 Dict = dict[Any, dict[Any, float]]
@@ -77,8 +77,8 @@ SIDES: dict[str, Callable[[Dict, Dict, Path], Sides]] = {
 def test_the_same_bits(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str, large: bool
 ) -> None:
-    monkeypatch.setattr(reading, "LARGE", 1 if large else 1 << 40)
-    monkeypatch.setattr(reading, "LARGE_WITH_NUMBA", 1 if large else 1 << 40)
+    monkeypatch.setattr(file_reader, "LARGE", 1 if large else 1 << 40)
+    monkeypatch.setattr(file_reader, "LARGE_WITH_NUMBA", 1 if large else 1 << 40)
     monkeypatch.setenv("IRBATCH_JIT", "1" if large else "0")
     qrels, run = problem()
     expected = irbatch.evaluate(qrels, run, MEASURES).values
@@ -104,7 +104,7 @@ def test_id_matrices_too(monkeypatch: pytest.MonkeyPatch, large: bool) -> None:
 def test_prepared_runs_read_like_others() -> None:
     run = Run({"q": {"d": 1, "é": 2.5}, "p": {}}, "mine", "tag")
     prepared = run.prepared()
-    assert isinstance(prepared.rankings, Table)
+    assert isinstance(prepared.rankings, QueryTable)
     assert dict(prepared.rankings) == run.rankings
     assert (prepared.name, prepared.tag) == ("mine", "tag")
     assert prepared.prepared() is prepared

@@ -13,7 +13,7 @@ from support.random_problems import Run, nasty_problems
 import irbatch
 from irbatch import InputError
 from irbatch.evaluation import streaming
-from irbatch.formats import reading, streams
+from irbatch.formats import file_reader, streams
 from irbatch.formats.streams import open_input
 
 MEASURES = "nDCG@10 AP RR P@5 Bpref IPrec(recall=0.3) NumRet GMAP"
@@ -21,8 +21,8 @@ MEASURES = "nDCG@10 AP RR P@5 Bpref IPrec(recall=0.3) NumRet GMAP"
 
 @pytest.fixture(autouse=True)
 def _all_files_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "LARGE", 1)
-    monkeypatch.setattr(reading, "LARGE_WITH_NUMBA", 1)
+    monkeypatch.setattr(file_reader, "LARGE", 1)
+    monkeypatch.setattr(file_reader, "LARGE_WITH_NUMBA", 1)
     monkeypatch.setattr(streams, "PIECE", 200)
 
 
@@ -181,7 +181,7 @@ def test_pieces_stay_small_whatever_the_order(
     rows = [(query, f"d{i}", 4000 - i) for i, query in enumerate(names[kind])]
     path = write(tmp_path / "run", "".join(f"{q} Q0 {d} 0 {s} t\n" for q, d, s in rows))
     with open_input(path, "run") as file:
-        reader = reading.Reader(file)
+        reader = file_reader.Reader(file)
         pieces = list(file.pieces())
     assert reader.is_large
     assert b"".join(pieces) == path.read_bytes()

@@ -171,9 +171,9 @@ def test_file_that_can_be_opened_and_not_read() -> None:
 SCRIPT = """
 import sys
 import irbatch
-from irbatch.formats import reading
+from irbatch.formats import file_reader
 if sys.argv[1] == "large":
-    reading.LARGE = reading.LARGE_WITH_NUMBA = 1
+    file_reader.LARGE = file_reader.LARGE_WITH_NUMBA = 1
 try:
     print(irbatch.evaluate({"q0": {"d3": 1}}, "-", "RR").mean())
 except irbatch.InputError as error:

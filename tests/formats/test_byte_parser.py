@@ -20,21 +20,21 @@ from support.random_problems import Run, nasty_problems
 
 import irbatch
 from irbatch import InputError
-from irbatch.data.table import Table
-from irbatch.formats import reading, streams
+from irbatch.data.query_table import QueryTable
+from irbatch.formats import file_reader, streams
 from irbatch.formats.forms import RUN
-from irbatch.formats.lines import Rows
+from irbatch.formats.lines import ParsedLines
 from irbatch.formats.pieces import Piece, assemble
 from irbatch.runtime.jit import Kernel
 
 MEASURES = "nDCG@10 nDCG AP RR P@5 Bpref InfAP Judged@10 NumRet RBP"
 
 
-def read(data: bytes) -> tuple[Table, str] | None:
+def read(data: bytes) -> tuple[QueryTable, str] | None:
     """What the byte parser makes of it, None where it leaves it to the reader of lines."""
-    given: list[Rows] = []
+    given: list[ParsedLines] = []
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Rows, "read", lambda self, lines: given.append(self))
+        patched.setattr(ParsedLines, "read", lambda self, lines: given.append(self))
         piece = Piece.parse(data, RUN, "run")
     if given or not piece.values.size:
         return None
@@ -47,7 +47,7 @@ def read(data: bytes) -> tuple[Table, str] | None:
 def read_lines(data: bytes) -> tuple[dict[str, dict[str, float]], str] | None:
     """What the reader of lines makes of it, None where it refuses."""
     try:
-        rows = Rows(RUN, "run")
+        rows = ParsedLines(RUN, "run")
         rows.read(enumerate(io.BytesIO(data), 1))
         table = rows.lookup()
     except InputError:
@@ -170,8 +170,8 @@ def written(run: Run, rng: random.Random) -> bytes:
 
 def test_evaluations_are_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Ties, float32, missing and extra queries, ids beyond ASCII: as from a dictionary."""
-    monkeypatch.setattr(reading, "LARGE", 1)
-    monkeypatch.setattr(reading, "LARGE_WITH_NUMBA", 1)
+    monkeypatch.setattr(file_reader, "LARGE", 1)
+    monkeypatch.setattr(file_reader, "LARGE_WITH_NUMBA", 1)
     rng = random.Random(1)
     compared = 0
     for qrels, run in nasty_problems(seed=31, count=120):
@@ -186,7 +186,7 @@ def test_evaluations_are_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         path = tmp_path / "run"
         path.write_bytes(written(ranked, rng))
         read = irbatch.read_run(path)
-        if not isinstance(read.rankings, Table):
+        if not isinstance(read.rankings, QueryTable):
             continue
         for score_dtype in ("float64", "float32"):
             ours = irbatch.evaluate(judged, read, MEASURES, score_dtype=score_dtype)
@@ -218,12 +218,12 @@ def assert_large_is_read_like_small(
 ) -> None:
     path = tmp_path / "run"
     path.write_bytes(data)
-    monkeypatch.setattr(reading, "LARGE", 1)
-    monkeypatch.setattr(reading, "LARGE_WITH_NUMBA", 1)
+    monkeypatch.setattr(file_reader, "LARGE", 1)
+    monkeypatch.setattr(file_reader, "LARGE_WITH_NUMBA", 1)
     large = irbatch.read_run(path)
-    assert isinstance(large.rankings, Table)
-    monkeypatch.setattr(reading, "LARGE", 1 << 30)
-    monkeypatch.setattr(reading, "LARGE_WITH_NUMBA", 1 << 30)
+    assert isinstance(large.rankings, QueryTable)
+    monkeypatch.setattr(file_reader, "LARGE", 1 << 30)
+    monkeypatch.setattr(file_reader, "LARGE_WITH_NUMBA", 1 << 30)
     small = irbatch.read_run(path)
     assert dict(large.rankings) == small.rankings
     assert list(large.rankings) == list(small.rankings)
@@ -259,10 +259,10 @@ def test_large_files_are_read_as_columns(
     path = tmp_path / "run"
     path.write_bytes(pack(GOOD[0]))
     assert isinstance(irbatch.read_run(path).rankings, dict)  # small ones line by line
-    monkeypatch.setattr(reading, "LARGE", 1)
-    monkeypatch.setattr(reading, "LARGE_WITH_NUMBA", 1)
+    monkeypatch.setattr(file_reader, "LARGE", 1)
+    monkeypatch.setattr(file_reader, "LARGE_WITH_NUMBA", 1)
     run = irbatch.read_run(path)
-    assert isinstance(run.rankings, Table)
+    assert isinstance(run.rankings, QueryTable)
     assert run.tag == "t"
     assert dict(run.rankings) == {"q1": {"d1": 2.5, "d2": 1.5}}
 
@@ -271,8 +271,8 @@ def test_large_files_are_read_as_columns(
 def test_problems_of_large_files_are_named_by_line(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pack: Callable[[bytes], bytes]
 ) -> None:
-    monkeypatch.setattr(reading, "LARGE", 1)
-    monkeypatch.setattr(reading, "LARGE_WITH_NUMBA", 1)
+    monkeypatch.setattr(file_reader, "LARGE", 1)
+    monkeypatch.setattr(file_reader, "LARGE_WITH_NUMBA", 1)
     path = tmp_path / "run"
     path.write_bytes(pack(GOOD[0] + b"q1 Q0 d3 1 x t\n" + GOOD[0]))
     with pytest.raises(InputError) as caught:

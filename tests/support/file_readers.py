@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from irbatch import InputError, evaluate, read_qrels, read_run
-from irbatch.formats import reading, streams
+from irbatch.formats import file_reader, streams
 from support.input_errors import refused
 
 # The reader of lines; the byte parser on a file in one piece; and on pieces of few lines.
@@ -24,8 +24,8 @@ PIECE = 64
 def take(way: str, monkeypatch: pytest.MonkeyPatch, piece: int = PIECE) -> None:
     """Have all files read in one way; `piece` is the bytes of a piece."""
     large = 1 << 40 if way == "lines" else 1
-    monkeypatch.setattr(reading, "LARGE", large)
-    monkeypatch.setattr(reading, "LARGE_WITH_NUMBA", large)
+    monkeypatch.setattr(file_reader, "LARGE", large)
+    monkeypatch.setattr(file_reader, "LARGE_WITH_NUMBA", large)
     monkeypatch.setattr(streams, "PIECE", piece if way == "pieces" else 4 << 20)
 
 

@@ -8,7 +8,7 @@ import random
 import pytest
 from support.trec_eval_command import BOTH, Command
 
-from irbatch.formats import reading, streams
+from irbatch.formats import file_reader, streams
 
 RNG = random.Random(4)
 QUERIES = [f"q{i:02}" for i in range(30)]
@@ -34,8 +34,8 @@ def test_the_same_is_printed(
 ) -> None:
     words = ["--as", version, *options, "-m", "all_trec", "-m", "relstring.5"]
     small = trec_eval(*words, qrels=QRELS, run=run)
-    monkeypatch.setattr(reading, "LARGE", 1)
-    monkeypatch.setattr(reading, "LARGE_WITH_NUMBA", 1)
+    monkeypatch.setattr(file_reader, "LARGE", 1)
+    monkeypatch.setattr(file_reader, "LARGE_WITH_NUMBA", 1)
     monkeypatch.setattr(streams, "PIECE", 300)
     large = trec_eval(*words, qrels=QRELS, run=run)
     packed = trec_eval(*words, qrels=QRELS, run=gzip.compress(run.encode()))

@@ -6,7 +6,7 @@ in one chunk; a chunk is released when the last array over its memory is gone.
 The interface: https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html
 """
 
-from irbatch.data.arrow.columns import Column
-from irbatch.data.arrow.table import ArrowTable
+from irbatch.data.arrow.arrow_table import ArrowTable
+from irbatch.data.arrow.chunks import Column
 
 __all__ = ["ArrowTable", "Column"]

@@ -17,7 +17,7 @@ from support.arrow_spy import Spy, refused
 
 from irbatch.data.arrow import ArrowTable
 from irbatch.data.arrow.structs import Array
-from irbatch.data.texts import Texts
+from irbatch.data.text_column import TextColumn
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def test_views_into_many_buffers(count: int) -> None:
     texts = [each for part in parts for each in part]
     read = ArrowTable(frame).read()["x"]
     assert read.tolist() == [texts[i] for i in order]
-    assert isinstance(read, Texts)
+    assert isinstance(read, TextColumn)
     assert read.text.size < 2 * (16 * frame.height + sum(map(len, texts)))
 
 
@@ -71,16 +71,16 @@ def test_chunks_of_one_buffer_are_not_copied_more_than_once(kind: str) -> None:
     )
     table = pa.table({"x": column})
     read = ArrowTable(pa.Table.from_batches(table.to_batches(max_chunksize=2))).read()["x"]
-    assert isinstance(read, Texts)
+    assert isinstance(read, TextColumn)
     assert read.tolist() == texts
     assert read.text.size == sum(map(len, texts))
     backwards = [table.slice(i, 2) for i in range(998, -1, -2)]
     other = ArrowTable(pa.concat_tables(backwards)).read()["x"]
-    assert isinstance(other, Texts)
+    assert isinstance(other, TextColumn)
     assert sorted(other.tolist()) == sorted(texts)
     assert other.text.size == sum(map(len, texts))
     few = ArrowTable(table.slice(10, 3)).read()["x"]
-    assert isinstance(few, Texts)
+    assert isinstance(few, TextColumn)
     assert few.text.size == 18
 
 

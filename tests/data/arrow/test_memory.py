@@ -10,7 +10,7 @@ import pytest
 from support.arrow_spy import Spy, refused, three_chunks
 
 from irbatch.data.arrow import ArrowTable
-from irbatch.data.texts import Texts
+from irbatch.data.text_column import TextColumn
 
 
 @pytest.fixture(autouse=True)
@@ -115,8 +115,8 @@ def test_one_chunk_is_not_copied() -> None:
     read = ArrowTable(table).read()
     n, x, v = read["n"], read["x"], read["v"]
     assert isinstance(n, np.ndarray)
-    assert isinstance(x, Texts)
-    assert isinstance(v, Texts)
+    assert isinstance(x, TextColumn)
+    assert isinstance(v, TextColumn)
     assert n.ctypes.data == number.buffers()[1].address
     assert x.text.ctypes.data == text.buffers()[2].address
     assert v.text.ctypes.data == view.buffers()[2].address

@@ -22,7 +22,7 @@ from support.arrow_producers import (
 
 from irbatch import InputError
 from irbatch.data.arrow import ArrowTable
-from irbatch.data.texts import Texts
+from irbatch.data.text_column import TextColumn
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def test_every_producer_hands_over_what_it_was_given(produce: Producer) -> None:
     assert table.names == list(given)
     read = table.read()
     assert lists(read) == given
-    assert all(isinstance(read[name], Texts) for name in ("query", "doc"))
+    assert all(isinstance(read[name], TextColumn) for name in ("query", "doc"))
     assert getattr(read["score"], "dtype", None) == np.float64
     assert getattr(read["good"], "dtype", None) == np.bool_
 
@@ -102,7 +102,7 @@ def test_numbers_keep_their_type(maker: str, dtype: str) -> None:
 @pytest.mark.parametrize("produce", PRODUCERS.values(), ids=PRODUCERS)
 def test_texts_have_the_types_kernels_take(produce: Producer) -> None:
     read = ArrowTable(produce({"query": ["a", "a" * 20]})).read()["query"]
-    assert isinstance(read, Texts)
+    assert isinstance(read, TextColumn)
     arrays = read.text, read.starts, read.lengths
     assert [each.dtype for each in arrays] == [np.uint8, np.int64, np.int32]
     assert all(each.flags.c_contiguous for each in arrays)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy.typing as npt
 
-from irbatch.data.arrow.columns import SUPPORTED, Column, Field, Rows, join, read_rows
-from irbatch.data.arrow.slices import RowError, Slices
+from irbatch.data.arrow.chunks import SUPPORTED, ArraySlice, Column, Field, join, read_rows
 from irbatch.data.arrow.structs import Array, Batch, Schema, Stream, release, stream_address
+from irbatch.data.arrow.text_slices import RowError, TextSlices
 from irbatch.errors import InputError
 
 __all__ = ["ArrowTable"]
@@ -58,8 +58,8 @@ class ArrowTable:
             wanted: their names; None for all.
 
         Returns:
-            by name, text as `Texts` and numbers as ``(rows,)`` arrays of their own type; what lies
-            over the producer's memory is read-only.
+            by name, text as a `TextColumn`, numbers as ``(rows,)`` arrays of their own type; what
+            lies over the producer's memory is read-only.
 
         Raises:
             InputError: for a column that is not there or not alone in its name, is neither text
@@ -93,10 +93,10 @@ class ArrowTable:
             )
         return place
 
-    def _part(self, batch: Batch, place: int, first: int) -> npt.NDArray[Any] | Slices:
+    def _part(self, batch: Batch, place: int, first: int) -> npt.NDArray[Any] | TextSlices:
         """Read a batch's part of a column, whose first row is the table's row `first`."""
         field, array = self._fields[place], batch.array
-        rows = Rows(batch, array, array.offset, array.length)
+        rows = ArraySlice(batch, array, array.offset, array.length)
         try:
             rows.refuse_nulls()
             return read_rows(field, rows.of(array.children[place], array.offset, array.length))

@@ -11,12 +11,12 @@ from irbatch.array_types import Bytes, Ints
 from irbatch.runtime.jit import as_input
 from irbatch.runtime.ragged import ends_of
 
-__all__ = ["NO_TEXTS", "Texts"]
+__all__ = ["NO_TEXTS", "IdColumn", "TextColumn"]
 
 Lengths = npt.NDArray[np.int32]
 
 
-class Texts:
+class TextColumn:
     """A column of texts.
 
     Args:
@@ -35,8 +35,8 @@ class Texts:
         return self.starts.size
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> Texts:
-        """Encode Python's texts."""
+    def encode(cls, texts: Sequence[str]) -> TextColumn:
+        """Make a column of Python's texts, in UTF-8."""
         joined = "".join(texts)
         encoded = joined.encode(errors="surrogatepass")
         if len(encoded) == len(joined):  # all ASCII: a character is a byte
@@ -48,7 +48,7 @@ class Texts:
         return cls(np.frombuffer(encoded, np.uint8), ends_of(sizes)[:-1], sizes.astype(np.int32))
 
     @classmethod
-    def join(cls, parts: Sequence[Texts]) -> Texts:
+    def join(cls, parts: Sequence[TextColumn]) -> TextColumn:
         """Put columns one after the other."""
         offsets = ends_of(np.array([each.text.size for each in parts], np.int64)).tolist()
         starts = [each.starts + at for each, at in zip(parts, offsets, strict=False)]
@@ -58,15 +58,15 @@ class Texts:
             np.concatenate([each.lengths for each in parts]),
         )
 
-    def copied(self) -> Texts:
+    def copied(self) -> TextColumn:
         """Return the same texts over bytes of their own, one after the other."""
         ends = ends_of(self.lengths)
         places = np.arange(ends[-1]) + np.repeat(self.starts - ends[:-1], self.lengths)
-        return Texts(self.text[places], ends[:-1], self.lengths)
+        return TextColumn(self.text[places], ends[:-1], self.lengths)
 
-    def take(self, rows: npt.NDArray[np.integer] | slice) -> Texts:
+    def take(self, rows: npt.NDArray[np.integer] | slice) -> TextColumn:
         """Return some of them, over the same bytes."""
-        return Texts(self.text, self.starts[rows], self.lengths[rows])
+        return TextColumn(self.text, self.starts[rows], self.lengths[rows])
 
     def tolist(self) -> list[str]:
         """Make Python's texts of them."""
@@ -77,4 +77,6 @@ class Texts:
         ]
 
 
-NO_TEXTS = Texts(np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.int32))
+NO_TEXTS = TextColumn(np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.int32))
+
+IdColumn = TextColumn | Ints  # ids of queries or of documents

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Ints
-from irbatch.data.columns import as_ids, as_numbers, bad_number
-from irbatch.data.table import Documents, Table
+from irbatch.data.from_columns import as_ids, as_numbers, bad_number
+from irbatch.data.query_table import QueryTable
+from irbatch.data.text_column import IdColumn
 from irbatch.errors import InputError
 
 __all__ = ["read_sparse"]
@@ -24,7 +25,7 @@ def read_sparse(
     *,
     with_empty: bool,
     name: str | None = None,
-) -> Table:
+) -> QueryTable:
     """Read a matrix whose rows are queries and whose columns are documents.
 
     Args:
@@ -61,7 +62,7 @@ def _as_rows(matrix: Any) -> Any:
     return matrix.tocsr()
 
 
-def _ids(ids: Sequence[Any] | None, n: int, what: str, source: str) -> Documents | None:
+def _ids(ids: Sequence[Any] | None, n: int, what: str, source: str) -> IdColumn | None:
     """Return the ids of a matrix's rows or columns, checked."""
     if ids is None:
         return None
@@ -77,12 +78,12 @@ def _ids(ids: Sequence[Any] | None, n: int, what: str, source: str) -> Documents
 
 def _make(
     rows: Any,
-    queries: Documents | None,
-    documents: Documents | None,
+    queries: IdColumn | None,
+    documents: IdColumn | None,
     source: str,
     what: str,
     with_empty: bool,
-) -> Table:
+) -> QueryTable:
     ends = np.asarray(rows.indptr, np.int64)
     places: Ints = np.arange(ends.size - 1)
     if not with_empty:
@@ -99,7 +100,7 @@ def _make(
             value=values[bad].item(),
         )
     named = _take(queries, places).tolist()
-    return Table(
+    return QueryTable(
         dict(zip(named, range(len(named)), strict=True)),
         ends[:-1][places],
         ends[1:][places],
@@ -108,6 +109,6 @@ def _make(
     )
 
 
-def _take(ids: Documents | None, chosen: Ints) -> Documents:
+def _take(ids: IdColumn | None, chosen: Ints) -> IdColumn:
     """Return the ids of some rows or columns: their numbers unless they have others."""
     return chosen if ids is None else ids.take(chosen)

@@ -11,12 +11,12 @@ import io
 import sys
 from collections.abc import Callable, Iterable, Iterator
 
-from irbatch.data.table import Table
+from irbatch.data.query_table import QueryTable
 from irbatch.errors import LISTED_PROBLEMS, InputError
+from irbatch.formats.file_warnings import FileWarnings
 from irbatch.formats.forms import recognise
-from irbatch.formats.lines import Lookup, Rows, raise_by_line, repeated
+from irbatch.formats.lines import Lookup, ParsedLines, raise_by_line, repeated
 from irbatch.formats.pieces import Piece, assemble
-from irbatch.formats.signs import Signs
 from irbatch.formats.streams import Input
 from irbatch.runtime.threads import map_items
 
@@ -45,7 +45,7 @@ class Reader:
     Attributes:
         form: what its lines hold.
         is_large: whether it is worth the byte parser.
-        signs: what was seen and is no error; complete once all was read.
+        warnings: what to warn of; complete once all was read.
 
     Raises:
         InputError: for a file whose columns cannot be told.
@@ -75,7 +75,7 @@ class Reader:
         if self.form.query_at == 0 and self.form.keys is None:
             file.cut = self._query_start
         self._header_lines = self._lines = text.count(b"\n", 0, self._header)
-        self.signs = Signs()
+        self.warnings = FileWarnings()
         self._problems: list[InputError] = []
         self._repeats: list[tuple[str, str]] = []  # queries and documents
 
@@ -85,7 +85,7 @@ class Reader:
         Raises:
             InputError: listing the first 20 problems by line.
         """
-        rows = Rows(self.form, self.file.path)
+        rows = ParsedLines(self.form, self.file.path)
         for piece in self._without_header(self._all()):
             if isinstance(piece, InputError):
                 rows.problems.append(self._placed(piece))
@@ -94,10 +94,10 @@ class Reader:
             if len(rows.problems) >= LISTED_PROBLEMS:
                 break
             self._lines += piece.count(b"\n")
-        self.signs.see_rows(rows)
+        self.warnings.add_lines(rows)
         return rows.lookup()
 
-    def table(self) -> Table:
+    def table(self) -> QueryTable:
         """Read a large file as columns.
 
         Raises:
@@ -107,7 +107,7 @@ class Reader:
         self._raise_problems()
         return table
 
-    def tables(self) -> Iterator[Table]:
+    def tables(self) -> Iterator[QueryTable]:
         """Read a large file and yield the queries that are complete, some at a time.
 
         A query that returns after others comes once more, whole: the last time counts.
@@ -171,7 +171,7 @@ class Reader:
         begin = bytes(piece[start : start + LONGEST_QUERY])
         return begin.split(b"\t" if self.form.tabs else None, 1)[0] if begin.strip() else b""
 
-    def _assembled(self, pieces: list[Piece]) -> Table:
+    def _assembled(self, pieces: list[Piece]) -> QueryTable:
         table = pieces[0].table if len(pieces) == 1 else assemble(pieces)
         if table.repeated >= 0:
             self._repeats += table.repeats(MOST_REPEATS - len(self._repeats))
@@ -201,7 +201,7 @@ class Reader:
 
     def _see(self, piece: Piece) -> None:
         self._problems += (self._placed(each) for each in piece.problems)
-        self.signs.see_piece(piece)
+        self.warnings.add_piece(piece)
         self._lines += piece.lines
         if self._progress is not None:
             self._progress(self.file.done, self.file.size)
@@ -235,7 +235,7 @@ class Reader:
         if self._repeats:
             self._problems += self._repeated_lines()
         raise_by_line(self._problems)
-        if not self.signs.rows:
+        if not self.warnings.rows:
             raise InputError(
                 "there are no data lines", source=self.file.source, path=self.file.path
             )
@@ -247,7 +247,7 @@ class Reader:
         number = 0
         found = 0
         for piece in self.file.pieces():
-            rows = Rows(self.form, self.file.path)
+            rows = ParsedLines(self.form, self.file.path)
             rows.read(enumerate(io.BytesIO(piece), number + 1))
             number += piece.count(b"\n")
             for query, document, line in zip(

@@ -6,15 +6,15 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints
 from irbatch.errors import warn
-from irbatch.formats.lines import Rows
+from irbatch.formats.lines import ParsedLines
 from irbatch.formats.pieces import Piece
 from irbatch.runtime.ragged import row_numbers
 
-__all__ = ["Signs"]
+__all__ = ["FileWarnings"]
 
 
-class Signs:
-    """Signs seen so far.
+class FileWarnings:
+    """What to warn of, as far as a file has been read.
 
     Attributes:
         last_tag: the tag of the last line.
@@ -30,7 +30,7 @@ class Signs:
         self._several = False  # whether some query has more than one document
         self._query, self._documents = "", 0  # the last query, and its lines so far
 
-    def see_piece(self, piece: Piece) -> None:
+    def add_piece(self, piece: Piece) -> None:
         """Take note of a piece of a file, in its turn."""
         self._see_tags(piece.tags, piece.last_tag)
         goes_on = bool(piece.queries) and piece.queries[0] == self._query
@@ -40,7 +40,7 @@ class Signs:
         self._fractional &= piece.fractional
         self._count(piece.queries, piece.values, piece.firsts)
 
-    def see_rows(self, rows: Rows) -> None:
+    def add_lines(self, rows: ParsedLines) -> None:
         """Take note of all lines of a file."""
         firsts = rows.firsts()
         self._see_tags(tuple(rows.tags), rows.last_tag)
@@ -49,7 +49,7 @@ class Signs:
         queries = [rows.queries[row] for row in firsts]
         self._count(queries, np.array(rows.values, np.float64), firsts)
 
-    def warn(self, path: str, *, ranked: bool) -> None:
+    def issue(self, path: str, *, ranked: bool) -> None:
         """Say what was seen.
 
         Args:

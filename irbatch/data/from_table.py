@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from irbatch.data.arrow import ArrowTable
-from irbatch.data.columns import make_table
-from irbatch.data.names import find_columns
-from irbatch.data.table import Table
+from irbatch.data.column_names import find_columns
+from irbatch.data.from_columns import make_table
+from irbatch.data.query_table import QueryTable
 from irbatch.errors import InputError
 
 __all__ = ["read_table"]
@@ -29,7 +29,7 @@ UNFIT_FOR_ARROW = (ImportError, NotImplementedError, OverflowError, TypeError, V
 
 def read_table(
     table: Any, source: str, given: Mapping[str, str | None], name: str | None = None
-) -> Table:
+) -> QueryTable:
     """Read a table.
 
     Args:

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bytes, Ints
-from irbatch.data.texts import Texts
+from irbatch.data.text_column import TextColumn
 from irbatch.runtime.ragged import ends_of
 
-__all__ = ["RowError", "Slices", "join_slices"]
+__all__ = ["RowError", "TextSlices", "join_slices"]
 
 
 class RowError(Exception):
@@ -23,17 +23,17 @@ class RowError(Exception):
 
 
 @dataclass(frozen=True)
-class Slices:
-    """Texts that are slices of several arrays of bytes: `Texts` before its bytes are joined."""
+class TextSlices:
+    """Texts that are slices of several arrays of bytes: a `TextColumn` before these are joined."""
 
     pieces: list[Bytes]
     which: npt.NDArray[np.integer]  # of the pieces
     starts: npt.NDArray[np.integer]
     lengths: npt.NDArray[np.int32]
 
-    def take(self, rows: npt.NDArray[np.integer]) -> Slices:
+    def take(self, rows: npt.NDArray[np.integer]) -> TextSlices:
         """Return some of them."""
-        return Slices(self.pieces, self.which[rows], self.starts[rows], self.lengths[rows])
+        return TextSlices(self.pieces, self.which[rows], self.starts[rows], self.lengths[rows])
 
     def extents(self) -> tuple[Ints, Ints]:
         """Return where the used part of each piece begins and ends."""
@@ -58,7 +58,7 @@ class Slices:
                 raise RowError(row, "is not UTF-8") from None
 
 
-def join_slices(parts: list[Slices]) -> Texts:
+def join_slices(parts: list[TextSlices]) -> TextColumn:
     """Lay the used part of every array of bytes one after the other, each array once.
 
     Chunks may share arrays, as those of one dictionary do: copying one for each chunk would be
@@ -79,7 +79,7 @@ def join_slices(parts: list[Slices]) -> Texts:
     used = [each[a:b] for each, a, b in zip(pieces.values(), low, high, strict=True) if a < b]
     starts = [part.starts + shift[n][part.which] for part, n in zip(parts, numbers, strict=True)]
     lengths = [part.lengths for part in parts]
-    return Texts(
+    return TextColumn(
         used[0] if len(used) == 1 else np.concatenate(used or [np.empty(0, np.uint8)]),
         np.concatenate(starts or [np.empty(0, np.int64)]),
         np.concatenate(lengths or [np.empty(0, np.int32)]),

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from irbatch.array_types import Floats
 from irbatch.data.grouping import group_rows
 from irbatch.data.ids import check_id, same_kind
-from irbatch.data.table import Documents, Table
-from irbatch.data.texts import Texts
+from irbatch.data.query_table import QueryTable
+from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.errors import InputError, shown
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, number_problem
 from irbatch.runtime.ragged import ends_of
@@ -42,11 +42,11 @@ class IdOverflowError(InputError):
 
 def make_table(
     queries: Any, documents: Any, values: Any, source: str, what: str, name: str | None = None
-) -> Table:
+) -> QueryTable:
     """Group columns by query.
 
     Args:
-        queries, documents: ids, text or whole numbers: sequences, 1-D arrays, or `Texts`.
+        queries, documents: ids, text or whole numbers: sequences, 1-D arrays, or `TextColumn`.
         values: as many real numbers.
         source: ``"qrels"`` or ``"run"``, for errors.
         what: what the values are called, ``"grade"`` or ``"score"``.
@@ -72,7 +72,7 @@ def make_table(
         grouped = document_ids, numbers
         if order is not None:
             grouped = document_ids.take(order), numbers[order]
-        table = Table(places, starts[:-1], starts[1:], *grouped)
+        table = QueryTable(places, starts[:-1], starts[1:], *grouped)
         if table.repeated >= 0:
             _refuse_repeated(table, query_ids, document_ids, source)
     except InputError as problem:
@@ -80,7 +80,7 @@ def make_table(
     return table
 
 
-def make_table_of(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = None) -> Table:
+def make_table_of(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = None) -> QueryTable:
     """Make columns of a run's mappings.
 
     Raises:
@@ -103,16 +103,16 @@ def make_table_of(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = 
                     raise InputError(f"score {problem}", source="run", query=query, path=name,
                                      document=document, value=score) from None  # fmt: skip
         raise
-    return Table(places, starts[:-1], starts[1:], documents, numbers)
+    return QueryTable(places, starts[:-1], starts[1:], documents, numbers)
 
 
-def as_ids(column: Any, what: str, source: str) -> Documents:
-    """Return ids as `Texts` or int64, whatever sequence they come in.
+def as_ids(column: Any, what: str, source: str) -> IdColumn:
+    """Return ids as `TextColumn` or int64, whatever sequence they come in.
 
     Raises:
         InputError: naming the row, counted from 0, of what is no id.
     """
-    if isinstance(column, Texts):
+    if isinstance(column, TextColumn):
         return column
     array = _as_array(column, f"{what} ids", source)
     kind = array.dtype.kind
@@ -144,7 +144,7 @@ def as_ids(column: Any, what: str, source: str) -> Documents:
                                  value=value) from None  # fmt: skip
         raise
     if not whole:
-        return Texts.of(ids)
+        return TextColumn.encode(ids)
     try:
         return np.array(ids, np.int64)
     except OverflowError:
@@ -159,7 +159,7 @@ def as_numbers(column: Any, what: str, source: str) -> Floats:
     Raises:
         InputError: naming the row, counted from 0, of what is no number.
     """
-    if isinstance(column, Texts):
+    if isinstance(column, TextColumn):
         sample = f" such as {column.take(slice(1)).tolist()[0]!r}" if len(column) else ""
         raise InputError(f"{what}s are text{sample}, not numbers: cast them", source=source)
     array = _as_array(column, f"{what}s", source)
@@ -194,7 +194,7 @@ def bad_number(values: npt.NDArray[Any], source: str) -> int:
     return int(np.argmax(bad)) if bad.any() else -1
 
 
-def _ascii(array: npt.NDArray[np.str_]) -> Texts | None:
+def _ascii(array: npt.NDArray[np.str_]) -> TextColumn | None:
     """Return texts of fixed width whose characters are bytes; None for others."""
     array = np.ascontiguousarray(array)
     characters = array.view(np.uint32)  # in another byte order none of them is small
@@ -203,7 +203,7 @@ def _ascii(array: npt.NDArray[np.str_]) -> Texts | None:
     width = characters.size // array.size
     starts = np.arange(array.size) * width
     lengths = np.char.str_len(array).astype(np.int32)
-    return Texts(characters.astype(np.uint8), starts, lengths)
+    return TextColumn(characters.astype(np.uint8), starts, lengths)
 
 
 def _as_array(column: Any, what: str, source: str) -> npt.NDArray[Any]:
@@ -234,7 +234,9 @@ def _listed(column: Any, what: str, source: str) -> npt.NDArray[Any]:
     return np.fromiter(items, object, len(items))
 
 
-def _refuse_repeated(table: Table, queries: Documents, documents: Documents, source: str) -> None:
+def _refuse_repeated(
+    table: QueryTable, queries: IdColumn, documents: IdColumn, source: str
+) -> None:
     """Name a document that stands twice in its query, and the rows of both."""
     query, document = table.where(table.repeated)
     rows = [

@@ -11,22 +11,22 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data.lookup import Documents, mark_rows
+from irbatch.data.lookup import mark_rows
 from irbatch.data.ranking import DESCENDING, check_order
-from irbatch.data.texts import Texts
+from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.runtime.jit import as_input
 from irbatch.runtime.ragged import ends_of
 
-__all__ = ["Documents", "Table"]
+__all__ = ["QueryTable"]
 
 
-class Table(Mapping[Any, dict[Any, float]]):
+class QueryTable(Mapping[Any, dict[Any, float]]):
     """Query to document to value, kept as columns; reads like a mapping of mappings.
 
     Args:
         places: query id to its place, from 0.
         begins, ends: int64 ``(queries,)``, the first row of each query and the one after its last.
-        documents: `Texts` or int64 ``(rows,)``, the document ids.
+        documents: `TextColumn` or int64 ``(rows,)``, the document ids.
         values: float64 ``(rows,)``, their grades or scores.
         threads: how many look for repeated documents; default: as many as it is worth.
 
@@ -41,12 +41,12 @@ class Table(Mapping[Any, dict[Any, float]]):
         places: dict[Any, int],
         begins: Ints,
         ends: Ints,
-        documents: Documents,
+        documents: IdColumn,
         values: Floats,
         threads: int | None = None,
     ) -> None:
         self.places, self.begins, self.ends, self.numbers = places, begins, ends, values
-        self.documents = documents if isinstance(documents, Texts) else as_input(documents)
+        self.documents = documents if isinstance(documents, TextColumn) else as_input(documents)
         self.marks, self.repeated = mark_rows(self.documents, begins, ends, threads)
 
     @classmethod
@@ -54,10 +54,10 @@ class Table(Mapping[Any, dict[Any, float]]):
         cls,
         queries: Sequence[Any],
         firsts: Ints,
-        documents: Documents,
+        documents: IdColumn,
         values: Floats,
         threads: int | None = None,
-    ) -> Table:
+    ) -> QueryTable:
         """Group rows by query.
 
         Args:
@@ -78,7 +78,7 @@ class Table(Mapping[Any, dict[Any, float]]):
     @property
     def document_kind(self) -> str:
         """What document ids are, ``"str"`` or ``"int"``."""
-        return "str" if isinstance(self.documents, Texts) else "int"
+        return "str" if isinstance(self.documents, TextColumn) else "int"
 
     @functools.cached_property
     def is_ordered(self) -> bool:
@@ -101,15 +101,15 @@ class Table(Mapping[Any, dict[Any, float]]):
         return len(self.places)
 
     def __repr__(self) -> str:
-        return f"<Table: {len(self)} queries, {int((self.ends - self.begins).sum())} documents>"
+        documents = int((self.ends - self.begins).sum())
+        return f"<QueryTable: {len(self)} queries, {documents} documents>"
 
     def ids(self, rows: npt.NDArray[np.integer] | slice) -> list[Any]:
         """Return the document ids of some rows."""
-        chosen = (
-            self.documents.take(rows) if isinstance(self.documents, Texts) else self.documents[rows]
-        )
-        listed: list[Any] = chosen.tolist()
-        return listed
+        if isinstance(self.documents, TextColumn):
+            return self.documents.take(rows).tolist()
+        numbers: list[int] = self.documents[rows].tolist()
+        return numbers
 
     def repeats(self, most: int) -> list[tuple[Any, Any]]:
         """List the documents that queries have more than once: query and document, at most some."""

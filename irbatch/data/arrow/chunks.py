@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools
-from irbatch.data.arrow.slices import RowError, Slices, join_slices
 from irbatch.data.arrow.structs import Array, Batch, Schema, items_of
-from irbatch.data.texts import Texts
+from irbatch.data.arrow.text_slices import RowError, TextSlices, join_slices
+from irbatch.data.text_column import TextColumn
 
-__all__ = ["SUPPORTED", "Column", "Field", "Rows", "join", "read_rows"]
+__all__ = ["SUPPORTED", "ArraySlice", "Column", "Field", "join", "read_rows"]
 
-Column: TypeAlias = npt.NDArray[Any] | Texts
+Column: TypeAlias = npt.NDArray[Any] | TextColumn
 
 # Arrow's letters for types, https://arrow.apache.org/docs/format/CDataInterface.html
 NUMBERS = dict(zip("cCsSiIlLefg", "bBhHiIqQefd", strict=True))  # to NumPy's letters
@@ -51,7 +51,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Rows:
+class ArraySlice:
     """Consecutive rows of an Arrow array."""
 
     batch: Batch
@@ -59,10 +59,10 @@ class Rows:
     start: int
     length: int
 
-    def of(self, address: int, skip: int, length: int) -> Rows:
+    def of(self, address: int, skip: int, length: int) -> ArraySlice:
         """Return rows of another array of the batch."""
         array = Array.from_address(address)
-        return Rows(self.batch, array, array.offset + skip, length)
+        return ArraySlice(self.batch, array, array.offset + skip, length)
 
     def buffer(self, number: int, kind: npt.DTypeLike, start: int, count: int) -> npt.NDArray[Any]:
         """Return items of a buffer, read-only."""
@@ -92,16 +92,16 @@ class Rows:
             raise RowError(int(nulls.argmax()), "is null")
 
 
-def read_rows(field: Field, rows: Rows) -> npt.NDArray[Any] | Slices:
+def read_rows(field: Field, rows: ArraySlice) -> npt.NDArray[Any] | TextSlices:
     """Read rows of a column that may not be null: numbers, or slices of text."""
     rows.refuse_nulls()
     part = _read_values(field, rows)
-    if field.values in BINARY and isinstance(part, Slices):
+    if field.values in BINARY and isinstance(part, TextSlices):
         part.check_utf8()
     return part
 
 
-def _read_values(field: Field, rows: Rows) -> npt.NDArray[Any] | Slices:
+def _read_values(field: Field, rows: ArraySlice) -> npt.NDArray[Any] | TextSlices:
     """Read rows whatever they are; nulls are undefined values."""
     if field.dictionary is not None:
         return _read_dictionary(field.dictionary, field.format, rows)
@@ -114,7 +114,7 @@ def _read_values(field: Field, rows: Rows) -> npt.NDArray[Any] | Slices:
     return rows.buffer(1, NUMBERS[field.format], rows.start, rows.length)
 
 
-def _read_dictionary(field: Field, kind: str, rows: Rows) -> npt.NDArray[Any] | Slices:
+def _read_dictionary(field: Field, kind: str, rows: ArraySlice) -> npt.NDArray[Any] | TextSlices:
     indices = rows.buffer(1, NUMBERS[kind], rows.start, rows.length)
     address = rows.array.dictionary
     entries = rows.of(address, 0, Array.from_address(address).length)
@@ -125,7 +125,7 @@ def _read_dictionary(field: Field, kind: str, rows: Rows) -> npt.NDArray[Any] | 
     return values.take(indices)
 
 
-def _read_offsets(kind: npt.DTypeLike, rows: Rows) -> Slices:
+def _read_offsets(kind: npt.DTypeLike, rows: ArraySlice) -> TextSlices:
     """Read texts that follow each other, of which it says where each begins and ends."""
     offsets = rows.buffer(1, kind, rows.start, rows.length + 1 if rows.length else 0)
     lengths = np.diff(offsets)
@@ -133,10 +133,10 @@ def _read_offsets(kind: npt.DTypeLike, rows: Rows) -> Slices:
         raise RowError(int(lengths.argmax()), f"has more than {LONGEST} bytes")
     text = rows.buffer(2, np.uint8, 0, int(offsets[-1]) if rows.length else 0)
     which = np.broadcast_to(np.intp(0), rows.length)
-    return Slices([text], which, offsets[:-1], lengths.astype(np.int32, copy=False))
+    return TextSlices([text], which, offsets[:-1], lengths.astype(np.int32, copy=False))
 
 
-def _read_views(rows: Rows) -> Slices:
+def _read_views(rows: ArraySlice) -> TextSlices:
     """Read views: length, and either the text or its first 4 bytes, its buffer and its place."""
     views = rows.buffer(1, np.int32, 4 * rows.start, 4 * rows.length)
     length, _, buffer, place = views.reshape(-1, 4).T
@@ -144,7 +144,7 @@ def _read_views(rows: Rows) -> Slices:
     sizes = rows.buffer(last, np.int64, 0, last - 2).tolist()
     buffers = [rows.buffer(2 + i, np.uint8, 0, size) for i, size in enumerate(sizes)]
     inline = length <= INLINE
-    return Slices(
+    return TextSlices(
         [views.view(np.uint8), *buffers],
         np.where(inline, 0, buffer + 1),
         np.where(inline, np.arange(4, 16 * rows.length, 16), place),

@@ -7,9 +7,9 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from irbatch.data.columns import make_table
-from irbatch.data.names import find_columns
-from irbatch.data.table import Table
+from irbatch.data.column_names import find_columns
+from irbatch.data.from_columns import make_table
+from irbatch.data.query_table import QueryTable
 from irbatch.errors import InputError, shown
 
 __all__ = ["read_records"]
@@ -22,7 +22,7 @@ def read_records(
     source: str,
     given: Mapping[str, str | None],
     name: str | None = None,
-) -> Table:
+) -> QueryTable:
     """Read records; arguments and errors are those of `read_table`."""
     try:
         columns, what = _read(records, source, given)

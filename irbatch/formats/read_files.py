@@ -13,7 +13,7 @@ from irbatch.data.runs import Run
 from irbatch.errors import InputError
 
 if TYPE_CHECKING:
-    from irbatch.formats.reading import Progress, Reader
+    from irbatch.formats.file_reader import Progress, Reader
     from irbatch.formats.streams import Input
 
 __all__ = ["ORDERS", "open_run", "read_qrels", "read_run"]
@@ -38,7 +38,7 @@ def read_qrels(path: str | PathLike[str], *, progress: Progress | None = None) -
     >>> read_qrels("examples/data/qrels.txt")  # doctest: +SKIP
     <Qrels 'examples/data/qrels.txt': 120 queries, 5731 judgments>
     """
-    from irbatch.formats.reading import Reader
+    from irbatch.formats.file_reader import Reader
     from irbatch.formats.streams import open_input
 
     name = os.fspath(path)
@@ -93,7 +93,7 @@ def open_run(
     Raises:
         InputError: as `read_run`.
     """
-    from irbatch.formats.reading import Reader
+    from irbatch.formats.file_reader import Reader
     from irbatch.formats.streams import open_input
 
     if order_by not in ORDERS:
@@ -104,12 +104,12 @@ def open_run(
             return
         reader = Reader(file, by_rank=order_by == "rank", progress=progress)
         yield reader if reader.is_large else _whole_run(reader)
-    reader.signs.warn(file.path, ranked=reader.form.rank_at >= 0)
+    reader.warnings.issue(file.path, ranked=reader.form.rank_at >= 0)
 
 
 def _whole_run(reader: Reader) -> Run:
     rankings = reader.table() if reader.is_large else reader.lookup()
-    return Run(rankings, reader.file.path, reader.signs.last_tag)
+    return Run(rankings, reader.file.path, reader.warnings.last_tag)
 
 
 def _parquet(file: Input, order_by: str = "score") -> object:
