@@ -15,7 +15,7 @@ from irbatch.comparing.comparison import Comparison, named_settings
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Judgments, Rankings, Wishes, evaluate_runs
-from irbatch.evaluation.settings import check_choice
+from irbatch.runtime.checks import check_choice
 from irbatch.statistics.corrections import CORRECTIONS, correct
 from irbatch.statistics.intervals import INTERVALS, find_intervals
 from irbatch.statistics.resampling import check_draws, check_level

@@ -13,8 +13,9 @@ from irbatch.errors import InputError
 from irbatch.evaluation.results import Results, join_results
 from irbatch.evaluation.runs import Cutoffs, Wishes
 from irbatch.evaluation.score_evaluator import ScoreEvaluator, list_query_ids, plan_measures
-from irbatch.evaluation.settings import Settings, check_choice
+from irbatch.evaluation.settings import Settings
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
+from irbatch.runtime.checks import check_choice
 
 __all__ = ["evaluate_embeddings"]
 

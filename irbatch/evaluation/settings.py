@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from irbatch.engine.ties.policy import SCORE_DTYPES, Ordering, TiePolicy
 from irbatch.errors import InputError
 from irbatch.measures import REL, VERSIONS
+from irbatch.runtime.checks import check_choice, check_whole
 from irbatch.version import __version__
 
-__all__ = ["TIES", "Progress", "Settings", "check_choice", "check_option"]
+__all__ = ["TIES", "Progress", "Settings", "check_option"]
 
 Progress = Callable[[int, int], object]
 """Called with the number of queries done and the number there are."""
@@ -94,14 +93,8 @@ class Settings:
                 REL.check(self.rel)
             except ValueError as what:
                 raise InputError(f"rel={self.rel!r} must be {what}", value=self.rel) from None
-        whole = isinstance(self.max_depth, int | np.integer)
-        if self.max_depth is not None and (
-            not whole or isinstance(self.max_depth, bool) or self.max_depth < 1
-        ):
-            raise InputError(
-                f"max_depth={self.max_depth!r} must be a whole number of at least 1",
-                value=self.max_depth,
-            )
+        if self.max_depth is not None:
+            check_whole("max_depth", self.max_depth, 1)
 
     def open_parameters(self) -> dict[str, object]:
         """Return what measures' parameters are that nothing is said of, by name."""
@@ -143,15 +136,3 @@ def check_option(name: str, value: object) -> None:
         InputError: naming those that it has.
     """
     check_choice(name, value, OPTIONS[name])
-
-
-def check_choice(name: str, value: object, options: Iterable[Any]) -> None:
-    """Refuse a value that is none of some options.
-
-    Raises:
-        InputError: naming them.
-    """
-    plain = value is None or isinstance(value, str | int | float)  # not an array of answers
-    if not plain or not any(value is each or value == each for each in options):
-        choices = ", ".join(map(repr, options))
-        raise InputError(f"{name}={value!r} must be one of {choices}", value=value)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any
 
-from irbatch.evaluation.settings import check_choice
 from irbatch.leaderboard.axes import find_axis, list_axes
 from irbatch.leaderboard.caption import write_caption
 from irbatch.leaderboard.pareto import Pareto, find_dominators, name_dominators
@@ -18,6 +17,7 @@ from irbatch.leaderboard.scores import (
     score_dynascore,
 )
 from irbatch.leaderboard.weights import check_cutoff, check_offsets, check_weights
+from irbatch.runtime.checks import check_choice
 
 __all__ = ["Leaderboard"]
 

@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from irbatch.array_types import Floats
 from irbatch.errors import InputError, shown
 from irbatch.measures.parameters import GRADED, Parameter
+from irbatch.runtime.numbers import is_whole
 
 __all__ = [
     "AS_ANY_OTHER",
@@ -228,8 +227,7 @@ LARGEST_CUTOFF = 10**300  # float64 must hold it
 
 def check_cutoff(value: Any) -> int:
     """Return a cutoff as an int, or raise `InputError`."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or not 1 <= value <= LARGEST_CUTOFF:
+    if not is_whole(value) or not 1 <= value <= LARGEST_CUTOFF:
         raise InputError(
             f"cutoff {shown(value)} must be a whole number of at least 1",
             source="measures",

@@ -10,6 +10,8 @@ from irbatch.array_types import Floats
 from irbatch.errors import InputError
 from irbatch.measures.declare import CATALOGUE, Declaration, Measure, Spelling
 from irbatch.measures.parameters import REL, Number, Parameter
+from irbatch.runtime.checks import check_choice
+from irbatch.runtime.numbers import is_real
 
 __all__ = ["define_measure"]
 
@@ -115,9 +117,7 @@ def _check_definition(
     if name in CATALOGUE and CATALOGUE[name].builtin:
         raise InputError(f"{name!r} is a measure of the catalogue already", value=name)
     for what, given, options in (("aggregate", aggregate, AGGREGATES), ("reads", reads, READS)):
-        if given not in options:
-            choices = ", ".join(map(repr, options))
-            raise InputError(f"{what} {given!r} must be one of {choices}", value=given)
+        check_choice(what, given, options)
     for key, parameter in parameters.items():
         if not isinstance(parameter, Parameter):
             raise InputError(
@@ -131,7 +131,7 @@ def _parameters(formula: Callable[..., Any]) -> dict[str, Parameter]:
     """Read a formula's parameters off its signature, and add ``rel``."""
     found: dict[str, Parameter] = {}
     for name, each in list(inspect.signature(formula).parameters.items())[1:]:
-        if isinstance(each.default, bool) or not isinstance(each.default, int | float):
+        if not is_real(each.default):
             raise InputError(
                 f"parameter {name!r} of {formula.__name__} has no number for a default; declare "
                 "it with parameters=",

@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from irbatch.measures.gains import DISCOUNTS, GAINS
+from irbatch.runtime.checks import missed_limit
 
 __all__ = ["GRADED", "REL", "Choice", "Gain", "Number", "Parameter", "Points"]
 
@@ -31,23 +30,10 @@ class Number:
 
     def check(self, value: object) -> float:
         """Return the value, or raise ValueError saying what would be one."""
-        if not isinstance(value, int | float | np.number) or isinstance(value, bool):
-            raise ValueError("a number")
-        try:
-            numeric = float(value)
-        except (OverflowError, TypeError):
-            raise ValueError("a number that float64 can hold") from None
-        if not math.isfinite(numeric):
-            raise ValueError("a finite number")
-        if numeric <= self.above:
-            raise ValueError(f"a number above {self.above:g}")
-        if numeric < self.least:
-            raise ValueError(f"a number of at least {self.least:g}")
-        if numeric >= self.below:
-            raise ValueError(f"a number below {self.below:g}")
-        if numeric > self.most:
-            raise ValueError(f"a number of at most {self.most:g}")
-        return numeric
+        limits = {"above": self.above, "least": self.least, "below": self.below, "most": self.most}
+        if (wanted := missed_limit(value, **limits)) is not None:
+            raise ValueError(wanted)
+        return float(value)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,9 @@ __all__ = [
     "NUMBER_ERRORS",
     "as_floats",
     "exact_mean",
+    "is_number",
     "is_real",
+    "is_whole",
     "number_problem",
     "pack_floats",
 ]
@@ -71,6 +73,16 @@ def exact_mean(values: Sequence[float]) -> float:
 def is_real(value: object) -> TypeGuard[float]:
     """Tell real numbers of Python and NumPy from all else, truth values too."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Tell whole numbers of Python and NumPy from all else, truth values too."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> bool:
+    """Tell what float64 can stand for from all else: no NaN, truth values or text."""
+    return not isinstance(value, bool) and number_problem(value) is None
 
 
 def number_problem(value: object) -> str | None:

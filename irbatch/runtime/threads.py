@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from irbatch.errors import InputError
+from irbatch.runtime.checks import check_whole
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -80,10 +80,9 @@ def map_items(work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[D
 
 
 def check_threads(threads: Any) -> None:
-    """Refuse what is no number of threads; None leaves the choice open."""
-    whole = isinstance(threads, int) and not isinstance(threads, bool)
-    if threads is not None and (not whole or threads < 1):
-        raise InputError(f"threads={threads!r} must be a whole number of at least 1", value=threads)
+    """Check a number of threads, from 1 on; None leaves the choice open."""
+    if threads is not None:
+        check_whole("threads", threads, 1)
 
 
 def available_cores() -> int:

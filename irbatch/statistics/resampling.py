@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bytes, Floats, Ints
-from irbatch.errors import InputError
+from irbatch.errors import InputError, shown
+from irbatch.runtime.checks import check_whole
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.numbers import is_real
 from irbatch.runtime.threads import map_ranges
@@ -122,11 +123,11 @@ def check_level(level: object) -> None:
     """Check the chance that an interval misses, or that a test finds what is not there.
 
     Raises:
-        InputError: for what is no number above 0 and up to 0.5.
+        InputError: if it is not a number above 0 and up to 0.5.
     """
     if not is_real(level) or not 0 < level <= 0.5:
-        raise InputError(f"level={level!r} must be above 0 and at most 0.5, such as 0.05",
-                         value=level)  # fmt: skip
+        problem = f"level={shown(level)} must be above 0 and at most 0.5, such as 0.05"
+        raise InputError(problem, value=level)
 
 
 def check_draws(draws: object, seed: object, least: int = 1) -> None:
@@ -137,13 +138,10 @@ def check_draws(draws: object, seed: object, least: int = 1) -> None:
         least: how many draws there have to be.
 
     Raises:
-        InputError: for what is no whole number, or too small.
+        InputError: if one of them is not a whole number, or too small.
     """
-    for name, given, lowest in (("draws", draws, least), ("seed", seed, 0)):
-        whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
-        if not whole or given < lowest:  # type: ignore[operator]
-            raise InputError(f"{name}={given!r} must be a whole number of at least {lowest}",
-                             value=given)  # fmt: skip
+    check_whole("draws", draws, least)
+    check_whole("seed", seed, 0)
 
 
 def draw_counts(size: int, draws: int, seed: int) -> Iterator[Floats]:

@@ -97,9 +97,9 @@ class TestUsers:
         ("declared", "fact"),
         [
             ({"aggregate": "median"}, "'mean', 'geometric', 'sum'"),
-            ({"aggregate": []}, "aggregate []"),
+            ({"aggregate": []}, "aggregate=[]"),
             ({"reads": "scores"}, "'prefix', 'judged'"),
-            ({"reads": None}, "reads None"),
+            ({"reads": None}, "reads=None"),
             ({"parameters": {"points": (1, 2)}}, "parameter 'points' of Mine is (1, 2)"),
         ],
     )

@@ -16,8 +16,9 @@ from irbatch.evaluation.means import Means
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Wishes, evaluate
 from irbatch.evaluation.score_evaluator import ScoreEvaluator, list_query_ids
-from irbatch.evaluation.settings import Settings, check_choice, check_option
+from irbatch.evaluation.settings import Settings, check_option
 from irbatch.measures import Plan, parse_measures
+from irbatch.runtime.checks import check_choice
 from irbatch.runtime.threads import check_threads
 
 __all__ = ["BatchEvaluator"]

@@ -1,0 +1,104 @@
+"""Checks of arguments that are one value: a whole number, a number within limits, a choice.
+
+What is wrong is told as ``name=value must be …``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from irbatch.errors import InputError, shown
+from irbatch.runtime.numbers import is_real, is_whole, number_problem
+
+__all__ = ["check_choice", "check_number", "check_whole", "missed_limit", "number_errors"]
+
+
+def check_whole(name: str, value: object, least: int, most: int | None = None) -> int:
+    """Return a whole number of Python or NumPy as an int.
+
+    Raises:
+        InputError: if it is not one, or not within the limits, both inclusive.
+    """
+    if is_whole(value) and value >= least and (most is None or value <= most):
+        return int(value)
+    limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+    raise InputError(f"{name}={shown(value)} must be a whole number {limits}", value=value)
+
+
+def check_number(name: str, value: object, **limits: float) -> float:
+    """Return a finite real number of Python or NumPy as a float.
+
+    Args:
+        name: what errors call it.
+        value: the number.
+        **limits: see `missed_limit`.
+
+    Raises:
+        InputError: if it is not a finite number, or not within the limits.
+    """
+    wanted = missed_limit(value, **limits)
+    if wanted is not None:
+        raise InputError(f"{name}={shown(value)} must be {wanted}", value=value)
+    return float(value)  # type: ignore[arg-type]
+
+
+def missed_limit(
+    value: object,
+    *,
+    above: float = -math.inf,
+    least: float = -math.inf,
+    below: float = math.inf,
+    most: float = math.inf,
+) -> str | None:
+    """Say what a value should be, such as ``a number above 0``; None if it is that.
+
+    Args:
+        value: what should be a finite number.
+        above, below: limits, exclusive.
+        least, most: limits, inclusive.
+    """
+    if not is_real(value):
+        return "a number"
+    try:
+        number = float(value)
+    except OverflowError:
+        return "a number that float64 can hold"
+    if not math.isfinite(number):
+        return "a finite number"
+    if number <= above:
+        return f"a number above {above:g}"
+    if number < least:
+        return f"a number of at least {least:g}"
+    if number >= below:
+        return f"a number below {below:g}"
+    return f"a number of at most {most:g}" if number > most else None
+
+
+def check_choice(name: str, value: object, options: Iterable[Any]) -> None:
+    """Refuse a value that is not one of the options.
+
+    Raises:
+        InputError: naming them.
+    """
+    plain = value is None or isinstance(value, str | int | float)  # not an array of answers
+    if not plain or not any(value is each or value == each for each in options):
+        choices = ", ".join(map(repr, options))
+        raise InputError(f"{name}={shown(value)} must be one of {choices}", value=value)
+
+
+def number_errors(
+    what: str, rows: Iterable[tuple[Any, Any, Any]], **fields: Any
+) -> Iterator[InputError]:
+    """Find values that are not numbers.
+
+    Args:
+        what: what the values are called: ``"score"`` or ``"grade"``.
+        rows: query, document and value of each.
+        **fields: the others of each error, such as its source.
+    """
+    for query, document, value in rows:
+        if problem := number_problem(value):
+            message = f"{what} {problem}"
+            yield InputError(message, query=query, document=document, value=value, **fields)
