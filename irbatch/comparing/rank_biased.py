@@ -24,7 +24,7 @@ from irbatch.data.ids import kinds_of, same_kind
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.runs import Rankings, as_run
 from irbatch.runtime.jit import kernel
-from irbatch.runtime.ragged import ends_of
+from irbatch.runtime.ragged import offsets_of
 
 __all__ = ["Overlap", "Overlaps", "overlap", "rbo"]
 
@@ -173,7 +173,7 @@ def _overlaps(
 ) -> tuple[Floats, Floats, Floats]:
     """Compute the three values of pairs of rankings."""
     sizes = np.array([(len(first), len(second)) for first, second in pairs], np.int64)
-    starts = ends_of(sizes.max(axis=1))
+    starts = offsets_of(sizes.max(axis=1))
     counts = np.zeros(starts[-1], np.int8)
     for (first, second), start, stop in zip(pairs, starts[:-1], starts[1:], strict=True):
         places = dict(zip(second, range(len(second)), strict=True))

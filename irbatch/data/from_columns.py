@@ -17,7 +17,7 @@ from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.errors import InputError, shown
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, number_problem
-from irbatch.runtime.ragged import ends_of
+from irbatch.runtime.ragged import offsets_of
 
 __all__ = [
     "IdOverflowError",
@@ -87,7 +87,7 @@ def make_table_of(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = 
         InputError: naming the query and the document of what is no id or no score.
     """
     rows = list(rankings.values())
-    starts = ends_of([len(row) for row in rows])
+    starts = offsets_of([len(row) for row in rows])
     places = dict(zip(rankings, range(len(rows)), strict=True))
     try:
         documents = as_ids(list(itertools.chain.from_iterable(rows)), "document", "run")

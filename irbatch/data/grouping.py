@@ -8,7 +8,7 @@ import numpy.typing as npt
 from irbatch.array_types import Bools, Bytes, Ints
 from irbatch.data.text_column import NO_TEXTS, IdColumn, TextColumn
 from irbatch.runtime.jit import as_input, kernel
-from irbatch.runtime.ragged import ends_of
+from irbatch.runtime.ragged import offsets_of
 from irbatch.runtime.threads import map_ranges
 
 __all__ = ["group_rows"]
@@ -32,7 +32,7 @@ def group_rows(ids: IdColumn) -> tuple[Ints, Ints, Ints | None]:
     firsts = _first_rows(ids)
     sizes = np.diff(firsts, append=len(ids))
     owners, found = _number(ids.take(firsts))
-    starts = ends_of(np.bincount(owners, sizes, found.size).astype(np.int64))
+    starts = offsets_of(np.bincount(owners, sizes, found.size).astype(np.int64))
     if found.size == firsts.size:
         return firsts, starts, None
     order = np.empty(len(ids), np.int64)

@@ -18,7 +18,7 @@ from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn
 from irbatch.errors import InputError
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem
-from irbatch.runtime.ragged import ends_of
+from irbatch.runtime.ragged import offsets_of
 
 __all__ = ["read_id_lists", "read_large_ids"]
 
@@ -102,7 +102,7 @@ def _lengths(matrix: npt.NDArray[np.integer], pad: object, source: str) -> Ints:
 def _of_rows(places: dict[Any, int], lists: list[Any], source: str, pad: object) -> QueryTable:
     queries = list(places)
     rows = [_as_row(each, query, source, pad) for query, each in zip(queries, lists, strict=True)]
-    ends = ends_of([len(row) for row in rows])
+    ends = offsets_of([len(row) for row in rows])
     try:
         documents = _join(rows, source)
     except InputError:

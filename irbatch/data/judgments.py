@@ -12,7 +12,7 @@ from irbatch.array_types import Floats, Ints
 from irbatch.data.query_table import QueryTable
 from irbatch.errors import LISTED_PROBLEMS, InputError, raise_problems
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, number_problem
-from irbatch.runtime.ragged import row_numbers
+from irbatch.runtime.ragged import joined_ranges
 
 __all__ = ["DocumentLists", "read_column", "read_documents", "read_grades"]
 
@@ -56,7 +56,7 @@ def read_column(table: QueryTable, counts: Ints, name: str | None) -> Floats:
         query, document = table.where(table.repeated)
         raise InputError("this document was judged before", source="qrels", query=query,
                          document=document, path=name)  # fmt: skip
-    grades = table.numbers[row_numbers(table.begins, counts)]
+    grades = table.numbers[joined_ranges(table.begins, counts)]
     if not (np.abs(grades) < LARGEST_WHOLE).all():
         raise_problems(list(itertools.islice(_problems(table, name), LISTED_PROBLEMS)))
     return grades

@@ -24,7 +24,7 @@ from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.matrix import NEGATIVE
 from irbatch.errors import InputError
-from irbatch.runtime.ragged import ends_of, row_numbers
+from irbatch.runtime.ragged import joined_ranges, offsets_of
 
 if TYPE_CHECKING:
     from irbatch.data.rows import Rows
@@ -88,7 +88,7 @@ class Qrels(Exports):
             self.document_kind = self.table.document_kind if len(self.table.documents) else None
             counts = self.table.ends - self.table.begins
             grades = read_column(self.table, counts, name)
-        self.starts = ends_of(counts)
+        self.starts = offsets_of(counts)
         self.levels = np.unique(grades[grades >= 0]) + 0.0  # -0.0 is 0
         self.levels.flags.writeable = False
         codes = np.searchsorted(self.levels, grades).astype(np.int32)
@@ -253,7 +253,7 @@ class Qrels(Exports):
         """
         if self.table is not None:
             sizes = self.table.ends - self.table.begins
-            return self.table.documents.take(row_numbers(self.table.begins, sizes))
+            return self.table.documents.take(joined_ranges(self.table.begins, sizes))
         ids = list(itertools.chain.from_iterable(self.documents))
         return np.array(ids, np.int64) if self.document_kind == "int" else TextColumn.encode(ids)
 

@@ -15,7 +15,7 @@ from irbatch.data.lookup import mark_rows
 from irbatch.data.ranking import DESCENDING, check_order
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.runtime.jit import as_input
-from irbatch.runtime.ragged import ends_of
+from irbatch.runtime.ragged import offsets_of
 
 __all__ = ["QueryTable"]
 
@@ -72,7 +72,7 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         if (np.diff(owners) < 0).any():  # a query comes back after another
             order = np.argsort(np.repeat(owners, sizes), kind="stable")
             documents, values = documents.take(order), values[order]
-        bounds = ends_of(np.bincount(owners, sizes, len(places)).astype(np.int64))
+        bounds = offsets_of(np.bincount(owners, sizes, len(places)).astype(np.int64))
         return cls(places, bounds[:-1], bounds[1:], documents, values, threads)
 
     @property

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Bytes, Ints
 from irbatch.runtime.jit import as_input
-from irbatch.runtime.ragged import ends_of
+from irbatch.runtime.ragged import offsets_of
 
 __all__ = ["NO_TEXTS", "IdColumn", "TextColumn"]
 
@@ -45,12 +45,12 @@ class TextColumn:
             parts = [each.encode(errors="surrogatepass") for each in texts]
             encoded = b"".join(parts)
             sizes = np.fromiter(map(len, parts), np.int64, len(parts))
-        return cls(np.frombuffer(encoded, np.uint8), ends_of(sizes)[:-1], sizes.astype(np.int32))
+        return cls(np.frombuffer(encoded, np.uint8), offsets_of(sizes)[:-1], sizes.astype(np.int32))
 
     @classmethod
     def join(cls, parts: Sequence[TextColumn]) -> TextColumn:
         """Put columns one after the other."""
-        offsets = ends_of(np.array([each.text.size for each in parts], np.int64)).tolist()
+        offsets = offsets_of(np.array([each.text.size for each in parts], np.int64)).tolist()
         starts = [each.starts + at for each, at in zip(parts, offsets, strict=False)]
         return cls(
             np.concatenate([each.text for each in parts]),
@@ -60,7 +60,7 @@ class TextColumn:
 
     def copied(self) -> TextColumn:
         """Return the same texts over bytes of their own, one after the other."""
-        ends = ends_of(self.lengths)
+        ends = offsets_of(self.lengths)
         places = np.arange(ends[-1]) + np.repeat(self.starts - ends[:-1], self.lengths)
         return TextColumn(self.text[places], ends[:-1], self.lengths)
 

@@ -19,7 +19,7 @@ from irbatch.engine.matrix import NEGATIVE, PAD, RelevanceMatrix, Ties
 from irbatch.engine.prefix import PrefixStatistics, Scan, ScanRequest
 from irbatch.engine.scan import choose_blank, find_lowest_relevant, tabulate_gains
 from irbatch.runtime.jit import kernel
-from irbatch.runtime.ragged import ends_of, row_numbers
+from irbatch.runtime.ragged import joined_ranges, offsets_of
 
 __all__ = ["Expected", "ExpectedStatistics", "expect"]
 
@@ -139,8 +139,8 @@ def _listing(matrix: RelevanceMatrix, rows: Ints, blank: int) -> tuple[Ints, Int
     """List the documents of some rows that are not blank: where each row's begin, ranks, codes."""
     if isinstance(matrix, ListedMatrix) and blank == 0:
         counts = np.diff(matrix.starts)[rows]
-        picks = row_numbers(matrix.starts[rows], counts)
-        return ends_of(counts), matrix.ranks[picks], matrix.listed[picks]
+        picks = joined_ranges(matrix.starts[rows], counts)
+        return offsets_of(counts), matrix.ranks[picks], matrix.listed[picks]
     codes = matrix.codes[rows]
     row_index, places = np.nonzero((codes != blank) & (codes != PAD))
     starts = np.searchsorted(row_index, np.arange(rows.size + 1))

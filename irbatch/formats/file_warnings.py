@@ -8,7 +8,7 @@ from irbatch.array_types import Floats, Ints
 from irbatch.errors import warn
 from irbatch.formats.lines import ParsedLines
 from irbatch.formats.pieces import Piece
-from irbatch.runtime.ragged import row_numbers
+from irbatch.runtime.ragged import joined_ranges
 
 __all__ = ["FileWarnings"]
 
@@ -85,6 +85,6 @@ class FileWarnings:
         begins = np.ones(sizes.size, np.int64)
         if queries[0] == self._query:
             begins[0] += self._documents
-        self._counted = bool((values == row_numbers(begins, sizes)).all())
+        self._counted = bool((values == joined_ranges(begins, sizes)).all())
         self._query, self._documents = queries[-1], int(begins[-1] - 1 + sizes[-1])
         self._several |= bool(sizes.max() > 1) or self._documents > 1

@@ -27,7 +27,7 @@ from irbatch.formats.byte_parser import (
 )
 from irbatch.formats.forms import Form
 from irbatch.formats.lines import ParsedLines, read_number
-from irbatch.runtime.ragged import ends_of, row_numbers
+from irbatch.runtime.ragged import joined_ranges, offsets_of
 
 __all__ = ["Piece", "assemble"]
 
@@ -129,15 +129,15 @@ class Piece:
         """Keep some queries."""
         kept = np.array([each in queries for each in self.queries], bool)
         sizes = np.diff(self.firsts, append=self.values.size)[kept]
-        rows = row_numbers(self.firsts[kept], sizes)
-        return Piece(list(itertools.compress(self.queries, kept)), ends_of(sizes)[:-1],
+        rows = joined_ranges(self.firsts[kept], sizes)
+        return Piece(list(itertools.compress(self.queries, kept)), offsets_of(sizes)[:-1],
                      self.documents.take(rows).copied(), self.values[rows])  # fmt: skip
 
 
 def assemble(pieces: Sequence[Piece]) -> QueryTable:
     """Join pieces, and the parts of queries that come in several."""
     pieces = pieces or [Piece([], np.empty(0, np.int64), TextColumn.encode([]), np.empty(0))]
-    offsets = ends_of([each.values.size for each in pieces]).tolist()
+    offsets = offsets_of([each.values.size for each in pieces]).tolist()
     firsts = [each.firsts + at for each, at in zip(pieces, offsets, strict=False)]
     return QueryTable.of_runs(
         list(itertools.chain.from_iterable(each.queries for each in pieces)),

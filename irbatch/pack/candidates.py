@@ -13,7 +13,7 @@ from irbatch.errors import InputError
 from irbatch.pack.relevance import Listed, read_cells, read_columns
 from irbatch.pack.rows import check_queries
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, to_numpy
-from irbatch.runtime.ragged import ends_of, row_index_of
+from irbatch.runtime.ragged import offsets_of, row_index_of
 
 __all__ = ["Candidates", "Excluded"]
 
@@ -135,7 +135,7 @@ class Candidates:
             rows, columns, _ = read_columns(excluded, self.shape, self.queries, "exclude")
         keys = np.unique(rows * max(self.shape[1], 1) + columns)  # each once
         rows, columns = np.divmod(keys, max(self.shape[1], 1))
-        self.excluded = Excluded(ends_of(np.bincount(rows, minlength=self.shape[0])), columns)
+        self.excluded = Excluded(offsets_of(np.bincount(rows, minlength=self.shape[0])), columns)
 
     def settle(self, listed: Listed) -> Listed:
         """Count the candidates left; return those listed that are among them.
@@ -225,7 +225,7 @@ class Candidates:
         self.excluded = None
         shown = ~self._is_hidden(rows, excluded.columns)
         counts = np.bincount(rows[shown], minlength=self.shape[0])
-        return Excluded(ends_of(counts), excluded.columns[shown])
+        return Excluded(offsets_of(counts), excluded.columns[shown])
 
     def _count(self) -> Ints:
         sizes = self.widths

@@ -15,7 +15,7 @@ from irbatch.array_types import Bools, Floats, Ints
 from irbatch.errors import InputError, shown
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.runtime.numbers import LARGEST_WHOLE, number_problem
-from irbatch.runtime.ragged import ends_of, row_index_of
+from irbatch.runtime.ragged import offsets_of, row_index_of
 
 __all__ = [
     "IGNORED",
@@ -61,7 +61,7 @@ class Listed:
             order = np.argsort(rows, kind="stable")
             rows, columns, grades = rows[order], columns[order], grades[order]
         counts = np.bincount(rows, minlength=n_rows)
-        return cls(ends_of(counts), columns, np.asarray(grades, np.float64))
+        return cls(offsets_of(counts), columns, np.asarray(grades, np.float64))
 
     def without(self, hidden: Bools) -> Listed:
         """Leave out some of them: bool ``(listed,)``."""

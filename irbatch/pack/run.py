@@ -25,7 +25,7 @@ from irbatch.errors import InputError, raise_problems
 from irbatch.pack.block import Block, plan_query_blocks
 from irbatch.pack.place import place_judged
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem, pack_floats
-from irbatch.runtime.ragged import ends_of
+from irbatch.runtime.ragged import offsets_of
 
 __all__ = ["pack_run"]
 
@@ -84,7 +84,7 @@ class _Join:
     ) -> None:
         self.qrels, self.run, self.rows, self.rankings = qrels, run, rows, rankings
         self.ordering, self.buffer = ordering, buffer
-        self.starts = ends_of(np.fromiter(map(len, rankings), np.int64, len(rankings)))
+        self.starts = offsets_of(np.fromiter(map(len, rankings), np.int64, len(rankings)))
         self.bounds = self.starts.tolist()
 
     def block(self) -> Block:

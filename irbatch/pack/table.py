@@ -18,7 +18,7 @@ from irbatch.engine.ties.policy import Ordering
 from irbatch.errors import InputError
 from irbatch.pack.block import Block, blank_matrix, plan_query_blocks
 from irbatch.pack.place import place_judged
-from irbatch.runtime.ragged import ends_of, row_numbers
+from irbatch.runtime.ragged import joined_ranges, offsets_of
 
 __all__ = ["can_join", "pack_ranked", "pack_table"]
 
@@ -123,7 +123,7 @@ def _ordered(
     parts = [table.numbers[start:stop] for start, stop in zip(begins, ends, strict=True)]
     scores = np.concatenate([np.empty(0), *parts])
     round_scores(scores, score_dtype)
-    starts = ends_of(ends - begins)
+    starts = offsets_of(ends - begins)
     order_scores(scores, starts)  # none is NaN: whoever made the table has refused it
     return scores, (starts[:-1], starts[1:])
 
@@ -131,8 +131,8 @@ def _ordered(
 def _find_judged(qrels: Qrels, table: QueryTable, rows: Positions, places: Ints) -> Ints:
     """Return the row of each judged document of some queries, -1 where it was not retrieved."""
     counts = qrels.starts[rows + 1] - qrels.starts[rows]
-    owners_start = ends_of(counts)
+    owners_start = offsets_of(counts)
     if not len(table.documents) or not owners_start[-1]:
         return np.full(owners_start[-1], -1, np.int64)
-    judged = qrels.column.take(row_numbers(qrels.starts[rows], counts))
+    judged = qrels.column.take(joined_ranges(qrels.starts[rows], counts))
     return find_rows(table, places, judged, owners_start)

@@ -8,27 +8,35 @@ import numpy as np
 
 from irbatch.array_types import Ints
 
-__all__ = ["ends_of", "row_index_of", "row_numbers"]
+__all__ = ["joined_ranges", "offsets_of", "row_index_of"]
 
 
-def ends_of(sizes: Ints | Iterable[int]) -> Ints:
-    """Return where rows of some sizes begin and end, one after the other: int64 ``(rows + 1,)``."""
-    sizes = np.asarray(sizes, np.int64)
-    ends = np.zeros(sizes.size + 1, np.int64)
-    np.cumsum(sizes, out=ends[1:])
-    return ends
+def offsets_of(sizes: Ints | Iterable[int]) -> Ints:
+    """Return where rows of some sizes begin and end: int64 ``(rows + 1,)``, from 0.
 
-
-def row_numbers(begins: Ints, sizes: Ints) -> Ints:
-    """List the places of things that begin at some places, one thing's after the other's."""
-    starts = ends_of(sizes)
-    return np.arange(starts[-1]) + np.repeat(begins - starts[:-1], sizes)
-
-
-def row_index_of(starts: Ints) -> Ints:
-    """Return the row that each element is of: int64 ``(elements,)``, ascending from 0.
-
-    Args:
-        starts: int64 ``(rows + 1,)``, where each row begins and ends.
+    >>> offsets_of([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
     """
-    return np.repeat(np.arange(starts.size - 1), np.diff(starts))
+    sizes = np.asarray(sizes, np.int64)
+    offsets = np.zeros(sizes.size + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
+
+
+def joined_ranges(begins: Ints, sizes: Ints) -> Ints:
+    """Return the whole numbers of several ranges, one range after the other.
+
+    >>> joined_ranges(np.array([7, 1]), np.array([2, 3])).tolist()
+    [7, 8, 1, 2, 3]
+    """
+    offsets = offsets_of(sizes)
+    return np.arange(offsets[-1]) + np.repeat(begins - offsets[:-1], sizes)
+
+
+def row_index_of(offsets: Ints) -> Ints:
+    """Return the row of each item of rows that begin and end at `offsets`.
+
+    >>> row_index_of(np.array([0, 2, 2, 5])).tolist()
+    [0, 0, 2, 2, 2]
+    """
+    return np.repeat(np.arange(offsets.size - 1), np.diff(offsets))

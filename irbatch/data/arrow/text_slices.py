@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Bytes, Ints
 from irbatch.data.text_column import TextColumn
-from irbatch.runtime.ragged import ends_of
+from irbatch.runtime.ragged import offsets_of
 
 __all__ = ["RowError", "TextSlices", "join_slices"]
 
@@ -74,7 +74,7 @@ def join_slices(parts: list[TextSlices]) -> TextColumn:
         first, last = part.extents()
         np.minimum.at(low, number, first)
         np.maximum.at(high, number, last)
-    ends = ends_of(np.maximum(high - low, 0))
+    ends = offsets_of(np.maximum(high - low, 0))
     shift = ends[:-1] - low
     used = [each[a:b] for each, a, b in zip(pieces.values(), low, high, strict=True) if a < b]
     starts = [part.starts + shift[n][part.which] for part, n in zip(parts, numbers, strict=True)]
