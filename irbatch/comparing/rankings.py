@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
+from irbatch.engine.ties import by_id
 from irbatch.errors import InputError
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem
 
@@ -33,15 +34,8 @@ def order_documents(
     """
     ids = list(documents)
     scores = _scores(documents, query, system)
-    if (scores[1:] < scores[:-1]).all():
-        return ids
-    order = np.argsort(-scores, kind="stable")
-    tied = scores[order[1:]] == scores[order[:-1]]
-    ordered = [ids[place] for place in order.tolist()]
-    edges = np.flatnonzero(np.diff(tied, prepend=False, append=False))
-    for first, last in edges.reshape(-1, 2).tolist():
-        ordered[first : last + 1] = sorted(ordered[first : last + 1], key=str, reverse=True)
-    return ordered
+    order = by_id.order_documents(np.zeros(len(ids), np.int64), scores, by_id.id_texts(ids))
+    return [ids[place] for place in order.tolist()]
 
 
 def _scores(documents: Mapping[Any, Any], query: object, system: str | None) -> Floats:

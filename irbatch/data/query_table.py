@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
 from irbatch.data.lookup import mark_rows
-from irbatch.data.ranking import DESCENDING, check_order
 from irbatch.data.text_column import IdColumn, TextColumn
+from irbatch.engine.ties.by_score import DESCENDING, check_order
 from irbatch.runtime.jit import as_input
 from irbatch.runtime.ragged import offsets_of
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints
 from irbatch.data.ids import kinds_of, same_kind
+from irbatch.engine.ties.by_id import order_documents
 from irbatch.errors import InputError, warn
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem
 
@@ -118,19 +119,10 @@ def _refuse(
 
 
 def ranked(rows: Rows) -> Rows:
-    """Order each query's documents by value, ties by document id, both descending."""
-    row_index, values = rows.row_index, rows.values
-    within = row_index[1:] == row_index[:-1]
-    if not (within & (values[1:] >= values[:-1])).any():
-        return rows
-    order = np.lexsort((-values, row_index))
-    tied = within & (values[order[1:]] == values[order[:-1]])
-    edges = np.flatnonzero(np.diff(tied, prepend=False, append=False))
-    for first, last in edges.reshape(-1, 2).tolist():
-        tie = order[first : last + 1].tolist()
-        order[first : last + 1] = sorted(tie, key=rows.documents.__getitem__, reverse=True)
+    """Order each query's documents as they are evaluated."""
+    order = order_documents(rows.row_index, rows.values, rows.documents)
     documents = [rows.documents[i] for i in order.tolist()]
-    return Rows(rows.queries, rows.sizes, documents, values[order])
+    return Rows(rows.queries, rows.sizes, documents, rows.values[order])
 
 
 def join_rows(parts: Iterable[Rows]) -> Rows:

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
-from irbatch.engine.matrix import PAD, RelevanceMatrix, Ties, code_dtype, padded_depth
+from irbatch.engine.matrix import PAD, RelevanceMatrix, code_dtype, padded_depth
+from irbatch.engine.ties.open_ties import OpenTies
 from irbatch.runtime.ragged import row_index_of
 
 __all__ = ["ListedMatrix"]
@@ -39,7 +40,7 @@ class ListedMatrix(RelevanceMatrix):
         starts: Ints,
         ranks: Ints,
         listed: Ints,
-        ties: Ties | None = None,
+        ties: OpenTies | None = None,
     ) -> None:
         fields = {
             "levels": levels, "retrieved": retrieved, "judged": judged, "complete": True,

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints, Positions
+from irbatch.engine.ties.open_ties import OpenTies
 
-__all__ = ["BYTE_LEVELS", "NEGATIVE", "PAD", "UNJUDGED", "RelevanceMatrix", "Ties", "plan_blocks"]
+__all__ = ["BYTE_LEVELS", "NEGATIVE", "PAD", "UNJUDGED", "RelevanceMatrix", "plan_blocks"]
 
 UNJUDGED = -1  # no judgment for this document
 NEGATIVE = -2  # judged with a grade below 0: judged, never relevant, gain 0
@@ -26,22 +26,6 @@ BYTE_LEVELS = 127  # as many levels as an int8 code tells apart
 # Codes and level counts of one block. With the 8 bytes a score they were packed from, about a
 # core's share of the last cache (python -m benchmarks --only dicts).
 BLOCK_BYTES = 2 << 20
-
-
-class Ties(NamedTuple):
-    """Ranks whose documents could stand in any order, since they share a score.
-
-    Only those among which the order matters: their codes are not all the same.
-
-    Args:
-        rows: int64 ``(ties,)``, the query of each; ascending.
-        begins, ends: int64 ``(ties,)``, its first rank less one, and its last; ascending within a
-            row.
-    """
-
-    rows: Ints
-    begins: Ints
-    ends: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +48,7 @@ class RelevanceMatrix:
     retrieved: Ints
     judged: Ints
     complete: bool = False
-    ties: Ties | None = None
+    ties: OpenTies | None = None
 
     @classmethod
     def unjudged(
@@ -112,16 +96,7 @@ class RelevanceMatrix:
         retrieved = kept.sum(axis=1)
         codes = np.full_like(self.codes, PAD)
         codes[np.arange(self.depth) < retrieved[:, None]] = self.codes[kept]
-        ties = None
-        if self.ties is not None:
-            before = np.cumsum(kept, axis=1, dtype=np.int64)
-            rows, begins, ends = self.ties
-            begins = np.where(begins > 0, before[rows, begins - 1], 0)
-            ends = before[rows, ends - 1]
-            spans = zip(rows.tolist(), begins.tolist(), ends.tolist(), strict=True)
-            mixed = [len(set(codes[row, first:last].tolist())) > 1 for row, first, last in spans]
-            picks = np.flatnonzero(mixed)
-            ties = Ties(rows[picks], begins[picks], ends[picks])
+        ties = None if self.ties is None else self.ties.condensed(kept, codes)
         return RelevanceMatrix(codes, self.levels, retrieved, self.judged, True, ties)
 
 

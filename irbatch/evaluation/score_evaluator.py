@@ -10,6 +10,7 @@ import numpy as np
 
 from irbatch.array_types import Ints
 from irbatch.data.ids import same_kind
+from irbatch.engine.ties.by_id import place_ids
 from irbatch.engine.ties.policy import TiePolicy
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.averaging import compute_values
@@ -176,20 +177,13 @@ def list_query_ids(query_ids: Any) -> list[Any] | None:
 
 
 def _rank_ids(ids: Any) -> Ints:
-    """Return the place of each document by id, descending: int64 ``(candidates,)``.
-
-    Numbers compare as their decimal text, as they would in a file.
-    """
+    """Check ids; return what `irbatch.engine.ties.by_id.place_ids` does."""
     listed = ids.tolist() if hasattr(ids, "tolist") else list(ids)
     same_kind(listed, "document", "document_ids")
     if len(set(listed)) < len(listed):
         twice = next(each for i, each in enumerate(listed) if each in listed[:i])
         raise InputError(f"id {twice!r} comes twice", source="document_ids", value=twice)
-    texts = [str(each) for each in listed]
-    order = sorted(range(len(texts)), key=texts.__getitem__, reverse=True)
-    places = np.empty(len(texts), np.int64)
-    places[order] = np.arange(len(texts))
-    return places
+    return place_ids(listed)
 
 
 def _check_relevant(n_relevant: Any, listed: Listed, candidates: Candidates) -> Ints:

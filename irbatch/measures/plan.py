@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
-from irbatch.engine.expected import Expected, expect
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.engine.orders import orders_of
 from irbatch.engine.prefix import FULL_DEPTH, PrefixStatistics, Scan, ScanRequest
 from irbatch.engine.scan import scan
+from irbatch.engine.ties.expected import Expected, expect
+from irbatch.engine.ties.orders import orders_of
 from irbatch.errors import InputError
 from irbatch.measures.apply import Collected, Group, apply_formula
 from irbatch.measures.declare import AS_ANY_OTHER, Measure

@@ -10,11 +10,12 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints, Positions
 from irbatch.data.qrels import Qrels
-from irbatch.data.ranking import find_ranks, rank_in_tie
+from irbatch.engine.ties.by_id import rank_in_tie
+from irbatch.engine.ties.by_score import find_ranks
+from irbatch.engine.ties.groups import TieGroups
 from irbatch.engine.ties.policy import TiePolicy
 from irbatch.errors import InputError
 from irbatch.pack.block import Block, blank_matrix
-from irbatch.pack.ties import TieGroups
 
 __all__ = ["place_judged"]
 

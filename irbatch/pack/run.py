@@ -18,8 +18,8 @@ from irbatch.array_types import Floats, Positions
 from irbatch.data.ids import check_id, id_kind, kinds_of
 from irbatch.data.qrels import Qrels
 from irbatch.data.query_table import QueryTable
-from irbatch.data.ranking import as_compared, order_scores, round_scores
 from irbatch.data.runs import Run
+from irbatch.engine.ties.by_score import as_compared, order_scores, round_scores
 from irbatch.engine.ties.policy import DEFAULT_ORDERING, Ordering
 from irbatch.errors import InputError, raise_problems
 from irbatch.pack.block import Block, plan_query_blocks

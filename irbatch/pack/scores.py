@@ -14,13 +14,14 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.engine.listed import ListedMatrix
-from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE, Ties
+from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE
+from irbatch.engine.ties.groups import TieGroups
+from irbatch.engine.ties.open_ties import OpenTies
 from irbatch.engine.ties.policy import TiePolicy
 from irbatch.errors import InputError
 from irbatch.pack.block import Block
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.relevance import Listed
-from irbatch.pack.ties import TieGroups
 from irbatch.runtime.ragged import row_index_of
 
 __all__ = ["Ranked", "pack_candidates", "rank_candidates"]
@@ -50,7 +51,7 @@ class Ranked:
     starts: Ints
     ranks: Ints
     grades: Floats
-    ties: Ties | None
+    ties: OpenTies | None
     tied: Bools
     constant: int
 
@@ -156,7 +157,7 @@ def _pack_rows(
     ties = None
     if ranked.ties is not None:
         mine = slice(*np.searchsorted(ranked.ties.rows, [first, last]).tolist())
-        ties = Ties(ranked.ties.rows[mine] - first, ranked.ties.begins[mine],
+        ties = OpenTies(ranked.ties.rows[mine] - first, ranked.ties.begins[mine],
                     ranked.ties.ends[mine])  # fmt: skip
     matrix = ListedMatrix(
         levels, candidates.sizes[rows], judged, starts, ranked.ranks[part], codes, ties

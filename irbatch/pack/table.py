@@ -13,7 +13,7 @@ from irbatch.array_types import Floats, Ints, Positions
 from irbatch.data.lookup import find_rows
 from irbatch.data.qrels import Qrels
 from irbatch.data.query_table import QueryTable
-from irbatch.data.ranking import as_compared, order_scores, round_scores
+from irbatch.engine.ties.by_score import as_compared, order_scores, round_scores
 from irbatch.engine.ties.policy import Ordering
 from irbatch.errors import InputError
 from irbatch.pack.block import Block, blank_matrix, plan_query_blocks

@@ -1,15 +1,11 @@
-"""The order of a ranking: scores descending, ties by document id descending.
+"""Rankings as descending scores, and where documents stand in them.
 
 Only where judged documents stand matters. Scores that are in order already are left alone, a
-judged document's rank is found by binary search for its score, and ids are compared only inside
-the ties that a judged document is part of.
+judged document's rank is found by binary search for its score, and `irbatch.engine.ties.by_id`
+compares ids only inside the ties that a judged document is part of.
 """
 
 from __future__ import annotations
-
-import bisect
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +19,6 @@ __all__ = [
     "check_order",
     "find_ranks",
     "order_scores",
-    "rank_in_tie",
     "round_scores",
 ]
 
@@ -117,21 +112,6 @@ def find_ranks(
     places = begins[rows], ends[rows]
     _search.run(20 * wanted.size, as_input(scores), *places, wanted, near, above, equal)
     return above, equal
-
-
-def rank_in_tie(
-    tied: Sequence[Any], documents: Sequence[Any], *, ascending: bool = False
-) -> list[int]:
-    """Rank documents among those that share their score: by id, descending, from 0.
-
-    Integer ids compare as their decimal text, as they would in a file: the same bits whatever
-    container they came in.
-    """
-    texts = tied if set(map(type, tied)) == {str} else [str(each) for each in tied]
-    ordered = sorted(texts)
-    if ascending:
-        return [bisect.bisect_left(ordered, str(each)) for each in documents]
-    return [len(tied) - bisect.bisect_right(ordered, str(each)) for each in documents]
 
 
 @kernel

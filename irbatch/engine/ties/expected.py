@@ -15,9 +15,10 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints
 from irbatch.engine.listed import ListedMatrix
-from irbatch.engine.matrix import NEGATIVE, PAD, RelevanceMatrix, Ties
+from irbatch.engine.matrix import NEGATIVE, PAD, RelevanceMatrix
 from irbatch.engine.prefix import PrefixStatistics, Scan, ScanRequest
 from irbatch.engine.scan import choose_blank, find_lowest_relevant, tabulate_gains
+from irbatch.engine.ties.open_ties import OpenTies
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
@@ -85,7 +86,9 @@ class ExpectedStatistics(PrefixStatistics):
         return np.where(self.cutoff < self.relevant, self.hits, of_all)
 
 
-def expect(matrix: RelevanceMatrix, ties: Ties, request: ScanRequest, scanned: Scan) -> Expected:
+def expect(
+    matrix: RelevanceMatrix, ties: OpenTies, request: ScanRequest, scanned: Scan
+) -> Expected:
     """Compute the expected statistics of a block's queries with ties.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.engine.matrix import Ties
+from irbatch.engine.ties.open_ties import OpenTies
 
 __all__ = ["TieGroups"]
 
@@ -66,11 +66,11 @@ class TieGroups:
         after = self._within < self.below[self.numbers]
         return self._unsorted(backwards + self._others() * after)
 
-    def open_ties(self) -> Ties:
+    def open_ties(self) -> OpenTies:
         """Return the groups in which the order matters."""
         firsts = self.firsts[self.mixed[self.firsts]]
         above = self.above[firsts]
-        return Ties(self.row_index[firsts], above, above + self.equal[firsts])
+        return OpenTies(self.row_index[firsts], above, above + self.equal[firsts])
 
     def tied_queries(self) -> Ints:
         """Return the queries that have a group in which the order matters to a grade above 0."""
