@@ -91,7 +91,8 @@ def _parameters(each: Declaration) -> list[str]:
 
 def _elsewhere(each: Declaration) -> list[str]:
     styles = dict.fromkeys(spelling.style for spelling in each.spellings)
-    return [f"{style} {', '.join(_spelled(each, style))}" for style in styles]
+    names = {style: ", ".join(_spelled(each, style)) for style in styles}
+    return [f"{style} {spelled}" for style, spelled in names.items() if spelled]
 
 
 def _spelled(each: Declaration, style: str) -> list[str]:

@@ -14,21 +14,21 @@ in `RR` with a cutoff and in `Judged`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
+from irbatch.errors import InputError
 from irbatch.evaluation.averaging import compute_values
 from irbatch.evaluation.settings import Settings
-from irbatch.measures import Measure, Plan, measure
+from irbatch.measures import CATALOGUE, Declaration, Measure, Plan, Spelling
 from irbatch.pack import pack_run
 
 try:
     import ir_measures as irm
-    from ir_measures import measures as theirs
     from ir_measures.providers.base import NOT_PROVIDED, Choices
     from ir_measures.providers.base import Any as AnyValue
 except ImportError as missing:
@@ -37,93 +37,71 @@ except ImportError as missing:
 __all__ = ["IrbatchEvaluator", "IrbatchProvider", "install", "uninstall"]
 
 CONVENTIONS = "9"  # of trec_eval, which ir_measures takes its values from
-ANY = AnyValue()
 
 
-def _with_rel(name: str) -> Callable[[Any], Measure]:
-    return lambda wish: measure(name)(rel=float(wish["rel"]))
+class Form:
+    """A form that ir_measures' measures have, such as ``P@k``, and what it means here.
+
+    Args:
+        template: their name, a field where a number stands: ``P@{k}``.
+        spelling: the spelling whose name it is.
+        declaration: of our measure.
+    """
+
+    def __init__(self, template: str, spelling: Spelling, declaration: Declaration) -> None:
+        plain = Measure(declaration.name, declaration=declaration)
+        self._meaning = plain(**dict(spelling.parameters))
+        self._at_cutoff = "{k}" in template
+        beside = ("cutoff", "judged_only") if self._at_cutoff else ("judged_only",)
+        self._ours: dict[str, str] = {}  # their parameters to ours
+        # What is set in an example of the form, P@1, has to be set in all that are of the form.
+        example = irm.parse_measure(template.format_map(defaultdict(lambda: 1)))
+        values: dict[str, Any] = {}
+        for name in example.SUPPORTED_PARAMS:
+            own = spelling.renamed.get(name, name)
+            if own in declaration.parameters:
+                self._ours[name] = own
+            free = own in declaration.parameters or name in beside
+            values[name] = AnyValue(name in example.params) if free else Choices(example[name])
+        self.supported = type(example)(**values)
+
+    def fits(self, wish: Any) -> bool:
+        """Tell whether a measure of theirs has this form."""
+        if wish.NAME != self.supported.NAME:
+            return False
+        return all(values.validate(wish[name]) for name, values in self.supported.params.items())
+
+    def meaning(self, wish: Any) -> Measure:
+        """Return our measure for one of theirs that fits."""
+        given = {own: wish[name] for name, own in self._ours.items()}
+        settings = {own: value for own, value in given.items() if value is not NOT_PROVIDED}
+        meaning = self._meaning(**settings)
+        return meaning @ wish["cutoff"] if self._at_cutoff else meaning
 
 
-def _set_precision(wish: Any) -> Measure:
-    return _with_rel("Rcap" if wish["relative"] else "P")(wish)
-
-
-def _f_measure(wish: Any) -> Measure:
-    # It hands its beta to trec_eval, where it weighs as beta² does in the definition.
-    return _with_rel("F")(wish)(weight=wish["beta"])
-
-
-def _ndcg(wish: Any) -> Measure:
-    if wish["gains"] is not NOT_PROVIDED:
-        return measure("nDCG")(gain=wish["gains"])
-    return measure("nDCG")(gain={"log2": "linear", "exp-log2": "exp"}[wish["dcg"]])
-
-
-def _retrieved(wish: Any) -> Measure:
-    return measure("NumRet") if wish["rel"] is NOT_PROVIDED else _with_rel("NumRelRet")(wish)
-
-
-def _rank_biased_precision(wish: Any) -> Measure:
-    return measure("RBP")(gain="binary", rel=float(wish["rel"]), p=wish["p"])
-
-
-# What ir_measures can ask for, and the measure that it means, but for its cutoff.
-MEANINGS: dict[str, Callable[[Any], Measure]] = {
-    "P": _with_rel("P"),
-    "R": _with_rel("R"),
-    "RR": _with_rel("RR"),
-    "AP": _with_rel("AP"),
-    "Rprec": _with_rel("Rprec"),
-    "Success": _with_rel("Success"),
-    "Bpref": _with_rel("Bpref"),
-    "infAP": _with_rel("InfAP"),
-    "IPrec": lambda wish: _with_rel("IPrec")(wish)(recall=wish["recall"]),
-    "nDCG": _ndcg,
-    "RBP": _rank_biased_precision,
-    "SetP": _set_precision,
-    "SetR": _with_rel("R"),
-    "SetF": _f_measure,
-    "SetAP": _with_rel("SetAP"),
-    "NumQ": lambda wish: measure("NumQ"),
-    "NumRel": _with_rel("NumRel"),
-    "NumRet": _retrieved,
-    "Judged": lambda wish: measure("Judged"),
-}
 SUPPORTED = [
-    theirs._P(cutoff=AnyValue(required=True), rel=ANY, judged_only=ANY),
-    theirs._R(cutoff=AnyValue(required=True), rel=ANY, judged_only=ANY),
-    theirs._RR(cutoff=ANY, rel=ANY, judged_only=ANY),
-    theirs._AP(cutoff=ANY, rel=ANY, judged_only=ANY),
-    theirs._Rprec(rel=ANY, judged_only=ANY),
-    theirs._Success(cutoff=AnyValue(required=True), rel=ANY, judged_only=ANY),
-    theirs._Bpref(rel=ANY),
-    theirs._infAP(rel=ANY),
-    theirs._IPrec(recall=AnyValue(required=True), rel=ANY, judged_only=ANY),
-    theirs._nDCG(cutoff=ANY, dcg=Choices("log2", "exp-log2"), gains=ANY, judged_only=ANY),
-    theirs._RBP(cutoff=ANY, p=ANY, rel=AnyValue(required=True)),
-    theirs._SetP(rel=ANY, relative=ANY, judged_only=ANY),
-    theirs._SetR(rel=ANY),
-    theirs._SetF(rel=ANY, beta=ANY, judged_only=ANY),
-    theirs._SetAP(rel=ANY, judged_only=ANY),
-    theirs._NumQ(),
-    theirs._NumRel(rel=ANY),
-    theirs._NumRet(rel=ANY),
-    theirs._Judged(cutoff=ANY),
+    Form(template, spelling, declaration)
+    for declaration in CATALOGUE.values()
+    for spelling in declaration.spellings
+    if declaration.builtin and spelling.style == "ir_measures"
+    for template in (spelling.full, spelling.cut, *spelling.asked)
+    if template
 ]
 
 
 def _meaning(wish: Any) -> Measure:
     """Return the measure that ir_measures' stands for."""
-    plain = MEANINGS[wish.NAME](wish)
-    cutoff = wish["cutoff"] if "cutoff" in wish.SUPPORTED_PARAMS else NOT_PROVIDED
-    return plain if cutoff is NOT_PROVIDED else plain @ cutoff
+    for form in SUPPORTED:
+        if form.fits(wish):
+            return form.meaning(wish)
+    raise InputError(f"irbatch has no {wish} of ir_measures", source="measures", value=wish)
 
 
 class IrbatchProvider(irm.providers.Provider):  # type: ignore[misc]
     """irbatch, as ir_measures knows its providers."""
 
     NAME = "irbatch"
-    SUPPORTED_MEASURES = SUPPORTED
+    SUPPORTED_MEASURES = [form.supported for form in SUPPORTED]  # noqa: RUF012 - as theirs
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> IrbatchEvaluator:
         return IrbatchEvaluator(list(measures), qrels)

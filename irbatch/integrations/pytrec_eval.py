@@ -30,7 +30,7 @@ from irbatch.evaluation.averaging import compute_values
 from irbatch.evaluation.settings import Settings
 from irbatch.formats.forms import QRELS, RUN
 from irbatch.formats.lines import parse_table
-from irbatch.measures import NICKNAMES, TREC_MEASURES, Plan, TrecValue
+from irbatch.measures import NICKNAMES, Plan, TrecValue, list_measures, trec_measures
 from irbatch.pack import pack_run
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats
 from irbatch.trec_eval import settle
@@ -47,11 +47,9 @@ __all__ = [
 
 VERSION = "9"  # of trec_eval, which pytrec_eval wraps
 
-supported_measures: set[str] = {
-    name for name, each in TREC_MEASURES.items() if each.in_all and each.since <= int(VERSION)
-}
+supported_measures: set[str] = set(list_measures(["all_trec"], VERSION))
 supported_nicknames: dict[str, set[str]] = {
-    name: set(names) & supported_measures for name, names in NICKNAMES.items()
+    name: set(list_measures([name], VERSION)) for name in NICKNAMES
 }
 
 # As pytrec_eval reads them: of what follows, as much as is numbers.
@@ -182,10 +180,10 @@ def _split(name: str) -> tuple[str, str]:
 def _list_values(measures: set[str]) -> Iterator[TrecValue]:
     """List what is computed, in trec_eval's order, under pytrec_eval's names."""
     parameters = dict(each.partition(".")[::2] for each in measures)
-    for name, trec in TREC_MEASURES.items():
+    for name, trec in trec_measures().items():
         if name in parameters:
             for each in trec.values(parameters[name]):
-                label = name if trec.takes in _ONE_NAME else each.label
+                label = name if trec.named.takes in _ONE_NAME else each.label
                 yield TrecValue(label, each.measure, each.length)
 
 

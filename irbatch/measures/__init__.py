@@ -16,10 +16,10 @@ from irbatch.measures.parameters import GRADED, REL, Choice, Gain, Number, Point
 from irbatch.measures.plan import Plan
 from irbatch.measures.trec_names import (
     NICKNAMES,
-    TREC_MEASURES,
     VERSIONS,
     TrecValue,
     list_measures,
+    trec_measures,
 )
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "GRADED",
     "NICKNAMES",
     "REL",
-    "TREC_MEASURES",
     "VERSIONS",
     "Choice",
     "Declaration",
@@ -48,4 +47,5 @@ __all__ = [
     "measure",
     "parse_measures",
     "styles",
+    "trec_measures",
 ]

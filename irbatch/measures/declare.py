@@ -11,7 +11,8 @@ import re
 import string
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any
 
 from irbatch.array_types import Floats
 from irbatch.errors import InputError, shown
@@ -30,7 +31,7 @@ __all__ = [
 ]
 
 
-class Spelling(NamedTuple):
+class Spelling:
     """What another tool calls a measure.
 
     Args:
@@ -39,23 +40,34 @@ class Spelling(NamedTuple):
         cut: its name at a cutoff, with ``{k}`` for the cutoff; "" if it has none.
         parameters: our parameters that its definition amounts to, besides those that either name
             spells out, ``{p}``, ``{recall:.2f}``.
+        renamed: the tool's names of parameters that are called otherwise here, to ours.
+        asked: names, as `full` and `cut`, that the tool has for it and that mean another measure
+            here: they are never written.
     """
 
-    style: str
-    full: str
-    cut: str = ""
-    parameters: tuple[tuple[str, object], ...] = ()
+    def __init__(
+        self,
+        style: str,
+        full: str,
+        cut: str = "",
+        parameters: tuple[tuple[str, object], ...] = (),
+        *,
+        renamed: Mapping[str, str] = MappingProxyType({}),
+        asked: tuple[str, ...] = (),
+    ) -> None:
+        self.style, self.full, self.cut, self.parameters = style, full, cut, parameters
+        self.renamed, self.asked = renamed, asked
 
     def spell(self, measure: Measure) -> str:
         """Return its name for a measure, or "" if it has none."""
         template = self.full if measure.cutoff is None else self.cut
-        fields = [(str(name), form) for _, name, form, _ in string.Formatter().parse(template)
-                  if name]  # fmt: skip
-        spelled = {name: measure[name] for name, _ in fields if name != "k"}
-        rounded = any(form and float(format(spelled[name], form)) != spelled[name]
-                      for name, form in fields)  # fmt: skip
-        others = tuple(each for each in measure.parameters if each[0] not in spelled)
-        if rounded or others != self.parameters:
+        spelled = {}
+        for _, name, form, _ in string.Formatter().parse(template):
+            if name and name != "k":
+                spelled[name] = measure[name]
+                if form and float(format(spelled[name], form)) != spelled[name]:
+                    return ""
+        if tuple(each for each in measure.parameters if each[0] not in spelled) != self.parameters:
             return ""
         return template.format(k=measure.cutoff, **spelled)
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from irbatch.errors import InputError, raise_problems
 from irbatch.measures.declare import CATALOGUE, Declaration, Measure, check_cutoff, normal
-from irbatch.measures.trec_names import NICKNAMES, TREC_MEASURES
+from irbatch.measures.trec_names import NICKNAMES, trec_measures
 from irbatch.runtime.numbers import DECIMAL
 
 __all__ = ["measure", "parse_measures"]
@@ -182,15 +182,15 @@ def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
         meaning: what it means to us; this counts for our own names.
     """
     if name in NICKNAMES:
-        every = (each for one in NICKNAMES[name] for each in TREC_MEASURES[one].values())
-        return [each.measure for each in every if each.measure]
+        group = (each for each in trec_measures().values() if name in each.named.nicknames)
+        return [each.measure for one in group for each in one.values() if each.measure]
     splits = [(name, "")]
     if meaning is None:
         ends = [match.start() for match in re.finditer(r"_(?=[0-9.])|_(?=\w+=)|\.", name)]
         splits += [(name[:end], name[end + 1 :]) for end in ends]
     elif _is_ours(name, meaning):
         return []
-    known = {normal(each.name): each for each in TREC_MEASURES.values() if each.meaning}
+    known = {normal(name): each for name, each in trec_measures().items() if each.meaning}
     for stem, parameters in splits:
         trec = known.get(normal(stem))
         if trec is not None and (parameters or stem == name):

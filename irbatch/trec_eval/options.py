@@ -10,7 +10,7 @@ from irbatch.data.runs import Run
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.settings import Settings, check_option
 from irbatch.formats.file_reader import Reader
-from irbatch.measures import TREC_MEASURES, TrecValue, list_measures
+from irbatch.measures import TrecValue, list_measures, trec_measures
 from irbatch.trec_eval.printing import Printed, ZScores
 
 __all__ = ["MissingQueryError", "TrecEval"]
@@ -70,7 +70,7 @@ class TrecEval:
         return [
             each
             for name, parameters in wanted.items()
-            for each in TREC_MEASURES[name].values(parameters)
+            for each in trec_measures()[name].values(parameters)
         ]
 
     def settings(self) -> Settings:

@@ -12,6 +12,7 @@ from irbatch.engine.prefix import PrefixStatistics
 from irbatch.measures.declare import Spelling
 from irbatch.measures.formulas import builtin, logarithm, ratio
 from irbatch.measures.parameters import REL, Choice, Number
+from irbatch.measures.trec_names import CUTOFFS, OFFICIAL, SET, TrecName
 
 LEAST_MEAN = 1e-5  # what a geometric mean takes for 0, as trec_eval does
 
@@ -24,7 +25,8 @@ LEAST_MEAN = 1e-5  # what a geometric mean takes for 0, as trec_eval does
     source="van Rijsbergen 1979",
     aliases=("Precision",),
     spellings=(
-        Spelling("trec_eval", "set_P", "P_{k}"),
+        TrecName(30, "set_P", nicknames=SET),
+        TrecName(11, "P", "cutoffs", CUTOFFS, nicknames=OFFICIAL),
         Spelling("ir_measures", "SetP", "P@{k}"),
         Spelling("ranx", "precision", "precision@{k}"),
         Spelling("beir", "", "P@{k}"),
@@ -45,7 +47,8 @@ def precision(s: PrefixStatistics) -> Floats:
     source="van Rijsbergen 1979",
     aliases=("Recall",),
     spellings=(
-        Spelling("trec_eval", "set_recall", "recall_{k}"),
+        TrecName(32, "set_recall", nicknames=SET),
+        TrecName(13, "recall", "cutoffs", CUTOFFS),
         Spelling("ir_measures", "SetR", "R@{k}"),
         Spelling("ranx", "recall", "recall@{k}"),
         Spelling("beir", "", "Recall@{k}"),
@@ -67,7 +70,8 @@ def recall(s: PrefixStatistics) -> Floats:
     source="Thakur et al. 2021; trec_eval's relative_P",
     aliases=("CappedRecall", "recall_cap"),
     spellings=(
-        Spelling("trec_eval", "set_relative_P", "relative_P_{k}"),
+        TrecName(31, "set_relative_P", nicknames=SET),
+        TrecName(28, "relative_P", "cutoffs", CUTOFFS),
         Spelling("ir_measures", "SetRelP", ""),
         Spelling("beir", "", "R_cap@{k}"),
         Spelling("mteb", "", "R_cap_at_{k}"),
@@ -88,8 +92,9 @@ def capped_recall(s: PrefixStatistics) -> Floats:
     source="van Rijsbergen 1979",
     aliases=("F1", "FMeasure"),
     spellings=(
-        Spelling("trec_eval", "set_F"),
-        Spelling("ir_measures", "SetF", ""),
+        TrecName(34, "set_F", "weight", "1", ("weight",), nicknames=SET),
+        # It hands its beta to trec_eval, where it weighs as beta² does in the definition.
+        Spelling("ir_measures", "SetF", renamed={"beta": "weight"}),
         Spelling("ranx", "f1", "f1@{k}"),
     ),
 )
@@ -108,7 +113,7 @@ def f_measure(s: PrefixStatistics, beta: float, weight: float | None) -> Floats:
     source="Tomlinson (trec_eval)",
     aliases=("HitRate", "Hit"),
     spellings=(
-        Spelling("trec_eval", "", "success_{k}"),
+        TrecName(29, "success", "cutoffs", "1,5,10"),
         Spelling("ir_measures", "", "Success@{k}"),
         Spelling("ranx", "hit_rate", "hit_rate@{k}"),
         Spelling("beir", "", "Accuracy@{k}"),
@@ -129,7 +134,7 @@ def success(s: PrefixStatistics) -> Floats:
     source="Kantor & Voorhees 2000",
     aliases=("MRR", "ReciprocalRank"),
     spellings=(
-        Spelling("trec_eval", "recip_rank"),
+        TrecName(9, "recip_rank", nicknames=OFFICIAL),
         Spelling("ir_measures", "RR", "RR@{k}"),
         Spelling("ranx", "mrr", "mrr@{k}"),
         Spelling("beir", "", "MRR@{k}"),
@@ -153,7 +158,8 @@ def reciprocal_rank(s: PrefixStatistics) -> Floats:
     source="Harman 1992; Buckley & Voorhees 2005",
     aliases=("MAP", "AveragePrecision"),
     spellings=(
-        Spelling("trec_eval", "map", "map_cut_{k}"),
+        TrecName(5, "map", nicknames=OFFICIAL),
+        TrecName(27, "map_cut", "cutoffs", CUTOFFS),
         Spelling("ir_measures", "AP", "AP@{k}"),
         Spelling("ranx", "map", "map@{k}"),
         Spelling("beir", "", "MAP@{k}"),
@@ -179,7 +185,7 @@ def average_precision(s: PrefixStatistics, norm: str) -> Floats:
     no_relevant="0.00001",
     source="Robertson 2006",
     aliases=("GeometricMAP",),
-    spellings=(Spelling("trec_eval", "gm_map"),),
+    spellings=(TrecName(6, "gm_map", nicknames=OFFICIAL),),
 )
 def geometric_average_precision(s: PrefixStatistics) -> Floats:
     """Return AP with a floor."""
@@ -193,7 +199,7 @@ def geometric_average_precision(s: PrefixStatistics) -> Floats:
     range=(-np.inf, np.inf),
     past_end="Relevant documents that were not retrieved add 0 to S.",
     source="Robertson 2012",
-    spellings=(Spelling("trec_eval", "yaap"),),
+    spellings=(TrecName(36, "yaap", nicknames=()),),
 )
 def smoothed_average_precision(s: PrefixStatistics) -> Floats:
     """Return the log odds of the precision sum."""
@@ -206,7 +212,7 @@ def smoothed_average_precision(s: PrefixStatistics) -> Floats:
     definition="Unranked average precision: P@k times R@k.",
     past_end="As P and R.",
     source="trec_eval",
-    spellings=(Spelling("trec_eval", "set_map"), Spelling("ir_measures", "SetAP")),
+    spellings=(TrecName(33, "set_map", nicknames=SET), Spelling("ir_measures", "SetAP")),
 )
 def set_average_precision(s: PrefixStatistics) -> Floats:
     """Return hits² / (k · relevant)."""
@@ -222,7 +228,7 @@ def set_average_precision(s: PrefixStatistics) -> Floats:
     source="Buckley & Voorhees 2005",
     aliases=("RPrecision",),
     spellings=(
-        Spelling("trec_eval", "Rprec"),
+        TrecName(7, "Rprec", nicknames=OFFICIAL),
         Spelling("ir_measures", "Rprec", ""),
         Spelling("ranx", "r-precision", ""),
     ),

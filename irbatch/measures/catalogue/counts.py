@@ -9,6 +9,7 @@ from irbatch.engine.prefix import PrefixStatistics
 from irbatch.measures.declare import AS_ANY_OTHER, Spelling
 from irbatch.measures.formulas import builtin, ratio
 from irbatch.measures.parameters import REL, Number
+from irbatch.measures.trec_names import OFFICIAL_AND_SET, SET, TrecName
 
 
 @builtin(
@@ -34,7 +35,7 @@ def judged_share(s: PrefixStatistics) -> Floats:
     past_end="Ranks past the end count as judged: the divisor stays k.",
     no_relevant=AS_ANY_OTHER,
     source="trec_eval 10",
-    spellings=(Spelling("trec_eval", "", "unj_{k}"),),
+    spellings=(TrecName(39, "unj", "cutoffs", "5,10,20", since=10),),
 )
 def unjudged_share(s: PrefixStatistics) -> Floats:
     """Return those without a judgment, or a negative one, over k."""
@@ -59,7 +60,7 @@ def unjudged_share(s: PrefixStatistics) -> Floats:
     past_end="Counts what there is.",
     no_relevant=AS_ANY_OTHER,
     source="Hull 1998; trec_eval",
-    spellings=(Spelling("trec_eval", "utility"),),
+    spellings=(TrecName(17, "utility", "named", "1,-1,0,0", ("a", "b", "c", "d"), nicknames=SET),),
 )
 def utility(s: PrefixStatistics, a: float, b: float, c: float, d: float, docs: float) -> Floats:
     """Return the weighted sum over the four cells of the contingency table."""
@@ -78,7 +79,7 @@ def utility(s: PrefixStatistics, a: float, b: float, c: float, d: float, docs: f
     aggregate="sum",
     range=(1.0, 1.0),
     no_relevant="1",
-    spellings=(Spelling("trec_eval", "num_q"), Spelling("ir_measures", "NumQ")),
+    spellings=(TrecName(1, "num_q", nicknames=OFFICIAL_AND_SET), Spelling("ir_measures", "NumQ")),
 )
 def number_of_queries(s: PrefixStatistics) -> Floats:
     """Return 1 for each query."""
@@ -94,7 +95,10 @@ def number_of_queries(s: PrefixStatistics) -> Floats:
     range=(0.0, np.inf),
     past_end="Counts what there is.",
     no_relevant=AS_ANY_OTHER,
-    spellings=(Spelling("trec_eval", "num_ret"), Spelling("ir_measures", "NumRet")),
+    spellings=(
+        TrecName(2, "num_ret", nicknames=OFFICIAL_AND_SET),
+        Spelling("ir_measures", "NumRet"),
+    ),
 )
 def number_retrieved(s: PrefixStatistics) -> Floats:
     """Return min(k, retrieved)."""
@@ -108,7 +112,10 @@ def number_retrieved(s: PrefixStatistics) -> Floats:
     takes_cutoff=False,
     aggregate="sum",
     range=(0.0, np.inf),
-    spellings=(Spelling("trec_eval", "num_rel"), Spelling("ir_measures", "NumRel")),
+    spellings=(
+        TrecName(3, "num_rel", nicknames=OFFICIAL_AND_SET),
+        Spelling("ir_measures", "NumRel"),
+    ),
 )
 def number_relevant(s: PrefixStatistics) -> Floats:
     """Return relevant."""
@@ -123,7 +130,7 @@ def number_relevant(s: PrefixStatistics) -> Floats:
     range=(0.0, np.inf),
     past_end="Counts what there is.",
     spellings=(
-        Spelling("trec_eval", "num_rel_ret"),
+        TrecName(4, "num_rel_ret", nicknames=OFFICIAL_AND_SET),
         Spelling("ir_measures", "NumRelRet"),
     ),
 )
@@ -140,7 +147,7 @@ def number_relevant_retrieved(s: PrefixStatistics) -> Floats:
     range=(0.0, np.inf),
     past_end="Counts what there is.",
     no_relevant=AS_ANY_OTHER,
-    spellings=(Spelling("trec_eval", "num_nonrel_judged_ret"),),
+    spellings=(TrecName(35, "num_nonrel_judged_ret"),),
 )
 def number_nonrelevant_retrieved(s: PrefixStatistics) -> Floats:
     """Return the judged that are neither relevant nor negative."""

@@ -9,6 +9,7 @@ from irbatch.engine.prefix import PrefixStatistics
 from irbatch.measures.declare import Spelling
 from irbatch.measures.formulas import builtin, ratio
 from irbatch.measures.parameters import GRADED
+from irbatch.measures.trec_names import CUTOFFS, TrecName
 
 
 @builtin(
@@ -36,7 +37,7 @@ def cumulative_gain(s: PrefixStatistics) -> Floats:
     past_end="Ranks past the end add 0.",
     source="Järvelin & Kekäläinen 2002; gain=exp: Burges et al. 2005",
     spellings=(
-        Spelling("trec_eval", "dcg"),
+        TrecName(21, "dcg", "gains", since=10, nicknames=()),
         Spelling("ranx", "dcg", "dcg@{k}"),
         Spelling("ranx", "dcg_burges", "dcg_burges@{k}", (("gain", "exp"),)),
     ),
@@ -54,7 +55,7 @@ def discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
     range=(0.0, np.inf),
     past_end="Looks at the judgments only, whatever was retrieved.",
     source="Järvelin & Kekäläinen 2002",
-    spellings=(Spelling("trec_eval", "ideal_dcg"),),
+    spellings=(TrecName(22, "ideal_dcg", "gains", since=10, nicknames=()),),
 )
 def ideal_discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
     """Return the ideal ranking's discounted gain."""
@@ -70,17 +71,23 @@ def ideal_discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
     past_end="Ranks past the end add 0 to DCG; IDCG does not shrink with the ranking.",
     source="Järvelin & Kekäläinen 2002; gain=exp: Burges et al. 2005",
     spellings=(
-        Spelling("trec_eval", "ndcg", "ndcg_cut_{k}"),
-        Spelling("ir_measures", "nDCG", "nDCG@{k}"),
-        Spelling("ir_measures", "nDCG(dcg='exp-log2')", "nDCG(dcg='exp-log2')@{k}",
-                 (("gain", "exp"),)),
+        TrecName(23, "ndcg", "gains"),
+        TrecName(26, "ndcg_cut", "cutoffs", CUTOFFS),
+        Spelling("ir_measures", "nDCG", "nDCG@{k}", renamed={"gains": "gain"}),
+        Spelling(
+            "ir_measures",
+            "nDCG(dcg='exp-log2')",
+            "nDCG(dcg='exp-log2')@{k}",
+            (("gain", "exp"),),
+            renamed={"gains": "gain"},
+        ),
         Spelling("ranx", "ndcg", "ndcg@{k}"),
         Spelling("ranx", "ndcg_burges", "ndcg_burges@{k}", (("gain", "exp"),)),
         Spelling("beir", "", "NDCG@{k}"),
         Spelling("mteb", "", "ndcg_at_{k}"),
         Spelling("sentence-transformers", "", "ndcg@{k}"),
     ),
-)  # fmt: skip
+)
 def normalized_dcg(s: PrefixStatistics) -> Floats:
     """Return DCG / IDCG; never above 1, which rounding could otherwise pass by an ulp."""
     return np.minimum(ratio(s.discounted_gain, s.ideal_discounted_gain), 1.0)

@@ -13,9 +13,9 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints
 from irbatch.engine.judged import JudgedRanks
-from irbatch.measures.declare import Spelling
 from irbatch.measures.formulas import builtin, ratio
 from irbatch.measures.parameters import GRADED
+from irbatch.measures.trec_names import TrecName
 from irbatch.runtime.jit import Kernel, kernel
 
 
@@ -27,7 +27,7 @@ from irbatch.runtime.jit import Kernel, kernel
     reads="judged",
     past_end="Ranks past the end add 0 to DCG; IDCG does not shrink with the ranking.",
     source="Buckley (trec_eval)",
-    spellings=(Spelling("trec_eval", "ndcg_rel"),),
+    spellings=(TrecName(24, "ndcg_rel", "gains"),),
 )
 def ndcg_at_relevant(j: JudgedRanks) -> Floats:
     """Return the mean of DCG / IDCG over the documents worth something."""
@@ -42,7 +42,7 @@ def ndcg_at_relevant(j: JudgedRanks) -> Floats:
     reads="judged",
     past_end="Ranks past the end add 0 to DCG; IDCG does not shrink with the ranking.",
     source="Buckley (trec_eval)",
-    spellings=(Spelling("trec_eval", "Rndcg"),),
+    spellings=(TrecName(25, "Rndcg", "gains"),),
 )
 def ndcg_at_levels(j: JudgedRanks) -> Floats:
     """Return the mean of DCG / IDCG over the ranks that end a level of the ideal ranking."""
@@ -57,7 +57,7 @@ def ndcg_at_levels(j: JudgedRanks) -> Floats:
     reads="judged",
     past_end="Ranks past the end add 0.",
     source="Buckley (trec_eval)",
-    spellings=(Spelling("trec_eval", "G"),),
+    spellings=(TrecName(20, "G", "gains"),),
 )
 def normalized_gain(j: JudgedRanks) -> Floats:
     """Return the discounted gain over the ideal gain."""
@@ -71,7 +71,7 @@ def normalized_gain(j: JudgedRanks) -> Floats:
     reads="judged",
     past_end="Relevant documents that were not retrieved add 0.",
     source="Buckley (trec_eval)",
-    spellings=(Spelling("trec_eval", "binG"),),
+    spellings=(TrecName(19, "binG"),),
 )
 def binary_gain(j: JudgedRanks) -> Floats:
     """Return the discounted number of hits / relevant."""

@@ -13,6 +13,7 @@ from irbatch.engine.matrix import NEGATIVE
 from irbatch.measures.catalogue.binary import LEAST_MEAN
 from irbatch.measures.declare import Spelling
 from irbatch.measures.formulas import builtin, ratio
+from irbatch.measures.trec_names import OFFICIAL, TrecName
 
 EPSILON = 1e-5  # keeps infAP's estimates from 0/0
 
@@ -26,7 +27,7 @@ EPSILON = 1e-5  # keeps infAP's estimates from 0/0
     source="Buckley & Voorhees 2004, as corrected in trec_eval 8",
     aliases=("BinaryPreference",),
     spellings=(
-        Spelling("trec_eval", "bpref"),
+        TrecName(8, "bpref", nicknames=OFFICIAL),
         Spelling("ir_measures", "Bpref"),
         Spelling("ranx", "bpref"),
     ),
@@ -49,7 +50,7 @@ def binary_preference(j: JudgedRanks) -> Floats:
     past_end="As Bpref.",
     no_relevant="0.00001",
     source="trec_eval",
-    spellings=(Spelling("trec_eval", "gm_bpref"),),
+    spellings=(TrecName(15, "gm_bpref"),),
 )
 def geometric_binary_preference(j: JudgedRanks) -> Floats:
     """Return Bpref with a floor."""
@@ -64,7 +65,7 @@ def geometric_binary_preference(j: JudgedRanks) -> Floats:
     past_end="Relevant documents that were not retrieved add 0.",
     source="Yilmaz & Aslam 2006",
     aliases=("InferredAP",),
-    spellings=(Spelling("trec_eval", "infAP"), Spelling("ir_measures", "infAP")),
+    spellings=(TrecName(14, "infAP"), Spelling("ir_measures", "infAP")),
 )
 def inferred_average_precision(j: JudgedRanks) -> Floats:
     """Return the sum of the estimated precisions / relevant."""

@@ -13,6 +13,7 @@ from irbatch.engine.matrix import PAD
 from irbatch.measures.declare import AS_ANY_OTHER, Spelling
 from irbatch.measures.formulas import builtin
 from irbatch.measures.parameters import GRADED, Choice, Number
+from irbatch.measures.trec_names import TrecName
 
 PERSISTENCE = Number(0.9, above=0.0, below=1.0)
 
@@ -26,7 +27,15 @@ PERSISTENCE = Number(0.9, above=0.0, below=1.0)
     past_end="Ranks past the end add 0.",
     source="Moffat & Zobel 2008; the division: trec_eval 10",
     aliases=("RankBiasedPrecision",),
-    spellings=(Spelling("trec_eval", "rbp"),),
+    spellings=(
+        TrecName(37, "rbp", "gains", "", ("p",), since=10),
+        Spelling(
+            "ir_measures",
+            "",
+            parameters=(("gain", "binary"),),
+            asked=("RBP(rel={rel},p={p})", "RBP(rel={rel},p={p})@{k}"),
+        ),
+    ),
 )
 def rank_biased_precision(j: JudgedRanks, p: float) -> Floats:
     """Return the expected gain a document read."""
@@ -46,7 +55,7 @@ def rank_biased_precision(j: JudgedRanks, p: float) -> Floats:
     past_end="Ranks past the end are unjudged.",
     no_relevant=AS_ANY_OTHER,
     source="tail=always: Moffat & Zobel 2008; tail=unjudged: trec_eval 10",
-    spellings=(Spelling("trec_eval", "rbp_resid"),),
+    spellings=(TrecName(38, "rbp_resid", since=10),),
 )
 def rank_biased_residual(j: JudgedRanks, p: float, tail: str) -> Floats:
     """Return the chance that the reader meets a document without a judgment."""

@@ -12,8 +12,11 @@ from irbatch.engine.judged import JudgedRanks
 from irbatch.measures.declare import Spelling
 from irbatch.measures.formulas import builtin, ratio
 from irbatch.measures.parameters import REL, Choice, Number, Points
+from irbatch.measures.trec_names import OFFICIAL, TrecName
 
-TENTHS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+ELEVEN_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+TENTHS = "0,.1,.2,.3,.4,.5,.6,.7,.8,.9,1"  # trec_eval's defaults
+MULTIPLES = ".2,.4,.6,.8,1,1.2,1.4,1.6,1.8,2"
 UP = 0.9  # what trec_eval adds to a product before it drops the fraction
 ROUNDING = Choice("nearest", ("nearest", "up"))
 
@@ -26,10 +29,8 @@ ROUNDING = Choice("nearest", ("nearest", "up"))
     reads="judged",
     past_end="Ranks past the end count as not relevant: the divisor stays c.",
     source="trec_eval",
-    spellings=(
-        Spelling("trec_eval", "Rprec_mult_{times:.2f}"),
-    ),
-)  # fmt: skip
+    spellings=(TrecName(16, "Rprec_mult", "points", MULTIPLES, ("times",)),),
+)
 def precision_at_multiple(j: JudgedRanks, times: float) -> Floats:
     """Return hits among the first c / c."""
     cut = np.trunc(times * j.relevant + UP)
@@ -48,7 +49,7 @@ def precision_at_multiple(j: JudgedRanks, times: float) -> Floats:
     source="Salton; Harman 1992; rounding=up: trec_eval before version 10",
     aliases=("InterpolatedPrecision",),
     spellings=(
-        Spelling("trec_eval", "iprec_at_recall_{recall:.2f}"),
+        TrecName(10, "iprec_at_recall", "points", TENTHS, ("recall",), nicknames=OFFICIAL),
         Spelling("trec_eval", "iprec_at_recall_{recall:.2f}", "", (("rounding", "up"),)),
         Spelling("ir_measures", "IPrec@{recall}"),
         Spelling("ir_measures", "IPrec@{recall}", "", (("rounding", "up"),)),
@@ -71,13 +72,17 @@ def interpolated_precision(j: JudgedRanks, recall: float, rounding: str) -> Floa
     "IPrecAvg",
     definition="Mean of the interpolated precisions at some recall points; at the default eleven "
     "it is known as 11-point average precision.",
-    parameters={"points": Points(TENTHS, least=0.0, most=1.0), "rounding": ROUNDING, "rel": REL},
+    parameters={
+        "points": Points(ELEVEN_POINTS, least=0.0, most=1.0),
+        "rounding": ROUNDING,
+        "rel": REL,
+    },
     reads="judged",
     past_end="As IPrec.",
     source="Salton; Harman 1992; rounding=up: trec_eval before version 10",
     aliases=("11pt_avg", "ElevenPointAverage"),
     spellings=(
-        Spelling("trec_eval", "11pt_avg"),
+        TrecName(18, "11pt_avg", "several", TENTHS, ("points",)),
         Spelling("trec_eval", "11pt_avg", "", (("rounding", "up"),)),
     ),
 )
