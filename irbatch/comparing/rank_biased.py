@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
 from irbatch.comparing.rankings import order_documents
-from irbatch.data.ids import kinds_of, same_kind
+from irbatch.data.arguments.ids import first_repeated, kinds_of, same_kind
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.runs import Rankings, as_run
 from irbatch.runtime.jit import kernel
@@ -148,12 +148,7 @@ def _as_list(ranking: Any, name: str) -> list[Any]:
         )
     ids = ranking.tolist() if isinstance(ranking, np.ndarray) else list(ranking)
     same_kind(ids, "document", name)
-    if len(set(ids)) < len(ids):
-        seen: set[Any] = set()
-        for twice in ids:
-            if twice in seen:
-                break
-            seen.add(twice)
+    if (twice := first_repeated(ids)) is not None:
         raise InputError("the ranking has this document twice", source=name, document=twice)
     return ids
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats
+from irbatch.data.arguments.ids import check_id, same_kind
 from irbatch.data.grouping import group_rows
-from irbatch.data.ids import check_id, same_kind
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.errors import InputError, shown

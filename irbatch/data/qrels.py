@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints, Positions
+from irbatch.data.arguments.ids import kind_of_documents, same_kind
 from irbatch.data.exports import Exports
-from irbatch.data.ids import kind_of_documents, same_kind
 from irbatch.data.judgments import (
     DocumentLists,
     read_column,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data.ids import kinds_of, same_kind
+from irbatch.data.arguments.ids import kinds_of, same_kind
 from irbatch.engine.ties.by_id import order_documents
 from irbatch.errors import InputError, warn
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from irbatch.data.arguments.ids import same_kind
 from irbatch.data.exports import Exports
-from irbatch.data.ids import same_kind
 from irbatch.data.query_table import QueryTable
 from irbatch.errors import InputError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from irbatch.data.ids import id_kind, same_kind
+from irbatch.data.arguments.ids import id_kind, same_kind
 from irbatch.errors import InputError, many, shown, warn
 from irbatch.runtime.arrays import is_on_accelerator, is_tensor, to_numpy
 from irbatch.runtime.numbers import number_problem

@@ -58,7 +58,7 @@ class Answers:
 
     Args:
         queries: their ids, as keys.
-        kind: the kind the ids are of, see `irbatch.data.ids`.
+        kind: the kind the ids are of, see `irbatch.data.arguments.ids`.
         name: the system's.
     """
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.data.arguments.ids import check_query_ids, read_query_ids
 from irbatch.errors import InputError
 from irbatch.evaluation.results import Results, join_results
 from irbatch.evaluation.runs import Cutoffs, Wishes
-from irbatch.evaluation.score_evaluator import ScoreEvaluator, list_query_ids, plan_measures
+from irbatch.evaluation.score_evaluator import ScoreEvaluator, plan_measures
 from irbatch.evaluation.settings import Settings
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.runtime.checks import check_choice
@@ -76,10 +77,8 @@ def evaluate_embeddings(
     scored_by = "cosine of embeddings" if similarity == "cosine" else "product of embeddings"
     evaluator = ScoreEvaluator(plan, settings, ties, threads, scored_by)
     pair = _Pair(queries, documents, cosine=similarity == "cosine")
-    ids = list_query_ids(query_ids)
-    if ids is not None and len(set(ids)) != pair.shape[0]:
-        raise InputError(f"{pair.shape[0]} queries need as many different ids, not {len(set(ids))}",
-                         source="query_ids")  # fmt: skip
+    ids = read_query_ids(query_ids)
+    check_query_ids(ids, pair.shape[0], "queries")
     per_query = {"relevance": relevance, "positives": positives, "exclude": exclude,
                  "n_relevant": n_relevant}  # fmt: skip
     _check_rows(per_query, pair.shape)
@@ -112,8 +111,6 @@ class _Pair:
                 f"{tuple(self._documents.shape)} differ in dimensions",
                 source="queries",
             )
-        if not self.shape[0]:
-            raise InputError("there are no queries", source="queries")
 
     def blocks(self) -> list[slice]:
         """Divide the queries so that a block's scores are of bounded size."""

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Positions
+from irbatch.data.arguments.id_lists import read_id_lists, read_large_ids
+from irbatch.data.arguments.ids import read_query_ids, same_kind
 from irbatch.data.from_columns import IdOverflowError
-from irbatch.data.id_lists import read_id_lists, read_large_ids
-from irbatch.data.ids import same_kind
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, warn
@@ -20,7 +20,6 @@ from irbatch.evaluation.averaging import Answers, compute_values, evaluate_block
 from irbatch.evaluation.means import Counts
 from irbatch.evaluation.results import EMPTY, NO_RELEVANT, Results, mark_queries
 from irbatch.evaluation.runs import Cutoffs, Wishes
-from irbatch.evaluation.score_evaluator import list_query_ids
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
 from irbatch.pack import Block, pack_run
@@ -114,7 +113,7 @@ def evaluate_matrix(
     """
     settings = Settings(no_relevant=no_relevant)
     plan = Plan(parse_measures(measures, cutoffs))
-    queries = list_query_ids(query_ids)
+    queries = read_query_ids(query_ids)
     labels = LabelRows(relevance, lengths, queries)
     if lengths is None and labels.ends_in(-1):
         warn(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from irbatch.array_types import Ints
-from irbatch.data.ids import same_kind
+from irbatch.data.arguments.ids import first_repeated, read_query_ids, same_kind
 from irbatch.engine.ties.by_id import place_ids
 from irbatch.engine.ties.policy import TiePolicy
 from irbatch.errors import InputError, warn
@@ -26,7 +25,7 @@ from irbatch.pack.relevance import Listed, check_listed, read_labels, read_posit
 from irbatch.pack.scores import Keys, Ranked, pack_candidates, rank_candidates
 from irbatch.runtime.arrays import significant_bits, to_numpy
 
-__all__ = ["ScoreEvaluator", "list_query_ids", "plan_measures"]
+__all__ = ["ScoreEvaluator", "plan_measures"]
 
 
 HEAVY_TIES = 0.1  # share of the queries from which ties are worth a word
@@ -86,7 +85,7 @@ class ScoreEvaluator:
     ) -> Results:
         """Evaluate a batch; see `evaluate_scores`."""
         self._check_arguments(relevance, positives, document_ids)
-        candidates = Candidates(scores, list_query_ids(query_ids))
+        candidates = Candidates(scores, read_query_ids(query_ids))
         if positives is not None:
             listed = read_positives(positives, candidates.shape, candidates.queries)
         else:
@@ -158,30 +157,11 @@ class ScoreEvaluator:
         return lambda row: places
 
 
-def list_query_ids(query_ids: Any) -> list[Any] | None:
-    """Return the ids given as a list.
-
-    Raises:
-        InputError: for what is no sequence of ids of one kind.
-    """
-    if query_ids is None:
-        return None
-    if isinstance(query_ids, str | AbstractSet | Mapping) or not isinstance(query_ids, Iterable):
-        raise InputError(f"ids are a sequence, not a {type(query_ids).__name__}",
-                         source="query_ids")  # fmt: skip
-    ids = to_numpy(query_ids, "query_ids").tolist() if hasattr(query_ids, "tolist") else list(
-        query_ids
-    )  # fmt: skip
-    same_kind(ids, "query", "query_ids")
-    return ids
-
-
 def _rank_ids(ids: Any) -> Ints:
     """Check ids; return what `irbatch.engine.ties.by_id.place_ids` does."""
     listed = ids.tolist() if hasattr(ids, "tolist") else list(ids)
     same_kind(listed, "document", "document_ids")
-    if len(set(listed)) < len(listed):
-        twice = next(each for i, each in enumerate(listed) if each in listed[:i])
+    if (twice := first_repeated(listed)) is not None:
         raise InputError(f"id {twice!r} comes twice", source="document_ids", value=twice)
     return place_ids(listed)
 

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from irbatch.data.arguments.ids import read_query_ids
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.batches import BatchEvaluator
-from irbatch.evaluation.score_evaluator import list_query_ids
 from irbatch.integrations.exact_metric import ExactMetric, torch, torchmetrics
 from irbatch.integrations.retrieval_metric import RetrievalMetric
 from irbatch.measures import parse_measures
@@ -179,7 +179,7 @@ class RankingMetric(ExactMetric):
             return query_ids  # which the evaluator refuses
         if query_ids is None:
             raise InputError("keep='queries' needs the id of each query", source="query_ids")
-        ids = list_query_ids(query_ids) or []
+        ids = read_query_ids(query_ids) or []
         for each in ids:
             if not isinstance(each, int) or isinstance(each, bool) or not -BEYOND <= each < BEYOND:
                 raise InputError(f"id {shown(each)} is not a whole number of 64 bits",

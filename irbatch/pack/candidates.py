@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Ints
+from irbatch.data.arguments.ids import check_query_ids
 from irbatch.errors import InputError
 from irbatch.pack.relevance import Listed, read_cells, read_columns
-from irbatch.pack.rows import check_queries
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, to_numpy
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
@@ -64,7 +64,7 @@ class Candidates:
             )
         if kind not in "biuf":
             raise InputError(f"scores are numbers, not {self.scores.dtype.name}", source="scores")
-        self.queries = check_queries(queries, self.shape[0], "scores")
+        self.queries = check_query_ids(queries, self.shape[0], "scores")
         self.widths = np.full(self.shape[0], self.shape[1], np.int64)
         self.there: Bools | None = None
         self.excluded: Excluded | None = None

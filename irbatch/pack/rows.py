@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Ints, Positions
+from irbatch.data.arguments.ids import check_query_ids
 from irbatch.errors import InputError
 from irbatch.runtime.numbers import LARGEST_WHOLE
 
-__all__ = ["LabelRows", "Labels", "check_queries"]
+__all__ = ["LabelRows", "Labels"]
 
 Labels = npt.NDArray[Any]
 
@@ -45,7 +46,7 @@ class LabelRows:
         self.name = name
         self.rows, unmasked = _as_rows(labels, name, queries)
         widths = np.fromiter(map(len, self.rows), np.int64, len(self.rows))
-        self.queries = check_queries(queries, len(self.rows), name)
+        self.queries = check_query_ids(queries, len(self.rows), name)
         if lengths is not None and (unmasked != widths).any():
             raise InputError("give a mask or lengths=, not both", source=name)
         self.depths = unmasked if lengths is None else self._check_lengths(lengths, widths)
@@ -113,23 +114,6 @@ class LabelRows:
                 value=int(checked[row]),
             )
         return checked.astype(np.int64)
-
-
-def check_queries(queries: Sequence[Any] | None, n: int, name: str) -> Sequence[Any]:
-    """Return the ids of `n` rows: those given, or their positions.
-
-    Raises:
-        InputError: when there are no rows, or not as many different ids.
-    """
-    if not n:
-        raise InputError("there are no queries", source=name)
-    if queries is None:
-        return range(n)
-    if len(queries) != n or len(set(queries)) != n:
-        raise InputError(
-            f"{n} queries need {n} different ids, not {len(set(queries))}", source="query_ids"
-        )
-    return queries
 
 
 def _as_rows(

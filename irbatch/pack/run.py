@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats, Positions
-from irbatch.data.ids import check_id, id_kind, kinds_of
+from irbatch.data.arguments.ids import check_id, id_kind, kinds_of
 from irbatch.data.qrels import Qrels
 from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run

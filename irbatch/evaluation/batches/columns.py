@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.data.ids import check_id, id_kind
+from irbatch.data.arguments.ids import check_id, id_kind
 from irbatch.errors import InputError
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem

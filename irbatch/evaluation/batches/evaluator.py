@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from irbatch.data.arguments.ids import read_query_ids
 from irbatch.errors import InputError
 from irbatch.evaluation.batches.columns import Columns
 from irbatch.evaluation.batches.queries import REPEATED, QueryValues
@@ -15,7 +16,7 @@ from irbatch.evaluation.evaluate_arrays import evaluate_ids
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Wishes, evaluate
-from irbatch.evaluation.score_evaluator import ScoreEvaluator, list_query_ids
+from irbatch.evaluation.score_evaluator import ScoreEvaluator
 from irbatch.evaluation.settings import Settings, check_option
 from irbatch.measures import Plan, parse_measures
 from irbatch.runtime.checks import check_choice
@@ -119,7 +120,7 @@ class BatchEvaluator:
             InputError: as `irbatch.evaluate_scores`, and for a query with other values than before.
         """
         self._check_ids(query_ids)
-        ids = list_query_ids(query_ids)
+        ids = read_query_ids(query_ids)
         once = ids is None or len(set(ids)) == len(ids)
         results = self._scores.evaluate(
             scores,
@@ -159,7 +160,7 @@ class BatchEvaluator:
             no_relevant=self._settings.no_relevant,
             threads=self._scores.threads,
         )
-        ids = results.query_ids if isinstance(ranked, Mapping) else list_query_ids(query_ids)
+        ids = results.query_ids if isinstance(ranked, Mapping) else read_query_ids(query_ids)
         return self._keep(results, ids)
 
     def update_columns(self, query_ids: Any, document_ids: Any, scores: Any, grades: Any) -> None:

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
+from irbatch.data.arguments.ids import kind_of_documents, same_kind
 from irbatch.data.from_columns import as_ids
-from irbatch.data.ids import kind_of_documents, same_kind
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn
 from irbatch.errors import InputError

@@ -1,0 +1,142 @@
+"""What may be an id: text or whole numbers, one kind on both sides of a join."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+import numpy as np
+
+from irbatch.errors import InputError
+from irbatch.runtime.arrays import to_numpy
+
+__all__ = [
+    "check_id",
+    "check_query_ids",
+    "first_repeated",
+    "id_kind",
+    "kind_of_documents",
+    "kinds_of",
+    "read_query_ids",
+    "same_kind",
+]
+
+
+def id_kind(kind: type) -> str | None:
+    """Name a type's kind of id, ``"str"`` or ``"int"``; None for what cannot be an id."""
+    if issubclass(kind, str):
+        return "str"
+    if issubclass(kind, int | np.integer) and not issubclass(kind, bool):
+        return "int"
+    return None
+
+
+def kinds_of(ids: Iterable[object]) -> set[str | None]:
+    """Collect the kinds of some ids."""
+    return {id_kind(kind) for kind in set(map(type, ids))}
+
+
+def check_id(value: object, what: str, source: str, query: object = None) -> None:
+    """Refuse what cannot be an id.
+
+    Args:
+        value: the id.
+        what: ``"query"`` or ``"document"``.
+        source: ``"qrels"`` or ``"run"``.
+        query: the query, when the id is a document's.
+
+    Raises:
+        InputError: if it is neither text nor a whole number.
+    """
+    if id_kind(type(value)) is None:
+        hint = "; decode it first: .decode()" if isinstance(value, bytes) else ""
+        kind = type(value).__name__
+        problem = f"{what} id {value!r} is a {kind}; ids are text or whole numbers{hint}"
+        raise InputError(problem, source=source, query=query, value=value)
+
+
+def same_kind(ids: Iterable[object], what: str, source: str, query: object = None) -> str | None:
+    """Return the one kind that all ids are of; None when there are none.
+
+    Raises:
+        InputError: if an id is neither text nor a whole number, or if both kinds occur.
+    """
+    ids = ids if isinstance(ids, list) else list(ids)
+    kinds = kinds_of(ids)
+    if None in kinds:
+        for value in ids:
+            check_id(value, what, source, query)
+    if len(kinds) > 1:
+        samples = {id_kind(type(value)): value for value in ids}
+        text, number = samples["str"], samples["int"]
+        problem = f"of two kinds, text such as {text!r} and numbers such as {number!r}"
+        raise InputError(f"{what} ids are {problem}", source=source, query=query)
+    return next(iter(kinds), None)
+
+
+def kind_of_documents(queries: list[Any], documents: Sequence[Collection[Any]]) -> str | None:
+    """Return the one kind of id that all judged documents have; None when there are none.
+
+    Raises:
+        InputError: as `same_kind`.
+    """
+    kinds = kinds_of(itertools.chain.from_iterable(documents))
+    if len(kinds) == 1 and None not in kinds:
+        return next(iter(kinds))
+    samples: dict[str | None, Any] = {}
+    for query, each in zip(queries, documents, strict=True):
+        samples.setdefault(same_kind(each, "document", "qrels", query), query)
+    samples.pop(None, None)
+    if len(samples) > 1:
+        text, number = samples["str"], samples["int"]
+        problem = f"document ids are text in query {text!r} and numbers in query {number!r}"
+        raise InputError(problem, source="qrels")
+    return None
+
+
+def read_query_ids(query_ids: Any) -> list[Any] | None:
+    """Return the ids given to queries as a list; None if none are given.
+
+    Raises:
+        InputError: if they are not a sequence of ids of one kind.
+    """
+    if query_ids is None:
+        return None
+    if isinstance(query_ids, str | AbstractSet | Mapping) or not isinstance(query_ids, Iterable):
+        problem = f"ids are a sequence, not a {type(query_ids).__name__}"
+        raise InputError(problem, source="query_ids")
+    if hasattr(query_ids, "tolist"):
+        query_ids = to_numpy(query_ids, "query_ids").tolist()
+    ids = list(query_ids)
+    same_kind(ids, "query", "query_ids")
+    return ids
+
+
+def check_query_ids(ids: Sequence[Any] | None, n: int, source: str) -> Sequence[Any]:
+    """Return the ids of `n` queries: those given, or their positions.
+
+    Raises:
+        InputError: if there are no queries, naming `source`, or not as many different ids.
+    """
+    if not n:
+        raise InputError("there are no queries", source=source)
+    if ids is None:
+        return range(n)
+    if len(ids) != n or len(set(ids)) != n:
+        problem = f"{n} queries need {n} different ids, not {len(set(ids))}"
+        raise InputError(problem, source="query_ids")
+    return ids
+
+
+def first_repeated(ids: Sequence[Any]) -> Any:
+    """Return the first id that comes a second time; None if each comes once."""
+    if len(set(ids)) == len(ids):
+        return None
+    seen: set[Any] = set()
+    for each in ids:
+        if each in seen:
+            return each
+        seen.add(each)
+    return None
