@@ -1,7 +1,7 @@
 """However the hot loops run - plain, compiled, cached or not, shared out - the bits are the same.
 
-This module is also a program: ``python test_jit.py WAY`` prints the digest of the values that an
-evaluation gives in a new process, used in one of the ways that `main` knows.
+This module is also a program: ``python test_compiled_and_plain.py WAY`` prints the digest of the
+values that an evaluation gives in a new process, used in one of the ways that `main` knows.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ SCORED = irbatch.parse_measures(
     "P@{1,10} R@5 F@5 Success@{1,4} RR RR@10 AP AP@20 Rprec DCG@{2,50} nDCG nDCG(gain=exp)@10 "
     "nDCG(rel=2) Judged@9 NumRelRet@7 P(rel=2)@3"
 )
+TESTS = str(Path(__file__).parents[1])  # where this module's helpers are
 TIMEOUT = 60  # seconds for a process that takes a few
 WORKERS = 8
 CACHE_FILES = ("*.nbi", "*.nbc")  # Numba's index and code
@@ -269,9 +270,11 @@ def _after(barrier: Barrier) -> str:
 def in_new_process(way: str, **environment: str | Path) -> str:
     """Run `main` in a new process; what it printed."""
     inherited = {name: value for name, value in os.environ.items() if name != "IRBATCH_JIT"}
+    chosen = inherited | {name: str(value) for name, value in environment.items()}
+    chosen["PYTHONPATH"] = os.pathsep.join(filter(None, [chosen.get("PYTHONPATH"), TESTS]))
     done = subprocess.run(
         [sys.executable, __file__, way],
-        env=inherited | {name: str(value) for name, value in environment.items()},
+        env=chosen,
         capture_output=True,
         text=True,
         timeout=TIMEOUT + 10,
