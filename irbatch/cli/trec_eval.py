@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import functools
 import math
 import re
 import warnings
@@ -18,7 +20,7 @@ from irbatch.formats import open_run, read_qrels
 from irbatch.formats.streams import numbered_lines
 from irbatch.measures import NICKNAMES, VERSIONS
 from irbatch.runtime.numbers import DECIMAL
-from irbatch.trec_eval import MissingQueryError, TrecEval, ZScores
+from irbatch.trec_eval import MissingQueryError, TrecEval, ZScores, print_lines
 from irbatch.version import __version__
 
 __all__ = ["add_trec_eval"]
@@ -29,7 +31,7 @@ LINES = 10_000  # written at once
 
 
 def add_trec_eval(parser: argparse.ArgumentParser) -> None:
-    """Declare the options; those of trec_eval have its names."""
+    """Declare what `irbatch trec_eval` takes."""
     parser.description = (
         "Print what trec_eval prints, byte for byte, faster. QRELS and RUN may be compressed."
     )
@@ -39,57 +41,54 @@ def add_trec_eval(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-v", "--version", action="version", version=VERSION)
     parser.add_argument("qrels", metavar="QRELS", help="lines of: query iter document grade")
     parser.add_argument("run", metavar="RUN", help="lines of: query Q0 document rank score tag")
-    parser.add_argument(
-        "--as", dest="version", choices=VERSIONS, default=VERSIONS[-1],
-        help="the version to be like: 9 (9.0.8, as pytrec_eval) or 10 (default)",
-    )  # fmt: skip
-    parser.add_argument(
-        "-q", "--query_eval_wanted", dest="per_query", action="store_true",
-        help="values of each query, too",
-    )  # fmt: skip
-    parser.add_argument("-n", "--nosummary", action="store_true", help="no averages")
-    parser.add_argument(
-        "-m", "--measure", dest="measures", metavar="MEASURE", action="append", default=[],
-        help="a measure with its parameters, P.5,10, or one of "
-        f"{', '.join(NICKNAMES)} (default official); repeat for more",
-    )  # fmt: skip
-    parser.add_argument(
-        "-c", "--complete_rel_info_wanted", dest="complete", action="store_true",
-        help="average over all judged queries; those missing from the run score 0",
-    )  # fmt: skip
-    parser.add_argument(
-        "-l", "--level_for_rel", dest="level", metavar="N", type=whole_number, default=1,
-        help="the least relevant grade (default 1)",
-    )  # fmt: skip
-    parser.add_argument(
-        "-M", "--Max_retrieved_per_topic", dest="max_depth", metavar="N", type=whole_number,
-        help="ranks looked at (default all)",
-    )  # fmt: skip
-    parser.add_argument(
-        "-J", "--Judged_docs_only", dest="judged_only", action="store_true",
-        help="remove unjudged documents first",
-    )  # fmt: skip
-    parser.add_argument(
-        "-N", "--Number_docs_in_coll", dest="docs", metavar="N", type=whole_number, default=0,
-        help="documents in the collection, for utility (default 0)",
-    )  # fmt: skip
-    parser.add_argument(
-        "-Z", "--Zscore", dest="zscores", metavar="FILE",
-        help="print deviations from the means in FILE, lines of: query measure mean deviation",
-    )  # fmt: skip
-    parser.add_argument(
-        "-R", "--Rel_info_format", choices=["qrels"], default="qrels",
-        help="the only format of judgments known here",
-    )  # fmt: skip
-    parser.add_argument(
-        "-T", "--Results_format", choices=["trec_results"], default="trec_results",
-        help="the only format of runs known here",
-    )  # fmt: skip
-    parser.add_argument(
-        "-o", "--Output_old_results_format", action="store_true",
-        help="nothing; trec_eval accepts it, too",
-    )  # fmt: skip
+    _add_options(parser)
     parser.set_defaults(command=run_trec_eval, parser=parser)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options; those of trec_eval have its names."""
+    parser.add_argument(
+        "--as",
+        dest="version",
+        choices=VERSIONS,
+        default=VERSIONS[-1],
+        help="the version to be like: 9 (9.0.8, as pytrec_eval) or 10 (default)",
+    )
+    flag = functools.partial(parser.add_argument, action="store_true")
+    number = functools.partial(parser.add_argument, metavar="N", type=whole_number)
+    flag("-q", "--query_eval_wanted", dest="per_query", help="values of each query, too")
+    flag("-n", "--nosummary", help="no averages")
+    nicknames = ", ".join(NICKNAMES)
+    about = f"a measure with its parameters, P.5,10, or one of {nicknames} (default official)"
+    parser.add_argument(
+        "-m",
+        "--measure",
+        dest="measures",
+        metavar="MEASURE",
+        action="append",
+        default=[],
+        help=f"{about}; repeat for more",
+    )
+    about = "average over all judged queries; those missing from the run score 0"
+    flag("-c", "--complete_rel_info_wanted", dest="complete", help=about)
+    about = "the least relevant grade (default 1)"
+    number("-l", "--level_for_rel", dest="level", default=1, help=about)
+    number(
+        "-M", "--Max_retrieved_per_topic", dest="max_depth", help="ranks looked at (default all)"
+    )
+    about = "remove unjudged documents first"
+    flag("-J", "--Judged_docs_only", dest="judged_only", help=about)
+    about = "documents in the collection, for utility (default 0)"
+    number("-N", "--Number_docs_in_coll", dest="docs", default=0, help=about)
+    about = "print deviations from the means in FILE, lines of: query measure mean deviation"
+    parser.add_argument("-Z", "--Zscore", dest="zscores", metavar="FILE", help=about)
+    for short, long, form, what in (
+        ("-R", "--Rel_info_format", "qrels", "judgments"),
+        ("-T", "--Results_format", "trec_results", "runs"),
+    ):
+        about = f"the only format of {what} known here"
+        parser.add_argument(short, long, choices=[form], default=form, help=about)
+    flag("-o", "--Output_old_results_format", help="nothing; trec_eval accepts it, too")
 
 
 def whole_number(text: str) -> int:
@@ -101,22 +100,17 @@ def whole_number(text: str) -> int:
 
 def run_trec_eval(options: argparse.Namespace) -> int:
     """Evaluate and print."""
-    evaluation = TrecEval(
-        options.measures, options.version, options.complete, options.level, options.max_depth,
-        options.judged_only, options.docs,
-    )  # fmt: skip
-    evaluation.values()  # what can be refused before anything is read is refused first
-    evaluation.settings()
+    fields = [each.name for each in dataclasses.fields(TrecEval)]
+    wanted = TrecEval(**{name: getattr(options, name) for name in fields})
+    wanted.values()  # what can be refused before anything is read is refused first
+    wanted.settings()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)  # trec_eval does not look at ranks and tags
         qrels = _with_whole_grades(read_qrels(options.qrels))
         zscores = None if options.zscores is None else read_zscores(options.zscores)
         with open_run(options.run) as run:
-            lines = evaluation.lines(
-                qrels, run, per_query=options.per_query, summary=not options.nosummary,
-                zscores=zscores,
-            )  # fmt: skip
-            return _print(lines)
+            shown = {"per_query": options.per_query, "summary": not options.nosummary}
+            return _print(print_lines(wanted, qrels, run, zscores=zscores, **shown))
 
 
 def _print(lines: Iterable[str]) -> int:
@@ -160,8 +154,8 @@ def read_zscores(path: str) -> ZScores:
         if not words:
             continue
         if len(words) != 4 or not all(map(_is_number, words[2:])):
-            raise InputError(f"{' '.join(words)[:80]!r} is not query, measure, mean, deviation",
-                             source="zscores", path=path, line=number)  # fmt: skip
+            problem = f"{' '.join(words)[:80]!r} is not query, measure, mean, deviation"
+            raise InputError(problem, source="zscores", path=path, line=number)
         found[words[0]][words[1]] = float(words[2]), float(words[3])
     return found
 

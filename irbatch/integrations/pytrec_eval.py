@@ -33,7 +33,7 @@ from irbatch.formats.lines import parse_table
 from irbatch.measures import NICKNAMES, Plan, TrecValue, list_measures, trec_measures
 from irbatch.pack import pack_run
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats
-from irbatch.trec_eval import settle
+from irbatch.trec_eval import adjust_values
 
 __all__ = [
     "RelevanceEvaluator",
@@ -135,7 +135,7 @@ class RelevanceEvaluator:
         plan = Plan(self._measures, self._settings.open_parameters())
         blocks = pack_run(qrels, run, rows, self._settings.ordering)
         values = compute_values(plan, blocks, rows.size, self._settings, None).values
-        settle(values, self._measures, qrels, rows, self._level)
+        adjust_values(values, self._measures, qrels, rows, self._level)
         return np.hstack([values, np.zeros((rows.size, 1))])
 
 

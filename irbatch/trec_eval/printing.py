@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,14 +19,11 @@ from irbatch.errors import InputError
 from irbatch.evaluation.averaging import as_set, compute_values
 from irbatch.evaluation.streaming import StreamedValues
 from irbatch.formats.file_reader import Reader
-from irbatch.measures import Measure, Plan
+from irbatch.measures import Measure, Plan, TrecValue
 from irbatch.pack import Block, pack_run
+from irbatch.trec_eval.options import TrecEval
 
-if TYPE_CHECKING:
-    from irbatch.measures import TrecValue
-    from irbatch.trec_eval.options import TrecEval
-
-__all__ = ["Printed", "ZScores", "settle"]
+__all__ = ["MissingQueryError", "ZScores", "adjust_values", "print_lines"]
 
 LEAST = math.log(1e-5)  # what a missing query adds to a geometric mean in version 9
 MISSING_ZSCORE = -1_000_000.0
@@ -37,16 +33,55 @@ ZScores = Mapping[str, Mapping[str, tuple[float, float]]]
 """Query to label to mean and standard deviation."""
 
 
-def settle(
-    values: Floats,
-    measures: Sequence[Measure],
-    qrels: Qrels,
-    rows: Positions,
-    level: float,
-) -> None:
-    """Apply, in place, what is particular to trec_eval in the values of queries.
+class MissingQueryError(InputError):
+    """A judged query is missing from the run, which version 10 does not evaluate without -c."""
 
-    Measures averaged geometrically have logarithms for values; and `Rndcg`, though a measure of
+
+def print_lines(
+    options: TrecEval,
+    qrels: Qrels,
+    run: Run | Reader,
+    *,
+    per_query: bool = False,
+    summary: bool = True,
+    zscores: ZScores | None = None,
+) -> Iterator[str]:
+    """Yield the lines that trec_eval prints.
+
+    Args:
+        options: the evaluation.
+        qrels, run: as read from files: ids are text. A reader is evaluated as it is read.
+        per_query: the values of each query (``-q``).
+        summary: the averages (not with ``-n``).
+        zscores: to print deviations from these instead of values (``-Z``).
+
+    Raises:
+        InputError: when no query is both judged and answered.
+        MissingQueryError: as version 10, without ``-c``, after what precedes the query.
+    """
+    table = Printed(options, qrels, run)
+    if zscores is not None:
+        table.standardize(zscores)
+    if per_query:
+        yield from table.query_lines()
+    if table.stopped_at is not None:
+        raise MissingQueryError(
+            f"it is judged and missing, as are {table.missing - 1} others; -c scores them 0, "
+            "--as 9 leaves them out",
+            source="run",
+            path=table.name,
+            query=table.stopped_at,
+        )
+    if summary:
+        yield from table.summary_lines()
+
+
+def adjust_values(
+    values: Floats, measures: Sequence[Measure], qrels: Qrels, rows: Positions, level: float
+) -> None:
+    """Change the values of queries, in place, where trec_eval's are others.
+
+    Those of measures averaged geometrically become logarithms; and `Rndcg`, though a measure of
     gain, is 0 where nothing is relevant at the level.
 
     Args:
@@ -97,7 +132,7 @@ class Printed:
             values = compute_values(plan, watched, self.rows.size, settings, None).values
         self.queries = [qrels.queries[row] for row in self.rows]
         self._values = values
-        self._settle(answered)
+        self._adjust(answered)
 
     def _choose_queries(self, answered: Mapping[str, object]) -> Positions:
         """Return the rows of the judged queries to evaluate, in the order of their ids."""
@@ -129,12 +164,12 @@ class Printed:
                     self._strings[label].update(spelled)
             yield block
 
-    def _settle(self, answered: Mapping[str, object]) -> None:
-        """Apply what is particular to trec_eval.
+    def _adjust(self, answered: Mapping[str, object]) -> None:
+        """Change the values where trec_eval's are others.
 
         A ranking that version 10 makes up for a missing query has no utility.
         """
-        settle(self._values, list(self._places), self.qrels, self.rows, self.options.level)
+        adjust_values(self._values, list(self._places), self.qrels, self.rows, self.options.level)
         made_up = np.array([query not in answered for query in self.queries], bool)
         for measure, place in self._places.items():
             if measure.name == "Utility":

@@ -11,7 +11,7 @@ from support.input_errors import refused
 from support.trec_eval_command import BOTH
 
 import irbatch
-from irbatch.trec_eval import MissingQueryError, TrecEval
+from irbatch.trec_eval import MissingQueryError, TrecEval, print_lines
 
 Judged = dict[str, dict[str, float]]
 JUDGED: Judged = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"d": 1, "e": 12}}
@@ -21,7 +21,7 @@ TIED: Judged = {"q1": {"a": 1.0000000001, "x": 1.0}, "q2": {"e": 1.0}}  # as flo
 
 
 def averages(options: TrecEval, qrels: irbatch.Qrels, run: irbatch.Run) -> dict[str, float]:
-    lines = (line.split("\t") for line in options.lines(qrels, run))
+    lines = (line.split("\t") for line in print_lines(options, qrels, run))
     return {name.rstrip(): float(value) for name, _, value in lines if name.rstrip() != "runid"}
 
 
@@ -51,7 +51,8 @@ def test_version_10_refuses_missing_topics(digits: Path) -> None:
     files = [digits / "qrels.txt", digits / "pca10.run"]
     refused(lambda: irbatch.evaluate(*files, "AP", trec_eval="10"), "4 of 120 judged queries are "
             "missing", source="run", path=str(files[1]))  # fmt: skip
-    lines = TrecEval(["map"]).lines(irbatch.read_qrels(files[0]), irbatch.read_run(files[1]))
+    qrels, run = irbatch.read_qrels(files[0]), irbatch.read_run(files[1])
+    lines = print_lines(TrecEval(["map"]), qrels, run)
     with pytest.raises(MissingQueryError):
         list(lines)
 

@@ -12,7 +12,7 @@ from support.input_errors import refused
 from support.trec_eval_command import AP, BOTH, MISSING, QRELS, RUN, Command, wishes
 
 import irbatch
-from irbatch.trec_eval import MissingQueryError, TrecEval
+from irbatch.trec_eval import MissingQueryError, TrecEval, print_lines
 
 
 def test_missing_topics_in_version_9(trec_eval: Command) -> None:
@@ -59,10 +59,10 @@ def test_version_10_stops_at_a_missing_topic(
     assert f"(query '{first}'): it is judged and missing" in printed.err
 
 
-def test_the_class_stops_at_a_missing_topic_too() -> None:
+def test_the_function_stops_at_a_missing_topic_too() -> None:
     judged = irbatch.Qrels({"1": {"a": 1}, "2": {"b": 1}, "3": {"c": 1}})
-    lines = TrecEval(["map"]).lines(judged, irbatch.Run({"1": {"a": 1.0}, "3": {"c": 1.0}}),
-                                    per_query=True)  # fmt: skip
+    run = irbatch.Run({"1": {"a": 1.0}, "3": {"c": 1.0}})
+    lines = print_lines(TrecEval(["map"]), judged, run, per_query=True)
     assert next(lines) == "map                   \t1\t1.0000"
     error = refused(lambda: next(lines), "missing", source="run", query="2")
     assert isinstance(error, MissingQueryError)

@@ -18,7 +18,7 @@ from support.paths import REFERENCE_DATA
 
 import irbatch
 from irbatch.cli import main
-from irbatch.trec_eval import TrecEval
+from irbatch.trec_eval import TrecEval, print_lines
 
 VERSIONS = {"v9.0.8": "9", "v10": "10"}
 SETS = [
@@ -108,7 +108,8 @@ def check(case: Case, qrels: irbatch.Qrels, run: irbatch.Run) -> int:
 def check_lines(case: Case, qrels: irbatch.Qrels, run: irbatch.Run) -> int:
     """Print the evaluation."""
     options = TrecEval(("all_trec",), case.version, complete=case.complete, level=case.level)
-    check_text("".join(f"{line}\n" for line in options.lines(qrels, run, per_query=True)), case)
+    lines = print_lines(options, qrels, run, per_query=True)
+    check_text("".join(f"{line}\n" for line in lines), case)
     return case.text().count("\n")
 
 

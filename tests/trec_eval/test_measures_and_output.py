@@ -11,7 +11,7 @@ import pytest
 from support.trec_eval_command import AP, BOTH, Command, wishes
 
 import irbatch
-from irbatch.trec_eval import TrecEval
+from irbatch.trec_eval import TrecEval, print_lines
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 OFFICIAL = [
@@ -42,10 +42,10 @@ def test_lines_are_padded_and_separated_by_tabs(trec_eval: Command) -> None:
     )
 
 
-def test_lines_are_those_of_the_class(trec_eval: Command) -> None:
+def test_lines_are_those_of_the_function(trec_eval: Command) -> None:
     judged = irbatch.Qrels({"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"d": 1, "e": 12}})
     run = irbatch.Run({"q1": {"a": 3.0, "x": 2.0, "b": 1.0}, "q2": {"e": 1.0}}, tag="last")
-    lines = TrecEval(["all_trec"]).lines(judged, run, per_query=True)
+    lines = print_lines(TrecEval(["all_trec"]), judged, run, per_query=True)
     assert list(lines) == trec_eval("-q", "-m", "all_trec").out.splitlines()
 
 
