@@ -1,27 +1,33 @@
-"""Judgments and rankings as tables of other libraries, and as Parquet files of one of them."""
+"""Judgments and rankings as tables of other libraries, as Parquet files, and in chunks to write."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Ints
+from irbatch.array_types import Floats, Ints
+from irbatch.data.arguments.ids import kinds_of, same_kind
 from irbatch.data.text_column import TextColumn
-from irbatch.errors import InputError
+from irbatch.engine.ties.by_id import order_documents
+from irbatch.errors import InputError, warn
+from irbatch.runtime.checks import number_errors
 from irbatch.runtime.extras import imported
+from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats
 
-if TYPE_CHECKING:
-    from irbatch.data.rows import Rows
+__all__ = ["Chunk", "Exports", "Listed", "Tabular"]
 
-__all__ = ["Exports", "Tabular"]
-
+CHUNK = 1 << 16  # rows
 VALUE = {"qrels": "relevance", "run": "score"}  # what ir_measures calls them
 SURROGATE = re.compile("[\ud800-\udfff]")  # what UTF-8 has no bytes for
+
+Listed = tuple[Any, Collection[Any], Any]  # a query, its documents' ids, and their real numbers
 
 
 class Tabular(Protocol):
@@ -32,17 +38,47 @@ class Tabular(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Chunk:
+    """Some queries with their documents, as Python has them.
+
+    Args:
+        queries: their ids.
+        sizes: int64 ``(queries,)``, how many documents each has, at least one.
+        documents: the documents' ids, one query after the other.
+        values: float64 ``(documents,)``, their grades or scores.
+    """
+
+    queries: list[Any]
+    sizes: Ints
+    documents: list[Any]
+    values: Floats
+
+    @property
+    def row_index(self) -> Ints:
+        """The query of each document, counted from 0: int64 ``(documents,)``."""
+        return np.repeat(np.arange(self.sizes.size), self.sizes)
+
+    def ranked(self) -> Chunk:
+        """Order each query's documents as they are evaluated."""
+        order = order_documents(self.row_index, self.values, self.documents)
+        documents = [self.documents[i] for i in order.tolist()]
+        return Chunk(self.queries, self.sizes, documents, self.values[order])
+
+
 class Exports:
     """What judgments and rankings can become.
 
     Attributes:
         source: ``"qrels"`` or ``"run"``.
+        name: what errors call it.
     """
 
     source: ClassVar[str]
+    name: str | None
 
-    def _pieces(self) -> Iterator[Rows]:
-        """Yield all rows, those of a query next to each other."""
+    def _queries(self) -> Iterable[Listed]:
+        """Yield each query with its documents and their grades or scores."""
         raise NotImplementedError
 
     def to_arrow(self) -> Any:
@@ -55,12 +91,8 @@ class Exports:
         """
         pa = imported("Arrow tables", "arrow", "pyarrow")
         queries, row_index, documents, values = self._columns()
-        columns = [
-            pa.array(queries).take(pa.array(row_index)),
-            pa.array(documents),
-            pa.array(values),
-        ]
-        return pa.table(columns, names=self._names())
+        ids = pa.array(queries).take(pa.array(row_index))
+        return pa.table([ids, pa.array(documents), pa.array(values)], names=self._names())
 
     def to_polars(self) -> Any:
         """Return a polars frame, see `to_arrow`."""
@@ -86,41 +118,101 @@ class Exports:
         """
         from irbatch.runtime.files import replacing
 
-        found = imported("Parquet files", "arrow", "pyarrow.parquet", "polars")
-        if found.__name__ == "polars":
-            frame = self.to_polars()
-            with replacing(path) as file:
-                frame.write_parquet(file)
-        else:
-            table = self.to_arrow()
-            with replacing(path) as file:
-                found.write_table(table, file)
+        library = imported("Parquet files", "arrow", "pyarrow.parquet", "polars")
+        by_polars = library.__name__ == "polars"
+        table = self.to_polars() if by_polars else self.to_arrow()
+        with replacing(path) as file:
+            if by_polars:
+                table.write_parquet(file)
+            else:
+                library.write_table(table, file)
+
+    def _chunks(self) -> Iterator[Chunk]:
+        """Yield queries in chunks of some size; those without documents are left out.
+
+        Raises:
+            InputError: if a value is not a number, an id neither text nor a whole number, ids are
+                of both kinds, or there are no documents at all.
+        """
+        empty: list[Any] = []
+        some = False
+        waiting: list[Listed] = []
+        count = 0
+        for query, documents, values in self._queries():
+            if not len(documents):
+                empty.append(query)
+                continue
+            waiting.append((query, documents, values))
+            count += len(documents)
+            if count >= CHUNK:
+                yield self._chunk(waiting)
+                some, waiting, count = True, [], 0
+        if waiting:
+            yield self._chunk(waiting)
+        elif not some:
+            problem = "there are no documents to write"
+            raise InputError(problem, source=self.source, path=self.name)
+        if empty:
+            warn(
+                f"{len(empty)} queries of the {self.source} have no documents, such as "
+                f"{empty[0]!r}, and are not in what is written"
+            )
+
+    def _chunk(self, listed: list[Listed]) -> Chunk:
+        sizes = np.fromiter((len(documents) for _, documents, _ in listed), np.int64, len(listed))
+        ids = list(itertools.chain.from_iterable(documents for _, documents, _ in listed))
+        try:
+            parts = [
+                values if isinstance(values, np.ndarray) else as_floats(values)
+                for _, _, values in listed
+            ]
+            values = np.concatenate(parts)
+            fine = not np.isnan(values).any() and kinds_of(ids) in ({"str"}, {"int"})
+        except NUMBER_ERRORS:
+            fine = False
+        if not fine:
+            for each in listed:
+                self._check_query(*each)
+            problem = "document ids are text in some queries and numbers in others"
+            raise InputError(problem, source=self.source, path=self.name)
+        return Chunk([query for query, _, _ in listed], sizes, ids, values)
+
+    def _check_query(self, query: Any, documents: Collection[Any], values: Any) -> None:
+        """Raise what is wrong with a query's documents or values, if anything is."""
+        try:
+            same_kind(documents, "document", self.source, query)
+            what = "grade" if self.source == "qrels" else "score"
+            rows = ((query, *each) for each in zip(documents, values, strict=True))
+            for problem in number_errors(what, rows, source=self.source):
+                raise problem
+        except InputError as problem:
+            raise problem.placed(path=self.name) from None
 
     def _names(self) -> list[str]:
         return ["query_id", "doc_id", VALUE[self.source]]
 
     def _columns(self) -> tuple[Any, Ints, Any, Any]:
-        """Return the queries, the place of each row's query, the documents and the values."""
-        from irbatch.data.rows import join_rows
-
-        rows = join_rows(self._pieces())
-        queries = _checked(rows.queries, "query", self.source)
-        documents = _checked(rows.documents, "document", self.source)
-        values: npt.NDArray[Any] = rows.values
+        """Return the queries, each row's place among them, the documents and the values."""
+        chunks = list(self._chunks())
+        queries = _as_column([id for each in chunks for id in each.queries], "query", self.source)
+        documents = [id for each in chunks for id in each.documents]
+        sizes = np.concatenate([each.sizes for each in chunks])
+        values: npt.NDArray[Any] = np.concatenate([each.values for each in chunks])
         if self.source == "qrels" and (values == np.rint(values)).all():
             values = values.astype(np.int64)
-        return queries, rows.row_index, documents, values
+        row_index = np.repeat(np.arange(sizes.size), sizes)
+        return queries, row_index, _as_column(documents, "document", self.source), values
 
 
-def _checked(ids: list[Any], what: str, source: str) -> Any:
+def _as_column(ids: list[Any], what: str, source: str) -> Any:
     """Return ids as other libraries can take them: texts as a list, numbers as int64."""
     from irbatch.data.from_columns import as_ids
 
-    checked = as_ids(ids, what, source)
-    if not isinstance(checked, TextColumn):
-        return checked
-    for text in ids if SURROGATE.search("".join(ids)) else ():
-        if SURROGATE.search(text):
-            raise InputError(f"{what} id {text!r} is no text that UTF-8 could hold", source=source,
-                             value=text)  # fmt: skip
+    column = as_ids(ids, what, source)
+    if not isinstance(column, TextColumn):
+        return column
+    if SURROGATE.search("".join(ids)):
+        text = next(each for each in ids if SURROGATE.search(each))
+        problem = f"{what} id {text!r} is no text that UTF-8 could hold"
+        raise InputError(problem, source=source, value=text)
     return ids

@@ -6,14 +6,14 @@ import functools
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints, Positions
 from irbatch.data.arguments.ids import kind_of_documents, same_kind
-from irbatch.data.exports import Exports
+from irbatch.data.exports import Exports, Listed
 from irbatch.data.judgments import (
     DocumentLists,
     read_column,
@@ -25,9 +25,6 @@ from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.matrix import NEGATIVE
 from irbatch.errors import InputError
 from irbatch.runtime.ragged import joined_ranges, offsets_of
-
-if TYPE_CHECKING:
-    from irbatch.data.rows import Rows
 
 __all__ = ["Qrels"]
 
@@ -232,17 +229,16 @@ class Qrels(Exports):
             InputError: naming an id that would be read as something else.
             OSError: as the system says.
         """
-        from irbatch.data.trec_lines import write_qrels
+        from irbatch.data.trec_lines import qrels_lines
+        from irbatch.runtime.files import replacing
 
-        write_qrels(path, self._pieces())
+        with replacing(path, pack=True) as file:
+            file.writelines(qrels_lines(self._chunks()))
 
-    def _pieces(self) -> Iterator[Rows]:
-        from irbatch.data.rows import pieces
-
-        grades, starts = self.grades, self.starts.tolist()
-        each = zip(self.queries, self.documents, itertools.pairwise(starts), strict=True)
-        parts = ((query, ids, grades[first:last]) for query, ids, (first, last) in each)
-        return pieces(parts, "qrels", self.name)
+    def _queries(self) -> Iterator[Listed]:
+        grades, bounds = self.grades, itertools.pairwise(self.starts.tolist())
+        for query, ids, (first, last) in zip(self.queries, self.documents, bounds, strict=True):
+            yield query, ids, grades[first:last]
 
     @functools.cached_property
     def column(self) -> IdColumn:

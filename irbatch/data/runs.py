@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from irbatch.data.arguments.ids import same_kind
-from irbatch.data.exports import Exports
+from irbatch.data.exports import Chunk, Exports, Listed
 from irbatch.data.query_table import QueryTable
 from irbatch.errors import InputError
-
-if TYPE_CHECKING:
-    from irbatch.data.rows import Rows
 
 __all__ = ["Run"]
 
@@ -230,13 +227,16 @@ class Run(Exports):
                 that is no number.
             OSError: as the system says.
         """
-        from irbatch.data.trec_lines import write_run
+        from irbatch.data.trec_lines import run_lines
+        from irbatch.runtime.files import replacing
 
-        write_run(path, self._pieces(), tag or self.tag or self.name or "irbatch")
+        lines = run_lines(self._chunks(), tag or self.tag or self.name or "irbatch")
+        with replacing(path, pack=True) as file:
+            file.writelines(lines)
 
-    def _pieces(self) -> Iterator[Rows]:
-        from irbatch.data.rows import pieces, ranked
+    def _chunks(self) -> Iterator[Chunk]:
+        return map(Chunk.ranked, super()._chunks())
 
-        rankings = self.rankings.items()
-        parts = ((query, documents, documents.values()) for query, documents in rankings)
-        return map(ranked, pieces(parts, "run", self.name))
+    def _queries(self) -> Iterator[Listed]:
+        for query, documents in self.rankings.items():
+            yield query, documents, documents.values()

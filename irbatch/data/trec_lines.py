@@ -1,21 +1,20 @@
-"""Judgments and rankings as TREC's text files."""
+"""Judgments and rankings as the lines of TREC's text files."""
 
 from __future__ import annotations
 
 import itertools
-import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from irbatch.data.rows import Rows
+from irbatch.array_types import Floats
+from irbatch.data.exports import Chunk
 from irbatch.errors import InputError
-from irbatch.runtime.files import replacing
 from irbatch.runtime.numbers import LARGEST_WHOLE
 
-__all__ = ["write_qrels", "write_run"]
+__all__ = ["qrels_lines", "run_lines"]
 
 # What separates columns and lines, what is no text, and what UTF-8 has no bytes for.
 UNFIT = re.compile("[ \t\n\r\0\ud800-\udfff]")
@@ -23,55 +22,53 @@ COMMENT = "#"  # as the first word of a line
 BOM = "\ufeff"  # readers drop it where a file begins
 
 
-def write_run(path: str | os.PathLike[str], parts: Iterable[Rows], tag: str) -> None:
-    """Write ranked rows, see `irbatch.Run.to_trec`."""
+def run_lines(chunks: Iterable[Chunk], tag: str) -> Iterator[bytes]:
+    """Return the lines of each chunk of rankings, see `irbatch.Run.to_trec`."""
     if not tag or UNFIT.search(tag):
-        raise InputError(
-            f"{tag!r} cannot be a run's tag, which is one word; give another: tag=", source="run"
-        )
-    with replacing(path, pack=True) as file:
-        for rows in parts:
-            ranks = [f" {rank} " for rank in range(1, int(rows.sizes.max()) + 1)]
-            between = itertools.chain.from_iterable(ranks[:size] for size in rows.sizes.tolist())
-            file.write(_lines(rows, " Q0 ", between, f" {tag}\n", "run"))
+        problem = f"{tag!r} cannot be a run's tag, which is one word; give another: tag="
+        raise InputError(problem, source="run")
+    return (_lines(chunk, " Q0 ", _ranks(chunk), f" {tag}\n", "run") for chunk in chunks)
 
 
-def write_qrels(path: str | os.PathLike[str], parts: Iterable[Rows]) -> None:
-    """Write rows, see `irbatch.Qrels.to_trec`."""
-    with replacing(path, pack=True) as file:
-        for rows in parts:
-            file.write(_lines(rows, " 0 ", itertools.repeat(" "), "\n", "qrels"))
+def qrels_lines(chunks: Iterable[Chunk]) -> Iterator[bytes]:
+    """Return the lines of each chunk of judgments, see `irbatch.Qrels.to_trec`."""
+    return (_lines(chunk, " 0 ", itertools.repeat(" "), "\n", "qrels") for chunk in chunks)
 
 
-def _lines(rows: Rows, middle: str, between: Iterable[str], end: str, source: str) -> bytes:
-    """Return the lines of some rows.
+def _ranks(chunk: Chunk) -> Iterator[str]:
+    texts = [f" {rank} " for rank in range(1, int(chunk.sizes.max()) + 1)]
+    return itertools.chain.from_iterable(texts[:size] for size in chunk.sizes.tolist())
+
+
+def _lines(chunk: Chunk, middle: str, between: Iterable[str], end: str, source: str) -> bytes:
+    """Return the lines of a chunk.
 
     Args:
-        rows: the rows.
+        chunk: some queries with their documents.
         middle: what stands between query and document.
-        between: for each row, what stands between document and value.
+        between: for each document, what stands between it and its value.
         end: what stands after the value.
         source: ``"qrels"`` or ``"run"``, for errors.
     """
-    queries, documents = _texts(rows.queries), _texts(rows.documents)
-    _check(rows, queries, documents, source)
+    queries, documents = _as_texts(chunk.queries), _as_texts(chunk.documents)
+    _check_ids(chunk, queries, documents, source)
     starts = [query + middle for query in queries]
     columns = zip(
-        itertools.chain.from_iterable(map(itertools.repeat, starts, rows.sizes.tolist())),
+        itertools.chain.from_iterable(map(itertools.repeat, starts, chunk.sizes.tolist())),
         documents,
         between,
-        _numbers(rows.values),
+        _shortest_texts(chunk.values),
         itertools.repeat(end),
         strict=False,
     )
     return "".join(itertools.chain.from_iterable(columns)).encode()
 
 
-def _texts(ids: list[Any]) -> Sequence[str]:
+def _as_texts(ids: list[Any]) -> Sequence[str]:
     return ids if isinstance(ids[0], str) else [str(int(each)) for each in ids]
 
 
-def _numbers(values: Any) -> list[str]:
+def _shortest_texts(values: Floats) -> list[str]:
     """Write numbers in the fewest digits that are read as the same bits."""
     texts = list(map(repr, values.tolist()))
     whole = (values == np.rint(values)) & (np.abs(values) <= LARGEST_WHOLE)
@@ -80,18 +77,18 @@ def _numbers(values: Any) -> list[str]:
     return texts
 
 
-def _check(rows: Rows, queries: Sequence[str], documents: Sequence[str], source: str) -> None:
+def _check_ids(chunk: Chunk, queries: Sequence[str], documents: Sequence[str], source: str) -> None:
     """Refuse ids that would be read as something else."""
     for query in queries:
         if query == COMMENT:
-            raise InputError(f"a line that begins with {query!r} is a comment", source=source,
-                             query=query)  # fmt: skip
+            problem = f"a line that begins with {query!r} is a comment"
+            raise InputError(problem, source=source, query=query)
         if not query or UNFIT.search(query) or query.startswith(BOM):
-            raise InputError("this query id cannot stand in a TREC file", source=source,
-                             query=query)  # fmt: skip
+            problem = "this query id cannot stand in a TREC file"
+            raise InputError(problem, source=source, query=query)
     if not UNFIT.search("".join(documents)) and "" not in documents:
         return
-    for row, document in zip(rows.row_index.tolist(), documents, strict=True):
+    for row, document in zip(chunk.row_index.tolist(), documents, strict=True):
         if not document or UNFIT.search(document):
-            raise InputError("this document id cannot stand in a TREC file", source=source,
-                             query=rows.queries[row], document=document)  # fmt: skip
+            problem = "this document id cannot stand in a TREC file"
+            raise InputError(problem, source=source, query=chunk.queries[row], document=document)
