@@ -12,7 +12,8 @@ from irbatch.data.runs import Run
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.prefix import PrefixStatistics
 from irbatch.errors import InputError, InputWarning
-from irbatch.evaluation.means import Counts, Means
+from irbatch.evaluation.counts import Counts
+from irbatch.evaluation.means import Means
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate, evaluate_runs
 from irbatch.formats import read_qrels, read_run

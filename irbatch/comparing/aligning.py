@@ -10,8 +10,9 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats
 from irbatch.errors import InputError, warn
+from irbatch.evaluation.counts import QueryMark
 from irbatch.evaluation.means import Column
-from irbatch.evaluation.results import MISSING, Results
+from irbatch.evaluation.results import Results
 
 __all__ = ["Aligned", "align", "as_named"]
 
@@ -77,10 +78,14 @@ def align(results: Mapping[str, Results] | Iterable[Results]) -> Aligned:
     everything = dict.fromkeys(query for each in named.values() for query in each.query_ids)
     missing = {name: [query for query in everything if query not in each.rows]
                for name, each in named.items()}  # fmt: skip
-    unanswered = {name: [query for query in common if each.marks[each.rows[query]] & MISSING]
-                  for name, each in named.items()}  # fmt: skip
+    unanswered = {name: _unanswered(each, common) for name, each in named.items()}
     return Aligned(list(named), first.columns, common, values, _settings(named), missing,
                    unanswered)  # fmt: skip
+
+
+def _unanswered(results: Results, queries: Sequence[Any]) -> list[Any]:
+    missing = QueryMark.MISSING.holds(results.marks)
+    return [query for query in queries if missing[results.rows[query]]]
 
 
 def as_named(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Results]:

@@ -10,7 +10,8 @@ import numpy as np
 from irbatch.comparing.lookups import find_system, query_differences
 from irbatch.comparing.rankings import order_documents
 from irbatch.errors import InputError, shown
-from irbatch.evaluation.results import MISSING, Results
+from irbatch.evaluation.counts import QueryMark
+from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import (
     Cutoffs,
     Judgments,
@@ -169,7 +170,7 @@ def missing_queries(
     answered: dict[str, set[Any]] = {}
     for name, each in _named(runs).items():
         if isinstance(each, Results):
-            kept = (each.marks & MISSING) == 0
+            kept = ~QueryMark.MISSING.holds(each.marks)
             queries = [query for query, is_there in zip(each.query_ids, kept, strict=True)
                        if is_there]  # fmt: skip
             everything = each.query_ids

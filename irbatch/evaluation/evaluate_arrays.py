@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
 
-from irbatch.array_types import Positions
 from irbatch.data.arguments.id_lists import read_id_lists, read_large_ids
-from irbatch.data.arguments.ids import read_query_ids, same_kind
+from irbatch.data.arguments.ids import read_query_ids
 from irbatch.data.from_columns import IdOverflowError
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, warn
-from irbatch.evaluation.averaging import Answers, compute_values, evaluate_blocks
-from irbatch.evaluation.means import Counts
-from irbatch.evaluation.results import EMPTY, NO_RELEVANT, Results, mark_queries
+from irbatch.evaluation.averaging import evaluate_run, make_results
+from irbatch.evaluation.pipeline import compute_blocks
+from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Wishes
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
-from irbatch.pack import Block, pack_run
 from irbatch.pack.labels import pack_labels
 from irbatch.pack.rows import LabelRows
-from irbatch.pack.table import pack_ranked
 from irbatch.runtime.arrays import is_tensor
 
 __all__ = ["evaluate_ids", "evaluate_matrix"]
@@ -65,18 +61,13 @@ def evaluate_ids(
     settings = Settings(missing, no_relevant, judged_only)
     plan = Plan(parse_measures(measures, cutoffs))
     _check_pair(ranked, relevant)
-    rankings: Mapping[Any, Any]
-    pack: Callable[[Positions], Iterable[Block]]
     try:
         qrels = Qrels(read_id_lists(relevant, "qrels", pad))
-        table = read_id_lists(ranked, "run", pad)
-        rankings, pack = table, functools.partial(pack_ranked, qrels, table)
+        run = Run(read_id_lists(ranked, "run", pad))
     except IdOverflowError:
         qrels = Qrels(read_large_ids(relevant, "qrels", pad))
         run = Run(read_large_ids(ranked, "run", pad))
-        rankings, pack = run.rankings, functools.partial(pack_run, qrels, run)
-    answers = Answers(rankings, same_kind(rankings, "query", "run"))
-    results = evaluate_blocks(plan, qrels, answers, pack, settings, "as given", threads)
+    results = evaluate_run(plan, qrels, run, settings, "as given", threads, in_order=True)
     results.has_ids = isinstance(ranked, Mapping)
     return results
 
@@ -141,14 +132,9 @@ def _evaluate_labels(
     order: str,
     threads: int | None,
 ) -> Results:
-    n = len(labels)
     blocks = pack_labels(labels, judged)
-    values, without, empty, *_ = compute_values(plan, blocks, n, settings, threads)
-    counts = Counts(n, n, n, 0, 0, int(without.sum()), int(empty.sum()))
-    marks = mark_queries({NO_RELEVANT: without, EMPTY: empty})
-    return Results(
-        values, labels.queries, plan.measures, counts, settings.signature(order), marks=marks
-    )
+    computed = compute_blocks(plan, blocks, len(labels), settings, threads)
+    return make_results(computed, labels.queries, order)
 
 
 def _ones(n_relevant: Any, labels: LabelRows) -> list[np.ndarray[Any, Any]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from irbatch.errors import many
+from irbatch.evaluation.counts import Counts
 
-__all__ = ["Column", "Counts", "Means"]
+__all__ = ["Column", "Means"]
 
 SHOWN_DIGITS = 4
 SHOWN_MEASURES = 40
@@ -29,36 +29,6 @@ class Column(Protocol):
     def answers_to(self, name: str) -> bool:
         """Tell whether a name, in any spelling, is its own."""
         ...
-
-
-@dataclass(frozen=True)
-class Counts:
-    """How many queries there were, and what became of them.
-
-    Attributes:
-        queries: averaged.
-        judged: in the qrels.
-        answered: in both the qrels and the run.
-        missing: in the qrels only; they score 0 unless asked otherwise.
-        extra: in the run only; they are ignored.
-        no_relevant: averaged ones without a document of grade 1 or more.
-        empty: answered ones whose ranking is empty.
-        tied: those whose values depend on the order of documents that share a score, where ids
-            don't decide it.
-    """
-
-    queries: int
-    judged: int
-    answered: int
-    missing: int
-    extra: int
-    no_relevant: int
-    empty: int
-    tied: int = 0
-
-    def numbers(self) -> list[int]:
-        """Return the counts, in the order of their names above."""
-        return [int(each) for each in vars(self).values()]
 
 
 class Means:

@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.array_types import Bools, Bytes, Floats
-from irbatch.evaluation.means import Column, Counts, Means
+from irbatch.array_types import Bytes, Floats
+from irbatch.evaluation.counts import Counts
+from irbatch.evaluation.means import Column, Means
 from irbatch.runtime.extras import imported
 from irbatch.runtime.numbers import exact_mean
 
-__all__ = ["EMPTY", "MISSING", "NO_RELEVANT", "TIED", "Results", "join_results", "mark_queries"]
-
-NO_RELEVANT, EMPTY, TIED, MISSING = 1, 2, 4, 8  # what is marked of a query
+__all__ = ["Results", "join_results"]
 
 
 class Results(Means):
@@ -31,8 +30,7 @@ class Results(Means):
         counts: see `Counts`.
         settings: every setting that shaped the numbers, by name.
         name: the system's.
-        marks: uint8 ``(queries,)``, what `counts` counts of each: the sum of those that hold of
-            `NO_RELEVANT`, `EMPTY`, `TIED` and `MISSING`.
+        marks: uint8 ``(queries,)``, what `counts` counts of each, see `QueryMark`.
 
     >>> import irbatch
     >>> results = irbatch.evaluate({"q1": {"d1": 1}}, {"q1": {"d2": 2.0, "d1": 1.0}}, ["RR", "P@1"])
@@ -186,15 +184,3 @@ def join_results(parts: Sequence[Results]) -> Results:
         first.name,
         np.concatenate([part.marks for part in parts]),
     )
-
-
-def mark_queries(marks: Mapping[int, Bools]) -> Bytes:
-    """Put marks together.
-
-    Args:
-        marks: from a mark to the queries it holds of, bool ``(queries,)``.
-    """
-    together: Bytes = sum(
-        np.where(where, mark, 0).astype(np.uint8) for mark, where in marks.items()
-    )  # type: ignore[assignment]
-    return together

@@ -13,12 +13,11 @@ from irbatch.data.exports import Tabular
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError
-from irbatch.evaluation.averaging import Answers, evaluate_blocks
+from irbatch.evaluation.averaging import evaluate_run
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Progress, Settings
-from irbatch.formats import read_qrels, read_run
+from irbatch.formats import open_run, read_qrels, read_run
 from irbatch.measures import Measure, Plan, parse_measures
-from irbatch.pack import pack_run
 
 __all__ = ["as_qrels", "as_run", "evaluate", "evaluate_runs", "name_runs"]
 
@@ -98,10 +97,10 @@ def evaluate(
     >>> evaluate(qrels, run, ["nDCG@10", "P@{1,2}"]).mean()
     {'nDCG@10': 0.7453242267118274, 'P@1': 0.5, 'P@2': 0.75}
     """
-    settings = Settings.like(
-        trec_eval,
-        missing,
-        score_dtype,
+    settings = Settings.choose(
+        trec_eval=trec_eval,
+        missing=missing,
+        score_dtype=score_dtype,
         no_relevant=no_relevant,
         judged_only=judged_only,
         ties=ties,
@@ -110,26 +109,15 @@ def evaluate(
     )
     plan = Plan(parse_measures(measures, cutoffs), settings.open_parameters())
     judged = as_qrels(qrels)
-    if isinstance(run, str | os.PathLike):
-        from irbatch.evaluation.streaming import evaluate_file  # costs a tenth of importing irbatch
-
-        found = evaluate_file(plan, judged, run, settings, order_by, threads, progress)
-        if isinstance(found, Results):
-            return found
-        run = found
-    elif order_by != "score":
-        raise InputError("order_by= is for files, which have ranks and scores", value=order_by)
-    ranked = as_run(run)
-    return evaluate_blocks(
-        plan,
-        judged,
-        Answers(ranked.queries, ranked.query_kind, ranked.name),
-        lambda rows: pack_run(judged, ranked, rows, settings.ordering),
-        settings,
-        settings.ordering.describe(order_by),
-        threads,
-        progress,
-    )
+    order = settings.ordering.describe(order_by)
+    if not isinstance(run, str | os.PathLike):
+        if order_by != "score":
+            raise InputError("order_by= is for files, which have ranks and scores", value=order_by)
+        return evaluate_run(plan, judged, as_run(run), settings, order, threads, progress)
+    with open_run(run, order_by, progress) as opened:
+        if not isinstance(opened, Run) and "int" in (judged.query_kind, judged.document_kind):
+            opened = Run(opened.table(), opened.name)  # to be told what is wrong with its ids
+        return evaluate_run(plan, judged, opened, settings, order, threads, progress)
 
 
 def evaluate_runs(

@@ -12,9 +12,9 @@ from irbatch.data.arguments.ids import first_repeated, read_query_ids, same_kind
 from irbatch.engine.ties.by_id import place_ids
 from irbatch.engine.ties.policy import TiePolicy
 from irbatch.errors import InputError, warn
-from irbatch.evaluation.averaging import compute_values
-from irbatch.evaluation.means import Counts
-from irbatch.evaluation.results import EMPTY, NO_RELEVANT, TIED, Results, mark_queries
+from irbatch.evaluation.averaging import make_results
+from irbatch.evaluation.pipeline import compute_blocks
+from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Wishes
 from irbatch.evaluation.settings import Settings, check_option
 from irbatch.measures import Plan, parse_measures
@@ -113,16 +113,12 @@ class ScoreEvaluator:
         return self._results(candidates, ranked, found)
 
     def _results(self, candidates: Candidates, ranked: Ranked, n_relevant: Ints | None) -> Results:
-        n = candidates.shape[0]
         every_cell = self.plan.reads_cells(ties=ranked.ties is not None)
         blocks = pack_candidates(candidates, ranked, n_relevant, every_cell=every_cell)
-        values, without, empty, _, tied = compute_values(self.plan, blocks, n, self.settings,
-                                                         self.threads)  # fmt: skip
-        counts = Counts(n, n, n, 0, 0, int(without.sum()), int(empty.sum()), int(tied.sum()))
+        n = candidates.shape[0]
+        computed = compute_blocks(self.plan, blocks, n, self.settings, self.threads)
         order = f"{self._scored_by} descending, ties: {self.ties}"
-        marks = mark_queries({NO_RELEVANT: without, EMPTY: empty, TIED: tied})
-        return Results(values, candidates.queries, self.plan.measures, counts,
-                       self.settings.signature(order), marks=marks)  # fmt: skip
+        return make_results(computed, candidates.queries, order)
 
     def _check_arguments(self, relevance: Any, positives: Any, document_ids: Any) -> None:
         if (relevance is None) == (positives is None):

@@ -67,19 +67,20 @@ class Settings:
     trec_eval: str | None = None
 
     @classmethod
-    def like(
+    def choose(
         cls,
-        trec_eval: str | int | None,
-        missing: str | None,
-        score_dtype: str | None,
+        *,
+        trec_eval: str | int | None = None,
+        missing: str | None = None,
+        score_dtype: str | None = None,
         **others: Any,
     ) -> Settings:
-        """Choose settings; those left None are as a version of trec_eval has them."""
+        """Choose settings; those left None are as that version of trec_eval has them, if any."""
         number = isinstance(trec_eval, int) and str(trec_eval) in VERSIONS
         version: Any = str(trec_eval) if number else trec_eval
         check_option("trec_eval", version)
-        said = {"missing": missing, "score_dtype": score_dtype}
-        chosen = {name: value for name, value in said.items() if value is not None}
+        given = {"missing": missing, "score_dtype": score_dtype}
+        chosen = {name: value for name, value in given.items() if value is not None}
         return cls(**{**DEFAULTS[version], **chosen}, trec_eval=version, **others)
 
     def __post_init__(self) -> None:

@@ -43,6 +43,8 @@ class Reader:
         progress: called with bytes read and bytes in all.
 
     Attributes:
+        name: the file's path.
+        query_kind: the kind that ids of queries are of, which is text.
         form: what its lines hold.
         is_large: whether it is worth the byte parser.
         warnings: what to warn of; complete once all was read.
@@ -55,6 +57,7 @@ class Reader:
         self, file: Input, *, by_rank: bool = False, progress: Progress | None = None
     ) -> None:
         self.file, self._progress = file, progress
+        self.name, self.query_kind = file.path, "str"
         limit = LARGE_WITH_NUMBA if "numba" in sys.modules else LARGE
         self._rest = _with_its_error(file.pieces())
         self._begun: list[Text] = []
@@ -78,6 +81,11 @@ class Reader:
         self.warnings = FileWarnings()
         self._problems: list[InputError] = []
         self._repeats: list[tuple[str, str]] = []  # queries and documents
+
+    @property
+    def tag(self) -> str | None:
+        """What the system called itself on the last line read."""
+        return self.warnings.last_tag
 
     def lookup(self) -> Lookup:
         """Read a small file as query to document to value.

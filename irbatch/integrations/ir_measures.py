@@ -22,10 +22,9 @@ import numpy as np
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError
-from irbatch.evaluation.averaging import compute_values
+from irbatch.evaluation.pipeline import compute_run
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import CATALOGUE, Declaration, Measure, Plan, Spelling
-from irbatch.pack import pack_run
 
 try:
     import ir_measures as irm
@@ -137,11 +136,10 @@ class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
         queries = self._qrels.queries
         rows = np.array([row for row, query in enumerate(queries) if query in rankings], np.intp)
         for judged_only, wishes in self._passes.items():
-            settings = Settings.like(CONVENTIONS, None, None, judged_only=judged_only)
+            settings = Settings.choose(trec_eval=CONVENTIONS, judged_only=judged_only)
             meanings = [_meaning(wish) for wish in wishes]
             plan = Plan(list(dict.fromkeys(meanings)), settings.open_parameters())
-            blocks = pack_run(self._qrels, read, rows, settings.ordering)
-            values = compute_values(plan, blocks, rows.size, settings, None).values
+            values = compute_run(plan, self._qrels, read, lambda answered: rows, settings).values
             for wish, meaning in zip(wishes, meanings, strict=True):
                 column = values[:, plan.measures.index(meaning)].tolist()
                 for row, value in zip(rows.tolist(), column, strict=True):

@@ -26,12 +26,11 @@ from irbatch.array_types import Floats, Positions
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, shown
-from irbatch.evaluation.averaging import compute_values
+from irbatch.evaluation.pipeline import compute_run
 from irbatch.evaluation.settings import Settings
 from irbatch.formats.forms import QRELS, RUN
 from irbatch.formats.lines import parse_table
 from irbatch.measures import NICKNAMES, Plan, TrecValue, list_measures, trec_measures
-from irbatch.pack import pack_run
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats
 from irbatch.trec_eval import adjust_values
 
@@ -91,8 +90,8 @@ class RelevanceEvaluator:
         self.measures = _combine(measures)
         self._values = list(_list_values(self.measures))
         self._level = float(relevance_level)
-        self._settings = Settings.like(
-            VERSION, None, None, judged_only=bool(judged_docs_only_flag), rel=self._level
+        self._settings = Settings.choose(
+            trec_eval=VERSION, judged_only=bool(judged_docs_only_flag), rel=self._level
         )
         wanted = dict.fromkeys(each.measure for each in self._values if each.measure)
         self._measures = list(wanted)
@@ -133,8 +132,7 @@ class RelevanceEvaluator:
         if not self._measures or not rows.size:
             return np.zeros((rows.size, len(self._measures) + 1))
         plan = Plan(self._measures, self._settings.open_parameters())
-        blocks = pack_run(qrels, run, rows, self._settings.ordering)
-        values = compute_values(plan, blocks, rows.size, self._settings, None).values
+        values = compute_run(plan, qrels, run, lambda answered: rows, self._settings).values
         adjust_values(values, self._measures, qrels, rows, self._level)
         return np.hstack([values, np.zeros((rows.size, 1))])
 

@@ -67,7 +67,10 @@ class TrecEval:
 
     def settings(self) -> Settings:
         """Return the settings that it amounts to."""
-        return Settings.like(
-            self.version, "zero" if self.complete else None, None,
-            judged_only=self.judged_only, rel=float(self.level), max_depth=self.max_depth,
-        )  # fmt: skip
+        return Settings.choose(
+            trec_eval=self.version,
+            missing="zero" if self.complete else None,
+            judged_only=self.judged_only,
+            rel=float(self.level),
+            max_depth=self.max_depth,
+        )

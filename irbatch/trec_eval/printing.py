@@ -7,20 +7,19 @@ at the end, so that even the last digit printed is the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from irbatch.array_types import Floats, Positions
+from irbatch.array_types import Bools, Floats, Positions
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import NEGATIVE, RelevanceMatrix
 from irbatch.errors import InputError
-from irbatch.evaluation.averaging import as_set, compute_values
-from irbatch.evaluation.streaming import StreamedValues
+from irbatch.evaluation.counts import QueryMark
+from irbatch.evaluation.pipeline import compute_run
 from irbatch.formats.file_reader import Reader
 from irbatch.measures import Measure, Plan, TrecValue
-from irbatch.pack import Block, pack_run
 from irbatch.trec_eval.options import TrecEval
 
 __all__ = ["MissingQueryError", "ZScores", "adjust_values", "print_lines"]
@@ -106,7 +105,6 @@ class Printed:
         self.options, self.qrels = options, qrels
         self.columns = options.values()
         self.prefix = ""
-        self.name: str | None
         self.stopped_at: str | None = None
         self.missing = 0
         wanted = dict.fromkeys(each.measure for each in self.columns if each.measure)
@@ -117,24 +115,14 @@ class Printed:
         settings = options.settings()
         parameters = settings.open_parameters() | {"docs": float(options.docs)}
         plan = Plan(list(wanted), parameters)
-        if isinstance(run, Reader):
-            streamed = StreamedValues(plan, qrels, settings, watch=self._watch)
-            streamed.read(run)
-            self.name, self.tag = run.file.path, run.warnings.last_tag
-            answered: Mapping[str, object] = streamed.queries
-            self.rows = self._choose_queries(answered)
-            values = streamed.computed(self.rows).values
-        else:
-            self.name, self.tag, answered = run.name, run.tag, run.rankings
-            self.rows = self._choose_queries(answered)
-            blocks = pack_run(qrels, run, self.rows, settings.ordering)
-            watched = self._watch(self.rows, blocks)
-            values = compute_values(plan, watched, self.rows.size, settings, None).values
+        self.name = run.name
+        computed = compute_run(plan, qrels, run, self._choose_queries, settings, watch=self._spell)
+        self.tag = run.tag
+        self.rows, self._values = computed.rows, computed.values
         self.queries = [qrels.queries[row] for row in self.rows]
-        self._values = values
-        self._adjust(answered)
+        self._adjust(QueryMark.MISSING.holds(computed.marks))
 
-    def _choose_queries(self, answered: Mapping[str, object]) -> Positions:
+    def _choose_queries(self, answered: Collection[str]) -> Positions:
         """Return the rows of the judged queries to evaluate, in the order of their ids."""
         order = sorted(range(len(self.qrels)), key=self.qrels.queries.__getitem__)
         there = [self.qrels.queries[row] in answered for row in order]
@@ -151,26 +139,19 @@ class Printed:
             rows = rows[:until]
         return rows
 
-    def _watch(self, rows: Positions, blocks: Iterable[Block]) -> Iterator[Block]:
-        """Write the relevance strings of blocks on their way."""
-        lengths = {each.label: each.length for each in self.columns if each.length is not None}
-        settings = self.options.settings()
-        for block in blocks:
-            if lengths:
-                matrix = as_set(block.matrix, settings)
-                places = rows[block.rows].tolist()
-                for label, length in lengths.items():
-                    spelled = zip(places, _spell_top(matrix, length), strict=True)
-                    self._strings[label].update(spelled)
-            yield block
+    def _spell(self, rows: Positions, matrix: RelevanceMatrix) -> None:
+        """Write the relevance strings of some queries."""
+        for each in self.columns:
+            if each.length is not None:
+                spelled = zip(rows.tolist(), _spell_top(matrix, each.length), strict=True)
+                self._strings[each.label].update(spelled)
 
-    def _adjust(self, answered: Mapping[str, object]) -> None:
+    def _adjust(self, made_up: Bools) -> None:
         """Change the values where trec_eval's are others.
 
         A ranking that version 10 makes up for a missing query has no utility.
         """
         adjust_values(self._values, list(self._places), self.qrels, self.rows, self.options.level)
-        made_up = np.array([query not in answered for query in self.queries], bool)
         for measure, place in self._places.items():
             if measure.name == "Utility":
                 self._values[made_up, place] = 0.0

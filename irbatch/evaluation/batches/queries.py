@@ -9,8 +9,8 @@ import numpy as np
 
 from irbatch.array_types import Bytes, Floats
 from irbatch.errors import InputError
-from irbatch.evaluation.means import Counts
-from irbatch.evaluation.results import EMPTY, MISSING, NO_RELEVANT, TIED, Results
+from irbatch.evaluation.counts import count_queries
+from irbatch.evaluation.results import Results
 
 __all__ = ["REPEATED", "QueryValues"]
 
@@ -82,10 +82,7 @@ class QueryValues:
         """Return everything kept as results."""
         n = self._size
         marks = self._marks[:n].copy()
-        count = {mark: int(((marks & mark) > 0).sum())
-                 for mark in (NO_RELEVANT, EMPTY, TIED, MISSING)}  # fmt: skip
-        counts = Counts(n, n, n - count[MISSING], count[MISSING], self.extra, count[NO_RELEVANT],
-                        count[EMPTY], count[TIED])  # fmt: skip
+        counts = count_queries(marks, extra=self.extra)
         ids = range(n) if self._places is None else list(self._places)
         return Results(self._values[:n].copy(), ids, measures, counts, settings, marks=marks)
 

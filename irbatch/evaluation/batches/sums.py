@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.evaluation.means import Counts, Means
+from irbatch.evaluation.counts import Counts
+from irbatch.evaluation.means import Means
 from irbatch.runtime.exact_sums import LIMBS, add_up, round_sum
 
 __all__ = ["Sums"]
