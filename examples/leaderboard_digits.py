@@ -19,7 +19,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 import irbatch
-from irbatch.efficiency import Measurement, measure
+from irbatch.efficiency import Measurement, measure_search
 from irbatch.leaderboard import Leaderboard
 
 QUERIES, SHIFT, NOISE = 200, 3, 0.05
@@ -145,7 +145,7 @@ def measure_system(
     index = vars(system)  # arrays alone
     file = Path(folder, f"{name}.npz")
     np.savez(file, **index)
-    return measure(
+    return measure_search(
         system.search, queries, system=name, repeat=3, dataset="digits, moved and with noise",
         search_many=system.search_many, throughput_batch_size=100, price_per_hour=price,
         index_memory=sum(array.nbytes for array in index.values()) / 1e6, index_path=file,

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from irbatch.errors import InputError, shown
 from irbatch.runtime.numbers import number_problem
 
-__all__ = ["check_count", "check_quantity", "check_text", "is_number", "of_system", "refuse"]
+__all__ = [
+    "check_count",
+    "check_fields",
+    "check_quantity",
+    "check_text",
+    "is_number",
+    "of_system",
+    "read_quantity",
+    "refuse",
+]
 
 
 def of_system(system: object) -> str:
@@ -26,33 +36,37 @@ def is_number(value: object) -> bool:
     return not isinstance(value, bool) and number_problem(value) is None
 
 
+def read_quantity(source: str, field: str, value: Any) -> float:
+    """Return a measured number as a float.
+
+    Raises:
+        InputError: if it is not a number, negative or not finite.
+    """
+    number = float(value) if is_number(value) else None
+    if number is not None and math.isfinite(number) and number >= 0:
+        return number
+    what = "not a number" if number is None else "negative" if number < 0 else "not finite"
+    raise refuse(source, field, f"is {shown(value)}, which is {what}", value)
+
+
 def check_quantity(source: str, field: str, value: Any) -> float | None:
     """Return a measured number as a float; None where nothing was measured.
 
     Raises:
-        InputError: for what is no number, negative or not finite.
+        InputError: as `read_quantity`.
     """
-    if value is None:
-        return None
-    if not is_number(value):
-        raise refuse(source, field, f"is {shown(value)}, which is not a number", value)
-    number = float(value)
-    if not math.isfinite(number):
-        raise refuse(source, field, f"is {shown(value)}, which is not finite", value)
-    if number < 0:
-        raise refuse(source, field, f"is {shown(value)}, which is negative", value)
-    return number
+    return None if value is None else read_quantity(source, field, value)
 
 
 def check_count(source: str, field: str, value: Any, least: int) -> int | None:
     """Return a whole number that is large enough; None where there is none.
 
     Raises:
-        InputError: for anything else.
+        InputError: if it is another number, or not a number.
     """
-    number = check_quantity(source, field, value)
-    if number is None:
+    if value is None:
         return None
+    number = read_quantity(source, field, value)
     if not number.is_integer() or number < least:
         problem = f"is {shown(value)}, which is no whole number from {least} on"
         raise refuse(source, field, problem, value)
@@ -63,7 +77,36 @@ def check_text(source: str, field: str, value: Any) -> None:
     """Check a text, which may be missing but not empty.
 
     Raises:
-        InputError: for anything else.
+        InputError: if it is empty or not a text.
     """
     if value is not None and (not isinstance(value, str) or not value.strip()):
         raise refuse(source, field, f"is {shown(value)}, which is no text", value)
+
+
+def check_fields(
+    record: Any,
+    source: str,
+    *,
+    texts: Iterable[str] = (),
+    counts: Mapping[str, int],
+    quantities: Iterable[str],
+) -> None:
+    """Check fields of a frozen record, and set its numbers as Python's own.
+
+    Args:
+        record: what has the fields.
+        source: what errors call it.
+        texts: names of fields that are texts.
+        counts: names of fields that are whole numbers, to the least that they may be.
+        quantities: names of fields that are measured.
+
+    Raises:
+        InputError: as `check_text`, `check_count` and `check_quantity`.
+    """
+    for name in texts:
+        check_text(source, name, getattr(record, name))
+    for name, least in counts.items():
+        number = check_count(source, name, getattr(record, name), least)
+        object.__setattr__(record, name, number)
+    for name in quantities:
+        object.__setattr__(record, name, check_quantity(source, name, getattr(record, name)))

@@ -8,13 +8,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from irbatch.efficiency.checks import check_count, check_quantity, check_text
+from irbatch.efficiency.checks import check_fields
 
 __all__ = ["Hardware"]
 
 GIGA = 1e9
-SOURCE = "hardware"
-TEXTS = ("instance", "cpu", "gpu")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,11 +39,8 @@ class Hardware:
     ram_gb: float | None = None
 
     def __post_init__(self) -> None:
-        for name in TEXTS:
-            check_text(SOURCE, name, getattr(self, name))
-        for name in ("n_cpu", "n_gpu"):
-            object.__setattr__(self, name, check_count(SOURCE, name, getattr(self, name), 0))
-        object.__setattr__(self, "ram_gb", check_quantity(SOURCE, "ram_gb", self.ram_gb))
+        texts, counts = ("instance", "cpu", "gpu"), {"n_cpu": 0, "n_gpu": 0}
+        check_fields(self, "hardware", texts=texts, counts=counts, quantities=["ram_gb"])
 
     @classmethod
     def here(cls, instance: str | None = None) -> Hardware:

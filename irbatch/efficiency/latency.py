@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.efficiency.checks import check_count, check_quantity, refuse
+from irbatch.efficiency.checks import check_fields, check_quantity, refuse
 from irbatch.efficiency.quantities import PERCENTILES
 from irbatch.errors import InputError, shown
 from irbatch.runtime.numbers import exact_mean
@@ -35,6 +36,10 @@ class Latency:
         level: the chance that an interval misses.
         calls: how many were timed.
 
+    Raises:
+        InputError: naming the field, if a number is negative or not finite, or percentiles or
+            bounds are out of order.
+
     >>> Latency.from_samples([4.0, 6.0, 5.0, 25.0], draws=100).p50
     5.5
     """
@@ -49,24 +54,15 @@ class Latency:
     calls: int | None = None
 
     def __post_init__(self) -> None:
-        """Check all numbers.
-
-        Raises:
-            InputError: naming the field of what is no number, negative, not finite or, of
-                percentiles and intervals, out of order.
-        """
-        for name in STATISTICS:
-            value = check_quantity(SOURCE, name, getattr(self, name))
-            object.__setattr__(self, name, value)
+        check_fields(self, SOURCE, counts={"calls": 1}, quantities=STATISTICS)
         known = [name for name in PERCENTILES if getattr(self, name) is not None]
         for lower, upper in pairwise(known):
             low, high = getattr(self, lower), getattr(self, upper)
             if low > high:
                 raise refuse(SOURCE, lower, f"is {low:g}, more than {upper}, {high:g}", low)
-        object.__setattr__(self, "calls", check_count(SOURCE, "calls", self.calls, 1))
         if not isinstance(self.intervals, Mapping):
-            raise refuse(SOURCE, "intervals", f"are {shown(self.intervals)}, not bounds by name",
-                         self.intervals)  # fmt: skip
+            problem = f"are {shown(self.intervals)}, not bounds by name"
+            raise refuse(SOURCE, "intervals", problem, self.intervals)
         intervals = {name: _interval(name, bounds) for name, bounds in self.intervals.items()}
         object.__setattr__(self, "intervals", intervals)
         check_level(self.level)
@@ -84,20 +80,19 @@ class Latency:
             draws, seed: of the bootstrap; 0 draws make no intervals.
 
         Raises:
-            InputError: for no calls, and for times that are negative or no finite numbers.
+            InputError: if there are no calls, or a time is negative or not finite.
         """
         check_level(level)
         check_draws(draws, seed, least=0)
         times = _as_times(milliseconds)
-        ordered = np.sort(times, axis=None)
         shares = np.array(list(PERCENTILES.values())) / 100
-        numbers = [exact_mean(times.ravel().tolist()), *_quantiles(ordered, shares)]
+        numbers = [exact_mean(times.ravel().tolist()), *np.quantile(times, shares).tolist()]
         intervals: dict[str, tuple[float, float]] = {}
         if draws and times.shape[1] > 1:
             drawn = np.concatenate(list(_draw(times, shares, draws, seed)))
             bounds = np.quantile(drawn, [level / 2, 1 - level / 2], axis=0).T.tolist()
-            intervals = {name: (low, high) for name, (low, high) in
-                         zip(STATISTICS, bounds, strict=True)}  # fmt: skip
+            named = zip(STATISTICS, bounds, strict=True)
+            intervals = {name: (low, high) for name, (low, high) in named}
         known = dict(zip(STATISTICS, numbers, strict=True))
         return cls(**known, intervals=intervals, level=level, calls=times.size)
 
@@ -116,36 +111,31 @@ def _interval(name: str, bounds: Any) -> tuple[float, float]:
 
 def _as_times(milliseconds: Any) -> Floats:
     """Return times as ``(repeats, calls)``."""
+    refuse = functools.partial(InputError, source=SOURCE)
     try:
         given = np.asarray(milliseconds)
     except ValueError as problem:  # lists of different lengths
-        raise InputError(f"times are no numbers: {problem}", source=SOURCE) from None
+        raise refuse(f"times are no numbers: {problem}") from None
     if given.dtype.kind not in REAL and given.size:
-        raise InputError(f"times are numbers of milliseconds, not of type {given.dtype}",
-                         source=SOURCE, value=milliseconds)  # fmt: skip
+        wanted = f"times are numbers of milliseconds, not of type {given.dtype}"
+        raise refuse(wanted, value=milliseconds)
     times = np.atleast_2d(given.astype(np.float64))
     if times.ndim != 2 or not times.size:
-        raise InputError("times are of calls, or of repeats and calls, and not none",
-                         source=SOURCE, value=times.shape)  # fmt: skip
-    wrong = ~(np.isfinite(times) & (times >= 0))
-    if wrong.any():
-        value = float(times[wrong][0])
-        where = tuple(np.argwhere(wrong)[0].tolist())
-        raise InputError(f"time {value:g} of call {where[1]} is negative or not finite",
-                         source=SOURCE, value=value)  # fmt: skip
+        wanted = "times are of calls, or of repeats and calls, and not none"
+        raise refuse(wanted, value=times.shape)
+    wrong = np.argwhere(~(np.isfinite(times) & (times >= 0)))
+    if len(wrong):
+        repeat, call = wrong[0].tolist()
+        value = float(times[repeat, call])
+        raise refuse(f"time {value:g} of call {call} is negative or not finite", value=value)
     return times
-
-
-def _quantiles(ordered: Floats, shares: Floats) -> list[float]:
-    quantiles: list[float] = np.quantile(ordered, shares).tolist()
-    return quantiles
 
 
 def _draw(times: Floats, shares: Floats, draws: int, seed: int) -> Iterator[Floats]:
     """Yield the statistics of drawn calls, float64 ``(draws, statistics)``."""
     repeats, calls = times.shape
     order = np.argsort(times, axis=None, kind="stable")
-    ordered, owners = times.ravel()[order], order % calls
+    ordered, call_of = times.ravel()[order], order % calls
     scale = 2.0 ** (np.frexp(times.max())[1] - 1)  # as sums of huge times are beyond float64
     by_call = (times / scale).sum(axis=0) / repeats
     place = shares * (times.size - 1)
@@ -155,7 +145,7 @@ def _draw(times: Floats, shares: Floats, draws: int, seed: int) -> Iterator[Floa
         low, high = np.empty((2, len(some), len(shares)))
         for i, often in enumerate(some):  # one by one: repeats make these long
             # How many of the drawn times stand at or before each of the ordered ones.
-            upto = np.cumsum(often[owners])
+            upto = np.cumsum(often[call_of])
             low[i], high[i] = (ordered[np.searchsorted(upto, at, "right")] for at in (below, upper))
         means = (some @ by_call / calls * scale)[:, None]
         yield np.concatenate([means, low + (place - below) * (high - low)], axis=1)

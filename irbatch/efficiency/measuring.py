@@ -24,14 +24,14 @@ from irbatch.report.numbers import show_quantity
 from irbatch.runtime.progress_bar import steps_on_bar
 from irbatch.statistics.resampling import check_level
 
-__all__ = ["Measurement", "measure"]
+__all__ = ["Measurement", "measure_search"]
 
 Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
 
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """What `measure` found: ``record, run = measure(…)``.
+    """What `measure_search` found: ``record, run = measure_search(…)``.
 
     Attributes:
         record: what the system takes.
@@ -66,7 +66,7 @@ class Measurement:
         return "\n".join(lines) + ">"
 
 
-def measure(
+def measure_search(
     search: Callable[[Any], Any],
     queries: Mapping[Any, Any] | Iterable[Any],
     *,
@@ -140,9 +140,9 @@ def measure(
         The record, the run, and the time of each call.
 
     Raises:
-        InputError: before anything is called, naming the system and the argument that is wrong;
-            naming the query, and the document, of an answer that is none. What is wrong with the
-            first answer is told after the first call.
+        InputError: before anything is called, naming the system and the argument, if an argument
+            is wrong; naming the query, and the document, if an answer is not one of the above or a
+            score is not a number. What is wrong with the first answer is told after the first call.
         ImportError: naming the extra, when a bar is wanted and rich is not installed.
 
     What `search` raises is raised as it is, with a note that names the queries of the call.
@@ -150,7 +150,8 @@ def measure(
     >>> documents = {"d1": "a cat and a dog", "d2": "a cat"}
     >>> def count_words(query):
     ...     return {d: sum(map(text.split().count, query)) for d, text in documents.items()}
-    >>> record, run = measure(count_words, {"q1": ["dog"], "q2": ["cat", "dog"]}, progress=False)
+    >>> queries = {"q1": ["dog"], "q2": ["cat", "dog"]}
+    >>> record, run = measure_search(count_words, queries, progress=False)
     >>> record.system, record.n_queries, record.latency.calls
     ('count_words', 2, 2)
     >>> run.rankings["q2"]
@@ -165,48 +166,56 @@ def measure(
     ids, values = read_queries(source, queries)
     check_model(source, model)
     record = EfficiencyRecord(
-        system=name, dataset=dataset, hardware=_hardware(hardware), n_queries=len(ids),
-        batch_size=batch_size, warmup=_whole(source, "warmup", warmup), repeat=repeat,
-        throughput_batch_size=throughput_batch_size, model_memory=model_memory,
-        index_memory=index_memory, model_disk=size_on_disk(source, "model_path", model_path),
+        system=name,
+        dataset=dataset,
+        hardware=_hardware(hardware),
+        n_queries=len(ids),
+        batch_size=batch_size,
+        warmup=_whole(source, "warmup", warmup),
+        repeat=repeat,
+        throughput_batch_size=throughput_batch_size,
+        model_memory=model_memory,
+        index_memory=index_memory,
+        model_disk=size_on_disk(source, "model_path", model_path),
         index_disk=size_on_disk(source, "index_path", index_path),
-        flops=None if callable(flops) else flops, price_per_hour=price_per_hour, currency=currency,
-    )  # fmt: skip
+        flops=None if callable(flops) else flops,
+        price_per_hour=price_per_hour,
+        currency=currency,
+    )
     check_level(level)
     drawn = {"draws": _whole(source, "draws", draws), "seed": _whole(source, "seed", seed)}
-    calls = Calls(f"answer of {shown(name)}", search, ids, values, record.batch_size,
-                  record.batch_size > 1)  # fmt: skip
+    answer_of, listed = f"answer of {shown(name)}", record.batch_size > 1
+    calls = Calls(answer_of, search, ids, values, record.batch_size, listed)
     many_calls = _many_calls(source, calls, search_many, record.throughput_batch_size)
-    measured, times, answers = _measured(calls, many_calls, record, model, flops, progress)
-    run = Run(read_answers(calls.source, ids, answers), name)
-    if "others" in measured:
-        compare_answers(name, run.rankings, read_answers(calls.source, ids, measured.pop("others")))
-    if callable(flops):
-        measured["flops"] = told_flops(source, flops, ids, values)
-    latency = Latency.from_samples(times, level=level, **drawn)
-    return Measurement(replace(record, latency=latency, **measured), run, times)
+    summarise = partial(Latency.from_samples, level=level, **drawn)
+    return _measured(calls, many_calls, record, model, flops, summarise, progress)
 
 
 def _measured(
-    calls: Calls, many_calls: Calls | None, record: EfficiencyRecord, model: Any, flops: Any,
+    calls: Calls,
+    many_calls: Calls | None,
+    record: EfficiencyRecord,
+    model: Any,
+    flops: Any,
+    summarise: Callable[[Floats], Latency],
     progress: bool | None,
-) -> tuple[dict[str, Any], Floats, list[Any]]:  # fmt: skip
-    """Make all calls.
-
-    Returns:
-        Fields of the record, and the answers of larger calls as ``"others"``; ms
-        ``(repeats, calls)``; an answer to each query.
-    """
+) -> Measurement:
+    """Make all calls; arguments are those of `measure_search`, which are sound."""
     with steps_on_bar(progress) as step:
         measured, times, answers = time_calls(calls, record, step)
         if many_calls is not None:
-            throughput, others = time_throughput(many_calls, record, step)
-            measured |= {"throughput": throughput, "others": others}
+            measured["throughput"], others = time_throughput(many_calls, record, step)
         if flops is None and model is not None:
             measured["flops"] = torch_flops(calls)
     if model is not None and record.model_memory is None:
         measured["model_memory"] = model_size(model)
-    return measured, times, answers
+    run = Run(read_answers(calls.source, calls.ids, answers), record.system)
+    if many_calls is not None:
+        compare_answers(record.system, run.rankings, read_answers(calls.source, calls.ids, others))
+    if callable(flops):
+        measured["flops"] = told_flops(of_system(record.system), flops, calls.ids, calls.queries)
+    found = replace(record, latency=summarise(times), **measured)
+    return Measurement(found, run, times)
 
 
 def _name_of(search: Any) -> str:

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["ALIASES", "HIGHER", "LOWER", "MEGA", "PERCENTILES", "QUANTITIES", "Quantity"]
+from irbatch.errors import InputError, did_you_mean, shown
+
+__all__ = [
+    "ALIASES",
+    "CURRENCY",
+    "FORMULAS",
+    "HIGHER",
+    "LOWER",
+    "MEGA",
+    "PERCENTILES",
+    "QUANTITIES",
+    "Quantity",
+    "quantity_name",
+]
 
 LOWER, HIGHER = "lower", "higher"  # is better
 MEGA = 1e6  # bytes
+CURRENCY = "USD"  # where no other is said
 
 PERCENTILES = {"p50": 50, "p90": 90, "p95": 95, "p99": 99}  # of latency
 
@@ -33,6 +47,7 @@ class Quantity(NamedTuple):
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
 
+AT_FULL_THROUGHPUT = "cost per million queries at full throughput"
 QUANTITIES = {
     each.name: each
     for each in (
@@ -50,12 +65,16 @@ QUANTITIES = {
         Quantity("emissions_per_query", "kg CO2eq", LOWER, "emissions per query"),
         Quantity("price_per_hour", "{currency}/h", LOWER, "price"),
         Quantity("cost_per_million", "{currency}", LOWER, "cost per million queries"),
-        Quantity(
-            "throughput_cost_per_million", "{currency}", LOWER,
-            "cost per million queries at full throughput",
-        ),
+        Quantity("throughput_cost_per_million", "{currency}", LOWER, AT_FULL_THROUGHPUT),
     )
-}  # fmt: skip
+}
+
+FORMULAS = {
+    "cost_per_million": "price_per_hour / 3600 s * latency_mean / queries a call * 1,000,000",
+    "throughput_cost_per_million": "price_per_hour / 3600 s / throughput * 1,000,000",
+    "energy_per_query": "energy / (n_queries * repeat)",
+    "emissions_per_query": "emissions / (n_queries * repeat)",
+}
 
 ALIASES = {
     "latency": "latency_mean",
@@ -63,3 +82,16 @@ ALIASES = {
     "memory": "peak_memory",
     "cost": "cost_per_million",
 }
+
+
+def quantity_name(name: object) -> str:
+    """Return a quantity's own name for any that it is known by.
+
+    Raises:
+        InputError: if there is no such quantity.
+    """
+    found = ALIASES.get(name, name) if isinstance(name, str) else name
+    if not isinstance(found, str) or found not in QUANTITIES:
+        problem = f"there is no quantity {shown(name)}{did_you_mean(name, [*QUANTITIES, *ALIASES])}"
+        raise InputError(problem, value=name)
+    return found

@@ -2,46 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from os import PathLike
 from typing import Any
 
-from irbatch.efficiency.checks import (
-    check_count,
-    check_quantity,
-    check_text,
-    of_system,
-    refuse,
-)
+from irbatch.efficiency.checks import check_fields, check_text, of_system, refuse
 from irbatch.efficiency.hardware import Hardware
+from irbatch.efficiency.interchange.codecarbon import read_codecarbon
+from irbatch.efficiency.interchange.ir_metadata import read_ir_metadata, write_ir_metadata
+from irbatch.efficiency.interchange.json_form import fields_to_json, json_to_fields, read_object
+from irbatch.efficiency.interchange.tirex import read_tirex
 from irbatch.efficiency.latency import Latency
-from irbatch.efficiency.quantities import ALIASES, QUANTITIES
-from irbatch.efficiency.record_forms import RecordForms
-from irbatch.errors import InputError, did_you_mean, shown
+from irbatch.efficiency.quantities import CURRENCY, FORMULAS, quantity_name
+from irbatch.errors import InputError, shown
+from irbatch.report.data import write_json
+from irbatch.runtime.files import written
 
-__all__ = ["FORMULAS", "EfficiencyRecord"]
+__all__ = ["EfficiencyRecord"]
 
 HOUR = 3600  # seconds
 MILLION = 1e6
 MILLISECOND = 1e-3  # seconds
 
-FORMULAS = {
-    "cost_per_million": "price_per_hour / 3600 s * latency_mean / queries a call * 1,000,000",
-    "throughput_cost_per_million": "price_per_hour / 3600 s / throughput * 1,000,000",
-    "energy_per_query": "energy / (n_queries * repeat)",
-    "emissions_per_query": "emissions / (n_queries * repeat)",
-}
-
 TEXTS = ("dataset", "source", "start_time", "currency")
 COUNTS = {"n_queries": 1, "batch_size": 1, "warmup": 0, "repeat": 1, "throughput_batch_size": 1}
 NUMBERS = (
-    "throughput", "peak_memory", "model_memory", "index_memory", "model_disk", "index_disk",
-    "cpu_used", "wall_time", "user_time", "system_time", "flops", "energy", "emissions",
-    "price_per_hour", "stated_cost",
-)  # fmt: skip
+    *("throughput", "peak_memory", "model_memory", "index_memory", "model_disk", "index_disk"),
+    *("cpu_used", "wall_time", "user_time", "system_time", "flops", "energy", "emissions"),
+    *("price_per_hour", "stated_cost"),
+)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class EfficiencyRecord(RecordForms):
+class EfficiencyRecord:
     """What a system takes; what wasn't measured is None.
 
     Attributes:
@@ -71,7 +65,8 @@ class EfficiencyRecord(RecordForms):
             computed from the price.
 
     Raises:
-        InputError: naming the system and the field of what is negative or no finite number.
+        InputError: naming the system and the field, if a number is negative or not finite, or a
+            text is empty.
 
     >>> record = EfficiencyRecord(system="bm25", latency=Latency(mean=36.0), price_per_hour=0.5)
     >>> record.cost_per_million  # 0.5 / 3600 s * 0.036 s * 1,000,000
@@ -103,24 +98,18 @@ class EfficiencyRecord(RecordForms):
     energy: float | None = None
     emissions: float | None = None
     price_per_hour: float | None = None
-    currency: str = "USD"
+    currency: str = CURRENCY
     stated_cost: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.system, str) or not self.system.strip():
-            raise InputError(f"system is {shown(self.system)}, which is no name",
-                             source="efficiency record", value=self.system)  # fmt: skip
+            problem = f"system is {shown(self.system)}, which is no name"
+            raise InputError(problem, source="efficiency record", value=self.system)
         source = of_system(self.system)
         if isinstance(self.hardware, str):
             check_text(source, "hardware", self.hardware)
             object.__setattr__(self, "hardware", Hardware(instance=self.hardware))
-        for name in TEXTS:
-            check_text(source, name, getattr(self, name))
-        for name, least in COUNTS.items():
-            value = check_count(source, name, getattr(self, name), least)
-            object.__setattr__(self, name, value)
-        for name in NUMBERS:
-            object.__setattr__(self, name, check_quantity(source, name, getattr(self, name)))
+        check_fields(self, source, texts=TEXTS, counts=COUNTS, quantities=NUMBERS)
         for name in ("batch_size", "repeat", "currency"):
             if getattr(self, name) is None:
                 raise refuse(source, name, "is missing", None)
@@ -133,9 +122,9 @@ class EfficiencyRecord(RecordForms):
                 raise refuse(source, name, what, value)
 
     def __repr__(self) -> str:
-        told = (f"{name}={value!r}" for name, value in self.known().items()
-                if value != DEFAULTS.get(name))  # fmt: skip
-        return f"{type(self).__name__}({', '.join(told)})"
+        told = {name: v for name, v in self.known().items() if v != DEFAULTS.get(name)}
+        listed = ", ".join(f"{name}={value!r}" for name, value in told.items())
+        return f"{type(self).__name__}({listed})"
 
     @property
     def cost_per_million(self) -> float | None:
@@ -187,9 +176,9 @@ class EfficiencyRecord(RecordForms):
         """Return a quantity by its name, such as ``"latency_p95"`` or ``"cost_per_million"``.
 
         Raises:
-            InputError: for a name that there is not.
+            InputError: if there is no such quantity.
         """
-        name = _quantity(name)
+        name = quantity_name(name)
         if name.startswith("latency_"):
             return getattr(self.latency, name.removeprefix("latency_"), None)
         value: float | None = getattr(self, name)
@@ -201,9 +190,9 @@ class EfficiencyRecord(RecordForms):
         Latencies have them, and with them the costs that follow from their mean.
 
         Raises:
-            InputError: for a name that there is not.
+            InputError: if there is no such quantity.
         """
-        name = _quantity(name)
+        name = quantity_name(name)
         if self.latency is None:
             return None
         if name == "cost_per_million" and self.stated_cost is None:
@@ -218,25 +207,117 @@ class EfficiencyRecord(RecordForms):
 
     def priced(self, price_per_hour: float, currency: str | None = None) -> EfficiencyRecord:
         """Return the record with another price, and costs that follow from it."""
-        return replace(self, price_per_hour=price_per_hour, stated_cost=None,
-                       currency=currency or self.currency)  # fmt: skip
+        currency = currency or self.currency
+        return replace(self, price_per_hour=price_per_hour, stated_cost=None, currency=currency)
 
     def known(self) -> dict[str, Any]:
         """Return the fields that say something, by name."""
-        return {
-            each.name: value
-            for each in fields(self)
-            if (value := getattr(self, each.name)) is not None
-        }
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def _derived(self) -> dict[str, float]:
+        """Return the quantities that follow from the fields."""
+        values = {name: getattr(self, name) for name in FORMULAS}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known as JSON has it; see `to_json`."""
+        return fields_to_json(self.known(), self._derived())
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> EfficiencyRecord:
+        """Make a record of what `to_dict` returned, or somebody wrote by hand.
+
+        Raises:
+            InputError: naming the system and the field, if a value cannot be read.
+        """
+        return cls(**json_to_fields(values, [each.name for each in fields(cls)]))
+
+    def to_json(self, path: str | PathLike[str] | None = None) -> str:
+        """Return, or also write, the record as JSON.
+
+        Args:
+            path: where to write it; an existing file is replaced whole or not at all.
+        """
+        return write_json(self.to_dict(), path)
+
+    @classmethod
+    def from_json(cls, source: str | PathLike[str]) -> EfficiencyRecord:
+        """Read what `to_json` wrote.
+
+        Args:
+            source: a path, or the JSON itself.
+
+        Raises:
+            InputError: as `from_dict`, and if it is not JSON.
+        """
+        return cls.from_dict(read_object(source, "efficiency record"))
+
+    def to_ir_metadata(
+        self, path: str | PathLike[str] | None = None, *, more: Mapping[str, Any] | None = None
+    ) -> str:
+        """Return, or also write, the record in ir_metadata's form, as YAML.
+
+        Args:
+            path: where to write it; an existing file is replaced whole or not at all.
+            more: what else there is to say: ``{"actor": {"team": "…"}, "research goal": {…}}``;
+                where both say something, the record is right.
+
+        Raises:
+            InputError: if YAML has no form for a value of `more`.
+            ImportError: naming the extra, when PyYAML is not installed.
+        """
+        return written(write_ir_metadata(self.known(), self._derived(), more), path)
+
+    @classmethod
+    def from_ir_metadata(cls, source: Any, *, system: str | None = None) -> EfficiencyRecord:
+        """Read ir_metadata: what `to_ir_metadata`, tirex-tracker or a run file's header has.
+
+        Args:
+            source: a path of a YAML file or of a run with a header, packed or not; the YAML
+                itself, a text of several lines; or the mapping that it holds.
+            system: the system's name; default: ``method: name``, or else ``tag``.
+
+        Raises:
+            InputError: naming the file, the system and the keys, if something cannot be read.
+            ImportError: naming the extra, when PyYAML is not installed.
+        """
+        return cls(**read_ir_metadata(source, system))
+
+    @classmethod
+    def from_tirex(cls, source: Any, *, system: str | None = None) -> EfficiencyRecord:
+        """Read what tirex-tracker measured.
+
+        Args:
+            source: the file that it exported, or its results, ``handle.results``: measures, or
+                their names, to entries with a ``value``, or to the values themselves.
+            system: the system's name; results have none, a file may have one.
+
+        Raises:
+            InputError: naming the system and the measure, if something cannot be read; if there
+                is no name.
+            ImportError: naming the extra, when a file is read and PyYAML is not installed.
+        """
+        return cls(**read_tirex(source, system))
+
+    @classmethod
+    def from_codecarbon(
+        cls, source: Any, *, system: str | None = None, n_queries: int | None = None
+    ) -> EfficiencyRecord:
+        """Read what codecarbon measured.
+
+        Args:
+            source: a path of ``emissions.csv``, of which the last line counts; the
+                `EmissionsData` that a tracker has as ``final_emissions_data``, or a mapping with
+                the same names.
+            system: the system's name; default: codecarbon's name of the project.
+            n_queries: how many queries were answered meanwhile.
+
+        Raises:
+            InputError: naming the file, the line, the system and the column, if something cannot
+                be read.
+        """
+        return cls(**read_codecarbon(source, system), n_queries=n_queries)
 
 
 DEFAULTS = {each.name: each.default for each in fields(EfficiencyRecord)} | {"hardware": Hardware()}
-
-
-def _quantity(name: object) -> str:
-    """Return the own name of a quantity."""
-    found = ALIASES.get(name, name) if isinstance(name, str) else name
-    if not isinstance(found, str) or found not in QUANTITIES:
-        hint = did_you_mean(name, [*QUANTITIES, *ALIASES])
-        raise InputError(f"there is no quantity {shown(name)}{hint}", value=name)
-    return found

@@ -12,7 +12,7 @@ import numpy as np
 
 from irbatch.efficiency import EfficiencyRecord
 from irbatch.efficiency.checks import check_count, check_text, of_system, refuse
-from irbatch.efficiency.json_form import is_text, read_object
+from irbatch.efficiency.interchange.json_form import is_text, read_object
 from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Judgments, as_qrels, evaluate_runs

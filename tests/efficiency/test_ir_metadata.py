@@ -370,7 +370,7 @@ class TestSources:
     def test_a_file_too_large_for_metadata(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("irbatch.efficiency.ir_metadata.LARGEST", 100)
+        monkeypatch.setattr("irbatch.efficiency.interchange.ir_metadata.LARGEST", 100)
         (tmp_path / "a.yml").write_text("tag: x\n" * 20)
         told = refusal(lambda: EfficiencyRecord.from_ir_metadata(tmp_path / "a.yml"))
         assert "neither YAML nor" in told

@@ -16,11 +16,11 @@ import pytest
 
 import irbatch
 from irbatch import InputError
-from irbatch.efficiency import EfficiencyRecord, Hardware, Latency, Measurement, measure
+from irbatch.efficiency import EfficiencyRecord, Hardware, Latency, Measurement, measure_search
 from irbatch.runtime.progress_bar import make_bar
 
 QUERIES = {"q1": "cat", "q2": "dog", "q3": "cow"}
-quick = partial(measure, hardware=Hardware(), draws=0, progress=False)
+quick = partial(measure_search, hardware=Hardware(), draws=0, progress=False)
 
 
 def search(query: Any) -> dict[str, float]:
@@ -200,7 +200,7 @@ def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
 
 def bar_of(**options: Any) -> None:
-    measure(search, QUERIES, hardware=Hardware(), draws=0, **options)
+    measure_search(search, QUERIES, hardware=Hardware(), draws=0, **options)
 
 
 def test_a_terminal_shows_progress(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +215,7 @@ def test_a_terminal_shows_progress(monkeypatch: pytest.MonkeyPatch) -> None:
         counts.append((threading.active_count(), sys.stderr is terminal))
         return ["d"]
 
-    measure(watched, QUERIES, hardware=Hardware(), draws=0, repeat=2, warmup=2,
+    measure_search(watched, QUERIES, hardware=Hardware(), draws=0, repeat=2, warmup=2,
             search_many=lambda many: [["d"]] * len(many), throughput_batch_size=2)  # fmt: skip
     assert set(counts) == {(threads, True)}, "neither a thread nor a redirection of its own"
     shown = terminal.getvalue()
@@ -237,7 +237,7 @@ def test_progress_is_drawn_ten_times_a_second(monkeypatch: pytest.MonkeyPatch) -
         now[0] += 1 / 64
         return ["d"]
 
-    measure(slow, range(128), hardware=Hardware(), draws=0, warmup=0)
+    measure_search(slow, range(128), hardware=Hardware(), draws=0, warmup=0)
     during = [at for at in drawn if at]
     assert len(during) >= 10
     assert all(later - earlier >= 0.1 for earlier, later in pairwise(during))
@@ -269,7 +269,7 @@ def test_without_rich(monkeypatch: pytest.MonkeyPatch) -> None:
     assert terminal.getvalue() == ""
     asked: list[str] = []
     with pytest.raises(ImportError, match=re.escape("pip install 'irbatch[cli]'")):
-        measure(asked.append, QUERIES, progress=True)
+        measure_search(asked.append, QUERIES, progress=True)
     assert asked == []
 
 
@@ -281,7 +281,7 @@ def test_a_failure_takes_the_bar_away(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for _ in range(2):  # a bar that still stands would refuse the next
         with pytest.raises(OSError, match="no index"):
-            measure(failing, QUERIES)
+            measure_search(failing, QUERIES)
     shown = terminal.getvalue()
     assert shown.count("\x1b[?25h") == shown.count("\x1b[?25l") == 2, "the cursor is back"
 
@@ -343,7 +343,7 @@ def several(queries: list[Any]) -> list[Any]:
 def test_arguments_are_refused_before_a_call(options: dict[str, Any], message: str) -> None:
     asked: list[str] = []
     with pytest.raises(InputError, match=re.escape(message)):
-        measure(asked.append, QUERIES, **{"progress": False, "system": "s", **options})
+        measure_search(asked.append, QUERIES, **{"progress": False, "system": "s", **options})
     assert asked == []
 
 
@@ -386,7 +386,7 @@ def test_records_go_through_json() -> None:
 
 
 @pytest.mark.parametrize(
-    "use", ["", "; irbatch.efficiency.measure(lambda query: [query], ['cat'])"]
+    "use", ["", "; irbatch.efficiency.measure_search(lambda query: [query], ['cat'])"]
 )
 def test_measuring_loads_no_framework(use: str) -> None:
     program = f"import sys, irbatch.efficiency{use}; print(*sys.modules)"

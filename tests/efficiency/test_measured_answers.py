@@ -13,10 +13,10 @@ import pytest
 
 import irbatch
 from irbatch import InputError, InputWarning
-from irbatch.efficiency import EfficiencyRecord, Hardware, Measurement, measure
+from irbatch.efficiency import EfficiencyRecord, Hardware, Measurement, measure_search
 
 QUERIES = {"q1": "cat", "q2": "dog", "q3": "cow"}
-quick = partial(measure, hardware=Hardware(), draws=0, progress=False)
+quick = partial(measure_search, hardware=Hardware(), draws=0, progress=False)
 
 
 def search(query: Any) -> dict[str, float]:

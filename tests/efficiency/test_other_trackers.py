@@ -16,7 +16,7 @@ from support.efficiency_records import AS_YAML, FULL, OF_TIREX, RUN, TIREX, refu
 
 import irbatch
 from irbatch import InputError
-from irbatch.efficiency import EfficiencyRecord, Hardware, annotate_run, measure, read_header
+from irbatch.efficiency import EfficiencyRecord, Hardware, annotate_run, measure_search, read_header
 from irbatch.formats import streams
 
 QRELS = {"q1": {"d2": 1}, "q2": {"d1": 1}}
@@ -225,7 +225,7 @@ class TestHeader:
 
     def test_by_a_measurement(self, tmp_path: Path) -> None:
         path = tmp_path / "own.run"
-        measured = measure(lambda query: ["d1"], ["x"], system="own", draws=0)
+        measured = measure_search(lambda query: ["d1"], ["x"], system="own", draws=0)
         measured.run.to_trec(path)
         annotate_run(path, measured)
         assert EfficiencyRecord.from_ir_metadata(path) == measured.record

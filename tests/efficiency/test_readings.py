@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from irbatch import InputError, InputWarning
-from irbatch.efficiency import Hardware, measure
+from irbatch.efficiency import Hardware, measure_search
 from irbatch.efficiency import readings as the_readings
 
 QUERIES = {"q1": "cat", "q2": "dog", "q3": "cow"}
-quick = partial(measure, hardware=Hardware(), draws=0, progress=False)
+quick = partial(measure_search, hardware=Hardware(), draws=0, progress=False)
 
 
 def search(query: Any) -> dict[str, float]:
@@ -112,7 +112,7 @@ def test_times_have_nanoseconds_and_no_more(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_hardware() -> None:
-    here = measure(search, QUERIES, draws=0, progress=False)
+    here = measure_search(search, QUERIES, draws=0, progress=False)
     assert here.record.hardware == Hardware.here()
     assert quick(search, QUERIES, hardware="c6g").record.hardware == Hardware.here("c6g")
     described = Hardware(cpu="abacus")

@@ -17,7 +17,7 @@ from oracle import leaderboard as twin
 from support.input_errors import refused
 
 import irbatch
-from irbatch.efficiency import EfficiencyRecord, Hardware, Latency, measure
+from irbatch.efficiency import EfficiencyRecord, Hardware, Latency, measure_search
 from irbatch.errors import InputWarning
 from irbatch.leaderboard import Leaderboard, Scores
 from irbatch.leaderboard.scores import find_rates
@@ -815,8 +815,10 @@ def test_one_query_and_sums_have_no_intervals() -> None:
 def test_measured_systems() -> None:
     records, runs = [], {}
     for name, run in RUNS.items():
-        record, answered = measure(run.__getitem__, {q: q for q in QRELS}, system=name, warmup=2,
-                                   price_per_hour=0.5, draws=50)  # fmt: skip
+        queries = {q: q for q in QRELS}
+        record, answered = measure_search(
+            run.__getitem__, queries, system=name, warmup=2, price_per_hour=0.5, draws=50
+        )
         records.append(record)
         runs[name] = answered
     results = irbatch.evaluate_runs(QRELS, runs, MEASURES)
@@ -912,8 +914,8 @@ def test_costs_are_of_the_queries_that_calls_answered() -> None:
 
 def test_costs_of_a_measured_batch_with_a_rest() -> None:
     queries = {f"q{i}": i for i in range(10)}
-    record, _ = measure(lambda each: [{"d": 1.0} for _ in each], queries, system="a", batch_size=4,
-                        repeat=3, price_per_hour=1, draws=0)  # fmt: skip
+    options = {"system": "a", "batch_size": 4, "repeat": 3, "price_per_hour": 1, "draws": 0}
+    record, _ = measure_search(lambda each: [{"d": 1.0} for _ in each], queries, **options)
     assert record.latency is not None
     assert record.latency.calls == 9
     expected = twin.cost_per_million(1, record.latency.mean or 0, Fraction(10, 3))
@@ -1020,7 +1022,7 @@ def test_measures_are_spread(measures: Any) -> None:
 
 
 def test_records_may_be_measurements() -> None:
-    measured = measure(RUNS["bm25"].__getitem__, list(QRELS), system="bm25", draws=0)
+    measured = measure_search(RUNS["bm25"].__getitem__, list(QRELS), system="bm25", draws=0)
     other = timed("dense", 2)
     accuracy = {"bm25": {"RR": 0.1}, "dense": {"RR": 0.2}}
     for given_records in ([measured, other], {"bm25": measured, "dense": other}):

@@ -1,0 +1,54 @@
+"""What a system took, written at the head of its run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike, fspath
+from typing import Any
+
+from irbatch.efficiency.interchange.run_header import write_header
+from irbatch.efficiency.measuring import Measurement
+from irbatch.efficiency.record import EfficiencyRecord
+from irbatch.errors import InputError, shown
+
+__all__ = ["annotate_run"]
+
+
+def annotate_run(
+    path: str | PathLike[str],
+    record: EfficiencyRecord | Measurement,
+    *,
+    more: Mapping[str, Any] | None = None,
+    replace: bool = False,
+) -> None:
+    r"""Write a record into a run file, as its header; the run stays as it is.
+
+    Lines that begin with ``#`` are comments to this library, trec_eval (its current source) and
+    repro_eval.
+
+    Args:
+        path: a run; what is packed by its name (``.gz``, ``.bz2``, ``.xz``, ``.zst``) stays so. It
+            is replaced whole or not at all, and never held in memory.
+        record: what the system takes, or the measurement that has it.
+        more: as for `EfficiencyRecord.to_ir_metadata`.
+        replace: write the header in place of another.
+
+    Raises:
+        InputError: if the file cannot have a header, or has one that is not to be replaced.
+        ImportError: naming the extra, when PyYAML is not installed.
+        OSError: as the system says; the file is as it was then.
+
+    >>> import tempfile, pathlib
+    >>> from irbatch.efficiency import EfficiencyRecord
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "bm25.run")
+    >>> _ = path.write_text("q1 Q0 d1 1 9.5 bm25\n")
+    >>> annotate_run(path, EfficiencyRecord(system="bm25", throughput=812.5))
+    >>> EfficiencyRecord.from_ir_metadata(path).throughput
+    812.5
+    """
+    found = record.record if isinstance(record, Measurement) else record
+    if not isinstance(path, str | PathLike) or not isinstance(found, EfficiencyRecord):
+        given = f"{shown(path)} and a {type(found).__name__}"
+        problem = f"a run's path and a record are wanted, not {given}"
+        raise InputError(problem, source="run", value=found)
+    write_header(fspath(path), found.to_ir_metadata(more=more), replace)

@@ -1,0 +1,173 @@
+"""Numbers with units as text, and where in a document they stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from irbatch.efficiency.checks import check_count, read_quantity, refuse
+from irbatch.errors import InputError, join_words, shown
+from irbatch.runtime.numbers import DECIMAL
+
+__all__ = ["BYTES", "ENERGY", "MASS", "TIME", "Node", "Units", "write_amount"]
+
+Units = Mapping[str, Decimal]  # and their sizes
+
+AMOUNT = re.compile(rf"({DECIMAL})(?: (.*))?", re.DOTALL)
+NOTHING = re.compile(r"null( .*)?", re.DOTALL)  # what tools write for what they could not measure
+WRITTEN_OUT = range(-6, 17)  # exponents of ten
+
+TIME = {
+    "ns": Decimal("1e-9"), "us": Decimal("1e-6"), "µs": Decimal("1e-6"), "ms": Decimal("1e-3"),
+    "s": Decimal(1), "min": Decimal(60), "h": Decimal(3600),
+}  # fmt: skip
+BYTES = {
+    "B": Decimal(1),
+    **{f"{prefix}B": Decimal(1000) ** n for n, prefix in enumerate("KMGT", 1)},
+    "kB": Decimal(1000),
+    **{f"{prefix}iB": Decimal(1024) ** n for n, prefix in enumerate("KMGT", 1)},
+}
+ENERGY = {
+    "mJ": Decimal("1e-3"), "J": Decimal(1), "kJ": Decimal(1000), "MJ": Decimal("1e6"),
+    "Wh": Decimal(3600), "kWh": Decimal("3.6e6"),
+}  # fmt: skip
+MASS = {"mg": Decimal("1e-6"), "g": Decimal("1e-3"), "kg": Decimal(1)}
+
+
+def write_amount(value: float, unit: str, factor: int = 1) -> str:
+    """Write a number and its unit so that the same number is read from it.
+
+    Args:
+        value: the number.
+        unit: what it is written in.
+        factor: how many of that unit make the number's own: a power of ten.
+
+    >>> write_amount(0.426, "ms", factor=1000)
+    '426 ms'
+    """
+    number = Decimal(repr(value)) * factor
+    if number.adjusted() not in WRITTEN_OUT:
+        return f"{number.normalize():e} {unit}"
+    text = f"{number:f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} {unit}"
+
+
+@dataclass(frozen=True)
+class Node:
+    """A place in a document, and what stands there.
+
+    All of its readers return None for nothing, and raise an `InputError` that names the document
+    and the keys for a value of another kind.
+
+    Args:
+        source: whose document it is, for errors.
+        value: what stands there; None for nothing.
+        path: the keys that lead there.
+    """
+
+    source: str
+    value: Any
+    path: str = ""
+
+    def at(self, path: str) -> Node:
+        """Go on by some keys, as in ``"runtime: start time"``."""
+        node = self
+        for key in path.split(": "):
+            if node.value is not None and not isinstance(node.value, Mapping):
+                raise node.problem("not a mapping")
+            value = None if node.value is None else node.value.get(key)
+            node = Node(self.source, value, f"{node.path}: {key}" if node.path else key)
+        return node
+
+    def problem(self, what: str) -> InputError:
+        """Return the error that says what is wrong here."""
+        return refuse(self.source, self.path, f"is {shown(self.value)}, {what}", self.value)
+
+    def text(self) -> str | None:
+        """Return a text; whole numbers and dates are what other readers make of some."""
+        value = self.value
+        if isinstance(value, datetime):
+            return value.isoformat()
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if value is not None and (not isinstance(value, str) or not value.strip()):
+            raise self.problem("which is no text")
+        return None if value is None else str(value)
+
+    def number(self) -> float | None:
+        """Return a number without a unit."""
+        value = self.value
+        if self._is_nothing():
+            return None
+        if isinstance(value, str):
+            if not self._is_bare():
+                raise self.problem("which is no number")
+            value = float(value)
+        return read_quantity(self.source, self.path, value)
+
+    def count(self, least: int = 0) -> int | None:
+        """Return a whole number that is not too small."""
+        return check_count(self.source, self.path, self.number(), least)
+
+    def amount(self, units: Units, unit: str, bare: str | None = None) -> float | None:
+        """Return a number, in a unit.
+
+        Args:
+            units: those that may be written.
+            unit: the one to return it in.
+            bare: the one that is meant where none is written.
+        """
+        if self._is_nothing():
+            return None
+        if bare is not None and self._is_bare():
+            number, written = repr(self.number()), bare
+        else:
+            number, written = self._split()
+        if written.strip() not in units:
+            raise self.problem(f"whose unit is not {join_words(list(units), 'or')}")
+        return self._scaled(number, units[written.strip()] / units[unit])
+
+    def priced(self) -> tuple[float | None, str | None]:
+        """Return an amount of money and its currency, which may be any text."""
+        if self._is_nothing():
+            return None, None
+        number, currency = self._split()
+        return self._scaled(number, Decimal(1)), currency
+
+    def bounds(self, units: Units, unit: str) -> tuple[float, float]:
+        """Return the two amounts of a list, as `amount` does."""
+        value = self.value
+        if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:
+            low, high = (Node(self.source, each, self.path).amount(units, unit) for each in value)
+            if low is not None and high is not None:
+                return low, high
+        raise self.problem("not two bounds")
+
+    def _is_nothing(self) -> bool:
+        value = self.value
+        return value is None or (isinstance(value, str) and NOTHING.fullmatch(value) is not None)
+
+    def _is_bare(self) -> bool:
+        """Tell whether no unit is written."""
+        value = self.value
+        return not isinstance(value, str) or re.fullmatch(DECIMAL, value.strip()) is not None
+
+    def _split(self) -> tuple[str, str]:
+        """Return a number and its unit."""
+        found = AMOUNT.fullmatch(self.value) if isinstance(self.value, str) else None
+        if found is None:
+            raise self.problem("which is no number with a unit")
+        if not (found[2] or "").strip():
+            raise self.problem("which has no unit")
+        return found[1], found[2]
+
+    def _scaled(self, number: str, factor: Decimal) -> float:
+        try:
+            value = float(Decimal(number) * factor)
+        except ArithmeticError:  # more digits in the exponent than there are
+            raise self.problem("which is not finite") from None
+        return read_quantity(self.source, self.path, value)

@@ -1,0 +1,180 @@
+"""Records as JSON has them: what was measured, its units, and what follows from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, fields
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar
+
+from irbatch.efficiency.checks import of_system, refuse
+from irbatch.efficiency.hardware import Hardware
+from irbatch.efficiency.latency import Latency
+from irbatch.efficiency.quantities import ALIASES, CURRENCY, FORMULAS, QUANTITIES
+from irbatch.errors import InputError, did_you_mean, shown
+
+__all__ = ["fields_to_json", "is_text", "json_to_fields", "read_object"]
+
+Part = TypeVar("Part", Hardware, Latency)
+
+STATED, FIELD = "cost_per_million", "stated_cost"  # what JSON and the record call it
+UNITS = {
+    "latency": "ms",
+    "energy": "J",
+    "emissions": "kg CO2eq",
+    **dict.fromkeys(("wall_time", "user_time", "system_time"), "s"),
+    **{name: each.unit for name, each in QUANTITIES.items() if not name.startswith("latency_")},
+}
+MEANT = {**ALIASES, FIELD: STATED}  # other names that people know
+BLANK = "\ufeff \t\r\n"  # before JSON
+FOR_READERS = ("units", "derived")
+
+
+def fields_to_json(known: Mapping[str, Any], derived: Mapping[str, float]) -> dict[str, Any]:
+    """Return what is known of a record, with units; `json_to_fields` reads it.
+
+    Args:
+        known: its fields.
+        derived: the quantities that follow from them.
+    """
+    values = dict(known)
+    for name in ("hardware", "latency"):
+        if name in values:
+            parts = asdict(values[name]).items()
+            values[name] = {key: part for key, part in parts if part not in (None, {})}
+    if not values["hardware"]:
+        del values["hardware"]
+    latency = known.get("latency")
+    if latency is not None and latency.intervals:
+        bounds = {name: list(each) for name, each in latency.intervals.items()}
+        values["latency"]["intervals"] = bounds
+    elif latency is not None and latency.level == Latency.level:
+        del values["latency"]["level"]  # it is of no intervals
+    following = {
+        name: {"value": value, "formula": FORMULAS[name]} for name, value in derived.items()
+    }
+    if FIELD in values:
+        values[STATED] = values.pop(FIELD)
+        following.pop(STATED, None)
+    named = [name for name in (*values, *following) if name in UNITS]
+    units = {name: UNITS[name].format(currency=known["currency"]) for name in named}
+    return {**values, "units": units, **({"derived": following} if following else {})}
+
+
+def json_to_fields(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Return the fields of a record; units must be ours, and what follows is not read.
+
+    Args:
+        values: what JSON says.
+        names: all fields that a record may have.
+
+    Raises:
+        InputError: naming the system and the field, if a value cannot be read.
+    """
+    if not isinstance(values, Mapping):
+        problem = f"a record is an object, not a {type(values).__name__}"
+        raise InputError(problem, source="efficiency record", value=values)
+    system = values.get("system")
+    if not isinstance(system, str):
+        raise InputError("a record names its system", source="efficiency record", value=system)
+    source = of_system(system)
+    found = {name: value for name, value in values.items() if name not in FOR_READERS}
+    names = {*names, STATED} - {FIELD}
+    for name, value in found.items():
+        if name not in names:
+            raise refuse(source, shown(name), f"is no field of a record{_hint(name, names)}", value)
+    found[FIELD] = found.pop(STATED, None)
+    _check_units(source, values)
+    if isinstance(found.get("latency"), int | float):
+        found["latency"] = {"mean": found["latency"]}
+    if found.get("latency") is not None:
+        found["latency"] = _part(source, "latency", Latency, found["latency"])
+    if found.get("hardware") is not None and not isinstance(found["hardware"], str):
+        found["hardware"] = _part(source, "hardware", Hardware, found["hardware"])
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _check_units(source: str, values: Mapping[str, Any]) -> None:
+    units = values.get("units") or {}
+    if not isinstance(units, Mapping):
+        raise refuse(source, "units", "are an object of names to units", units)
+    for name, unit in units.items():
+        ours = UNITS.get("latency" if str(name).startswith("latency_") else name)
+        if ours is None:
+            problem = f"is of no field{did_you_mean(name, UNITS)}"
+            raise refuse(source, f"unit of {shown(name)}", problem, unit)
+        ours = ours.format(currency=values.get("currency") or CURRENCY)
+        if unit != ours:
+            raise refuse(source, f"unit of {name}", f"is {shown(unit)}; it is read as {ours}", unit)
+
+
+def _hint(name: Any, names: Collection[str]) -> str:
+    """Name the field that is meant."""
+    group, _, part = str(name).partition("_")
+    if group == "latency":
+        return f'; write "latency": {{"{part}": …}}'
+    return f"; did you mean {MEANT[name]}?" if name in MEANT else did_you_mean(name, names)
+
+
+def _part(source: str, name: str, kind: type[Part], values: Any) -> Part:
+    if not isinstance(values, Mapping):
+        raise refuse(source, name, f"is {shown(values)}, not an object", values)
+    names = {each.name for each in fields(kind)}
+    for key in values:
+        if key not in names:
+            problem = f"is not known{did_you_mean(key, names)}"
+            raise refuse(source, f"{name}: {shown(key)}", problem, key)
+    try:
+        return kind(**{key: each for key, each in values.items() if each is not None})
+    except InputError as problem:
+        message = f"{name}: {problem.message}"
+        raise InputError(message, source=source, value=problem.value) from None
+
+
+def read_object(source: str | PathLike[str], what: str) -> Any:
+    """Read JSON from a file, or from text that begins as an object or a list does.
+
+    Args:
+        source: a path or the text.
+        what: it holds, for errors.
+
+    Raises:
+        InputError: naming the file and the line, if it is not JSON or has a key twice.
+        OSError: as the system says.
+    """
+    if not isinstance(source, str | PathLike):
+        problem = f"JSON is read from a path or a text, not from a {type(source).__name__}"
+        raise InputError(problem, source=what, value=source)
+    path = None if is_text(source) else str(source)
+    refuse = partial(InputError, source=what, path=path)
+    try:
+        text = str(source).lstrip(BLANK) if path is None else Path(path).read_text("utf-8-sig")
+        return json.loads(text, object_pairs_hook=_with_single_keys)
+    except UnicodeDecodeError:
+        raise refuse("it is not UTF-8") from None
+    except json.JSONDecodeError as problem:
+        reason = f"no JSON: {problem.msg} at column {problem.colno}"
+        raise refuse(reason, line=problem.lineno) from None
+    except InputError as problem:
+        raise problem.placed(source=what, path=path) from None
+    except RecursionError:
+        raise refuse("no JSON: it is nested too deeply") from None
+    except ValueError:  # of whole numbers of more digits than Python reads
+        raise refuse("no JSON: a number of thousands of digits") from None
+
+
+def is_text(source: object) -> bool:
+    """Tell JSON from a path."""
+    return isinstance(source, str) and source.lstrip(BLANK)[:1] in ("{", "[")
+
+
+def _with_single_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"key {shown(twice)} is given twice", value=twice)
+    return values

@@ -1,0 +1,116 @@
+"""Headers of run files: ir_metadata in comments before the first line."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain
+from os import PathLike
+from pathlib import Path
+
+from irbatch.errors import InputError
+from irbatch.formats.streams import Input, open_input
+from irbatch.runtime.files import replacing
+
+__all__ = ["read_header", "split_header", "write_header"]
+
+START, END = "# ir_metadata.start", "# ir_metadata.end"
+FIRST = re.compile(rb"#[ \t]*ir_metadata\.start[ \t]*\r?(\n|\Z)")
+LAST = re.compile(rb"#[ \t]*ir_metadata\.end\s*")
+SOURCE = "run"
+
+
+def read_header(path: str | PathLike[str]) -> str | None:
+    r"""Read what the header of a run file says; `EfficiencyRecord.from_ir_metadata` reads it.
+
+    The form is that of ir_metadata (Breuer, Keller and Schaer, SIGIR 2022): lines that begin with
+    ``#`` between ``# ir_metadata.start``, the first one, and ``# ir_metadata.end``.
+
+    Args:
+        path: a run, packed or not.
+
+    Returns:
+        YAML; None where there is no header.
+
+    Raises:
+        InputError: if the file cannot be read, or, naming the line where it should have ended, if
+            the header has no end.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "bm25.run")
+    >>> lines = "# ir_metadata.start\n# tag: bm25\n# ir_metadata.end\nq1 Q0 d1 1 9.5 bm25\n"
+    >>> _ = path.write_text(lines)
+    >>> read_header(path)
+    'tag: bm25\n'
+    """
+    with open_input(path, SOURCE) as file:
+        return None if file.is_parquet else split_header(file)[0]
+
+
+def write_header(name: str, text: str, replace: bool) -> None:
+    """Put YAML at the beginning of a run file; see `irbatch.efficiency.annotate_run`."""
+    refuse = partial(InputError, source=SOURCE, path=name)
+    if name == "-" or (Path(name).exists() and not Path(name).is_file()):
+        raise refuse("it is no file that can be replaced")
+    with open_input(name, SOURCE) as file:
+        if file.is_parquet:
+            raise refuse("it is Parquet, which has no header")
+        if split_header(file)[0] is not None and not replace:
+            raise refuse("it has a header; replace=True replaces it")
+    lines = (f"# {line}" for line in text.removesuffix("\n").split("\n"))
+    with replacing(name, pack=True) as new, open_input(name, SOURCE) as file:
+        new.write("\n".join([START, *lines, END, ""]).encode())
+        for piece in split_header(file)[1]:
+            new.write(piece)
+
+
+def split_header(file: Input) -> tuple[str | None, Iterator[bytes | bytearray]]:
+    """Return the YAML of a header, None where there is none, and what follows, in pieces.
+
+    Raises:
+        InputError: naming the line, if the header has no end.
+    """
+    pieces = _pieces(file)
+    first = next(pieces, bytearray())
+    if not FIRST.match(first):
+        return None, chain([first], pieces)
+    lines: list[bytes] = []
+    for piece in chain([first], pieces):
+        rest = io.BytesIO(piece)
+        for line in rest:
+            lines.append(line)
+            if LAST.fullmatch(line):
+                return _uncommented(file, lines[1:-1]), chain([rest.read()], pieces)
+            if not line.startswith(b"#"):
+                raise _endless(file, len(lines))
+    raise _endless(file, len(lines))
+
+
+def _endless(file: Input, line: int) -> InputError:
+    problem = f"the header does not end: {END!r} is missing"
+    return InputError(problem, source=file.source, path=file.path, line=line)
+
+
+def _pieces(file: Input) -> Iterator[bytearray]:
+    """Read a file in pieces; errors name its lines, not those of a piece."""
+    number = 0
+    try:
+        for piece in file.pieces():
+            number += piece.count(b"\n")
+            yield piece
+    except InputError as problem:
+        raise problem.placed(line=number + (problem.line or 0) or None) from problem.__cause__
+
+
+def _uncommented(file: Input, lines: list[bytes]) -> str:
+    """Take away the ``#`` of all lines, and the space that stands behind each of them."""
+    content = b"".join(line[1:].rstrip(b"\r\n") + b"\n" for line in lines)
+    try:
+        texts = content.decode().split("\n")
+    except UnicodeDecodeError as problem:
+        line = content.count(b"\n", 0, problem.start) + 2
+        raise InputError("it is not UTF-8", source=file.source, path=file.path, line=line) from None
+    spaced = all(text.startswith(" ") or not text.strip() for text in texts)
+    return "\n".join(text.removeprefix(" ") if spaced else text for text in texts)
