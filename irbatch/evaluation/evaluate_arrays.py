@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from irbatch.data.arguments.arrays import read_n_relevant
 from irbatch.data.arguments.id_lists import read_id_lists, read_large_ids
 from irbatch.data.arguments.ids import read_query_ids
+from irbatch.data.arguments.labels import LabelRows
 from irbatch.data.from_columns import IdOverflowError
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
@@ -21,7 +23,6 @@ from irbatch.evaluation.runs import Cutoffs, Wishes
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
 from irbatch.pack.labels import pack_labels
-from irbatch.pack.rows import LabelRows
 from irbatch.runtime.arrays import is_tensor
 
 __all__ = ["evaluate_ids", "evaluate_matrix"]
@@ -139,14 +140,11 @@ def _evaluate_labels(
 
 def _ones(n_relevant: Any, labels: LabelRows) -> list[np.ndarray[Any, Any]]:
     """Turn numbers of relevant documents into rows of that many labels 1."""
-    numbers = np.asarray(n_relevant)
-    if numbers.shape != (len(labels),) or numbers.dtype.kind not in "iu" or (numbers < 0).any():
-        raise InputError(f"n_relevant is one whole number a query, {len(labels)} in all",
-                         source="n_relevant")  # fmt: skip
+    numbers = read_n_relevant(n_relevant, len(labels))
     for row in range(len(labels)):
         if labels.row(row).max(initial=0) > 1:
-            raise InputError("labels above 1 need judged=, the grades of all judged documents",
-                             source="n_relevant", query=labels.queries[row])  # fmt: skip
+            problem = "labels above 1 need judged=, the grades of all judged documents"
+            raise InputError(problem, source="n_relevant", query=labels.queries[row])
     return [np.ones(number, np.int8) for number in numbers.tolist()]
 
 

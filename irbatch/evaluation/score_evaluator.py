@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from irbatch.array_types import Ints
+from irbatch.data.arguments.arrays import read_n_relevant
+from irbatch.data.arguments.candidates import Listed, read_labels, read_positives
 from irbatch.data.arguments.ids import first_repeated, read_query_ids, same_kind
 from irbatch.engine.ties.by_id import place_ids
 from irbatch.engine.ties.policy import TiePolicy
@@ -21,9 +24,8 @@ from irbatch.measures import Plan, parse_measures
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.counting import count_candidates
 from irbatch.pack.on_accelerator import count_on_accelerator
-from irbatch.pack.relevance import Listed, check_listed, read_labels, read_positives
 from irbatch.pack.scores import Keys, Ranked, pack_candidates, rank_candidates
-from irbatch.runtime.arrays import significant_bits, to_numpy
+from irbatch.runtime.arrays import significant_bits
 
 __all__ = ["ScoreEvaluator", "plan_measures"]
 
@@ -86,22 +88,20 @@ class ScoreEvaluator:
         """Evaluate a batch; see `evaluate_scores`."""
         self._check_arguments(relevance, positives, document_ids)
         candidates = Candidates(scores, read_query_ids(query_ids))
+        there = None
         if positives is not None:
             listed = read_positives(positives, candidates.shape, candidates.queries)
         else:
             listed, there = read_labels(relevance, candidates.shape, candidates.queries)
-            if there is not None:
-                candidates.keep(there)
-        for given, hide in ((mask, candidates.mask), (lengths, candidates.cut),
-                            (exclude, candidates.exclude)):  # fmt: skip
-            if given is not None:
-                hide(given)
+        candidates.leave_out(there, mask, lengths, exclude)
         named = listed.columns.size if positives is not None else 0
-        listed = candidates.settle(listed)
+        listed = candidates.without_hidden(listed)
         if listed.columns.size < named:
-            warn(f"{named - listed.columns.size} of {named} positives are no candidates, being "
-                 "masked, excluded or beyond lengths: they don't count as relevant")  # fmt: skip
-        check_listed(listed, candidates.queries)
+            hidden = f"{named - listed.columns.size} of {named} positives are no candidates"
+            warn(
+                f"{hidden}, being masked, excluded or beyond lengths: they don't count as relevant"
+            )
+        listed.check_grades(candidates.queries)
         found = None if n_relevant is None else _check_relevant(n_relevant, listed, candidates)
         if candidates.on_accelerator:
             above, equal = count_on_accelerator(candidates, listed)
@@ -164,25 +164,18 @@ def _rank_ids(ids: Any) -> Ints:
 
 def _check_relevant(n_relevant: Any, listed: Listed, candidates: Candidates) -> Ints:
     """Return how many relevant documents there are in all, checked."""
-    numbers = to_numpy(n_relevant, "n_relevant")
-    n = candidates.shape[0]
-    if numbers.shape != (n,) or numbers.dtype.kind not in "iu" or (numbers < 0).any():
-        raise InputError(f"n_relevant is one whole number a query, {n} in all",
-                         source="n_relevant")  # fmt: skip
+    numbers = read_n_relevant(n_relevant, candidates.shape[0])
+    refuse = functools.partial(InputError, source="n_relevant")
     if (listed.grades != 1).any():
         row = int(listed.row_index[np.argmax(listed.grades != 1)])
-        raise InputError("n_relevant= is for labels 0 and 1", source="n_relevant",
-                         query=candidates.queries[row])  # fmt: skip
+        raise refuse("n_relevant= is for labels 0 and 1", query=candidates.queries[row])
     found = np.diff(listed.starts)
     if (found > numbers).any():
         row = int(np.argmax(found > numbers))
-        raise InputError(
-            f"{found[row]} candidates are relevant, but only {numbers[row]} documents in all",
-            source="n_relevant",
-            query=candidates.queries[row],
-            value=int(numbers[row]),
-        )
-    return numbers.astype(np.int64)
+        total = int(numbers[row])
+        problem = f"{found[row]} candidates are relevant, but only {total} documents in all"
+        raise refuse(problem, query=candidates.queries[row], value=total)
+    return numbers
 
 
 def _warn_of_ties(ranked: Ranked, bits: int) -> None:

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Ints
+from irbatch.data.arguments.arrays import check_real, read_lengths, read_mask
+from irbatch.data.arguments.candidates import Listed, read_excluded
 from irbatch.data.arguments.ids import check_query_ids
 from irbatch.errors import InputError
-from irbatch.pack.relevance import Listed, read_cells, read_columns
-from irbatch.runtime.arrays import is_on_accelerator, is_sparse, to_numpy
+from irbatch.runtime.arrays import is_on_accelerator, to_numpy
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
 __all__ = ["Candidates", "Excluded"]
@@ -49,108 +50,59 @@ class Candidates:
         sizes: int64 ``(queries,)``, how many candidates are left.
 
     Raises:
-        InputError: for scores that are no matrix of numbers.
+        InputError: if scores are not a matrix of real numbers.
     """
 
     def __init__(self, scores: Any, queries: Sequence[Any] | None) -> None:
         on_accelerator = is_on_accelerator(scores)
         self.scores = scores.detach() if on_accelerator else to_numpy(scores, "scores")
         self.shape = tuple(self.scores.shape)
-        kind = "f" if on_accelerator else self.scores.dtype.kind
         if len(self.shape) != 2:
-            raise InputError(
-                f"scores are a matrix, queries x candidates, not of shape {self.shape}",
-                source="scores",
-            )
-        if kind not in "biuf":
-            raise InputError(f"scores are numbers, not {self.scores.dtype.name}", source="scores")
+            problem = f"scores are a matrix, queries x candidates, not of shape {self.shape}"
+            raise InputError(problem, source="scores")
+        if not on_accelerator:
+            check_real(self.scores.dtype, "scores", "scores")
         self.queries = check_query_ids(queries, self.shape[0], "scores")
-        self.widths = np.full(self.shape[0], self.shape[1], np.int64)
+        self.sizes = self.widths = np.full(self.shape[0], self.shape[1], np.int64)
         self.there: Bools | None = None
         self.excluded: Excluded | None = None
-        self.sizes = self.widths
         if np.ma.getmask(scores) is not np.ma.nomask:
-            self.keep(~np.ma.getmaskarray(scores))
+            self._keep(~np.ma.getmaskarray(scores))
 
     @property
     def on_accelerator(self) -> bool:
         """Whether the scores are a tensor elsewhere."""
         return is_on_accelerator(self.scores)
 
-    def keep(self, there: Bools) -> None:
-        """Leave out the cells where `there` is False: bool ``(queries, candidates)``."""
-        self.there = there if self.there is None else self.there & there
+    def leave_out(
+        self, there: Bools | None, mask: Any = None, lengths: Any = None, exclude: Any = None
+    ) -> None:
+        """Leave out cells that are no candidates, and count those that are left.
 
-    def mask(self, mask: Any) -> None:
-        """Leave out the cells that a caller's mask hides.
-
-        Raises:
-            InputError: for another shape, or what are no truth values.
-        """
-        self.keep(self._as_mask(mask, "mask"))
-
-    def cut(self, lengths: Any) -> None:
-        """Leave out cells from the query's length on.
+        Args:
+            there: bool ``(queries, candidates)``, which are candidates by their labels.
+            mask, lengths, exclude: see `irbatch.evaluate_scores`.
 
         Raises:
-            InputError: for lengths that are not within the rows.
+            InputError: if one of them doesn't fit the scores, or hides all candidates of a query.
         """
-        given = to_numpy(lengths, "lengths")
-        if given.shape != self.widths.shape or given.dtype.kind not in "iu":
-            raise InputError(
-                f"lengths are {self.widths.size} whole numbers, one a row, not {given.dtype.name} "
-                f"of shape {given.shape}",
-                source="lengths",
-            )
-        bad = (given < 0) | (given > self.shape[1])
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise InputError(
-                f"length {given[row]} is not within the row's {self.shape[1]} cells",
-                source="lengths",
-                query=self.queries[row],
-                value=int(given[row]),
-            )
-        self.widths = given.astype(np.int64)
-
-    def exclude(self, excluded: Any) -> None:
-        """Leave out what is to be excluded: a bool matrix, a sparse one, or lists of columns.
-
-        Raises:
-            InputError: for columns that there are not, or another shape.
-        """
-        if is_sparse(excluded):
-            if tuple(excluded.shape) != self.shape:
-                raise self._unlike("exclude", tuple(excluded.shape))
-            rows, columns, values = read_cells(excluded, "exclude")
-            rows, columns = rows[values != 0], columns[values != 0]
-        elif (hasattr(excluded, "__array__") and np.ndim(excluded) == 2) or (
-            not isinstance(excluded, Sequence) and hasattr(excluded, "__dlpack__")
-        ):  # fmt: skip
-            self.keep(~self._as_mask(excluded, "exclude"))
-            return
-        else:
-            if isinstance(excluded, str) or not hasattr(excluded, "__len__"):
-                raise InputError("columns to exclude are lists, one a query", source="exclude")
-            rows, columns, _ = read_columns(excluded, self.shape, self.queries, "exclude")
-        keys = np.unique(rows * max(self.shape[1], 1) + columns)  # each once
-        rows, columns = np.divmod(keys, max(self.shape[1], 1))
-        self.excluded = Excluded(offsets_of(np.bincount(rows, minlength=self.shape[0])), columns)
-
-    def settle(self, listed: Listed) -> Listed:
-        """Count the candidates left; return those listed that are among them.
-
-        Raises:
-            InputError: for a query all of whose candidates are hidden.
-        """
-        if self.excluded is not None:
-            self.excluded = self._drop_hidden(self.excluded)
+        if there is not None:
+            self._keep(there)
+        if mask is not None:
+            self._keep(read_mask(mask, self.shape, "mask"))
+        if lengths is not None:
+            self.widths = read_lengths(lengths, self.widths, self.queries, "lengths")
+        if exclude is not None:
+            self._exclude(exclude)
         self.sizes = self._count()
         nothing = (self.sizes == 0) & (self.widths > 0)
         if nothing.any():
-            row = int(np.argmax(nothing))
-            raise InputError("none of the candidates is left: all are masked or excluded",
-                             source="scores", query=self.queries[row])  # fmt: skip
+            query = self.queries[int(np.argmax(nothing))]
+            problem = "none of the candidates is left: all are masked or excluded"
+            raise InputError(problem, source="scores", query=query)
+
+    def without_hidden(self, listed: Listed) -> Listed:
+        """Return those listed that are candidates."""
         return listed.without(self._is_hidden(listed.row_index, listed.columns))
 
     def blocks(self) -> Iterator[tuple[int, int]]:
@@ -191,20 +143,18 @@ class Candidates:
             there[row_index_of(starts[start : stop + 1]), columns[out]] = False
         return there
 
-    def _as_mask(self, mask: Any, name: str) -> Bools:
-        cells = to_numpy(mask, name)
-        if cells.shape != self.shape:
-            raise self._unlike(name, cells.shape)
-        if cells.dtype.kind in "iu" and np.isin(cells, (0, 1)).all():
-            return cells.astype(bool)
-        if cells.dtype.kind != "b":
-            raise InputError(f"a mask has truth values, not {cells.dtype.name}", source=name)
-        return cells
+    def _keep(self, there: Bools) -> None:
+        self.there = there if self.there is None else self.there & there
 
-    def _unlike(self, name: str, shape: tuple[int, ...]) -> InputError:
-        return InputError(
-            f"it is of shape {shape}, the scores are of shape {self.shape}", source=name
-        )
+    def _exclude(self, given: Any) -> None:
+        excluded = read_excluded(given, self.shape, self.queries)
+        if isinstance(excluded, np.ndarray):
+            self._keep(~excluded)
+            return
+        rows, columns = excluded
+        shown = ~self._is_hidden(rows, columns)  # what is hidden anyway is not counted twice
+        counts = np.bincount(rows[shown], minlength=self.shape[0])
+        self.excluded = Excluded(offsets_of(counts), columns[shown])
 
     def _is_hidden(self, rows: Ints, columns: Ints) -> Bools:
         """Tell which of some cells are no candidates."""
@@ -218,14 +168,6 @@ class Candidates:
             at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
             hidden |= keys[at] == wanted
         return hidden
-
-    def _drop_hidden(self, excluded: Excluded) -> Excluded:
-        """Leave out what is hidden anyway."""
-        rows = row_index_of(excluded.starts)
-        self.excluded = None
-        shown = ~self._is_hidden(rows, excluded.columns)
-        counts = np.bincount(rows[shown], minlength=self.shape[0])
-        return Excluded(offsets_of(counts), excluded.columns[shown])
 
     def _count(self) -> Ints:
         sizes = self.widths

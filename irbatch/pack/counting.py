@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Bytes, Ints
+from irbatch.data.arguments.candidates import Listed
 from irbatch.errors import InputError
 from irbatch.pack.candidates import Candidates
-from irbatch.pack.relevance import Listed
 from irbatch.runtime.jit import as_input, kernel
 from irbatch.runtime.ragged import row_index_of
 from irbatch.runtime.threads import map_ranges

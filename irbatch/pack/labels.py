@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints, Positions
+from irbatch.data.arguments.labels import LabelRows, Labels
 from irbatch.engine.matrix import (
     BLOCK_BYTES,
     BYTE_LEVELS,
@@ -22,7 +23,6 @@ from irbatch.engine.matrix import (
 )
 from irbatch.errors import InputError
 from irbatch.pack.block import Block
-from irbatch.pack.rows import LabelRows, Labels
 from irbatch.runtime.jit import kernel
 
 __all__ = ["pack_labels"]

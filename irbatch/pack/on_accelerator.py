@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Ints
+from irbatch.data.arguments.candidates import Listed
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.counting import SORTED_FROM, refuse_nan
-from irbatch.pack.relevance import Listed
 from irbatch.runtime.arrays import to_numpy
 
 __all__ = ["count_on_accelerator"]

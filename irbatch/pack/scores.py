@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
+from irbatch.data.arguments.candidates import Listed
 from irbatch.engine.listed import ListedMatrix
 from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE
 from irbatch.engine.ties.groups import TieGroups
@@ -21,7 +22,6 @@ from irbatch.engine.ties.policy import TiePolicy
 from irbatch.errors import InputError
 from irbatch.pack.block import Block
 from irbatch.pack.candidates import Candidates
-from irbatch.pack.relevance import Listed
 from irbatch.runtime.ragged import row_index_of
 
 __all__ = ["Ranked", "pack_candidates", "rank_candidates"]

@@ -25,8 +25,8 @@ import pytest
 from support.random_problems import nasty_problems
 
 import irbatch
+from irbatch.data.arguments.labels import LabelRows
 from irbatch.pack.labels import pack_labels
-from irbatch.pack.rows import LabelRows
 from irbatch.runtime.jit import Kernel
 
 MEASURES = irbatch.parse_measures(

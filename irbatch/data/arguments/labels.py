@@ -1,4 +1,4 @@
-"""Rows of relevance labels, checked: rectangular or ragged, whole or masked."""
+"""Rows of relevance labels in rank order, checked: rectangular or ragged, whole or masked."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Ints, Positions
+from irbatch.data.arguments.arrays import check_real, find_bad_grade, read_lengths
 from irbatch.data.arguments.ids import check_query_ids
 from irbatch.errors import InputError
-from irbatch.runtime.numbers import LARGEST_WHOLE
 
 __all__ = ["LabelRows", "Labels"]
 
@@ -44,12 +44,14 @@ class LabelRows:
         name: str = "relevance",
     ) -> None:
         self.name = name
-        self.rows, unmasked = _as_rows(labels, name, queries)
-        widths = np.fromiter(map(len, self.rows), np.int64, len(self.rows))
+        self.rows, unmasked = _read_rows(labels, name, queries)
         self.queries = check_query_ids(queries, len(self.rows), name)
-        if lengths is not None and (unmasked != widths).any():
-            raise InputError("give a mask or lengths=, not both", source=name)
-        self.depths = unmasked if lengths is None else self._check_lengths(lengths, widths)
+        self.depths = unmasked
+        if lengths is not None:
+            widths = np.fromiter(map(len, self.rows), np.int64, len(self.rows))
+            if (unmasked != widths).any():
+                raise InputError("give a mask or lengths=, not both", source=name)
+            self.depths = read_lengths(lengths, widths, self.queries, name)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -65,7 +67,11 @@ class LabelRows:
         return any(row.size and row[-1] == label for row in rows)
 
     def block(self, picks: Positions) -> Labels:
-        """Return some queries' labels, 2-D, padded with 0 past each row's length."""
+        """Return some queries' labels, 2-D, padded with 0 past each row's length.
+
+        Raises:
+            InputError: if a label is NaN or beyond 2^53.
+        """
         depth = int(self.depths[picks].max(initial=0))
         if isinstance(self.rows, np.ndarray):
             values = self.rows[picks, :depth]
@@ -76,71 +82,41 @@ class LabelRows:
                 values[i, : self.depths[pick]] = self.row(pick)
         if picks.size and self.depths[picks].min() < depth:
             values[np.arange(depth) >= self.depths[picks, None]] = 0
-        if values.dtype.kind == "f" and values.dtype != np.float64:
-            values = values.astype(np.float64)  # what levels are; float16 can't hold the limit
-        self._check_grades(values, picks)
+        if values.dtype.kind == "f":
+            values = values.astype(np.float64, copy=False)  # what levels are
+        if (bad := find_bad_grade(values)) >= 0:
+            row, column = divmod(bad, depth)
+            label = values[row, column]
+            problem = f"label {label} at rank {column + 1} is not a grade"
+            query = self.queries[picks[row]]
+            raise InputError(problem, source=self.name, query=query, value=label.item())
         return values
 
-    def _check_grades(self, values: Labels, picks: Positions) -> None:
-        if values.dtype.kind == "b" or (values.dtype.kind in "iu" and values.itemsize < 8):
-            return
-        bad = ~(values <= LARGEST_WHOLE) if values.dtype.kind == "u" else ~(
-            (values <= LARGEST_WHOLE) & (values >= -LARGEST_WHOLE)
-        )  # fmt: skip
-        if bad.any():
-            row, column = (int(each[0]) for each in np.nonzero(bad))
-            raise InputError(
-                f"label {values[row, column]} at rank {column + 1} is not a grade",
-                source=self.name,
-                query=self.queries[picks[row]],
-                value=values[row, column].item(),
-            )
 
-    def _check_lengths(self, lengths: Any, widths: Ints) -> Ints:
-        checked = np.asarray(lengths)
-        if checked.shape != widths.shape or checked.dtype.kind not in "iu":
-            raise InputError(
-                f"lengths are {widths.size} whole numbers, one a row, not {checked.dtype.name} of "
-                f"shape {checked.shape}",
-                source=self.name,
-            )
-        bad = (checked < 0) | (checked > widths)
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise InputError(
-                f"length {checked[row]} is not within the row's {widths[row]} cells",
-                source=self.name,
-                query=self.queries[row],
-                value=int(checked[row]),
-            )
-        return checked.astype(np.int64)
-
-
-def _as_rows(
+def _read_rows(
     labels: Any, name: str, queries: Sequence[Any] | None
 ) -> tuple[Labels | list[Labels], Ints]:
     """Return a 2-D array, or a list of 1-D arrays for ragged rows; and their unmasked lengths."""
     if hasattr(labels, "__array__"):
         matrix = np.asarray(np.ma.getdata(labels))
         if matrix.ndim != 2:
-            raise InputError(
-                f"labels are 2-D, queries x ranks, not of shape {matrix.shape}", source=name
-            )
-        _check_kind(matrix, name)
-        return matrix, _unmasked(labels, matrix.shape, name)
+            problem = f"labels are 2-D, queries x ranks, not of shape {matrix.shape}"
+            raise InputError(problem, source=name)
+        check_real(matrix.dtype, "labels", name)
+        return matrix, _count_unmasked(labels, matrix.shape, name)
     if isinstance(labels, str | AbstractSet | Mapping) or not hasattr(labels, "__iter__"):
         raise InputError(f"a {type(labels).__name__} is no matrix of labels", source=name)
     rows, lengths = [], []
     for position, each in enumerate(labels):
         known = queries[position : position + 1] if queries is not None else ()
-        row, length = _as_row(each, known[0] if known else position, name)
+        row = _read_row(each, known[0] if known else position, name)
         rows.append(row)
-        lengths.append(length)
+        lengths.append(_count_unmasked(each, (1, row.size), name)[0])
     return rows, np.array(lengths, np.int64)
 
 
-def _as_row(labels: Any, query: Any, name: str) -> tuple[Labels, int]:
-    """Return one query's labels, 1-D, and how many of them are not masked."""
+def _read_row(labels: Any, query: Any, name: str) -> Labels:
+    """Return one query's labels, 1-D."""
     try:
         if isinstance(labels, str | AbstractSet | Mapping):
             raise TypeError
@@ -148,20 +124,14 @@ def _as_row(labels: Any, query: Any, name: str) -> tuple[Labels, int]:
     except (TypeError, ValueError):
         row = np.empty((0, 0))
     if row.ndim != 1:
-        raise InputError(
-            "a row of labels is a list of numbers", source=name, query=query, value=labels
-        )
+        problem = "a row of labels is a list of numbers"
+        raise InputError(problem, source=name, query=query, value=labels)
     row = row if row.size else row.astype(np.int64)
-    _check_kind(row, name, query)
-    return row, int(_unmasked(labels, (1, row.size), name)[0])
+    check_real(row.dtype, "labels", name, query)
+    return row
 
 
-def _check_kind(values: Labels, name: str, query: Any = None) -> None:
-    if values.dtype.kind not in "biuf":
-        raise InputError(f"labels are numbers, not {values.dtype.name}", source=name, query=query)
-
-
-def _unmasked(labels: Any, shape: tuple[int, ...], name: str) -> Ints:
+def _count_unmasked(labels: Any, shape: tuple[int, ...], name: str) -> Ints:
     """Return how many cells of each row come before the masked ones."""
     if np.ma.getmask(labels) is np.ma.nomask:
         return np.full(shape[0], shape[1], np.int64)

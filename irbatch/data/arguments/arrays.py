@@ -1,0 +1,115 @@
+"""Reading arrays that say something of every query or of every candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.array_types import Bools, Ints
+from irbatch.errors import InputError
+from irbatch.runtime.arrays import to_numpy
+from irbatch.runtime.numbers import LARGEST_WHOLE
+
+__all__ = [
+    "check_real",
+    "check_shape",
+    "find_bad_grade",
+    "read_lengths",
+    "read_mask",
+    "read_n_relevant",
+]
+
+
+def check_real(dtype: np.dtype[Any], what: str, source: str, query: Any = None) -> None:
+    """Refuse an array of anything but real numbers and truth values.
+
+    Raises:
+        InputError: naming the type.
+    """
+    if dtype.kind not in "biuf":
+        raise InputError(f"{what} are numbers, not {dtype.name}", source=source, query=query)
+
+
+def check_shape(given: tuple[int, ...], scores: tuple[int, int], source: str) -> None:
+    """Refuse what has not the shape of the scores.
+
+    Raises:
+        InputError: naming both shapes.
+    """
+    if tuple(given) != scores:
+        problem = f"it is of shape {tuple(given)}, the scores are of shape {scores}"
+        raise InputError(problem, source=source)
+
+
+def find_bad_grade(grades: npt.NDArray[Any]) -> int:
+    """Return where the first grade stands that float64 may not hold exactly, or that is NaN.
+
+    Args:
+        grades: whole numbers, truth values or float64 of any shape.
+
+    Returns:
+        The place in the flattened array; -1 when all grades are sound.
+    """
+    kind, size = grades.dtype.kind, grades.dtype.itemsize
+    if not grades.size or kind == "b" or (kind in "iu" and size < 8):
+        return -1
+    if grades.min().item() >= -LARGEST_WHOLE and grades.max().item() <= LARGEST_WHOLE:
+        return -1  # NaN would be both the least and the largest
+    return int(np.argmin((grades <= LARGEST_WHOLE) & (grades >= -LARGEST_WHOLE)))
+
+
+def read_mask(mask: Any, shape: tuple[int, int], source: str) -> Bools:
+    """Read truth values of every candidate: bool ``(queries, candidates)``.
+
+    Raises:
+        InputError: if the shape is not that of the scores, or values are neither truth values
+            nor 0 and 1.
+    """
+    cells = to_numpy(mask, source)
+    check_shape(cells.shape, shape, source)
+    if cells.dtype.kind in "iu" and np.isin(cells, (0, 1)).all():
+        return cells.astype(bool)
+    if cells.dtype.kind != "b":
+        raise InputError(f"a mask has truth values, not {cells.dtype.name}", source=source)
+    return cells
+
+
+def read_lengths(lengths: Any, widths: Ints, queries: Sequence[Any], source: str) -> Ints:
+    """Read how many cells of each row count: int64 ``(queries,)``.
+
+    Args:
+        lengths: as they are given.
+        widths: int64 ``(queries,)``, how many cells each row has.
+        queries: the rows' ids, for errors.
+        source: what errors call the argument.
+
+    Raises:
+        InputError: if they are not one whole number a row, or not within the row.
+    """
+    given = to_numpy(lengths, source)
+    if given.shape != widths.shape or given.dtype.kind not in "iu":
+        kind = f"{given.dtype.name} of shape {given.shape}"
+        problem = f"lengths are {widths.size} whole numbers, one a row, not {kind}"
+        raise InputError(problem, source=source)
+    bad = (given < 0) | (given > widths)
+    if bad.any():
+        row = int(np.argmax(bad))
+        problem = f"length {given[row]} is not within the row's {widths[row]} cells"
+        raise InputError(problem, source=source, query=queries[row], value=int(given[row]))
+    return given.astype(np.int64)
+
+
+def read_n_relevant(n_relevant: Any, n: int) -> Ints:
+    """Read how many relevant documents each of `n` queries has in all: int64 ``(queries,)``.
+
+    Raises:
+        InputError: if they are not one whole number a query, from 0 on.
+    """
+    numbers = to_numpy(n_relevant, "n_relevant")
+    if numbers.shape != (n,) or numbers.dtype.kind not in "iu" or (numbers < 0).any():
+        problem = f"n_relevant is one whole number a query, {n} in all"
+        raise InputError(problem, source="n_relevant")
+    return numbers.astype(np.int64)

@@ -1,0 +1,307 @@
+"""Reading what is said of the candidates of a score matrix: which are relevant, which excluded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.array_types import Bools, Floats, Ints
+from irbatch.data.arguments.arrays import check_real, check_shape, find_bad_grade, read_mask
+from irbatch.errors import InputError, shown
+from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
+from irbatch.runtime.numbers import LARGEST_WHOLE, is_whole, number_problem
+from irbatch.runtime.ragged import offsets_of, row_index_of
+
+__all__ = ["IGNORED", "Listed", "read_excluded", "read_labels", "read_positives"]
+
+IGNORED = -100  # the label that Hugging Face and torch give to what is no document
+
+Queries = Sequence[Any]
+Shape = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """Candidates that are worth naming, those whose grade is not 0, query after query.
+
+    Args:
+        starts: int64 ``(queries + 1,)``, where each query's begin and end.
+        columns: int64 ``(listed,)``, in any order within a query.
+        grades: float64 ``(listed,)``.
+    """
+
+    starts: Ints
+    columns: Ints
+    grades: Floats
+
+    @cached_property
+    def row_index(self) -> Ints:
+        """The row of each, int64 ``(listed,)``."""
+        return row_index_of(self.starts)
+
+    @classmethod
+    def from_cells(cls, rows: Ints, columns: Ints, grades: Any, n_rows: int) -> Listed:
+        """Sort cells by row; those of grade 0 are left out."""
+        kept = np.asarray(grades) != 0
+        if not kept.all():
+            rows, columns, grades = rows[kept], columns[kept], grades[kept]
+        if (rows[1:] < rows[:-1]).any():
+            order = np.argsort(rows, kind="stable")
+            rows, columns, grades = rows[order], columns[order], grades[order]
+        counts = np.bincount(rows, minlength=n_rows)
+        return cls(offsets_of(counts), columns, np.asarray(grades, np.float64))
+
+    def without(self, hidden: Bools) -> Listed:
+        """Leave out some of them: bool ``(listed,)``."""
+        if not hidden.any():
+            return self
+        kept = ~hidden
+        cells = self.row_index[kept], self.columns[kept], self.grades[kept]
+        return Listed.from_cells(*cells, self.starts.size - 1)
+
+    def check_grades(self, queries: Queries) -> None:
+        """Refuse grades that are NaN or beyond 2^53.
+
+        Raises:
+            InputError: naming query and candidate.
+        """
+        _check_grades(self.row_index, self.columns, self.grades, queries)
+
+
+def read_labels(labels: Any, shape: Shape, queries: Queries) -> tuple[Listed, Bools | None]:
+    """Read a label for every candidate.
+
+    Args:
+        labels: array-like ``(queries, candidates)`` of bools or grades, or a sparse matrix.
+        shape: the scores'.
+        queries: the rows' ids, for errors.
+
+    Returns:
+        Candidates whose label is not 0, real numbers unchecked: those that are hidden may have
+        any; and which cells are candidates, bool of the same shape, or None if all are.
+
+    Raises:
+        InputError: if the shape differs, or labels are not numbers or whole numbers beyond 2^53.
+    """
+    hidden: Bools | None = None
+    if is_sparse(labels):
+        _check_labels_shape(labels.shape, shape)
+        rows, columns, grades = _read_cells(labels, "relevance")
+    elif is_on_accelerator(labels):
+        labels = labels.detach()
+        _check_labels_shape(labels.shape, shape)
+        places = (labels != 0).nonzero().T  # only what is not 0 travels
+        rows, columns = to_numpy(places, "relevance")
+        grades = to_numpy(labels[places[0], places[1]], "relevance")
+    else:
+        values = to_numpy(labels, "relevance")
+        _check_labels_shape(values.shape, shape)
+        check_real(values.dtype, "labels", "relevance")
+        # Of bools: those of wider numbers are found twenty times as slowly.
+        rows, columns = np.divmod(np.flatnonzero(values != 0), max(shape[1], 1))
+        grades = values[rows, columns]
+        if np.ma.getmask(labels) is not np.ma.nomask:
+            hidden = np.ma.getmaskarray(labels).copy()
+    check_real(grades.dtype, "labels", "relevance")
+    grades = grades.astype(np.float64) if grades.dtype.kind == "f" else grades
+    ignored = grades == IGNORED
+    if ignored.any():
+        hidden = np.zeros(shape, bool) if hidden is None else hidden
+        hidden[rows[ignored], columns[ignored]] = True
+    if hidden is not None:
+        kept = ~hidden[rows, columns]
+        rows, columns, grades = rows[kept], columns[kept], grades[kept]
+    if grades.dtype.kind in "iu":  # float64, which they become, may not hold them
+        _check_grades(rows, columns, grades, queries)
+    listed = Listed.from_cells(rows, columns, grades, shape[0])
+    return listed, None if hidden is None else ~hidden
+
+
+def read_positives(positives: Any, shape: Shape, queries: Queries) -> Listed:
+    """Read the relevant candidates' columns.
+
+    Args:
+        positives: one column a query; a matrix of columns in which `IGNORED` is padding; for each
+            query a sequence or set of columns, or a mapping of columns to grades; or
+            ``"diagonal"``, row i's is column i, or ``"first"``, column 0.
+        shape: the scores'.
+        queries: the rows' ids, for errors.
+
+    Raises:
+        InputError: if a column is not one of the candidates or comes twice, or if there are too
+            few or too many rows.
+    """
+    if isinstance(positives, str):
+        rows, columns = _read_word(positives, shape)
+        grades = np.ones(rows.size)
+    elif _are_lists(positives):
+        rows, columns, grades = _read_lists(positives, shape, queries, "positives")
+    else:
+        rows, columns = _read_matrix(positives, shape)
+        grades = np.ones(rows.size)
+        _check_columns(rows, columns, shape, queries, "positives")
+    keys = np.sort(rows * max(shape[1], 1) + columns)
+    again = keys[1:][keys[1:] == keys[:-1]]
+    if again.size:
+        row, column = divmod(int(again[0]), shape[1])
+        problem = f"column {column} comes twice"
+        raise InputError(problem, source="positives", query=queries[row], value=column)
+    return Listed.from_cells(rows, columns, grades, shape[0])
+
+
+def read_excluded(excluded: Any, shape: Shape, queries: Queries) -> Bools | tuple[Ints, Ints]:
+    """Read which candidates to leave out.
+
+    Args:
+        excluded: a matrix of truth values, a sparse matrix, or for each query a list of columns.
+        shape: the scores'.
+        queries: the rows' ids, for errors.
+
+    Returns:
+        For a matrix bool ``(queries, candidates)``; else the cells' rows and columns, int64,
+        each once, in order.
+
+    Raises:
+        InputError: if a column is not one of the candidates, or if the shape differs.
+    """
+    if is_sparse(excluded):
+        check_shape(excluded.shape, shape, "exclude")
+        rows, columns, values = _read_cells(excluded, "exclude")
+        rows, columns = rows[values != 0], columns[values != 0]
+    elif (hasattr(excluded, "__array__") and np.ndim(excluded) == 2) or (
+        not isinstance(excluded, Sequence) and hasattr(excluded, "__dlpack__")
+    ):
+        return read_mask(excluded, shape, "exclude")
+    else:
+        if isinstance(excluded, str) or not hasattr(excluded, "__len__"):
+            raise InputError("columns to exclude are lists, one a query", source="exclude")
+        rows, columns, _ = _read_lists(excluded, shape, queries, "exclude")
+    width = max(shape[1], 1)
+    rows, columns = np.divmod(np.unique(rows * width + columns), width)
+    return rows, columns
+
+
+def _read_word(positives: str, shape: Shape) -> tuple[Ints, Ints]:
+    rows = np.arange(shape[0])
+    if positives not in ("diagonal", "first"):
+        problem = f"positives={positives!r} must be columns, 'diagonal' or 'first'"
+        raise InputError(problem, value=positives)
+    if positives == "diagonal" and shape[1] < shape[0]:
+        raise InputError(f"scores of shape {shape} have no diagonal", source="positives")
+    if positives == "first" and not shape[1]:
+        raise InputError(f"scores of shape {shape} have no first column", source="positives")
+    return rows, rows if positives == "diagonal" else np.zeros_like(rows)
+
+
+def _are_lists(positives: Any) -> bool:
+    """Tell lists or mappings of columns, one a query, from arrays of columns."""
+    if is_tensor(positives) or hasattr(positives, "__array__"):
+        return False
+    if not isinstance(positives, Sequence):
+        kind = type(positives).__name__
+        problem = f"positives are a sequence, one entry a query, not a {kind}"
+        raise InputError(problem, source="positives")
+    return any(hasattr(each, "__len__") and getattr(each, "ndim", 1) for each in positives)
+
+
+def _read_matrix(positives: Any, shape: Shape) -> tuple[Ints, Ints]:
+    """Read one column a query, or a row of columns padded with `IGNORED`."""
+    columns = to_numpy(positives, "positives")
+    if np.ma.getmask(positives) is not np.ma.nomask and columns.dtype.kind in "iu":
+        columns = np.where(np.ma.getmaskarray(positives), IGNORED, columns.astype(np.int64))
+    problem = None
+    if columns.shape == shape and shape[0] > 1:
+        problem = (
+            f"an array of shape {shape}, as the scores: labels of all candidates are relevance"
+        )
+    elif columns.size and columns.dtype.kind not in "iu":
+        problem = f"positives are whole numbers, not {columns.dtype.name}"
+    elif columns.ndim not in (1, 2) or len(columns) != shape[0]:
+        wanted = f"one column, or one row of columns, a query: {shape[0]} in all"
+        problem = f"positives are {wanted}, not an array of shape {columns.shape}"
+    if problem is not None:
+        raise InputError(problem, source="positives")
+    rows = np.repeat(np.arange(shape[0]), columns.size // max(shape[0], 1))
+    flat = columns.ravel()
+    kept = flat != IGNORED
+    return rows[kept], flat[kept].astype(np.int64)
+
+
+def _read_lists(
+    lists: Any, shape: Shape, queries: Queries, source: str
+) -> tuple[Ints, Ints, Floats]:
+    """Read one list of columns a query, or mappings of columns to grades.
+
+    Returns:
+        Row and column of each, int64, and its grade, float64 (1 where none is given).
+    """
+    if len(lists) != shape[0]:
+        raise InputError(f"{len(lists)} lists for {shape[0]} queries", source=source)
+    columns: list[Any] = []
+    grades: list[Any] = []
+    sizes = []
+    for query, each in zip(queries, lists, strict=True):
+        if hasattr(each, "__array__") and np.ndim(each) == 1:
+            each = to_numpy(each, source).tolist()
+        if isinstance(each, str) or not isinstance(each, Mapping | Sequence | AbstractSet):
+            problem = "columns are lists, one a query"
+            raise InputError(problem, source=source, query=query, value=each)
+        columns.extend(each)
+        grades.extend(each.values() if isinstance(each, Mapping) else [1] * len(each))
+        sizes.append(len(each))
+    rows = np.repeat(np.arange(shape[0]), sizes)
+    for row, column, grade in zip(rows.tolist(), columns, grades, strict=True):
+        if not is_whole(column):
+            problem = f"column {column!r} is not a whole number"
+            raise InputError(problem, source=source, query=queries[row], value=column)
+        odd = number_problem(grade)
+        if odd is not None or abs(grade) > LARGEST_WHOLE:
+            problem = f"grade {odd or f'{shown(grade)} is beyond 2^53'}"
+            raise InputError(problem, source=source, query=queries[row], value=grade)
+    try:
+        found = np.array(columns, np.int64).reshape(-1)
+    except OverflowError:
+        raise InputError(f"column {max(columns, key=abs)} is out of range", source=source) from None
+    _check_columns(rows, found, shape, queries, source)
+    return rows, found, np.array(grades, np.float64).reshape(-1)
+
+
+def _read_cells(matrix: Any, source: str) -> tuple[Ints, Ints, npt.NDArray[Any]]:
+    """Read a sparse matrix, of SciPy or torch: row, column and value of its cells."""
+    if is_tensor(matrix):
+        cells = matrix.detach().to_sparse_coo().coalesce()
+        rows, columns = to_numpy(cells.indices(), source)
+        return rows, columns, to_numpy(cells.values(), source)
+    cells = matrix.tocoo(copy=True)
+    cells.sum_duplicates()  # a cell twice stands for the sum of both
+    return cells.row.astype(np.int64), cells.col.astype(np.int64), cells.data
+
+
+def _check_labels_shape(labels: tuple[int, ...], scores: Shape) -> None:
+    if tuple(labels) != scores:
+        hint = "; columns of relevant candidates are positives=" if len(labels) == 1 else ""
+        shapes = f"{scores} and {tuple(labels)}"
+        wanted = "scores and relevance are matrices of one shape, queries x candidates"
+        raise InputError(f"{wanted}, not {shapes}{hint}", source="scores")
+
+
+def _check_grades(rows: Ints, columns: Ints, grades: npt.NDArray[Any], queries: Queries) -> None:
+    if (bad := find_bad_grade(grades)) >= 0:
+        problem = f"label {grades[bad]} of candidate {columns[bad]} is not a grade"
+        query = queries[rows[bad]]
+        raise InputError(problem, source="relevance", query=query, value=grades[bad].item())
+
+
+def _check_columns(rows: Ints, columns: Ints, shape: Shape, queries: Queries, source: str) -> None:
+    bad = (columns < 0) | (columns >= shape[1])
+    if bad.any():
+        first = int(np.argmax(bad))
+        column = int(columns[first])
+        problem = f"column {column} is not one of the {shape[1]} candidates"
+        raise InputError(problem, source=source, query=queries[rows[first]], value=column)
