@@ -32,8 +32,8 @@ NEEDS_TORCH = re.compile(r"^(import|from) torch\b", re.MULTILINE)
 # Modules that cannot be imported without the framework they are for.
 OF_FRAMEWORKS = [
     f"irbatch.integrations.{name}"
-    for name in ("exact_metric", "keras", "reranking", "retrieval_metric", "sentence_transformers",
-                 "torchmetrics", "transformers")
+    for name in ("keras", "sentence_transformers", "torchmetrics", "torchmetrics.exact",
+                 "torchmetrics.ranking", "torchmetrics.retrieval", "transformers")
 ]  # fmt: skip
 TABLE_ROW = re.compile(r"(\S.*?)((?: +\d[\d.]*)+)")
 

@@ -12,13 +12,14 @@ are its own. What is new is the choice of what decides among equal scores, and m
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from irbatch.errors import InputError
 from irbatch.evaluation.batches import BatchEvaluator
-from irbatch.integrations.reranking import CrossEncoderRerankingEvaluator, RerankingEvaluator
+from irbatch.evaluation.score_matrices import evaluate_scores
 from irbatch.measures import measure, parse_measures
 from irbatch.runtime.extras import imported
 
@@ -28,11 +29,10 @@ __all__ = [
     "RerankingEvaluator",
 ]
 
-_Retrieval: Any = imported(
-    "sentence-transformers' evaluators",
-    "sentence-transformers",
-    "sentence_transformers.sentence_transformer.evaluation",
-).InformationRetrievalEvaluator
+_EXTRA = ("sentence-transformers' evaluators", "sentence-transformers")
+_evaluation: Any = imported(*_EXTRA, "sentence_transformers.sentence_transformer.evaluation")
+_cross_encoders: Any = imported(*_EXTRA, "sentence_transformers.cross_encoder.evaluation")
+_pad: Any = imported(*_EXTRA, "torch.nn.utils.rnn").pad_sequence
 
 CELLS = 1 << 25  # scores that are held at once where the whole corpus is ranked
 # The library's keys, the argument with the cutoffs of each, and the measure.
@@ -46,7 +46,7 @@ KEYS = {
 }
 
 
-class InformationRetrievalEvaluator(_Retrieval):  # type: ignore[misc]
+class InformationRetrievalEvaluator(_evaluation.InformationRetrievalEvaluator):  # type: ignore[misc]
     """The library's evaluator of retrieval from a corpus.
 
     With ``ties="id_ascending"``, which is the library's own rule, its rankings are evaluated: the
@@ -200,3 +200,114 @@ def _order(query: Any, hits: Any) -> list[Any]:
         raise InputError("score nan is not a number", source="scores", query=query, value=math.nan)
     ordered = sorted(hits, key=lambda hit: (-hit["score"], hit["corpus_id"]))
     return [hit["corpus_id"] for hit in ordered]
+
+
+class RerankingEvaluator(_evaluation.RerankingEvaluator):  # type: ignore[misc]
+    """The library's evaluator of ranking each query's positive and negative documents.
+
+    Values are the library's but for equal scores, where its MRR follows an order that is not
+    defined, and its MAP takes the precision after all documents of a score for each of them.
+
+    Args:
+        samples: dictionaries of ``"query"``, ``"positive"`` and ``"negative"`` documents.
+        *args, **options: the library's others, in its order.
+        ties: what decides among equal scores: ``"expected"``, ``"pessimistic"``,
+            ``"optimistic"``, ``"index"`` (positives first), or ``"error"``.
+
+    Raises:
+        InputError: for an option that is none, when no sample has both kinds of documents, and
+            from a call, for scores that are no numbers.
+    """
+
+    def __init__(self, samples: Any, *args: Any, ties: str = "expected", **options: Any) -> None:
+        super().__init__(samples, *args, **options)
+        if not self.samples:
+            raise InputError("no sample has positive and negative documents", source="samples")
+        self._evaluator = BatchEvaluator(_reranking(self.at_k), keep="sums", ties=ties)
+        self._evaluator.update([[0.0]], [[1]])  # refuses ties='id' before a model is trained
+
+    def compute_metrics(self, model: Any) -> dict[str, float]:
+        """Embed and score the documents of all samples, and evaluate them.
+
+        Args:
+            model: what embeds them.
+
+        Returns:
+            ``"map"``, ``"mrr"`` and ``"ndcg"`` to mean.
+
+        Raises:
+            InputError: for scores that are no numbers.
+        """
+        rows = list(self._scores(model))
+        scores = _pad(rows, batch_first=True)
+        positives = [list(range(len(sample["positive"]))) for sample in self.samples]
+        self._evaluator.reset()
+        self._evaluator.update(scores, positives=positives, lengths=[len(row) for row in rows])
+        means = self._evaluator.compute()
+        ap, rr, ndcg = (means[each] for each in _reranking(self.at_k))
+        return {"map": ap, "mrr": rr, "ndcg": ndcg}
+
+    def _scores(self, model: Any) -> Iterator[Any]:
+        """Yield the scores of each sample's documents, positives first."""
+        documents = [[*sample["positive"], *sample["negative"]] for sample in self.samples]
+        queries = [sample["query"] for sample in self.samples]
+        if not self.use_batched_encoding:
+            for query, own in zip(queries, documents, strict=True):
+                yield self.similarity_fct(*self._embed(model, [query], own, False)).reshape(-1)
+            return
+        everything = [each for own in documents for each in own]
+        vectors, rows = self._embed(model, queries, everything, self.show_progress_bar)
+        start = 0
+        for vector, own in zip(vectors, documents, strict=True):
+            yield self.similarity_fct(vector, rows[start : start + len(own)]).reshape(-1)
+            start += len(own)
+
+    def _embed(self, model: Any, queries: Any, documents: Any, progress: bool) -> tuple[Any, Any]:
+        return (
+            self.embed_inputs(model, queries, encode_fn_name="query", show_progress_bar=progress),
+            self.embed_inputs(
+                model, documents, encode_fn_name="document", show_progress_bar=progress
+            ),
+        )
+
+
+class CrossEncoderRerankingEvaluator(_cross_encoders.CrossEncoderRerankingEvaluator):  # type: ignore[misc]
+    """The library's evaluator of reranking with a cross-encoder.
+
+    Args:
+        samples: dictionaries of ``"query"``, ``"positive"``, and either ``"negative"`` or
+            ``"documents"``.
+        *args, **options: the library's others, in its order.
+        ties: as of `RerankingEvaluator`.
+
+    Raises:
+        InputError: for an option that is none, and from a call, for scores that are no numbers.
+    """
+
+    def __init__(self, samples: Any, *args: Any, ties: str = "expected", **options: Any) -> None:
+        super().__init__(samples, *args, **options)
+        self._measures = _reranking(self.at_k)
+        self._ties = ties
+        self.compute_metrics([1], [0.0])  # refuses ties='id' before a model is trained
+
+    def compute_metrics(self, y_true: Any, y_pred: Any) -> tuple[float, float, float]:
+        """Evaluate one ranking.
+
+        Args:
+            y_true: 1 for relevant documents and 0 for others.
+            y_pred: their scores.
+
+        Returns:
+            RR and nDCG at the cutoff, and AP.
+
+        Raises:
+            InputError: for scores that are no numbers.
+        """
+        means = evaluate_scores([y_pred], [y_true], self._measures, ties=self._ties)
+        ap, rr, ndcg = (means[each] for each in self._measures)
+        return rr, ndcg, ap
+
+
+def _reranking(k: int) -> list[Any]:
+    """List the measures of reranking."""
+    return [measure("AP"), measure("RR") @ k, measure("nDCG") @ k]

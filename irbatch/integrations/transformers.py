@@ -20,7 +20,7 @@ import numpy as np
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.batches import BatchEvaluator
 from irbatch.evaluation.results import Results
-from irbatch.integrations.columns import pad_queries
+from irbatch.integrations.padding import pad_queries
 
 __all__ = ["ComputeMetrics"]
 

@@ -1,4 +1,4 @@
-"""The metric of `irbatch.integrations.torchmetrics` that takes flat columns."""
+"""The metric that takes flat columns, as torchmetrics' own Retrieval metrics do."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.batches import BatchEvaluator
-from irbatch.integrations.columns import pad_queries
-from irbatch.integrations.exact_metric import ExactMetric, as_whole, torch
+from irbatch.integrations.padding import pad_queries
+from irbatch.integrations.torchmetrics.exact import ExactMetric, as_whole, torch
 
 __all__ = ["RetrievalMetric"]
 

@@ -1,16 +1,4 @@
-"""torchmetrics: rankings as metrics, for Lightning and other loops, on one process or many.
-
-    from irbatch.integrations.torchmetrics import RankingMetric, RetrievalMetric, make_collection
-
-    metric = RankingMetric("nDCG@10 RR")
-    metric.update(scores, labels)  # (queries, candidates), as often as there are batches
-    metric.compute()  # {'nDCG@10': tensor(0.51, dtype=torch.float64), 'RR': …}
-
-`RankingMetric` takes whole queries, and keeps half a kilobyte a measure however many there are.
-`RetrievalMetric` takes flat columns, as torchmetrics' own Retrieval metrics do. Both give the same
-bits on any number of processes, batches and orders of them, and all of what they keep is int64:
-no ``.to(torch.bfloat16)`` of a model reaches it.
-"""
+"""The metric that takes whole queries, and collections of it."""
 
 from __future__ import annotations
 
@@ -22,11 +10,10 @@ import numpy as np
 from irbatch.data.arguments.ids import read_query_ids
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.batches import BatchEvaluator
-from irbatch.integrations.exact_metric import ExactMetric, torch, torchmetrics
-from irbatch.integrations.retrieval_metric import RetrievalMetric
+from irbatch.integrations.torchmetrics.exact import ExactMetric, torch, torchmetrics
 from irbatch.measures import parse_measures
 
-__all__ = ["RankingMetric", "RetrievalMetric", "make_collection"]
+__all__ = ["RankingMetric", "make_collection"]
 
 BEYOND = 1 << 63  # the least that is no int64
 ADDITIVE = ("sums", "counted", "zeros", "counts")  # of the state of a BatchEvaluator

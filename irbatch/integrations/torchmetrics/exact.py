@@ -1,4 +1,4 @@
-"""What our metrics of torchmetrics share: states that are exact whatever becomes of a model."""
+"""What the metrics share: states of whole numbers, exact whatever a model is converted to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flat columns, an entry a document of a query, as matrices with a row a query."""
+"""Flat columns, an entry for each document, as padded matrices, a row for each query."""
 
 from __future__ import annotations
 
