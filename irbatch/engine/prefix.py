@@ -6,14 +6,16 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
 
-__all__ = ["FULL_DEPTH", "PrefixStatistics", "Scan", "ScanRequest", "Weighting"]
+__all__ = ["FULL_DEPTH", "PrefixStatistics", "PrefixSums", "Scan", "ScanRequest", "Weighting"]
+
+Counts = npt.NDArray[Any]  # int32 or int64; float64 where they are expected
 
 FULL_DEPTH = math.inf  # the cutoff that stands for "no cutoff"
 
@@ -47,28 +49,40 @@ class ScanRequest:
     weightings: Sequence[Weighting]
 
 
-@dataclass(frozen=True, eq=False)
-class Scan:
-    """Everything one pass collected; `select` gives a measure its view of it.
+class PrefixSums(NamedTuple):
+    """What a scan counts and adds up.
 
     Arrays are ``(thresholds or weightings, queries, cutoffs)``, without the last axis for
     `first_hit`, `hits_at_relevant` and `relevant`; `judged` and `negative` are
     ``(queries, cutoffs)``.
     """
 
-    cutoffs: Floats
-    retrieved: Ints
-    judged: npt.NDArray[np.int32]
-    negative: npt.NDArray[np.int32]
-    hits: npt.NDArray[np.int32]
+    judged: Counts
+    negative: Counts
+    hits: Counts
     precision_sum: Floats
     first_hit: Ints
-    hits_at_relevant: Ints
+    hits_at_relevant: Counts
     relevant: Ints
     gain: Floats
     discounted_gain: Floats
     ideal_gain: Floats
     ideal_discounted_gain: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """Everything one pass collected; `select` gives a measure its view of it.
+
+    Args:
+        cutoffs: float64 ``(cutoffs,)``.
+        retrieved: int64 ``(queries,)``.
+        sums: what was counted and added up.
+    """
+
+    cutoffs: Floats
+    retrieved: Ints
+    sums: PrefixSums
 
     def select(self, threshold: int, weighting: int, columns: Sequence[int]) -> PrefixStatistics:
         """View the statistics of one threshold and one weighting at some of the cutoffs.
@@ -91,7 +105,7 @@ class PrefixStatistics:
     """
 
     def __init__(self, scan: Scan, threshold: int, weighting: int, columns: Sequence[int]) -> None:
-        self._scan = scan
+        self._scan, self._sums = scan, scan.sums
         self._threshold, self._weighting = threshold, weighting
         self._columns: slice | list[int] = list(columns)
         first, last = min(columns, default=0), max(columns, default=0)
@@ -112,17 +126,17 @@ class PrefixStatistics:
     @cached_property
     def relevant(self) -> Floats:
         """Relevant documents in the judgments, ``(queries, 1)``."""
-        return self._of_queries(self._scan.relevant)
+        return self._of_queries(self._sums.relevant)
 
     @cached_property
     def hits(self) -> Floats:
         """Relevant documents among the first k."""
-        return self._at(self._scan.hits[self._threshold])
+        return self._at(self._sums.hits[self._threshold])
 
     @cached_property
     def first_hit(self) -> Floats:
         """Rank of the first relevant document, 0 if none is among the first k."""
-        first_hit = self._of_queries(self._scan.first_hit)
+        first_hit = self._of_queries(self._sums.first_hit)
         return _frozen(np.where(first_hit <= self.cutoff, first_hit, 0.0))
 
     @cached_property
@@ -139,43 +153,43 @@ class PrefixStatistics:
     @cached_property
     def hits_at_relevant(self) -> Floats:
         """Hits among the first min(k, `relevant`) documents."""
-        of_all = self._of_queries(self._scan.hits_at_relevant)
+        of_all = self._of_queries(self._sums.hits_at_relevant)
         return _frozen(np.where(self.cutoff < self.relevant, self.hits, of_all))
 
     @cached_property
     def precision_sum(self) -> Floats:
         """Sum of the precisions at the ranks of the hits."""
-        return self._at(self._scan.precision_sum[self._threshold])
+        return self._at(self._sums.precision_sum[self._threshold])
 
     @cached_property
     def judged(self) -> Floats:
         """Judged documents among the first k, whatever their grade."""
-        return self._at(self._scan.judged)
+        return self._at(self._sums.judged)
 
     @cached_property
     def negative(self) -> Floats:
         """Those of the judged ones with a grade below 0."""
-        return self._at(self._scan.negative)
+        return self._at(self._sums.negative)
 
     @cached_property
     def gain(self) -> Floats:
         """Sum of the gains of the first k documents."""
-        return self._at(self._scan.gain[self._weighting])
+        return self._at(self._sums.gain[self._weighting])
 
     @cached_property
     def discounted_gain(self) -> Floats:
         """Sum of their gains, each divided by its rank's discount."""
-        return self._at(self._scan.discounted_gain[self._weighting])
+        return self._at(self._sums.discounted_gain[self._weighting])
 
     @cached_property
     def ideal_gain(self) -> Floats:
         """The same as `gain` for the ideal ranking of all judged documents."""
-        return self._at(self._scan.ideal_gain[self._weighting])
+        return self._at(self._sums.ideal_gain[self._weighting])
 
     @cached_property
     def ideal_discounted_gain(self) -> Floats:
         """The same as `discounted_gain` for that ranking."""
-        return self._at(self._scan.ideal_discounted_gain[self._weighting])
+        return self._at(self._sums.ideal_discounted_gain[self._weighting])
 
     def _at(self, values: npt.NDArray[Any]) -> Floats:
         """Return the columns of the cutoffs."""

@@ -10,24 +10,74 @@ other.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
-from irbatch.engine.listed import ListedMatrix
 from irbatch.engine.matrix import NEGATIVE, UNJUDGED, WORD, RelevanceMatrix
-from irbatch.engine.prefix import Scan, ScanRequest
+from irbatch.engine.prefix import PrefixSums, Scan, ScanRequest
+from irbatch.engine.sparse_matrix import NO_ENTRIES, SparseMatrix
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.threads import map_ranges
 
-__all__ = ["choose_blank", "find_lowest_relevant", "scan", "tabulate_gains"]
+__all__ = ["KernelRequest", "choose_blank", "scan", "tabulate"]
 
 DEEPEST = 2**62  # more ranks than any ranking has
 
 Codes = npt.NDArray[np.signedinteger]
 Counts = npt.NDArray[np.int32]
+
+
+class KernelRequest(NamedTuple):
+    """A `ScanRequest` as kernels read it, for the levels of a block.
+
+    Args:
+        cutoffs: int64 ``(cutoffs,)``.
+        lowest_relevant: int64 ``(thresholds,)``, the lowest relevant level at each threshold.
+        gains: float64 ``(weightings, levels)``.
+        ideal_order: int64 ``(weightings, levels)``, levels from the highest gain down.
+        divisors: float64 ``(weightings, ranks)``, the discounts.
+    """
+
+    cutoffs: Ints
+    lowest_relevant: Ints
+    gains: Floats
+    ideal_order: Ints
+    divisors: Floats
+
+
+class Rows(NamedTuple):
+    """A block as the scan reads it: cells to walk, or entries that are written down already.
+
+    Args:
+        codes: ``(queries, depth)``; without columns where there are entries.
+        words: int64, the same memory.
+        blank, blank_word: the code that is passed over, and a word of it.
+        starts, ranks, entry_codes: `Entries`; empty where cells are walked.
+        complete: whether all retrieved documents are judged.
+        lengths: int64 ``(queries,)``, how many ranks to look at.
+        level_counts: int64 ``(queries, levels)``, the judged documents of each level.
+    """
+
+    codes: Codes
+    words: Ints
+    blank: int
+    blank_word: int
+    starts: Ints
+    ranks: Ints
+    entry_codes: Ints
+    complete: bool
+    lengths: Ints
+    level_counts: Ints
+
+
+class Judged(NamedTuple):
+    """Documents of one ranking that are not blank: their ranks, ascending, and their codes."""
+
+    ranks: Ints
+    codes: Ints
 
 
 def scan(matrix: RelevanceMatrix, request: ScanRequest, threads: int | None = None) -> Scan:
@@ -39,13 +89,11 @@ def scan(matrix: RelevanceMatrix, request: ScanRequest, threads: int | None = No
         threads: how many threads share the rows; default: as many as the work is worth.
     """
     queries = matrix.retrieved.size
-    # Ranks are 64-bit; a cutoff beyond them cuts nothing off, but still divides.
-    cutoffs = np.array([min(cutoff, DEEPEST) for cutoff in request.cutoffs], np.int64)
-    at_cutoffs = (queries, cutoffs.size)
+    tabulated = tabulate(matrix, request)
+    rows = _rows(matrix, tabulated)
+    at_cutoffs = queries, len(request.cutoffs)
     binary, graded = len(request.thresholds), len(request.weightings)
-    result = Scan(
-        cutoffs=np.array(request.cutoffs, np.float64),
-        retrieved=matrix.retrieved,
+    sums = PrefixSums(
         judged=np.empty(at_cutoffs, np.int32),
         negative=np.empty(at_cutoffs, np.int32),
         hits=np.empty((binary, *at_cutoffs), np.int32),
@@ -58,166 +106,112 @@ def scan(matrix: RelevanceMatrix, request: ScanRequest, threads: int | None = No
         ideal_gain=np.empty((graded, *at_cutoffs)),
         ideal_discounted_gain=np.empty((graded, *at_cutoffs)),
     )
-    lowest_relevant = find_lowest_relevant(matrix.levels, request)
-    gains = tabulate_gains(matrix.levels, request)
-    rows = _rows(matrix, choose_blank(matrix, lowest_relevant, gains))
-    codes, listed = rows[0], rows[-1]
-    inputs = _inputs(matrix, request, cutoffs, lowest_relevant, gains)
-    arguments = (*rows, *inputs, *_outputs(result))
     # In plain Python a word costs about one cell, a judged document about ten a statistic.
     documents = int(matrix.judged[:, int(matrix.complete) :].sum()) + queries
-    work = codes.nbytes // WORD + 10 * documents * (1 + binary + 2 * graded)
+    work = rows.codes.nbytes // WORD + 10 * documents * (1 + binary + 2 * graded)
     map_ranges(
-        lambda start, stop: _scan_rows.run(work, *arguments, start, stop),
+        lambda start, stop: _scan_rows.run(work, rows, tabulated, sums, start, stop),
         queries,
-        cells=codes.size + 10 * listed.size,
+        cells=rows.codes.size + 10 * rows.ranks.size,
         threads=threads,
     )
-    return result
+    return Scan(np.array(request.cutoffs, np.float64), matrix.retrieved, sums)
 
 
-def _rows(matrix: RelevanceMatrix, code: int) -> tuple[Any, ...]:
-    """Return what there is of the ranks: cells to walk, or documents that are listed already.
-
-    Args:
-        matrix: a block of queries.
-        code: what is passed over.
-
-    Returns:
-        Codes; the same as words; the code passed over, and a word of it; whether all documents
-        are judged; and where each query's listed documents begin, their ranks and codes. Either
-        the codes or the list is empty.
-    """
-    none = np.empty(0, np.int64)
-    if isinstance(matrix, ListedMatrix) and code == 0:
-        codes = np.empty((matrix.retrieved.size, 0), np.int8)
-        listed = matrix.starts, matrix.ranks, matrix.listed
-    else:
-        codes, listed = matrix.codes, (none, none, none)
-    word = np.full(WORD // codes.itemsize, code, codes.dtype).view(np.int64)[0]
-    return codes, codes.view(np.int64), code, int(word), matrix.complete, *listed
-
-
-def _inputs(
-    matrix: RelevanceMatrix,
-    request: ScanRequest,
-    cutoffs: Ints,
-    lowest_relevant: Ints,
-    gains: Floats,
-) -> tuple[Any, ...]:
-    """Turn the request into the arrays the kernel reads."""
-    # Levels from the highest gain down: the ideal ranking. Equal gains in any order sum the same.
-    ideal_order = np.argsort(-gains, axis=1, kind="stable")
+def tabulate(matrix: RelevanceMatrix, request: ScanRequest) -> KernelRequest:
+    """Turn a request into arrays for a block."""
+    gains = np.empty((len(request.weightings), matrix.levels.size))
+    for row, weighting in zip(gains, request.weightings, strict=True):
+        row[:] = weighting.gain(matrix.levels)
     deepest = max(matrix.depth, int(matrix.judged.sum(axis=1).max(initial=0)), 1)
-    divisors = np.stack([each.discount(deepest)[:deepest] for each in request.weightings])
-    return (
-        np.minimum(matrix.retrieved, cutoffs[-1]),
-        matrix.judged,
-        cutoffs,
-        lowest_relevant,
-        gains,
-        ideal_order,
-        divisors,
+    return KernelRequest(
+        # Ranks are 64-bit; a cutoff beyond them cuts nothing off, but still divides.
+        cutoffs=np.array([min(cutoff, DEEPEST) for cutoff in request.cutoffs], np.int64),
+        lowest_relevant=np.searchsorted(matrix.levels, np.asarray(request.thresholds, np.float64)),
+        gains=gains,
+        # Equal gains in any order sum the same.
+        ideal_order=np.argsort(-gains, axis=1, kind="stable"),
+        divisors=np.stack([each.discount(deepest)[:deepest] for each in request.weightings]),
     )
 
 
-def tabulate_gains(levels: Floats, request: ScanRequest) -> Floats:
-    """Return the gain of each level under each weighting, float64 ``(weightings, levels)``."""
-    gains = np.empty((len(request.weightings), levels.size))
-    for row, weighting in zip(gains, request.weightings, strict=True):
-        row[:] = weighting.gain(levels)
-    return gains
-
-
-def find_lowest_relevant(levels: Floats, request: ScanRequest) -> Ints:
-    """Return the lowest relevant level at each threshold, int64 ``(thresholds,)``."""
-    return np.searchsorted(levels, np.asarray(request.thresholds, np.float64)).astype(np.int64)
-
-
-def choose_blank(matrix: RelevanceMatrix, lowest_relevant: Ints, gains: Floats) -> int:
+def choose_blank(matrix: RelevanceMatrix, request: KernelRequest) -> int:
     """Choose the code that is passed over: the most frequent one that adds to no statistic.
 
     Unjudged documents, as a rule. Where all are judged, and their number needs no counting, it is
     the lowest level, if none of the measures sees relevance or gain in it.
     """
-    useless = matrix.levels.size > 0 and lowest_relevant.min() > 0 and not gains[:, 0].any()
-    return 0 if matrix.complete and useless else UNJUDGED
+    irrelevant = matrix.levels.size > 0 and request.lowest_relevant.min() > 0
+    return 0 if matrix.complete and irrelevant and not request.gains[:, 0].any() else UNJUDGED
 
 
-def _outputs(result: Scan) -> tuple[Any, ...]:
-    return (
-        result.judged,
-        result.negative,
-        result.hits,
-        result.precision_sum,
-        result.first_hit,
-        result.hits_at_relevant,
-        result.relevant,
-        result.gain,
-        result.discounted_gain,
-        result.ideal_gain,
-        result.ideal_discounted_gain,
-    )
+def _rows(matrix: RelevanceMatrix, request: KernelRequest) -> Rows:
+    """Return a block's rows: entries where these are all that is not blank, else the cells."""
+    blank = choose_blank(matrix, request)
+    if isinstance(matrix, SparseMatrix) and blank == 0:
+        codes: Codes = np.empty((matrix.retrieved.size, 0), np.int8)
+        entries = matrix.entries
+    else:
+        codes, entries = matrix.codes, NO_ENTRIES
+    words = codes.view(np.int64)
+    blank_word = int(np.full(WORD // codes.itemsize, blank, codes.dtype).view(np.int64)[0])
+    lengths = np.minimum(matrix.retrieved, request.cutoffs[-1])
+    return Rows(codes, words, blank, blank_word, *entries, matrix.complete, lengths, matrix.judged)
 
 
 @kernel
-def _scan_rows(
-    codes: Codes, words: Ints, blank: int, blank_word: int, complete: bool,
-    starts: Ints, listed_ranks: Ints, listed_codes: Ints,
-    lengths: Ints, level_counts: Ints, cutoffs: Ints,
-    lowest_relevant: Ints, gains: Floats, ideal_order: Ints, divisors: Floats,
-    judged: Counts, negative: Counts, hits: Counts, precision_sum: Floats,
-    first_hit: Ints, hits_at_relevant: Ints, relevant: Ints,
-    gain: Floats, discounted_gain: Floats, ideal_gain: Floats, ideal_discounted_gain: Floats,
-    start: int, stop: int,
-) -> None:  # fmt: skip
-    """Scan rows `start` to `stop`; shapes as in `RelevanceMatrix`, `ScanRequest` and `Scan`."""
-    ranks = np.empty(codes.shape[1], np.int64)
-    found = np.empty(codes.shape[1], np.int64)
-    places = np.empty(words.shape[1], np.int64)
+def _scan_rows(rows: Rows, request: KernelRequest, sums: PrefixSums, start: int, stop: int) -> None:
+    """Scan rows `start` to `stop` and write what comes of them."""
+    starts, lengths, level_counts = rows.starts, rows.lengths, rows.level_counts
+    cutoffs, lowest_relevant = request.cutoffs, request.lowest_relevant
+    gains, divisors = request.gains, request.divisors
+    depth = rows.codes.shape[1]
+    space = Judged(np.empty(depth, np.int64), np.empty(depth, np.int64))
+    places = np.empty(rows.words.shape[1], np.int64)
     for q in range(start, stop):
         if starts.size > 0:
-            ranks = listed_ranks[starts[q] : starts[q + 1]]
-            found = listed_codes[starts[q] : starts[q + 1]]
-            n = ranks.size
+            first, last = starts[q], starts[q + 1]
+            ranks, codes = rows.ranks[first:last], rows.entry_codes[first:last]
         else:
-            n = _collect_judged(
-                codes[q], words[q], blank, blank_word, lengths[q], places, ranks, found
-            )
+            n = _collect_judged(rows, q, places, space)
+            ranks, codes = space.ranks[:n], space.codes[:n]
+        n = ranks.size
         while n > 0 and ranks[n - 1] > lengths[q]:  # beyond the last cutoff, or the end
             n -= 1
-        _count_judged(ranks, found, n, cutoffs, complete, lengths[q], judged[q], negative[q])
+        found = Judged(ranks[:n], codes[:n])
+        _count_judged(found, cutoffs, sums.judged[q], sums.negative[q])
+        if rows.complete:  # those passed over are judged, too
+            for k in range(cutoffs.size):
+                sums.judged[q, k] = min(cutoffs[k], lengths[q])
         for t in range(lowest_relevant.size):
+            lowest = lowest_relevant[t]
             total = 0
-            for level in range(lowest_relevant[t], level_counts.shape[1]):
+            for level in range(lowest, level_counts.shape[1]):
                 total += level_counts[q, level]
-            relevant[t, q] = total
-            first_hit[t, q], hits_at_relevant[t, q] = _accumulate_hits(
-                ranks, found, n, lowest_relevant[t], total, cutoffs, hits[t, q], precision_sum[t, q]
+            sums.relevant[t, q] = total
+            sums.first_hit[t, q], sums.hits_at_relevant[t, q] = _accumulate_hits(
+                found, lowest, total, cutoffs, sums.hits[t, q], sums.precision_sum[t, q]
             )
         for g in range(gains.shape[0]):
-            _accumulate_gains(
-                ranks, found, n, gains[g], divisors[g], cutoffs, gain[g, q], discounted_gain[g, q]
-            )
-            _accumulate_ideal(
-                level_counts[q], ideal_order[g], gains[g], divisors[g], cutoffs,
-                ideal_gain[g, q], ideal_discounted_gain[g, q],
-            )  # fmt: skip
+            gain, discounted = sums.gain[g, q], sums.discounted_gain[g, q]
+            _accumulate_gains(found, gains[g], divisors[g], cutoffs, gain, discounted)
+            gain, discounted = sums.ideal_gain[g, q], sums.ideal_discounted_gain[g, q]
+            ideal = level_counts[q], request.ideal_order[g]
+            _accumulate_ideal(ideal, gains[g], divisors[g], cutoffs, gain, discounted)
 
 
 @kernel
-def _collect_judged(
-    codes: Codes, words: Ints, blank: int, blank_word: int, length: int,
-    places: Ints, ranks: Ints, found: Ints,
-) -> int:  # fmt: skip
+def _collect_judged(rows: Rows, q: int, places: Ints, space: Judged) -> int:
     """Write rank and code of each document of a row that is not blank; return their number.
 
     Both loops write first and then advance or not, without a branch: where judged documents stand
     cannot be predicted, and this takes 0.6 times what branches do.
     """
+    codes, words, blank, blank_word = rows.codes[q], rows.words[q], rows.blank, rows.blank_word
+    ranks, found = space
     cells = words.itemsize // codes.itemsize  # known to the compiler, which unrolls the loop
     filled = 0
-    for w in range((length + cells - 1) // cells):
+    for w in range((rows.lengths[q] + cells - 1) // cells):
         places[filled] = w
         filled += words[w] != blank_word
     n = 0
@@ -231,39 +225,34 @@ def _collect_judged(
 
 
 @kernel
-def _count_judged(
-    ranks: Ints, found: Ints, n: int, cutoffs: Ints, complete: bool, length: int,
-    judged: Counts, negative: Counts,
-) -> None:  # fmt: skip
+def _count_judged(found: Judged, cutoffs: Ints, judged: Counts, negative: Counts) -> None:
     """Write the number of judged documents, and of those graded below 0, at each cutoff."""
+    ranks, codes = found
     below = 0
     k = 0
-    for i in range(n):
+    for i in range(ranks.size):
         while k < cutoffs.size and cutoffs[k] < ranks[i]:
             judged[k] = i
             negative[k] = below
             k += 1
-        below += found[i] == NEGATIVE
-    judged[k:] = n
+        below += codes[i] == NEGATIVE
+    judged[k:] = ranks.size
     negative[k:] = below
-    if complete:  # those passed over are judged, too
-        for k in range(cutoffs.size):
-            judged[k] = min(cutoffs[k], length)
 
 
 @kernel
 def _accumulate_hits(
-    ranks: Ints, found: Ints, n: int, lowest: int, total: int, cutoffs: Ints,
-    hits: Counts, precision_sum: Floats,
-) -> tuple[int, int]:  # fmt: skip
+    found: Judged, lowest: int, total: int, cutoffs: Ints, hits: Counts, precision_sum: Floats
+) -> tuple[int, int]:
     """Write hits and precision sums at each cutoff; return first hit and hits at rank `total`."""
+    ranks, codes = found
     count = 0
     precisions = 0.0
     first = 0
     at_total = 0
     k = 0
-    for i in range(n):
-        if found[i] >= lowest:
+    for i in range(ranks.size):
+        if codes[i] >= lowest:
             while k < cutoffs.size and cutoffs[k] < ranks[i]:
                 hits[k] = count
                 precision_sum[k] = precisions
@@ -281,45 +270,50 @@ def _accumulate_hits(
 
 @kernel
 def _accumulate_gains(
-    ranks: Ints, found: Ints, n: int, gains: Floats, divisors: Floats, cutoffs: Ints,
-    gain: Floats, discounted_gain: Floats,
-) -> None:  # fmt: skip
+    found: Judged, gains: Floats, divisors: Floats, cutoffs: Ints, gain: Floats, discounted: Floats
+) -> None:
     """Write the ranking's gain and discounted gain at each cutoff."""
-    plain = 0.0
-    discounted = 0.0
+    ranks, codes = found
+    plain_sum = 0.0
+    discounted_sum = 0.0
     k = 0
-    for i in range(n):
-        if found[i] >= 0 and gains[found[i]] > 0.0:
+    for i in range(ranks.size):
+        if codes[i] >= 0 and gains[codes[i]] > 0.0:
             while k < cutoffs.size and cutoffs[k] < ranks[i]:
-                gain[k] = plain
-                discounted_gain[k] = discounted
+                gain[k] = plain_sum
+                discounted[k] = discounted_sum
                 k += 1
-            plain += gains[found[i]]
-            discounted += gains[found[i]] / divisors[ranks[i] - 1]
-    gain[k:] = plain
-    discounted_gain[k:] = discounted
+            plain_sum += gains[codes[i]]
+            discounted_sum += gains[codes[i]] / divisors[ranks[i] - 1]
+    gain[k:] = plain_sum
+    discounted[k:] = discounted_sum
 
 
 @kernel
 def _accumulate_ideal(
-    counts: Ints, ideal_order: Ints, gains: Floats, divisors: Floats, cutoffs: Ints,
-    gain: Floats, discounted_gain: Floats,
-) -> None:  # fmt: skip
+    ideal: tuple[Ints, Ints],
+    gains: Floats,
+    divisors: Floats,
+    cutoffs: Ints,
+    gain: Floats,
+    discounted: Floats,
+) -> None:
     """Write the same for the ideal ranking: all judged documents from the highest gain down."""
-    plain = 0.0
-    discounted = 0.0
+    level_counts, order = ideal
+    plain_sum = 0.0
+    discounted_sum = 0.0
     rank = 0
     k = 0
-    for level in ideal_order:
+    for level in order:
         if gains[level] <= 0.0:
             break
-        for _ in range(counts[level]):
+        for _ in range(level_counts[level]):
             if k < cutoffs.size and cutoffs[k] == rank:
-                gain[k] = plain
-                discounted_gain[k] = discounted
+                gain[k] = plain_sum
+                discounted[k] = discounted_sum
                 k += 1
-            plain += gains[level]
-            discounted += gains[level] / divisors[rank]
+            plain_sum += gains[level]
+            discounted_sum += gains[level] / divisors[rank]
             rank += 1
-    gain[k:] = plain
-    discounted_gain[k:] = discounted
+    gain[k:] = plain_sum
+    discounted[k:] = discounted_sum

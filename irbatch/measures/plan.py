@@ -11,7 +11,7 @@ from irbatch.array_types import Bools, Floats, Ints
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.prefix import FULL_DEPTH, PrefixStatistics, Scan, ScanRequest
 from irbatch.engine.scan import scan
-from irbatch.engine.ties.expected import Expected, expect
+from irbatch.engine.ties.expected import expect
 from irbatch.engine.ties.orders import orders_of
 from irbatch.errors import InputError
 from irbatch.measures.apply import Collected, Group, apply_formula
@@ -116,9 +116,7 @@ class Plan:
                     values[nothing[:, None], group.positions] = np.nan
         return values
 
-    def _from_prefixes(
-        self, groups: Sequence[Group], scanned: Scan | Expected, values: Floats
-    ) -> None:
+    def _from_prefixes(self, groups: Sequence[Group], scanned: Scan, values: Floats) -> None:
         """Write the values of some groups, into ``(queries, measures)``, from the scan.
 
         Measures at the same cutoffs share what they read of it.

@@ -14,8 +14,8 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.data.arguments.candidates import Listed
-from irbatch.engine.listed import ListedMatrix
 from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE
+from irbatch.engine.sparse_matrix import Entries, SparseMatrix
 from irbatch.engine.ties.groups import TieGroups
 from irbatch.engine.ties.open_ties import OpenTies
 from irbatch.engine.ties.policy import TiePolicy
@@ -159,9 +159,8 @@ def _pack_rows(
         mine = slice(*np.searchsorted(ranked.ties.rows, [first, last]).tolist())
         ties = OpenTies(ranked.ties.rows[mine] - first, ranked.ties.begins[mine],
                     ranked.ties.ends[mine])  # fmt: skip
-    matrix = ListedMatrix(
-        levels, candidates.sizes[rows], judged, starts, ranked.ranks[part], codes, ties
-    )
+    entries = Entries(starts, ranked.ranks[part], codes)
+    matrix = SparseMatrix(levels, candidates.sizes[rows], judged, entries, ties)
     yield Block(rows, matrix, ranked.tied[rows])
 
 

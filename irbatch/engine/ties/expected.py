@@ -8,45 +8,43 @@ tried. Rows without ties are not looked at: their statistics are those of the sc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.engine.listed import ListedMatrix
 from irbatch.engine.matrix import NEGATIVE, PAD, RelevanceMatrix
-from irbatch.engine.prefix import PrefixStatistics, Scan, ScanRequest
-from irbatch.engine.scan import choose_blank, find_lowest_relevant, tabulate_gains
+from irbatch.engine.prefix import PrefixStatistics, PrefixSums, Scan, ScanRequest
+from irbatch.engine.scan import KernelRequest, choose_blank, tabulate
+from irbatch.engine.sparse_matrix import Entries, SparseMatrix
 from irbatch.engine.ties.open_ties import OpenTies
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
-__all__ = ["Expected", "ExpectedStatistics", "expect"]
+__all__ = ["ExpectedScan", "ExpectedStatistics", "expect"]
 
 
 @dataclass(frozen=True, eq=False)
-class Expected:
+class ExpectedScan(Scan):
     """Expected statistics of the queries that have ties.
 
-    Arrays are float64, of the shapes that `Scan` has them in, for these queries
-    only; `reciprocal` is ``(thresholds, queries, cutoffs)``.
+    What is not a sum over ranks stands in `sums` as it does of any scan.
 
-    Attributes:
+    Args:
         rows: int64 ``(queries,)``, their rows in the block.
-        scan: what is not a sum over ranks stands here as in any scan.
-        reciprocal: expected reciprocal rank of the first hit.
-        any_hit: chance of a hit.
+        any_hit: float64 ``(thresholds, queries, cutoffs)``, chance of a hit.
+        reciprocal: of that shape, expected reciprocal rank of the first hit.
     """
 
     rows: Ints
-    scan: Scan
-    reciprocal: Floats
     any_hit: Floats
-    hits_at_relevant: Floats
+    reciprocal: Floats
 
-    def select(self, threshold: int, weighting: int, columns: list[int]) -> ExpectedStatistics:
-        """View them as `irbatch.engine.prefix.Scan.select` does."""
+    def select(self, threshold: int, weighting: int, columns: Sequence[int]) -> ExpectedStatistics:
+        """View them as `Scan.select` does."""
         return ExpectedStatistics(self, threshold, weighting, columns)
 
 
@@ -57,21 +55,17 @@ class ExpectedStatistics(PrefixStatistics):
     expected value when it is given these.
     """
 
-    def __init__(
-        self, expected: Expected, threshold: int, weighting: int, columns: list[int]
-    ) -> None:
-        super().__init__(expected.scan, threshold, weighting, columns)
-        self._expected = expected
+    _scan: ExpectedScan
 
     @cached_property
     def any_hit(self) -> Floats:
         """Chance that there is a hit among the first k."""
-        return self._at(self._expected.any_hit[self._threshold])
+        return self._at(self._scan.any_hit[self._threshold])
 
     @cached_property
     def reciprocal_rank(self) -> Floats:
         """Expected reciprocal rank of the first hit among the first k."""
-        return self._at(self._expected.reciprocal[self._threshold])
+        return self._at(self._scan.reciprocal[self._threshold])
 
     @cached_property
     def first_hit(self) -> Floats:
@@ -79,16 +73,28 @@ class ExpectedStatistics(PrefixStatistics):
         nothing = np.zeros_like(self.reciprocal_rank)
         return np.divide(1.0, self.reciprocal_rank, out=nothing, where=self.reciprocal_rank > 0)
 
-    @cached_property
-    def hits_at_relevant(self) -> Floats:
-        """Hits among the first min(k, `relevant`) documents."""
-        of_all = self._expected.hits_at_relevant[self._threshold][:, None]
-        return np.where(self.cutoff < self.relevant, self.hits, of_all)
+
+class TiedRow(NamedTuple):
+    """One query as kernels read it.
+
+    Args:
+        ranks, codes: int64 ``(documents,)``, its documents that are not blank, as in `Entries`.
+        begins, ends: int64 ``(ties,)``, see `OpenTies`.
+        length: how many ranks to look at.
+        cutoffs: int64 ``(cutoffs,)``.
+    """
+
+    ranks: Ints
+    codes: Ints
+    begins: Ints
+    ends: Ints
+    length: int
+    cutoffs: Ints
 
 
 def expect(
     matrix: RelevanceMatrix, ties: OpenTies, request: ScanRequest, scanned: Scan
-) -> Expected:
+) -> ExpectedScan:
     """Compute the expected statistics of a block's queries with ties.
 
     Args:
@@ -98,115 +104,102 @@ def expect(
         scanned: what the scan of the block returned.
     """
     rows, tie_starts = np.unique(ties.rows, return_index=True)
-    lowest_relevant = find_lowest_relevant(matrix.levels, request)
-    gains = tabulate_gains(matrix.levels, request)
-    blank = choose_blank(matrix, lowest_relevant, gains)
-    starts, ranks, codes = _listing(matrix, rows, blank)
-    at = rows.size, len(request.cutoffs)
+    tabulated = tabulate(matrix, request)
+    entries = _list_entries(matrix, rows, choose_blank(matrix, tabulated))
     binary, graded = len(request.thresholds), len(request.weightings)
-    counted = {
-        name: np.zeros((*leading, *at))
-        for name, leading in {
-            "judged": (), "negative": (), "hits": (binary,), "precision_sum": (binary,),
-            "any_hit": (binary,), "reciprocal": (binary,), "gain": (graded,),
-            "discounted_gain": (graded,),
-        }.items()
-    }  # fmt: skip
-    hits_at_relevant = np.zeros((binary, rows.size))
-    cutoffs = scanned.cutoffs
-    deepest = max(matrix.depth, 1)
-    _expect_rows.run(
-        20 * int((ties.ends - ties.begins).sum() + ranks.size) * (binary + graded),
-        starts, ranks, codes, np.append(tie_starts, ties.rows.size), ties.begins, ties.ends,
-        matrix.complete, np.minimum(matrix.retrieved[rows], cutoffs[-1]).astype(np.int64),
-        np.minimum(cutoffs, deepest + 1).astype(np.int64),
-        lowest_relevant, gains,
-        np.stack([each.discount(deepest)[:deepest] for each in request.weightings]),
-        scanned.relevant[:, rows], *counted.values(), hits_at_relevant,
-    )  # fmt: skip
-    reciprocal, any_hit = counted.pop("reciprocal"), counted.pop("any_hit")
-    scan = Scan(
-        cutoffs=cutoffs,
-        retrieved=scanned.retrieved[rows],
-        first_hit=scanned.first_hit[:, rows],
-        hits_at_relevant=scanned.hits_at_relevant[:, rows],
-        relevant=scanned.relevant[:, rows],
-        ideal_gain=scanned.ideal_gain[:, rows],
-        ideal_discounted_gain=scanned.ideal_discounted_gain[:, rows],
-        **counted,  # type: ignore[arg-type]  # counts that are not whole
+    at_cutoffs = rows.size, len(request.cutoffs)
+    sums = PrefixSums(
+        judged=np.zeros(at_cutoffs),
+        negative=np.zeros(at_cutoffs),
+        hits=np.zeros((binary, *at_cutoffs)),
+        precision_sum=np.zeros((binary, *at_cutoffs)),
+        first_hit=scanned.sums.first_hit.take(rows, axis=1),
+        hits_at_relevant=np.zeros((binary, rows.size)),
+        relevant=scanned.sums.relevant.take(rows, axis=1),
+        gain=np.zeros((graded, *at_cutoffs)),
+        discounted_gain=np.zeros((graded, *at_cutoffs)),
+        ideal_gain=scanned.sums.ideal_gain.take(rows, axis=1),
+        ideal_discounted_gain=scanned.sums.ideal_discounted_gain.take(rows, axis=1),
     )
-    return Expected(rows, scan, reciprocal, any_hit, hits_at_relevant)
+    any_hit, reciprocal = np.zeros_like(sums.hits), np.zeros_like(sums.hits)
+    lengths = np.minimum(matrix.retrieved[rows], tabulated.cutoffs[-1])
+    work = 20 * int((ties.ends - ties.begins).sum() + entries.ranks.size) * (binary + graded)
+    bounds = np.append(tie_starts, ties.rows.size)
+    _expect_rows.run(work, entries, ties, bounds, lengths, tabulated, sums, any_hit, reciprocal)
+    if matrix.complete:  # those passed over are judged, too
+        np.minimum(tabulated.cutoffs, lengths[:, None], out=sums.judged)
+    return ExpectedScan(scanned.cutoffs, scanned.retrieved[rows], sums, rows, any_hit, reciprocal)
 
 
-def _listing(matrix: RelevanceMatrix, rows: Ints, blank: int) -> tuple[Ints, Ints, Ints]:
-    """List the documents of some rows that are not blank: where each row's begin, ranks, codes."""
-    if isinstance(matrix, ListedMatrix) and blank == 0:
-        counts = np.diff(matrix.starts)[rows]
-        picks = joined_ranges(matrix.starts[rows], counts)
-        return offsets_of(counts), matrix.ranks[picks], matrix.listed[picks]
-    codes = matrix.codes[rows]
-    row_index, places = np.nonzero((codes != blank) & (codes != PAD))
+def _list_entries(matrix: RelevanceMatrix, rows: Ints, blank: int) -> Entries:
+    """List the documents of some rows that are not blank."""
+    if isinstance(matrix, SparseMatrix) and blank == 0:
+        starts, ranks, codes = matrix.entries
+        sizes = np.diff(starts)[rows]
+        picks = joined_ranges(starts[rows], sizes)
+        return Entries(offsets_of(sizes), ranks[picks], codes[picks])
+    cells = matrix.codes[rows]
+    row_index, columns = np.nonzero((cells != blank) & (cells != PAD))
     starts = np.searchsorted(row_index, np.arange(rows.size + 1))
-    return starts, places + 1, codes[row_index, places].astype(np.int64)
+    return Entries(starts, columns + 1, cells[row_index, columns].astype(np.int64))
 
 
 @kernel
 def _expect_rows(
-    starts: Ints, ranks: Ints, codes: Ints, tie_starts: Ints, begins: Ints, ends: Ints,
-    complete: bool, lengths: Ints, cutoffs: Ints,
-    lowest_relevant: Ints, gains: Floats, divisors: Floats, relevant: Ints,
-    judged: Floats, negative: Floats, hits: Floats, precision_sum: Floats, any_hit: Floats,
-    reciprocal: Floats, gain: Floats, discounted_gain: Floats, hits_at_relevant: Floats,
-) -> None:  # fmt: skip
+    entries: Entries,
+    ties: OpenTies,
+    tie_starts: Ints,
+    lengths: Ints,
+    request: KernelRequest,
+    sums: PrefixSums,
+    any_hit: Floats,
+    reciprocal: Floats,
+) -> None:
     """Walk each row, rank by rank inside ties and from document to document outside."""
+    starts = entries.starts
+    lowest_relevant, gains, divisors = request.lowest_relevant, request.gains, request.divisors
     for q in range(lengths.size):
-        tied = tie_starts[q], tie_starts[q + 1]
-        listed = starts[q], starts[q + 1]
-        _expect_judged(
-            ranks, codes, listed, begins, ends, tied, complete, lengths[q], cutoffs,
-            judged[q], negative[q],
-        )  # fmt: skip
+        first, last = starts[q], starts[q + 1]
+        ranks, codes = entries.ranks[first:last], entries.codes[first:last]
+        first, last = tie_starts[q], tie_starts[q + 1]
+        begins, ends = ties.begins[first:last], ties.ends[first:last]
+        row = TiedRow(ranks, codes, begins, ends, lengths[q], request.cutoffs)
+        _expect_judged(row, sums.judged[q], sums.negative[q])
         for t in range(lowest_relevant.size):
-            hits_at_relevant[t, q] = _expect_hits(
-                ranks, codes, listed, begins, ends, tied, lengths[q], cutoffs,
-                lowest_relevant[t], relevant[t, q],
-                hits[t, q], precision_sum[t, q], any_hit[t, q], reciprocal[t, q],
-            )  # fmt: skip
+            hits, precision_sum = sums.hits[t, q], sums.precision_sum[t, q]
+            chances = any_hit[t, q], reciprocal[t, q]
+            sums.hits_at_relevant[t, q] = _expect_hits(
+                row, lowest_relevant[t], sums.relevant[t, q], hits, precision_sum, chances
+            )
         for g in range(gains.shape[0]):
-            _expect_gains(
-                ranks, codes, listed, begins, ends, tied, lengths[q], cutoffs,
-                gains[g], divisors[g], gain[g, q], discounted_gain[g, q],
-            )  # fmt: skip
+            gain, discounted = sums.gain[g, q], sums.discounted_gain[g, q]
+            _expect_gains(row, gains[g], divisors[g], gain, discounted)
 
 
 @kernel
-def _span(rank: int, begins: Ints, ends: Ints, tie: int, last_tie: int) -> tuple[int, int, int]:
+def _shared_ranks(row: TiedRow, rank: int, tie: int) -> tuple[int, int, int]:
     """Find the ranks that a document shares: the first, the last, and the tie to go on from."""
-    while tie < last_tie and ends[tie] < rank:
+    begins, ends = row.begins, row.ends
+    while tie < ends.size and ends[tie] < rank:
         tie += 1
-    if tie < last_tie and begins[tie] < rank:
+    if tie < ends.size and begins[tie] < rank:
         return begins[tie] + 1, ends[tie], tie
     return rank, rank, tie
 
 
 @kernel
-def _expect_judged(
-    ranks: Ints, codes: Ints, listed: tuple[int, int], begins: Ints, ends: Ints,
-    tied: tuple[int, int], complete: bool, length: int, cutoffs: Ints,
-    judged: Floats, negative: Floats,
-) -> None:  # fmt: skip
+def _expect_judged(row: TiedRow, judged: Floats, negative: Floats) -> None:
     """Write the expected number of judged documents, and of those graded below 0."""
-    below = 0.0
+    ranks, codes, length, cutoffs = row.ranks, row.codes, row.length, row.cutoffs
     seen = 0.0
-    k = 0
-    i, stop = listed
-    j, last_tie = tied
-    while i < stop:
-        first, last, j = _span(ranks[i], begins, ends, j, last_tie)
-        mine = 0
+    below = 0.0
+    i = j = k = 0
+    while i < ranks.size:
+        first, last, j = _shared_ranks(row, ranks[i], j)
+        listed = 0
         minus = 0
-        while i < stop and ranks[i] <= last:
-            mine += 1
+        while i < ranks.size and ranks[i] <= last:
+            listed += 1
             minus += codes[i] == NEGATIVE
             i += 1
         size = last - first + 1
@@ -217,35 +210,35 @@ def _expect_judged(
                 judged[k] = seen
                 negative[k] = below
                 k += 1
-            seen += mine / size
+            seen += listed / size
             below += minus / size
     judged[k:] = seen
     negative[k:] = below
-    if complete:
-        for k in range(cutoffs.size):
-            judged[k] = min(cutoffs[k], length)
 
 
 @kernel
 def _expect_hits(
-    ranks: Ints, codes: Ints, listed: tuple[int, int], begins: Ints, ends: Ints,
-    tied: tuple[int, int], length: int, cutoffs: Ints, lowest: int, total: int,
-    hits: Floats, precision_sum: Floats, any_hit: Floats, reciprocal: Floats,
-) -> float:  # fmt: skip
+    row: TiedRow,
+    lowest: int,
+    total: int,
+    hits: Floats,
+    precision_sum: Floats,
+    chances: tuple[Floats, Floats],
+) -> float:
     """Write what is expected of the hits at each cutoff; return that of those at rank `total`."""
+    ranks, codes, length, cutoffs = row.ranks, row.codes, row.length, row.cutoffs
+    any_hit, reciprocal = chances
     before = 0  # hits above the tie: their number is certain
     count = 0.0
     precisions = 0.0
     none = 1.0  # chance that there was no hit yet
     first_rank = 0.0
     at_total = 0.0
-    k = 0
-    i, stop = listed
-    j, last_tie = tied
-    while i < stop:
-        first, last, j = _span(ranks[i], begins, ends, j, last_tie)
+    i = j = k = 0
+    while i < ranks.size:
+        first, last, j = _shared_ranks(row, ranks[i], j)
         mine = 0
-        while i < stop and ranks[i] <= last:
+        while i < ranks.size and ranks[i] <= last:
             mine += codes[i] >= lowest
             i += 1
         if mine == 0:
@@ -282,20 +275,17 @@ def _expect_hits(
 
 @kernel
 def _expect_gains(
-    ranks: Ints, codes: Ints, listed: tuple[int, int], begins: Ints, ends: Ints,
-    tied: tuple[int, int], length: int, cutoffs: Ints, gains: Floats, divisors: Floats,
-    gain: Floats, discounted_gain: Floats,
-) -> None:  # fmt: skip
+    row: TiedRow, gains: Floats, divisors: Floats, gain: Floats, discounted: Floats
+) -> None:
     """Write the expected gain and discounted gain at each cutoff."""
-    plain = 0.0
-    discounted = 0.0
-    k = 0
-    i, stop = listed
-    j, last_tie = tied
-    while i < stop:
-        first, last, j = _span(ranks[i], begins, ends, j, last_tie)
+    ranks, codes, length, cutoffs = row.ranks, row.codes, row.length, row.cutoffs
+    plain_sum = 0.0
+    discounted_sum = 0.0
+    i = j = k = 0
+    while i < ranks.size:
+        first, last, j = _shared_ranks(row, ranks[i], j)
         of_all = 0.0
-        while i < stop and ranks[i] <= last:
+        while i < ranks.size and ranks[i] <= last:
             if codes[i] >= 0:
                 of_all += gains[codes[i]]
             i += 1
@@ -306,10 +296,10 @@ def _expect_gains(
             if rank > length:
                 break
             while k < cutoffs.size and cutoffs[k] < rank:
-                gain[k] = plain
-                discounted_gain[k] = discounted
+                gain[k] = plain_sum
+                discounted[k] = discounted_sum
                 k += 1
-            plain += mean
-            discounted += mean / divisors[rank - 1]
-    gain[k:] = plain
-    discounted_gain[k:] = discounted
+            plain_sum += mean
+            discounted_sum += mean / divisors[rank - 1]
+    gain[k:] = plain_sum
+    discounted[k:] = discounted_sum

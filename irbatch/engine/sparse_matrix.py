@@ -7,6 +7,7 @@ row of the matrix would be zeros but for a handful of cells.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,50 +17,57 @@ from irbatch.engine.matrix import PAD, RelevanceMatrix, code_dtype, padded_depth
 from irbatch.engine.ties.open_ties import OpenTies
 from irbatch.runtime.ragged import row_index_of
 
-__all__ = ["ListedMatrix"]
+__all__ = ["NO_ENTRIES", "Entries", "SparseMatrix"]
 
 
-class ListedMatrix(RelevanceMatrix):
+class Entries(NamedTuple):
+    """Cells of a relevance matrix, row after row.
+
+    Args:
+        starts: int64 ``(queries + 1,)``, where each query's begin and end.
+        ranks: int64 ``(entries,)``, from 1, ascending within a query.
+        codes: int64 ``(entries,)``, see `RelevanceMatrix`.
+    """
+
+    starts: Ints
+    ranks: Ints
+    codes: Ints
+
+
+NO_ENTRIES = Entries(*(np.empty(0, np.int64) for _ in range(3)))
+
+
+class SparseMatrix(RelevanceMatrix):
     """A block in which every document is judged, most with grade 0, which is the lowest level.
 
     Args:
         levels: float64 ``(levels,)``, ascending, the first of them 0.
         retrieved: int64 ``(queries,)``, how many documents each query has.
         judged: int64 ``(queries, levels)``, as of any relevance matrix.
-        starts: int64 ``(queries + 1,)``, where each query's listed documents begin and end.
-        ranks: int64 ``(listed,)``, from 1, ascending within a query.
-        listed: int64 ``(listed,)``, their codes, none 0: see `RelevanceMatrix`.
+        entries: the documents whose code is not 0.
         ties: where the order was not decided.
     """
+
+    entries: Entries
 
     def __init__(
         self,
         levels: Floats,
         retrieved: Ints,
         judged: Ints,
-        starts: Ints,
-        ranks: Ints,
-        listed: Ints,
+        entries: Entries,
         ties: OpenTies | None = None,
     ) -> None:
-        fields = {
-            "levels": levels, "retrieved": retrieved, "judged": judged, "complete": True,
-            "ties": ties, "starts": starts, "ranks": ranks, "listed": listed,
-        }  # fmt: skip
-        self.__dict__.update(fields)  # a frozen dataclass has no other way
-
-    starts: Ints
-    ranks: Ints
-    listed: Ints
+        # A frozen dataclass has no other way; `codes` is left out.
+        fields = {"levels": levels, "retrieved": retrieved, "judged": judged, "complete": True}
+        self.__dict__.update(fields, entries=entries, ties=ties)
 
     @cached_property
     def codes(self) -> npt.NDArray[np.signedinteger]:
         """The matrix itself, for what reads all of its cells."""
-        dtype = code_dtype(self.levels.size)
-        codes = np.zeros((self.retrieved.size, self.depth), dtype)
+        codes = np.zeros((self.retrieved.size, self.depth), code_dtype(self.levels.size))
         codes[np.arange(self.depth) >= self.retrieved[:, None]] = PAD
-        row_index = row_index_of(self.starts)
-        codes[row_index, self.ranks - 1] = self.listed
+        codes[row_index_of(self.entries.starts), self.entries.ranks - 1] = self.entries.codes
         return codes
 
     @property
