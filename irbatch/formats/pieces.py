@@ -14,10 +14,8 @@ from irbatch.array_types import Floats, Ints
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import TextColumn
 from irbatch.errors import InputError
-from irbatch.formats.byte_parser import (
-    BEYOND_ASCII,
+from irbatch.formats.byte_kernels import (
     FRACTIONS,
-    GIVEN_UP,
     LAST_TAG,
     LINES,
     OTHER_TAG,
@@ -25,8 +23,9 @@ from irbatch.formats.byte_parser import (
     TAG,
     Parsed,
 )
+from irbatch.formats.byte_parser import parse_bytes
 from irbatch.formats.forms import Form
-from irbatch.formats.lines import ParsedLines, read_number
+from irbatch.formats.lines import ParsedLines
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
 __all__ = ["Piece", "assemble"]
@@ -65,18 +64,17 @@ class Piece:
     @classmethod
     def parse(cls, text: bytes | bytearray, form: Form, path: str) -> Piece:
         """Parse whole lines: by the byte parser where all is as it should be."""
-        if _is_plain(text, form):
-            parsed = Parsed(text, form)
-            if parsed.rows != GIVEN_UP and _convert(text, parsed, form):
-                return cls._of_parsed(text, parsed, form)
-        rows = ParsedLines(form, path)
-        rows.read(enumerate(io.BytesIO(text), 1))
-        return cls._of_rows(rows, text.count(b"\n"))
+        parsed = parse_bytes(text, form)
+        if parsed is not None:
+            return cls._from_bytes(text, parsed, form)
+        lines = ParsedLines(form, path)
+        lines.read(enumerate(io.BytesIO(text), 1))
+        return cls._from_lines(lines, text.count(b"\n"))
 
     @classmethod
-    def _of_parsed(cls, text: bytes | bytearray, parsed: Parsed, form: Form) -> Piece:
+    def _from_bytes(cls, text: bytes | bytearray, parsed: Parsed, form: Form) -> Piece:
         queries = [text[start:stop].decode() for _, start, stop, _ in parsed.groups.tolist()]
-        counts = parsed.counts
+        counts = parsed.counts.tolist()
         tag, other, last = (
             bytes(text[counts[at] : counts[at + 1]]) if form.tag_at >= 0 else b""
             for at in (TAG, OTHER_TAG, LAST_TAG)
@@ -95,20 +93,20 @@ class Piece:
         )
 
     @classmethod
-    def _of_rows(cls, rows: ParsedLines, lines: int) -> Piece:
-        firsts = rows.firsts()
+    def _from_lines(cls, lines: ParsedLines, count: int) -> Piece:
+        firsts = lines.firsts()
         return cls(
-            [rows.queries[row] for row in firsts],
+            [lines.queries[row] for row in firsts],
             firsts,
-            TextColumn.encode(rows.documents),
-            np.array(rows.values, np.float64),
-            lines=lines,
-            tags=tuple(rows.tags)[:2],
-            last_tag=rows.last_tag,
-            contradicting=tuple(rows.contradicting()),
-            reversed=rows.reversed(),
-            fractional=rows.fractional,
-            problems=tuple(rows.problems),
+            TextColumn.encode(lines.documents),
+            np.array(lines.values, np.float64),
+            lines=count,
+            tags=tuple(lines.tags)[:2],
+            last_tag=lines.last_tag,
+            contradicting=tuple(lines.contradicting()),
+            reversed=lines.reversed(),
+            fractional=lines.fractional,
+            problems=tuple(lines.problems),
         )
 
     @functools.cached_property
@@ -119,10 +117,9 @@ class Piece:
     def split(self) -> tuple[Piece, Piece]:
         """Part the last query from those before it."""
         row = int(self.firsts[-1])
-        head = Piece(self.queries[:-1], self.firsts[:-1], self.documents.take(slice(row)),
-                     self.values[:row])  # fmt: skip
-        tail = Piece(self.queries[-1:], np.zeros(1, np.int64),
-                     self.documents.take(slice(row, None)), self.values[row:])  # fmt: skip
+        before, after = self.documents.take(slice(row)), self.documents.take(slice(row, None))
+        head = Piece(self.queries[:-1], self.firsts[:-1], before, self.values[:row])
+        tail = Piece(self.queries[-1:], np.zeros(1, np.int64), after, self.values[row:])
         return head, tail
 
     def only(self, queries: set[str]) -> Piece:
@@ -130,8 +127,9 @@ class Piece:
         kept = np.array([each in queries for each in self.queries], bool)
         sizes = np.diff(self.firsts, append=self.values.size)[kept]
         rows = joined_ranges(self.firsts[kept], sizes)
-        return Piece(list(itertools.compress(self.queries, kept)), offsets_of(sizes)[:-1],
-                     self.documents.take(rows).copied(), self.values[rows])  # fmt: skip
+        ids = list(itertools.compress(self.queries, kept))
+        documents = self.documents.take(rows).copied()
+        return Piece(ids, offsets_of(sizes)[:-1], documents, self.values[rows])
 
 
 def assemble(pieces: Sequence[Piece]) -> QueryTable:
@@ -145,26 +143,3 @@ def assemble(pieces: Sequence[Piece]) -> QueryTable:
         TextColumn.join([each.documents for each in pieces]),
         np.concatenate([each.values for each in pieces]),
     )
-
-
-def _is_plain(text: bytes | bytearray, form: Form) -> bool:
-    """Tell whether spaces and tabs separate, and ``#`` comments, as the byte parser has it."""
-    if form.tabs:
-        odd = b" ", b"#", b"\t\t", b"\n\t", b"\t\n", b"\t\r"
-        ends = text.startswith(b"\t") or text.endswith(b"\t")
-        return not ends and not any(each in text for each in odd)
-    return form.keys is None
-
-
-def _convert(text: bytes | bytearray, parsed: Parsed, form: Form) -> bool:
-    """Convert what is left to Python; False where a line is odd after all."""
-    try:
-        if parsed.counts[BEYOND_ASCII]:
-            text.decode()
-        for row, start, stop in parsed.unsure.tolist():
-            parsed.values[row] = read_number(bytes(text[start:stop]), form)
-    except (InputError, UnicodeDecodeError):
-        return False
-    if form.is_ranked and ((parsed.values < 0) | (parsed.values % 1 != 0)).any():
-        return False
-    return form.largest == np.inf or not (np.abs(parsed.values) >= form.largest).any()
