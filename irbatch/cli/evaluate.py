@@ -11,7 +11,8 @@ from irbatch.cli.output import print_csv, print_json, print_markdown, print_tabl
 from irbatch.cli.progress import progress_of
 from irbatch.errors import InputError
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import evaluate, name_runs
+from irbatch.evaluation.runs import evaluate
+from irbatch.evaluation.system_names import name_systems
 from irbatch.formats import read_qrels
 from irbatch.measures import parse_measures
 
@@ -36,7 +37,7 @@ def run_eval(options: argparse.Namespace) -> int:
         DEFAULT_MEASURES if cutoffs is None else [m.partition("@")[0] for m in DEFAULT_MEASURES]
     )
     measures = parse_measures(options.measures or default, cutoffs)
-    runs = name_runs(options.runs)
+    runs = name_systems(options.runs)
     if options.qrels == "-" and "-" in options.runs:
         raise InputError("standard input cannot be both qrels and run", path="-")
     printer = PRINTERS[options.format or _default_format()]

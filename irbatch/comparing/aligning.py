@@ -13,6 +13,7 @@ from irbatch.errors import InputError, warn
 from irbatch.evaluation.counts import QueryMark
 from irbatch.evaluation.means import Column
 from irbatch.evaluation.results import Results
+from irbatch.evaluation.system_names import name_systems
 
 __all__ = ["Aligned", "align", "as_named"]
 
@@ -94,18 +95,7 @@ def as_named(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Re
     Raises:
         InputError: for fewer than two, for one without a name, or two of the same.
     """
-    if isinstance(results, Mapping):
-        named = dict(results)
-    elif isinstance(results, Results | str) or not isinstance(results, Iterable):
-        raise InputError("results are several: a mapping of names to them, or named ones",
-                         source="results")  # fmt: skip
-    else:
-        every: Sequence[Results] = list(results)
-        names = [getattr(each, "name", None) for each in every]
-        if None in names or len(set(names)) < len(names):
-            raise InputError(f"systems need different names, not {names}; give a mapping",
-                             source="results")  # fmt: skip
-        named = {str(name): each for name, each in zip(names, every, strict=True)}
+    named = name_systems(results, "result")
     for name, each in named.items():
         if not isinstance(name, str) or not isinstance(each, Results):
             raise InputError(f"names go to Results, not {name!r} to a {type(each).__name__}",

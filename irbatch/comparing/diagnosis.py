@@ -20,8 +20,8 @@ from irbatch.evaluation.runs import (
     as_qrels,
     as_run,
     evaluate_runs,
-    name_runs,
 )
+from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import Measure, measure, parse_measures
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def largest_differences(
 
 
 def missing_queries(
-    runs: Mapping[str, Rankings | Results] | Iterable[Rankings],
+    runs: Mapping[str, Rankings | Results] | Iterable[Rankings | Results],
     qrels: Judgments | None = None,
 ) -> dict[str, list[Any]]:
     """Tell which queries each system has no ranking for.
@@ -168,7 +168,7 @@ def missing_queries(
     """
     known: dict[Any, None] = {} if qrels is None else dict.fromkeys(as_qrels(qrels).queries)
     answered: dict[str, set[Any]] = {}
-    for name, each in _named(runs).items():
+    for name, each in name_systems(runs).items():
         if isinstance(each, Results):
             kept = ~QueryMark.MISSING.holds(each.marks)
             queries = [query for query, is_there in zip(each.query_ids, kept, strict=True)
@@ -223,19 +223,8 @@ def judged_shares(
     return rows
 
 
-def _named(
-    runs: Mapping[str, Rankings | Results] | Iterable[Rankings],
-) -> Mapping[str, Rankings | Results]:
-    if isinstance(runs, Mapping):
-        return runs
-    listed = runs if isinstance(runs, str | Results) else list(runs)
-    if isinstance(listed, list) and all(isinstance(each, Results) for each in listed):
-        return {str(each.name): each for each in listed}  # type: ignore[union-attr]
-    return name_runs(listed)
-
-
 def _pick(runs: Runs, systems: tuple[str, str]) -> list[Any]:
-    named = name_runs(runs)
+    named = name_systems(runs)
     return [as_run(named[list(named)[find_system(list(named), name)]], name) for name in systems]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.results import Results
+from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import Measure, check_cutoff, measure
 from irbatch.report.axes import (
     INK,
@@ -257,18 +258,8 @@ def _name_results(
         InputError: when there are none, for what are no results, and for two of one name.
     """
     if isinstance(results, Results):
-        return {results.name or "system": results}
-    if isinstance(results, Mapping):
-        named = dict(results)
-    elif isinstance(results, Iterable) and not isinstance(results, str):
-        listed = list(results)
-        named = {str(getattr(each, "name", None) or f"system {i}"): each
-                 for i, each in enumerate(listed, 1)}  # fmt: skip
-        if len(named) < len(listed):
-            raise InputError("two systems have the same name; give a mapping", source="results")
-    else:
-        raise InputError(f"results come from irbatch.evaluate, not as a {type(results).__name__}",
-                         source="results")  # fmt: skip
+        results = {results.name or "system": results}
+    named = name_systems(results, "result", numbered=True)
     if not named:
         raise InputError("there are no results to plot", source="results")
     for name, each in named.items():

@@ -16,18 +16,13 @@ from irbatch.errors import InputError
 from irbatch.evaluation.averaging import evaluate_run
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Progress, Settings
+from irbatch.evaluation.system_names import name_systems
 from irbatch.formats import open_run, read_qrels, read_run
 from irbatch.measures import Measure, Plan, parse_measures
 
-__all__ = ["as_qrels", "as_run", "evaluate", "evaluate_runs", "name_runs"]
+__all__ = ["as_qrels", "as_run", "evaluate", "evaluate_runs"]
 
 Tables = Tabular | npt.NDArray[np.void]
-# What names of files end in that is no part of a system's name.
-ENDINGS = (
-    *(".gz", ".bz2", ".xz", ".zst"),
-    *(".run", ".txt", ".trec", ".tsv", ".jsonl", ".parquet"),
-)
-
 Judgments = Qrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
 Rankings = Run | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
 Wishes = str | Measure | Iterable[str | Measure]
@@ -150,7 +145,7 @@ def evaluate_runs(
     prepared = as_qrels(qrels)
     wanted = parse_measures(measures, cutoffs)
     results = {}
-    for name, run in name_runs(runs).items():
+    for name, run in name_systems(runs).items():
         named = Run(run, name) if isinstance(run, Mapping) else run
         results[name] = evaluate(prepared, named, wanted, **settings)
         results[name].name = name
@@ -179,41 +174,3 @@ def as_run(run: Rankings, name: str | None = None) -> Run:
     if isinstance(run, Qrels):
         raise InputError("Qrels are given where a run belongs: first qrels, then run")
     return Run(run, name) if isinstance(run, Mapping) else Run.from_table(run, name=name)
-
-
-def name_runs(runs: Mapping[str, Rankings] | Iterable[Rankings]) -> dict[str, Rankings]:
-    """Give each run its name: those of a mapping, of named runs, or the stems of paths.
-
-    Raises:
-        InputError: when a run has no name, or two have the same.
-    """
-    if isinstance(runs, Mapping):
-        return dict(runs)
-    if isinstance(runs, str | os.PathLike | Run) or not isinstance(runs, Iterable):
-        raise InputError("runs are several: a list of runs, or a mapping of names to runs")
-    named: dict[str, Rankings] = {}
-    runs = list(runs)
-    paths = [os.fspath(run) for run in runs if isinstance(run, str | os.PathLike)]
-    stems = [_stem(path) for path in paths]
-    if len(set(paths)) < len(paths):
-        twice = next(path for path in paths if paths.count(path) > 1)
-        raise InputError("this file is given twice", source="run", path=twice)
-    for run in runs:
-        if isinstance(run, str | os.PathLike):
-            stem = _stem(run)
-            name = stem if stems.count(stem) == 1 else os.fspath(run)
-        else:
-            name = run.name or "" if isinstance(run, Run) else ""
-        if not name or name in named:
-            what = f"two runs are called {name!r}" if name else "a run has no name"
-            raise InputError(f"{what}; give a mapping of names to runs", source="run")
-        named[name] = run
-    return named
-
-
-def _stem(path: str | os.PathLike[str]) -> str:
-    """Name a system after its file: without the endings of archives and runs."""
-    name = os.path.basename(os.fspath(path))  # noqa: PTH119 - pathlib takes 5 ms to import
-    while name.endswith(ENDINGS) and name.rindex(".") > 0:
-        name = name[: name.rindex(".")]
-    return name

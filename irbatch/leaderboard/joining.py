@@ -14,6 +14,7 @@ from irbatch.efficiency.quantities import ALIASES, QUANTITIES
 from irbatch.errors import InputError, did_you_mean, join_words, shown, warn
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.results import Results
+from irbatch.evaluation.system_names import name_systems
 from irbatch.leaderboard.axes import canonical_name, is_share
 from irbatch.measures import Measure, parse_measures
 from irbatch.statistics.intervals import find_intervals
@@ -94,7 +95,7 @@ def join_accuracy(
     Raises:
         InputError: naming the system and the measure of what is missing or no finite number.
     """
-    named = _name_results(results)
+    named = name_systems([results] if isinstance(results, Means) else results, "result")
     for system in systems:
         if system not in named:
             known = join_words([shown(each) for each in list(named)[:NAMED]])
@@ -165,21 +166,6 @@ def _check_names(names: Sequence[str]) -> None:
         if name in QUANTITIES or name in ALIASES:
             raise InputError(f"a measure of accuracy cannot be called {name}, as a quantity of "
                              "records is", source="measures", value=name)  # fmt: skip
-
-
-def _name_results(results: Any) -> dict[str, Any]:
-    if isinstance(results, Mapping):
-        return dict(results)
-    if isinstance(results, str) or not isinstance(results, Iterable):
-        raise InputError(f"results are of systems by name, not {shown(results)}", source="results")
-    named: dict[str, Any] = {}
-    for each in [results] if isinstance(results, Means) else results:
-        name = getattr(each, "name", None)
-        if not name or name in named:
-            what = f"two results are of {shown(name)}" if name else "results have no name"
-            raise InputError(f"{what}; give a mapping of systems to them", source="results")
-        named[name] = each
-    return named
 
 
 def _name(results: Any, measure: str) -> str:

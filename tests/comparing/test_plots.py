@@ -201,7 +201,7 @@ def test_cutoffs_refuses(results: dict[str, irbatch.Results]) -> None:
         plot_cutoffs({"a": 0.5}, "nDCG")  # type: ignore[dict-item]
     with pytest.raises(InputError, match="not as a float"):
         plot_cutoffs(0.5, "nDCG")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="two systems have the same name"):
+    with pytest.raises(InputError, match="two results are called"):
         plot_cutoffs([results["pca10"]] * 2, "nDCG")
     with pytest.raises(InputError, match="axes, not a str"):
         plot_cutoffs(results, "nDCG", ax="here")

@@ -1,0 +1,70 @@
+"""What systems are called: found here for whatever comes from several of them."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+from irbatch.data.runs import Run
+from irbatch.errors import InputError
+from irbatch.evaluation.means import Means
+
+__all__ = ["name_systems"]
+
+# What names of files end in that is no part of a system's name.
+ENDINGS = (
+    *(".gz", ".bz2", ".xz", ".zst"),
+    *(".run", ".txt", ".trec", ".tsv", ".jsonl", ".parquet"),
+)
+
+Each = TypeVar("Each")
+
+
+def name_systems(
+    given: Mapping[str, Each] | Iterable[Each], what: str = "run", *, numbered: bool = False
+) -> dict[str, Each]:
+    """Return what comes from several systems by the systems' names.
+
+    Args:
+        given: names to it; or runs and results with their names, and paths, which give theirs.
+        what: what it is called: ``"run"`` or ``"result"``.
+        numbered: systems without a name are called ``"system 1"``, ….
+
+    Raises:
+        InputError: if there is only one, one has no name, or two have the same.
+    """
+    if isinstance(given, Mapping):
+        return dict(given)
+    if isinstance(given, str | os.PathLike | Run | Means) or not isinstance(given, Iterable):
+        forms = f"in a list or a mapping of names to {what}s"
+        raise InputError(f"{what}s are several, {forms}, not as a {type(given).__name__}")
+    listed: list[Any] = list(given)
+    paths = Counter(os.fspath(each) for each in listed if isinstance(each, str | os.PathLike))
+    stems = Counter(map(_stem, paths))
+    named: dict[str, Each] = {}
+    for number, each in enumerate(listed, 1):
+        if isinstance(each, str | os.PathLike):
+            path = os.fspath(each)
+            if paths[path] > 1:
+                raise InputError("this file is given twice", source=what, path=path)
+            stem = _stem(path)
+            name = stem if stems[stem] == 1 else path
+        else:
+            own = each.name if isinstance(each, Run | Means) else None
+            name = own or (f"system {number}" if numbered else "")
+        if not name or name in named:
+            problem = f"two {what}s are called {name!r}" if name else f"a {what} has no name"
+            advice = f"systems need different names: give a mapping of names to {what}s"
+            raise InputError(f"{problem}; {advice}", source=what)
+        named[name] = each
+    return named
+
+
+def _stem(path: str) -> str:
+    """Name a system after its file: without the endings of archives and runs."""
+    name = os.path.basename(path)  # noqa: PTH119 - pathlib takes 5 ms to import
+    while name.endswith(ENDINGS) and name.rindex(".") > 0:
+        name = name[: name.rindex(".")]
+    return name
