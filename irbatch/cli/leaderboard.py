@@ -12,10 +12,10 @@ from irbatch.cli.writing import WRITTEN, add_written, check_written, save_plot
 from irbatch.efficiency.quantities import HIGHER, LOWER
 from irbatch.errors import InputError, printable, shown
 from irbatch.leaderboard import Leaderboard, Scores
+from irbatch.leaderboard.old_text import LONGEST, align
 from irbatch.leaderboard.scores import SCALES
 from irbatch.measures import parse_measures
 from irbatch.report.names import shorten_all
-from irbatch.report.text import LONGEST, align
 from irbatch.runtime.files import write_text
 from irbatch.runtime.numbers import DECIMAL
 from irbatch.statistics.resampling import check_draws, check_level

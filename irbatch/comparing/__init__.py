@@ -5,7 +5,8 @@
 `irbatch.comparing.correlation` at rankings and at the systems' order under different measures.
 """
 
-from irbatch.comparing.comparison import Comparison, Difference
+from irbatch.comparing.compared import Difference
+from irbatch.comparing.comparison import Comparison
 from irbatch.comparing.verbs import compare, compare_results
 
 __all__ = ["Comparison", "Difference", "compare", "compare_results"]

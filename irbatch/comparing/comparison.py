@@ -2,72 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
+from irbatch.comparing.compared import Compared
+from irbatch.comparing.figures import plot_figures
+from irbatch.comparing.gate import find_failures
+from irbatch.comparing.records import list_everything, list_means, list_pairs
+from irbatch.comparing.tables import make_document
+from irbatch.report import html, latex, markdown, records, terminal
+from irbatch.runtime.files import written
 
-from irbatch.array_types import Bools, Floats, Ints
-from irbatch.comparing.lookups import find_measure, find_system
-from irbatch.errors import InputError
-from irbatch.statistics.differences import paired_differences
-from irbatch.statistics.intervals import as_linear
-from irbatch.statistics.power import POWER, detectable_difference, equivalence_p, queries_needed
-
-__all__ = ["Comparison", "Difference"]
+__all__ = ["Comparison"]
 
 Path = str | PathLike[str]
 
-NAMES = {
-    "randomisation": "paired randomisation test",
-    "bootstrap": "studentised bootstrap test",
-    "t": "paired t-test",
-    "wilcoxon": "Wilcoxon signed-rank test",
-    "sign": "sign test",
-    "tukey": "randomised Tukey HSD test",
-    "anova": "two-way ANOVA with Tukey's HSD",
-    "none": "no correction",
-    "bonferroni": "Bonferroni correction",
-    "holm": "Holm correction",
-    "bh": "Benjamini-Hochberg correction",
-    "by": "Benjamini-Yekutieli correction",
-    "percentile": "percentile bootstrap",
-    "bca": "BCa bootstrap",
-}
 
-
-class Difference(NamedTuple):
-    """One system against another on one measure.
-
-    Args:
-        difference: the first's mean less the second's.
-        interval: its confidence interval.
-        relative: difference / the second's mean; NaN where that is 0.
-        wins, ties, losses: queries in which the first is better, equal, worse.
-        effect: Cohen's d of the paired differences.
-        p_value, corrected: before and after correction.
-        significant: whether the corrected one is below the level.
-    """
-
-    difference: float
-    interval: tuple[float, float]
-    relative: float
-    wins: int
-    ties: int
-    losses: int
-    effect: float
-    p_value: float
-    corrected: float
-    significant: bool
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
-    """What `irbatch.compare` returns.
+class Comparison(Compared):
+    """What `irbatch.compare` returns: numbers, and reports of them in every form.
 
     Attributes:
         systems, measures: names, in the order given.
@@ -86,137 +38,6 @@ class Comparison:
         groups: a comparison of each group of queries, by name.
     """
 
-    systems: list[str]
-    measures: list[str]
-    query_ids: list[Any]
-    baseline: str | None
-    pairs: list[tuple[int, int]]
-    values: Floats
-    scaled: Floats = field(repr=False)  # values as they are tested: logarithms of geometric ones
-    means: Floats
-    intervals: Floats
-    difference_intervals: Floats
-    p_values: Floats
-    corrected: Floats
-    test: str
-    correction: str
-    level: float
-    interval: str
-    draws: int
-    seed: int
-    margin: float | None
-    settings: dict[str, str]
-    missing: dict[str, list[Any]]
-    groups: dict[str, Comparison]
-    unanswered: dict[str, list[Any]] = field(default_factory=dict)
-
-    @cached_property
-    def differences(self) -> Floats:
-        """The mean of a less the mean of b, ``(pairs, measures)``."""
-        return self._of_pairs(self.means, 0) - self._of_pairs(self.means, 1)
-
-    @cached_property
-    def relative(self) -> Floats:
-        """Differences as shares of b's mean, NaN where that is 0."""
-        of = self._of_pairs(self.means, 1)
-        nothing = np.full_like(of, np.nan)
-        return np.divide(self.differences, of, out=nothing, where=of != 0)
-
-    @cached_property
-    def wins(self) -> Ints:
-        """Queries in which a is better."""
-        return np.asarray((self._paired > 0).sum(axis=1))
-
-    @cached_property
-    def ties(self) -> Ints:
-        """Queries in which both are equal."""
-        return np.asarray((self._paired == 0).sum(axis=1))
-
-    @cached_property
-    def losses(self) -> Ints:
-        """Queries in which a is worse."""
-        return np.asarray((self._paired < 0).sum(axis=1))
-
-    @cached_property
-    def effects(self) -> Floats:
-        """Cohen's d: the mean of the paired differences over their standard deviation."""
-        mean, spread = self._paired.mean(axis=1), self._paired.std(axis=1, ddof=1)
-        constant = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
-        effects: Floats = np.divide(mean, spread, out=constant, where=spread > 0)
-        return effects
-
-    @cached_property
-    def significant(self) -> Bools:
-        """Where the corrected p-value is below the level."""
-        return self.corrected < self.level
-
-    @cached_property
-    def equivalent(self) -> Bools | None:
-        """Where two one-sided t-tests put the difference within the margin; None without one.
-
-        Before any correction.
-        """
-        if self.margin is None:
-            return None
-        return self._by_column(equivalence_p(self._columns, self.margin)) < self.level
-
-    @cached_property
-    def detectable(self) -> Floats:
-        """The least true difference that these queries show with a power of 0.8.
-
-        By the t-test at `level`, before correction.
-        """
-        return self._by_column(detectable_difference(self._columns, self.level, POWER))
-
-    @cached_property
-    def queries_needed(self) -> Floats:
-        """How many queries would show the observed differences with that power."""
-        return self._by_column(queries_needed(self._columns, self.level, POWER))
-
-    @property
-    def signature(self) -> str:
-        """Every setting that shaped the numbers, on one line."""
-        return " | ".join(f"{name}: {value}" for name, value in self.settings.items())
-
-    def caption(self) -> str:
-        """Say how systems were compared, and what the means hide."""
-        compared = len(self.systems) - (self.baseline is not None)
-        systems = "1 system" if compared == 1 else f"{compared} systems"
-        against = f" against {self.baseline}" if self.baseline is not None else ""
-        corrected = "" if self.correction == "none" else f", {NAMES[self.correction]}"
-        intervals = f"{100 * (1 - self.level):g}% {NAMES.get(self.interval, self.interval)}"
-        said = [
-            f"{systems}{against}, {len(self.query_ids)} queries; "
-            f"{NAMES[self.test]}{corrected}, level {self.level:g}; {intervals} intervals."
-        ]
-        if self.margin is not None:
-            said.append(f"Equivalent: within {self.margin:g}, by two one-sided t-tests.")
-        out = {query for queries in self.missing.values() for query in queries}
-        if out:
-            said.append(f"Left out, as not all systems have them: {len(out)} queries.")
-        zeros = [f"{len(queries)} of {name}" for name, queries in self.unanswered.items()
-                 if queries]  # fmt: skip
-        if zeros:
-            said.append(f"Queries without a ranking, counting 0: {', '.join(zeros)}.")
-        return " ".join(said)
-
-    def __repr__(self) -> str:
-        return f"Comparison of {', '.join(self.systems)} on {', '.join(self.measures)}"
-
-    def difference(self, a: str, b: str, measure: str) -> Difference:
-        """Look up how a system compares with another on a measure.
-
-        Raises:
-            InputError: for a system or measure that there is not, or a pair not compared.
-        """
-        column = find_measure(self.measures, measure)
-        first, second = (find_system(self.systems, each) for each in (a, b))
-        if (first, second) in self.pairs:
-            return self._difference(self.pairs.index((first, second)), column, 1)
-        if (second, first) in self.pairs:
-            return self._difference(self.pairs.index((second, first)), column, -1)
-        raise InputError(f"{a!r} was not compared with {b!r}", value=a)
-
     def failures(self, condition: str) -> list[str]:
         """Say of which systems a condition holds: ``"nDCG@10 drops 1% p<0.05"``.
 
@@ -225,98 +46,165 @@ class Comparison:
         Args:
             condition: MEASURE drops|rises|changes [AMOUNT[%]] [p<LEVEL], against the baseline.
 
+        Returns:
+            A sentence for each.
+
         Raises:
-            InputError: for a condition that is none, or no baseline.
+            InputError: if the condition is not of this form, or there is no baseline.
         """
-        from irbatch.comparing.gate import find_failures
-
         return find_failures(self, condition)
-
-    def _difference(self, pair: int, column: int, sign: int) -> Difference:
-        low, high = (sign * self.difference_intervals[pair, column]).tolist()[::sign]
-        wins, losses = int(self.wins[pair, column]), int(self.losses[pair, column])
-        of = self.means[self.pairs[pair][1 if sign > 0 else 0], column]
-        difference = sign * float(self.differences[pair, column])
-        return Difference(
-            difference,
-            (low, high),
-            difference / float(of) if of else math.nan,
-            wins if sign > 0 else losses,
-            int(self.ties[pair, column]),
-            losses if sign > 0 else wins,
-            sign * float(self.effects[pair, column]),
-            float(self.p_values[pair, column]),
-            float(self.corrected[pair, column]),
-            bool(self.significant[pair, column]),
-        )
-
-    def _of_pairs(self, values: Floats, side: int) -> Floats:
-        return values[[pair[side] for pair in self.pairs]]
-
-    @cached_property
-    def _paired(self) -> Floats:
-        """Differences by query, ``(pairs, queries, measures)``."""
-        return paired_differences(self.scaled, self.pairs)
-
-    @property
-    def _columns(self) -> Floats:
-        """The same in the units of the means, ``(queries, pairs x measures)``."""
-        geometric = np.any(self.scaled != self.values, axis=(0, 1))
-        paired = paired_differences(as_linear(self.scaled, geometric), self.pairs)
-        return np.moveaxis(paired, 1, 0).reshape(len(self.query_ids), -1)
-
-    def _by_column(self, columns: Floats) -> Floats:
-        return columns.reshape(len(self.pairs), len(self.measures))
-
-    def _repr_html_(self) -> str:
-        return self.to_html(fragment=True, plots=False)
 
     def __str__(self) -> str:
         return self.to_text()
 
-    def to_text(self, **options: Any) -> str:
-        """Return tables for a terminal, see `irbatch.comparing.report`."""
-        return str(_report("text")(self, **options))
+    def _repr_html_(self) -> str:
+        return self.to_html(fragment=True, plots=False)
 
-    def to_markdown(self, **options: Any) -> str:
-        """Return tables in GitHub's Markdown."""
-        return str(_report("markdown")(self, **options))
+    def to_text(
+        self,
+        *,
+        digits: int = 4,
+        intervals: bool = False,
+        pairs: bool = True,
+        ansi: bool = False,
+        width: int = terminal.WIDTH,
+        path: Path | None = None,
+    ) -> str:
+        """Return, or also write, tables of systems and of pairs, for a terminal.
 
-    def to_latex(self, **options: Any) -> str:
-        """Return a table for a paper: booktabs, caption and label."""
-        return str(_report("latex")(self, **options))
+        Args:
+            digits: how many decimals of means and differences.
+            intervals: whether means come with their confidence intervals.
+            pairs: whether the table of pairs follows.
+            ansi: whether the best means and significant p-values are bold, by a terminal's escapes;
+                if not, they are starred.
+            width: measures that would make lines longer than this go on in a further table.
+            path: where to write it; an existing file is replaced whole or not at all.
 
-    def to_html(self, path: Path | None = None, **options: Any) -> str:
-        """Return, or also write, a page that stands alone: sortable table and pictures."""
-        return str(_report("html")(self, path=path, **options))
+        Raises:
+            InputError: if digits is not a whole number from 0 to 17.
+        """
+        document = make_document(self, digits, intervals, pairs)
+        return written(terminal.write_document(document, ansi=ansi, width=width), path)
 
-    def to_csv(self, path: Path | None = None, **options: Any) -> str:
-        """Return, or also write, one line a pair and measure with every number."""
-        return str(_report("csv")(self, path=path, **options))
+    def to_markdown(
+        self,
+        *,
+        digits: int = 4,
+        intervals: bool = False,
+        pairs: bool = True,
+        path: Path | None = None,
+    ) -> str:
+        """Return, or also write, tables of systems and of pairs in GitHub's Markdown.
+
+        Args:
+            digits, intervals, pairs, path: as in `to_text`.
+        """
+        document = make_document(self, digits, intervals, pairs)
+        return written(markdown.write_document(document), path)
+
+    def to_latex(
+        self,
+        *,
+        digits: int = 4,
+        intervals: bool = False,
+        label: str = "tab:comparison",
+        unicode: bool = False,
+        path: Path | None = None,
+    ) -> str:
+        r"""Return, or also write, a table of systems; it needs ``\usepackage{booktabs}``.
+
+        Args:
+            digits, intervals, path: as in `to_text`.
+            label: what ``\ref`` calls the table.
+            unicode: keep characters beyond ASCII as they are, for XeLaTeX or LuaLaTeX with a font
+                that has them.
+
+        Raises:
+            InputError: as `to_text`, and if ``\label`` doesn't take the label.
+        """
+        document = make_document(self, digits, intervals, pairs=False)
+        return written(latex.write_document(document, label, unicode=unicode), path)
+
+    def to_html(
+        self,
+        path: Path | None = None,
+        *,
+        digits: int = 4,
+        intervals: bool = False,
+        pairs: bool = True,
+        plots: bool = True,
+        pair: tuple[str, str] | None = None,
+        title: str | None = None,
+        fragment: bool = False,
+    ) -> str:
+        """Return, or also write, a page: sortable tables, plots of means and of differences.
+
+        Without matplotlib (``pip install 'irbatch[plot]'``) it says how to get the plots.
+
+        Args:
+            path, digits, pairs: as in `to_text`.
+            intervals: whether the table has the confidence intervals of means, as the plots do.
+            plots: whether there are plots.
+            pair: the two systems whose differences are plotted query by query; the best of the
+                first measure and the baseline, or without one the second best, if none is given.
+            title: of the page.
+            fragment: leave out what makes it a page, its script too, to stand in a notebook.
+
+        Raises:
+            InputError: as `to_text`, and if a pair is not of two systems compared.
+        """
+        figures = plot_figures(self, pair, digits)
+        document = make_document(self, digits, intervals, pairs, title, figures if plots else [])
+        return written(html.write_document(document, fragment=fragment), path)
+
+    def to_csv(self, path: Path | None = None, *, power: bool = False) -> str:
+        """Return, or also write, one line a group, measure and pair with every number.
+
+        The group of all queries has no name; whether a pair is equivalent is told if a margin was
+        given. Names that a spreadsheet would take for a formula get a leading apostrophe.
+
+        Args:
+            path: as in `to_text`.
+            power: whether it tells what could have been found, see `to_json`.
+        """
+        return records.write_csv(*list_pairs(self, power), path)
 
     def to_means_csv(self, path: Path | None = None) -> str:
-        """Return, or also write, one line a system and measure: its mean and interval."""
-        return str(_report("means_csv")(self, path=path))
+        """Return, or also write, one line a group, measure and system: its mean and interval."""
+        return records.write_csv(*list_means(self), path)
 
-    def to_json(self, path: Path | None = None, **options: Any) -> str:
-        """Return, or also write, everything as JSON; what is no finite number becomes null."""
-        return str(_report("json")(self, path=path, **options))
+    def to_json(
+        self, path: Path | None = None, *, per_query: bool = True, power: bool = False
+    ) -> str:
+        """Return, or also write, everything as JSON; what is no finite number becomes null.
 
-    def to_pandas(self, **options: Any) -> Any:
-        """Return a pandas frame, one row a pair and measure.
+        Args:
+            path: as in `to_text`.
+            per_query: whether it has the values of every query.
+            power: whether it tells of each pair which difference these queries could have shown
+                and how many queries the observed one takes.
+
+        Raises:
+            ImportError: naming the extra, when power is asked for and SciPy is not installed.
+        """
+        return records.write_json(list_everything(self, per_query, power), path)
+
+    def to_pandas(self, *, power: bool = False) -> Any:
+        """Return a pandas frame: one row a group, measure and pair.
+
+        Args:
+            power: whether it tells what could have been found, see `to_json`.
 
         Raises:
             ImportError: naming the extra, when pandas is not installed.
         """
-        return _report("pandas")(self, **options)
+        return records.make_frame(*list_pairs(self, power))
 
+    def means_to_pandas(self) -> Any:
+        """Return a pandas frame: one row a group, measure and system.
 
-def _report(form: str) -> Any:
-    from irbatch.comparing import report  # for those who print
-
-    return getattr(report, f"to_{form}")
-
-
-def named_settings(values: Mapping[str, str], **more: object) -> dict[str, str]:
-    """Join the settings of the values and of the comparison."""
-    return {**values, **{name: str(value) for name, value in more.items()}}
+        Raises:
+            ImportError: as `to_pandas`.
+        """
+        return records.make_frame(*list_means(self))

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
+from irbatch.comparing.compared import Compared
 from irbatch.comparing.rank_biased import Overlap, Overlaps, overlap, rbo
 from irbatch.errors import InputError
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem
-
-if TYPE_CHECKING:
-    from irbatch.comparing.comparison import Comparison
 
 __all__ = [
     "Overlap",
@@ -132,7 +130,7 @@ def tau_ap_b(x: Sequence[float], y: Sequence[float]) -> float:
     return (_ap(first, second) + _ap(second, first)) / 2
 
 
-def rank_correlation(comparison: Comparison) -> RankCorrelations:
+def rank_correlation(comparison: Compared) -> RankCorrelations:
     """Tell how alike the measures of a comparison order its systems.
 
     Args:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from irbatch.comparing.lookups import find_system, query_differences
+from irbatch.comparing.compared import Compared, query_values
+from irbatch.comparing.lookups import find_system
 from irbatch.comparing.rankings import order_documents
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.counts import QueryMark
@@ -23,9 +24,6 @@ from irbatch.evaluation.runs import (
 )
 from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import Measure, measure, parse_measures
-
-if TYPE_CHECKING:
-    from irbatch.comparing.comparison import Comparison
 
 __all__ = [
     "JudgedShare",
@@ -92,7 +90,7 @@ class JudgedShare(NamedTuple):
 
 
 def largest_differences(
-    comparison: Comparison,
+    comparison: Compared,
     a: str,
     b: str,
     measure: str,
@@ -129,7 +127,7 @@ def largest_differences(
         raise InputError(f"n={shown(n)} must be a whole number of at least 1", value=n)
     if (qrels is None) != (runs is None):
         raise InputError("ranks take both qrels= and runs=")
-    first, second = query_differences(comparison, a, b, measure)
+    first, second = query_values(comparison, a, b, measure)
     difference = first - second
     order = np.argsort(-np.abs(difference), kind="stable")
     worth = [row for row in order.tolist() if abs(difference[row]) > 0][:n]

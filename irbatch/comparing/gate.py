@@ -6,7 +6,7 @@ import math
 import re
 from typing import NamedTuple
 
-from irbatch.comparing.comparison import Comparison
+from irbatch.comparing.compared import Compared
 from irbatch.errors import InputError
 from irbatch.measures import measure
 
@@ -65,7 +65,7 @@ def parse_condition(text: str) -> Condition:
     )
 
 
-def find_failures(comparison: Comparison, text: str) -> list[str]:
+def find_failures(comparison: Compared, text: str) -> list[str]:
     """Say of which systems a condition holds.
 
     Args:

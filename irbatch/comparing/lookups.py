@@ -3,36 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from irbatch.array_types import Floats
 from irbatch.errors import InputError, shown
 from irbatch.measures import Measure, measure
 
-if TYPE_CHECKING:
-    from irbatch.comparing.comparison import Comparison
-
-__all__ = ["find_measure", "find_system", "query_differences"]
+__all__ = ["find_measure", "find_system"]
 
 NAMED = 10  # systems or measures that an error lists
-
-
-def query_differences(
-    comparison: Comparison, a: str, b: str, measure: str | Measure
-) -> tuple[Floats, Floats]:
-    """Return the values of two systems, float64 ``(queries,)`` each.
-
-    Raises:
-        InputError: for an unknown system or measure, and a system beside itself.
-    """
-    column = find_measure(comparison.measures, measure)
-    first, second = find_system(comparison.systems, a), find_system(comparison.systems, b)
-    if first == second:
-        raise InputError(f"two systems differ, not {a!r} from itself", value=a)
-    values = np.asarray(comparison.values)
-    return values[first, :, column], values[second, :, column]
 
 
 def find_system(systems: Sequence[str], name: str) -> int:

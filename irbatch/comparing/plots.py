@@ -6,18 +6,19 @@ Every function draws on the axes it is given, or on those of a new figure, and r
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
-from irbatch.array_types import Floats
-from irbatch.comparing.lookups import find_measure, query_differences
+from irbatch.array_types import Floats, Positions
+from irbatch.comparing.compared import Compared, query_values
+from irbatch.comparing.lookups import find_measure
+from irbatch.comparing.plot_intervals import check_count, plot_forest, plot_means
 from irbatch.comparing.plot_relevance import plot_relevance
 from irbatch.comparing.plot_results import plot_cutoffs, plot_precision_recall
-from irbatch.errors import InputError, many, shown
+from irbatch.errors import many
 from irbatch.report.axes import (
     BETTER,
     INK,
+    LARGEST,
     MUTED,
     WORSE,
     Axes,
@@ -27,18 +28,16 @@ from irbatch.report.axes import (
     tidy,
 )
 
-if TYPE_CHECKING:
-    from irbatch.comparing.comparison import Comparison
-
 __all__ = [
     "plot_cutoffs",
     "plot_differences",
     "plot_forest",
+    "plot_means",
     "plot_precision_recall",
     "plot_relevance",
     "plot_scores",
+    "share_bars",
 ]
-
 
 MOST_NAMED = 20  # queries: more ids don't fit under their bars
 MOST_POINTS = 1000  # queries: more points are a smear
@@ -46,12 +45,13 @@ GOLDEN = (5**0.5 - 1) / 2  # multiples of it spread evenly
 
 
 def plot_differences(
-    comparison: Comparison,
+    comparison: Compared,
     a: str,
     b: str,
     measure: str,
     *,
     labelled: int = 3,
+    most: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Plot by how much one system is better than another, one bar a query, the best ones first.
@@ -62,6 +62,8 @@ def plot_differences(
         measure: one of the comparison's, in any spelling.
         labelled: how many of the best and of the worst queries are named; up to 20 queries all
             are, under their bars.
+        most: how many bars there are; of more queries neighbours share one, as high as their mean;
+            default: each has one.
         ax: axes to draw on; default: those of a new figure, ``.figure`` of what returns.
 
     Returns:
@@ -80,24 +82,28 @@ def plot_differences(
     1 win, 1 tie, 0 losses; mean +0.500 (dashed)
     """
     check_axes(ax)
-    _check_count(labelled, "labelled")
-    first, second = query_differences(comparison, a, b, measure)
+    check_count(labelled, "labelled", least=0)
+    first, second = query_values(comparison, a, b, measure)
     name = comparison.measures[find_measure(comparison.measures, measure)]
-    difference = first - second
-    order = np.argsort(-difference, kind="stable")
-    ids = fit_names((comparison.query_ids[row] for row in order.tolist()), 16)
-    heights = difference[order]
+    bars = share_bars(first - second, most)
+    heights = (first - second)[np.concatenate(bars)]
+    ids = fit_names((comparison.query_ids[row] for row in np.concatenate(bars).tolist()), 16)
     ax = new_axes(ax)
-    places = np.arange(heights.size)
-    colours = np.where(heights > 0, BETTER, WORSE)
-    width = 0.8 if heights.size <= 60 else 1.0
-    ax.bar(places, heights, width=width, color=colours.tolist())
+    sizes = np.array([bar.size for bar in bars])
+    ends = np.cumsum(sizes)
+    means = np.add.reduceat(heights, ends - sizes) / sizes
+    ax.bar(
+        ends - (sizes + 1) / 2,
+        means,
+        width=sizes * (0.8 if heights.size <= 60 else 1.0),
+        color=np.where(means > 0, BETTER, WORSE).tolist(),
+    )
     ax.axhline(0, color=INK, linewidth=0.8)
     mean = float(heights.mean())
     ax.axhline(mean, color=MUTED, linewidth=1, linestyle=(0, (4, 2)))
     _leave_room(ax, heights)
     if heights.size <= MOST_NAMED:
-        ax.set_xticks(places, ids, rotation=90 if max(map(len, ids)) > 3 else 0)
+        ax.set_xticks(range(len(ids)), ids, rotation=90 if max(map(len, ids)) > 3 else 0)
     else:
         ax.set_xticks([])
         _name_extremes(ax, ids, heights, labelled)
@@ -111,7 +117,7 @@ def plot_differences(
     return ax
 
 
-def plot_scores(comparison: Comparison, measure: str, *, ax: Axes | None = None) -> Axes:
+def plot_scores(comparison: Compared, measure: str, *, ax: Axes | None = None) -> Axes:
     """Plot how each system's values are distributed over the queries, the best mean on top.
 
     A dot a query, a box from the first to the third quartile with the median in it, whiskers from
@@ -160,79 +166,16 @@ def plot_scores(comparison: Comparison, measure: str, *, ax: Axes | None = None)
     return ax
 
 
-def plot_forest(
-    comparison: Comparison, measure: str, *, most: int = 45, ax: Axes | None = None
-) -> Axes:
-    """Plot the difference of every pair of systems with its interval, p-values at the side.
-
-    Full dots are significant at the comparison's level after correction, hollow ones are not.
+def share_bars(differences: Floats, most: int | None) -> list[Positions]:
+    """Return the rows of queries that share a bar, from the largest difference to the least.
 
     Args:
-        comparison, measure, ax: as in `plot_differences`.
-        most: how many pairs are drawn; of more, those with the largest differences are.
-
-    Returns:
-        The axes.
-
-    Raises:
-        InputError: for an unknown measure.
-        ImportError: naming the extra, when matplotlib is not installed.
-
-    >>> from irbatch.comparing import compare
-    >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
-    >>> new, old = {"q1": {"d1": 1}, "q2": {"d2": 1}}, {"q1": {"d1": 1}, "q2": {"d9": 1}}
-    >>> compared = compare(qrels, {"new": new, "old": old}, "RR")
-    >>> plot_forest(compared, "RR").get_xlabel()
-    'difference in RR'
+        differences: by query; those that can't be drawn have no bar.
+        most: how many bars there are; None: as many as queries.
     """
-    check_axes(ax)
-    _check_count(most, "most")
-    column = find_measure(comparison.measures, measure)
-    differences = np.asarray(comparison.differences)[:, column]
-    kept = np.argsort(-np.abs(differences), kind="stable")[:most]
-    kept = kept[np.argsort(-differences[kept], kind="stable")]
-    bounds = np.asarray(comparison.difference_intervals)[kept, column]
-    significant = np.asarray(comparison.significant)[kept, column]
-    p_values = np.asarray(comparison.corrected)[kept, column]
-    names = fit_names(comparison.systems, 24)
-    pairs = [comparison.pairs[pair] for pair in kept.tolist()]
-    labels = [f"{names[first]} − {names[second]}" for first, second in pairs]
-    width = float(np.clip(4.6 + 0.085 * max(map(len, labels)), 7, 9.5))
-    ax = new_axes(ax, 1.3 + max(0.27 * len(pairs), 0.6), width)
-    ax.axvline(0, color=INK, linewidth=1)
-    for row, pair in enumerate(kept.tolist()):
-        _draw_pair(ax, row, differences[pair], bounds[row], p_values[row], significant[row])
-    how = "p" if comparison.correction == "none" else f"p ({comparison.correction})"
-    ax.text(1.02, -0.9, how, transform=ax.get_yaxis_transform(), va="center", fontsize=8.5,
-            color=MUTED)  # fmt: skip
-    ax.set_yticks(range(len(pairs)), labels)
-    ax.set_ylim(len(pairs) - 0.4, -1.3)
-    ax.set_xlabel(f"difference in {comparison.measures[column]}")
-    left_out = differences.size - len(pairs)
-    more = f"; {left_out} smaller differences not shown" if left_out else ""
-    ax.set_title(f"full dots: significant at {comparison.level:g}{more}", loc="left", fontsize=9,
-                 color=MUTED)  # fmt: skip
-    tidy(ax, "x")
-    return ax
-
-
-def _draw_pair(
-    ax: Axes, row: int, difference: float, bounds: Floats, p: float, significant: bool
-) -> None:
-    colour = BETTER if significant else MUTED
-    ax.plot(bounds, [row, row], color=colour, linewidth=2 if significant else 1.2)
-    ax.plot(difference, row, "o", markersize=6, markeredgecolor=colour,
-            color=colour if significant else "white")  # fmt: skip
-    weight = "bold" if significant else "normal"
-    ax.text(1.02, row, _tell_p(p), transform=ax.get_yaxis_transform(), va="center", fontsize=8.5,
-            color=INK if significant else MUTED, fontweight=weight)  # fmt: skip
-
-
-def _check_count(count: Any, name: str) -> None:
-    least = 0 if name == "labelled" else 1
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < least:
-        raise InputError(f"{name}={shown(count)} must be a whole number of at least {least}",
-                         value=count)  # fmt: skip
+    known = np.flatnonzero(np.abs(differences) <= LARGEST)
+    order = known[np.argsort(-differences[known], kind="stable")]
+    return list(np.array_split(order, max(1, min(most or order.size, order.size))))
 
 
 def _tell_wins(differences: Floats) -> str:
@@ -277,9 +220,3 @@ def _draw_box(ax: Axes, values: Floats, row: int) -> None:
 
 def _signed(number: float) -> str:
     return f"{number:+.3f}".replace("-", "−")
-
-
-def _tell_p(p: float) -> str:
-    if np.isnan(p):
-        return "–"
-    return "<0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.01 else f"{p:.3f}"

@@ -11,7 +11,7 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats, Positions
 from irbatch.comparing.aligning import Aligned, align
-from irbatch.comparing.comparison import Comparison, named_settings
+from irbatch.comparing.comparison import Comparison
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Judgments, Rankings, Wishes, evaluate_runs
@@ -138,7 +138,7 @@ def compare_results(
 def _compare(aligned: Aligned, options: _Options, groups: Mapping[Any, str] | None) -> Comparison:
     members = _members(aligned.query_ids, groups)
     strata = _strata(members)
-    whole = _make(aligned, options, strata)
+    compared = {}
     for name, rows in members.items():
         if len(rows) < 2:
             warn(f"group {name!r} has one query: it is not compared apart")
@@ -148,11 +148,13 @@ def _compare(aligned: Aligned, options: _Options, groups: Mapping[Any, str] | No
             query_ids=[aligned.query_ids[row] for row in rows],
             values=np.ascontiguousarray(aligned.values[:, rows]),
         )
-        whole.groups[name] = _make(part, options, None)
-    return whole
+        compared[name] = _make(part, options, None, {})
+    return _make(aligned, options, strata, compared)
 
 
-def _make(aligned: Aligned, options: _Options, strata: Sequence[Any] | None) -> Comparison:
+def _make(
+    aligned: Aligned, options: _Options, strata: Sequence[Any] | None, groups: dict[str, Comparison]
+) -> Comparison:
     scaled, geometric = _scale(aligned)
     pairs = _pairs(aligned.systems, options.baseline)
     sample = Sample(scaled, pairs, options.draws, options.seed)
@@ -164,15 +166,15 @@ def _make(aligned: Aligned, options: _Options, strata: Sequence[Any] | None) -> 
     means = np.array([[math.fsum(column) / len(column) for column in system.T.tolist()]
                       for system in scaled])  # fmt: skip
     means[:, geometric] = np.exp(means[:, geometric])
-    settings = named_settings(
-        aligned.settings,
-        test=options.test,
-        correction=correction,
-        level=options.level,
-        intervals=options.interval + (", stratified by group" if strata is not None else ""),
+    settings = {
+        **aligned.settings,
+        "test": options.test,
+        "correction": correction,
+        "level": str(options.level),
+        "intervals": options.interval + (", stratified by group" if strata is not None else ""),
         **({} if options.margin is None else {"margin": f"{options.margin:g}, not corrected"}),
-        draws=f"{options.draws}, seed {options.seed}",
-    )
+        "draws": f"{options.draws}, seed {options.seed}",
+    }
     arrays: dict[str, Any] = {
         "values": aligned.values,
         "scaled": scaled,
@@ -192,7 +194,7 @@ def _make(aligned: Aligned, options: _Options, strata: Sequence[Any] | None) -> 
         settings=settings,
         missing=aligned.missing,
         unanswered=aligned.unanswered,
-        groups={},
+        groups=groups,
         **{**vars(options), "correction": correction},
         **arrays,
     )

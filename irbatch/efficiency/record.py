@@ -16,7 +16,7 @@ from irbatch.efficiency.interchange.tirex import read_tirex
 from irbatch.efficiency.latency import Latency
 from irbatch.efficiency.quantities import CURRENCY, FORMULAS, quantity_name
 from irbatch.errors import InputError, shown
-from irbatch.report.data import write_json
+from irbatch.report.records import write_json
 from irbatch.runtime.files import written
 
 __all__ = ["EfficiencyRecord"]

@@ -17,10 +17,10 @@ from irbatch.efficiency.quantities import QUANTITIES
 from irbatch.errors import InputError, did_you_mean, join_words, printable, shown
 from irbatch.leaderboard.axes import find_axis
 from irbatch.leaderboard.hull import upper_hull
+from irbatch.leaderboard.old_text import LONGEST, align, flush_right
 from irbatch.leaderboard.weights import check_weights
 from irbatch.report.names import shorten_all
 from irbatch.report.numbers import show
-from irbatch.report.text import LONGEST, align, flush_right
 from irbatch.runtime.numbers import exact_mean
 
 __all__ = ["SCALES", "Scores", "Stretch", "find_rates", "scale_values", "score_dynascore"]

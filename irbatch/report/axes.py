@@ -18,6 +18,7 @@ __all__ = [
     "FAINT",
     "GRID",
     "INK",
+    "LARGEST",
     "MUTED",
     "WORSE",
     "Axes",
@@ -38,6 +39,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 BETTER, WORSE = COLOURS[0], COLOURS[1]
 INK, MUTED, FAINT, GRID = "#222222", "#666666", "#BBBBBB", "#E5E5E5"
 
+LARGEST = 1e300  # of what can be drawn: matplotlib adds to it
 LONGEST_NAME = 28
 WIDTH = 7.0  # inches
 LEGEND_ROWS = 28

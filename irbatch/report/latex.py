@@ -1,6 +1,6 @@
-r"""Text for LaTeX.
+r"""Reports as a table for a paper: LaTeX with booktabs.
 
-It is written in ASCII, so that it compiles with every engine and font encoding: letters with
+Text is written in ASCII, so that it compiles with every engine and font encoding: letters with
 their accents as commands, Greek ones as formulas, and what LaTeX has no letter for (emoji, Chinese)
 as its code point, unless the characters themselves are asked for.
 """
@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
 
 from irbatch.errors import InputError, printable
+from irbatch.report.document import BETTER, WORSE, Cell, Column, Document, Heading, Table
+from irbatch.report.names import join_letters
 
-__all__ = ["check_label", "escape", "write_number"]
+__all__ = ["check_label", "escape", "write_document", "write_number"]
 
 LABEL = re.compile(r"[A-Za-z0-9:._/ +-]*")
+EXPONENT = re.compile(r"e([+-]\d+)")
 LIGATURE = re.compile("(?<=-)(?=-)|(?<=')(?=')|(?<=`)(?=`)|(?<=,)(?=,)|(?<=[?!])(?=`)")
 SPECIAL = {
     **{each: f"\\{each}" for each in "{}&%$#_"},
@@ -29,7 +33,7 @@ SPECIAL = {
     "↑": r"$\uparrow$", "↓": r"$\downarrow$",
     "–": r"\textendash{}", "—": r"\textemdash{}", "’": r"\textquoteright{}", "…": r"\ldots{}",
     "€": r"\texteuro{}", "£": r"\pounds{}", "¥": r"\textyen{}",
-    "∞": r"$\infty$", "±": r"$\pm$",
+    "∞": r"$\infty$", "±": r"$\pm$", "●": r"$\bullet$",
     "×": r"$\times$", "·": r"$\cdot$", "ß": r"\ss{}", "æ": r"\ae{}", "Æ": r"\AE{}",
     "ø": r"\o{}", "Ø": r"\O{}", "œ": r"\oe{}", "Œ": r"\OE{}", "ł": r"\l{}", "Ł": r"\L{}",
 }  # fmt: skip
@@ -46,19 +50,102 @@ def check_label(label: str) -> None:
     r"""Check what `\ref` calls a table.
 
     Raises:
-        InputError: for what `\label` doesn't take.
+        InputError: if `\label` doesn't take it.
     """
     if not LABEL.fullmatch(label):
-        raise InputError(f"a label is letters, digits and :._/+-, not {label!r}",
-                         source="label", value=label)  # fmt: skip
+        problem = f"a label is letters, digits and :._/+-, not {label!r}"
+        raise InputError(problem, source="label", value=label)
+
+
+def write_document(document: Document, label: str, *, unicode: bool = False) -> str:
+    r"""Write a report's tables as one, which needs ``\usepackage{booktabs}``.
+
+    Args:
+        document: the report; all its tables have the same columns, headings stand above their
+            rows, and figures are left out.
+        label: what ``\ref`` calls the table.
+        unicode: keep characters beyond ASCII as they are.
+
+    Raises:
+        InputError: for a label that ``\label`` doesn't take.
+    """
+    check_label(label)
+    tables = [part for part in document.parts if isinstance(part, Table)]
+    said = [document.caption, document.explained("Bold"), document.settings]
+    caption = escape(" ".join(filter(None, said)), unicode)
+    aligned = "".join(_alignment(tables, k) for k in range(len(tables[0].columns)))
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{table}",
+        r"  \centering",
+        rf"  \caption{{{caption}}}",
+        rf"  \label{{{label}}}",
+        rf"  \begin{{tabular}}{{{aligned}}}",
+        r"    \toprule",
+        *(f"    {line}" for line in _body(document, tables[0].columns, unicode)),
+        r"    \bottomrule",
+        r"  \end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _alignment(tables: Sequence[Table], position: int) -> str:
+    """Put numbers flush right, but for those that something stands after."""
+    numeric = tables[0].columns[position].kind == "number"
+    return "r" if numeric and not any(each.annotated(position) for each in tables) else "l"
+
+
+def _body(document: Document, columns: Sequence[Column], unicode: bool) -> Iterator[str]:
+    """Yield the head and the rows."""
+    yield _line([_heading(column, unicode) for column in columns])
+    above = ""
+    for part in document.parts:
+        if isinstance(part, Heading):
+            above = rf"\multicolumn{{{len(columns)}}}{{l}}{{\emph{{{escape(part.text, unicode)}}}}}"
+        elif isinstance(part, Table):
+            yield r"\midrule"
+            if above:
+                yield _line([above])
+            for row in part.rows:
+                cells = zip(columns, row.cells, strict=True)
+                yield _line([_cell(column, cell, unicode) for column, cell in cells])
+
+
+def _line(cells: Sequence[str]) -> str:
+    return rf"{' & '.join(cells)} \\"
+
+
+def _heading(column: Column, unicode: bool) -> str:
+    if column.kind == "mark":
+        return ""
+    heading = column.heading.capitalize() if column.kind == "name" else column.heading
+    return escape(heading, unicode)
+
+
+def _cell(column: Column, cell: Cell, unicode: bool) -> str:
+    r"""Write a cell; a number as ``\textbf{0.4833}\textsuperscript{ac}``."""
+    if column.kind != "number":
+        note = f" ({escape(cell.after, unicode)})" if cell.after else ""
+        return escape(cell.text, unicode) + note
+    number = write_number(cell.text)
+    written = rf"\textbf{{{number}}}" if cell.stands_out else number
+    if cell.marks in ([BETTER], [WORSE]):
+        written += rf"$^{{{SPECIAL[cell.marks[0]].strip('$')}}}$"
+    elif cell.marks:
+        written += rf"\textsuperscript{{{join_letters(cell.marks)}}}"
+    return rf"{written} {{\scriptsize {write_number(cell.after)}}}" if cell.after else written
 
 
 def write_number(text: str) -> str:
-    """Write a number, or an interval: minus signs and brackets are set as such."""
-    return "".join(
-        {"-": "$-$", "–": "--", "∞": r"$\infty$", "[": "{[}", "]": "{]}"}.get(each, each)
-        for each in text
-    )
+    r"""Write a number, or an interval: ``1.5$\cdot10^{-7}$``, ``{[}$-$1, 2{]}``."""
+    signs = {"-": "$-$", "–": "--", "∞": r"$\infty$", "[": "{[}", "]": "{]}"}
+    parts = EXPONENT.split(text)
+    for k in range(0, len(parts), 2):
+        parts[k] = "".join(signs.get(each, each) for each in parts[k])
+    for k in range(1, len(parts), 2):
+        parts[k] = rf"$\cdot10^{{{int(parts[k])}}}$"
+    return "".join(parts)
 
 
 def escape(text: str, unicode: bool) -> str:

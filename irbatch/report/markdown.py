@@ -1,4 +1,4 @@
-"""Tables in Markdown, as GitHub reads it."""
+"""Reports in Markdown, as GitHub reads it."""
 
 from __future__ import annotations
 
@@ -6,28 +6,53 @@ import re
 from collections.abc import Sequence
 
 from irbatch.errors import printable
-from irbatch.report.numbers import Shown
+from irbatch.report.document import Cell, Column, Document, Heading, Table
+from irbatch.report.names import join_letters
 
-__all__ = ["escape", "table", "write_number"]
+__all__ = ["escape", "write_document", "write_lines", "write_table"]
 
 SPECIAL = re.compile(r"[\\`*_{}\[\]|~$#!^]")
-LINES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+
+
+def write_document(document: Document) -> str:
+    """Write a report; its figures are left out."""
+    parts = []
+    for part in document.parts:
+        if isinstance(part, Heading):
+            parts.append(f"### {escape(part.text)}")
+        elif isinstance(part, Table):
+            parts.append(write_table(part))
+    parts.append(escape(f"{document.caption} {document.explained('Bold')}".strip()))
+    if document.settings:
+        parts.append(f"<sub>{escape(document.settings)}</sub>")
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def write_table(table: Table) -> str:
+    """Write a table."""
+    head = ["" if each.kind == "mark" else escape(each.heading) for each in table.columns]
+    lines = [list(map(_cell, table.columns, row.cells)) for row in table.rows]
+    return write_lines(head, lines, [each.kind == "number" for each in table.columns])
+
+
+def write_lines(head: Sequence[str], lines: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
+    """Write a table of Markdown; tells of each column whether it is flush right."""
+    rule = "|" + "".join("--:|" if each else "---|" for each in right)
+    written = ["| " + " | ".join(line) + " |" for line in (head, *lines)]
+    return "\n".join([written[0], rule, *written[1:]])
 
 
 def escape(text: str) -> str:
     """Take from every character its meaning in Markdown and in HTML."""
     escaped = SPECIAL.sub(r"\\\g<0>", printable(text))
-    return "".join(LINES.get(each, each) for each in escaped)
+    return "".join(ENTITIES.get(each, each) for each in escaped)
 
 
-def write_number(number: Shown) -> str:
-    """Write a number, bold if it stands out."""
-    text = escape(number.text) if "<" in number.text else number.text
-    return f"**{text}**" if number.stands_out else text
-
-
-def table(head: Sequence[str], labels: int, lines: Sequence[Sequence[str]]) -> str:
-    """Write a table whose first columns are labels and whose others are numbers."""
-    rule = "|" + "---|" * labels + "--:|" * (len(head) - labels)
-    written = ["| " + " | ".join(line) + " |" for line in (head, *lines)]
-    return "\n".join([written[0], rule, *written[1:]])
+def _cell(column: Column, cell: Cell) -> str:
+    if column.kind != "number":
+        return escape(cell.text) + (f" ({escape(cell.after)})" if cell.after else "")
+    text = cell.text.replace("<", "&lt;")
+    number = f"**{text}**" if cell.stands_out else text
+    marks = f"<sup>{join_letters(cell.marks)}</sup>" if cell.marks else ""
+    return f"{number}{marks} {cell.after}".rstrip()

@@ -6,7 +6,7 @@ from base64 import b64encode
 from hashlib import sha256
 from string import Template
 
-__all__ = ["STYLE", "document"]
+__all__ = ["STYLE", "write_page"]
 
 STYLE = """
 .irbatch{--ink:#1c2128;--soft:#59636e;--line:#d1d9e0;--back:#fff;--stripe:#f3f5f8;
@@ -43,9 +43,10 @@ text-align:center;font-weight:normal}
 .irbatch th[aria-sort=descending] button::after{content:"\\2193";color:var(--ink)}
 .irbatch .plots{display:flex;flex-wrap:wrap;gap:0 3rem;align-items:end}
 .irbatch figure{margin:.75rem 0 1.5rem;max-width:100%;overflow-x:auto;break-inside:avoid}
-.irbatch svg{display:block;font:12px ui-monospace,"SFMono-Regular",Menlo,Consolas,
-"DejaVu Sans Mono",monospace}
-.irbatch svg text{fill:var(--ink);unicode-bidi:isolate;white-space:pre}
+.irbatch figcaption{width:min-content;min-width:100%}
+.irbatch svg{display:block;max-width:100%;height:auto;fill:var(--ink);
+font:12px "DejaVu Sans",Verdana,sans-serif}
+.irbatch svg text{unicode-bidi:isolate;white-space:pre}
 .irbatch svg .tick{fill:var(--soft)}
 .irbatch svg .best{font-weight:bold}
 .irbatch svg .grid{stroke:var(--line)}
@@ -119,7 +120,7 @@ $body
 """)
 
 
-def document(title: str, body: str) -> str:
+def write_page(title: str, body: str) -> str:
     """Put a body, and its title (both are HTML), into a page that needs nothing else.
 
     Nothing runs or is loaded but what this module wrote: the page's policy names its hashes.

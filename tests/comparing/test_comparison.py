@@ -12,7 +12,7 @@ from support.input_errors import refused
 
 import irbatch
 from irbatch.comparing import compare, compare_results
-from irbatch.comparing.comparison import NAMES
+from irbatch.comparing.compared import NAMES
 from irbatch.statistics.corrections import CORRECTIONS, correct
 from irbatch.statistics.significance import TESTS
 

@@ -30,7 +30,7 @@ from support.comparisons import (
 )
 
 from irbatch import InputError
-from irbatch.comparing import Comparison, report
+from irbatch.comparing import Comparison
 from irbatch.errors import printable
 from irbatch.report.names import join_letters, letter, shorten, width
 from irbatch.report.numbers import show, show_change, show_interval, show_p, show_percent
@@ -136,7 +136,7 @@ def test_widths_of_names() -> None:
 
 def cells(comparison: Comparison) -> list[list[str]]:
     """Read the table of means back from Markdown, without its head and labels."""
-    lines = report.to_markdown(comparison, pairs=False).split("\n\n")[0].splitlines()[2:]
+    lines = Comparison.to_markdown(comparison, pairs=False).split("\n\n")[0].splitlines()[2:]
     labels = 1 if comparison.baseline is not None else 2
     return [[cell.strip() for cell in line.split("|")[1 + labels : -1]] for line in lines]
 
@@ -153,11 +153,11 @@ def test_marks_against_a_baseline() -> None:
     compared = constant(0.5, 0.25, 0.75, 0.875, baseline="s0", p=[[0.01], [0.01], [0.05]])
     assert cells(compared) == [["0.5000"], ["0.2500<sup>↓</sup>"], ["0.7500<sup>↑</sup>"],
                                ["**0.8750**"]]  # fmt: skip
-    assert r"0.7500$^{\uparrow}$" in report.to_latex(compared)
-    assert r"0.2500$^{\downarrow}$" in report.to_latex(compared)
-    assert '0.7500<sup class="up">↑</sup>' in report.to_html(compared)
-    assert "worse than s0" in report.to_text(compared)
-    assert "s0 (baseline)" in report.to_text(compared)
+    assert r"0.7500$^{\uparrow}$" in Comparison.to_latex(compared)
+    assert r"0.2500$^{\downarrow}$" in Comparison.to_latex(compared)
+    assert '0.7500<sup class="up">↑</sup>' in Comparison.to_html(compared)
+    assert "worse than s0" in Comparison.to_text(compared)
+    assert "s0 (baseline)" in Comparison.to_text(compared)
 
 
 def test_no_difference_is_no_win() -> None:
@@ -182,13 +182,13 @@ def test_many_systems_have_letters_with_commas() -> None:
 
 def test_pairs_and_their_p_values() -> None:
     compared = constant(0.25, 0.5, p=0.04)
-    line = report.to_markdown(compared).split("\n\n")[1].splitlines()[-1]
+    line = Comparison.to_markdown(compared).split("\n\n")[1].splitlines()[-1]
     assert line == ("| P@1 | s1 | s0 | +0.2500 | +100.0% | [+0.0000, +0.5000] | 4/0/0 | +∞ "
                     "| 0.020 | **0.040** |").replace("[+0.0000", "[0.0000")  # fmt: skip
-    alone = report.to_markdown(replace(compared, correction="none"))
+    alone = Comparison.to_markdown(replace(compared, correction="none"))
     assert "corrected p" not in alone
     assert "**0.020**" in alone, "the one p-value there is tells"
-    assert "against" not in report.to_markdown(compared, pairs=False)
+    assert "against" not in Comparison.to_markdown(compared, pairs=False)
 
 
 # Text.
@@ -196,7 +196,7 @@ def test_pairs_and_their_p_values() -> None:
 
 def test_text(three: Comparison) -> None:
     expected = """
-   system   P@1         P@2
+   system      P@1         P@2
 -  ------  ----------  ---------
 a  bm25     0.2500     *0.6250 b
 b  rm3      0.3750      0.2500
@@ -207,7 +207,7 @@ measure  system  against  difference  relative         95% interval  wins/ties/l
 P@1      rm3     bm25        +0.1250    +50.0%   [-0.1250, +0.3750]             1/1/0   +0.71    0.250        0.500
 P@1      splade  bm25        +0.5000   +200.0%   [+0.2500, +0.7500]             2/0/0   +1.41    0.025      *0.0496
 """  # noqa: E501
-    text = report.to_text(three)
+    text = Comparison.to_text(three)
     assert expected in text
     assert text.startswith("3 systems, 2 queries; paired randomisation test, Holm correction")
     assert text.endswith("\n\nirbatch: 1.2.3 | relevant: >= 1\n")
@@ -215,8 +215,8 @@ P@1      splade  bm25        +0.5000   +200.0%   [+0.2500, +0.7500]             
 
 
 def test_bold_text_for_a_terminal_takes_the_same_room(three: Comparison) -> None:
-    starred = report.to_text(three).splitlines()[4:]
-    bold = report.to_text(three, ansi=True).splitlines()[4:]
+    starred = Comparison.to_text(three).splitlines()[4:]
+    bold = Comparison.to_text(three, ansi=True).splitlines()[4:]
     assert any("\x1b[1m0.7500\x1b[0m ab" in line for line in bold)
     assert not any("*" in line for line in bold)
     for one, other in zip(starred, bold, strict=True):
@@ -226,19 +226,19 @@ def test_bold_text_for_a_terminal_takes_the_same_room(three: Comparison) -> None
 
 def test_wide_tables_go_on_below() -> None:
     values = np.random.default_rng(0).random((3, 4, 40))
-    text = report.to_text(make(values, p=0.001), width=80, pairs=False, intervals=True)
+    text = Comparison.to_text(make(values, p=0.001), width=80, pairs=False, intervals=True)
     tables = [part for part in text.split("\n\n") if part.lstrip().startswith("system")]
     assert len(tables) > 5
     assert max(len(line) for table in tables for line in table.splitlines()) <= 80
     measures = [name for table in tables for name in re.findall(r"P@\d+", table.splitlines()[0])]
     assert measures == [f"P@{k + 1}" for k in range(40)]
-    narrow = report.to_text(make(values), width=1, pairs=False)
+    narrow = Comparison.to_text(make(values), width=1, pairs=False)
     assert narrow.count("system ") == 40, "a measure at least"
 
 
 @pytest.mark.parametrize("options", [{}, {"intervals": True}, {"ansi": True}])
 def test_columns_stand_under_each_other_whatever_the_names(options: dict[str, bool]) -> None:
-    text = report.to_text(nasty(p=0.01), **options)
+    text = Comparison.to_text(nasty(p=0.01), **options)
     for table in text.split("\n\n")[2:-1]:
         head, rule, *lines = re.sub("\x1b\\[[01]m", "", table).splitlines()
         starts = [width(rule[: match.start()]) for match in re.finditer("-+", rule)]
@@ -252,7 +252,7 @@ def test_columns_stand_under_each_other_whatever_the_names(options: dict[str, bo
 
 def test_text_holds_no_control_character() -> None:
     for options in ({}, {"baseline": NASTY[5]}):
-        text = report.to_text(nasty(**options))
+        text = Comparison.to_text(nasty(**options))
         assert all(each.isprintable() or each == "\n" for each in text)
         assert r"\x1b[31mred\x1b[0m" in text
         assert max(map(len, text.splitlines())) < 300, "long names are cut"
@@ -260,7 +260,7 @@ def test_text_holds_no_control_character() -> None:
 
 def test_long_names_that_would_look_alike_are_not_cut() -> None:
     names = ["a" * 60 + "1" + "b" * 60, "a" * 60 + "2" + "b" * 60]
-    text = report.to_text(constant(0.25, 0.5, systems=names))
+    text = Comparison.to_text(constant(0.25, 0.5, systems=names))
     assert all(name in text for name in names)
 
 
@@ -269,7 +269,7 @@ def test_long_names_that_would_look_alike_are_not_cut() -> None:
 
 def test_markdown_shows_every_name_as_it_is() -> None:
     markdown = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
-    source = report.to_markdown(nasty(p=0.01))
+    source = Comparison.to_markdown(nasty(p=0.01))
     page = TextOf()
     page.feed(markdown.render(source))
     shown = [cell.strip() for cell in page.cells]
@@ -280,7 +280,7 @@ def test_markdown_shows_every_name_as_it_is() -> None:
 
 
 def test_markdown_tables_have_as_many_cells_as_their_heads(three: Comparison) -> None:
-    for block in report.to_markdown(three).split("\n\n")[:2]:
+    for block in Comparison.to_markdown(three).split("\n\n")[:2]:
         assert len({line.count("|") for line in block.splitlines()}) == 1
 
 
@@ -288,7 +288,7 @@ def test_markdown_tables_have_as_many_cells_as_their_heads(three: Comparison) ->
 
 
 def test_latex(three: Comparison) -> None:
-    text = report.to_latex(three, label="tab:x")
+    text = Comparison.to_latex(three, label="tab:x")
     lines = [line.strip() for line in text.splitlines()]
     assert lines[:3] == [r"% needs \usepackage{booktabs}", r"\begin{table}", r"\centering"]
     assert lines[4:8] == [r"\label{tab:x}", r"\begin{tabular}{llll}", r"\toprule",
@@ -300,14 +300,14 @@ def test_latex(three: Comparison) -> None:
         r"c & splade & \textbf{0.7500}\textsuperscript{ab} & \textbf{0.6250} \\",
     ]
     assert lines[12:] == [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
-    assert r"{\scriptsize {[}$-$0.1250, 0.1250{]}}" in report.to_latex(
+    assert r"{\scriptsize {[}$-$0.1250, 0.1250{]}}" in Comparison.to_latex(
         constant(0.0, 0.0), intervals=True
     )
 
 
 @pytest.mark.parametrize("name", [*NASTY, EVERY, EVERY[::-1], "^^M ^^5c %\n"])
 def test_latex_gives_no_character_of_a_name_a_meaning(name: str) -> None:
-    text = report.to_latex(constant(0.25, 0.5, systems=["x", name]))
+    text = Comparison.to_latex(constant(0.25, 0.5, systems=["x", name]))
     row = next(line for line in text.splitlines() if line.startswith("    b & "))
     written = row.removeprefix("    b & ").rsplit(" & ", 1)[0]
     assert text.isascii()
@@ -317,7 +317,7 @@ def test_latex_gives_no_character_of_a_name_a_meaning(name: str) -> None:
 
 def test_latex_of_letters() -> None:
     def written(name: str, **options: bool) -> str:
-        return report.to_latex(constant(0.25, systems=[name]), **options).splitlines()[9][8:-12]
+        return Comparison.to_latex(constant(0.25, systems=[name]), **options).splitlines()[9][8:-12]
 
     assert written("é ö ñ ç ï ß Ł") == r"\'{e} \"{o} \~{n} \c{c} \"{\i} \ss{} \L{}"
     assert written("β=0.4 Ω λ") == r"$\beta$=0.4 $\Omega$ $\lambda$"
@@ -328,16 +328,16 @@ def test_latex_of_letters() -> None:
 @pytest.mark.parametrize("label", ["a}b", "a%", "a\\b", "a#", "a\n", "é"])
 def test_latex_refuses_a_label_that_would_not_compile(label: str, three: Comparison) -> None:
     with pytest.raises(InputError, match="label"):
-        report.to_latex(three, label=label)
+        Comparison.to_latex(three, label=label)
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
 def test_latex_compiles(tmp_path: Path, three: Comparison) -> None:
     tables = [
-        report.to_latex(nasty(p=0.01)),
-        report.to_latex(nasty(baseline=NASTY[4]), intervals=True, label="b"),
-        report.to_latex(constant(0.25, 0.5, systems=[EVERY, "^^M"]), label="c"),
-        report.to_latex(replace(three, groups={"_%&": three}), label="d"),
+        Comparison.to_latex(nasty(p=0.01)),
+        Comparison.to_latex(nasty(baseline=NASTY[4]), intervals=True, label="b"),
+        Comparison.to_latex(constant(0.25, 0.5, systems=[EVERY, "^^M"]), label="c"),
+        Comparison.to_latex(replace(three, groups={"_%&": three}), label="d"),
     ]
     compile_latex(tmp_path, tables)
 
@@ -346,7 +346,7 @@ def test_latex_compiles(tmp_path: Path, three: Comparison) -> None:
 
 
 def test_csv_has_every_number(three: Comparison) -> None:
-    rows = list(csv.DictReader(io.StringIO(report.to_csv(three))))
+    rows = list(csv.DictReader(io.StringIO(Comparison.to_csv(three))))
     assert [row["system"] for row in rows] == ["rm3", "splade", "splade"] * 2
     assert [row["measure"] for row in rows] == ["P@1"] * 3 + ["P@2"] * 3
     for k in range(2):
@@ -364,23 +364,23 @@ def test_csv_has_every_number(three: Comparison) -> None:
             assert (row["significant"] == "True") == three.significant[pair, k]
     assert rows[0]["group"] == ""
     assert rows[0]["queries"] == "2"
-    means = list(csv.DictReader(io.StringIO(report.to_means_csv(three))))
+    means = list(csv.DictReader(io.StringIO(Comparison.to_means_csv(three))))
     assert [float(row["mean"]) for row in means] == three.means.T.ravel().tolist()
     assert [float(row["low"]) for row in means] == three.intervals[..., 0].T.ravel().tolist()
 
 
 def test_csv_keeps_names_and_defuses_formulas() -> None:
-    for text in (report.to_csv(nasty()), report.to_means_csv(nasty())):
+    for text in (Comparison.to_csv(nasty()), Comparison.to_means_csv(nasty())):
         names = {row["system"] for row in csv.DictReader(io.StringIO(text, newline=""))}
         for name in NASTY[1:]:
             assert (f"'{name}" if name[0] in "=+-@" else name) in names
     alone = constant(0.5)
-    assert report.to_csv(alone).startswith("group,measure,system,against,queries,mean,")
-    assert report.to_csv(alone).count("\n") == 1
+    assert Comparison.to_csv(alone).startswith("group,measure,system,against,queries,mean,")
+    assert Comparison.to_csv(alone).count("\n") == 1
 
 
 def test_json_says_everything(three: Comparison) -> None:
-    read = json.loads(report.to_json(three), parse_constant=no_constant)
+    read = json.loads(Comparison.to_json(three), parse_constant=no_constant)
     assert read["systems"] == three.systems
     assert read["settings"] == three.settings
     assert read["signature"] == three.signature
@@ -391,9 +391,9 @@ def test_json_says_everything(three: Comparison) -> None:
     assert read["query_ids"] == ["q0", "q1"]
     assert [row["mean"] for row in read["means"]] == three.means.T.ravel().tolist()
     assert [row["difference"] for row in read["pairs"]] == three.differences.T.ravel().tolist()
-    assert "per_query" not in json.loads(report.to_json(three, per_query=False))
-    assert list(read) == list(json.loads(report.to_json(nasty())))
-    assert report.to_json(three) == report.to_json(three)
+    assert "per_query" not in json.loads(Comparison.to_json(three, per_query=False))
+    assert list(read) == list(json.loads(Comparison.to_json(nasty())))
+    assert Comparison.to_json(three) == Comparison.to_json(three)
 
 
 def test_json_is_finite_and_whole_whatever_there_is(tmp_path: Path) -> None:
@@ -402,7 +402,7 @@ def test_json_is_finite_and_whole_whatever_there_is(tmp_path: Path) -> None:
                seed=np.int64(7), query_ids=[1, ("a", 2)])  # fmt: skip
     path = tmp_path / "x.json"
     with np.errstate(all="ignore"):
-        report.to_json(odd, path)
+        Comparison.to_json(odd, path)
     read = json.loads(path.read_text(encoding="utf-8"), parse_constant=no_constant)
     assert read["systems"] == ["\ud800", "\x1b", "</script>"]
     assert read["per_query"]["\ud800"]["P@1"] == [None, 2.0]
@@ -412,32 +412,35 @@ def test_json_is_finite_and_whole_whatever_there_is(tmp_path: Path) -> None:
 
 def test_power_is_told_when_asked_for(three: Comparison) -> None:
     pytest.importorskip("scipy")
-    plain, power = report.to_csv(three).splitlines(), report.to_csv(three, power=True).splitlines()
+    plain, power = (
+        Comparison.to_csv(three).splitlines(),
+        Comparison.to_csv(three, power=True).splitlines(),
+    )
     assert power[0] == plain[0] + ",detectable,queries_needed"
     assert float(power[1].split(",")[-2]) == three.detectable[0, 0]
-    assert "detectable" in json.loads(report.to_json(three, power=True))["pairs"][0]
+    assert "detectable" in json.loads(Comparison.to_json(three, power=True))["pairs"][0]
     assert ",equivalent" not in plain[0]
     margin = replace(three, margin=0.5)
-    assert report.to_csv(margin).splitlines()[0].endswith("significant,equivalent")
-    assert "equivalent" in report.to_text(margin)
+    assert Comparison.to_csv(margin).splitlines()[0].endswith("significant,equivalent")
+    assert "equivalent" in Comparison.to_text(margin)
 
 
 def test_frames(three: Comparison) -> None:
     pytest.importorskip("pandas")
-    frame = report.to_pandas(three)
-    assert list(frame.columns) == report.to_csv(three).splitlines()[0].split(",")
+    frame = Comparison.to_pandas(three)
+    assert list(frame.columns) == Comparison.to_csv(three).splitlines()[0].split(",")
     assert frame["difference"].tolist() == three.differences.T.ravel().tolist()
     assert str(frame["wins"].dtype) == "int64"
     assert str(frame["significant"].dtype) == "bool"
-    means = report.means_to_pandas(three)
+    means = Comparison.means_to_pandas(three)
     assert means["mean"].tolist() == three.means.T.ravel().tolist()
-    assert len(report.to_pandas(constant(0.5))) == 0
-    assert "difference" in report.to_pandas(constant(0.5))
+    assert len(Comparison.to_pandas(constant(0.5))) == 0
+    assert "difference" in Comparison.to_pandas(constant(0.5))
 
 
 def test_a_missing_pandas_is_named(three: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
-    for frame in (report.to_pandas, report.means_to_pandas):
+    for frame in (Comparison.to_pandas, Comparison.means_to_pandas):
         with pytest.raises(ImportError, match=r"pip install 'irbatch\[pandas\]'"):
             frame(three)
 
@@ -509,6 +512,6 @@ def test_odd_numbers_are_shown(form: str) -> None:
 
 
 def test_a_comparison_reports_itself(three: Comparison) -> None:
-    assert three.to_text() == report.to_text(three)
-    assert three.to_html() == report.to_html(three)
-    assert three.to_csv() == report.to_csv(three)
+    assert three.to_text() == Comparison.to_text(three)
+    assert three.to_html() == Comparison.to_html(three)
+    assert three.to_csv() == Comparison.to_csv(three)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.comparing import Comparison, report
+from irbatch.comparing import Comparison
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -35,7 +35,7 @@ NASTY = [
 
 
 FORMATS: dict[str, Callable[..., str]] = {
-    name: getattr(report, f"to_{name}")
+    name: getattr(Comparison, f"to_{name}")
     for name in ("text", "markdown", "latex", "html", "csv", "means_csv", "json")
 }
 

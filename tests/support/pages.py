@@ -58,3 +58,23 @@ def numbers(element: ElementTree.Element) -> Numbers:
         for name, value in element.attrib.items()
         if re.fullmatch(r"-?\d+(\.\d+)?", value)
     }
+
+
+def texts(picture: ElementTree.Element) -> list[str]:
+    return [each.text or "" for each in picture.iter("text")]
+
+
+def path_points(path: ElementTree.Element) -> list[tuple[float, float]]:
+    """Read the ends of a path's straight lines."""
+    found = re.findall(r"[ML] (\S+) (\S+)", path.attrib["d"])
+    return [(float(x), float(y)) for x, y in found]
+
+
+def bars(picture: ElementTree.Element) -> list[tuple[str, ElementTree.Element]]:
+    """Return what is said when a bar is pointed at, and the bar."""
+    found = []
+    for group in picture.iter("g"):
+        told, path = group.find("title"), group.find("path")
+        if told is not None and path is not None:
+            found.append((told.text or "", path))
+    return found

@@ -11,7 +11,7 @@ import numpy as np
 
 from irbatch.efficiency import Hardware
 from irbatch.leaderboard.json_form import board_to_dict
-from irbatch.report.data import write_csv, write_json
+from irbatch.report.records import write_csv, write_json
 from irbatch.runtime.extras import imported
 
 if TYPE_CHECKING:

@@ -11,6 +11,16 @@ import numpy as np
 
 from irbatch.errors import many, printable
 from irbatch.leaderboard.frontier import Frontier, find_frontier, percent
+from irbatch.leaderboard.report.old_html import (
+    minus,
+    sorted_by,
+    write_figure,
+    write_name,
+    write_number,
+    write_soft,
+    write_table,
+    write_words,
+)
 from irbatch.leaderboard.report.svg import draw_frontier
 from irbatch.leaderboard.report.table import (
     MARK,
@@ -22,17 +32,7 @@ from irbatch.leaderboard.report.table import (
     legend,
     signature,
 )
-from irbatch.report.html import (
-    minus,
-    sorted_by,
-    write_figure,
-    write_name,
-    write_number,
-    write_soft,
-    write_table,
-    write_words,
-)
-from irbatch.report.page import STYLE, document
+from irbatch.report.page import STYLE, write_page
 from irbatch.runtime.files import written
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def to_html(
     if settings := signature(board):
         parts.append(write_soft(settings))
     body = "\n".join(parts)
-    text = document(escape(heading), body)
+    text = write_page(escape(heading), body)
     if fragment:
         text = f'<style>{STYLE}</style>\n<div class="irbatch">\n{body}\n</div>\n'
     return written(text, path)

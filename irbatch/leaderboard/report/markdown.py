@@ -7,6 +7,7 @@ from itertools import takewhile
 from os import PathLike
 from typing import TYPE_CHECKING
 
+from irbatch.leaderboard.report.old_markdown import escape, table, write_number
 from irbatch.leaderboard.report.table import (
     MARK,
     Cell,
@@ -16,7 +17,6 @@ from irbatch.leaderboard.report.table import (
     legend,
     signature,
 )
-from irbatch.report.markdown import escape, table, write_number
 from irbatch.runtime.files import written
 
 if TYPE_CHECKING:

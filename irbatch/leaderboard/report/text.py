@@ -7,6 +7,14 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from irbatch.errors import printable
+from irbatch.leaderboard.old_text import (
+    LONGEST,
+    WIDTH,
+    align,
+    flush_right,
+    stand_out,
+    table_width,
+)
 from irbatch.leaderboard.report.table import (
     MARK,
     Cell,
@@ -17,7 +25,6 @@ from irbatch.leaderboard.report.table import (
     signature,
 )
 from irbatch.report.names import shorten, shorten_all
-from irbatch.report.text import LONGEST, WIDTH, align, flush_right, stand_out, table_width
 from irbatch.runtime.files import written
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Reports for programs: every number with every digit."""
+"""Records for programs: every number with every digit, as CSV, JSON and frames."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from irbatch.evaluation.results import csv_cell
+from irbatch.runtime.extras import imported
 from irbatch.runtime.files import written
 
-__all__ = ["write_csv", "write_json"]
+__all__ = ["Record", "make_frame", "write_csv", "write_json"]
 
 Record = dict[str, Any]
 SURROGATE = re.compile("[\ud800-\udfff]")  # may stand alone in Python, not in a file
@@ -44,6 +45,16 @@ def write_csv(
     """Return, or also write, one line a record."""
     text = "".join([_line(names), *(_line(list(record.values())) for record in records)])
     return _written(text, path)
+
+
+def make_frame(names: Sequence[str], records: Iterable[Record]) -> Any:
+    """Return a pandas frame, one row a record.
+
+    Raises:
+        ImportError: naming the extra, when pandas is not installed.
+    """
+    pd = imported("frames", "pandas", "pandas")
+    return pd.DataFrame(list(records), columns=names)
 
 
 def _written(text: str, path: str | PathLike[str] | None) -> str:

@@ -1,0 +1,251 @@
+"""The numbers of a comparison: means, their differences, and what is known of these."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from irbatch.array_types import Bools, Floats, Ints
+from irbatch.comparing.lookups import find_measure, find_system
+from irbatch.errors import InputError
+from irbatch.measures import Measure
+from irbatch.statistics.differences import paired_differences
+from irbatch.statistics.intervals import as_linear
+from irbatch.statistics.power import POWER, detectable_difference, equivalence_p, queries_needed
+
+__all__ = ["NAMES", "Compared", "Difference", "query_values"]
+
+NAMES = {
+    "randomisation": "paired randomisation test",
+    "bootstrap": "studentised bootstrap test",
+    "t": "paired t-test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "sign": "sign test",
+    "tukey": "randomised Tukey HSD test",
+    "anova": "two-way ANOVA with Tukey's HSD",
+    "none": "no correction",
+    "bonferroni": "Bonferroni correction",
+    "holm": "Holm correction",
+    "bh": "Benjamini-Hochberg correction",
+    "by": "Benjamini-Yekutieli correction",
+    "percentile": "percentile bootstrap",
+    "bca": "BCa bootstrap",
+}
+
+
+class Difference(NamedTuple):
+    """One system against another on one measure.
+
+    Args:
+        difference: the first's mean less the second's.
+        interval: its confidence interval.
+        relative: difference / the second's mean; NaN where that is 0.
+        wins, ties, losses: queries in which the first is better, equal, worse.
+        effect: Cohen's d of the paired differences.
+        p_value, corrected: before and after correction.
+        significant: whether the corrected one is below the level.
+    """
+
+    difference: float
+    interval: tuple[float, float]
+    relative: float
+    wins: int
+    ties: int
+    losses: int
+    effect: float
+    p_value: float
+    corrected: float
+    significant: bool
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Compared:
+    """The numbers of a comparison; `irbatch.comparing.Comparison` says what each of them is."""
+
+    systems: list[str]
+    measures: list[str]
+    query_ids: list[Any]
+    baseline: str | None
+    pairs: list[tuple[int, int]]
+    values: Floats
+    scaled: Floats = field(repr=False)  # values as they are tested: logarithms of geometric ones
+    means: Floats
+    intervals: Floats
+    difference_intervals: Floats
+    p_values: Floats
+    corrected: Floats
+    test: str
+    correction: str
+    level: float
+    interval: str
+    draws: int
+    seed: int
+    margin: float | None
+    settings: dict[str, str]
+    missing: dict[str, list[Any]]
+    groups: Mapping[str, Self]
+    unanswered: dict[str, list[Any]] = field(default_factory=dict)
+
+    @cached_property
+    def differences(self) -> Floats:
+        """The mean of a less the mean of b, ``(pairs, measures)``."""
+        return self._of_pairs(self.means, 0) - self._of_pairs(self.means, 1)
+
+    @cached_property
+    def relative(self) -> Floats:
+        """Differences as shares of b's mean, NaN where that is 0."""
+        of = self._of_pairs(self.means, 1)
+        nothing = np.full_like(of, np.nan)
+        return np.divide(self.differences, of, out=nothing, where=of != 0)
+
+    @cached_property
+    def wins(self) -> Ints:
+        """Queries in which a is better."""
+        return np.asarray((self._paired > 0).sum(axis=1))
+
+    @cached_property
+    def ties(self) -> Ints:
+        """Queries in which both are equal."""
+        return np.asarray((self._paired == 0).sum(axis=1))
+
+    @cached_property
+    def losses(self) -> Ints:
+        """Queries in which a is worse."""
+        return np.asarray((self._paired < 0).sum(axis=1))
+
+    @cached_property
+    def effects(self) -> Floats:
+        """Cohen's d: the mean of the paired differences over their standard deviation."""
+        mean, spread = self._paired.mean(axis=1), self._paired.std(axis=1, ddof=1)
+        constant = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
+        effects: Floats = np.divide(mean, spread, out=constant, where=spread > 0)
+        return effects
+
+    @cached_property
+    def significant(self) -> Bools:
+        """Where the corrected p-value is below the level."""
+        return self.corrected < self.level
+
+    @cached_property
+    def equivalent(self) -> Bools | None:
+        """Where two one-sided t-tests put the difference within the margin; None without one.
+
+        Before any correction.
+        """
+        if self.margin is None:
+            return None
+        return self._by_column(equivalence_p(self._columns, self.margin)) < self.level
+
+    @cached_property
+    def detectable(self) -> Floats:
+        """The least true difference that these queries show with a power of 0.8.
+
+        By the t-test at `level`, before correction.
+        """
+        return self._by_column(detectable_difference(self._columns, self.level, POWER))
+
+    @cached_property
+    def queries_needed(self) -> Floats:
+        """How many queries would show the observed differences with that power."""
+        return self._by_column(queries_needed(self._columns, self.level, POWER))
+
+    @property
+    def signature(self) -> str:
+        """Every setting that shaped the numbers, on one line."""
+        return " | ".join(f"{name}: {value}" for name, value in self.settings.items())
+
+    def caption(self) -> str:
+        """Say how systems were compared, and what the means hide."""
+        compared = len(self.systems) - (self.baseline is not None)
+        systems = "1 system" if compared == 1 else f"{compared} systems"
+        against = f" against {self.baseline}" if self.baseline is not None else ""
+        corrected = "" if self.correction == "none" else f", {NAMES[self.correction]}"
+        intervals = f"{100 * (1 - self.level):g}% {NAMES.get(self.interval, self.interval)}"
+        said = [
+            f"{systems}{against}, {len(self.query_ids)} queries; "
+            f"{NAMES[self.test]}{corrected}, level {self.level:g}; {intervals} intervals."
+        ]
+        if self.margin is not None:
+            said.append(f"Equivalent: within {self.margin:g}, by two one-sided t-tests.")
+        out = {query for queries in self.missing.values() for query in queries}
+        if out:
+            said.append(f"Left out, as not all systems have them: {len(out)} queries.")
+        zeros = [f"{len(queries)} of {name}" for name, queries in self.unanswered.items()
+                 if queries]  # fmt: skip
+        if zeros:
+            said.append(f"Queries without a ranking, counting 0: {', '.join(zeros)}.")
+        return " ".join(said)
+
+    def __repr__(self) -> str:
+        return f"Comparison of {', '.join(self.systems)} on {', '.join(self.measures)}"
+
+    def difference(self, a: str, b: str, measure: str) -> Difference:
+        """Look up how a system compares with another on a measure.
+
+        Raises:
+            InputError: for a system or measure that there is not, or a pair not compared.
+        """
+        column = find_measure(self.measures, measure)
+        first, second = (find_system(self.systems, each) for each in (a, b))
+        if (first, second) in self.pairs:
+            return self._difference(self.pairs.index((first, second)), column, 1)
+        if (second, first) in self.pairs:
+            return self._difference(self.pairs.index((second, first)), column, -1)
+        raise InputError(f"{a!r} was not compared with {b!r}", value=a)
+
+    def _difference(self, pair: int, column: int, sign: int) -> Difference:
+        low, high = (sign * self.difference_intervals[pair, column]).tolist()[::sign]
+        wins, losses = int(self.wins[pair, column]), int(self.losses[pair, column])
+        of = self.means[self.pairs[pair][1 if sign > 0 else 0], column]
+        difference = sign * float(self.differences[pair, column])
+        return Difference(
+            difference,
+            (low, high),
+            difference / float(of) if of else math.nan,
+            wins if sign > 0 else losses,
+            int(self.ties[pair, column]),
+            losses if sign > 0 else wins,
+            sign * float(self.effects[pair, column]),
+            float(self.p_values[pair, column]),
+            float(self.corrected[pair, column]),
+            bool(self.significant[pair, column]),
+        )
+
+    def _of_pairs(self, values: Floats, side: int) -> Floats:
+        return values[[pair[side] for pair in self.pairs]]
+
+    @cached_property
+    def _paired(self) -> Floats:
+        """Differences by query, ``(pairs, queries, measures)``."""
+        return paired_differences(self.scaled, self.pairs)
+
+    @property
+    def _columns(self) -> Floats:
+        """The same in the units of the means, ``(queries, pairs x measures)``."""
+        geometric = np.any(self.scaled != self.values, axis=(0, 1))
+        paired = paired_differences(as_linear(self.scaled, geometric), self.pairs)
+        return np.moveaxis(paired, 1, 0).reshape(len(self.query_ids), -1)
+
+    def _by_column(self, columns: Floats) -> Floats:
+        return columns.reshape(len(self.pairs), len(self.measures))
+
+
+def query_values(
+    compared: Compared, a: str, b: str, measure: str | Measure
+) -> tuple[Floats, Floats]:
+    """Return the values of two systems, float64 ``(queries,)`` each.
+
+    Raises:
+        InputError: for an unknown system or measure, and a system beside itself.
+    """
+    column = find_measure(compared.measures, measure)
+    first, second = find_system(compared.systems, a), find_system(compared.systems, b)
+    if first == second:
+        raise InputError(f"two systems differ, not {a!r} from itself", value=a)
+    values = np.asarray(compared.values)
+    return values[first, :, column], values[second, :, column]

@@ -1,0 +1,120 @@
+"""A comparison for programs: every number with every digit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.comparing.compared import Compared
+from irbatch.report.records import Record
+
+__all__ = ["list_everything", "list_means", "list_pairs"]
+
+MEAN = ["measure", "system", "queries", "mean", "low", "high"]
+PAIR = ["measure", "system", "against", "queries", "mean", "mean_against"]  # and `_of_pairs`
+CHOICES = ("test", "correction", "level", "interval", "draws", "seed", "margin")
+
+
+def list_pairs(compared: Compared, power: bool) -> tuple[list[str], list[Record]]:
+    """Return columns and records: one a group, measure and pair.
+
+    Args:
+        compared: what was compared.
+        power: whether they tell what could have been found.
+    """
+    found = [
+        {"group": group, **record}
+        for group, each in _parts(compared)
+        for record in _pairs(each, power)
+    ]
+    return ["group", *PAIR, *_of_pairs(compared, power)], found
+
+
+def list_means(compared: Compared) -> tuple[list[str], list[Record]]:
+    """Return columns and records: one a group, measure and system."""
+    found = [
+        {"group": group, **record} for group, each in _parts(compared) for record in _means(each)
+    ]
+    return ["group", *MEAN], found
+
+
+def _parts(compared: Compared) -> list[tuple[str, Compared]]:
+    return [("", compared), *((str(name), each) for name, each in compared.groups.items())]
+
+
+def _means(compared: Compared) -> Iterator[Record]:
+    for k, measure in enumerate(compared.measures):
+        for i, system in enumerate(compared.systems):
+            mean, (low, high) = float(compared.means[i, k]), compared.intervals[i, k].tolist()
+            values = (measure, system, len(compared.query_ids), mean, low, high)
+            yield dict(zip(MEAN, values, strict=True))
+
+
+def _pairs(compared: Compared, power: bool) -> Iterator[Record]:
+    """Yield all that is known of a measure and a pair."""
+    columns, queries = _of_pairs(compared, power), len(compared.query_ids)
+    names = [*PAIR, *columns]
+    for k, measure in enumerate(compared.measures):
+        for pair, (a, b) in enumerate(compared.pairs):
+            values = [
+                *(measure, compared.systems[a], compared.systems[b], queries),
+                *compared.means[[a, b], k].tolist(),
+                *(column[pair, k].item() for column in columns.values()),
+            ]
+            yield dict(zip(names, values, strict=True))
+
+
+def _of_pairs(compared: Compared, power: bool) -> dict[str, npt.NDArray[Any]]:
+    """Name the arrays ``(pairs, measures)``, those that were asked for."""
+    low, high = np.moveaxis(compared.difference_intervals, -1, 0)
+    columns: dict[str, npt.NDArray[Any]] = {
+        "difference": compared.differences,
+        "low": low,
+        "high": high,
+        "relative": compared.relative,
+        "wins": compared.wins,
+        "ties": compared.ties,
+        "losses": compared.losses,
+        "effect": compared.effects,
+        "p": compared.p_values,
+        "corrected_p": compared.corrected,
+        "significant": compared.significant,
+    }
+    if compared.equivalent is not None:
+        columns["equivalent"] = compared.equivalent
+    if power:
+        columns["detectable"] = compared.detectable
+        columns["queries_needed"] = compared.queries_needed
+    return columns
+
+
+def list_everything(compared: Compared, per_query: bool, power: bool) -> Record:
+    """Lay a comparison out as JSON has it."""
+    queries = [str(query) for query in compared.query_ids]
+    everything: Record = {
+        "systems": list(compared.systems),
+        "measures": list(compared.measures),
+        "baseline": compared.baseline,
+        **{name: getattr(compared, name) for name in CHOICES},
+        "queries": len(queries),
+        "settings": dict(compared.settings),
+        "signature": compared.signature,
+        "caption": compared.caption(),
+        "means": list(_means(compared)),
+        "pairs": list(_pairs(compared, power)),
+    }
+    if per_query:
+        values = compared.values.transpose(0, 2, 1).tolist()
+        everything["query_ids"] = queries
+        everything["per_query"] = {
+            system: dict(zip(compared.measures, of_system, strict=True))
+            for system, of_system in zip(compared.systems, values, strict=True)
+        }
+    everything["groups"] = {
+        str(name): list_everything(group, per_query, power)
+        for name, group in compared.groups.items()
+    }
+    return everything

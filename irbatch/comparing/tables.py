@@ -1,0 +1,189 @@
+"""A comparison as a document: tables of systems and of pairs, for every form of report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from irbatch.array_types import Bools, Floats
+from irbatch.comparing.compared import Compared
+from irbatch.errors import many
+from irbatch.report.document import (
+    BEST,
+    BETTER,
+    MARKS,
+    WORSE,
+    Cell,
+    Column,
+    Document,
+    Figures,
+    Heading,
+    Legend,
+    Part,
+    Row,
+    Table,
+)
+from irbatch.report.names import letter
+from irbatch.report.numbers import (
+    NOTHING,
+    check_digits,
+    show,
+    show_change,
+    show_interval,
+    show_p,
+    show_percent,
+)
+
+__all__ = ["make_document"]
+
+
+def make_document(
+    compared: Compared,
+    digits: int,
+    intervals: bool,
+    pairs: bool,
+    title: str | None = None,
+    figures: Sequence[Figures] = (),
+) -> Document:
+    """Return the report of a comparison: of all queries first, then of each group of them.
+
+    Args:
+        compared: what was compared.
+        digits: how many decimals of means and differences.
+        intervals: whether means come with their confidence intervals.
+        pairs: whether there are tables of pairs.
+        title: of the report.
+        figures: pictures of all queries.
+
+    Raises:
+        InputError: if digits is not a whole number from 0 to 17.
+    """
+    check_digits(digits)
+    parts: list[Part] = []
+    everything: list[tuple[str, Compared]] = [("all queries", compared), *compared.groups.items()]
+    for name, each in everything:
+        if compared.groups:
+            parts.append(Heading(f"{name} ({many(len(each.query_ids), 'query')})"))
+        parts.append(_means(each, digits, intervals))
+        if each is compared:
+            parts += figures
+        if pairs and each.pairs:
+            parts.append(_pairs(each, digits))
+    title = title or f"Comparison of {many(len(compared.systems), 'system')}"
+    return Document(title, compared.caption(), _legend(compared), parts, compared.signature)
+
+
+def _legend(compared: Compared) -> Legend:
+    if len(compared.systems) < 2:
+        return []
+    best = (BEST, "the highest mean of a measure")
+    if compared.baseline is None:
+        return [best, (MARKS, "the systems it is significantly better than")]
+    return [best, (f"{BETTER} {WORSE}", f"significantly better, worse than {compared.baseline}")]
+
+
+def _means(compared: Compared, digits: int, intervals: bool) -> Table:
+    """Lay out one row a system, in the order given; without a baseline, systems have letters."""
+    lettered = compared.baseline is None
+    columns = [Column("system", "name"), *map(Column, compared.measures)]
+    if lettered:
+        columns.insert(0, Column("#", "mark", descends=False))
+    best, marks = _is_best(compared.means), _marks(compared)
+    rows = []
+    for i, system in enumerate(compared.systems):
+        cells = [Cell(system, after="baseline" if system == compared.baseline else "")]
+        if lettered:
+            cells.insert(0, Cell(letter(i), i))
+        for k, mean in enumerate(compared.means[i].tolist()):
+            low, high = compared.intervals[i, k].tolist()
+            within = show_interval(low, high, digits) if intervals else ""
+            cells.append(Cell(show(mean, digits), mean, bool(best[i, k]), within, marks[i][k]))
+        rows.append(Row(cells))
+    return Table(f"Means of {many(len(compared.query_ids), 'query')}", columns, rows)
+
+
+def _is_best(means: Floats) -> Bools:
+    """Tell which means are the highest of their measure, to the last bit; one alone is not.
+
+    Args:
+        means: float64 ``(systems, measures)``.
+    """
+    if len(means) < 2:
+        return np.zeros(means.shape, np.bool_)
+    highest = np.where(np.isnan(means), -np.inf, means).max(axis=0)
+    best: Bools = means == highest
+    return best
+
+
+def _marks(compared: Compared) -> list[list[list[str]]]:
+    """Say for each system and measure what it beats (with a baseline: how it compares)."""
+    marks: list[list[list[str]]] = [[[] for _ in compared.measures] for _ in compared.systems]
+    for pair, k in np.argwhere(compared.significant).tolist():
+        a, b = compared.pairs[pair]
+        difference = compared.differences[pair, k]
+        if compared.baseline is not None and difference:
+            marks[a][k].append(BETTER if difference > 0 else WORSE)
+        elif difference > 0:
+            marks[a][k].append(letter(b))
+        elif difference < 0:
+            marks[b][k].append(letter(a))
+    for of_system in marks:
+        for letters in of_system:
+            letters.sort(key=lambda each: (len(each), each))
+    return marks
+
+
+def _pairs(compared: Compared, digits: int) -> Table:
+    """Lay out one row a measure and pair; a p-value that is significant stands out."""
+    names = ["measure", "system", "against"]
+    numbers = ["difference", "relative", f"{100 * (1 - compared.level):g}% interval",
+               "wins/ties/losses", "effect"]  # fmt: skip
+    p_values = ["p"] if compared.correction == "none" else ["p", "corrected p"]
+    columns = [
+        *(Column(name, "name") for name in names),
+        *map(Column, numbers),
+        *(Column(name, descends=False) for name in p_values),
+    ]
+    if compared.equivalent is not None:
+        columns.append(Column("equivalent"))
+    systems = compared.systems
+    rows = [
+        Row(
+            [
+                Cell(measure),
+                Cell(systems[a]),
+                Cell(systems[b]),
+                *_numbers(compared, pair, k, digits),
+            ]
+        )
+        for k, measure in enumerate(compared.measures)
+        for pair, (a, b) in enumerate(compared.pairs)
+    ]
+    return Table("Pairs of systems; significant p-values are bold", columns, rows, whole=True)
+
+
+def _numbers(compared: Compared, pair: int, k: int, digits: int) -> list[Cell]:
+    """Write the numbers of a pair."""
+    at = pair, k
+    difference, relative = float(compared.differences[at]), float(compared.relative[at])
+    low, high = compared.difference_intervals[at].tolist()
+    counts = [int(each[at]) for each in (compared.wins, compared.ties, compared.losses)]
+    effect, p = float(compared.effects[at]), float(compared.p_values[at])
+    cells = [
+        Cell(show_change(difference, digits), difference),
+        Cell(show_percent(relative), relative),
+        Cell(show_interval(low, high, digits, signed=True), low),
+        Cell("/".join(map(str, counts)), counts[0] - counts[2]),
+        Cell(show_change(effect, 2), effect),
+    ]
+    p_values = [p] if compared.correction == "none" else [p, float(compared.corrected[at])]
+    significant = bool(compared.significant[at])
+    cells += [
+        Cell(show_p(each, compared.level), each, significant and position == len(p_values))
+        for position, each in enumerate(p_values, 1)
+    ]
+    if compared.equivalent is not None:
+        same = int(compared.equivalent[at])
+        cells.append(Cell("yes" if same else "no" if p == p else NOTHING, same))
+    return cells

@@ -1,0 +1,185 @@
+"""What a report says, before it takes a form: every form is written from the same document.
+
+Texts may hold any character: renderers escape them. Numbers are written by
+`irbatch.report.numbers`, and keep beside their text the value that they are sorted by.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from irbatch.errors import printable
+
+__all__ = [
+    "BEST",
+    "BETTER",
+    "ISOLATED",
+    "MARKS",
+    "WORSE",
+    "Cell",
+    "Column",
+    "Document",
+    "Figure",
+    "Figures",
+    "Heading",
+    "Legend",
+    "Part",
+    "Row",
+    "Table",
+    "isolate",
+]
+
+BETTER, WORSE = "↑", "↓"  # marks of a cell
+BEST, MARKS = "{best}", "{marks}"  # of a legend; each form says here how it shows them
+ISOLATED = "\u2068", "\u2069"  # characters round a name: it may run from right to left
+
+Legend = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table.
+
+    Args:
+        text: a name, or a number as people see it.
+        value: what it is sorted by; NaN stands last.
+        stands_out: whether it is bold, or starred.
+        after: what follows in small print: an interval, or a remark on a name.
+        marks: superscripts.
+    """
+
+    text: str
+    value: float = math.nan
+    stands_out: bool = False
+    after: str = ""
+    marks: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Args:
+        heading: what stands above it; above marks only where one can sort by it.
+        kind: ``"name"``: it names the row; ``"mark"``: a letter or sign before the name;
+            ``"text"``; ``"number"``.
+        descends: whether the largest is what one looks for.
+    """
+
+    heading: str
+    kind: Literal["mark", "name", "text", "number"] = "number"
+    descends: bool = True
+
+    @property
+    def labels(self) -> bool:
+        """Whether it says what a row is of; it is repeated where a wide table goes on below."""
+        return self.kind in ("mark", "name")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table: one cell a column; a faint one stands back."""
+
+    cells: Sequence[Cell]
+    faint: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Args:
+        caption: what it is of.
+        columns, rows: those that label a row come first.
+        whole: it is not cut where it is wider than a terminal.
+    """
+
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    whole: bool = False
+
+    def column(self, position: int) -> list[Cell]:
+        """Return a column's cells."""
+        return [row.cells[position] for row in self.rows]
+
+    def annotated(self, position: int) -> bool:
+        """Tell whether something stands after a column's numbers."""
+        return any(cell.after or cell.marks for cell in self.column(position))
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture.
+
+    Args:
+        title: what it is of.
+        description: what it shows, in words, for those who don't see it.
+        caption: what stands below it.
+        draw: returns matplotlib's figure.
+    """
+
+    title: str
+    description: str
+    caption: str
+    draw: Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Pictures side by side, and what they are of; empty where there is no heading."""
+
+    heading: str
+    figures: Sequence[Figure]
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What the parts after it are of."""
+
+    text: str
+
+
+Part = Heading | Table | Figures
+
+
+@dataclass(frozen=True)
+class Document:
+    """A report.
+
+    Args:
+        title: what it is of.
+        caption: how it came about.
+        legend: signs and what they mean; `BEST` and `MARKS` stand for what a form shows.
+        parts: headings, tables and figures.
+        settings: every setting that shaped the numbers.
+    """
+
+    title: str
+    caption: str
+    legend: Legend
+    parts: Sequence[Part]
+    settings: str = ""
+
+    def explained(self, best: str, marks: str = "superscripts") -> str:
+        """Write the legend.
+
+        Args:
+            best: how the best stand out.
+            marks: what the marks are called.
+
+        >>> Document("", "", [(BEST, "the highest"), ("●", "on the frontier")], []).explained("*")
+        '*: the highest; ●: on the frontier.'
+        """
+        signs = {BEST: best, MARKS: marks}
+        said = "; ".join(f"{signs.get(sign, sign)}: {meaning}" for sign, meaning in self.legend)
+        return f"{said}." if said else ""
+
+
+def isolate(name: object) -> str:
+    """Put a name in the text of a page so that it doesn't turn round what stands beside it."""
+    start, end = ISOLATED
+    return f"{start}{printable(name)}{end}"

@@ -1,0 +1,125 @@
+"""Reports as text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from irbatch.errors import printable
+from irbatch.report.document import Cell, Document, Heading, Table
+from irbatch.report.names import join_letters, shorten_all, width
+
+__all__ = ["WIDTH", "annotation", "write_document", "write_table"]
+
+GAP = "  "  # between columns
+WIDTH = 100  # of a terminal
+LONGEST = 48  # columns of a name; what is longer is cut in the middle
+LONGEST_HEADING = 60  # enough for every quantity with its unit
+BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
+
+Lines = list[str]  # of a column: its heading and cells, all of the same width
+
+
+def write_document(document: Document, *, ansi: bool = False, width: int = WIDTH) -> str:
+    """Write a report.
+
+    Args:
+        document: the report; its figures are left out.
+        ansi: whether what stands out is bold, by a terminal's escapes; if not, it is starred.
+        width: columns that would make lines longer than this go on in a further table.
+    """
+    marks = "letters after a mean"
+    parts = [printable(document.caption)]
+    parts.append(printable(document.explained("Bold" if ansi else "*", marks)))
+    for part in document.parts:
+        if isinstance(part, Heading):
+            parts.append(_underline(printable(part.text)))
+        elif isinstance(part, Table):
+            parts.append(write_table(part, ansi=ansi, width=width))
+    parts.append(printable(document.settings))
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def write_table(table: Table, *, ansi: bool = False, width: int = WIDTH) -> str:
+    """Write a table, in as many parts as its width asks for; see `write_document`."""
+    texts = _texts(table)
+    labels: list[Lines] = []
+    others: list[Lines] = []
+    for k, (column, lines) in enumerate(zip(table.columns, texts, strict=True)):
+        if column.kind == "number":
+            lines = _numbers(lines[0], table.column(k), ansi)
+        (labels if column.labels else others).append(_fill(lines))
+    return "\n\n".join(_align(part) for part in _parts(labels, others, table.whole, width))
+
+
+def annotation(cell: Cell) -> str:
+    """Return what stands after a cell's number."""
+    return " ".join(filter(None, [printable(cell.after), join_letters(cell.marks)]))
+
+
+def _underline(heading: str) -> str:
+    return f"{heading}\n{'=' * width(heading)}"
+
+
+def _texts(table: Table) -> list[Lines]:
+    """Write headings and cells as text; names that are long are cut if they still differ."""
+    kinds = [column.kind for column in table.columns]
+    heads = [("" if each.kind == "mark" else printable(each.heading)) for each in table.columns]
+    heads = shorten_all(heads, LONGEST_HEADING)
+    columns = [[printable(cell.text) for cell in table.column(k)] for k in range(len(kinds))]
+    for kind in ("name", "text"):
+        chosen = [k for k, each in enumerate(kinds) if each == kind]
+        short = iter(shorten_all([text for k in chosen for text in columns[k]], LONGEST))
+        for k in chosen:
+            columns[k] = [
+                next(short) + (f" ({printable(cell.after)})" if cell.after else "")
+                for cell in table.column(k)
+            ]
+    return [[head, *column] for head, column in zip(heads, columns, strict=True)]
+
+
+def _numbers(heading: str, cells: Sequence[Cell], ansi: bool) -> Lines:
+    """Write numbers under each other, and after each what belongs to it."""
+    stars = "" if ansi else " "
+    texts = [("*" if cell.stands_out and not ansi else stars) + cell.text for cell in cells]
+    lines = _fill([heading, *texts], right=True)
+    if ansi:
+        lines[1:] = [
+            f"{line.removesuffix(cell.text)}{BOLD}{cell.text}{PLAIN}" if cell.stands_out else line
+            for line, cell in zip(lines[1:], cells, strict=True)
+        ]
+    notes = ["", *map(annotation, cells)]
+    return [f"{line} {note}".rstrip() if note else line
+            for line, note in zip(lines, notes, strict=True)]  # fmt: skip
+
+
+def _fill(lines: Lines, right: bool = False) -> Lines:
+    """Fill lines with spaces, at their ends or before them, to the width of the widest."""
+    most = max(map(_width, lines))
+    spaces = [" " * (most - _width(line)) for line in lines]
+    return [f"{space}{line}" if right else f"{line}{space}"
+            for space, line in zip(spaces, lines, strict=True)]  # fmt: skip
+
+
+def _parts(
+    labels: list[Lines], others: list[Lines], whole: bool, most: int
+) -> Iterator[list[Lines]]:
+    """Yield columns that stand side by side: the labels, and what has room beside them."""
+    part: list[Lines] = []
+    for column in others:
+        size = sum(_width(each[0]) + len(GAP) for each in [*labels, *part, column]) - len(GAP)
+        if part and not whole and size > most:
+            yield [*labels, *part]
+            part = []
+        part.append(column)
+    yield [*labels, *part]
+
+
+def _align(columns: list[Lines]) -> str:
+    """Put columns side by side, a line under their headings."""
+    lines = [GAP.join(line).rstrip() for line in zip(*columns, strict=True)]
+    lines.insert(1, GAP.join("-" * _width(column[0]) for column in columns))
+    return "\n".join(lines)
+
+
+def _width(line: str) -> int:
+    return width(line.replace(BOLD, "").replace(PLAIN, ""))
