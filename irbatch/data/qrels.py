@@ -13,17 +13,11 @@ import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints, Positions
 from irbatch.data.arguments.ids import kind_of_documents, same_kind
+from irbatch.data.arguments.judgments import read_documents, read_grades
 from irbatch.data.exports import Exports, Listed
-from irbatch.data.judgments import (
-    DocumentLists,
-    read_column,
-    read_documents,
-    read_grades,
-)
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.matrix import NEGATIVE
-from irbatch.errors import InputError
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
 __all__ = ["Qrels"]
@@ -47,7 +41,7 @@ class Qrels(Exports):
         starts: int64 ``(queries + 1,)``, where each query's judgments begin in `codes`.
 
     Raises:
-        InputError: naming query, document and value for what cannot be a judgment.
+        InputError: naming query, document and value of what cannot be a judgment.
 
     >>> qrels = Qrels({"q1": {"d1": 2, "d2": 0}, "q2": {"d7": 1}})
     >>> len(qrels), qrels.levels.tolist()
@@ -63,28 +57,18 @@ class Qrels(Exports):
         *,
         borrowed: bool = False,
     ) -> None:
-        if not isinstance(judgments, Mapping):
-            raise InputError(
-                f"judgments are a mapping of queries to documents to grades, not a "
-                f"{type(judgments).__name__}; for tables see from_table, for records from_records",
-                source="qrels",
-            )
         self.name = name
+        self.documents = read_documents(judgments, name, borrowed)
         self.queries: list[Any] = list(judgments)
-        if not self.queries:
-            raise InputError("there are no queries", source="qrels", path=name)
         self.query_kind = same_kind(self.queries, "query", "qrels")
         self.table = judgments if isinstance(judgments, QueryTable) else None
         if self.table is None:
-            self.documents = read_documents(judgments, name, borrowed)
             self.document_kind = kind_of_documents(self.queries, self.documents)
             counts = np.fromiter(map(len, self.documents), np.int64, len(self.queries))
-            grades = read_grades(judgments, name)
         else:
-            self.documents = DocumentLists(self.table)
             self.document_kind = self.table.document_kind if len(self.table.documents) else None
             counts = self.table.ends - self.table.begins
-            grades = read_column(self.table, counts, name)
+        grades = read_grades(judgments, name)
         self.starts = offsets_of(counts)
         self.levels = np.unique(grades[grades >= 0]) + 0.0  # -0.0 is 0
         self.levels.flags.writeable = False

@@ -111,6 +111,10 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         numbers: list[int] = self.documents[rows].tolist()
         return numbers
 
+    def document_lists(self) -> Sequence[list[Any]]:
+        """Return the document ids of each query, made when asked for."""
+        return _DocumentLists(self)
+
     def repeats(self, most: int) -> list[tuple[Any, Any]]:
         """List the documents that queries have more than once: query and document, at most some."""
         found: list[tuple[Any, Any]] = []
@@ -128,3 +132,15 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         there = np.flatnonzero((self.begins <= row) & (row < self.ends))[0]
         queries = (query for query, place in self.places.items() if place == there)
         return next(queries), self.ids(slice(row, row + 1))[0]
+
+
+class _DocumentLists(Sequence[list[Any]]):
+    def __init__(self, table: QueryTable) -> None:
+        self._table = table
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __getitem__(self, row: Any) -> Any:
+        """Return the ids of the query at `row`."""
+        return self._table.ids(slice(int(self._table.begins[row]), int(self._table.ends[row])))

@@ -6,13 +6,23 @@ What is wrong is told as ``name=value must be …``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from irbatch.errors import InputError, shown
-from irbatch.runtime.numbers import is_real, is_whole, number_problem
+import numpy as np
 
-__all__ = ["check_choice", "check_number", "check_whole", "missed_limit", "number_errors"]
+from irbatch.array_types import Floats
+from irbatch.errors import InputError, shown
+from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, is_real, is_whole, number_problem
+
+__all__ = [
+    "check_choice",
+    "check_number",
+    "check_whole",
+    "missed_limit",
+    "number_errors",
+    "read_numbers",
+]
 
 
 def check_whole(name: str, value: object, least: int, most: int | None = None) -> int:
@@ -86,6 +96,30 @@ def check_choice(name: str, value: object, options: Iterable[Any]) -> None:
     if not plain or not any(value is each or value == each for each in options):
         choices = ", ".join(map(repr, options))
         raise InputError(f"{name}={shown(value)} must be one of {choices}", value=value)
+
+
+def read_numbers(
+    what: str, values: Collection[Any], names: Iterable[tuple[Any, Any]], **fields: Any
+) -> Floats:
+    """Return numbers as float64 ``(n,)``, read-only.
+
+    Args:
+        what, **fields: see `number_errors`.
+        values: the numbers.
+        names: query and document of each; looked at only when one is not a number.
+
+    Raises:
+        InputError: naming the first that is not a number.
+    """
+    try:
+        numbers = as_floats(values)
+        sound = not np.isnan(numbers).any()
+    except NUMBER_ERRORS:
+        sound = False
+    if not sound:
+        rows = ((*name, value) for name, value in zip(names, values, strict=False))
+        raise next(number_errors(what, rows, **fields))
+    return numbers
 
 
 def number_errors(

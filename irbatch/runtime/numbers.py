@@ -12,6 +12,7 @@ from typing import TypeGuard
 import numpy as np
 
 from irbatch.array_types import Floats
+from irbatch.errors import shown
 
 __all__ = [
     "DECIMAL",
@@ -19,6 +20,7 @@ __all__ = [
     "NUMBER_ERRORS",
     "as_floats",
     "exact_mean",
+    "grade_problem",
     "is_number",
     "is_real",
     "is_whole",
@@ -100,3 +102,11 @@ def number_problem(value: object) -> str | None:
     if math.isnan(number) or isinstance(value, np.complexfloating):
         return f"{value!r} is not a number"
     return None
+
+
+def grade_problem(value: object) -> str | None:
+    """Say why a value is no grade, as `number_problem`, or that it is beyond 2^53."""
+    problem = number_problem(value)
+    if problem is None and abs(value) > LARGEST_WHOLE:  # type: ignore[arg-type]
+        return f"{shown(value)} is beyond 2^53, where grades are no longer exact"
+    return problem

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.data.arguments.arrays import check_real, check_shape, find_bad_grade, read_mask
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
-from irbatch.runtime.numbers import LARGEST_WHOLE, is_whole, number_problem
+from irbatch.runtime.numbers import grade_problem, is_whole
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
 __all__ = ["IGNORED", "Listed", "read_excluded", "read_labels", "read_positives"]
@@ -260,10 +260,8 @@ def _read_lists(
         if not is_whole(column):
             problem = f"column {column!r} is not a whole number"
             raise InputError(problem, source=source, query=queries[row], value=column)
-        odd = number_problem(grade)
-        if odd is not None or abs(grade) > LARGEST_WHOLE:
-            problem = f"grade {odd or f'{shown(grade)} is beyond 2^53'}"
-            raise InputError(problem, source=source, query=queries[row], value=grade)
+        if why := grade_problem(grade):
+            raise InputError(f"grade {why}", source=source, query=queries[row], value=grade)
     try:
         found = np.array(columns, np.int64).reshape(-1)
     except OverflowError:

@@ -1,9 +1,8 @@
-"""Lists of ids, one a query, as a table: ranked documents best first, or relevant ones."""
+"""Reading lists of ids, one a query."""
 
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -12,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data.arguments.ids import kind_of_documents, same_kind
+from irbatch.data.arguments.ids import first_repeated, kind_of_documents, same_kind
 from irbatch.data.from_columns import as_ids
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn
 from irbatch.errors import InputError
-from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem
+from irbatch.runtime.checks import read_numbers
 from irbatch.runtime.ragged import offsets_of
 
 __all__ = ["read_id_lists", "read_large_ids"]
@@ -28,7 +27,7 @@ WHAT = {"run": "a ranking is", "qrels": "relevant documents are"}
 
 
 def read_id_lists(lists: Any, source: str, pad: object = None) -> QueryTable:
-    """Make a table of lists of ids.
+    """Make a table of lists of ids: ranked documents best first, or relevant ones.
 
     Args:
         lists: query id to ids, or for queries 0, 1, … a sequence of ids or a matrix of whole
@@ -41,7 +40,8 @@ def read_id_lists(lists: Any, source: str, pad: object = None) -> QueryTable:
         The table; its numbers are grades, 1 for documents that were only listed.
 
     Raises:
-        InputError: for what is no list or id, and an id that a query has twice.
+        InputError: if a row is not a list of ids, ids are not text or whole numbers of one kind,
+            or a query has one twice.
     """
     queries = list(lists) if isinstance(lists, Mapping) else list(range(len(lists)))
     places = dict(zip(queries, range(len(queries)), strict=True))
@@ -74,8 +74,7 @@ def read_large_ids(lists: Any, source: str, pad: object = None) -> dict[Any, dic
         if source == "qrels":
             values = _grades([query], [each], [row]).tolist()
         found[query] = dict(zip(row, values, strict=True))
-        if len(found[query]) < len(row):
-            twice = next(document for document, n in Counter(row).items() if n > 1)
+        if (twice := first_repeated(row)) is not None:
             raise _repeated(query, twice, source)
     return found
 
@@ -127,11 +126,11 @@ def _as_row(ids: Any, query: Any, source: str, pad: object) -> Row:
     """Return a query's ids without the padding at the end."""
     unordered = isinstance(ids, AbstractSet | Mapping)
     if unordered and source == "run":
-        raise InputError(f"a ranking is a list of ids; a {type(ids).__name__} has no order",
-                         source=source, query=query)  # fmt: skip
+        problem = f"a ranking is a list of ids; a {type(ids).__name__} has no order"
+        raise InputError(problem, source=source, query=query)
     if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
-        raise InputError(f"{WHAT[source]} a list of ids, not a {type(ids).__name__}",
-                         source=source, query=query)  # fmt: skip
+        problem = f"{WHAT[source]} a list of ids, not a {type(ids).__name__}"
+        raise InputError(problem, source=source, query=query)
     whole = type(ids) is np.ndarray and ids.ndim == 1 and ids.dtype.kind in "iu"
     if whole and pad is None:
         return np.asarray(ids)
@@ -149,20 +148,13 @@ def _grades(queries: list[Any], lists: list[Any], rows: list[Row]) -> Floats:
     values: list[Any] = []
     for each, row in zip(lists, rows, strict=True):
         values.extend(each.values() if isinstance(each, Mapping) else itertools.repeat(1, len(row)))
-    try:
-        return as_floats(values)
-    except NUMBER_ERRORS:
-        pairs = ((query, each) for query, row in zip(queries, rows, strict=True) for each in row)
-        for (query, document), value in zip(pairs, values, strict=True):
-            if problem := number_problem(value):
-                raise InputError(f"grade {problem}", source="qrels", query=query,
-                                 document=document, value=value) from None  # fmt: skip
-        raise
+    names = ((query, each) for query, row in zip(queries, rows, strict=True) for each in row)
+    return read_numbers("grade", values, names, source="qrels")
 
 
 def _early_padding(query: Any, pad: object, source: str) -> InputError:
-    return InputError(f"padding {pad!r} stands before other documents", source=source,
-                      query=query, value=pad)  # fmt: skip
+    problem = f"padding {pad!r} stands before other documents"
+    return InputError(problem, source=source, query=query, value=pad)
 
 
 def _repeated(query: Any, document: Any, source: str) -> InputError:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from irbatch.data.arguments.ids import check_id, id_kind
+from irbatch.data.arguments.ids import check_id, kinds_of
 from irbatch.errors import InputError
 from irbatch.runtime.arrays import to_numpy
-from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem
+from irbatch.runtime.checks import read_numbers
 
 __all__ = ["Columns"]
 
 Documents = dict[Any, tuple[float, float]]
+
+NAMES = ("query_ids", "document_ids", "scores", "grades")
 
 
 class Columns:
@@ -34,14 +34,12 @@ class Columns:
         """Keep some documents: sequences or arrays, all of one length.
 
         Raises:
-            InputError: for lengths that differ, numbers that are none, or a document that comes
-                again with another score or grade; nothing has changed then.
+            InputError: if lengths differ, an id is neither text nor a whole number, a score or
+                grade is not a number, or a document comes again with another score or grade;
+                nothing has changed then.
         """
-        columns = {
-            name: _as_list(column, name)
-            for name, column in (("query_ids", query_ids), ("document_ids", document_ids),
-                                 ("scores", scores), ("grades", grades))
-        }  # fmt: skip
+        given = zip(NAMES, (query_ids, document_ids, scores, grades), strict=True)
+        columns = {name: _as_list(column, name) for name, column in given}
         lengths = {name: len(column) for name, column in columns.items()}
         if len(set(lengths.values())) > 1:
             raise InputError(f"columns are of one length, not {lengths}", source="update_columns")
@@ -57,14 +55,9 @@ class Columns:
             if known is None:
                 mine[document] = (score, grade)
             elif known != (score, grade):
-                raise InputError(
-                    f"it came before with score {known[0]} and grade {known[1]}, now with {score} "
-                    f"and {grade}",
-                    source="update_columns",
-                    query=query,
-                    document=document,
-                    value=score,
-                )
+                before = f"it came before with score {known[0]} and grade {known[1]}"
+                place = {"source": "update_columns", "query": query, "document": document}
+                raise InputError(f"{before}, now with {score} and {grade}", **place, value=score)
             else:
                 repeats += 1
         for query, documents in fresh.items():
@@ -73,13 +66,17 @@ class Columns:
 
     def judgments(self) -> dict[Any, dict[Any, float]]:
         """Return query to document to grade."""
-        return {query: {document: grade for document, (_, grade) in documents.items()}
-                for query, documents in self._queries.items()}  # fmt: skip
+        return {
+            query: {document: grade for document, (_, grade) in documents.items()}
+            for query, documents in self._queries.items()
+        }
 
     def run(self) -> dict[Any, dict[Any, float]]:
         """Return query to document to score."""
-        return {query: {document: score for document, (score, _) in documents.items()}
-                for query, documents in self._queries.items()}  # fmt: skip
+        return {
+            query: {document: score for document, (score, _) in documents.items()}
+            for query, documents in self._queries.items()
+        }
 
     def state(self) -> dict[str, list[Any]]:
         """Return the columns, as `add` takes them."""
@@ -88,12 +85,11 @@ class Columns:
             for query, documents in self._queries.items()
             for document, (score, grade) in documents.items()
         ]
-        names = ("query_ids", "document_ids", "scores", "grades")
-        return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+        return {name: [row[i] for row in rows] for i, name in enumerate(NAMES)}
 
     def add_state(self, state: Mapping[str, Any]) -> None:
         """Add the columns of another."""
-        self.add(*(state[name] for name in ("query_ids", "document_ids", "scores", "grades")))
+        self.add(*(state[name] for name in NAMES))
 
 
 def _as_list(column: Any, name: str) -> list[Any]:
@@ -109,19 +105,10 @@ def _as_list(column: Any, name: str) -> list[Any]:
 
 
 def _check(queries: list[Any], documents: list[Any], scores: list[Any], grades: list[Any]) -> None:
-    """Refuse what are no ids or no numbers; entries are looked at one by one only to name one."""
+    """Refuse what is no id or no number; entries are looked at one by one only to name one."""
     for what, ids in (("query", queries), ("document", documents)):
-        wrong = {kind for kind in set(map(type, ids)) if id_kind(kind) is None}
-        for each in ids if wrong else ():
+        for each in ids if None in kinds_of(ids) else ():
             check_id(each, what, f"{what}_ids")
     for name, numbers in (("score", scores), ("grade", grades)):
-        try:
-            sound = not np.isnan(as_floats(numbers)).any()
-        except NUMBER_ERRORS:
-            sound = False
-        for query, document, value in () if sound else zip(queries, documents, numbers,
-                                                           strict=True):  # fmt: skip
-            problem = number_problem(value)
-            if problem is not None:
-                raise InputError(f"{name} {problem}", source=f"{name}s", query=query,
-                                 document=document, value=value)  # fmt: skip
+        names = zip(queries, documents, strict=True)
+        read_numbers(name, numbers, names, source=f"{name}s")
