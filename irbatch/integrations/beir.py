@@ -56,7 +56,7 @@ def evaluate(
         ``NDCG@k``, ``MAP@k``, ``Recall@k`` and ``P@k`` for each cutoff, rounded to 5 digits.
 
     Raises:
-        InputError: for what cannot be read, or when no query is on both sides.
+        InputError: if an argument cannot be read, or no query is both judged and answered.
 
     >>> evaluate({"q1": {"d1": 1, "d2": 2}}, {"q1": {"d1": 0.9, "d3": 0.8, "d2": 0.7}}, [1, 3])[0]
     {'NDCG@1': 0.5, 'NDCG@3': 0.76019}
@@ -88,7 +88,7 @@ def evaluate_custom(qrels: Table, results: Table, k_values: Iterable[int], metri
         ``MRR@k``, ``R_cap@k``, ``Hole@k`` or ``Accuracy@k`` for each cutoff, rounded to 5 digits.
 
     Raises:
-        InputError: for what cannot be read, or another metric.
+        InputError: if an argument cannot be read, or the metric is another.
 
     >>> evaluate_custom({"q1": {"d1": 1}}, {"q1": {"d2": 0.9, "d1": 0.8}}, [1, 2], metric="mrr")
     {'MRR@1': 0.0, 'MRR@2': 0.5}

@@ -114,7 +114,7 @@ class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
         qrels: judgments in any form that ir_measures takes.
 
     Raises:
-        InputError: for judgments that cannot be read, or parameters out of range.
+        InputError: if judgments cannot be read, or a parameter is out of range.
     """
 
     def __init__(self, measures: list[Any], qrels: Any) -> None:

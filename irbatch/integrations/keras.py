@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError
 from irbatch.evaluation.batches import BatchEvaluator
 from irbatch.evaluation.results import Results
+from irbatch.runtime.checks import check_whole
 from irbatch.runtime.extras import imported
 
 __all__ = ["EvaluateRanking"]
@@ -26,12 +27,12 @@ Callback: Any = imported("Keras' callbacks", "keras", "keras").callbacks.Callbac
 class EvaluateRanking(Callback):  # type: ignore[misc]
     """Evaluates rankings after an epoch and adds the means to its logs.
 
-    List it before the callbacks that look at them, such as EarlyStopping and ModelCheckpoint,
+    List it before the callbacks that read them, such as EarlyStopping and ModelCheckpoint,
     which need ``mode="max"``: Keras doesn't know which way our measures go.
 
     Args:
         validation: ``(inputs, labels)``, weights may follow; or batches of those, in anything that
-            can be gone through once an epoch; or a function from the model to
+            can be iterated over once an epoch; or a function from the model to
             ``(scores, labels)``. Labels are ``(queries, candidates)``, -100 where there is no
             candidate; scores are of the same shape or with a last axis of 1.
         measures, cutoffs: as in `irbatch.evaluate`.
@@ -49,8 +50,8 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
         results: the `irbatch.Results` of the last evaluation, per query; None before.
 
     Raises:
-        InputError: for measures or options that are none, and from ``fit``, for scores and labels
-            that cannot be evaluated.
+        InputError: if a measure or an option is not known; and from ``fit``, if scores or labels
+            cannot be evaluated.
 
     >>> ranking = EvaluateRanking(lambda model: ([[0.1, 0.9]], [[1, 0]]), "RR", prefix="test_")
     >>> logs = {}
@@ -76,12 +77,10 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
         super().__init__()
         self._evaluator = BatchEvaluator(measures, cutoffs, ties=ties, no_relevant=no_relevant)
         self._evaluator.update([[0.0]], [[1]])  # refuses ties='id' before a model is trained
-        if not isinstance(every, int) or every is True or every < 1:
-            raise InputError(f"every {shown(every)} must be a whole number of at least 1",
-                             source="every", value=every)  # fmt: skip
-        self._validation = _checked(validation)
+        self._every = check_whole("every", every, 1)
+        _check_validation(validation)
+        self._validation, self._score, self._batch_size = validation, score, batch_size
         self._prefix, self._style = prefix, style
-        self._score, self._every, self._batch_size = score, every, batch_size
         self.results: Results | None = None
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
@@ -105,7 +104,7 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
             The results of all queries of the validation.
 
         Raises:
-            InputError: for scores and labels that cannot be evaluated.
+            InputError: if scores or labels cannot be evaluated.
         """
         self._evaluator.reset()
         for scores, labels in self._scored():
@@ -115,7 +114,7 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
         return cast(Results, self._evaluator.compute())
 
     def _scored(self) -> Iterator[tuple[Any, Any]]:
-        """Yield scores and labels."""
+        """Yield scores and labels, batch by batch."""
         if callable(self._validation):
             yield self._validation(self.model)
             return
@@ -130,17 +129,17 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
         return self.model.predict(inputs, batch_size=self._batch_size, verbose=0)
 
 
-def _checked(validation: Any) -> Any:
-    """Refuse what cannot be gone through in every epoch."""
+def _check_validation(validation: Any) -> None:
+    """Refuse data that cannot be iterated over in every epoch."""
     if callable(validation):
-        return validation
+        return
+    problem = None
     if isinstance(validation, tuple) and len(validation) not in (2, 3):
-        raise InputError(f"{len(validation)} parts are not inputs and labels",
-                         source="validation")  # fmt: skip
-    if not isinstance(validation, Iterable):
-        raise InputError(f"a {type(validation).__name__} is neither inputs and labels, nor batches",
-                         source="validation")  # fmt: skip
-    if iter(validation) is validation:
-        raise InputError("an iterator is used up after one epoch: give batches that can be gone "
-                         "through again, such as a list", source="validation")  # fmt: skip
-    return validation
+        problem = f"{len(validation)} parts are not inputs and labels"
+    elif not isinstance(validation, Iterable):
+        problem = f"a {type(validation).__name__} is neither inputs and labels, nor batches"
+    elif iter(validation) is validation:
+        problem = "an iterator is used up after one epoch: give batches that can be gone through "
+        problem += "again, such as a list"
+    if problem is not None:
+        raise InputError(problem, source="validation")

@@ -3,14 +3,15 @@
     from irbatch.integrations import pytrec_eval
 
 Values are those of pytrec_eval-terrier 0.5, that is of trec_eval 9.0.8, under the same names;
-judgments are prepared once an evaluator. What pytrec_eval refuses for its type, such as NumPy's
-numbers, is taken. Where it ends the process, or its values are no numbers, there is an
-`InputError`, or a 0: a score that is NaN, a cutoff of 0, coefficients that are not four; the
-interpolated precision of an empty ranking.
+judgments are prepared once an evaluator. Types that pytrec_eval refuses, such as NumPy's numbers,
+are taken. Where pytrec_eval ends the process (a score that is NaN, a cutoff of 0, coefficients
+that are not four) there is an `InputError`; where its value is NaN, the interpolated precision of
+an empty ranking, there is a 0.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import sys
@@ -31,7 +32,7 @@ from irbatch.evaluation.settings import Settings
 from irbatch.formats.forms import QRELS, RUN
 from irbatch.formats.lines import parse_table
 from irbatch.measures import NICKNAMES, Plan, TrecValue, list_measures, trec_measures
-from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats
+from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, is_whole
 from irbatch.trec_eval import adjust_values
 
 __all__ = [
@@ -67,7 +68,7 @@ class RelevanceEvaluator:
         judged_docs_only_flag: remove unjudged documents from rankings first.
 
     Raises:
-        InputError: a ValueError, for a measure or judgments that cannot be read.
+        InputError: a ValueError, if a measure is not known or judgments cannot be read.
 
     >>> evaluator = RelevanceEvaluator({"q1": {"d1": 1, "d2": 0}}, {"map", "P.1,2"})
     >>> evaluator.evaluate({"q1": {"d2": 1.5, "d1": 1.0}})
@@ -81,12 +82,11 @@ class RelevanceEvaluator:
         relevance_level: int = 1,
         judged_docs_only_flag: bool = False,
     ) -> None:
-        whole = isinstance(relevance_level, int | np.integer) and relevance_level is not True
-        if not whole or not 1 <= relevance_level <= LARGEST_WHOLE:
-            raise InputError(
-                f"relevance_level {shown(relevance_level)} must be a whole number of at least 1",
-                value=relevance_level,
+        if not is_whole(relevance_level) or not 1 <= relevance_level <= LARGEST_WHOLE:
+            problem = (
+                f"relevance_level {shown(relevance_level)} must be a whole number of at least 1"
             )
+            raise InputError(problem, value=relevance_level)
         self.measures = _combine(measures)
         self._values = list(_list_values(self.measures))
         self._level = float(relevance_level)
@@ -115,7 +115,7 @@ class RelevanceEvaluator:
             Query to name to value, queries in the run's order.
 
         Raises:
-            InputError: a ValueError, for scores that are no numbers.
+            InputError: a ValueError, if a score is not a number.
         """
         if scores is None or self._qrels is None:
             return {}
@@ -138,7 +138,7 @@ class RelevanceEvaluator:
 
 
 def drop_empty(query_relevance: Mapping[Any, Mapping[Any, Any]]) -> Mapping[Any, Any]:
-    """Leave out queries without judgments; `Qrels` refuses what are no judgments."""
+    """Leave out queries without judgments; `Qrels` refuses all other forms."""
     if not isinstance(query_relevance, Mapping):
         Qrels(query_relevance)
     return {
@@ -189,7 +189,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     """Parse lines of ``query Q0 document rank score tag``: query to document to score.
 
     Raises:
-        InputError: for lines of another form, or a document that a query has twice.
+        InputError: if a line has another form, or a query the same document twice.
 
     >>> parse_run(["q1 Q0 d1 1 2.5 mine"])
     {'q1': {'d1': 2.5}}
@@ -202,8 +202,8 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     """Parse lines of ``query iter document grade``: query to document to grade.
 
     Raises:
-        InputError: for lines of another form, a grade that is not whole, or a document that a
-            query has twice.
+        InputError: if a line has another form, a grade is not whole, or a query has the same
+            document twice.
 
     >>> parse_qrel(["q1 0 d1 1"])
     {'q1': {'d1': 1}}
@@ -213,8 +213,8 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     for query, documents in table.items():
         for document, grade in documents.items():
             if not grade.is_integer():
-                raise InputError(f"grade {grade} is not a whole number", source="qrels",
-                                 query=query, document=document, value=grade)  # fmt: skip
+                refuse = functools.partial(InputError, query=query, document=document)
+                raise refuse(f"grade {grade} is not a whole number", source="qrels", value=grade)
     return {q: {d: int(grade) for d, grade in each.items()} for q, each in table.items()}
 
 
@@ -232,10 +232,10 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
 
     Args:
         measure: its name; of a ``gm_`` measure the values are logarithms.
-        values: one a query. Of none the mean is NaN, as pytrec_eval has it.
+        values: one a query. The mean of no values is NaN, as in pytrec_eval.
 
     Raises:
-        InputError: for values that are no numbers.
+        InputError: if a value is not a number.
     """
     if not isinstance(measure, str):
         raise InputError(f"{shown(measure)} is not the name of a measure", value=measure)
@@ -255,11 +255,11 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
 
 @contextmanager
 def patched() -> Iterator[ModuleType]:
-    """Have code that says ``import pytrec_eval`` use this module, for as long as this is entered.
+    """Have code that says ``import pytrec_eval`` use this module, inside a ``with`` block.
 
     BEIR, MTEB, ir_measures and others look `RelevanceEvaluator` up in the module when they
     evaluate, so it is exchanged there. Without pytrec_eval installed this module stands in for
-    it. What was imported out of it by name before, ``from pytrec_eval import …``, stays.
+    it. Names imported from it before, ``from pytrec_eval import …``, keep their meaning.
 
     Yields:
         The module that ``import pytrec_eval`` finds.
@@ -288,7 +288,7 @@ def patched() -> Iterator[ModuleType]:
 
 @contextmanager
 def _standing_in(here: ModuleType) -> Iterator[None]:
-    """Be the module that pytrec_eval's name imports."""
+    """Put this module in pytrec_eval's place among the imported modules."""
     before = {name: module for name, module in sys.modules.items() if name == "pytrec_eval"}
     sys.modules["pytrec_eval"] = here
     try:

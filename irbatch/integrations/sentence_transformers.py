@@ -66,8 +66,8 @@ class InformationRetrievalEvaluator(_evaluation.InformationRetrievalEvaluator): 
             corpus'.
 
     Raises:
-        InputError: for measures or options that are none, when no query has relevant documents,
-            and from a call, for scores that are no numbers.
+        InputError: if a measure or an option is not known, or no query has relevant documents;
+            and from a call, if a score is not a number.
 
     >>> corpus = {"d1": "A cat sat.", "d2": "Dogs bark."}
     >>> evaluator = InformationRetrievalEvaluator(
@@ -119,7 +119,7 @@ class InformationRetrievalEvaluator(_evaluation.InformationRetrievalEvaluator): 
             Key to cutoff to mean.
 
         Raises:
-            InputError: for scores that are no numbers, or ids of another kind than those of the
+            InputError: if a score is not a number, or ids are of another type than those of the
                 relevant documents.
         """
         pairs = zip(self.queries_ids, queries_result_list, strict=True)
@@ -148,7 +148,7 @@ class InformationRetrievalEvaluator(_evaluation.InformationRetrievalEvaluator): 
             Name of the score function to key to cutoff to mean.
 
         Raises:
-            InputError: for scores that are no numbers.
+            InputError: if a score is not a number.
         """
         if not self._whole:
             found = super().compute_all_metrics(model, corpus_model, corpus_embeddings, output_path)
@@ -215,8 +215,8 @@ class RerankingEvaluator(_evaluation.RerankingEvaluator):  # type: ignore[misc]
             ``"optimistic"``, ``"index"`` (positives first), or ``"error"``.
 
     Raises:
-        InputError: for an option that is none, when no sample has both kinds of documents, and
-            from a call, for scores that are no numbers.
+        InputError: if an option is not known, or no sample has both kinds of documents; and from a
+            call, if a score is not a number.
     """
 
     def __init__(self, samples: Any, *args: Any, ties: str = "expected", **options: Any) -> None:
@@ -236,7 +236,7 @@ class RerankingEvaluator(_evaluation.RerankingEvaluator):  # type: ignore[misc]
             ``"map"``, ``"mrr"`` and ``"ndcg"`` to mean.
 
         Raises:
-            InputError: for scores that are no numbers.
+            InputError: if a score is not a number.
         """
         rows = list(self._scores(model))
         scores = _pad(rows, batch_first=True)
@@ -281,7 +281,7 @@ class CrossEncoderRerankingEvaluator(_cross_encoders.CrossEncoderRerankingEvalua
         ties: as of `RerankingEvaluator`.
 
     Raises:
-        InputError: for an option that is none, and from a call, for scores that are no numbers.
+        InputError: if an option is not known; and from a call, if a score is not a number.
     """
 
     def __init__(self, samples: Any, *args: Any, ties: str = "expected", **options: Any) -> None:
@@ -301,7 +301,7 @@ class CrossEncoderRerankingEvaluator(_cross_encoders.CrossEncoderRerankingEvalua
             RR and nDCG at the cutoff, and AP.
 
         Raises:
-            InputError: for scores that are no numbers.
+            InputError: if a score is not a number.
         """
         means = evaluate_scores([y_pred], [y_true], self._measures, ties=self._ties)
         ap, rr, ndcg = (means[each] for each in self._measures)

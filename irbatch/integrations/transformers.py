@@ -7,7 +7,7 @@
 
 The Trainer puts ``eval_`` before the names. Works with ``batch_eval_metrics=True``, where nothing
 but values is kept of a batch, and with ``eval_do_concat_batches=False``. Nothing is imported from
-transformers: what the Trainer hands over is enough.
+transformers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PADDING = -100  # what the Trainer fills rows of labels up with
 class ComputeMetrics:
     """A ``compute_metrics`` of transformers' Trainer that evaluates rankings.
 
-    What the Trainer hands over is read by the shape of the labels:
+    The shape of the labels decides how the Trainer's arrays are read:
 
     - ``(queries, candidates)``: a row is a query. Predictions are the scores, of the same shape or
       with a last axis of 1. A label of -100 is no candidate, whatever its score.
@@ -56,9 +56,8 @@ class ComputeMetrics:
         results: the `irbatch.Results` of the last whole evaluation, per query; None before.
 
     Raises:
-        InputError: for measures or options that are none, and when called, for scores and labels
-            that cannot be evaluated. An evaluation that fails is forgotten whole: the next one
-            starts anew.
+        InputError: if a measure or an option is not known; and when called, if scores or labels
+            cannot be evaluated. All batches of such an evaluation are forgotten.
 
     >>> from types import SimpleNamespace
     >>> prediction = SimpleNamespace(predictions=[[0.1, 0.9, 5.0]], label_ids=[[1, 0, -100]])
@@ -94,7 +93,7 @@ class ComputeMetrics:
             Name to mean; nothing before the last batch.
 
         Raises:
-            InputError: for scores and labels that cannot be evaluated.
+            InputError: if scores or labels cannot be evaluated.
         """
         if compute_result is None:
             self.reset()
@@ -139,7 +138,7 @@ class ComputeMetrics:
         self._evaluator.update(scores, labels, query_ids=ids)
 
     def _update_pairs(self, scores: Any, labels: Any, ids: list[Any]) -> None:
-        """Take rows of one query and one document."""
+        """Add rows of one query and one document."""
         scores = _plain(scores)
         if scores.shape[1:] == (2,):
             scores = scores[:, 1] - scores[:, 0]
@@ -191,7 +190,7 @@ def _batches(prediction: Any) -> Iterator[Any]:
 
 
 def _array(given: Any, name: str) -> Any:
-    """Return the first of several; tensors as they are."""
+    """Return the first array of a tuple, or the array; tensors as they are."""
     first = given[0] if isinstance(given, tuple) else given
     if first is None or not hasattr(first, "ndim"):
         first = np.asarray(first)
@@ -201,6 +200,6 @@ def _array(given: Any, name: str) -> Any:
 
 
 def _plain(tensor: Any) -> Any:
-    """Return a tensor as a NumPy array, whatever device and type it is of."""
+    """Return a tensor of any device and type as a NumPy array."""
     array = tensor if isinstance(tensor, np.ndarray) else tensor.detach().cpu().double().numpy()
     return array.astype(np.float64) if array.dtype == np.float16 else array

@@ -19,7 +19,7 @@ Metric: Any = torchmetrics.Metric
 
 
 class ExactMetric(Metric):  # type: ignore[misc]
-    """A metric whose states are int64 and outlive what goes wrong.
+    """A metric whose states are int64, and stay as they were when an update fails.
 
     Attributes:
         widths: of each list state, which are concatenated: the columns of its tensors.
@@ -50,7 +50,7 @@ class ExactMetric(Metric):  # type: ignore[misc]
             raise
 
     def sync(self, *args: Any, **kwargs: Any) -> None:
-        """Synchronize, from a process without a batch too: its states are of the others' kind."""
+        """Synchronize; a process without a batch has empty states of the others' shape."""
         for name, width in self.widths.items():
             if isinstance(getattr(self, name), list) and not getattr(self, name):
                 nothing = torch.empty((0, width), dtype=torch.int64, device=self.device)
@@ -62,7 +62,7 @@ class ExactMetric(Metric):  # type: ignore[misc]
         return self
 
     def held(self, name: str) -> Ints:
-        """Return what a list state holds, synchronized or not, as one matrix."""
+        """Return a list state, synchronized or not, as one matrix."""
         state = getattr(self, name)
         parts = state if isinstance(state, list) else [state]
         nothing = np.empty((0, self.widths[name]), np.int64)
@@ -78,15 +78,15 @@ def as_whole(given: Any, name: str, device: Any) -> Any:
     """Return ids as they are, or the bits of real numbers as float64.
 
     Args:
-        given: a tensor, or what becomes one.
-        name: ``"indexes"`` for ids; for errors.
-        device: where to.
+        given: a tensor, or anything that `torch.as_tensor` takes.
+        name: what errors call it; ``"indexes"`` are ids, anything else is real numbers.
+        device: the device of the result.
 
     Returns:
         An int64 tensor of the same shape.
 
     Raises:
-        InputError: for what are no numbers of that kind.
+        InputError: if they are not whole numbers, or not real numbers, as `name` says; or NaN.
     """
     whole = name == "indexes"
     try:
@@ -95,8 +95,8 @@ def as_whole(given: Any, name: str, device: Any) -> Any:
         raise InputError(f"{shown(given)} are no numbers", source=name) from None
     kind = column.dtype
     if kind.is_complex or (whole and (kind.is_floating_point or kind == torch.bool)):
-        raise InputError(f"{kind} are no {'whole numbers' if whole else 'real numbers'}",
-                         source=name)  # fmt: skip
+        wanted = "whole numbers" if whole else "real numbers"
+        raise InputError(f"{kind} are no {wanted}", source=name)
     if whole:
         return column.to(device, torch.int64)
     if column.device.type == "mps":  # it has no float64

@@ -12,10 +12,11 @@ from irbatch.errors import InputError, shown
 from irbatch.evaluation.batches import BatchEvaluator
 from irbatch.integrations.torchmetrics.exact import ExactMetric, torch, torchmetrics
 from irbatch.measures import parse_measures
+from irbatch.runtime.numbers import is_whole
 
 __all__ = ["RankingMetric", "make_collection"]
 
-BEYOND = 1 << 63  # the least that is no int64
+BEYOND = 1 << 63  # one more than the largest int64
 ADDITIVE = ("sums", "counted", "zeros", "counts")  # of the state of a BatchEvaluator
 
 
@@ -36,8 +37,8 @@ class RankingMetric(ExactMetric):
         **kwargs: torchmetrics' own, such as ``dist_sync_on_step``.
 
     Raises:
-        InputError: for measures or options that are none, and from `update`, for scores and labels
-            that cannot be evaluated; what was gathered before stays as it was.
+        InputError: if a measure or an option is not known; and from `update`, if scores or labels
+            cannot be evaluated. The state is then as it was before.
 
     >>> import torch
     >>> metric = RankingMetric("nDCG@10 RR")
@@ -66,8 +67,8 @@ class RankingMetric(ExactMetric):
         names = self._evaluator.measures
         self._report = None if report is None else ", ".join(map(str, parse_measures(report)))
         if self._report is not None and self._report not in names:
-            raise InputError(f"{self._report} is not one of {', '.join(names)}",
-                             source="report", value=report)  # fmt: skip
+            problem = f"{self._report} is not one of {', '.join(names)}"
+            raise InputError(problem, source="report", value=report)
         # A collection merges metrics of states of the same names and first values.
         what = f"{', '.join(names)} (ties {ties}, no relevant {no_relevant})"
         self._rows, self._sums = f"queries of {what}", dict[str, str]()
@@ -94,7 +95,7 @@ class RankingMetric(ExactMetric):
         document_ids: Any = None,
         query_ids: Any = None,
     ) -> None:
-        """Take a batch in.
+        """Add a batch.
 
         Args:
             scores, relevance, positives, mask, lengths, exclude, n_relevant, document_ids: as in
@@ -103,14 +104,21 @@ class RankingMetric(ExactMetric):
                 ``keep="queries"``, and for nothing else.
 
         Raises:
-            InputError: for scores and labels that cannot be evaluated.
+            InputError: if scores or labels cannot be evaluated.
         """
         ids = self._check_ids(query_ids)
         self._evaluator.reset()
         results = self._evaluator.update(
-            scores, relevance, positives=positives, mask=mask, lengths=lengths, exclude=exclude,
-            n_relevant=n_relevant, document_ids=document_ids, query_ids=ids,
-        )  # fmt: skip
+            scores,
+            relevance,
+            positives=positives,
+            mask=mask,
+            lengths=lengths,
+            exclude=exclude,
+            n_relevant=n_relevant,
+            document_ids=document_ids,
+            query_ids=ids,
+        )
         if self._keep == "queries":
             parts: list[Any] = [results.query_ids, results.marks, results.values.view(np.int64)]
             rows = torch.as_tensor(np.column_stack(parts).astype(np.int64), device=self.device)
@@ -125,13 +133,13 @@ class RankingMetric(ExactMetric):
         return f"{type(self).__name__}({' '.join(self._evaluator.measures)!r}, keep={self._keep!r})"
 
     def compute(self) -> Any:
-        """Return the means over all queries of all processes; NaN of none.
+        """Return the means over all queries of all processes; NaN if there are none.
 
         Returns:
             A float64 tensor, if one measure is reported; else name to tensor.
 
         Raises:
-            InputError: for a query that comes again with other values, of ``keep="queries"``.
+            InputError: if ``keep="queries"`` has a query twice, with different values.
         """
         if self._keep == "queries":
             self._load_queries(self.held(self._rows))
@@ -148,29 +156,28 @@ class RankingMetric(ExactMetric):
         return found if len(found) > 1 else found.popitem()[1]
 
     def _load_queries(self, rows: np.ndarray[Any, Any]) -> None:
-        """Hand all queries over to the evaluator, those that come again after the others."""
+        """Merge all queries into the evaluator, repeated ones after the others."""
         self._evaluator.reset()
         while len(rows):
             ids, first = np.unique(rows[:, 0], return_index=True)
             chosen = rows[first]
-            self._evaluator.merge(self._nothing | {
-                "query_ids": ids.tolist(),
-                "marks": chosen[:, 1].astype(np.uint8),
-                "values": np.ascontiguousarray(chosen[:, 2:]).view(np.float64),
-            })  # fmt: skip
+            marks = chosen[:, 1].astype(np.uint8)
+            values = np.ascontiguousarray(chosen[:, 2:]).view(np.float64)
+            state = {"query_ids": ids.tolist(), "marks": marks, "values": values}
+            self._evaluator.merge(self._nothing | state)
             rows = np.delete(rows, first, axis=0)
 
     def _check_ids(self, query_ids: Any) -> Any:
-        """Return the ids of the queries, where they are looked at."""
+        """Return the ids of the queries; they are read with ``keep="queries"`` only."""
         if self._keep != "queries":
-            return query_ids  # which the evaluator refuses
+            return query_ids  # the evaluator refuses them
         if query_ids is None:
             raise InputError("keep='queries' needs the id of each query", source="query_ids")
         ids = read_query_ids(query_ids) or []
         for each in ids:
-            if not isinstance(each, int) or isinstance(each, bool) or not -BEYOND <= each < BEYOND:
-                raise InputError(f"id {shown(each)} is not a whole number of 64 bits",
-                                 source="query_ids", value=each)  # fmt: skip
+            if not is_whole(each) or not -BEYOND <= each < BEYOND:
+                problem = f"id {shown(each)} is not a whole number of 64 bits"
+                raise InputError(problem, source="query_ids", value=each)
         return ids
 
 
@@ -188,7 +195,7 @@ def make_collection(
         **options: those of `RankingMetric`.
 
     Raises:
-        InputError: for measures or options that are none.
+        InputError: if a measure or an option is not known.
 
     >>> list(make_collection("nDCG RR", [5, 10], prefix="val/"))
     ['val/nDCG@5', 'val/nDCG@10', 'val/RR@5', 'val/RR@10']

@@ -37,8 +37,8 @@ class RetrievalMetric(ExactMetric):
         **kwargs: torchmetrics' own, such as ``dist_sync_on_step``.
 
     Raises:
-        InputError: for measures or options that are none, and from `update`, for columns that
-            cannot be evaluated; what was gathered before stays as it was.
+        InputError: if a measure or an option is not known; and from `update`, if columns cannot
+            be evaluated. The state is then as it was before.
 
     >>> metric = RetrievalMetric("RR")
     >>> metric.update(preds=[0.2, 0.3, 0.5], target=[0, 1, 0], indexes=[7, 7, 7])
@@ -61,22 +61,22 @@ class RetrievalMetric(ExactMetric):
         self._evaluator = BatchEvaluator(measures, cutoffs, ties=ties, no_relevant="skip")
         self._evaluator.update([[0.0]], [[1]])  # refuses ties='id' before a model is trained
         if empty_target_action not in EMPTY_TARGET:
-            raise InputError(f"{empty_target_action!r} is none of {', '.join(EMPTY_TARGET)}",
-                             source="empty_target_action", value=empty_target_action)  # fmt: skip
+            problem = f"{empty_target_action!r} is none of {', '.join(EMPTY_TARGET)}"
+            raise InputError(problem, source="empty_target_action", value=empty_target_action)
         if ignore_index is not None and not isinstance(ignore_index, int):
-            raise InputError(f"{shown(ignore_index)} is not a whole number",
-                             source="ignore_index", value=ignore_index)  # fmt: skip
+            problem = f"{shown(ignore_index)} is not a whole number"
+            raise InputError(problem, source="ignore_index", value=ignore_index)
         if aggregation not in ("mean", "median", "min", "max") and not callable(aggregation):
-            raise InputError(f"{shown(aggregation)} is none of mean, median, min, max",
-                             source="aggregation", value=aggregation)  # fmt: skip
+            problem = f"{shown(aggregation)} is none of mean, median, min, max"
+            raise InputError(problem, source="aggregation", value=aggregation)
         self._empty, self._ignored = empty_target_action, ignore_index
         self._aggregation = aggregation
-        # Metrics of a collection may share it whatever their measures: it is the input itself.
+        # The metrics of a collection may share this state: it is the input itself.
         self.add_state("rows", [], dist_reduce_fx="cat")
         self.widths = {"rows": 3}
 
     def update(self, preds: Any, target: Any, indexes: Any) -> None:
-        """Take documents in.
+        """Add documents.
 
         Args:
             preds: their scores, of any shape.
@@ -84,7 +84,7 @@ class RetrievalMetric(ExactMetric):
             indexes: the queries they are of, whole numbers, of the same shape.
 
         Raises:
-            InputError: for columns of different shapes, or that are no numbers.
+            InputError: if columns differ in shape or are not numbers.
         """
         if indexes is None:
             raise InputError("the query of each document is needed", source="indexes")
@@ -105,7 +105,7 @@ class RetrievalMetric(ExactMetric):
             skipped; NaN of no queries.
 
         Raises:
-            InputError: for a query without relevant documents, if that is to be an error.
+            InputError: if a query has no relevant document and the action is ``"error"``.
         """
         columns = self.held("rows").T.copy()
         index, scores, grades = columns[0], columns[1].view(float), columns[2].view(float)
@@ -126,7 +126,7 @@ class RetrievalMetric(ExactMetric):
         return tensors if len(tensors) > 1 else tensors.popitem()[1]
 
     def _aggregate(self, queries: list[int], values: np.ndarray[Any, Any]) -> float:
-        """Return what the values of queries come to; NaN is that of one without relevant ones."""
+        """Aggregate the values of queries; NaN marks a query without relevant documents."""
         empty = np.isnan(values)
         if self._empty == "error" and empty.any():
             raise InputError("there is no relevant document", query=queries[int(empty.argmax())])
