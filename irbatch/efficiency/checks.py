@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from irbatch.errors import InputError, shown
-from irbatch.runtime.numbers import number_problem
+from irbatch.runtime.numbers import is_number
 
 __all__ = [
     "check_count",
     "check_fields",
     "check_quantity",
     "check_text",
-    "is_number",
     "of_system",
     "read_quantity",
     "refuse",
@@ -29,11 +28,6 @@ def of_system(system: object) -> str:
 def refuse(source: str, field: str, problem: str, value: object) -> InputError:
     """Return the error that names whose field is wrong, and what is wrong with it."""
     return InputError(f"{field} {problem}", source=source, value=value)
-
-
-def is_number(value: object) -> bool:
-    """Tell whether a value is a number, which truth values are not here."""
-    return not isinstance(value, bool) and number_problem(value) is None
 
 
 def read_quantity(source: str, field: str, value: Any) -> float:

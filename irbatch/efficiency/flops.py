@@ -5,21 +5,24 @@ from __future__ import annotations
 import importlib
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from irbatch.efficiency.checks import check_quantity, refuse
+from irbatch.efficiency.checks import read_quantity, refuse
 from irbatch.efficiency.quantities import MEGA
+from irbatch.efficiency.timing import Calls
 from irbatch.errors import InputError, warn
 
-__all__ = ["check_model", "count_flops", "model_size", "told_flops"]
+__all__ = ["check_model", "model_size", "told_flops", "torch_flops"]
+
+COUNTED = 32  # queries whose floating-point operations torch counts
 
 
 def check_model(source: str, model: Any) -> None:
-    """Refuse what is no model of torch.
+    """Refuse what is neither None nor a model of torch.
 
     Raises:
-        InputError: for anything else but None.
+        InputError: if it is something else.
     """
     if model is None:
         return
@@ -39,27 +42,27 @@ def model_size(model: Any) -> float:
     return size / MEGA
 
 
-def count_flops(calls: Iterable[Callable[[], int]]) -> float | None:
-    """Let torch count the floating-point operations of some calls.
+def torch_flops(calls: Calls) -> float | None:
+    """Let torch count the floating-point operations of the first calls, one at least.
 
     Its counter knows matrix products, convolutions and attention, and sees what the calling
     thread does.
-
-    Args:
-        calls: each of them answers some queries, and returns how many.
 
     Returns:
         The mean over queries; None, with a warning, where torch counted nothing.
     """
     counter = importlib.import_module("torch.utils.flop_counter")
+    queries = 0
     with counter.FlopCounterMode(display=False) as counting:
-        queries = sum(call() for call in calls)
+        for number in range(min(max(COUNTED // calls.size, 1), len(calls))):
+            calls.time(number)
+            queries += len(calls.ids_of(number))
     total = int(counting.get_total_flops())
-    if not total:
-        warn("torch counted no FLOPs: search doesn't call the model, or calls it in another thread "
-             "or process; flops= says what they are")  # fmt: skip
-        return None
-    return total / queries
+    if total:
+        return total / queries
+    why = "search doesn't call the model, or calls it in another thread or process"
+    warn(f"torch counted no FLOPs: {why}; flops= says what they are")
+    return None
 
 
 def told_flops(
@@ -68,16 +71,12 @@ def told_flops(
     """Return the mean of what a function tells of each query.
 
     Raises:
-        InputError: naming the query of what is no number, negative or not finite.
+        InputError: naming the query, if it is not a number, negative or not finite.
     """
     told = []
     for query, each in zip(ids, queries, strict=True):
-        value = tell(each)
         try:
-            number = check_quantity(source, "flops", value)
+            told.append(read_quantity(source, "flops", tell(each)))
         except InputError as problem:
             raise problem.placed(query=query) from None
-        if number is None:
-            raise refuse(source, "flops", "is None", value).placed(query=query)
-        told.append(number)
     return math.fsum(told) / len(told)

@@ -13,12 +13,12 @@ from irbatch.array_types import Floats
 from irbatch.data.runs import Run
 from irbatch.efficiency.answers import compare_answers, read_answers, read_queries
 from irbatch.efficiency.checks import check_count, of_system, refuse
-from irbatch.efficiency.flops import check_model, model_size, told_flops
+from irbatch.efficiency.flops import check_model, model_size, told_flops, torch_flops
 from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.latency import Latency
 from irbatch.efficiency.readings import size_on_disk
 from irbatch.efficiency.record import EfficiencyRecord
-from irbatch.efficiency.timing import Calls, time_calls, time_throughput, torch_flops
+from irbatch.efficiency.timing import Calls, time_calls, time_throughput
 from irbatch.errors import many, shown
 from irbatch.report.numbers import show_quantity
 from irbatch.runtime.progress_bar import steps_on_bar
@@ -165,10 +165,12 @@ def measure_search(
     _check_callable(source, search=search, search_many=search_many)
     ids, values = read_queries(source, queries)
     check_model(source, model)
+    if hardware is None or isinstance(hardware, str):
+        hardware = Hardware.here(hardware)
     record = EfficiencyRecord(
         system=name,
         dataset=dataset,
-        hardware=_hardware(hardware),
+        hardware=hardware,
         n_queries=len(ids),
         batch_size=batch_size,
         warmup=_whole(source, "warmup", warmup),
@@ -238,11 +240,6 @@ def _check_callable(source: str, **given: Any) -> None:
             raise refuse(source, name, f"is a {type(value).__name__}, not to be called", value)
 
 
-def _hardware(given: Any) -> Any:
-    """Describe this machine, unless it is described."""
-    return Hardware.here(given) if given is None or isinstance(given, str) else given
-
-
 def _whole(source: str, name: str, value: Any) -> int:
     """Return an argument that is a whole number from 0 on."""
     number = check_count(source, name, value, 0)
@@ -258,6 +255,6 @@ def _many_calls(source: str, calls: Calls, search_many: Any, size: int | None) -
             raise refuse(source, "throughput_batch_size", "is missing: search_many needs it", None)
         return None
     if search_many is None and not calls.listed:
-        raise refuse(source, "search_many", "is missing: search takes one query, and "
-                     "throughput_batch_size needs what takes a list", None)  # fmt: skip
+        why = "search takes one query, and throughput_batch_size needs what takes a list"
+        raise refuse(source, "search_many", f"is missing: {why}", None)
     return replace(calls, search=search_many or calls.search, size=size, listed=True)

@@ -8,24 +8,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.efficiency.answers import answers_of_batch, read_answers
-from irbatch.efficiency.flops import count_flops
 from irbatch.efficiency.readings import Watch
 from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.errors import many, shown
 from irbatch.runtime.progress_bar import Step
 
-__all__ = ["Calls", "time_calls", "time_throughput", "torch_flops"]
-
+__all__ = ["Calls", "time_calls", "time_throughput"]
 
 MILLISECOND, SECOND = 1e6, 1e9  # in nanoseconds
-COUNTED = 32  # queries whose floating-point operations torch counts
 NAMED = 5  # queries of a call that failed
 
 
@@ -121,8 +117,7 @@ def time_calls(
     usage = watch.read()
     measured = {"cpu_used": usage.cpu_used, **usage._asdict()}
     measured["throughput"] = _per_second(len(calls.ids) * record.repeat, int(times.sum()))
-    answers = [each for number, brought in enumerate(kept)
-               for each in calls.answers(number, brought)]  # fmt: skip
+    answers = [each for number, got in enumerate(kept) for each in calls.answers(number, got)]
     milliseconds: Floats = times / MILLISECOND
     milliseconds.flags.writeable = False
     return measured, milliseconds, answers
@@ -150,14 +145,3 @@ def time_throughput(
 def _per_second(queries: int, nanoseconds: int) -> float | None:
     """Return how many queries were answered in a second; None where the clock didn't move."""
     return queries / (nanoseconds / SECOND) if nanoseconds else None
-
-
-def torch_flops(calls: Calls) -> float | None:
-    """Let torch count those of the first calls, one at least."""
-    wanted = range(min(max(COUNTED // calls.size, 1), len(calls)))
-
-    def call(number: int) -> int:
-        calls.time(number)
-        return len(calls.ids_of(number))
-
-    return count_flops(partial(call, number) for number in wanted)

@@ -9,7 +9,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.efficiency import EfficiencyRecord, Measurement
-from irbatch.efficiency.checks import is_number, of_system, refuse
+from irbatch.efficiency.checks import of_system, refuse
 from irbatch.efficiency.quantities import ALIASES, QUANTITIES
 from irbatch.errors import InputError, did_you_mean, join_words, shown, warn
 from irbatch.evaluation.means import Means
@@ -17,6 +17,7 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.system_names import name_systems
 from irbatch.leaderboard.axes import canonical_name, is_share
 from irbatch.measures import Measure, parse_measures
+from irbatch.runtime.numbers import is_number
 from irbatch.statistics.intervals import find_intervals
 
 __all__ = ["Accuracy", "Records", "join_accuracy", "name_records"]

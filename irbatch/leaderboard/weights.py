@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.efficiency.checks import is_number
 from irbatch.errors import InputError, shown
-from irbatch.runtime.numbers import is_real
+from irbatch.runtime.numbers import is_number, is_real
 
 __all__ = ["check_cutoff", "check_offsets", "check_weights"]
 
