@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from irbatch.errors import InputError, shown
 
-__all__ = ["find_columns"]
+__all__ = ["VALUE", "find_columns"]
+
+VALUE = {"qrels": "grade", "run": "score"}
 
 # Matched exactly. Of ir_measures and ir_datasets, PyTerrier, ranx, BEIR and Hugging Face's copies
 # of it, MS MARCO, and our own.
@@ -38,7 +40,7 @@ def find_columns(
         the name of the column of each role.
 
     Raises:
-        InputError: when no column or more than one could be meant.
+        InputError: if no column, or more than one, could be meant.
 
     >>> find_columns(["qid", "query", "docno", "score", "rank"], "run", {})
     {'query': 'qid', 'document': 'docno', 'score': 'score'}
@@ -54,9 +56,8 @@ def find_columns(
     for role, name in found.items():
         if names.count(name) != 1:
             there = f"{names.count(name)} columns" if name in names else "no column"
-            raise InputError(
-                f"{role}: the table has {there} {name!r}; {_listed(names)}", source=source
-            )
+            problem = f"{role}: the table has {there} {name!r}; {_listed(names)}"
+            raise InputError(problem, source=source)
     if len(set(found.values())) < len(found):
         raise InputError(f"one column cannot be two: {found}", source=source)
     return found
@@ -71,16 +72,14 @@ def _recognise(free: list[str], names: list[str], role: str, source: str) -> str
     if len(plain) == 1:
         return plain[0]
     if plain:
-        raise InputError(
-            f"any of the columns {', '.join(map(repr, plain))} could be the {role}; say which: "
-            f"{role}={plain[0]!r}",
-            source=source,
-        )
-    raise InputError(
-        f"no column is the {role}: name it with {role}=; {_listed(names)}, and names known are "
-        f"{', '.join(map(repr, known))}",
-        source=source,
-    )
+        several = ", ".join(map(repr, plain))
+        hint = f"say which: {role}={plain[0]!r}"
+        problem = f"any of the columns {several} could be the {role}; {hint}"
+    else:
+        names_known = ", ".join(map(repr, known))
+        hint = f"{_listed(names)}, and names known are {names_known}"
+        problem = f"no column is the {role}: name it with {role}=; {hint}"
+    raise InputError(problem, source=source)
 
 
 def _listed(names: list[str]) -> str:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
 from irbatch.data.arguments.ids import kinds_of, same_kind
+from irbatch.data.column_names import VALUE
 from irbatch.data.text_column import TextColumn
 from irbatch.engine.ties.by_id import order_documents
 from irbatch.errors import InputError, warn
@@ -24,7 +25,7 @@ from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats
 __all__ = ["Chunk", "Exports", "Listed", "Tabular"]
 
 CHUNK = 1 << 16  # rows
-VALUE = {"qrels": "relevance", "run": "score"}  # what ir_measures calls them
+VALUE_COLUMN = {"qrels": "relevance", "run": "score"}  # what ir_measures calls them
 SURROGATE = re.compile("[\ud800-\udfff]")  # what UTF-8 has no bytes for
 
 Listed = tuple[Any, Collection[Any], Any]  # a query, its documents' ids, and their real numbers
@@ -112,7 +113,7 @@ class Exports:
         """Write the columns of `to_arrow` as a Parquet file, whole or not at all.
 
         Raises:
-            InputError: naming an id that is no proper text.
+            InputError: if an id cannot be encoded as UTF-8, naming it.
             ImportError: naming the extra, when neither pyarrow nor polars is installed.
             OSError: as the system says.
         """
@@ -181,15 +182,14 @@ class Exports:
         """Raise what is wrong with a query's documents or values, if anything is."""
         try:
             same_kind(documents, "document", self.source, query)
-            what = "grade" if self.source == "qrels" else "score"
             rows = ((query, *each) for each in zip(documents, values, strict=True))
-            for problem in number_errors(what, rows, source=self.source):
+            for problem in number_errors(VALUE[self.source], rows, source=self.source):
                 raise problem
         except InputError as problem:
             raise problem.placed(path=self.name) from None
 
     def _names(self) -> list[str]:
-        return ["query_id", "doc_id", VALUE[self.source]]
+        return ["query_id", "doc_id", VALUE_COLUMN[self.source]]
 
     def _columns(self) -> tuple[Any, Ints, Any, Any]:
         """Return the queries, each row's place among them, the documents and the values."""

@@ -1,4 +1,4 @@
-"""From columns as callers have them - lists, arrays, series - to a table."""
+"""From columns as callers have them - lists, arrays, series - to a table by query."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats
-from irbatch.data.arguments.ids import check_id, same_kind
+from irbatch.data.arguments.ids import id_kind, same_kind
+from irbatch.data.column_names import VALUE
 from irbatch.data.grouping import group_rows
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.errors import InputError, shown
+from irbatch.runtime.checks import number_errors
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, number_problem
 from irbatch.runtime.ragged import offsets_of
 
@@ -23,13 +25,12 @@ __all__ = [
     "IdOverflowError",
     "as_ids",
     "as_numbers",
-    "bad_number",
-    "make_table",
-    "make_table_of",
+    "first_bad_number",
+    "read_columns",
+    "read_rankings",
 ]
 
-
-# By the kind of array that ids come in.
+# What to do with ids of other types, by the kind of array they come in.
 HINTS = {
     "S": "; decode them first",
     "f": "; read them as text or as integers",
@@ -37,11 +38,11 @@ HINTS = {
 
 
 class IdOverflowError(InputError):
-    """A whole number that is no int64."""
+    """A whole number beyond int64."""
 
 
-def make_table(
-    queries: Any, documents: Any, values: Any, source: str, what: str, name: str | None = None
+def read_columns(
+    queries: Any, documents: Any, values: Any, source: str, name: str | None = None
 ) -> QueryTable:
     """Group columns by query.
 
@@ -49,24 +50,20 @@ def make_table(
         queries, documents: ids, text or whole numbers: sequences, 1-D arrays, or `TextColumn`.
         values: as many real numbers.
         source: ``"qrels"`` or ``"run"``, for errors.
-        what: what the values are called, ``"grade"`` or ``"score"``.
         name: what errors call the table.
 
     Raises:
-        InputError: naming the row, counted from 0, of what is no id or number, and both rows of
-            a document that its query has twice.
+        InputError: if an id is neither text nor a whole number, or a value not a number, naming
+            the row, counted from 0; if a query has a document twice, naming both rows.
     """
     try:
         query_ids = as_ids(queries, "query", source)
         document_ids = as_ids(documents, "document", source)
-        numbers = as_numbers(values, what, source)
+        numbers = as_numbers(values, source)
         sizes = len(query_ids), len(document_ids), numbers.size
         if len(set(sizes)) > 1:
-            raise InputError(
-                f"columns differ in length: {sizes[0]} queries, {sizes[1]} documents, "
-                f"{sizes[2]} {what}s",
-                source=source,
-            )
+            counts = f"{sizes[0]} queries, {sizes[1]} documents, {sizes[2]} {VALUE[source]}s"
+            raise InputError(f"columns differ in length: {counts}", source=source)
         firsts, starts, order = group_rows(query_ids)
         places = {query: place for place, query in enumerate(query_ids.take(firsts).tolist())}
         grouped = document_ids, numbers
@@ -80,11 +77,12 @@ def make_table(
     return table
 
 
-def make_table_of(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = None) -> QueryTable:
-    """Make columns of a run's mappings.
+def read_rankings(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = None) -> QueryTable:
+    """Make a table of a run's mappings: query to document to score.
 
     Raises:
-        InputError: naming the query and the document of what is no id or no score.
+        InputError: if an id is neither text nor a whole number, or a score not a number, naming
+            the query and the document.
     """
     rows = list(rankings.values())
     starts = offsets_of([len(row) for row in rows])
@@ -92,16 +90,15 @@ def make_table_of(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = 
     try:
         documents = as_ids(list(itertools.chain.from_iterable(rows)), "document", "run")
         scores = itertools.chain.from_iterable(row.values() for row in rows)
-        numbers = as_numbers(list(scores), "score", "run")
+        numbers = as_numbers(list(scores), "run")
     except IdOverflowError:
         raise
     except InputError:
         for query, row in rankings.items():
             same_kind(list(row), "document", "run", query)
-            for document, score in row.items():
-                if problem := number_problem(score):
-                    raise InputError(f"score {problem}", source="run", query=query, path=name,
-                                     document=document, value=score) from None  # fmt: skip
+            triples = ((query, document, score) for document, score in row.items())
+            for problem in number_errors("score", triples, source="run", path=name):
+                raise problem from None
         raise
     return QueryTable(places, starts[:-1], starts[1:], documents, numbers)
 
@@ -110,55 +107,48 @@ def as_ids(column: Any, what: str, source: str) -> IdColumn:
     """Return ids as `TextColumn` or int64, whatever sequence they come in.
 
     Raises:
-        InputError: naming the row, counted from 0, of what is no id.
+        InputError: if one is neither text nor a whole number, naming its row, counted from 0.
     """
     if isinstance(column, TextColumn):
         return column
     array = _as_array(column, f"{what} ids", source)
     kind = array.dtype.kind
-    if kind in "iu":
-        if kind == "u" and array.size and int(array.max()) >= 2**63:
-            row = int(np.argmax(array))
-            raise IdOverflowError(f"row {row}: {what} id {array[row]} does not fit int64",
-                                  source=source)  # fmt: skip
+    if kind == "i" or (kind == "u" and array.max(initial=0) < 2**63):
         return array.astype(np.int64, copy=False)
     if kind == "f" and np.isnan(array).any():  # what readers make of whole numbers and a gap
-        raise InputError(f"row {int(np.argmax(np.isnan(array)))}: the {what} id is missing",
-                         source=source)  # fmt: skip
-    if kind not in "OTU":
-        raise InputError(
-            f"{what} ids are text or whole numbers, not {array.dtype}{HINTS.get(kind, '')}",
-            source=source,
-        )
+        problem = f"row {np.argmax(np.isnan(array))}: the {what} id is missing"
+        raise InputError(problem, source=source)
+    if kind not in "uOTU":
+        problem = f"{what} ids are text or whole numbers, not {array.dtype}{HINTS.get(kind, '')}"
+        raise InputError(problem, source=source)
     if kind == "U" and (texts := _ascii(array)) is not None:
         return texts
-    ids = array.tolist()
+    ids: list[Any] = array.tolist()
     try:
         whole = same_kind(ids, what, source) == "int"
-    except InputError:
-        for row, value in enumerate(ids):
-            try:
-                check_id(value, what, source)
-            except InputError as problem:
-                raise InputError(f"row {row}: {problem.message}", source=source,
-                                 value=value) from None  # fmt: skip
-        raise
+    except InputError as error:
+        row = next((i for i, value in enumerate(ids) if id_kind(type(value)) is None), None)
+        if row is None:
+            raise
+        problem = f"row {row}: {error.message}"
+        raise InputError(problem, source=source, value=error.value) from None
     if not whole:
         return TextColumn.encode(ids)
     try:
         return np.array(ids, np.int64)
     except OverflowError:
         row = next(i for i, value in enumerate(ids) if not -(2**63) <= value < 2**63)
-        raise IdOverflowError(f"row {row}: {what} id {shown(ids[row])} does not fit int64",
-                              source=source) from None  # fmt: skip
+        problem = f"row {row}: {what} id {shown(ids[row])} does not fit int64"
+        raise IdOverflowError(problem, source=source) from None
 
 
-def as_numbers(column: Any, what: str, source: str) -> Floats:
-    """Return grades or scores as float64.
+def as_numbers(column: Any, source: str) -> Floats:
+    """Return the grades of judgments or the scores of a run as float64.
 
     Raises:
-        InputError: naming the row, counted from 0, of what is no number.
+        InputError: if one is not a number, naming its row, counted from 0.
     """
+    what = VALUE[source]
     if isinstance(column, TextColumn):
         sample = f" such as {column.take(slice(1)).tolist()[0]!r}" if len(column) else ""
         raise InputError(f"{what}s are text{sample}, not numbers: cast them", source=source)
@@ -169,21 +159,21 @@ def as_numbers(column: Any, what: str, source: str) -> Floats:
             array = as_floats(values)
         except NUMBER_ERRORS:
             problems = ((row, number_problem(value)) for row, value in enumerate(values))
-            row, problem = next(each for each in problems if each[1])
-            raise InputError(f"row {row}: {what} {problem}", source=source,
-                             value=values[row]) from None  # fmt: skip
+            row, why = next(each for each in problems if each[1])
+            problem = f"row {row}: {what} {why}"
+            raise InputError(problem, source=source, value=values[row]) from None
     if array.dtype.kind not in "biuf":
         raise InputError(f"{what}s are real numbers, not {array.dtype}", source=source)
-    row = bad_number(array, source)
+    row = first_bad_number(array, source)
     if row >= 0:
         why = "not a number" if np.isnan(array[row]) else "beyond 2^53, where grades are inexact"
-        raise InputError(f"row {row}: {what} {array[row]} is {why}", source=source,
-                         value=array[row].item())  # fmt: skip
+        problem = f"row {row}: {what} {array[row]} is {why}"
+        raise InputError(problem, source=source, value=array[row].item())
     return array.astype(np.float64, copy=False)
 
 
-def bad_number(values: npt.NDArray[Any], source: str) -> int:
-    """Return the first of some real numbers that float64 cannot stand for; -1 when all are well.
+def first_bad_number(values: npt.NDArray[Any], source: str) -> int:
+    """Return the first of some real numbers that float64 cannot stand for; -1 if it can for all.
 
     Larger grades than 2^53 are judgments' own to refuse, but integers are rounded before.
     """
@@ -218,20 +208,16 @@ def _as_array(column: Any, what: str, source: str) -> npt.NDArray[Any]:
     elif hasattr(column, "to_numpy"):
         array = np.asarray(column.to_numpy())
     else:
-        array = _listed(column, what, source)
+        # Each item as it is: NumPy would make text of numbers beside text.
+        try:
+            items = list(column)
+        except TypeError:
+            kind = type(column).__name__
+            raise InputError(f"{what} are a sequence, not a {kind}", source=source) from None
+        array = np.fromiter(items, object, len(items))
     if array.ndim != 1:
         raise InputError(f"{what} are one column, not of shape {array.shape}", source=source)
     return array
-
-
-def _listed(column: Any, what: str, source: str) -> npt.NDArray[Any]:
-    """Return a sequence's items as they are: NumPy would make text of numbers beside text."""
-    try:
-        items = list(column)
-    except TypeError:
-        raise InputError(f"{what} are a sequence, not a {type(column).__name__}",
-                         source=source) from None  # fmt: skip
-    return np.fromiter(items, object, len(items))
 
 
 def _refuse_repeated(
@@ -244,5 +230,5 @@ def _refuse_repeated(
         for row, pair in enumerate(zip(queries.tolist(), documents.tolist(), strict=True))
         if pair == (query, document)
     ]
-    raise InputError(f"this document stands in rows {rows[0]} and {rows[1]}", source=source,
-                     query=query, document=document)  # fmt: skip
+    problem = f"this document stands in rows {rows[0]} and {rows[1]}"
+    raise InputError(problem, source=source, query=query, document=document)

@@ -8,43 +8,40 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from irbatch.data.column_names import find_columns
-from irbatch.data.from_columns import make_table
+from irbatch.data.from_columns import read_columns
 from irbatch.data.query_table import QueryTable
 from irbatch.errors import InputError, shown
 
 __all__ = ["read_records"]
 
-PIECE = 1 << 14  # records at a time: what makes them need not have room for all
+PIECE = 1 << 14  # records at a time: not all need be in memory at once
 
 
 def read_records(
-    records: Iterable[Any],
-    source: str,
-    given: Mapping[str, str | None],
-    name: str | None = None,
+    records: Iterable[Any], source: str, given: Mapping[str, str | None], name: str | None = None
 ) -> QueryTable:
     """Read records; arguments and errors are those of `read_table`."""
     try:
-        columns, what = _read(records, source, given)
+        queries, documents, values = _read(records, source, given)
     except InputError as problem:
         raise problem.placed(source=source, path=name) from None
-    queries, documents, values = columns
-    return make_table(queries, documents, values, source, what, name)
+    return read_columns(queries, documents, values, source, name)
 
 
 def _read(
     records: Iterable[Any], source: str, given: Mapping[str, str | None]
-) -> tuple[list[list[Any]], str]:
-    """Return the columns, and what the last is called."""
-    columns: list[list[Any]] = [[], [], []]
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """Return the queries, the documents and the values."""
+    columns: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
     if isinstance(records, str | bytes | Mapping) or not isinstance(records, Iterable):
         raise InputError(f"a {type(records).__name__} is no series of records")
     left = iter(records)
     piece = list(itertools.islice(left, PIECE))
     if not piece:
-        return columns, "value"
+        return columns
     found = find_columns(_fields(piece[0]), source, given)
-    get = _getter(piece[0], list(found.values()))
+    getter = operator.itemgetter if isinstance(piece[0], Mapping) else operator.attrgetter
+    get = getter(*found.values())
     while piece:
         try:
             parts: Iterable[Any] = zip(*map(get, piece), strict=True)
@@ -53,7 +50,7 @@ def _read(
         for column, part in zip(columns, parts, strict=True):
             column += part
         piece = list(itertools.islice(left, PIECE))
-    return columns, [*found][-1]
+    return columns
 
 
 def _fields(record: Any) -> list[str]:
@@ -64,17 +61,10 @@ def _fields(record: Any) -> list[str]:
     if named is None and not isinstance(record, type):
         named = getattr(record, "__dict__", None) or getattr(record, "__slots__", None)
     if not named:
-        raise InputError(
-            f"row 0: {shown(record)} is a {type(record).__name__}, not a record: an object, "
-            "a named tuple or a dictionary with fields for query, document and value"
-        )
+        kinds = "an object, a named tuple or a dictionary with fields for query, document and value"
+        given = f"{shown(record)} is a {type(record).__name__}"
+        raise InputError(f"row 0: {given}, not a record: {kinds}")
     return [named] if isinstance(named, str) else list(named)
-
-
-def _getter(record: Any, names: list[str]) -> Callable[[Any], Any]:
-    if isinstance(record, Mapping):
-        return operator.itemgetter(*names)
-    return operator.attrgetter(*names)
 
 
 def _without_field(piece: list[Any], get: Callable[[Any], Any], first: int) -> InputError:

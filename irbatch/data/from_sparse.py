@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Ints
-from irbatch.data.from_columns import as_ids, as_numbers, bad_number
+from irbatch.data.column_names import VALUE
+from irbatch.data.from_columns import as_ids, as_numbers, first_bad_number
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn
 from irbatch.errors import InputError
@@ -19,7 +20,6 @@ __all__ = ["read_sparse"]
 def read_sparse(
     matrix: Any,
     source: str,
-    what: str,
     query_ids: Sequence[Any] | None,
     document_ids: Sequence[Any] | None,
     *,
@@ -31,7 +31,6 @@ def read_sparse(
     Args:
         matrix: see `irbatch.Run.from_sparse`.
         source: ``"qrels"`` or ``"run"``, for errors.
-        what: what the values are called, ``"grade"`` or ``"score"``.
         query_ids, document_ids: of the rows and the columns; None for their numbers.
         with_empty: keep queries without documents.
         name: what errors call the matrix.
@@ -43,11 +42,11 @@ def read_sparse(
         rows = _as_rows(matrix)
         queries = _ids(query_ids, rows.shape[0], "query", source)
         documents = _ids(document_ids, rows.shape[1], "document", source)
-        table = _make(rows, queries, documents, source, what, with_empty)
+        table = _table(rows, queries, documents, source, with_empty)
         if table.repeated >= 0:  # a cell twice stands for the sum of both
             rows = rows.copy()
             rows.sum_duplicates()
-            table = _make(rows, queries, documents, source, what, with_empty)
+            table = _table(rows, queries, documents, source, with_empty)
     except InputError as problem:
         raise problem.placed(source=source, path=name) from None
     return table
@@ -69,34 +68,31 @@ def _ids(ids: Sequence[Any] | None, n: int, what: str, source: str) -> IdColumn 
     checked = as_ids(ids, what, source)
     distinct = len(set(checked.tolist()))
     if len(checked) != n or distinct != n:
-        raise InputError(
-            f"{n} {'rows' if what == 'query' else 'columns'} need {n} different {what} ids, "
-            f"not {distinct}"
-        )
+        lines = "rows" if what == "query" else "columns"
+        raise InputError(f"{n} {lines} need {n} different {what} ids, not {distinct}")
     return checked
 
 
-def _make(
+def _table(
     rows: Any,
     queries: IdColumn | None,
     documents: IdColumn | None,
     source: str,
-    what: str,
     with_empty: bool,
 ) -> QueryTable:
     ends = np.asarray(rows.indptr, np.int64)
     places: Ints = np.arange(ends.size - 1)
     if not with_empty:
         places = places[np.diff(ends) > 0]
-    ids = rows.indices[: ends[-1]].astype(np.int64)
+    columns = rows.indices[: ends[-1]].astype(np.int64)
     values = rows.data[: ends[-1]]
-    bad = bad_number(values, source) if values.dtype.kind in "biuf" else -1
+    bad = first_bad_number(values, source) if values.dtype.kind in "biuf" else -1
     if bad >= 0:
         row = np.searchsorted(ends, bad, side="right") - 1
         raise InputError(
-            f"{what} {values[bad]} is no {what}",
+            f"{VALUE[source]} {values[bad]} is no {VALUE[source]}",
             query=_take(queries, np.array([row])).tolist()[0],
-            document=_take(documents, ids[bad : bad + 1]).tolist()[0],
+            document=_take(documents, columns[bad : bad + 1]).tolist()[0],
             value=values[bad].item(),
         )
     named = _take(queries, places).tolist()
@@ -104,8 +100,8 @@ def _make(
         dict(zip(named, range(len(named)), strict=True)),
         ends[:-1][places],
         ends[1:][places],
-        _take(documents, ids),
-        as_numbers(values, what, source),
+        _take(documents, columns),
+        as_numbers(values, source),
     )
 
 

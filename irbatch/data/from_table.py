@@ -13,7 +13,7 @@ import numpy as np
 
 from irbatch.data.arrow import ArrowTable
 from irbatch.data.column_names import find_columns
-from irbatch.data.from_columns import make_table
+from irbatch.data.from_columns import read_columns
 from irbatch.data.query_table import QueryTable
 from irbatch.errors import InputError
 
@@ -48,7 +48,7 @@ def read_table(
     except InputError as problem:
         raise problem.placed(source=source, path=name) from None
     queries, documents, values = columns
-    return make_table(queries, documents, values, source, [*found][-1], name)
+    return read_columns(queries, documents, values, source, name)
 
 
 def _open(table: Any, source: str) -> Opened:

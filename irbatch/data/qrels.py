@@ -97,10 +97,9 @@ class Qrels(Exports):
         >>> Qrels.from_columns([7, 7, 8], [101, 102, 101], [2, 0, 1])
         <Qrels: 2 queries, 3 judgments>
         """
-        from irbatch.data.from_columns import make_table
+        from irbatch.data.from_columns import read_columns
 
-        table = make_table(query_ids, document_ids, grades, "qrels", "grade", name)
-        return cls(table, name)
+        return cls(read_columns(query_ids, document_ids, grades, "qrels", name), name)
 
     @classmethod
     def from_table(
@@ -170,7 +169,7 @@ class Qrels(Exports):
         from irbatch.data.from_sparse import read_sparse
 
         ids = query_ids, document_ids
-        table = read_sparse(matrix, "qrels", "grade", *ids, with_empty=False, name=name)
+        table = read_sparse(matrix, "qrels", *ids, with_empty=False, name=name)
         return cls(table, name)
 
     def __len__(self) -> int:

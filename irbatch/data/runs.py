@@ -85,10 +85,9 @@ class Run(Exports):
         >>> Run.from_columns(["q1", "q1"], ["d1", "d2"], [0.7, 0.5]).rankings["q1"]
         {'d1': 0.7, 'd2': 0.5}
         """
-        from irbatch.data.from_columns import make_table
+        from irbatch.data.from_columns import read_columns
 
-        table = make_table(query_ids, document_ids, scores, "run", "score", name)
-        return cls(table, name, tag)
+        return cls(read_columns(query_ids, document_ids, scores, "run", name), name, tag)
 
     @classmethod
     def from_table(
@@ -168,7 +167,7 @@ class Run(Exports):
         from irbatch.data.from_sparse import read_sparse
 
         ids = query_ids, document_ids
-        return cls(read_sparse(matrix, "run", "score", *ids, with_empty=True, name=name), name)
+        return cls(read_sparse(matrix, "run", *ids, with_empty=True, name=name), name)
 
     def prepared(self) -> Run:
         """Return the run with its rankings as columns, to be evaluated again and again.
@@ -182,12 +181,12 @@ class Run(Exports):
         >>> Run({"q1": {"d1": 0.7, "d2": 0.5}}).prepared().rankings["q1"]
         {'d1': 0.7, 'd2': 0.5}
         """
-        from irbatch.data.from_columns import IdOverflowError, make_table_of
+        from irbatch.data.from_columns import IdOverflowError, read_rankings
 
         if isinstance(self.rankings, QueryTable):
             return self
         try:
-            return Run(make_table_of(self.rankings, self.name), self.name, self.tag)
+            return Run(read_rankings(self.rankings, self.name), self.name, self.tag)
         except IdOverflowError:  # whole numbers of any size are ids, but no columns
             return self
 
