@@ -13,7 +13,7 @@ from irbatch.efficiency.quantities import HIGHER, LOWER
 from irbatch.errors import InputError, printable, shown
 from irbatch.leaderboard import Leaderboard, Scores
 from irbatch.leaderboard.old_text import LONGEST, align
-from irbatch.leaderboard.scores import SCALES
+from irbatch.leaderboard.scoring import SCALES
 from irbatch.measures import parse_measures
 from irbatch.report.names import shorten_all
 from irbatch.runtime.files import write_text

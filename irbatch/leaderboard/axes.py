@@ -20,7 +20,7 @@ def find_axis(name: object, measures: Sequence[str]) -> Quantity:
         measures: those that there are.
 
     Raises:
-        InputError: for a name that is of neither, with the nearest one.
+        InputError: if there is no such axis, with the nearest one.
     """
     if isinstance(name, str):
         if name in measures:
@@ -40,7 +40,7 @@ def list_axes(names: Iterable[object], measures: Sequence[str]) -> list[Quantity
     """Find several axes.
 
     Raises:
-        InputError: for none, one that there is not, and one given twice.
+        InputError: if none is given, one is given twice, or there is no such axis.
     """
     if isinstance(names, str):
         names = [names]
@@ -58,28 +58,29 @@ def list_axes(names: Iterable[object], measures: Sequence[str]) -> list[Quantity
 def check_directions(
     directions: Mapping[str, str] | None, measures: Sequence[str]
 ) -> dict[str, str]:
-    """Return which way is better, of axes for which somebody says so.
+    """Return which way is better, by the names of the axes for which it is said.
 
     Raises:
-        InputError: for an axis that there is not, or what is neither ``"higher"`` nor ``"lower"``.
+        InputError: if there is no such axis, or a way is neither ``"higher"`` nor ``"lower"``.
     """
+    ways = f"{HIGHER!r} or {LOWER!r}"
     if directions is not None and not isinstance(directions, Mapping):
-        raise InputError(f"directions go from axes to {HIGHER!r} or {LOWER!r}, not "
-                         f"{shown(directions)}", source="directions")  # fmt: skip
-    checked = {}
+        problem = f"directions go from axes to {ways}, not {shown(directions)}"
+        raise InputError(problem, source="directions")
+    checked: dict[str, str] = {}
     for name, better in (directions or {}).items():
         axis = find_axis(name, measures)
         if axis.name in checked:
             raise InputError(f"{axis.name} is given twice", source="directions", value=name)
         if better not in (HIGHER, LOWER):
-            raise InputError(f"of {axis.name} {HIGHER!r} or {LOWER!r} is better, not "
-                             f"{shown(better)}", source="directions", value=better)  # fmt: skip
+            problem = f"of {axis.name} {ways} is better, not {shown(better)}"
+            raise InputError(problem, source="directions", value=better)
         checked[axis.name] = better
     return checked
 
 
 def is_share(name: str) -> bool:
-    """Tell whether a name is of a measure that is never above 1."""
+    """Tell whether a measure is never above 1; False for a name that is no measure's."""
     try:
         return measure(name).declaration.range[1] <= 1
     except InputError:
@@ -87,7 +88,7 @@ def is_share(name: str) -> bool:
 
 
 def canonical_name(name: str) -> str | None:
-    """Return a measure's own name for one in any spelling; None for what is no measure."""
+    """Return a measure's own name for one in any spelling; None if it is no measure's."""
     try:
         return str(measure(name))
     except InputError:

@@ -16,9 +16,13 @@ from irbatch.runtime.numbers import DECIMAL
 __all__ = ["Constraint", "parse_constraint"]
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
-    "<=": operator.le, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
-    "<": operator.lt, ">": operator.gt,
-}  # fmt: skip
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+}
 CONSTRAINT = re.compile(rf"\s*(.+?)\s*({'|'.join(OPERATORS)})\s*({DECIMAL})\s*")
 
 
@@ -50,13 +54,13 @@ def parse_constraint(text: str, measures: Sequence[str]) -> Constraint:
         measures: those that there are.
 
     Raises:
-        InputError: for what is none, or an axis that there is not.
+        InputError: if it is not of this form, or there is no such axis.
     """
     matched = CONSTRAINT.fullmatch(text) if isinstance(text, str) else None
     if matched is None or not math.isfinite(float(matched[3])):
-        raise InputError(f"a constraint is AXIS < NUMBER, such as 'latency_p95 < 50', not "
-                         f"{shown(text)}", source="constraint", value=text)  # fmt: skip
+        problem = f"a constraint is AXIS < NUMBER, such as 'latency_p95 < 50', not {shown(text)}"
+        raise InputError(problem, source="constraint", value=text)
     if any(word in matched[1] for word in (*OPERATORS, " and ", " or ")):
-        raise InputError(f"{shown(text)} is more than one constraint: give each by itself",
-                         source="constraint", value=text)  # fmt: skip
+        problem = f"{shown(text)} is more than one constraint: give each by itself"
+        raise InputError(problem, source="constraint", value=text)
     return Constraint(find_axis(matched[1], measures), matched[2], float(matched[3]))

@@ -11,7 +11,7 @@ from irbatch.array_types import Floats
 from irbatch.errors import printable
 from irbatch.report.names import shorten
 
-__all__ = ["Pareto", "find_dominators"]
+__all__ = ["Pareto", "find_pareto"]
 
 AT_ONCE = 1 << 22  # comparisons of two systems along one axis
 NAMED = 60  # columns of a terminal for those that dominate a system
@@ -44,28 +44,20 @@ class Pareto:
         return "\n".join(lines)
 
 
-def find_dominators(values: Floats) -> list[list[int]]:
-    """Return for each system the places of those that dominate it.
+def find_pareto(systems: Sequence[str], axes: list[str], values: Floats) -> Pareto:
+    """Find the frontier of systems.
 
     Args:
+        systems, axes: names.
         values: float64 ``(systems, axes)``, of which higher is better.
     """
-    systems, axes = values.shape
-    found: list[list[int]] = []
-    step = max(1, AT_ONCE // max(1, systems * axes))
-    for start in range(0, systems, step):
+    dominated_by: dict[str, list[str]] = {}
+    step = max(1, AT_ONCE // max(1, values.size))
+    for start in range(0, len(systems), step):
         some = values[start : start + step, None]
-        dominated = np.logical_and((values >= some).all(axis=2), (values > some).any(axis=2))
-        found += [np.flatnonzero(row).tolist() for row in np.asarray(dominated)]
-    return found
-
-
-def name_dominators(
-    systems: Sequence[str], dominators: Sequence[Sequence[int]]
-) -> dict[str, list[str]]:
-    """Name those that are dominated, and what dominates them."""
-    return {
-        system: [systems[place] for place in places]
-        for system, places in zip(systems, dominators, strict=True)
-        if places
-    }
+        beats = np.asarray((values >= some).all(axis=2) & (values > some).any(axis=2))
+        for system, row in zip(systems[start : start + step], beats, strict=True):
+            if row.any():
+                dominated_by[system] = [systems[place] for place in np.flatnonzero(row).tolist()]
+    frontier = [system for system in systems if system not in dominated_by]
+    return Pareto(axes, frontier, dominated_by)

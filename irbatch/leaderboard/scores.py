@@ -1,4 +1,4 @@
-"""One number a system: Dynascore as published, and a plain weighted utility."""
+"""One number a system, and which system wins under which weights."""
 
 from __future__ import annotations
 
@@ -7,26 +7,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.efficiency.checks import of_system, refuse
 from irbatch.efficiency.quantities import QUANTITIES
 from irbatch.errors import InputError, did_you_mean, join_words, printable, shown
 from irbatch.leaderboard.axes import find_axis
-from irbatch.leaderboard.hull import upper_hull
 from irbatch.leaderboard.old_text import LONGEST, align, flush_right
-from irbatch.leaderboard.weights import check_weights
 from irbatch.report.names import shorten_all
 from irbatch.report.numbers import show
-from irbatch.runtime.numbers import exact_mean
+from irbatch.runtime.numbers import is_number
 
-__all__ = ["SCALES", "Scores", "Stretch", "find_rates", "scale_values", "score_dynascore"]
+__all__ = ["Scores", "Stretch", "check_weights"]
 
 
-SCALES = ("range", "log", "none")
+SHORTEST = Fraction(1, 10**12)  # of a stretch; shorter ones are of lines that cross by rounding
 LEAST_DECIMALS, MOST_DECIMALS = 4, 12  # of scores that are shown
 
 
@@ -102,12 +100,11 @@ class Scores:
             InputError: as `Leaderboard.dynascore`.
         """
         if isinstance(weights, Mapping):
-            places = [self._place(axis) for axis in weights]
-            if len(set(places)) < len(places):
-                raise InputError(f"an axis is given twice: {join_words(list(weights))}",
-                                 source="weights", value=weights)  # fmt: skip
-            weights = {self.axes[place]: each
-                       for place, each in zip(places, weights.values(), strict=True)}  # fmt: skip
+            names = [self.axes[self._place(axis)] for axis in weights]
+            if len(set(names)) < len(names):
+                problem = f"an axis is given twice: {join_words(list(weights))}"
+                raise InputError(problem, source="weights", value=weights)
+            weights = dict(zip(names, weights.values(), strict=True))
         return replace(self, weights=check_weights(weights, self.axes))
 
     def _place(self, axis: str) -> int:
@@ -115,38 +112,33 @@ class Scores:
         measures = [each for each in self.axes if each not in QUANTITIES]
         name = axis if axis in self.axes else find_axis(axis, measures).name
         if name not in self.axes:
-            raise InputError(f"there is no axis {shown(axis)} in {', '.join(self.axes)}",
-                             source="axis", value=axis)  # fmt: skip
+            problem = f"there is no axis {shown(axis)} in {', '.join(self.axes)}"
+            raise InputError(problem, source="axis", value=axis)
         return self.axes.index(name)
 
     def sweep(self, axis: str) -> list[Stretch]:
         """Tell who wins as one axis' weight goes from 0 to 1, and the others share the rest.
 
-        They keep their proportions; where they all weigh nothing, they share equally. Scores are
-        straight lines of the weight, and the winners their upper hull; stretches of less than
-        10⁻¹², which rounding makes, are left out.
+        They keep their proportions; where they all weigh nothing, they share equally. Stretches of
+        less than 10⁻¹², which rounding makes, are left out.
 
         Raises:
-            InputError: for an axis that the scores don't have.
+            InputError: if the scores have no such axis.
         """
         place = self._place(axis)
-        others = [k for k in range(len(self.axes)) if k != place]
-        shares = [Fraction(float(self.weights[k])) for k in others]
+        shares = [Fraction(each) for each in self.weights.tolist()]
+        shares[place] = Fraction()
         if not any(shares):
-            shares = [Fraction(1)] * len(others)
-        rows = [[Fraction(each) for each in row] for row in self.parts.tolist()]
-        at_0 = [
-            sum((row[k] * share for k, share in zip(others, shares, strict=True)), Fraction())
-            / (sum(shares) or 1)
-            for row in rows
-        ]
-        slopes = [row[place] - start for row, start in zip(rows, at_0, strict=True)]
-        if not others:  # its weight is all there is
-            slopes = [Fraction()] * len(rows)
+            shares = [Fraction(k != place) for k in range(len(shares))]
+        rows = [[Fraction(part) for part in row] for row in self.parts.tolist()]
+        if len(shares) == 1:  # its weight is all there is
             at_0 = [row[place] for row in rows]
+        else:
+            at_0 = [sum(map(mul, row, shares), Fraction()) / sum(shares) for row in rows]
+        slopes = [row[place] - start for row, start in zip(rows, at_0, strict=True)]
         return [
             Stretch(low, high, [self.systems[i] for i in winners])
-            for low, high, winners in upper_hull(at_0, slopes)
+            for low, high, winners in _find_highest(at_0, slopes)
         ]
 
     def __str__(self) -> str:
@@ -178,86 +170,49 @@ def _written(scores: Sequence[float]) -> list[str]:
     return [show(each, MOST_DECIMALS) for each in scores]
 
 
-def score_dynascore(
-    systems: Sequence[str], axes: Sequence[str], table: Floats, main: int, weights: Floats,
-    cutoff: float,
-) -> Scores:  # fmt: skip
-    """Score systems as Dynaboard does; see `Leaderboard.dynascore`.
+def _find_highest(
+    at_0: Sequence[Fraction], slopes: Sequence[Fraction]
+) -> list[tuple[float, float, list[int]]]:
+    """Return between which places on [0, 1] which lines are highest, several where they agree.
 
-    Args:
-        systems, axes: names.
-        table: float64 ``(systems, axes)``, of which higher is better.
-        main: place of the axis that is performance.
-        weights: shares, float64 ``(axes,)``.
-        cutoff: as in `find_rates`.
+    Exact numbers tell lines that are the same from those that are almost the same.
     """
-    rates = find_rates(table, main, cutoff)
-    rates[main] = 1.0  # it is exchanged for itself, even where there is one system
-    known = np.isfinite(rates) & (rates > 0)
-    parts = np.divide(table, rates, out=np.zeros_like(table), where=known)
-    left_out = [axis for axis, each in zip(axes, known.tolist(), strict=True) if not each]
-    told = dict(zip(axes, rates.tolist(), strict=True))
-    told = {axis: rate for axis, rate in told.items() if axis not in left_out}
-    return Scores("Dynascore", list(systems), list(axes), weights, parts, told, left_out,
-                  axes[main])  # fmt: skip
+    lines = list(zip(at_0, slopes, strict=True))
+    now, best = Fraction(), max(lines)
+    found: list[tuple[float, float, list[int]]] = []
+    while now < 1:
+        start, slope = best
+        crossings = [((start - other[0]) / (other[1] - slope), other[1], other)
+                     for other in lines if other[1] > slope]  # fmt: skip
+        end = min([Fraction(1), *(place for place, _, _ in crossings)])
+        if end - now > SHORTEST:
+            winners = [i for i, line in enumerate(lines) if line == best]
+            found.append((found[-1][1] if found else 0.0, float(end), winners))
+        now = end
+        best = max((each for each in crossings if each[0] == end), default=(end, slope, best))[2]
+    low, _, winners = found[-1]
+    return [*found[:-1], (low, 1.0, winners)]
 
 
-def find_rates(values: Floats, performance: int, cutoff: float) -> Floats:
-    """Find how much of each axis goes with a point of performance (Ma et al. 2021).
-
-    Systems are put in the order of their performance. Between neighbours whose performance differs
-    by more than `cutoff` of the highest, the rate of an axis is the absolute difference along it
-    over that of performance; the axis' is their mean. Where systems perform alike it is the
-    expected one over their orders: that of each with each of the neighbours.
-
-    Args:
-        values: float64 ``(systems, axes)``, of which higher is better.
-        performance: which axis is.
-        cutoff: differences of performance up to this share of the highest are noise.
-
-    Returns:
-        float64 ``(axes,)``; NaN where no neighbours differ enough, infinite beyond float64.
-    """
-    performances = values[:, performance]
-    levels = np.unique(performances)
-    groups = [values[performances == level] for level in levels]
-    least = cutoff * abs(float(levels[-1]))
-    rates: list[Floats] = []
-    with np.errstate(over="ignore"):  # of hardly any performance for a lot of something
-        for k in np.flatnonzero(np.diff(levels) > least).tolist():
-            step = float(levels[k + 1] - levels[k])
-            between = np.abs(groups[k + 1][:, None] - groups[k]) / step
-            each = between.reshape(-1, values.shape[1]).T.tolist()
-            rates.append(np.array([exact_mean(column) for column in each]))
-    if not rates:
-        return np.full(values.shape[1], np.nan)
-    return np.array([exact_mean(column) for column in np.array(rates).T.tolist()])
-
-
-def scale_values(
-    values: Floats, signs: Floats, scale: str, systems: Sequence[str], axes: Sequence[str]
-) -> Floats:
-    """Bring axes to one scale: float64 ``(systems, axes)``, of which higher is better.
-
-    Args:
-        values: float64 ``(systems, axes)``.
-        signs: 1 for an axis of which higher is better, else -1.
-        scale: ``"range"``: from 0 for the worst system to 1 for the best, 1 for all where they are
-            equal; ``"log"``: the same of logarithms; ``"none"``: as they are.
-        systems, axes: names, for errors.
+def check_weights(weights: Mapping[str, float], axes: Sequence[str]) -> Floats:
+    """Return shares that add up to 1, float64 ``(axes,)``.
 
     Raises:
-        InputError: naming the system and the axis of a value that has no logarithm.
+        InputError: if there is no such axis, a weight is negative or not a finite number, or none
+            is above 0.
     """
-    if scale == "none":
-        return values * signs
-    if scale == "log":
-        for i, k in np.argwhere(values <= 0).tolist():
-            value = float(values[i, k])
-            raise refuse(of_system(systems[i]), axes[k], f"is {value:g}, which has no logarithm",
-                         value)  # fmt: skip
-        values = np.log(values)
-    signed = values * signs / 2  # as spans of huge ones are beyond float64
-    worst, best = signed.min(axis=0), signed.max(axis=0)
-    spans = best - worst
-    return np.where(spans > 0, (signed - worst) / np.where(spans > 0, spans, 1.0), 1.0)
+    if not isinstance(weights, Mapping):
+        problem = f"weights go from axes to numbers, not {shown(weights)}"
+        raise InputError(problem, source="weights", value=weights)
+    for axis, weight in weights.items():
+        if axis not in axes:
+            problem = f"there is no axis {shown(axis)} in {', '.join(axes)}"
+            raise InputError(problem, source="weights", value=axis)
+        if not is_number(weight) or not 0 <= weight < math.inf:
+            problem = f"the weight of {axis} is {shown(weight)}, which is no number from 0 on"
+            raise InputError(problem, source="weights", value=weight)
+    given = np.array([float(weights.get(axis, 0.0)) for axis in axes])
+    if not given.any():
+        raise InputError("no weight is above 0", source="weights", value=weights)
+    given /= given.max()  # the sum of huge ones is beyond float64
+    return given / math.fsum(given.tolist())

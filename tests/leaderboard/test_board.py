@@ -20,7 +20,7 @@ import irbatch
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency, measure_search
 from irbatch.errors import InputWarning
 from irbatch.leaderboard import Leaderboard, Scores
-from irbatch.leaderboard.scores import find_rates
+from irbatch.leaderboard.scoring import find_rates
 
 CUTOFF = 2.0**-13  # exact in both worlds
 

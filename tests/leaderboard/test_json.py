@@ -17,7 +17,8 @@ from support.input_errors import refused
 import irbatch
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
 from irbatch.leaderboard import Leaderboard
-from irbatch.leaderboard.json_form import read_leaderboard
+
+read_leaderboard = Leaderboard.from_json
 
 QRELS = {"q1": {"d1": 1}, "q2": {"d2": 2, "d3": 1}, "q3": {"d4": 1}}
 RUNS = {
