@@ -6,7 +6,7 @@ by a hash of its bytes and then compared; whole numbers are what they are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,111 +16,110 @@ from irbatch.data.text_column import NO_TEXTS, IdColumn, TextColumn
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.threads import map_ranges
 
-if TYPE_CHECKING:
-    from irbatch.data.query_table import QueryTable
-
-__all__ = ["find_rows", "mark_rows"]
+__all__ = ["KeyedIds", "find_repeated", "find_rows"]
 
 Lengths = npt.NDArray[np.int32]
-Marks = npt.NDArray[Any]  # int32 of text, int64 of whole numbers
 
 # Slots per document: where most of those looked for are not there, a miss should end at once.
 DENSE, SPARSE = 3, 8
 
 
-def mark_rows(
-    documents: IdColumn, begins: Ints, ends: Ints, threads: int | None = None
-) -> tuple[Marks, int]:
-    """Hash documents that are text, and look for some that a query has twice.
+class KeyedIds(NamedTuple):
+    """Documents of queries, as kernels compare them.
 
     Args:
-        documents: `TextColumn` or int64 ``(rows,)``.
+        text, starts, lengths: see `TextColumn`; empty if ids are whole numbers.
+        keys: int32 ``(rows,)``, hashes of texts, which kernels write; int64, whole numbers.
         begins, ends: int64 ``(queries,)``, the first row of each query and the one after its last.
+    """
+
+    text: Bytes
+    starts: Ints
+    lengths: Lengths
+    keys: npt.NDArray[Any]
+    begins: Ints
+    ends: Ints
+
+    @classmethod
+    def of(cls, ids: IdColumn, begins: Ints, ends: Ints) -> KeyedIds:
+        """Make them of a column; hashes are still to be written."""
+        if isinstance(ids, TextColumn):
+            keys = np.empty(len(ids), np.int32)
+            return cls(ids.text, ids.starts, ids.lengths, keys, begins, ends)
+        return cls(NO_TEXTS.text, NO_TEXTS.starts, NO_TEXTS.lengths, ids, begins, ends)
+
+    def most_slots(self, first: int, last: int) -> int:
+        """Return how many slots one of some queries needs at most."""
+        sizes = self.ends[first:last] - self.begins[first:last]
+        return int(_slots_for(SPARSE * int(sizes.max(initial=1))))
+
+
+def find_repeated(documents: KeyedIds, threads: int | None = None) -> int:
+    """Look for documents that a query has twice, and write all hashes unless there are some.
+
+    Args:
+        documents: the documents.
         threads: how many look; default: as many as it is worth.
 
     Returns:
-        int32 ``(rows,)`` of text, else the documents; and a row whose document its query has
-        before it, -1 when there is none.
+        A row whose document its query has before it; -1 when there is none.
     """
-    texts = documents if isinstance(documents, TextColumn) else NO_TEXTS
-    marks: Marks = (
-        np.empty(len(texts), np.int32) if isinstance(documents, TextColumn) else documents
-    )
-    exact = not isinstance(documents, TextColumn)
     found: list[int] = []
-    work = 4 * marks.size + int(texts.lengths.sum())
+    work = 4 * documents.keys.size + int(documents.lengths.sum())
 
     def look(first: int, last: int) -> None:
-        slots = np.empty(_most_slots(ends[first:last] - begins[first:last]), np.int32)
-        columns = texts.text, texts.starts, texts.lengths, begins, ends
-        row = _enter_rows.run(work, *columns, marks, exact, first, last, slots)
+        slots = np.empty(documents.most_slots(first, last), np.int32)
+        row = _enter_rows.run(work, documents, first, last, slots)
         if row >= 0:
             found.append(int(row))
 
-    map_ranges(look, begins.size, cells=work, threads=threads)
-    return marks, min(found, default=-1)
+    map_ranges(look, documents.begins.size, cells=work, threads=threads)
+    return min(found, default=-1)
 
 
-def find_rows(table: QueryTable, places: Ints, judged: IdColumn, owners_start: Ints) -> Ints:
+def find_rows(retrieved: KeyedIds, judged: KeyedIds, places: Ints) -> Ints:
     """Find judged documents in their queries' rankings.
 
     Args:
-        table: the rankings.
-        places: int64 ``(queries,)``, each query's place in them, or -1.
-        judged: the judged documents, one query after the other, of the same kind.
-        owners_start: int64 ``(queries + 1,)``, where each query's judged documents begin and end.
+        retrieved: the rankings, their hashes written.
+        judged: the judged documents, of the same kind.
+        places: int64 ``(queries,)``, the place of each query of the judgments among the rankings,
+            or -1.
 
     Returns:
         int64 ``(documents,)``: the row of each, -1 where it was not retrieved.
     """
-    exact = not isinstance(judged, TextColumn)
-    ours = table.documents if isinstance(table.documents, TextColumn) else NO_TEXTS
-    theirs = judged if isinstance(judged, TextColumn) else NO_TEXTS
-    wanted: Marks = np.empty(len(judged), np.int32) if isinstance(judged, TextColumn) else judged
-    rows = np.full(wanted.size, -1, np.int64)
-    retrieved = places[places >= 0]
-    sizes = table.ends[retrieved] - table.begins[retrieved]
-    work = 4 * int(sizes.sum()) + 8 * wanted.size
+    rows = np.full(judged.keys.size, -1, np.int64)
+    there = places[places >= 0]
+    sizes = retrieved.ends[there] - retrieved.begins[there]
+    work = 4 * int(sizes.sum()) + 8 * rows.size
     longest = int(sizes.max(initial=0))
 
     def look(first: int, last: int) -> None:
-        slots = np.empty(_most_slots(np.diff(owners_start[first : last + 1])), np.int32)
+        slots = np.empty(judged.most_slots(first, last), np.int32)
         likely = np.empty(longest + 1, np.int64)
-        _look_up.run(
-            work, ours.text, ours.starts, ours.lengths, table.marks, table.begins, table.ends,
-            places, theirs.text, theirs.starts, theirs.lengths, wanted, owners_start,
-            exact, first, last, slots, likely, rows,
-        )  # fmt: skip
+        _look_up.run(work, retrieved, judged, places, first, last, slots, likely, rows)
 
     map_ranges(look, places.size, cells=work)
     return rows
 
 
-def _most_slots(sizes: Ints) -> int:
-    """Return how many slots the largest query needs at most."""
-    return int(_slots_for(SPARSE * int(sizes.max(initial=1))))
-
-
 @kernel
-def _enter_rows(
-    text: Bytes, starts: Ints, lengths: Lengths, begins: Ints, ends: Ints, keys: Marks,
-    exact: bool, first: int, last: int, slots: Lengths,
-) -> int:  # fmt: skip
+def _enter_rows(documents: KeyedIds, first: int, last: int, slots: Lengths) -> int:
     """Write the keys of some queries' documents; return a row whose document came before, or -1."""
+    text, starts, lengths, keys, begins, ends = documents
+    whole = starts.size == 0
     for q in range(first, last):
         begin = begins[q]
         n_slots = _slots_for(DENSE * (ends[q] - begin))
         slots[:n_slots] = -1
         for row in range(begin, ends[q]):
-            if not exact:
+            if not whole:
                 keys[row] = _hash(text, starts[row], lengths[row])
             slot = _slot_of(keys[row], n_slots)
             while slots[slot] >= 0:
                 other = begin + slots[slot]
-                if keys[other] == keys[row] and (
-                    exact
-                    or _equal(text, starts[other], lengths[other], text, starts[row], lengths[row])
-                ):
+                if keys[other] == keys[row] and (whole or _same(documents, other, documents, row)):
                     return row
                 slot = (slot + 1) & (n_slots - 1)
             slots[slot] = row - begin
@@ -129,21 +128,28 @@ def _enter_rows(
 
 @kernel
 def _look_up(
-    text: Bytes, starts: Ints, lengths: Lengths, keys: Marks, begins: Ints, ends: Ints,
-    places: Ints, judged: Bytes, judged_starts: Ints, judged_lengths: Lengths, wanted: Marks,
-    owners_start: Ints, exact: bool, first: int, last: int, slots: Lengths, likely: Ints,
+    retrieved: KeyedIds,
+    judged: KeyedIds,
+    places: Ints,
+    first: int,
+    last: int,
+    slots: Lengths,
+    likely: Ints,
     rows: Ints,
-) -> None:  # fmt: skip
+) -> None:
     """Write the row of each judged document of some queries."""
+    keys, begins, ends = retrieved.keys, retrieved.begins, retrieved.ends
+    text, starts, lengths, wanted, firsts, stops = judged
+    whole = starts.size == 0
     for q in range(first, last):
-        begin = owners_start[q]
-        if places[q] < 0 or begin == owners_start[q + 1]:
+        begin = firsts[q]
+        if places[q] < 0 or begin == stops[q]:
             continue
-        n_slots = _slots_for(SPARSE * (owners_start[q + 1] - begin))
+        n_slots = _slots_for(SPARSE * (stops[q] - begin))
         slots[:n_slots] = -1
-        for d in range(begin, owners_start[q + 1]):
-            if not exact:
-                wanted[d] = _hash(judged, judged_starts[d], judged_lengths[d])
+        for d in range(begin, stops[q]):
+            if not whole:
+                wanted[d] = _hash(text, starts[d], lengths[d])
             slot = _slot_of(wanted[d], n_slots)
             while slots[slot] >= 0:
                 slot = (slot + 1) & (n_slots - 1)
@@ -159,13 +165,7 @@ def _look_up(
             slot = _slot_of(keys[row], n_slots)
             while slots[slot] >= 0:
                 d = begin + slots[slot]
-                if wanted[d] == keys[row] and (
-                    exact
-                    or _equal(
-                        text, starts[row], lengths[row],
-                        judged, judged_starts[d], judged_lengths[d],
-                    )
-                ):  # fmt: skip
+                if wanted[d] == keys[row] and (whole or _same(retrieved, row, judged, d)):
                     rows[d] = row
                     break
                 slot = (slot + 1) & (n_slots - 1)
@@ -188,14 +188,15 @@ def _slot_of(key: int, slots: int) -> int:
 
 
 @kernel
-def _equal(
-    text: Bytes, start: int, length: int, other: Bytes, other_start: int, other_length: int
-) -> bool:
-    """Tell whether two slices hold the same bytes."""
-    if length != other_length:
+def _same(some: KeyedIds, row: int, others: KeyedIds, other: int) -> bool:
+    """Tell whether two texts are the same."""
+    text, other_text = some.text, others.text
+    start, other_start = some.starts[row], others.starts[other]
+    length = some.lengths[row]
+    if length != others.lengths[other]:
         return False
     for i in range(length):  # noqa: SIM110 - kernels have no generators
-        if text[start + i] != other[other_start + i]:
+        if text[start + i] != other_text[other_start + i]:
             return False
     return True
 

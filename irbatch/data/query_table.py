@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data.lookup import mark_rows
+from irbatch.data.lookup import KeyedIds, find_repeated
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.ties.by_score import DESCENDING, check_order
 from irbatch.runtime.jit import as_input
@@ -32,7 +32,7 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
 
     Attributes:
         numbers: the values.
-        marks: int32 ``(rows,)``, hashes of documents that are text; int64, the ids of others.
+        keyed: the documents as they are looked up.
         repeated: a row whose document its query has before it; -1 when there is none.
     """
 
@@ -47,7 +47,8 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
     ) -> None:
         self.places, self.begins, self.ends, self.numbers = places, begins, ends, values
         self.documents = documents if isinstance(documents, TextColumn) else as_input(documents)
-        self.marks, self.repeated = mark_rows(self.documents, begins, ends, threads)
+        self.keyed = KeyedIds.of(self.documents, begins, ends)
+        self.repeated = find_repeated(self.keyed, threads)
 
     @classmethod
     def of_runs(

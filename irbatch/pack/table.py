@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats, Ints, Positions
-from irbatch.data.lookup import find_rows
+from irbatch.data.lookup import KeyedIds, find_rows
 from irbatch.data.qrels import Qrels
 from irbatch.data.query_table import QueryTable
 from irbatch.engine.ties.by_score import as_compared, order_scores, round_scores
@@ -131,8 +131,8 @@ def _ordered(
 def _find_judged(qrels: Qrels, table: QueryTable, rows: Positions, places: Ints) -> Ints:
     """Return the row of each judged document of some queries, -1 where it was not retrieved."""
     counts = qrels.starts[rows + 1] - qrels.starts[rows]
-    owners_start = offsets_of(counts)
-    if not len(table.documents) or not owners_start[-1]:
-        return np.full(owners_start[-1], -1, np.int64)
+    starts = offsets_of(counts)
+    if not len(table.documents) or not starts[-1]:
+        return np.full(starts[-1], -1, np.int64)
     judged = qrels.column.take(joined_ranges(qrels.starts[rows], counts))
-    return find_rows(table, places, judged, owners_start)
+    return find_rows(table.keyed, KeyedIds.of(judged, starts[:-1], starts[1:]), places)
