@@ -70,7 +70,7 @@ def apply_formula(
     own = {name: measure[name] for name in declaration.own_parameters()}
     queries = known.retrieved.shape[0]
     try:
-        with np.errstate(all="ignore"):  # what comes of it is refused below
+        with np.errstate(all="ignore"):  # infinities and NaN are refused below
             values = np.asarray(declaration.formula(known, **own), np.float64)
     except InputError:
         raise

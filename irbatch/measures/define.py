@@ -35,19 +35,19 @@ def define_measure(
 ) -> Callable[[Callable[..., Floats]], Measure]:
     """Declare a measure: a decorator for its formula.
 
-    The formula takes `PrefixStatistics` (arrays ``(queries, cutoffs)``) and the measure's own
-    parameters as keywords, and returns float64 ``(queries, cutoffs)``. One that ``reads="judged"``
-    takes the judged documents among the first k, one by one (`JudgedRanks`), and
-    returns float64 ``(queries,)``. Numbers that its keywords have are the parameters' defaults,
-    and every measure has ``rel``, the least relevant grade, besides.
-    `irbatch.measures` has what is needed to say more in `parameters`: limits (`Number`), words
-    (`Choice`), or ``GRADED`` for a measure that reads gains.
+    The formula takes `PrefixStatistics` (arrays ``(queries, cutoffs)``) and returns float64
+    ``(queries, cutoffs)``. One that ``reads="judged"`` takes the judged documents among the first
+    k, one by one (`JudgedRanks`), and returns float64 ``(queries,)``. Its keywords are the
+    measure's parameters, with numbers as defaults; each measure has the parameter ``rel``, the
+    least relevant grade, besides. To limit parameters, or to have other kinds, list all of them in
+    `parameters`: `Number`, `Choice` (of words), `Points`, or ``GRADED`` for a measure that reads
+    gains, all from `irbatch.measures`.
 
     Args:
         name: the canonical name, a word.
         definition: one sentence.
-        parameters: every parameter by name, ``rel`` included; default as said.
-        takes_cutoff: False for one that looks at no ranking.
+        parameters: every parameter by name, ``rel`` included; default: from the formula.
+        takes_cutoff: False for a measure that reads no ranking.
         aggregate: over queries, ``"mean"``, ``"geometric"`` (the geometric mean, which is 0
             where a value is 0 or less) or ``"sum"``.
         reads: what the formula takes: ``"prefix"`` or ``"judged"``.
@@ -63,7 +63,7 @@ def define_measure(
         builtin: protects the name from being defined again.
 
     Raises:
-        InputError: when the name is no word or belongs to a measure of the catalogue.
+        InputError: if the name is not a word or belongs to a measure of the catalogue.
 
     >>> import irbatch, numpy as np
     >>> @irbatch.define_measure("Miss", definition="1 if nothing relevant was retrieved.")

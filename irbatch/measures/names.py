@@ -21,6 +21,8 @@ __all__ = ["measure", "parse_measures"]
 
 MOST_DIGITS = 300  # of a cutoff
 
+refusal = functools.partial(InputError, source="measures")
+
 _FORM = re.compile(
     r"(?P<name>[^\s()@{}]+?)\s*(?:\((?P<settings>.*)\))?\s*(?:@\s*(?P<at>.+?))?\s*"
     r"(?:-l(?P<rel>[0-9]+))?"
@@ -37,14 +39,14 @@ def measure(name: str) -> Measure:
         name: in any accepted spelling, with at most one cutoff.
 
     Raises:
-        InputError: when it is no measure, or stands for several.
+        InputError: if it is not a measure, or stands for several.
 
     >>> print(measure("ndcg_cut_10"), measure("ndcg@10-l2"))
     nDCG@10 nDCG(rel=2)@10
     """
     found = parse_measures([name])
     if len(found) != 1:
-        raise InputError(f"{name!r} stands for {len(found)} measures", source="measures")
+        raise refusal(f"{name!r} stands for {len(found)} measures")
     return found[0]
 
 
@@ -69,7 +71,7 @@ def parse_measures(
     if isinstance(wishes, str | Measure):
         wishes = [wishes]
     if isinstance(wishes, bytes) or not isinstance(wishes, Iterable):
-        raise InputError(f"{wishes!r} is not a measure or its name", source="measures")
+        raise refusal(f"{wishes!r} is not a measure or its name")
     index = _index()
     problems: list[InputError] = []
     found: dict[Measure, None] = {}
@@ -82,7 +84,7 @@ def parse_measures(
             problems.extend(problem.problems)
     raise_problems(problems)
     if not found:
-        raise InputError("no measures were asked for", source="measures")
+        raise refusal("no measures were asked for")
     return tuple(found)
 
 
@@ -93,8 +95,8 @@ def _check_cutoffs(cutoffs: object) -> list[int | None] | None:
         return [check_cutoff(cutoffs)]
     checked = [None if cutoff is None else check_cutoff(cutoff) for cutoff in cutoffs]
     if not checked:
-        raise InputError("there are no cutoffs in it; leave it out for full depth",
-                         source="cutoffs", value=cutoffs)  # fmt: skip
+        problem = "there are no cutoffs in it; leave it out for full depth"
+        raise InputError(problem, source="cutoffs", value=cutoffs)
     return checked
 
 
@@ -131,7 +133,7 @@ def _understand(wish: object, index: dict[str, Measure]) -> list[Measure]:
     if isinstance(wish, Measure):
         return [wish]
     if not isinstance(wish, str):
-        raise InputError(f"{wish!r} is not a measure or its name", source="measures", value=wish)
+        raise refusal(f"{wish!r} is not a measure or its name", value=wish)
     found, problems = [], []
     for text in _split(re.sub(r"\s*@\s*", "@", wish), None):
         try:
@@ -146,8 +148,7 @@ def _parse(text: str, index: dict[str, Measure]) -> list[Measure]:
     """Parse one name, without spaces outside of brackets."""
     form = _FORM.fullmatch(text)
     if form is None:
-        raise InputError(f"{text!r} is not of the form NAME(parameter=value)@cutoff",
-                         source="measures", value=text)  # fmt: skip
+        raise refusal(f"{text!r} is not of the form NAME(parameter=value)@cutoff", value=text)
     meaning = index.get(normal(form["name"]))
     plain = form["at"] is None and form["settings"] is None
     settings: dict[str, object] = {}
@@ -160,15 +161,15 @@ def _parse(text: str, index: dict[str, Measure]) -> list[Measure]:
         meaning = index.get(normal(match["name"]))
         cutoffs = [_parse_cutoff(match["cutoff"], text)]
     if meaning is None:
-        raise InputError(f"unknown measure {text!r}{_nearest(form['name'], text, index)}",
-                         source="measures", value=text)  # fmt: skip
+        problem = f"unknown measure {text!r}{_nearest(form['name'], text, index)}"
+        raise refusal(problem, value=text)
     if form["settings"]:
         settings |= _parse_settings(form["settings"], text)
     found = [meaning(**settings)]
     at = _listed(form["at"]) if form["at"] is not None else []
     if any("." in each for each in at) and "recall" in meaning.declaration.parameters:
         if "recall" in settings:
-            raise InputError(f"{text!r} gives two recall points", source="measures", value=text)
+            raise refusal(f"{text!r} gives two recall points", value=text)
         return [found[0](recall=_parse_value(each, text)) for each in at]  # ir_measures' IPrec@0.1
     cutoffs += [_parse_cutoff(each, text) for each in at]
     return [found[0] @ cutoff for cutoff in cutoffs] if cutoffs else found
@@ -213,11 +214,8 @@ def _parse_cutoff(text: str, whole: str) -> int:
     # More digits than any ranking has documents: beyond what int() reads at all.
     hint = "; parameters go before the @" if "(" in text else ""
     if len(text) > MOST_DIGITS or not re.fullmatch(r"\d+", text, re.ASCII) or int(text) < 1:
-        raise InputError(
-            f"cutoff {text[:40]!r} in {whole[:80]!r} must be a whole number of at least 1{hint}",
-            source="measures",
-            value=text,
-        )
+        place = f"{text[:40]!r} in {whole[:80]!r}"
+        raise refusal(f"cutoff {place} must be a whole number of at least 1{hint}", value=text)
     return int(text)
 
 
@@ -227,12 +225,11 @@ def _parse_settings(text: str, whole: str) -> dict[str, object]:
     for part in _split(text, ","):
         name, equals, value = (each.strip() for each in part.partition("="))
         if not equals or not name.isidentifier():
-            raise InputError(f"{part!r} in {whole!r} is not of the form parameter=value",
-                             source="measures", value=whole)  # fmt: skip
+            raise refusal(f"{part!r} in {whole!r} is not of the form parameter=value", value=whole)
         parsed = _parse_value(value, whole)
         if name == "judged_only":
-            raise InputError(f"judged_only in {whole!r} applies to all measures of a call: "
-                             "evaluate(…, judged_only=True)", source="measures")  # fmt: skip
+            instead = "evaluate(…, judged_only=True)"
+            raise refusal(f"judged_only in {whole!r} applies to all measures of a call: {instead}")
         if name == "dcg" and parsed in ("log2", "exp-log2"):
             name, parsed = "gain", "exp" if parsed == "exp-log2" else "linear"
         settings["gain" if name == "gains" else name] = parsed
@@ -254,8 +251,7 @@ def _parse_points(text: str, whole: str) -> list[float]:
     points = _listed(text)
     for each in points:
         if not _NUMBER.fullmatch(each):
-            raise InputError(f"{each!r} in {whole!r} is not a number",
-                             source="measures", value=whole)  # fmt: skip
+            raise refusal(f"{each!r} in {whole!r} is not a number", value=whole)
     return [float(each) for each in points]
 
 
@@ -264,11 +260,9 @@ def _parse_map(text: str, whole: str) -> dict[float, float]:
     for part in text.split(","):
         grade, _, gain = (each.strip() for each in part.partition(":"))
         if not _NUMBER.fullmatch(grade) or not _NUMBER.fullmatch(gain):
-            raise InputError(f"{part!r} in {whole!r} is not of the form grade:gain",
-                             source="measures", value=whole)  # fmt: skip
+            raise refusal(f"{part!r} in {whole!r} is not of the form grade:gain", value=whole)
         if float(grade) in pairs:
-            raise InputError(f"grade {grade} has two gains in {whole!r}",
-                             source="measures", value=whole)  # fmt: skip
+            raise refusal(f"grade {grade} has two gains in {whole!r}", value=whole)
         pairs[float(grade)] = float(gain)
     return pairs
 

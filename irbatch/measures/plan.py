@@ -36,9 +36,9 @@ class Plan:
         self, measures: Sequence[Measure], defaults: Mapping[str, object] | None = None
     ) -> None:
         self.measures = tuple(measures)
-        self._settled = tuple(_settle(each, defaults or {}) for each in measures)
+        self._filled = tuple(_fill_in(each, defaults or {}) for each in measures)
         groups: dict[tuple[object, ...], Group] = {}
-        for position, each in enumerate(self._settled):
+        for position, each in enumerate(self._filled):
             key = (each.name, each.parameters)
             if key not in groups:
                 groups[key] = Group(each, _threshold(each), _weighting(each), [], [])
@@ -66,7 +66,7 @@ class Plan:
         fractional = levels[levels != np.floor(levels)]
         if not fractional.size:
             return
-        for each in self._settled:
+        for each in self._filled:
             undecided = "rel" in each.declaration.parameters and not each.declaration.graded
             if undecided and each["rel"] is None:
                 raise InputError(
@@ -79,8 +79,13 @@ class Plan:
         """Tell whether a measure reads every cell of a block, or every order if it has ties."""
         return bool(self._of_judged) or (ties and bool(self._by_order[1]))
 
-    def values(self, matrix: RelevanceMatrix, *, skip_no_relevant: bool = False,
-               threads: int | None = None) -> Floats:  # fmt: skip
+    def values(
+        self,
+        matrix: RelevanceMatrix,
+        *,
+        skip_no_relevant: bool = False,
+        threads: int | None = None,
+    ) -> Floats:
         """Scan a block and compute every measure.
 
         Args:
@@ -147,10 +152,10 @@ class Plan:
         """The measures whose orders have to be tried, and their places."""
         linear = {position for group in self._linear for position in group.positions}
         positions = [i for i in range(len(self.measures)) if i not in linear]
-        return Plan([self._settled[position] for position in positions]), positions
+        return Plan([self._filled[position] for position in positions]), positions
 
 
-def _settle(measure: Measure, defaults: Mapping[str, object]) -> Measure:
+def _fill_in(measure: Measure, defaults: Mapping[str, object]) -> Measure:
     """Set the parameters that a measure leaves open."""
     declaration = measure.declaration
     given = dict(measure.parameters)

@@ -201,7 +201,7 @@ def _read_points(trec: TrecName, parameters: str) -> _Settings:
 
 
 def _read_length(trec: TrecName, parameters: str) -> _Settings:
-    """``10``: one whole number, whatever follows."""
+    """``10``: one whole number; what follows it is dropped."""
     length = int(_numbers(trec, parameters, _NUMBER)[0])
     yield _labelled(trec, parameters), {trec.into[0]: min(max(length, 0), LONGEST)}, None
 
@@ -221,7 +221,7 @@ def _read_named(trec: TrecName, parameters: str) -> _Settings:
 
 
 def _read_weight(trec: TrecName, parameters: str) -> _Settings:
-    """``2``: one number, whatever follows."""
+    """``2``: one number; what follows it is dropped."""
     (weight,) = _numbers(trec, parameters, _NUMBER)[:1]
     if weight <= 0:
         raise _refusal(trec, parameters, "a number above 0")

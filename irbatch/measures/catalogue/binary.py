@@ -1,6 +1,7 @@
-"""Measures that see relevant documents and nothing else, each a function of the first k.
+"""Measures of relevant or not, each a function of the first k documents.
 
-Formulas take `PrefixStatistics`, arrays ``(queries, cutoffs)``.
+A formula reads `PrefixStatistics` and returns a value for each query and cutoff: float64
+``(queries, cutoffs)``.
 """
 
 from __future__ import annotations
@@ -178,7 +179,8 @@ def average_precision(s: PrefixStatistics, norm: str) -> Floats:
     definition="Geometric mean average precision: AP, at least 0.00001, whose mean over queries "
     "is geometric: it tells most of the worst queries.",
     aggregate="geometric",
-    # What is found in one order stands somewhere in all, so far above the floor that none is at it.
+    # A relevant document that is retrieved is so in any order of tied documents, and AP then far
+    # above the floor in all of them.
     linear=lambda measure: measure.cutoff is None,
     range=(LEAST_MEAN, 1.0),
     past_end="As AP.",

@@ -1,4 +1,4 @@
-"""Counts, and what is made of nothing but counts: coverage by the judgments, utility."""
+"""Counts, and functions of counts alone: shares of judged documents, utility."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Measures made for incomplete judgments: they look at judged documents only, or infer the rest.
 
-Formulas take `JudgedRanks` and return one value a query: float64 ``(queries,)``.
+A formula reads `JudgedRanks` and returns one value for each query: float64 ``(queries,)``.
 """
 
 from __future__ import annotations

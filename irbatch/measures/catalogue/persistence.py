@@ -1,6 +1,6 @@
 """Rank-biased precision, a reader who goes on to the next document with probability p.
 
-Formulas take `JudgedRanks` and return one value a query: float64 ``(queries,)``.
+A formula reads `JudgedRanks` and returns one value for each query: float64 ``(queries,)``.
 """
 
 from __future__ import annotations

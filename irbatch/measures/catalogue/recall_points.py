@@ -1,6 +1,6 @@
 """Precision where a share of the relevant documents is found, or at multiples of their number.
 
-Formulas take `JudgedRanks` and return one value a query: float64 ``(queries,)``.
+A formula reads `JudgedRanks` and returns one value for each query: float64 ``(queries,)``.
 """
 
 from __future__ import annotations

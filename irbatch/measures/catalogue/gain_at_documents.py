@@ -1,13 +1,12 @@
-"""Measures of gain that walk the ranking beside its ideal: mean nDCGs, G and its binary form.
+"""Measures of gain summed document by document: mean nDCGs, G and its binary form.
 
-Formulas take `JudgedRanks` and return one value a query: float64 ``(queries,)``.
-Kernels get the judged documents of all queries one after the other, those of query q from
-``starts[q]`` on, and likewise the gains of the ideal rankings from ``ideal_starts[q]`` on.
+A formula reads `JudgedRanks` and returns one value for each query: float64 ``(queries,)``.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,7 +30,7 @@ from irbatch.runtime.jit import Kernel, kernel
 )
 def ndcg_at_relevant(j: JudgedRanks) -> Floats:
     """Return the mean of DCG / IDCG over the documents worth something."""
-    return _walk(_average_at_relevant, j, j.divisors)
+    return _run(_average_at_relevant, j, j.divisors)
 
 
 @builtin(
@@ -46,7 +45,7 @@ def ndcg_at_relevant(j: JudgedRanks) -> Floats:
 )
 def ndcg_at_levels(j: JudgedRanks) -> Floats:
     """Return the mean of DCG / IDCG over the ranks that end a level of the ideal ranking."""
-    return _walk(_average_at_levels, j, j.divisors, j.retrieved)
+    return _run(_average_at_levels, j, j.divisors, j.retrieved)
 
 
 @builtin(
@@ -61,7 +60,7 @@ def ndcg_at_levels(j: JudgedRanks) -> Floats:
 )
 def normalized_gain(j: JudgedRanks) -> Floats:
     """Return the discounted gain over the ideal gain."""
-    return _walk(_discount_by_loss, j)
+    return _run(_discount_by_loss, j)
 
 
 @builtin(
@@ -79,39 +78,54 @@ def binary_gain(j: JudgedRanks) -> Floats:
     return ratio(j.sum_over_hits(1.0 / j.divisors[others]), j.relevant)
 
 
-def _walk(walk: Kernel, j: JudgedRanks, *more: Floats | Ints) -> Floats:
+class Retrieved(NamedTuple):
+    """The judged documents retrieved, query after query; those of query q from ``starts[q]`` on."""
+
+    starts: Ints
+    ranks: Ints
+    gains: Floats
+
+
+class Ideal(NamedTuple):
+    """The gains of the ideal rankings, query after query; of query q from ``starts[q]`` on."""
+
+    starts: Ints
+    gains: Floats
+
+
+def _run(loop: Kernel, j: JudgedRanks, *more: Floats | Ints) -> Floats:
     """Run one of the kernels below over all queries."""
-    ideal, ideal_starts = j.ideal
+    gains, starts = j.ideal
     values = np.zeros(j.queries)
-    cells = 10 * (j.ranks.size + ideal.size + j.queries)
-    walk.run(cells, j.starts, j.ranks, j.gained, ideal_starts, ideal, *more, values)
+    cells = 10 * (j.ranks.size + gains.size + j.queries)
+    loop.run(cells, Retrieved(j.starts, j.ranks, j.gained), Ideal(starts, gains), *more, values)
     return values
 
 
 @kernel
 def _average_at_relevant(
-    starts: Ints, ranks: Ints, gained: Floats, ideal_starts: Ints, ideal: Floats, divisors: Floats,
-    values: Floats,
-) -> None:  # fmt: skip
+    retrieved: Retrieved, ideal: Ideal, divisors: Floats, values: Floats
+) -> None:
     """Write the mean nDCG at documents of positive gain."""
+    starts, ranks, gains = retrieved
     for q in range(values.size):
-        first = ideal_starts[q]
-        wanted = ideal_starts[q + 1] - first
+        first = ideal.starts[q]
+        wanted = ideal.starts[q + 1] - first
         reached = 0
         found = 0
         total = 0.0
         dcg = 0.0
         idcg = 0.0
         for i in range(starts[q], starts[q + 1]):
-            if gained[i] > 0.0:
+            if gains[i] > 0.0:
                 while reached < min(ranks[i], wanted):
-                    idcg += ideal[first + reached] / divisors[reached]
+                    idcg += ideal.gains[first + reached] / divisors[reached]
                     reached += 1
-                dcg += gained[i] / divisors[ranks[i] - 1]
+                dcg += gains[i] / divisors[ranks[i] - 1]
                 total += dcg / idcg
                 found += 1
         while reached < wanted:
-            idcg += ideal[first + reached] / divisors[reached]
+            idcg += ideal.gains[first + reached] / divisors[reached]
             reached += 1
         if found > 0:
             values[q] = (total + (wanted - found) * dcg / idcg) / wanted
@@ -119,29 +133,29 @@ def _average_at_relevant(
 
 @kernel
 def _average_at_levels(
-    starts: Ints, ranks: Ints, gained: Floats, ideal_starts: Ints, ideal: Floats, divisors: Floats,
-    retrieved: Ints, values: Floats,
-) -> None:  # fmt: skip
+    retrieved: Retrieved, ideal: Ideal, divisors: Floats, depths: Ints, values: Floats
+) -> None:
     """Write the mean nDCG at the ends of the ideal ranking's levels, and of the ranking."""
+    starts, ranks, gains = retrieved
     for q in range(values.size):
-        first = ideal_starts[q]
-        wanted = ideal_starts[q + 1] - first
+        first = ideal.starts[q]
+        wanted = ideal.starts[q + 1] - first
         i = starts[q]
         points = 0
         total = 0.0
         dcg = 0.0
         idcg = 0.0
         for rank in range(1, wanted + 1):
-            idcg += ideal[first + rank - 1] / divisors[rank - 1]
-            if rank == wanted or ideal[first + rank] != ideal[first + rank - 1]:
+            idcg += ideal.gains[first + rank - 1] / divisors[rank - 1]
+            if rank == wanted or ideal.gains[first + rank] != ideal.gains[first + rank - 1]:
                 while i < starts[q + 1] and ranks[i] <= rank:
-                    dcg += gained[i] / divisors[ranks[i] - 1]
+                    dcg += gains[i] / divisors[ranks[i] - 1]
                     i += 1
                 total += dcg / idcg
                 points += 1
-        if wanted > 0 and retrieved[q] > wanted + 1:
+        if wanted > 0 and depths[q] > wanted + 1:
             while i < starts[q + 1]:
-                dcg += gained[i] / divisors[ranks[i] - 1]
+                dcg += gains[i] / divisors[ranks[i] - 1]
                 i += 1
             total += dcg / idcg
             points += 1
@@ -150,27 +164,26 @@ def _average_at_levels(
 
 
 @kernel
-def _discount_by_loss(
-    starts: Ints, ranks: Ints, gained: Floats, ideal_starts: Ints, ideal: Floats, values: Floats
-) -> None:
+def _discount_by_loss(retrieved: Retrieved, ideal: Ideal, values: Floats) -> None:
     """Write G."""
+    starts, ranks, gains = retrieved
     for q in range(values.size):
-        first = ideal_starts[q]
-        wanted = ideal_starts[q + 1] - first
+        first = ideal.starts[q]
+        wanted = ideal.starts[q + 1] - first
         reached = 0
         total = 0.0
         possible = 0.0
         so_far = 0.0
         for i in range(starts[q], starts[q + 1]):
-            if gained[i] > 0.0:
+            if gains[i] > 0.0:
                 while reached < ranks[i]:
-                    possible += max(ideal[first + reached], 1.0) if reached < wanted else 1.0
+                    possible += max(ideal.gains[first + reached], 1.0) if reached < wanted else 1.0
                     reached += 1
-                so_far += gained[i]
+                so_far += gains[i]
                 # Never more than possible was gained, but for rounding of large sums.
-                total += gained[i] / math.log2(max(2.0 + possible - so_far, 2.0))
+                total += gains[i] / math.log2(max(2.0 + possible - so_far, 2.0))
         all_gains = 0.0
         for i in range(first, first + wanted):
-            all_gains += ideal[i]
+            all_gains += ideal.gains[i]
         if wanted > 0:
             values[q] = total / all_gains
