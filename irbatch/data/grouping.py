@@ -1,4 +1,4 @@
-"""Rows that have the same id, put together."""
+"""Finding the rows that have the same id."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def group_rows(ids: IdColumn) -> tuple[Ints, Ints, Ints | None]:
         ids: `TextColumn` or int64 ``(rows,)``.
 
     Returns:
-        int64 ``(different,)``, the first row of each id, ascending; int64 ``(different + 1,)``,
-        where its rows begin and end when those of one id follow those of another; and int64
-        ``(rows,)``, the rows in that order, None when they stand in it.
+        int64 ``(ids,)``, the first row of each different id, ascending; int64 ``(ids + 1,)``, where
+        its rows begin and end when ordered by id; and int64 ``(rows,)``, the rows in that order,
+        None if they stand in it.
     """
     firsts = _first_rows(ids)
     sizes = np.diff(firsts, append=len(ids))
-    owners, found = _number(ids.take(firsts))
-    starts = offsets_of(np.bincount(owners, sizes, found.size).astype(np.int64))
+    groups, found = _number(ids.take(firsts))
+    starts = offsets_of(np.bincount(groups, sizes, found.size).astype(np.int64))
     if found.size == firsts.size:
         return firsts, starts, None
     order = np.empty(len(ids), np.int64)
-    _spread.run(order.size, np.repeat(owners, sizes), starts[:-1].copy(), order)
+    _spread.run(order.size, np.repeat(groups, sizes), starts[:-1].copy(), order)
     return firsts[found], starts, order
 
 
@@ -66,12 +66,12 @@ def _number(ids: IdColumn) -> tuple[Ints, Ints]:
     texts = ids if isinstance(ids, TextColumn) else NO_TEXTS
     numbers = NO_NUMBERS if isinstance(ids, TextColumn) else as_input(ids)
     slots = np.zeros(1 << (2 * len(ids)).bit_length(), np.int32)
-    owners = np.empty(len(ids), np.int64)
+    groups = np.empty(len(ids), np.int64)
     firsts = np.empty(len(ids), np.int64)
     work = 8 * len(ids)
     columns = texts.text, texts.starts, texts.lengths, numbers
-    count = _number_ids.run(work, *columns, isinstance(ids, TextColumn), slots, owners, firsts)
-    return owners, firsts[:count]
+    count = _number_ids.run(work, *columns, isinstance(ids, TextColumn), slots, groups, firsts)
+    return groups, firsts[:count]
 
 
 @kernel
@@ -90,12 +90,18 @@ def _mark_changes(
 
 @kernel
 def _number_ids(
-    text: Bytes, starts: Ints, lengths: Lengths, numbers: Ints, are_texts: bool,
-    slots: Lengths, owners: Ints, firsts: Ints,
-) -> int:  # fmt: skip
+    text: Bytes,
+    starts: Ints,
+    lengths: Lengths,
+    numbers: Ints,
+    are_texts: bool,
+    slots: Lengths,
+    groups: Ints,
+    firsts: Ints,
+) -> int:
     """Write the number of each id and the first row of each number; return how many there are."""
     count = 0
-    for row in range(owners.size):
+    for row in range(groups.size):
         key = 0
         if are_texts:
             for i in range(starts[row], starts[row] + lengths[row]):
@@ -121,14 +127,14 @@ def _number_ids(
             firsts[count] = row
             count += 1
             slots[slot] = count
-        owners[row] = slots[slot] - 1
+        groups[row] = slots[slot] - 1
     return count
 
 
 @kernel
-def _spread(owners: Ints, next_places: Ints, order: Ints) -> None:
-    """Write the rows of each owner, ascending, to where its place is; places move on."""
-    for row in range(owners.size):
-        place = next_places[owners[row]]
+def _spread(groups: Ints, next_places: Ints, order: Ints) -> None:
+    """Write the rows of each group, ascending, to where its place is; places move on."""
+    for row in range(groups.size):
+        place = next_places[groups[row]]
         order[place] = row
-        next_places[owners[row]] = place + 1
+        next_places[groups[row]] = place + 1

@@ -1,4 +1,4 @@
-"""Judgments or rankings as columns."""
+"""Judgments or rankings as columns, grouped by query."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         begins, ends: int64 ``(queries,)``, the first row of each query and the one after its last.
         documents: `TextColumn` or int64 ``(rows,)``, the document ids.
         values: float64 ``(rows,)``, their grades or scores.
-        threads: how many look for repeated documents; default: as many as it is worth.
+        threads: how many look for repeated documents; default: as many as the work is worth.
 
     Attributes:
         numbers: the values.
         keyed: the documents as they are looked up.
-        repeated: a row whose document its query has before it; -1 when there is none.
+        repeated: a row whose document its query has before it; -1 if no query has one twice.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         self.repeated = find_repeated(self.keyed, threads)
 
     @classmethod
-    def of_runs(
+    def from_groups(
         cls,
         queries: Sequence[Any],
         firsts: Ints,
@@ -59,21 +59,20 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         values: Floats,
         threads: int | None = None,
     ) -> QueryTable:
-        """Group rows by query.
+        """Make a table of groups of consecutive rows with one query; queries may come back.
 
         Args:
-            queries: the query of each run of rows that have the same; queries may return.
-            firsts: int64 ``(runs,)``, the first row of each.
-            documents, values: the columns, in any order.
-            threads: how many look for repeated documents; default: as many as it is worth.
+            queries: the query of each group.
+            firsts: int64 ``(groups,)``, the first row of each.
+            documents, values, threads: as above.
         """
         places: dict[Any, int] = {}
-        owners = np.array([places.setdefault(each, len(places)) for each in queries], np.int64)
+        row_index = np.array([places.setdefault(each, len(places)) for each in queries], np.int64)
         sizes = np.diff(firsts, append=values.size)
-        if (np.diff(owners) < 0).any():  # a query comes back after another
-            order = np.argsort(np.repeat(owners, sizes), kind="stable")
+        if (np.diff(row_index) < 0).any():  # a query comes back after another
+            order = np.argsort(np.repeat(row_index, sizes), kind="stable")
             documents, values = documents.take(order), values[order]
-        bounds = offsets_of(np.bincount(owners, sizes, len(places)).astype(np.int64))
+        bounds = offsets_of(np.bincount(row_index, sizes, len(places)).astype(np.int64))
         return cls(places, bounds[:-1], bounds[1:], documents, values, threads)
 
     @property

@@ -24,7 +24,8 @@ class Run(Exports):
         tag: what the system called itself, the last word of a run file's lines.
 
     Raises:
-        InputError: when it is no mapping of mappings, or an id of a query is no id.
+        InputError: if it is not a mapping of mappings, or the id of a query neither text nor a
+            whole number.
 
     >>> Run({"q1": {"d1": 0.7, "d2": 0.5}}, name="bm25")
     <Run 'bm25': 1 queries>
@@ -39,22 +40,16 @@ class Run(Exports):
         tag: str | None = None,
     ) -> None:
         if not isinstance(rankings, Mapping):
-            raise InputError(
-                f"rankings are a mapping of queries to documents to scores, not a "
-                f"{type(rankings).__name__}; for tables see from_table, for records from_records",
-                source="run",
-                path=name,
-            )
+            hint = "for tables see from_table, for records from_records"
+            wanted = "a mapping of queries to documents to scores"
+            problem = f"rankings are {wanted}, not a {type(rankings).__name__}; {hint}"
+            raise InputError(problem, source="run", path=name)
         for query, documents in () if isinstance(rankings, QueryTable) else rankings.items():
             if not isinstance(documents, Mapping):
-                raise InputError(
-                    f"a query's ranking is a mapping of documents to scores, not a "
-                    f"{type(documents).__name__}; for lists of ids see evaluate_ids, for columns "
-                    f"Run.from_table",
-                    source="run",
-                    query=query,
-                    path=name,
-                )
+                hint = "for lists of ids see evaluate_ids, for columns Run.from_table"
+                kind = type(documents).__name__
+                problem = f"a query's ranking is a mapping of documents to scores, not a {kind}"
+                raise InputError(f"{problem}; {hint}", source="run", query=query, path=name)
         self.rankings = rankings
         self.name = name
         self.tag = tag
@@ -79,8 +74,9 @@ class Run(Exports):
             name, tag: as above.
 
         Raises:
-            InputError: for columns of different lengths, and naming the row of what is no id or
-                no number, and both rows of a document that its query has twice.
+            InputError: if columns differ in length; if an id is neither text nor a whole number, or
+                a score not a number, naming the row; if a query has a document twice, naming both
+                rows.
 
         >>> Run.from_columns(["q1", "q1"], ["d1", "d2"], [0.7, 0.5]).rankings["q1"]
         {'d1': 0.7, 'd2': 0.5}
@@ -113,7 +109,7 @@ class Run(Exports):
             name, tag: as above.
 
         Raises:
-            InputError: when it is unclear which column is which, and as `from_columns`.
+            InputError: if it is unclear which column is which, and as `from_columns`.
 
         >>> Run.from_table({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "score": [0.7, 0.5]})
         <Run: 1 queries>
@@ -146,9 +142,13 @@ class Run(Exports):
 
     @classmethod
     def from_sparse(
-        cls, matrix: Any, *, query_ids: Any = None, document_ids: Any = None,
+        cls,
+        matrix: Any,
+        *,
+        query_ids: Any = None,
+        document_ids: Any = None,
         name: str | None = None,
-    ) -> Run:  # fmt: skip
+    ) -> Run:
         """Make a run of a sparse matrix of scores, such as users by items.
 
         Args:
@@ -161,8 +161,8 @@ class Run(Exports):
             name: as above.
 
         Raises:
-            InputError: for what is no sparse matrix, ids that are not as many or not different,
-                and naming the query and the document of what is no number.
+            InputError: if it is not a sparse matrix, ids are not as many or not different, or a
+                score is not a number, naming the query and the document.
         """
         from irbatch.data.from_sparse import read_sparse
 
@@ -176,7 +176,8 @@ class Run(Exports):
         takes a fraction of the time.
 
         Raises:
-            InputError: naming the query and the document of what is no id or no score.
+            InputError: if an id is neither text nor a whole number, or a score not a number, naming
+                the query and the document.
 
         >>> Run({"q1": {"d1": 0.7, "d2": 0.5}}).prepared().rankings["q1"]
         {'d1': 0.7, 'd2': 0.5}
@@ -218,12 +219,12 @@ class Run(Exports):
 
         Args:
             path: the file; compressed if it ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. Ids
-                that are numbers are text for whoever reads it.
+                that are numbers are written as text.
             tag: what the system calls itself; default: the run's own tag, or else its name.
 
         Raises:
-            InputError: naming an id or a tag that would be read as something else, or a score
-                that is no number.
+            InputError: if an id or the tag would be read as something else, or a score is not a
+                number.
             OSError: as the system says.
         """
         from irbatch.data.trec_lines import run_lines

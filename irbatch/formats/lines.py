@@ -104,7 +104,7 @@ class ParsedLines:
         self.problems.append(problem.placed(**place, query=query))
 
     def firsts(self) -> Ints:
-        """Return the rows, int64 ``(runs,)``, that have another query than the one before."""
+        """Return the rows, int64 ``(groups,)``, that have another query than the one before."""
         others = map(operator.ne, self.queries[1:], self.queries)
         changes = itertools.chain((True,), others) if self.queries else ()
         return np.flatnonzero(np.fromiter(changes, bool, len(self.queries)))

@@ -36,8 +36,8 @@ class Piece:
     """Columns, and what else was seen.
 
     Attributes:
-        queries: the query of each run of rows that have the same.
-        firsts: int64 ``(runs,)``, the first row of each.
+        queries: the query of each group of consecutive rows with one query.
+        firsts: int64 ``(groups,)``, the first row of each.
         documents, values: the rows' columns; a value that is a rank is negated.
         lines: how many lines there are, data or not.
         tags: the tags of the first lines of queries, one or two that differ.
@@ -112,7 +112,9 @@ class Piece:
     @functools.cached_property
     def table(self) -> QueryTable:
         """A table of this piece alone, made by the thread that asks for it first."""
-        return QueryTable.of_runs(self.queries, self.firsts, self.documents, self.values, threads=1)
+        return QueryTable.from_groups(
+            self.queries, self.firsts, self.documents, self.values, threads=1
+        )
 
     def split(self) -> tuple[Piece, Piece]:
         """Part the last query from those before it."""
@@ -137,7 +139,7 @@ def assemble(pieces: Sequence[Piece]) -> QueryTable:
     pieces = pieces or [Piece([], np.empty(0, np.int64), TextColumn.encode([]), np.empty(0))]
     offsets = offsets_of([each.values.size for each in pieces]).tolist()
     firsts = [each.firsts + at for each, at in zip(pieces, offsets, strict=False)]
-    return QueryTable.of_runs(
+    return QueryTable.from_groups(
         list(itertools.chain.from_iterable(each.queries for each in pieces)),
         np.concatenate(firsts),
         TextColumn.join([each.documents for each in pieces]),

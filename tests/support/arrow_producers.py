@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from irbatch.data.arrow import Column
+from irbatch.data.arrow import ArrowColumn
 
 TEXTS = ["", "a", "éü", "x" * 12, "y" * 13, "🙂" * 4, "日本語", "x" * 12, "", "doc-1", "z" * 300]
 QUERIES = ["q1", "q1", "a query of some length", "q1", "", "é"] * 2
@@ -131,5 +131,5 @@ PRODUCERS: dict[str, Producer] = {
 }
 
 
-def lists(columns: dict[str, Column]) -> dict[str, list[Any]]:
+def lists(columns: dict[str, ArrowColumn]) -> dict[str, list[Any]]:
     return {name: values.tolist() for name, values in columns.items()}

@@ -7,6 +7,6 @@ The interface: https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInte
 """
 
 from irbatch.data.arrow.arrow_table import ArrowTable
-from irbatch.data.arrow.chunks import Column
+from irbatch.data.arrow.chunks import ArrowColumn
 
-__all__ = ["ArrowTable", "Column"]
+__all__ = ["ArrowColumn", "ArrowTable"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from irbatch.data.arrow.chunks import SUPPORTED, ArraySlice, Column, Field, join, read_rows
+from irbatch.data.arrow.chunks import SUPPORTED, ArraySlice, ArrowColumn, Field, join, read_rows
 from irbatch.data.arrow.structs import Array, Batch, Schema, Stream, release, stream_address
 from irbatch.data.arrow.text_slices import RowError, TextSlices
 from irbatch.errors import InputError
@@ -29,7 +29,7 @@ class ArrowTable:
         names: of the columns, in their order.
 
     Raises:
-        InputError: when it is no table, or its producer fails.
+        InputError: if it is not a table of columns, or its producer fails.
     """
 
     def __init__(self, table: Any, source: str = "table") -> None:
@@ -51,7 +51,7 @@ class ArrowTable:
             release(schema)
         self.names = [field.name for field in self._fields]
 
-    def read(self, wanted: Sequence[str] | None = None) -> dict[str, Column]:
+    def read(self, wanted: Sequence[str] | None = None) -> dict[str, ArrowColumn]:
         """Read columns; the others may be of any type.
 
         Args:
@@ -62,9 +62,9 @@ class ArrowTable:
             lies over the producer's memory is read-only.
 
         Raises:
-            InputError: for a column that is not there or not alone in its name, is neither text
-                nor numbers, has a missing value or bytes that are not UTF-8; when the producer
-                fails; when the table was read before.
+            InputError: if there is no column of a name, or several; if one is neither text nor
+                numbers, or has a missing value or bytes that are not UTF-8; if the producer fails,
+                or the table was read before.
         """
         try:
             names = self.names if wanted is None else wanted
@@ -88,9 +88,8 @@ class ArrowTable:
         place = self.names.index(name)
         kind = self._fields[place].values
         if kind not in SUPPORTED:
-            raise self._error(
-                f"column {name!r} is of the Arrow type {kind!r}; cast it to text or numbers"
-            )
+            problem = f"column {name!r} is of the Arrow type {kind!r}; cast it to text or numbers"
+            raise self._error(problem)
         return place
 
     def _part(self, batch: Batch, place: int, first: int) -> npt.NDArray[Any] | TextSlices:

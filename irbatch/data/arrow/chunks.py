@@ -13,9 +13,9 @@ from irbatch.data.arrow.structs import Array, Batch, Schema, items_of
 from irbatch.data.arrow.text_slices import RowError, TextSlices, join_slices
 from irbatch.data.text_column import TextColumn
 
-__all__ = ["SUPPORTED", "ArraySlice", "Column", "Field", "join", "read_rows"]
+__all__ = ["SUPPORTED", "ArraySlice", "ArrowColumn", "Field", "join", "read_rows"]
 
-Column: TypeAlias = npt.NDArray[Any] | TextColumn
+ArrowColumn: TypeAlias = npt.NDArray[Any] | TextColumn
 
 # Arrow's letters for types, https://arrow.apache.org/docs/format/CDataInterface.html
 NUMBERS = dict(zip("cCsSiIlLefg", "bBhHiIqQefd", strict=True))  # to NumPy's letters
@@ -152,7 +152,7 @@ def _read_views(rows: ArraySlice) -> TextSlices:
     )
 
 
-def join(field: Field, parts: list[Any]) -> Column:
+def join(field: Field, parts: list[Any]) -> ArrowColumn:
     """Put a column's parts one after the other."""
     if field.values in OFFSETS or field.values in VIEWS:
         return join_slices(parts)
