@@ -15,6 +15,7 @@ __all__ = [
     "check_quantity",
     "check_text",
     "of_system",
+    "only_known",
     "read_quantity",
     "refuse",
 ]
@@ -23,6 +24,11 @@ __all__ = [
 def of_system(system: object) -> str:
     """Say whose record is wrong, for errors."""
     return f"record of {shown(system)}"
+
+
+def only_known(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what is None."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def refuse(source: str, field: str, problem: str, value: object) -> InputError:

@@ -7,8 +7,9 @@ import platform
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from irbatch.efficiency.checks import check_fields
+from irbatch.efficiency.checks import check_fields, only_known
 
 __all__ = ["Hardware"]
 
@@ -58,6 +59,10 @@ class Hardware:
             n_gpu=len(gpus),
             ram_gb=_memory(),
         )
+
+    def known(self) -> dict[str, Any]:
+        """Return the fields that say something, by name."""
+        return only_known(vars(self))
 
     def __str__(self) -> str:
         cpu = f"{self.n_cpu} CPU" if self.n_cpu is not None and self.instance else self.cpu

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.efficiency.checks import check_fields, check_quantity, refuse
+from irbatch.efficiency.checks import check_fields, check_quantity, only_known, refuse
 from irbatch.efficiency.quantities import PERCENTILES
 from irbatch.errors import InputError, shown
 from irbatch.runtime.numbers import exact_mean
@@ -66,6 +66,12 @@ class Latency:
         intervals = {name: _interval(name, bounds) for name, bounds in self.intervals.items()}
         object.__setattr__(self, "intervals", intervals)
         check_level(self.level)
+
+    def known(self) -> dict[str, Any]:
+        """Return the fields that say something, by name: no level where it is of no intervals."""
+        says_level = self.intervals or self.level != Latency.level
+        level = self.level if says_level else None
+        return only_known({**vars(self), "intervals": self.intervals or None, "level": level})
 
     @classmethod
     def from_samples(

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from typing import Any
 
-from irbatch.efficiency.checks import check_fields, check_text, of_system, refuse
+from irbatch.efficiency.checks import check_fields, check_text, of_system, only_known, refuse
 from irbatch.efficiency.hardware import Hardware
-from irbatch.efficiency.interchange.codecarbon import read_codecarbon
 from irbatch.efficiency.interchange.ir_metadata import read_ir_metadata, write_ir_metadata
 from irbatch.efficiency.interchange.json_form import fields_to_json, json_to_fields, read_object
-from irbatch.efficiency.interchange.tirex import read_tirex
+from irbatch.efficiency.interchange.trackers import read_codecarbon, read_tirex
 from irbatch.efficiency.latency import Latency
 from irbatch.efficiency.quantities import CURRENCY, FORMULAS, quantity_name
 from irbatch.errors import InputError, shown
@@ -212,13 +211,11 @@ class EfficiencyRecord:
 
     def known(self) -> dict[str, Any]:
         """Return the fields that say something, by name."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {name: value for name, value in values.items() if value is not None}
+        return only_known(vars(self))
 
     def _derived(self) -> dict[str, float]:
         """Return the quantities that follow from the fields."""
-        values = {name: getattr(self, name) for name in FORMULAS}
-        return {name: value for name, value in values.items() if value is not None}
+        return only_known({name: getattr(self, name) for name in FORMULAS})
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known as JSON has it; see `to_json`."""

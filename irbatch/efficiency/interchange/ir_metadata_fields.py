@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
-from irbatch.efficiency.checks import of_system
+from irbatch.efficiency.checks import of_system, only_known
 from irbatch.efficiency.hardware import Hardware
-from irbatch.efficiency.interchange.amounts import (
+from irbatch.efficiency.interchange.documents import (
     BYTES,
+    COUNT,
     ENERGY,
     MASS,
+    NUMBER,
+    TEXT,
     TIME,
+    Form,
     Node,
-    Units,
+    Table,
+    add_energies,
+    amounts,
+    counts,
+    read_fields,
     write_amount,
+    write_fields,
 )
 from irbatch.efficiency.latency import STATISTICS, Latency
 from irbatch.efficiency.quantities import CURRENCY
 from irbatch.errors import InputError
 
-__all__ = ["add_energies", "fields_to_form", "form_to_fields"]
+__all__ = ["fields_to_form", "form_to_fields"]
 
 SCHEMA = 0.2
 COSTS = {"price per hour": "price_per_hour", "per million queries": "stated_cost"}
@@ -33,74 +41,19 @@ DERIVED_COSTS = {
 }
 
 
-class Form(NamedTuple):
-    """How a field is read and written; both return None for nothing."""
-
-    read: Callable[[Node], Any]
-    write: Callable[[Any], Any] = lambda value: value
-
-
-Table = Mapping[str, tuple[str, Form]]  # field to the keys that lead to it, and its form
-
-
-def _amount(units: Units, unit: str, written: str | None = None, bare: str | None = None) -> Form:
-    """Return the form of numbers in a unit, which may be written in a smaller one."""
-    written = written or unit
-    factor = int(units[unit] / units[written])
-    return Form(
-        lambda node: node.amount(units, unit, bare),
-        lambda value: write_amount(value, written, factor),
-    )
-
-
-def _only(unit: str) -> Form:
-    """Return the form of numbers that have always the same unit."""
-    return _amount({unit: Decimal(1)}, unit)
-
-
-TEXT, NUMBER, COUNT = Form(Node.text), Form(Node.number, float), Form(Node.count)
-AT_LEAST_1 = Form(partial(Node.count, least=1))
-MILLISECONDS, SECONDS = _amount(TIME, "ms"), _amount(TIME, "s", written="ms")
-MEGABYTES, GIGABYTES = _amount(BYTES, "MB"), _amount(BYTES, "GB")
-
-
-def _read(node: Node, table: Table) -> dict[str, Any]:
-    """Read what is known of some fields."""
-    found = {name: form.read(node.at(keys)) for name, (keys, form) in table.items()}
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _write(values: Mapping[str, Any], table: Table) -> dict[str, Any]:
-    """Write what is known of some fields."""
-    document: dict[str, Any] = {}
-    for name, (keys, form) in table.items():
-        value = values.get(name)
-        written = None if value is None else form.write(value)
-        if written is not None:
-            *groups, last = keys.split(": ")
-            place = document
-            for group in groups:
-                place = place.setdefault(group, {})
-            place[last] = written
-    return document
-
-
-def _read_intervals(node: Node) -> dict[str, tuple[float, float]] | None:
+def _read_intervals(node: Node) -> dict[str, tuple[float, float]]:
     named = [name for name in STATISTICS if node.at(name).value is not None]
     return {name: node.at(name).bounds(TIME, "ms") for name in named}
 
 
-def _write_intervals(intervals: Mapping[str, tuple[float, float]]) -> dict[str, Any] | None:
-    written = {
-        name: [write_amount(bound, "ms") for bound in bounds] for name, bounds in intervals.items()
-    }
-    return written or None
+def _write_intervals(intervals: Mapping[str, tuple[float, float]]) -> dict[str, list[str]]:
+    return {name: [write_amount(end, "ms") for end in ends] for name, ends in intervals.items()}
 
 
 def _read_latency(node: Node) -> Latency | None:
     if node.value is None:
         return None
-    values = _read(node, LATENCY)
+    values = read_fields(node, LATENCY)
     try:
         return Latency(**values)
     except InputError as problem:
@@ -108,9 +61,14 @@ def _read_latency(node: Node) -> Latency | None:
         raise InputError(message, source=node.source, value=problem.value) from None
 
 
-def _write_latency(latency: Latency) -> dict[str, Any]:
-    says_level = latency.intervals or latency.level != Latency.level
-    return _write({**vars(latency), "level": latency.level if says_level else None}, LATENCY)
+FROM_1 = counts(1)
+MILLISECONDS, SECONDS = amounts(TIME, "ms"), amounts(TIME, "s", written="ms")
+MEGABYTES, GIGABYTES = amounts(BYTES, "MB"), amounts(BYTES, "GB")
+
+
+def _only(unit: str) -> Form:
+    """Return the form of numbers that have always the same unit."""
+    return amounts({unit: Decimal(1)}, unit)
 
 
 HARDWARE: Table = {
@@ -123,10 +81,11 @@ HARDWARE: Table = {
 }
 LATENCY: Table = {
     **{name: (name, MILLISECONDS) for name in STATISTICS},
-    "calls": ("calls", AT_LEAST_1),
+    "calls": ("calls", FROM_1),
     "level": ("level", NUMBER),
     "intervals": ("intervals", Form(_read_intervals, _write_intervals)),
 }
+LATENCY_FORM = Form(_read_latency, lambda latency: write_fields(latency.known(), LATENCY))
 RECORD: Table = {
     "dataset": ("data: test collection: name", TEXT),
     "source": ("data: source", TEXT),
@@ -134,22 +93,22 @@ RECORD: Table = {
     "wall_time": ("resources: runtime: wallclock", SECONDS),
     "user_time": ("resources: runtime: user", SECONDS),
     "system_time": ("resources: runtime: system", SECONDS),
-    "n_queries": ("resources: queries: number", AT_LEAST_1),
-    "batch_size": ("resources: queries: batch size", AT_LEAST_1),
+    "n_queries": ("resources: queries: number", FROM_1),
+    "batch_size": ("resources: queries: batch size", FROM_1),
     "warmup": ("resources: queries: warm-up calls", COUNT),
-    "repeat": ("resources: queries: repeats", AT_LEAST_1),
-    "latency": ("resources: latency", Form(_read_latency, _write_latency)),
+    "repeat": ("resources: queries: repeats", FROM_1),
+    "latency": ("resources: latency", LATENCY_FORM),
     "throughput": ("resources: throughput: value", _only("queries/s")),
-    "throughput_batch_size": ("resources: throughput: batch size", AT_LEAST_1),
-    "peak_memory": ("resources: ram: used process: max", _amount(BYTES, "MB", "KB", bare="KB")),
+    "throughput_batch_size": ("resources: throughput: batch size", FROM_1),
+    "peak_memory": ("resources: ram: used process: max", amounts(BYTES, "MB", "KB", bare="KB")),
     "model_memory": ("resources: memory: model", MEGABYTES),
     "index_memory": ("resources: memory: index", MEGABYTES),
     "model_disk": ("resources: disk: model", MEGABYTES),
     "index_disk": ("resources: disk: index", MEGABYTES),
     "flops": ("resources: compute: flops", _only("FLOPs/query")),
     "cpu_used": ("resources: compute: cores used", _only("cores")),
-    "energy": ("resources: energy", _amount(ENERGY, "J")),
-    "emissions": ("resources: emissions", _amount(MASS, "kg")),
+    "energy": ("resources: energy", amounts(ENERGY, "J")),
+    "emissions": ("resources: emissions", amounts(MASS, "kg")),
 }
 
 
@@ -160,13 +119,13 @@ def fields_to_form(fields: Mapping[str, Any], derived: Mapping[str, float]) -> d
         fields: of the record, those that are known.
         derived: the quantities that follow from them.
     """
-    hardware = _write(vars(fields["hardware"]), HARDWARE)
+    hardware = write_fields(fields["hardware"].known(), HARDWARE)
     form = {
         "schema version": SCHEMA,
         "tag": fields["system"],
         **({"platform": {"hardware": hardware}} if hardware else {}),
         "method": {"name": fields["system"]},
-        **_write(fields, RECORD),
+        **write_fields(fields, RECORD),
     }
     if cost := _write_cost(fields, derived):
         form["resources"]["cost"] = cost
@@ -206,8 +165,8 @@ def form_to_fields(form: Mapping[str, Any], system: str | None) -> dict[str, Any
     resources = top.at("resources")
     fields = {
         "system": system,
-        "hardware": Hardware(**_read(top.at("platform: hardware"), HARDWARE)),
-        **_read(top, RECORD),
+        "hardware": Hardware(**read_fields(top.at("platform: hardware"), HARDWARE)),
+        **read_fields(top, RECORD),
         **_read_cost(resources.at("cost")),
     }
     if "energy" not in fields:  # which tirex-tracker tells by part
@@ -224,11 +183,4 @@ def _read_cost(node: Node) -> dict[str, Any]:
         if unit is not None and currency not in (None, unit):
             raise node.at(key).problem(f"but other amounts are in {currency}")
         currency = unit or currency
-    fields["currency"] = currency
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-def add_energies(parts: Iterable[Node]) -> float | None:
-    """Return the sum of the energies that could be measured, in J; None if there are none."""
-    known = [joules for part in parts if (joules := part.amount(ENERGY, "J", "J")) is not None]
-    return sum(known) if known else None
+    return only_known({**fields, "currency": currency})

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
-from irbatch.efficiency.checks import of_system, refuse
+from irbatch.efficiency.checks import of_system, only_known, refuse
 from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.latency import Latency
 from irbatch.efficiency.quantities import ALIASES, CURRENCY, FORMULAS, QUANTITIES
@@ -40,19 +40,12 @@ def fields_to_json(known: Mapping[str, Any], derived: Mapping[str, float]) -> di
         known: its fields.
         derived: the quantities that follow from them.
     """
-    values = dict(known)
-    for name in ("hardware", "latency"):
-        if name in values:
-            parts = asdict(values[name]).items()
-            values[name] = {key: part for key, part in parts if part not in (None, {})}
-    if not values["hardware"]:
-        del values["hardware"]
-    latency = known.get("latency")
-    if latency is not None and latency.intervals:
-        bounds = {name: list(each) for name, each in latency.intervals.items()}
-        values["latency"]["intervals"] = bounds
-    elif latency is not None and latency.level == Latency.level:
-        del values["latency"]["level"]  # it is of no intervals
+    values = {**known, "hardware": known["hardware"].known() or None}
+    if "latency" in known:
+        values["latency"] = latency = known["latency"].known()
+        if "intervals" in latency:
+            latency["intervals"] = {name: [*ends] for name, ends in latency["intervals"].items()}
+    values = only_known(values)
     following = {
         name: {"value": value, "formula": FORMULAS[name]} for name, value in derived.items()
     }
@@ -94,7 +87,7 @@ def json_to_fields(values: Mapping[str, Any], names: Collection[str]) -> dict[st
         found["latency"] = _part(source, "latency", Latency, found["latency"])
     if found.get("hardware") is not None and not isinstance(found["hardware"], str):
         found["hardware"] = _part(source, "hardware", Hardware, found["hardware"])
-    return {name: value for name, value in found.items() if value is not None}
+    return only_known(found)
 
 
 def _check_units(source: str, values: Mapping[str, Any]) -> None:
@@ -128,7 +121,7 @@ def _part(source: str, name: str, kind: type[Part], values: Any) -> Part:
             problem = f"is not known{did_you_mean(key, names)}"
             raise refuse(source, f"{name}: {shown(key)}", problem, key)
     try:
-        return kind(**{key: each for key, each in values.items() if each is not None})
+        return kind(**only_known(values))
     except InputError as problem:
         message = f"{name}: {problem.message}"
         raise InputError(message, source=source, value=problem.value) from None

@@ -1,19 +1,37 @@
-"""Numbers with units as text, and where in a document they stand."""
+"""Documents that other programs write: where fields of a record stand, numbers with units."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
-from irbatch.efficiency.checks import check_count, read_quantity, refuse
+from irbatch.efficiency.checks import check_count, only_known, read_quantity, refuse
 from irbatch.errors import InputError, join_words, shown
 from irbatch.runtime.numbers import DECIMAL
 
-__all__ = ["BYTES", "ENERGY", "MASS", "TIME", "Node", "Units", "write_amount"]
+__all__ = [
+    "BYTES",
+    "COUNT",
+    "ENERGY",
+    "MASS",
+    "NUMBER",
+    "TEXT",
+    "TIME",
+    "Form",
+    "Node",
+    "Table",
+    "add_energies",
+    "amounts",
+    "counts",
+    "read_fields",
+    "write_amount",
+    "write_fields",
+]
 
 Units = Mapping[str, Decimal]  # and their sizes
 
@@ -171,3 +189,55 @@ class Node:
         except ArithmeticError:  # more digits in the exponent than there are
             raise self.problem("which is not finite") from None
         return read_quantity(self.source, self.path, value)
+
+
+def add_energies(parts: Iterable[Node]) -> float | None:
+    """Return the sum of the energies that could be measured, in J; None if there are none."""
+    known = [joules for part in parts if (joules := part.amount(ENERGY, "J", "J")) is not None]
+    return sum(known) if known else None
+
+
+class Form(NamedTuple):
+    """How a field is read, None for nothing, and how it is written."""
+
+    read: Callable[[Node], Any]
+    write: Callable[[Any], Any] = lambda value: value
+
+
+Table = Mapping[str, tuple[str, Form]]  # field to the keys that lead to it, and its form
+
+
+def amounts(units: Units, unit: str, written: str | None = None, bare: str | None = None) -> Form:
+    """Return the form of numbers in a unit, which may be written in a smaller one."""
+    written = written or unit
+    factor = int(units[unit] / units[written])
+    return Form(
+        lambda node: node.amount(units, unit, bare),
+        lambda value: write_amount(value, written, factor),
+    )
+
+
+def counts(least: int = 0) -> Form:
+    """Return the form of whole numbers that are not too small."""
+    return Form(partial(Node.count, least=least))
+
+
+TEXT, NUMBER, COUNT = Form(Node.text), Form(Node.number, float), counts()
+
+
+def read_fields(node: Node, table: Table) -> dict[str, Any]:
+    """Return the fields that are known."""
+    return only_known({name: form.read(node.at(keys)) for name, (keys, form) in table.items()})
+
+
+def write_fields(values: Mapping[str, Any], table: Table) -> dict[str, Any]:
+    """Return a document of the fields that are known."""
+    document: dict[str, Any] = {}
+    for name, (keys, form) in table.items():
+        if name in values:
+            *groups, last = keys.split(": ")
+            place = document
+            for group in groups:
+                place = place.setdefault(group, {})
+            place[last] = form.write(values[name])
+    return document

@@ -1,0 +1,195 @@
+"""What tirex-tracker and codecarbon measured, as the fields of a record."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Mapping
+from functools import partial
+from os import PathLike, fspath
+from typing import Any
+
+from irbatch.efficiency.checks import of_system
+from irbatch.efficiency.hardware import Hardware
+from irbatch.efficiency.interchange.documents import (
+    BYTES,
+    COUNT,
+    ENERGY,
+    NUMBER,
+    TEXT,
+    TIME,
+    Node,
+    Table,
+    add_energies,
+    amounts,
+    read_fields,
+)
+from irbatch.efficiency.interchange.ir_metadata import read_ir_metadata
+from irbatch.errors import InputError, shown
+from irbatch.formats.streams import numbered_lines
+
+__all__ = ["read_codecarbon", "read_tirex"]
+
+MILLISECONDS = amounts(TIME, "s", bare="ms")
+TIREX: Table = {
+    "start_time": ("TIME_START", TEXT),
+    "wall_time": ("TIME_ELAPSED_WALL_CLOCK_MS", MILLISECONDS),
+    "user_time": ("TIME_ELAPSED_USER_MS", MILLISECONDS),
+    "system_time": ("TIME_ELAPSED_SYSTEM_MS", MILLISECONDS),
+    "peak_memory": ("RAM_USED_PROCESS_KB: max", amounts(BYTES, "MB", bare="KB")),
+}
+TIREX_HARDWARE: Table = {
+    "cpu": ("CPU_MODEL_NAME", TEXT),
+    "n_cpu": ("CPU_AVAILABLE_SYSTEM_CORES", COUNT),
+    "gpu": ("GPU_MODEL_NAME", TEXT),
+    "ram_gb": ("RAM_AVAILABLE_SYSTEM_MB", amounts(BYTES, "GB", bare="MB")),
+}
+CORES, SERIES = "CPU_CORES_PER_SOCKET", "RAM_USED_PROCESS_KB"
+ENERGIES = [f"{part}_ENERGY_SYSTEM_JOULES" for part in ("CPU", "GPU", "RAM")]
+MEASURES = {CORES, SERIES, *ENERGIES, *(keys for keys, _ in {**TIREX, **TIREX_HARDWARE}.values())}
+
+CODECARBON: Table = {
+    "wall_time": ("duration", amounts(TIME, "s", bare="s")),
+    "emissions": ("emissions", NUMBER),
+    "energy": ("energy_consumed", amounts(ENERGY, "J", bare="kWh")),
+}
+CODECARBON_HARDWARE: Table = {
+    "cpu": ("cpu_model", TEXT),
+    "n_cpu": ("cpu_count", COUNT),
+    "gpu": ("gpu_model", TEXT),
+    "n_gpu": ("gpu_count", COUNT),
+    "ram_gb": ("ram_total_size", amounts(BYTES, "GB", bare="GiB")),
+}
+NEEDED = [column for column, _ in CODECARBON.values()]
+COLUMNS = ["project_name", *NEEDED, *(column for column, _ in CODECARBON_HARDWARE.values())]
+
+
+def read_tirex(source: Any, system: str | None) -> dict[str, Any]:
+    """Return the fields of a record; see `EfficiencyRecord.from_tirex`.
+
+    Energy is the sum of what could be measured, of the whole machine; a kilobyte is 1000 bytes, as
+    the measures' names have it (on Linux, with subprocesses tracked, it is the kernel's, of 1024).
+    Mean CPU percentages are not read, as they weigh steps of unequal length alike.
+    """
+    if isinstance(source, str | PathLike):
+        return read_ir_metadata(source, system)
+    refuse = partial(InputError, source="tirex-tracker")
+    if not isinstance(source, Mapping):
+        problem = f"it is read from a path or from results, not from a {type(source).__name__}"
+        raise refuse(problem, value=source)
+    if system is None:
+        raise refuse("results name no system; say system=")
+    values = {getattr(key, "name", key): value for key, value in source.items()}
+    known = MEASURES & values.keys()
+    if not known:
+        problem = "there is no measure of tirex-tracker's in it that a record has"
+        raise refuse(problem, value=source)
+    system_name = of_system(system)
+    found = Node(system_name, {name: _measured(system_name, name, values[name]) for name in known})
+    hardware = read_fields(found, TIREX_HARDWARE)
+    if "n_cpu" not in hardware:
+        hardware["n_cpu"] = found.at(CORES).count()
+    energy = add_energies(found.at(name) for name in ENERGIES)
+    fields = {"system": system, "hardware": Hardware(**hardware), "energy": energy}
+    return {**fields, **read_fields(found, TIREX)}
+
+
+def _measured(source: str, name: str, entry: Any) -> Any:
+    """Return the value of a measure; None where nothing was measured."""
+    value = getattr(entry, "value", entry)
+    if isinstance(value, bytes):
+        try:
+            value = value.decode()
+        except UnicodeDecodeError:
+            raise Node(source, value, name).problem("which is not UTF-8") from None
+    if isinstance(value, str) and value.strip() in ("", "null"):
+        return None
+    if name != SERIES or not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        raise Node(source, value, name).problem("which is no JSON") from None
+
+
+def read_codecarbon(source: Any, system: str | None) -> dict[str, Any]:
+    """Return the fields of a record; see `EfficiencyRecord.from_codecarbon`.
+
+    Its kWh become joules, and its gigabytes, which are of 1024³ bytes, those of 10⁹. Its time stamp
+    is of the end, in a zone that isn't said, and is not read.
+    """
+    if isinstance(source, str | PathLike):
+        path = fspath(source)
+        values, line = _last_line(path)
+        try:
+            return _codecarbon_fields(values, system)
+        except InputError as problem:
+            raise problem.placed(path=path, line=line) from None
+    if isinstance(source, Mapping):
+        values = dict(source)
+    else:
+        values = {name: getattr(source, name) for name in COLUMNS if hasattr(source, name)}
+    missing = [name for name in NEEDED if name not in values]
+    if missing:
+        lacking = f"a {type(source).__name__} has no {', '.join(missing)}"
+        raise InputError(lacking, source="codecarbon", value=source)
+    return _codecarbon_fields(values, system)
+
+
+def _last_line(path: str) -> tuple[dict[str, Any], int]:
+    """Read the last line of a table by its first one, and count it."""
+    refuse = partial(InputError, source="codecarbon", path=path)
+    reader = csv.reader(_lines(path), strict=True)
+    row: list[str] = []
+    line = 0
+    try:
+        head = [name.strip() for name in next(reader, [])]
+        for cells in reader:
+            if cells:
+                row, line = cells, reader.line_num
+    except csv.Error as problem:
+        raise refuse(f"no CSV: {problem}", line=reader.line_num) from None
+    missing = [name for name in NEEDED if name not in head]
+    if missing:
+        what = f"has no {', '.join(missing)}" if head else "is empty"
+        raise refuse(f"it {what}", line=1 if head else None)
+    if not row:
+        raise refuse("it has no line below its head")
+    if len(row) != len(head):
+        raise refuse(f"{len(row)} cells stand below {len(head)} names", line=line)
+    return dict(zip(head, row, strict=True)), line
+
+
+def _lines(path: str) -> Iterator[str]:
+    for number, line in numbered_lines(path, "codecarbon"):
+        try:
+            yield line.decode()
+        except UnicodeDecodeError:
+            problem = "it is not UTF-8"
+            raise InputError(problem, source="codecarbon", path=path, line=number) from None
+
+
+def _codecarbon_fields(values: Mapping[str, Any], system: str | None) -> dict[str, Any]:
+    name = values.get("project_name") if system is None else system
+    if not isinstance(name, str) or not name.strip():
+        problem = f"project_name is {shown(name)}, which is no name; say system="
+        raise InputError(problem, source="codecarbon", value=name)
+    found = Node(of_system(name), {key: None if _is_empty(v) else v for key, v in values.items()})
+    for column in NEEDED:
+        if found.at(column).value is None:
+            raise found.at(column).problem("which is no number")
+    hardware = read_fields(found, CODECARBON_HARDWARE)
+    model, count = hardware.get("gpu", ""), f"{hardware.get('n_gpu')} x "
+    if model.startswith(count):
+        hardware["gpu"] = model.removeprefix(count)
+    elif " x " in model:  # of several models, which it counts by itself
+        hardware.pop("n_gpu", None)
+    return {"system": name, "hardware": Hardware(**hardware), **read_fields(found, CODECARBON)}
+
+
+def _is_empty(cell: Any) -> bool:
+    """Tell whether a cell says nothing, as NaN in a frame."""
+    return (
+        not cell.strip() if isinstance(cell, str) else isinstance(cell, float) and math.isnan(cell)
+    )
