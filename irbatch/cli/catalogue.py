@@ -9,10 +9,19 @@ import textwrap
 import numpy as np
 
 from irbatch.measures import CATALOGUE, Declaration, parse_measures
+from irbatch.report.markdown import write_lines
 
-__all__ = ["markdown_table", "show_measures"]
+__all__ = ["add_measures", "markdown_table"]
 
 WIDTH = 96
+
+
+def add_measures(parser: argparse.ArgumentParser) -> None:
+    """Add the words of the command."""
+    parser.description = "List all measures, or say all about one."
+    parser.add_argument("name", metavar="NAME", nargs="?", help="in any accepted spelling")
+    parser.add_argument("--format", choices=("text", "markdown"), default="text")
+    parser.set_defaults(command=show_measures, parser=parser)
 
 
 def show_measures(options: argparse.Namespace) -> int:
@@ -31,19 +40,14 @@ def show_measures(options: argparse.Namespace) -> int:
 
 def markdown_table() -> str:
     """Return the catalogue as the Markdown table of the README."""
-    lines = ["| measure | definition | past the end | parameters | trec_eval | source |"]
-    lines.append("|---|---|---|---|---|---|")
+    lines = []
     for each in CATALOGUE.values():
-        cells = [
-            f"`{each.name}`",
-            each.definition,
-            each.past_end,
-            " ".join(f"`{name}`" for name in each.parameters),
-            " ".join(f"`{name}`" for name in _spelled(each, "trec_eval")),
-            each.source,
-        ]
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines)
+        parameters = " ".join(f"`{name}`" for name in each.parameters)
+        names = " ".join(f"`{name}`" for name in _spelled(each, "trec_eval"))
+        cells = [f"`{each.name}`", each.definition, each.past_end, parameters, names, each.source]
+        lines.append([cell.replace("|", "\\|") for cell in cells])
+    head = ["measure", "definition", "past the end", "parameters", "trec_eval", "source"]
+    return write_lines(head, lines, [False] * len(head))
 
 
 def _listing() -> str:
@@ -70,12 +74,9 @@ def _entry(each: Declaration) -> str:
         "elsewhere": "; ".join(_elsewhere(each)),
         "source": each.source,
     }
-    lines = [each.name]
-    for name, text in facts.items():
-        if text:
-            lines.append(textwrap.fill(text, WIDTH, initial_indent=f"  {name + ':':14}",
-                                       subsequent_indent=" " * 16))  # fmt: skip
-    return "\n".join(lines)
+    wrap = textwrap.TextWrapper(WIDTH, subsequent_indent=" " * 16)
+    lines = [wrap.fill(f"  {f'{name}:':14}{text}") for name, text in facts.items() if text]
+    return "\n".join([each.name, *lines])
 
 
 def _parameters(each: Declaration) -> list[str]:

@@ -12,11 +12,12 @@ from irbatch.cli.progress import progress_of
 from irbatch.errors import InputError
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
+from irbatch.evaluation.settings import OPTIONS, TIES
 from irbatch.evaluation.system_names import name_systems
-from irbatch.formats import read_qrels
-from irbatch.measures import parse_measures
+from irbatch.formats import ORDERS, read_qrels
+from irbatch.measures import VERSIONS, parse_measures, styles
 
-__all__ = ["FORMATS", "run_eval"]
+__all__ = ["DEFAULT_MEASURES", "add_eval"]
 
 PRINTERS = {
     "table": print_table,
@@ -25,8 +26,48 @@ PRINTERS = {
     "csv": print_csv,
     "markdown": print_markdown,
 }
-FORMATS = tuple(PRINTERS)
+SETTINGS = ("missing", "no_relevant", "judged_only", "score_dtype", "ties", "rel", "max_depth",
+            "trec_eval", "order_by")  # fmt: skip
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
+
+
+def add_eval(parser: argparse.ArgumentParser) -> None:
+    """Add the words of the command."""
+    parser.description = (
+        "Evaluate run files against a qrels file, in TREC's, BEIR's or MS MARCO's form, JSON lines "
+        "or parquet. Files may be compressed (gzip, bzip2, xz, zstd); - is standard input. All "
+        "queries of the qrels are averaged."
+    )
+    parser.epilog = 'example: irbatch eval qrels.txt bm25.run -m nDCG@10 -m "P@{5,10}" -q'
+    add = parser.add_argument
+    add("qrels", metavar="QRELS", help="lines of: query iter document grade")
+    add("runs", metavar="RUN", nargs="+", help="lines of: query Q0 document rank score tag")
+    default = f"default: {' '.join(DEFAULT_MEASURES)}; with -k, these at its cutoffs"
+    told = f"e.g. nDCG@10, 'P@{{5,10}}', ndcg_cut_10; repeat for more ({default})"
+    add("-m", "--measure", dest="measures", metavar="MEASURE", action="append", help=told)
+    told = "for every measure given without a cutoff"
+    add("-k", "--cutoffs", metavar="K,K", action="append", default=[], help=told)
+    add("-q", "--per-query", action="store_true", help="values of each query too")
+    add("--format", choices=list(PRINTERS), help="default: table on a terminal, tsv in a pipe")
+    told = "whose names of measures to print"
+    add("--names", choices=styles(), default="irbatch", help=told)
+    told = "what a judged query missing from a run does (default: zero)"
+    add("--missing", choices=OPTIONS["missing"], help=told)
+    told = "least relevant grade of measures without a rel= of their own (default: 1)"
+    add("--rel", metavar="GRADE", type=float, help=told)
+    add("--max-depth", metavar="RANK", type=int, help="leave out documents beyond this rank")
+    told = "what a query without relevant documents does (default: zero)"
+    add("--no-relevant", choices=OPTIONS["no_relevant"], default="zero", help=told)
+    add("--judged-only", action="store_true", help="remove unjudged documents first")
+    told = "precision of score comparison; float32 as trec_eval 9 (default: float64)"
+    add("--score-dtype", choices=OPTIONS["score_dtype"], help=told)
+    told = "what becomes of documents that share a score (default: id, descending)"
+    add("--ties", choices=TIES, default="id", help=told)
+    told = "what orders the documents of a run that has both (default: score)"
+    add("--order-by", choices=ORDERS, default=ORDERS[0], help=told)
+    told = "be as this version of trec_eval in what isn't said otherwise"
+    add("--trec-eval", choices=VERSIONS, help=told)
+    parser.set_defaults(command=run_eval, parser=parser)
 
 
 def run_eval(options: argparse.Namespace) -> int:
@@ -45,21 +86,8 @@ def run_eval(options: argparse.Namespace) -> int:
     with progress_of(1 + len(runs)) as progress:
         qrels = read_qrels(options.qrels, progress=progress(options.qrels))
         for name, run in runs.items():
-            results[name] = evaluate(
-                qrels,
-                run,
-                measures,
-                missing=options.missing,
-                no_relevant=options.no_relevant,
-                judged_only=options.judged_only,
-                score_dtype=options.score_dtype,
-                ties=options.ties,
-                rel=options.rel,
-                max_depth=options.max_depth,
-                trec_eval=options.trec_eval,
-                order_by=options.order_by,
-                progress=progress(str(run)),
-            )
+            said = {name: getattr(options, name) for name in SETTINGS}
+            results[name] = evaluate(qrels, run, measures, progress=progress(str(run)), **said)
     printer(results, options.names, options.per_query)
     _note(results)
     return 0
@@ -70,8 +98,8 @@ def _cutoffs(options: argparse.Namespace) -> list[int] | None:
     try:
         return [int(each) for each in text.split(",")] if text else None
     except ValueError:
-        raise InputError(f"cutoffs {text!r} are not whole numbers, such as 1,5,10",
-                         value=text) from None  # fmt: skip
+        problem = f"cutoffs {text!r} are not whole numbers, such as 1,5,10"
+        raise InputError(problem, value=text) from None
 
 
 def _default_format() -> str:

@@ -5,64 +5,54 @@ People get four decimals, programs every digit.
 
 from __future__ import annotations
 
-import csv
-import json
-import math
 import shutil
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
 
-from irbatch.cli.text import printable
-from irbatch.evaluation.results import Results, csv_cell
+from irbatch.errors import printable
+from irbatch.evaluation.results import Results
+from irbatch.report import markdown
+from irbatch.report.document import Cell, Column, Row, Table
+from irbatch.report.numbers import is_best
+from irbatch.report.records import Record, write_csv, write_json
 
 __all__ = ["print_csv", "print_json", "print_markdown", "print_table", "print_tsv"]
 
 AllResults = Mapping[str, Results]
 ALL = "all"  # what trec_eval calls the row of means
+VALUE = ("run", "query", "measure", "value")
 
 
 def print_tsv(results: AllResults, style: str, per_query: bool) -> None:
     """Print ``run  query  measure  value``, one value a line; the mean's query is ``all``."""
-    print("run\tquery\tmeasure\tvalue")
-    for row in _values(results, style, per_query):
-        print("\t".join(cell.replace("\t", " ") for cell in row))
+    print("\t".join(VALUE))
+    for record in _values(results, style, per_query):
+        print("\t".join(str(cell).replace("\t", " ") for cell in record.values()))
 
 
 def print_csv(results: AllResults, style: str, per_query: bool) -> None:
     """Print the same, separated by commas."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(["run", "query", "measure", "value"])
-    for row in _values(results, style, per_query):
-        writer.writerow([csv_cell(cell) for cell in row[:3]] + [row[3]])
+    print(write_csv(VALUE, _values(results, style, per_query), None), end="")
 
 
 def print_json(results: AllResults, style: str, per_query: bool) -> None:
     """Print one object: run to signature, counts, means, and values per query if asked."""
-    everything: dict[str, Any] = {}
+    everything: Record = {}
     for name, each in results.items():
         everything[name] = {
             "signature": each.signature,
             "counts": asdict(each.counts),
-            "mean": {key: _null(value) for key, value in each.mean(style).items()},
+            "mean": each.mean(style),
         }
         if per_query:
-            everything[name]["per_query"] = {
-                query: {key: _null(value) for key, value in row.items()}
-                for query, row in each.to_dict(style).items()
-            }
-    print(json.dumps(everything, ensure_ascii=False, indent=1))
+            everything[name]["per_query"] = each.to_dict(style)
+    print(write_json(everything, None), end="")
 
 
 def print_markdown(results: AllResults, style: str, per_query: bool) -> None:
     """Print a table with one row a run, or one a run and query."""
-    head, rows = _table(results, style, per_query)
-    print("| " + " | ".join(_escape(cell) for cell in head) + " |")
-    labels = 2 if per_query else 1
-    print("|" + "---|" * labels + "--:|" * (len(head) - labels))
-    for row in rows:
-        print("| " + " | ".join(_escape(cell) for cell in row) + " |")
+    print(markdown.write_table(_table(results, style, per_query)))
 
 
 def print_table(results: AllResults, style: str, per_query: bool) -> None:
@@ -73,97 +63,68 @@ def print_table(results: AllResults, style: str, per_query: bool) -> None:
     """
     try:
         from rich.console import Console
-        from rich.markup import escape
-        from rich.table import Table
+        from rich.table import Table as Grid
+        from rich.text import Text
     except ImportError as missing:
         raise ImportError("for tables: pip install 'irbatch[cli]', or --format tsv") from missing
-    head, rows = _table(results, style, per_query)
-    if not per_query:
-        rows = _embolden(results, rows)
-        turned = [list(column) for column in zip(head, *rows, strict=True)]
-        if _terminal_width() < _width([head, *rows]) > _width(turned):
-            head, *rows = turned
-            head[0] = "measure"
-    labels = 2 if per_query else 1
-    table = Table(*(escape(cell) for cell in head), box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for i, column in enumerate(table.columns):
-        column.justify = "left" if i < labels else "right"
-        column.no_wrap = True
-    for row in rows:
-        table.add_row(*(_markup(cell, escape) for cell in row))
+    table = _table(results, style, per_query, best=not per_query and len(results) > 1)
+    head = [Cell(column.heading) for column in table.columns]
+    lines = [head, *(list(row.cells) for row in table.rows)]
+    wide = shutil.get_terminal_size((100, 24)).columns
+    turned = [list(line) for line in zip(*lines, strict=True)]
+    if not per_query and wide < _width(lines) > _width(turned):
+        lines = turned
+        lines[0][0] = Cell("measure")
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for k, cell in enumerate(lines[0]):
+        left = k == 0 or table.columns[k].kind == "name"
+        justify: Literal["left", "right"] = "left" if left else "right"
+        grid.add_column(Text(printable(cell.text)), justify=justify, no_wrap=True)
+    for line in lines[1:]:
+        styled = ((printable(cell.text), "bold" * cell.stands_out) for cell in line)
+        grid.add_row(*map(Text.assemble, styled))
     # A table too wide is wrapped by the terminal: rich would cut numbers short.
-    Console(width=max(_terminal_width(), _width([head, *rows]))).print(table, soft_wrap=True)
+    Console(width=max(wide, _width(lines))).print(grid, soft_wrap=True)
 
 
-BOLD = "\x00"  # marks a cell until it is printed; no id can hold it
-
-
-def _markup(cell: str, escape: Any) -> str:
-    visible = printable(cell.strip(BOLD))
-    return f"[bold]{escape(visible)}[/bold]" if cell.startswith(BOLD) else str(escape(visible))
-
-
-def _embolden(results: AllResults, rows: list[list[str]]) -> list[list[str]]:
-    """Mark the best of each measure, where there is more than one run; counts have no best."""
-    if len(results) < 2:
-        return rows
-    means = [list(each.mean().values()) for each in results.values()]
-    summed = next(iter(results.values())).summed()
-    for column in range(len(rows[0]) - 1):
-        values = [row[column] for row in means]
-        if not summed[column]:
-            for row, value in zip(rows, values, strict=True):
-                if value == max(values):
-                    row[column + 1] = BOLD + row[column + 1]
-    return rows
-
-
-def _table(results: AllResults, style: str, per_query: bool) -> tuple[list[str], list[list[str]]]:
-    """Lay out the head and the rows of a table for people."""
+def _table(results: AllResults, style: str, per_query: bool, best: bool = False) -> Table:
+    """Lay out one row a run, or one a run and query; tell whether the best stand out."""
     first = next(iter(results.values()))
-    names = list(first.mean(style))
-    if not per_query:
-        rows = [[run, *map(each.shown, each.measures)] for run, each in results.items()]
-        return ["run", *names], rows
+    columns = [Column("run", "name"), *map(Column, first.mean(style))]
+    counts = first.summed()
     rows = []
-    for run, each in results.items():
-        for query, values in zip(each.query_ids, each.values.tolist(), strict=True):
-            rows.append([run, str(query), *map(_four, values, each.summed())])
-        rows.append([run, ALL, *map(each.shown, each.measures)])
-    return ["run", "query", *names], rows
+    means = zip(*(each.mean().values() for each in results.values()), strict=True)
+    highest = [is_best(column) for column in means]
+    for i, (run, each) in enumerate(results.items()):
+        cells = [
+            Cell(each.shown(measure), stands_out=best and not counts[k] and highest[k][i])
+            for k, measure in enumerate(each.measures)
+        ]
+        if per_query:
+            for query, values in zip(each.query_ids, each.values.tolist(), strict=True):
+                shown = map(_four, values, counts)
+                rows.append(Row([Cell(run), Cell(str(query)), *map(Cell, shown)]))
+            cells.insert(0, Cell(ALL))
+        rows.append(Row([Cell(run), *cells]))
+    if per_query:
+        columns.insert(1, Column("query", "name"))
+    return Table("", columns, rows)
 
 
-def _values(
-    results: AllResults, style: str, per_query: bool
-) -> Iterator[tuple[str, str, str, str]]:
+def _values(results: AllResults, style: str, per_query: bool) -> Iterator[Record]:
     """Yield run, query, measure and value, the value with every digit."""
     for run, each in results.items():
         rows = each.to_dict(style) if per_query else {}
         for query, row in [*rows.items(), (ALL, each.mean(style))]:
             for (name, value), count in zip(row.items(), each.summed(), strict=True):
-                yield run, str(query), name, _digits(value, count)
+                number: Any = int(value) if count and value.is_integer() else value
+                yield dict(zip(VALUE, (run, str(query), name, number), strict=True))
 
 
 def _four(value: float, count: bool) -> str:
     return f"{value:.0f}" if count and value.is_integer() else f"{value:.4f}"
 
 
-def _digits(value: float, count: bool) -> str:
-    return str(int(value)) if count and value.is_integer() else repr(value)
-
-
-def _null(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
-def _width(rows: list[list[str]]) -> int:
+def _width(lines: list[list[Cell]]) -> int:
     """Return how many columns of a terminal a table takes."""
-    return sum(max(map(len, column)) + 2 for column in zip(*rows, strict=True))
-
-
-def _escape(cell: str) -> str:
-    return printable(cell).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
-
-
-def _terminal_width() -> int:
-    return shutil.get_terminal_size((100, 24)).columns
+    return sum(max(len(cell.text) for cell in column) + 2 for column in zip(*lines, strict=True))

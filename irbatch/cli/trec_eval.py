@@ -10,6 +10,7 @@ import re
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ __all__ = ["add_trec_eval"]
 
 VERSION = f"irbatch {__version__}, as trec_eval 9.0.8 or 10.0"
 MISSING_QUERY = 4  # trec_eval's exit status for it
+SETTINGS = ("measures", "version", "complete", "level", "max_depth", "judged_only", "docs")
 LINES = 10_000  # written at once
 
 
@@ -38,10 +40,40 @@ def add_trec_eval(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "example: irbatch trec_eval -q -m map -m P.5,10 -m ndcg_cut.10 qrels.txt bm25.run"
     )
-    parser.add_argument("-v", "--version", action="version", version=VERSION)
-    parser.add_argument("qrels", metavar="QRELS", help="lines of: query iter document grade")
-    parser.add_argument("run", metavar="RUN", help="lines of: query Q0 document rank score tag")
-    _add_options(parser)
+    add = parser.add_argument
+    add("-v", "--version", action="version", version=VERSION)
+    add("qrels", metavar="QRELS", help="lines of: query iter document grade")
+    add("run", metavar="RUN", help="lines of: query Q0 document rank score tag")
+    told = "the version to be like: 9 (9.0.8, as pytrec_eval) or 10 (default)"
+    add("--as", dest="version", choices=VERSIONS, default=VERSIONS[-1], help=told)
+    told = "values of each query, too"
+    add("-q", "--query_eval_wanted", dest="per_query", action="store_true", help=told)
+    add("-n", "--nosummary", action="store_true", help="no averages")
+    told = (
+        "a measure with its parameters, P.5,10, or one of "
+        f"{', '.join(NICKNAMES)} (default official); repeat for more"
+    )
+    several: dict[str, Any] = {"action": "append", "default": []}
+    add("-m", "--measure", dest="measures", metavar="MEASURE", help=told, **several)
+    told = "average over all judged queries; those missing from the run score 0"
+    add("-c", "--complete_rel_info_wanted", dest="complete", action="store_true", help=told)
+    number: dict[str, Any] = {"metavar": "N", "type": whole_number}
+    told = "the least relevant grade (default 1)"
+    add("-l", "--level_for_rel", dest="level", default=1, help=told, **number)
+    told = "ranks looked at (default all)"
+    add("-M", "--Max_retrieved_per_topic", dest="max_depth", help=told, **number)
+    told = "remove unjudged documents first"
+    add("-J", "--Judged_docs_only", dest="judged_only", action="store_true", help=told)
+    told = "documents in the collection, for utility (default 0)"
+    add("-N", "--Number_docs_in_coll", dest="docs", default=0, help=told, **number)
+    told = "print deviations from the means in FILE, lines of: query measure mean deviation"
+    add("-Z", "--Zscore", dest="zscores", metavar="FILE", help=told)
+    told = "the only format of judgments known here"
+    add("-R", "--Rel_info_format", choices=["qrels"], default="qrels", help=told)
+    told = "the only format of runs known here"
+    add("-T", "--Results_format", choices=["trec_results"], default="trec_results", help=told)
+    told = "nothing; trec_eval accepts it, too"
+    add("-o", "--Output_old_results_format", action="store_true", help=told)
     parser.set_defaults(command=run_trec_eval, parser=parser)
 
 
@@ -146,7 +178,7 @@ def read_zscores(path: str) -> ZScores:
     """Read lines of query, measure, mean and standard deviation.
 
     Raises:
-        InputError: for a line of another form, naming it.
+        InputError: if a line has another form, naming it.
     """
     found: dict[str, dict[str, tuple[float, float]]] = defaultdict(dict)
     for number, line in numbered_lines(path, "zscores"):

@@ -50,8 +50,8 @@ def check_written(options: argparse.Namespace, inputs: Iterable[str]) -> None:
     if options.plot is not None:
         imported("plots", "plot", "matplotlib")
         if _kind(options.plot) not in PICTURES:
-            raise InputError(f"a picture's name ends in one of {', '.join(PICTURES)}",
-                             path=options.plot)  # fmt: skip
+            problem = f"a picture's name ends in one of {', '.join(PICTURES)}"
+            raise InputError(problem, path=options.plot)
 
 
 def save_plot(axes: Any, path: str) -> None:

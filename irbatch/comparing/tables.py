@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from irbatch.array_types import Bools, Floats
 from irbatch.comparing.compared import Compared
 from irbatch.errors import many
 from irbatch.report.document import (
@@ -28,6 +27,7 @@ from irbatch.report.names import letter
 from irbatch.report.numbers import (
     NOTHING,
     check_digits,
+    is_best,
     show,
     show_change,
     show_interval,
@@ -89,7 +89,8 @@ def _means(compared: Compared, digits: int, intervals: bool) -> Table:
     columns = [Column("system", "name"), *map(Column, compared.measures)]
     if lettered:
         columns.insert(0, Column("#", "mark", descends=False))
-    best, marks = _is_best(compared.means), _marks(compared)
+    best = [is_best(means) for means in compared.means.T.tolist()]
+    marks = _marks(compared)
     rows = []
     for i, system in enumerate(compared.systems):
         cells = [Cell(system, after="baseline" if system == compared.baseline else "")]
@@ -98,22 +99,9 @@ def _means(compared: Compared, digits: int, intervals: bool) -> Table:
         for k, mean in enumerate(compared.means[i].tolist()):
             low, high = compared.intervals[i, k].tolist()
             within = show_interval(low, high, digits) if intervals else ""
-            cells.append(Cell(show(mean, digits), mean, bool(best[i, k]), within, marks[i][k]))
+            cells.append(Cell(show(mean, digits), mean, best[k][i], within, marks[i][k]))
         rows.append(Row(cells))
     return Table(f"Means of {many(len(compared.query_ids), 'query')}", columns, rows)
-
-
-def _is_best(means: Floats) -> Bools:
-    """Tell which means are the highest of their measure, to the last bit; one alone is not.
-
-    Args:
-        means: float64 ``(systems, measures)``.
-    """
-    if len(means) < 2:
-        return np.zeros(means.shape, np.bool_)
-    highest = np.where(np.isnan(means), -np.inf, means).max(axis=0)
-    best: Bools = means == highest
-    return best
 
 
 def _marks(compared: Compared) -> list[list[list[str]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ __all__ = [
     "NOTHING",
     "Shown",
     "check_digits",
+    "is_best",
     "show",
     "show_change",
     "show_interval",
@@ -41,14 +42,21 @@ def check_digits(digits: int) -> None:
     """Check how many decimals are asked for.
 
     Raises:
-        InputError: for what is no whole number from 0 to 17.
+        InputError: if it is not a whole number from 0 to 17.
     """
     if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= MOST_DIGITS:
-        raise InputError(
-            f"decimals are a whole number from 0 to {MOST_DIGITS}, not {digits!r}",
-            source="digits",
-            value=digits,
-        )
+        problem = f"decimals are a whole number from 0 to {MOST_DIGITS}, not {digits!r}"
+        raise InputError(problem, source="digits", value=digits)
+
+
+def is_best(values: Sequence[float]) -> list[bool]:
+    """Tell which of a column's values are the highest, to the last bit; one alone is not.
+
+    >>> is_best([0.25, 0.5, math.nan, 0.5])
+    [False, True, False, True]
+    """
+    highest = max((value for value in values if not math.isnan(value)), default=math.nan)
+    return [len(values) > 1 and value == highest for value in values]
 
 
 def show(value: float, digits: int) -> str:
