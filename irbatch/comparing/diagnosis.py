@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from irbatch.evaluation.runs import (
     as_run,
     evaluate_runs,
 )
+from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import Measure, measure, parse_measures
 
@@ -187,7 +188,7 @@ def judged_shares(
     runs: Runs,
     measures: Wishes,
     cutoffs: Cutoffs = None,
-    **settings: Any,
+    **settings: Unpack[EvaluateOptions],
 ) -> list[JudgedShare]:
     """Evaluate systems, and put beside each mean how much of what it looked at is judged.
 

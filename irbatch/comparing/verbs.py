@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from irbatch.comparing.comparison import Comparison
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Judgments, Rankings, Wishes, evaluate_runs
+from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.runtime.checks import check_choice
 from irbatch.statistics.corrections import CORRECTIONS, correct
 from irbatch.statistics.intervals import INTERVALS, find_intervals
@@ -64,7 +65,7 @@ def compare(
     seed: int = 0,
     margin: float | None = None,
     groups: Mapping[Any, str] | None = None,
-    **settings: Any,
+    **settings: Unpack[EvaluateOptions],
 ) -> Comparison:
     """Evaluate systems on the same queries, and tell which differences are more than chance.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from irbatch.data.runs import Run
 from irbatch.errors import InputError
 from irbatch.evaluation.averaging import evaluate_run
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.settings import Progress, Settings
+from irbatch.evaluation.settings import EvaluateOptions, Progress, Settings
 from irbatch.evaluation.system_names import name_systems
 from irbatch.formats import open_run, read_qrels, read_run
 from irbatch.measures import Measure, Plan, parse_measures
@@ -120,7 +120,7 @@ def evaluate_runs(
     runs: Mapping[str, Rankings] | Iterable[Rankings],
     measures: Wishes,
     cutoffs: Cutoffs = None,
-    **settings: Any,
+    **settings: Unpack[EvaluateOptions],
 ) -> dict[str, Results]:
     """Evaluate several systems against the same judgments, which are prepared once.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from irbatch.engine.ties.policy import SCORE_DTYPES, Ordering, TiePolicy
 from irbatch.errors import InputError
@@ -12,13 +12,30 @@ from irbatch.measures import REL, VERSIONS
 from irbatch.runtime.checks import check_choice, check_whole
 from irbatch.version import __version__
 
-__all__ = ["TIES", "Progress", "Settings", "check_option"]
+__all__ = ["TIES", "EvaluateOptions", "Progress", "Settings", "check_option"]
 
 Progress = Callable[[int, int], object]
 """Called with the number of queries done and the number there are."""
 
 TIES = tuple(map(str, TiePolicy))
 """What may become of documents that share a score, see `irbatch.evaluate_scores`."""
+
+
+class EvaluateOptions(TypedDict, total=False):
+    """The keyword options of `irbatch.evaluate`, which describes them, where others take them."""
+
+    missing: str | None
+    no_relevant: str
+    judged_only: bool
+    score_dtype: str | None
+    ties: str
+    rel: float | None
+    max_depth: int | None
+    trec_eval: str | int | None
+    order_by: str
+    threads: int | None
+    progress: Progress | None
+
 
 OPTIONS: dict[str, tuple[Any, ...]] = {
     "missing": ("zero", "skip", "error"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from copy import copy
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from irbatch.efficiency import Quantity
 from irbatch.efficiency.quantities import HIGHER, QUANTITIES
 from irbatch.errors import InputError, did_you_mean, many, shown
 from irbatch.evaluation.runs import Judgments
+from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.leaderboard.axes import check_directions, find_axis, list_axes
 from irbatch.leaderboard.axis_values import (
     check_comparable,
@@ -374,7 +375,7 @@ class Leaderboard:
         draws: int = 2000,
         seed: int = 0,
         directions: Mapping[str, str] | None = None,
-        **settings: Any,
+        **settings: Unpack[EvaluateOptions],
     ) -> Self:
         """Read a leaderboard: what `to_json` wrote, or a table that somebody typed.
 

@@ -16,6 +16,7 @@ from irbatch.efficiency.interchange.json_form import is_text, read_object
 from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Judgments, as_qrels, evaluate_runs
+from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.leaderboard.axes import check_directions
 from irbatch.leaderboard.systems import Systems
 from irbatch.version import __version__
@@ -88,7 +89,7 @@ def read_statement(
     source: str | PathLike[str],
     qrels: Judgments | None,
     measures: Iterable[Any] | str | None,
-    settings: Mapping[str, Any],
+    settings: EvaluateOptions,
 ) -> Statement:
     """Read JSON, and evaluate runs; arguments and errors are those of `Leaderboard.from_json`."""
     if not isinstance(source, str | PathLike):
@@ -218,7 +219,7 @@ def _evaluate(
     qrels: Judgments,
     runs: Mapping[str, Path],
     measures: list[Any] | None,
-    settings: Mapping[str, Any],
+    settings: EvaluateOptions,
 ) -> dict[str, Results]:
     """Evaluate each system's run; what is wrong with it names the system."""
     if not measures:
