@@ -11,8 +11,7 @@ import numpy as np
 from irbatch.array_types import Ints
 from irbatch.data.arguments.arrays import read_n_relevant
 from irbatch.data.arguments.candidates import Listed, read_labels, read_positives
-from irbatch.data.arguments.ids import first_repeated, read_query_ids, same_kind
-from irbatch.engine.ties.by_id import place_ids
+from irbatch.data.arguments.ids import read_query_ids
 from irbatch.engine.ties.policy import TiePolicy
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.averaging import make_results
@@ -24,7 +23,7 @@ from irbatch.measures import Plan, parse_measures
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.counting import count_candidates
 from irbatch.pack.on_accelerator import count_on_accelerator
-from irbatch.pack.scores import Keys, Ranked, pack_candidates, rank_candidates
+from irbatch.pack.scores import Ranked, pack_candidates, rank_candidates, read_tie_keys
 from irbatch.runtime.arrays import significant_bits
 
 __all__ = ["ScoreEvaluator", "plan_measures"]
@@ -107,7 +106,7 @@ class ScoreEvaluator:
             above, equal = count_on_accelerator(candidates, listed)
         else:
             above, equal = count_candidates(candidates, listed, self.threads)
-        keys = self._keys(candidates, document_ids)
+        keys = read_tie_keys(self.ties, document_ids, candidates.shape)
         ranked = rank_candidates(candidates, listed, above, equal, self.ties, keys)
         _warn_of_ties(ranked, significant_bits(scores))
         return self._results(candidates, ranked, found)
@@ -129,37 +128,6 @@ class ScoreEvaluator:
             what = "are for ties='id' or 'id_ascending'" if document_ids is not None else (
                 f"are needed for ties='{self.ties}'")  # fmt: skip
             raise InputError(what, source="document_ids")
-
-    def _keys(self, candidates: Candidates, document_ids: Any) -> Keys | None:
-        """Return what decides among candidates that share a score, if anything does."""
-        if self.ties == "index":
-            columns = np.arange(candidates.shape[1])
-            return lambda row: columns
-        if document_ids is None:
-            return None
-        sign = 1 if self.ties == TiePolicy.ID else -1
-        per_query = np.ndim(document_ids) == 2
-        shape = candidates.shape if per_query else candidates.shape[1:]
-        if np.shape(document_ids) != tuple(shape):
-            raise InputError(
-                f"{candidates.shape[1]} candidates need as many ids, not an array of shape "
-                f"{np.shape(document_ids)}",
-                source="document_ids",
-            )
-        if per_query:
-            rows = [_rank_ids(each) for each in document_ids]  # all, to check all
-            return lambda row: sign * rows[row]
-        places = sign * _rank_ids(document_ids)
-        return lambda row: places
-
-
-def _rank_ids(ids: Any) -> Ints:
-    """Check ids; return what `irbatch.engine.ties.by_id.place_ids` does."""
-    listed = ids.tolist() if hasattr(ids, "tolist") else list(ids)
-    same_kind(listed, "document", "document_ids")
-    if (twice := first_repeated(listed)) is not None:
-        raise InputError(f"id {twice!r} comes twice", source="document_ids", value=twice)
-    return place_ids(listed)
 
 
 def _check_relevant(n_relevant: Any, listed: Listed, candidates: Candidates) -> Ints:

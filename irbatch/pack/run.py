@@ -23,7 +23,7 @@ from irbatch.engine.ties.by_score import as_compared, order_scores, round_scores
 from irbatch.engine.ties.policy import DEFAULT_ORDERING, Ordering
 from irbatch.errors import InputError, raise_problems
 from irbatch.pack.block import Block, plan_query_blocks
-from irbatch.pack.place import place_judged
+from irbatch.pack.joined import Joined, pack_joined
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem, pack_floats
 from irbatch.runtime.ragged import offsets_of
 
@@ -90,13 +90,12 @@ class _Join:
     def block(self) -> Block:
         """Look up, rank and place the judged documents."""
         self._check_documents()
-        scores, wanted = self._read()
+        scores, judged_scores = self._read()
         if not order_scores(scores, self.starts):
             raise_problems(list(self._score_problems()))
         bounds = self.starts[:-1], self.starts[1:]
-        return place_judged(
-            self.qrels, self.rows, scores, *bounds, wanted, self._tied, ties=self.ordering.ties
-        )
+        joined = Joined(scores, *bounds, judged_scores, self._ids_at)
+        return pack_joined(self.qrels, self.rows, joined, self.ordering.ties)
 
     def _read(self) -> tuple[Floats, Floats]:
         """Read all scores, and look the judged documents up.
@@ -131,7 +130,7 @@ class _Join:
         round_scores(scores, self.ordering.score_dtype)
         return scores, as_compared(found, self.ordering.score_dtype)
 
-    def _tied(self, row: int, score: float) -> list[Any]:
+    def _ids_at(self, row: int, score: float) -> list[Any]:
         """List the documents of a ranking that have some score."""
         ranking = self.rankings[row]
         retrieved = list(ranking)

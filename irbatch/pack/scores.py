@@ -6,7 +6,7 @@ block says so in its ties.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,10 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.data.arguments.candidates import Listed
+from irbatch.data.arguments.ids import first_repeated, same_kind
 from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE
 from irbatch.engine.sparse_matrix import Entries, SparseMatrix
+from irbatch.engine.ties.by_id import place_ids
 from irbatch.engine.ties.groups import TieGroups
 from irbatch.engine.ties.open_ties import OpenTies
 from irbatch.engine.ties.policy import TiePolicy
@@ -24,10 +26,7 @@ from irbatch.pack.block import Block
 from irbatch.pack.candidates import Candidates
 from irbatch.runtime.ragged import row_index_of
 
-__all__ = ["Ranked", "pack_candidates", "rank_candidates"]
-
-Keys = Callable[[int], Ints]
-"""From a row to what decides among its candidates that share a score: lower numbers first."""
+__all__ = ["Ranked", "pack_candidates", "rank_candidates", "read_tie_keys"]
 
 # Cells of a block whose matrix is never written out, and of the level counts of any block.
 LISTED_CELLS = 64 << 20
@@ -56,13 +55,47 @@ class Ranked:
     constant: int
 
 
+def read_tie_keys(policy: TiePolicy, document_ids: Any, shape: tuple[int, ...]) -> Ints:
+    """Return what decides among candidates that share a score: lower numbers come first.
+
+    Args:
+        policy: what becomes of such candidates.
+        document_ids: ids ``(candidates,)`` or ``(queries, candidates)``; without them columns
+            decide.
+        shape: the scores'.
+
+    Returns:
+        int64 of the shape of the ids.
+
+    Raises:
+        InputError: if there are not as many ids as candidates, or a query has one twice.
+    """
+    if document_ids is None:
+        return np.arange(shape[1])
+    given = np.shape(document_ids)
+    if given != (shape if len(given) == 2 else shape[1:]):
+        problem = f"{shape[1]} candidates need as many ids, not an array of shape {given}"
+        raise InputError(problem, source="document_ids")
+    if len(given) == 2:
+        return np.stack([_place_ids(policy, each) for each in document_ids])
+    return _place_ids(policy, document_ids)
+
+
+def _place_ids(policy: TiePolicy, ids: Any) -> Ints:
+    listed = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    same_kind(listed, "document", "document_ids")
+    if (twice := first_repeated(listed)) is not None:
+        raise InputError(f"id {twice!r} comes twice", source="document_ids", value=twice)
+    return place_ids(policy, listed)
+
+
 def rank_candidates(
     candidates: Candidates,
     listed: Listed,
     above: Ints,
     equal: Ints,
-    ties: TiePolicy,
-    keys: Keys | None = None,
+    policy: TiePolicy,
+    keys: Ints,
 ) -> Ranked:
     """Turn counts into ranks.
 
@@ -70,39 +103,28 @@ def rank_candidates(
         candidates: the scores.
         listed: the candidates counted for.
         above, equal: what `irbatch.pack.counting.count_candidates` returned.
-        ties: ``"expected"`` leaves the order open, ``"pessimistic"`` puts lower grades first,
-            ``"optimistic"`` higher ones, ``"error"`` refuses ties of different grades; any other
-            lets `keys` decide.
-        keys: what decides then.
+        policy: what becomes of candidates that share a score.
+        keys: what decides, if ids or columns do, see `read_tie_keys`.
 
     Raises:
         InputError: for refused ties.
     """
-    row_index = listed.row_index
+    rows = listed.row_index
     ranks = above + 1
+    open_ties, tied, constant = None, np.zeros(candidates.shape[0], bool), 0
     shared = np.flatnonzero(equal > 1)
-    groups = None
     if shared.size:
-        groups = TieGroups(row_index[shared], listed.grades[shared], above[shared], equal[shared])
-        if ties == "error" and groups.matters.any():
-            which = int(shared[groups.order[np.argmax(groups.matters)]])
-            _refuse_ties(candidates, listed, row_index, which)
-        if keys is not None:
-            ranks += _count_before(candidates, listed, shared, keys)
-        else:
-            ranks[shared] += groups.places(ties)
-    ranks, grades = _in_rank_order(row_index, ranks, listed.grades, candidates.shape[1] + 1)
-    tied = np.zeros(candidates.shape[0], bool)
-    if groups is not None and not ties.by_id:
-        tied[groups.tied_queries()] = True
-    return Ranked(
-        listed.starts,
-        ranks,
-        grades,
-        groups.open_ties() if groups is not None and ties == "expected" else None,
-        tied,
-        0 if groups is None else groups.count_constant(candidates.sizes),
-    )
+        grades = listed.grades[shared]
+        groups = TieGroups(policy, rows[shared], grades, above[shared], equal[shared])
+        if (refused := groups.find_refused()) is not None:
+            _refuse_tie(candidates, int(rows[shared[refused]]), listed.columns[shared[refused]])
+        ranks[shared] += groups.count_before(
+            lambda: _count_before(candidates, listed, shared, keys)
+        )
+        open_ties, tied = groups.list_open(), groups.mark_rows(tied.size)
+        constant = groups.count_constant(candidates.sizes)
+    ranks, grades = _in_rank_order(rows, ranks, listed.grades, candidates.shape[1] + 1)
+    return Ranked(listed.starts, ranks, grades, open_ties, tied, constant)
 
 
 def _in_rank_order(row_index: Ints, ranks: Ints, grades: Floats, base: int) -> tuple[Ints, Floats]:
@@ -164,17 +186,24 @@ def _pack_rows(
     yield Block(rows, matrix, ranked.tied[rows])
 
 
-def _count_before(candidates: Candidates, listed: Listed, tied: Ints, keys: Keys) -> Ints:
-    """Count for each listed candidate those of the same score that a key puts before it.
+def _count_before(candidates: Candidates, listed: Listed, tied: Ints, keys: Ints) -> Ints:
+    """Count for some candidates those of the same score that a key puts before them.
 
     Args:
+        candidates: the scores.
+        listed: the candidates counted for.
         tied: int64 ``(tied,)``, positions of those listed that share their score.
+        keys: what decides.
+
+    Returns:
+        int64 ``(tied,)``.
     """
+    keys = np.broadcast_to(keys, candidates.shape)
     before = np.zeros(listed.columns.size, np.int64)
     rows, firsts = np.unique(listed.row_index[tied], return_index=True)
     for row, mine in zip(rows.tolist(), np.split(tied, firsts[1:]), strict=True):
         scores = candidates.block(row, row + 1)[0][0]
-        there, key = candidates.are_candidates(row, row + 1)[0], keys(row)
+        there, key = candidates.are_candidates(row, row + 1)[0], keys[row]
         columns = listed.columns[mine]
         if mine.size < MANY_TIED:
             for i, column in zip(mine, columns, strict=True):
@@ -182,23 +211,17 @@ def _count_before(candidates: Candidates, listed: Listed, tied: Ints, keys: Keys
                 before[i] = np.count_nonzero(key[same] < key[column])
             continue
         cells = np.flatnonzero(there)
-        ordered = cells[np.lexsort((-key[cells], scores[cells]))[::-1]]
-        # Places in that order, less the place of the first that has the same score.
+        ordered = cells[np.lexsort((key[cells], scores[cells]))]
         place = np.empty(there.size, np.int64)
         place[ordered] = np.arange(ordered.size)
-        new = np.append(True, scores[ordered][1:] != scores[ordered][:-1])
-        first = np.flatnonzero(new)[np.cumsum(new) - 1]
-        before[mine] = place[columns] - first[place[columns]]
-    return before
+        before[mine] = place[columns] - np.searchsorted(scores[ordered], scores[columns])
+    return before[tied]
 
 
-def _refuse_ties(candidates: Candidates, listed: Listed, row_index: Ints, which: int) -> None:
-    row, column = int(row_index[which]), int(listed.columns[which])
-    score: Any = candidates.scores[row, column]
-    raise InputError(
-        f"candidates of different relevance share the score {float(score):g}: say what decides "
-        "with ties='expected', 'pessimistic', 'optimistic' or 'index'",
-        source="scores",
-        query=candidates.queries[row],
-        value=float(score),
+def _refuse_tie(candidates: Candidates, row: int, column: int) -> None:
+    score = float(candidates.scores[row, column])
+    problem = (
+        f"candidates of different relevance share the score {score:g}: say what decides "
+        "with ties='expected', 'pessimistic', 'optimistic' or 'index'"
     )
+    raise InputError(problem, source="scores", query=candidates.queries[row], value=score)

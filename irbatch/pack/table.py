@@ -17,7 +17,7 @@ from irbatch.engine.ties.by_score import as_compared, order_scores, round_scores
 from irbatch.engine.ties.policy import Ordering
 from irbatch.errors import InputError
 from irbatch.pack.block import Block, blank_matrix, plan_query_blocks
-from irbatch.pack.place import place_judged
+from irbatch.pack.joined import Joined, pack_joined
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
 __all__ = ["can_join", "pack_ranked", "pack_table"]
@@ -100,18 +100,19 @@ def _pack_by_score(
     begins[places >= 0] = table.begins[places[places >= 0]]
     ends = begins + depths
     found_at = _find_judged(qrels, table, rows, places)
-    wanted = np.full(found_at.size, np.nan)
-    wanted[found_at >= 0] = table.numbers[found_at[found_at >= 0]]
+    judged_scores = np.full(found_at.size, np.nan)
+    judged_scores[found_at >= 0] = table.numbers[found_at[found_at >= 0]]
+    judged_scores = as_compared(judged_scores, ordering.score_dtype)
 
-    def tied(row: int, score: float) -> Sequence[Any]:
+    def ids_at(row: int, score: float) -> Sequence[Any]:
         part = slice(int(begins[row]), int(ends[row]))
-        fresh = as_compared(table.numbers[part], ordering.score_dtype)
-        return table.ids(begins[row] + np.flatnonzero(fresh == score))
+        compared = as_compared(table.numbers[part], ordering.score_dtype)
+        return table.ids(begins[row] + np.flatnonzero(compared == score))
 
     scores, bounds = _ordered(table, begins, ends, ordering.score_dtype)
     near = found_at if scores is table.numbers else None
-    wanted = as_compared(wanted, ordering.score_dtype)
-    return place_judged(qrels, rows, scores, *bounds, wanted, tied, near, ordering.ties)
+    joined = Joined(scores, *bounds, judged_scores, ids_at, near)
+    return pack_joined(qrels, rows, joined, ordering.ties)
 
 
 def _ordered(

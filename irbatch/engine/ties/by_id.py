@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
+from irbatch.engine.ties.policy import TiePolicy
 
 __all__ = ["id_texts", "order_documents", "place_ids", "rank_in_tie"]
 
@@ -42,18 +43,26 @@ def order_documents(row_index: Ints, scores: Floats, ids: Sequence[Any]) -> Ints
     return order
 
 
-def place_ids(ids: Sequence[Any]) -> Ints:
+def place_ids(policy: TiePolicy, ids: Sequence[Any]) -> Ints:
     """Return the place of each document when all are ordered by id: int64 ``(documents,)``."""
+    texts = id_texts(ids)
+    descending = policy != TiePolicy.ID_ASCENDING
     places = np.empty(len(ids), np.int64)
-    places[sorted(range(len(ids)), key=id_texts(ids).__getitem__, reverse=True)] = range(len(ids))
+    places[sorted(range(len(ids)), key=texts.__getitem__, reverse=descending)] = range(len(ids))
     return places
 
 
-def rank_in_tie(
-    tied: Sequence[Any], documents: Sequence[Any], *, ascending: bool = False
-) -> list[int]:
-    """Rank some of the documents that share a score by id, from 0."""
+def rank_in_tie(policy: TiePolicy, tied: Sequence[Any], documents: Sequence[Any]) -> list[int]:
+    """Rank some of the documents that share a score, from 0.
+
+    Args:
+        policy: by id, or by their places in `tied` (``"index"``).
+        tied: the ids of all that share the score, in the order they came in.
+        documents: the ids of those to rank.
+    """
+    if policy == TiePolicy.INDEX:
+        return [tied.index(each) for each in documents]
     ordered = sorted(id_texts(tied))
-    if ascending:
+    if policy == TiePolicy.ID_ASCENDING:
         return [bisect.bisect_left(ordered, str(each)) for each in documents]
     return [len(tied) - bisect.bisect_right(ordered, str(each)) for each in documents]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 
-from irbatch.array_types import Floats, Ints
+from irbatch.array_types import Bools, Floats, Ints
 from irbatch.engine.ties.open_ties import OpenTies
+from irbatch.engine.ties.policy import TiePolicy
 
 __all__ = ["TieGroups"]
 
@@ -14,67 +17,75 @@ class TieGroups:
     """Judged documents that share their score with others, grouped by query and score.
 
     Args:
-        row_index: int64 ``(listed,)``, the row of each.
-        grades: float64 ``(listed,)``; documents that are not listed stand between those below 0
-            and the others.
-        above, equal: int64 ``(listed,)``, how many documents of the query score higher, and the
+        policy: what becomes of them.
+        row_index: int64 ``(judged,)``, the row of each.
+        grades: float64 ``(judged,)``; documents that are not among them stand between those below
+            0 and the others.
+        above, equal: int64 ``(judged,)``, how many documents of the query score higher, and the
             same.
-
-    Attributes:
-        order: int64 ``(listed,)``, their positions, group after group from the highest score,
-            lower grades first.
-        mixed: bool ``(listed,)``, in that order: whether the group's documents are not all alike.
-        matters: bool ``(listed,)``, in that order: whether some are also of a grade above 0.
     """
 
-    def __init__(self, row_index: Ints, grades: Floats, above: Ints, equal: Ints) -> None:
-        self.order = np.lexsort((grades, above, row_index))
-        self.row_index, self.above, self.equal = (
-            each[self.order] for each in (row_index, above, equal)
-        )
-        mine = grades[self.order]
-        new = np.ones(row_index.size + 1, bool)
-        new[1:-1] = (self.row_index[1:] != self.row_index[:-1]) | (
-            self.above[1:] != self.above[:-1]
-        )
+    def __init__(
+        self, policy: TiePolicy, row_index: Ints, grades: Floats, above: Ints, equal: Ints
+    ) -> None:
+        self.policy = policy
+        # Group after group from the highest score, lower grades first.
+        order = self._order = np.lexsort((grades, above, row_index))
+        self._rows, self._above, self._equal = row_index[order], above[order], equal[order]
+        grades = grades[order]
+        new = np.ones(order.size + 1, bool)
+        new[1:-1] = (self._rows[1:] != self._rows[:-1]) | (self._above[1:] != self._above[:-1])
         begins = np.flatnonzero(new)  # of the groups, and the end of the last
-        self.firsts = begins[:-1]
-        self.numbers = np.cumsum(new[:-1]) - 1  # the group of each
-        self.listed = np.diff(begins)
-        self._within = np.arange(row_index.size) - self.firsts[self.numbers]
-        alike = (mine[self.firsts] == mine[begins[1:] - 1]) & (
-            self.listed == self.equal[self.firsts]
-        )
-        self.mixed = ~alike[self.numbers]
-        self.matters = self.mixed & (mine[begins[1:] - 1] > 0)[self.numbers]
-        self.below = np.bincount(self.numbers, mine < 0, self.listed.size).astype(np.int64)
+        self._firsts, lasts = begins[:-1], begins[1:] - 1
+        self._group = np.cumsum(new[:-1]) - 1
+        self._judged = np.diff(begins)  # in each group
+        all_judged = self._judged == self._equal[self._firsts]
+        mixed = ~((grades[self._firsts] == grades[lasts]) & all_judged)
+        self._negative = np.bincount(self._group, grades < 0, mixed.size).astype(np.int64)
+        self._mixed = mixed
+        self._matters = (mixed & (grades[lasts] > 0))[self._group]
 
-    def places(self, ties: str) -> Ints:
-        """Return how many of its group stand before each: int64 ``(listed,)``.
+    def __iter__(self) -> Iterator[Ints]:
+        """Yield the positions of each group's documents."""
+        return iter(np.split(self._order, self._firsts[1:]))
+
+    def count_before(self, by_key: Callable[[], Ints]) -> Ints:
+        """Count how many of its group stand before each: int64 ``(judged,)``.
 
         Args:
-            ties: ``"optimistic"``, higher grades first, or any other, lower grades first.
+            by_key: returns this, if the policy is that ids or positions decide.
         """
-        return self._best_first() if ties == "optimistic" else self._worst_first()
+        if self.policy.by_key:
+            return by_key()
+        group = self._group
+        within = np.arange(group.size) - self._firsts[group]
+        after = within >= self._negative[group]  # behind those that are not judged
+        if self.policy == TiePolicy.OPTIMISTIC:
+            within, after = self._judged[group] - 1 - within, ~after
+        before = np.empty(group.size, np.int64)
+        before[self._order] = within + (self._equal - self._judged[group]) * after
+        return before
 
-    def _worst_first(self) -> Ints:
-        after = self._within >= self.below[self.numbers]
-        return self._unsorted(self._within + self._others() * after)
+    def find_refused(self) -> int | None:
+        """Return the position of a document in a tie that the policy refuses, None without any."""
+        if self.policy != TiePolicy.ERROR or not self._matters.any():
+            return None
+        return int(self._order[np.argmax(self._matters)])
 
-    def _best_first(self) -> Ints:
-        backwards = self.listed[self.numbers] - 1 - self._within
-        after = self._within < self.below[self.numbers]
-        return self._unsorted(backwards + self._others() * after)
+    def list_open(self) -> OpenTies | None:
+        """Return the ties whose order matters, if the policy leaves it open."""
+        if self.policy != TiePolicy.EXPECTED:
+            return None
+        firsts = self._firsts[self._mixed]
+        above = self._above[firsts]
+        return OpenTies(self._rows[firsts], above, above + self._equal[firsts])
 
-    def open_ties(self) -> OpenTies:
-        """Return the groups in which the order matters."""
-        firsts = self.firsts[self.mixed[self.firsts]]
-        above = self.above[firsts]
-        return OpenTies(self.row_index[firsts], above, above + self.equal[firsts])
-
-    def tied_queries(self) -> Ints:
-        """Return the queries that have a group in which the order matters to a grade above 0."""
-        return np.unique(self.row_index[self.matters])
+    def mark_rows(self, rows: int) -> Bools:
+        """Tell which rows have a tie whose order matters to a grade above 0; none by ids."""
+        marked = np.zeros(rows, bool)
+        if not self.policy.by_id:
+            marked[self._rows[self._matters]] = True
+        return marked
 
     def count_constant(self, sizes: Ints) -> int:
         """Count the queries all of whose candidates share a score, though not a grade.
@@ -82,15 +93,5 @@ class TieGroups:
         Args:
             sizes: int64 ``(queries,)``, the number of candidates of each.
         """
-        same = self.matters & (self.equal == sizes[self.row_index])
-        return int(np.unique(self.row_index[same]).size)
-
-    def _others(self) -> Ints:
-        """Return for each the number of those not listed in its group."""
-        others: Ints = self.equal - self.listed[self.numbers]
-        return others
-
-    def _unsorted(self, places: Ints) -> Ints:
-        unsorted = np.empty(places.size, np.int64)
-        unsorted[self.order] = places
-        return unsorted
+        same = self._matters & (self._equal == sizes[self._rows])
+        return int(np.unique(self._rows[same]).size)

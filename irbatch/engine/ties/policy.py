@@ -23,8 +23,13 @@ class TiePolicy(StrEnum):
 
     @property
     def by_id(self) -> bool:
-        """Whether ids decide, which leaves nothing to chance or to the documents' grades."""
+        """Whether ids decide, so that nothing is left to chance."""
         return self in (TiePolicy.ID, TiePolicy.ID_ASCENDING)
+
+    @property
+    def by_key(self) -> bool:
+        """Whether ids or positions decide, whatever the documents' grades."""
+        return self.by_id or self == TiePolicy.INDEX
 
 
 class Ordering(NamedTuple):
