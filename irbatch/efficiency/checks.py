@@ -91,17 +91,9 @@ def check_fields(
     counts: Mapping[str, int],
     quantities: Iterable[str],
 ) -> None:
-    """Check fields of a frozen record, and set its numbers as Python's own.
+    """Check fields of a frozen record by their names, and set its numbers as Python's own.
 
-    Args:
-        record: what has the fields.
-        source: what errors call it.
-        texts: names of fields that are texts.
-        counts: names of fields that are whole numbers, to the least that they may be.
-        quantities: names of fields that are measured.
-
-    Raises:
-        InputError: as `check_text`, `check_count` and `check_quantity`.
+    Counts are given with the least that they may be.
     """
     for name in texts:
         check_text(source, name, getattr(record, name))

@@ -421,6 +421,16 @@ class TestSources:
         assert told == "ir_metadata line 9: no YAML: its aliases make too much of it"
         told = refusal(lambda: EfficiencyRecord.from_ir_metadata("a: &a [*a]\n"))
         assert told == "ir_metadata line 1: no YAML: *a is not known"
+        told = refusal(lambda: EfficiencyRecord.from_ir_metadata("a: &a 1\ntag: &a x\n"))
+        assert told == "ir_metadata line 2: no YAML: &a is there twice"
+
+    def test_aliases_in_aliases(self) -> None:
+        pytest.importorskip("yaml")
+        chain = ["a0: &a0 [x]", *(f"a{i}: &a{i} [*a{i - 1}]" for i in range(1, 3000))]
+        text = "\n".join([*chain, "tag: *a2999", ""])
+        told = refusal(lambda: EfficiencyRecord.from_ir_metadata(text))
+        assert told == "ir_metadata: it is nested too deeply"
+        assert EfficiencyRecord.from_ir_metadata(text, system="bm25").system == "bm25"
 
     def test_other_kinds(self, tmp_path: Path) -> None:
         for wrong in (5, None, b"tag: x\n", ["tag"]):

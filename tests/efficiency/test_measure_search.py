@@ -392,5 +392,9 @@ def test_measuring_loads_no_framework(use: str) -> None:
     program = f"import sys, irbatch.efficiency{use}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     loaded = set(done.stdout.decode().split())
-    assert not loaded & {"torch", "rich", "pandas", "scipy", "matplotlib"}
+    assert not loaded & {"torch", "rich", "pandas", "scipy", "matplotlib", "yaml"}
     assert "numpy" in loaded
+
+
+def test_the_old_name_is_an_alias() -> None:
+    assert irbatch.efficiency.measure is irbatch.efficiency.measure_search

@@ -75,18 +75,21 @@ def _plain(value: Any) -> Any:
 
 def read_ir_metadata(source: Any, system: str | None) -> dict[str, Any]:
     """Return the fields of a record; see `EfficiencyRecord.from_ir_metadata`."""
-    if isinstance(source, Mapping):
-        return form_to_fields(source, system)
-    if isinstance(source, str) and "\n" in source:
-        return form_to_fields(_parse(source, "it is no mapping in YAML"), system)
-    if not isinstance(source, str | PathLike):
-        problem = f"it is read from a path, YAML or a mapping, not from a {type(source).__name__}"
-        raise InputError(problem, source=SOURCE, value=source)
-    path = fspath(source)
+    path = None
     try:
-        return form_to_fields(_load(path), system)
+        if isinstance(source, str) and "\n" in source:
+            source = _parse(source, "it is no mapping in YAML")
+        elif isinstance(source, str | PathLike):
+            path = fspath(source)
+            source = _load(path)
+        elif not isinstance(source, Mapping):
+            wanted = f"from a path, YAML or a mapping, not from a {type(source).__name__}"
+            raise InputError(f"it is read {wanted}", source=SOURCE, value=source)
+        return form_to_fields(source, system)
     except InputError as problem:
         raise problem.placed(path=path) from None
+    except RecursionError:  # of aliases in aliases
+        raise InputError("it is nested too deeply", source=SOURCE, path=path) from None
 
 
 def _load(path: str) -> Mapping[str, Any]:
