@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,7 @@ def evaluate_embeddings(
             of length 0 stay).
 
     Raises:
-        InputError: for embeddings of different dimensions, or that are not finite, and as
+        InputError: if embeddings are of different dimensions or not finite, and as
             `evaluate_scores`.
 
     >>> documents = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
@@ -79,18 +79,18 @@ def evaluate_embeddings(
     pair = _Pair(queries, documents, cosine=similarity == "cosine")
     ids = read_query_ids(query_ids)
     check_query_ids(ids, pair.shape[0], "queries")
-    per_query = {"relevance": relevance, "positives": positives, "exclude": exclude,
-                 "n_relevant": n_relevant}  # fmt: skip
-    _check_rows(per_query, pair.shape)
-    per_query = {name: _as_rows(given) for name, given in per_query.items()}
+    given = {"positives": positives, "exclude": exclude, "n_relevant": n_relevant}
+    given["relevance"] = relevance
+    if document_ids is not None and np.ndim(document_ids) == 2:
+        given["document_ids"], document_ids = document_ids, None
+    per_query = {name: _read_rows(each, name, pair.shape) for name, each in given.items()}
+    per_query["query_ids"] = range(pair.shape[0]) if ids is None else ids
     parts = []
     for rows in pair.blocks():
-        some = {name: _take(given, rows, pair.shape) for name, given in per_query.items()}
-        named = range(rows.start, rows.stop) if ids is None else ids[rows]  # for errors
-        of_rows = np.ndim(document_ids) == 2 if document_ids is not None else False
-        those = document_ids[rows] if of_rows else document_ids
-        parts.append(evaluator.evaluate(pair.scores(rows), some.pop("relevance"),
-                                        query_ids=named, document_ids=those, **some))  # fmt: skip
+        some = {name: _take(each, rows, pair.shape) for name, each in per_query.items()}
+        parts.append(
+            evaluator.evaluate(pair.scores(rows), **{"document_ids": document_ids, **some})
+        )
     results = join_results(parts)
     results.has_ids = ids is not None
     return results
@@ -106,17 +106,15 @@ class _Pair:
         self._documents = self._checked(documents, "documents")
         self.shape = int(self._queries.shape[0]), int(self._documents.shape[0])
         if self._queries.shape[1] != self._documents.shape[1]:
-            raise InputError(
-                f"queries of shape {tuple(self._queries.shape)} and documents of shape "
-                f"{tuple(self._documents.shape)} differ in dimensions",
-                source="queries",
-            )
+            shapes = tuple(self._queries.shape), tuple(self._documents.shape)
+            problem = "queries of shape {} and documents of shape {} differ in dimensions"
+            raise InputError(problem.format(*shapes), source="queries")
 
     def blocks(self) -> list[slice]:
         """Divide the queries so that a block's scores are of bounded size."""
         at_once = max(BLOCK_BYTES // (4 * max(self.shape[1], 1)), 1)
-        return [slice(start, min(start + at_once, self.shape[0]))
-                for start in range(0, self.shape[0], at_once)]  # fmt: skip
+        starts = range(0, self.shape[0], at_once)
+        return [slice(start, min(start + at_once, self.shape[0])) for start in starts]
 
     def scores(self, rows: slice) -> Any:
         """Return the scores of some queries: ``(rows, documents)``."""
@@ -138,14 +136,14 @@ class _Pair:
         with np.errstate(over="ignore", invalid="ignore"):
             scores = left @ right.T
         if scores.size and not (np.isfinite(scores.min()) and np.isfinite(scores.max())):
-            raise InputError(f"products of embeddings overflow {scores.dtype.name}",
-                             source="queries")  # fmt: skip
+            problem = f"products of embeddings overflow {scores.dtype.name}"
+            raise InputError(problem, source="queries")
         return scores
 
     def _checked(self, embeddings: Any, source: str) -> Any:
         if np.ma.getmask(embeddings) is not np.ma.nomask:
-            raise InputError("embeddings are whole: none of their components is masked",
-                             source=source)  # fmt: skip
+            problem = "embeddings are whole: none of their components is masked"
+            raise InputError(problem, source=source)
         if not self._on_accelerator:
             values: Any = to_numpy(embeddings, source)
             kind = values.dtype.kind
@@ -154,11 +152,9 @@ class _Pair:
         else:
             raise InputError("both sides are tensors of one device, or neither is", source=source)
         if len(values.shape) != 2 or kind not in "biuf":
-            raise InputError(
-                f"embeddings are numbers, rows by dimensions, not {values.dtype} of shape "
-                f"{tuple(values.shape)}",
-                source=source,
-            )
+            kind = f"{values.dtype} of shape {tuple(values.shape)}"
+            problem = f"embeddings are numbers, rows by dimensions, not {kind}"
+            raise InputError(problem, source=source)
         return values
 
     def _ready(self, embeddings: Any, source: str, start: int, stop: int) -> Any:
@@ -173,7 +169,10 @@ class _Pair:
             finite = np.isfinite(part).all(axis=1)
         if not bool(finite.all()):
             row = int(np.argmin(to_numpy(finite, source)))
-            _refuse(to_numpy(part[row], source), start + row, source)
+            components = to_numpy(part[row], source)
+            value = float(components[~np.isfinite(components)][0])
+            problem = f"the embedding in row {start + row} has a component that is {value}"
+            raise InputError(problem, source=source, value=value)
         if not self._cosine:
             return part
         if self._on_accelerator:
@@ -196,27 +195,20 @@ def _scaled(part: Matrix) -> Matrix:
     return part / np.where(lengths == 0, 1, lengths)
 
 
-def _refuse(embedding: Matrix, row: int, source: str) -> None:
-    value = float(embedding[~np.isfinite(embedding)][0])
-    raise InputError(f"the embedding in row {row} has a component that is {value}",
-                     source=source, value=value)  # fmt: skip
+def _read_rows(given: Any, name: str, shape: tuple[int, int]) -> Any:
+    """Return what has a row for each query in a form that rows can be taken from.
 
-
-def _check_rows(per_query: Mapping[str, Any], shape: tuple[int, int]) -> None:
-    """Refuse what has not one row a query, before it is taken apart."""
-    for name, given in per_query.items():
-        if given is None or isinstance(given, str):
-            continue
-        rows = given.shape[0] if hasattr(given, "shape") and given.shape else (
-            len(given) if hasattr(given, "__len__") else -1
-        )  # fmt: skip
-        if rows != shape[0]:
-            has = f"shape {tuple(given.shape)}" if hasattr(given, "shape") else f"{rows} rows"
-            raise InputError(f"{has} for {shape[0]} queries and {shape[1]} documents", source=name)
-
-
-def _as_rows(given: Any) -> Any:
-    """Return sparse matrices in a form that rows can be taken from."""
+    Raises:
+        InputError: if it has another number of rows.
+    """
+    if given is None or isinstance(given, str):
+        return given
+    rows = len(given) if hasattr(given, "__len__") and not hasattr(given, "shape") else -1
+    if getattr(given, "shape", ()):
+        rows = given.shape[0]
+    if rows != shape[0]:
+        has = f"shape {tuple(given.shape)}" if hasattr(given, "shape") else f"{rows} rows"
+        raise InputError(f"{has} for {shape[0]} queries and {shape[1]} documents", source=name)
     if not is_sparse(given):
         return given
     return given.to_sparse_coo() if is_tensor(given) else given.tocsr()

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
 
 from irbatch.data.arguments.arrays import read_n_relevant
-from irbatch.data.arguments.id_lists import read_id_lists, read_large_ids
+from irbatch.data.arguments.id_lists import read_id_lists
 from irbatch.data.arguments.ids import read_query_ids
 from irbatch.data.arguments.labels import LabelRows
-from irbatch.data.from_columns import IdOverflowError
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, warn
@@ -23,7 +21,6 @@ from irbatch.evaluation.runs import Cutoffs, Wishes
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
 from irbatch.pack.labels import pack_labels
-from irbatch.runtime.arrays import is_tensor
 
 __all__ = ["evaluate_ids", "evaluate_matrix"]
 
@@ -53,21 +50,16 @@ def evaluate_ids(
             such as faiss' -1.
 
     Raises:
-        InputError: for lists that don't pair up, a document that stands in a ranking twice, or
-            ids of different kinds on the two sides.
+        InputError: if lists don't pair up, a document stands in a ranking twice, or ids are of
+            different kinds on the two sides.
 
     >>> evaluate_ids([[11, 1, 17], [16, 1, 6]], [[11, 1, 7], [4, 16]], "P@3 RR").mean()
     {'P@3': 0.5, 'RR': 1.0}
     """
     settings = Settings(missing, no_relevant, judged_only)
     plan = Plan(parse_measures(measures, cutoffs))
-    _check_pair(ranked, relevant)
-    try:
-        qrels = Qrels(read_id_lists(relevant, "qrels", pad))
-        run = Run(read_id_lists(ranked, "run", pad))
-    except IdOverflowError:
-        qrels = Qrels(read_large_ids(relevant, "qrels", pad))
-        run = Run(read_large_ids(ranked, "run", pad))
+    rankings, judgments = read_id_lists(ranked, relevant, pad)
+    qrels, run = Qrels(judgments), Run(rankings)
     results = evaluate_run(plan, qrels, run, settings, "as given", threads, in_order=True)
     results.has_ids = isinstance(ranked, Mapping)
     return results
@@ -98,7 +90,7 @@ def evaluate_matrix(
         query_ids: the queries' ids; default 0, 1, ….
 
     Raises:
-        InputError: for shapes that don't match or labels that are no grades.
+        InputError: if shapes don't match, or labels are NaN or beyond 2^53.
 
     >>> evaluate_matrix([[1, 0, 1, 0, 1]], "AP P@5 nDCG@3").mean()
     {'AP': 0.7555555555555555, 'P@5': 0.6, 'nDCG@3': 0.7039180890341347}
@@ -122,20 +114,9 @@ def evaluate_matrix(
         if len(everything) != len(labels):
             raise InputError(f"{len(everything)} rows for {len(labels)} queries", source="judged")
         everything.queries = labels.queries  # so that errors call the rows by the same ids
-    return _evaluate_labels(plan, labels, everything, settings, "as given", threads)
-
-
-def _evaluate_labels(
-    plan: Plan,
-    labels: LabelRows,
-    judged: LabelRows | None,
-    settings: Settings,
-    order: str,
-    threads: int | None,
-) -> Results:
-    blocks = pack_labels(labels, judged)
+    blocks = pack_labels(labels, everything)
     computed = compute_blocks(plan, blocks, len(labels), settings, threads)
-    return make_results(computed, labels.queries, order)
+    return make_results(computed, labels.queries, "as given")
 
 
 def _ones(n_relevant: Any, labels: LabelRows) -> list[np.ndarray[Any, Any]]:
@@ -146,23 +127,3 @@ def _ones(n_relevant: Any, labels: LabelRows) -> list[np.ndarray[Any, Any]]:
             problem = "labels above 1 need judged=, the grades of all judged documents"
             raise InputError(problem, source="n_relevant", query=labels.queries[row])
     return [np.ones(number, np.int8) for number in numbers.tolist()]
-
-
-def _check_pair(ranked: Any, relevant: Any) -> None:
-    """Refuse two sides that are not both mappings, or both sequences of one length."""
-    if isinstance(ranked, Mapping) != isinstance(relevant, Mapping):
-        raise InputError("rankings and relevant documents are both mappings, or both sequences")
-    if isinstance(ranked, Mapping):
-        return
-    for name, side in (("ranked", ranked), ("relevant", relevant)):
-        scalar = getattr(side, "ndim", 2) == 0
-        if is_tensor(side) and side.ndim == 1:
-            raise InputError("a list of ids is needed for each query; of one each: [:, None]",
-                             source=name)  # fmt: skip
-        if isinstance(side, str | AbstractSet) or not hasattr(side, "__len__") or scalar:
-            raise InputError(f"a {type(side).__name__} is no sequence of queries", source=name)
-    if len(ranked) != len(relevant):
-        raise InputError(
-            f"{len(ranked)} rankings, but relevant documents of {len(relevant)} queries",
-            source="ranked",
-        )

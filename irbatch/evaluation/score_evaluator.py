@@ -36,7 +36,7 @@ def plan_measures(relevance: Any, measures: Wishes | None, cutoffs: Cutoffs) -> 
     """Plan the measures, which are to be given by name where relevance is given otherwise.
 
     Raises:
-        InputError: for measures that there are not, or that stand in the place of relevance.
+        InputError: if there is no such measure, or they stand in the place of relevance.
     """
     if measures is None:
         names = isinstance(relevance, str) or (
@@ -96,10 +96,9 @@ class ScoreEvaluator:
         named = listed.columns.size if positives is not None else 0
         listed = candidates.without_hidden(listed)
         if listed.columns.size < named:
-            hidden = f"{named - listed.columns.size} of {named} positives are no candidates"
-            warn(
-                f"{hidden}, being masked, excluded or beyond lengths: they don't count as relevant"
-            )
+            which = f"{named - listed.columns.size} of {named} positives are no candidates"
+            hidden = "being masked, excluded or beyond lengths"
+            warn(f"{which}, {hidden}: they don't count as relevant")
         listed.check_grades(candidates.queries)
         found = None if n_relevant is None else _check_relevant(n_relevant, listed, candidates)
         if candidates.on_accelerator:
@@ -122,12 +121,13 @@ class ScoreEvaluator:
     def _check_arguments(self, relevance: Any, positives: Any, document_ids: Any) -> None:
         if (relevance is None) == (positives is None):
             what = "neither is given" if relevance is None else "both are given"
-            raise InputError(f"say what is relevant by labels or by positives=: {what}",
-                             source="relevance")  # fmt: skip
+            problem = f"say what is relevant by labels or by positives=: {what}"
+            raise InputError(problem, source="relevance")
         if self.ties.by_id != (document_ids is not None):
-            what = "are for ties='id' or 'id_ascending'" if document_ids is not None else (
-                f"are needed for ties='{self.ties}'")  # fmt: skip
-            raise InputError(what, source="document_ids")
+            problem = f"are needed for ties='{self.ties}'"
+            if document_ids is not None:
+                problem = "are for ties='id' or 'id_ascending'"
+            raise InputError(problem, source="document_ids")
 
 
 def _check_relevant(n_relevant: Any, listed: Listed, candidates: Candidates) -> Ints:
@@ -148,10 +148,10 @@ def _check_relevant(n_relevant: Any, listed: Listed, candidates: Candidates) -> 
 
 def _warn_of_ties(ranked: Ranked, bits: int) -> None:
     """Warn of scores that cannot tell candidates apart."""
-    queries = ranked.tied.size
+    queries, tied = ranked.tied.size, int(ranked.tied.sum())
     if ranked.constant > HEAVY_TIES * queries:
-        warn(f"scores: all candidates of {ranked.constant} of {queries} queries have one and the "
-             "same score; has the model collapsed?")  # fmt: skip
-    elif bits == 16 and ranked.tied.sum() > HEAVY_TIES * queries:
-        warn(f"scores of 16 bits: relevant candidates of {int(ranked.tied.sum())} of {queries} "
-             "queries share their score with others; compute scores in float32")  # fmt: skip
+        which = f"all candidates of {ranked.constant} of {queries} queries"
+        warn(f"scores: {which} have one and the same score; has the model collapsed?")
+    elif bits == 16 and tied > HEAVY_TIES * queries:
+        which = f"relevant candidates of {tied} of {queries} queries"
+        warn(f"scores of 16 bits: {which} share their score with others; compute scores in float32")

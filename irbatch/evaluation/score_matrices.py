@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from irbatch.data.arguments.arrays import check_real
 from irbatch.errors import InputError
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Wishes
@@ -64,8 +65,8 @@ def evaluate_scores(
         query_ids: the queries' ids; default 0, 1, ….
 
     Raises:
-        InputError: for shapes that don't match, scores that are no numbers, columns that there
-            are not, or a query all of whose candidates are hidden.
+        InputError: if shapes don't match, a score is not a number, a column is not one of the
+            candidates, or all candidates of a query are hidden.
 
     >>> evaluate_scores([[0.1, 0.9, 0.4]], [[1, 0, 1]], "RR P@2").mean()
     {'RR': 0.5, 'P@2': 0.5}
@@ -106,7 +107,7 @@ def evaluate_triples(
         measures, cutoffs, ties, query_ids, threads: as in `evaluate_scores`.
 
     Raises:
-        InputError: for numbers of queries that differ, and as `evaluate_scores`.
+        InputError: if numbers of queries differ, and as `evaluate_scores`.
 
     >>> evaluate_triples([0.9, 0.2], [[0.1, 0.3], [0.6, 0.1]], "RR P@1").mean()
     {'RR': 0.75, 'P@1': 0.5}
@@ -115,18 +116,15 @@ def evaluate_triples(
     first = first[:, 0] if first.ndim == 2 and first.shape[1] == 1 else first
     others = others[:, None] if others.ndim == 1 else others
     if first.ndim != 1 or others.ndim != 2 or len(first) != len(others):
-        raise InputError(
-            f"one score a query, and one or more of negatives: not arrays of shapes "
-            f"{first.shape} and {to_numpy(negatives, 'negatives').shape}",
-            source="positive",
-        )
+        shapes = f"{first.shape} and {to_numpy(negatives, 'negatives').shape}"
+        problem = f"one score a query, and one or more of negatives: not arrays of shapes {shapes}"
+        raise InputError(problem, source="positive")
     for name, part in (("positive", first), ("negatives", others)):
-        if part.dtype.kind not in "biuf":
-            raise InputError(f"scores are numbers, not {part.dtype.name}", source=name)
+        check_real(part.dtype, "scores", name)
     scores = np.concatenate([first[:, None], others], axis=1)
-    masks = [np.ma.getmaskarray(positive).reshape(-1, 1),
-             np.ma.getmaskarray(negatives).reshape(others.shape)]  # fmt: skip
+    masks = np.ma.getmaskarray(positive), np.ma.getmaskarray(negatives)
     if any(map(np.any, masks)):
-        scores = np.ma.array(scores, mask=np.concatenate(masks, axis=1))
-    return evaluate_scores(scores, None, measures, cutoffs, positives="first", ties=ties,
-                           query_ids=query_ids, threads=threads)  # fmt: skip
+        shaped = [mask.reshape(len(first), -1) for mask in masks]
+        scores = np.ma.array(scores, mask=np.concatenate(shaped, axis=1))
+    options: dict[str, Any] = {"ties": ties, "query_ids": query_ids, "threads": threads}
+    return evaluate_scores(scores, None, measures, cutoffs, positives="first", **options)

@@ -14,7 +14,7 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.data.arguments.candidates import Listed
-from irbatch.data.arguments.ids import first_repeated, same_kind
+from irbatch.data.arguments.ids import read_candidate_ids
 from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE
 from irbatch.engine.sparse_matrix import Entries, SparseMatrix
 from irbatch.engine.ties.by_id import place_ids
@@ -55,7 +55,7 @@ class Ranked:
     constant: int
 
 
-def read_tie_keys(policy: TiePolicy, document_ids: Any, shape: tuple[int, ...]) -> Ints:
+def read_tie_keys(policy: TiePolicy, document_ids: Any, shape: tuple[int, int]) -> Ints:
     """Return what decides among candidates that share a score: lower numbers come first.
 
     Args:
@@ -65,28 +65,16 @@ def read_tie_keys(policy: TiePolicy, document_ids: Any, shape: tuple[int, ...]) 
         shape: the scores'.
 
     Returns:
-        int64 of the shape of the ids.
+        int64 ``(candidates,)`` where columns decide, else ``(1, candidates)`` or
+        ``(queries, candidates)``.
 
     Raises:
         InputError: if there are not as many ids as candidates, or a query has one twice.
     """
     if document_ids is None:
         return np.arange(shape[1])
-    given = np.shape(document_ids)
-    if given != (shape if len(given) == 2 else shape[1:]):
-        problem = f"{shape[1]} candidates need as many ids, not an array of shape {given}"
-        raise InputError(problem, source="document_ids")
-    if len(given) == 2:
-        return np.stack([_place_ids(policy, each) for each in document_ids])
-    return _place_ids(policy, document_ids)
-
-
-def _place_ids(policy: TiePolicy, ids: Any) -> Ints:
-    listed = ids.tolist() if hasattr(ids, "tolist") else list(ids)
-    same_kind(listed, "document", "document_ids")
-    if (twice := first_repeated(listed)) is not None:
-        raise InputError(f"id {twice!r} comes twice", source="document_ids", value=twice)
-    return place_ids(policy, listed)
+    ids = read_candidate_ids(document_ids, shape)
+    return np.stack([place_ids(policy, each) for each in ids])
 
 
 def rank_candidates(

@@ -12,37 +12,67 @@ import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
 from irbatch.data.arguments.ids import first_repeated, kind_of_documents, same_kind
-from irbatch.data.from_columns import as_ids
+from irbatch.data.from_columns import IdOverflowError, as_ids
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn
 from irbatch.errors import InputError
+from irbatch.runtime.arrays import is_tensor
 from irbatch.runtime.checks import read_numbers
 from irbatch.runtime.ragged import offsets_of
 
-__all__ = ["read_id_lists", "read_large_ids"]
+__all__ = ["read_id_lists"]
 
+Lists = Mapping[Any, Mapping[Any, float]]
 Row = list[Any] | npt.NDArray[Any]
 
 WHAT = {"run": "a ranking is", "qrels": "relevant documents are"}
 
 
-def read_id_lists(lists: Any, source: str, pad: object = None) -> QueryTable:
-    """Make a table of lists of ids: ranked documents best first, or relevant ones.
+def read_id_lists(ranked: Any, relevant: Any, pad: object = None) -> tuple[Lists, Lists]:
+    """Read ranked and relevant documents of the same queries.
 
     Args:
-        lists: query id to ids, or for queries 0, 1, … a sequence of ids or a matrix of whole
-            numbers ``(queries, depth)``. Relevant documents may be sets, or mappings of ids to
-            grades.
-        source: ``"run"`` or ``"qrels"``.
+        ranked: query id to ids, best first, or for queries 0, 1, … a sequence of ids or a matrix
+            of whole numbers ``(queries, depth)``.
+        relevant: as `ranked`; ids may be in sets, or in mappings to grades.
         pad: an id that stands for no document at the end of a row.
 
     Returns:
-        The table; its numbers are grades, 1 for documents that were only listed.
+        Rankings: query to documents in order; and judgments: query to document to grade, 1 for
+        those that were only listed. They are tables unless ids are beyond int64.
 
     Raises:
-        InputError: if a row is not a list of ids, ids are not text or whole numbers of one kind,
-            or a query has one twice.
+        InputError: if the two don't pair up, a row is not a list of ids, ids are not text or
+            whole numbers of one kind, or a query has one twice.
     """
+    _check_pair(ranked, relevant)
+    try:
+        judgments: Lists = _read_table(relevant, "qrels", pad)
+        return _read_table(ranked, "run", pad), judgments
+    except IdOverflowError:
+        judgments = _read_large_ids(relevant, "qrels", pad)
+        return _read_large_ids(ranked, "run", pad), judgments
+
+
+def _check_pair(ranked: Any, relevant: Any) -> None:
+    """Refuse two sides that are not both mappings, or both sequences of one length."""
+    if isinstance(ranked, Mapping) != isinstance(relevant, Mapping):
+        raise InputError("rankings and relevant documents are both mappings, or both sequences")
+    if isinstance(ranked, Mapping):
+        return
+    for name, side in (("ranked", ranked), ("relevant", relevant)):
+        scalar = getattr(side, "ndim", 2) == 0
+        if is_tensor(side) and side.ndim == 1:
+            problem = "a list of ids is needed for each query; of one each: [:, None]"
+            raise InputError(problem, source=name)
+        if isinstance(side, str | AbstractSet) or not hasattr(side, "__len__") or scalar:
+            raise InputError(f"a {type(side).__name__} is no sequence of queries", source=name)
+    if len(ranked) != len(relevant):
+        problem = f"{len(ranked)} rankings, but relevant documents of {len(relevant)} queries"
+        raise InputError(problem, source="ranked")
+
+
+def _read_table(lists: Any, source: str, pad: object) -> QueryTable:
     queries = list(lists) if isinstance(lists, Mapping) else list(range(len(lists)))
     places = dict(zip(queries, range(len(queries)), strict=True))
     if _is_matrix(lists):
@@ -59,23 +89,19 @@ def read_id_lists(lists: Any, source: str, pad: object = None) -> QueryTable:
     return table
 
 
-def read_large_ids(lists: Any, source: str, pad: object = None) -> dict[Any, dict[Any, float]]:
-    """Read lists of whole numbers of any size as dictionaries; see `read_id_lists`.
-
-    Returns:
-        Query to document to grade, or of a ranking to a score that falls with the rank.
-    """
+def _read_large_ids(lists: Any, source: str, pad: object) -> dict[Any, dict[Any, float]]:
+    """Read whole numbers of any size: documents to grades, or to scores that fall with the rank."""
     items = lists.items() if isinstance(lists, Mapping) else enumerate(lists)
     found: dict[Any, dict[Any, float]] = {}
     for query, each in items:
         row = list(_as_row(each, query, source, pad))
         same_kind(row, "document", source, query)
+        if (twice := first_repeated(row)) is not None:
+            raise _repeated(query, twice, source)
         values: Iterable[float] = range(0, -len(row), -1)
         if source == "qrels":
             values = _grades([query], [each], [row]).tolist()
         found[query] = dict(zip(row, values, strict=True))
-        if (twice := first_repeated(row)) is not None:
-            raise _repeated(query, twice, source)
     return found
 
 

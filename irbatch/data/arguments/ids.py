@@ -19,6 +19,7 @@ __all__ = [
     "id_kind",
     "kind_of_documents",
     "kinds_of",
+    "read_candidate_ids",
     "read_query_ids",
     "same_kind",
 ]
@@ -112,6 +113,30 @@ def read_query_ids(query_ids: Any) -> list[Any] | None:
     ids = list(query_ids)
     same_kind(ids, "query", "query_ids")
     return ids
+
+
+def read_candidate_ids(document_ids: Any, shape: tuple[int, int]) -> list[list[Any]]:
+    """Return the ids of candidates: one list for all queries, or a list for each.
+
+    Args:
+        document_ids: ``(candidates,)`` or ``(queries, candidates)``.
+        shape: the scores'.
+
+    Raises:
+        InputError: if the shape differs, ids are not of one kind, or one comes twice.
+    """
+    given = np.shape(document_ids)
+    if given not in (shape, shape[1:]):
+        problem = f"{shape[1]} candidates need as many ids, not an array of shape {given}"
+        raise InputError(problem, source="document_ids")
+    rows = []
+    for row in document_ids if len(given) == 2 else [document_ids]:
+        ids = row.tolist() if hasattr(row, "tolist") else list(row)
+        same_kind(ids, "document", "document_ids")
+        if (twice := first_repeated(ids)) is not None:
+            raise InputError(f"id {twice!r} comes twice", source="document_ids", value=twice)
+        rows.append(ids)
+    return rows
 
 
 def check_query_ids(ids: Sequence[Any] | None, n: int, source: str) -> Sequence[Any]:
