@@ -10,26 +10,14 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from irbatch.errors import InputError
 from irbatch.measures.declare import CATALOGUE, Measure, Spelling
 from irbatch.runtime.numbers import DECIMAL
 
-__all__ = [
-    "CUTOFFS",
-    "NICKNAMES",
-    "OFFICIAL",
-    "OFFICIAL_AND_SET",
-    "SET",
-    "VERSIONS",
-    "TrecMeasure",
-    "TrecName",
-    "TrecValue",
-    "list_measures",
-    "trec_measures",
-]
+__all__ = ["NICKNAMES", "VERSIONS", "TrecName", "TrecValue", "list_measures", "trec_measures"]
 
 VERSIONS = ("9", "10")
 """9 is 9.0.8, which pytrec_eval and what builds on it use; 10 is 10.0."""
@@ -56,9 +44,11 @@ class TrecName(Spelling):
     Args:
         place: its place in the output; a fraction stands between two others.
         name: its name, as after ``-m``.
-        takes: what parameters it takes, see `_READERS`.
+        takes: its parameters: "" for none; ``"cutoffs"``, ``5,10``, or ``"points"``, ``.2,.5``, a
+            value for each; ``"several"``, ``.2,.5``, ``"named"``, ``2,-1,0,0``, ``"weight"`` or
+            ``"length"``, ``2``, or ``"gains"`` of grades, ``1=3,2=9``, for one value.
         defaults: the parameters when none are given.
-        into: our parameters that they become.
+        into: our parameters that they become; with gains, those that it takes by name, ``p=.8``.
         since: the version that it came with.
         nicknames: the groups that it belongs to.
     """
@@ -120,12 +110,12 @@ class TrecMeasure(NamedTuple):
             InputError: for parameters it doesn't take.
         """
         found = []
-        for label, settings, cutoff in _READERS[self.named.takes](self.named, parameters):
+        for label, settings, cutoff in _read(self.named, parameters):
             if self.meaning is None:
                 found.append(TrecValue(label, None, settings.get("length")))
-                continue
-            meaning = self.meaning(**settings)
-            found.append(TrecValue(label, meaning if cutoff is None else meaning @ cutoff))
+            else:
+                meaning = self.meaning(**settings)
+                found.append(TrecValue(label, meaning if cutoff is None else meaning @ cutoff))
         return found
 
 
@@ -163,13 +153,12 @@ def list_measures(wishes: Sequence[str], version: str) -> dict[str, str]:
     Raises:
         InputError: for a measure that the version doesn't have, naming it.
     """
-    known = {
-        n: each.named for n, each in trec_measures().items() if each.named.since <= int(version)
-    }
+    every = [each.named for each in trec_measures().values()]
+    known = {each.name: each.nicknames for each in every if each.since <= int(version)}
     parameters: dict[str, str] = {}
     for wish in wishes:
         name, dot, text = wish.partition(".")
-        group = [each for each in known if name in known[each].nicknames]
+        group = [each for each, nicknames in known.items() if name in nicknames]
         if (dot and not text) or not (group or name in known):
             raise InputError(f"illegal measure {wish!r}", source="measures", value=wish)
         for each in group:
@@ -179,57 +168,58 @@ def list_measures(wishes: Sequence[str], version: str) -> dict[str, str]:
     return {name: parameters[name] for name in known if name in parameters}
 
 
-_Settings = Iterator[tuple[str, dict[str, Any], int | None]]
+def _read(trec: TrecName, parameters: str) -> Iterator[tuple[str, dict[str, Any], int | None]]:
+    """Yield label, parameters of ours and cutoff of each value that is printed."""
+    label = f"{trec.name}_{parameters}" if parameters else trec.name
+    if not trec.takes:
+        yield trec.name, {}, None
+    elif trec.takes == "gains":
+        yield label, _read_gains(trec, parameters), None
+    elif trec.takes == "cutoffs":
+        for cutoff in map(int, _read_numbers(trec, parameters, _WHOLE)):
+            yield f"{trec.name}_{cutoff}", {}, cutoff
+    elif trec.takes == "points":
+        for point in _read_numbers(trec, parameters, _NUMBER):
+            yield f"{trec.name}_{point:3.2f}", {trec.into[0]: point}, None
+    else:
+        numbers = _read_numbers(trec, parameters, _NUMBER)
+        yield label, _settings(trec, parameters, numbers), None
 
 
-def _read_none(trec: TrecName, parameters: str) -> _Settings:
-    yield trec.name, {}, None
+def _read_numbers(trec: TrecName, parameters: str, form: re.Pattern[str]) -> list[float]:
+    """Read numbers separated by commas; of whole numbers the digits, as C's atol does."""
+    numbers = []
+    for text in (parameters or trec.defaults).split(","):
+        match = form.match(text)
+        if match is None:
+            raise _refusal(trec, parameters, "numbers separated by commas")
+        numbers.append(float(match[1]))
+    if not all(map(math.isfinite, numbers)):
+        raise _refusal(trec, parameters, "finite numbers")
+    if trec.takes not in ("cutoffs", "points"):
+        return numbers
+    if len(set(numbers)) < len(numbers):
+        raise _refusal(trec, parameters, "different numbers")
+    return sorted(numbers)
 
 
-def _read_cutoffs(trec: TrecName, parameters: str) -> _Settings:
-    """``5,10``: whole numbers, what follows the digits dropped as C's atol does."""
-    for cutoff in _different(
-        trec, parameters, [int(n) for n in _numbers(trec, parameters, _WHOLE)]
-    ):
-        yield f"{trec.name}_{cutoff}", {}, int(cutoff)
-
-
-def _read_points(trec: TrecName, parameters: str) -> _Settings:
-    """``.25,.5``: numbers, each a value."""
-    for point in _different(trec, parameters, _numbers(trec, parameters, _NUMBER)):
-        yield f"{trec.name}_{point:3.2f}", {trec.into[0]: point}, None
-
-
-def _read_length(trec: TrecName, parameters: str) -> _Settings:
-    """``10``: one whole number; what follows it is dropped."""
-    length = int(_numbers(trec, parameters, _NUMBER)[0])
-    yield _labelled(trec, parameters), {trec.into[0]: min(max(length, 0), LONGEST)}, None
-
-
-def _read_several(trec: TrecName, parameters: str) -> _Settings:
-    """``.25,.5``: numbers that make one value."""
-    numbers = _numbers(trec, parameters, _NUMBER)
-    yield _labelled(trec, parameters), {trec.into[0]: tuple(sorted(numbers))}, None
-
-
-def _read_named(trec: TrecName, parameters: str) -> _Settings:
-    """``2,-1,0,0``: numbers, each with a meaning of its own."""
-    numbers = _numbers(trec, parameters, _NUMBER)
-    if len(numbers) != len(trec.into):
-        raise _refusal(trec, parameters, f"{len(trec.into)} numbers")
-    yield _labelled(trec, parameters), dict(zip(trec.into, numbers, strict=True)), None
-
-
-def _read_weight(trec: TrecName, parameters: str) -> _Settings:
-    """``2``: one number; what follows it is dropped."""
-    (weight,) = _numbers(trec, parameters, _NUMBER)[:1]
-    if weight <= 0:
+def _settings(trec: TrecName, parameters: str, numbers: list[float]) -> dict[str, Any]:
+    """Return the parameters of ours that the numbers of a single value become."""
+    if trec.takes == "named":
+        if len(numbers) != len(trec.into):
+            raise _refusal(trec, parameters, f"{len(trec.into)} numbers")
+        return dict(zip(trec.into, numbers, strict=True))
+    if trec.takes == "several":
+        return {trec.into[0]: tuple(sorted(numbers))}
+    if trec.takes == "length":
+        return {trec.into[0]: min(max(int(numbers[0]), 0), LONGEST)}
+    if numbers[0] <= 0:
         raise _refusal(trec, parameters, "a number above 0")
-    yield _labelled(trec, parameters), {trec.into[0]: weight} if parameters else {}, None
+    return {trec.into[0]: numbers[0]} if parameters else {}
 
 
-def _read_gains(trec: TrecName, parameters: str) -> _Settings:
-    """``1=3,2=9``: gains of grades; ``p=0.5`` besides, where there is a p."""
+def _read_gains(trec: TrecName, parameters: str) -> dict[str, Any]:
+    """Read gains of grades, and what else the measure takes by name."""
     settings: dict[str, object] = {}
     gains: dict[float, float] = {}
     for pair in filter(None, parameters.split(",")):
@@ -243,48 +233,9 @@ def _read_gains(trec: TrecName, parameters: str) -> _Settings:
             gains[float(name)] = float(number[1])
         else:
             raise _refusal(trec, parameters, "grade=gain of whole grades of 0 or more")
-    if gains:
-        settings["gain"] = gains
-    yield _labelled(trec, parameters), settings, None
-
-
-_READERS: dict[str, Callable[[TrecName, str], _Settings]] = {
-    "": _read_none,
-    "cutoffs": _read_cutoffs,
-    "points": _read_points,
-    "length": _read_length,
-    "several": _read_several,
-    "named": _read_named,
-    "weight": _read_weight,
-    "gains": _read_gains,
-}
-
-
-def _numbers(trec: TrecName, parameters: str, form: re.Pattern[str]) -> list[float]:
-    numbers = []
-    for text in (parameters or trec.defaults).split(","):
-        match = form.match(text)
-        if match is None:
-            raise _refusal(trec, parameters, "numbers separated by commas")
-        numbers.append(float(match[1]))
-    if not all(map(math.isfinite, numbers)):
-        raise _refusal(trec, parameters, "finite numbers")
-    return numbers
-
-
-def _different(trec: TrecName, parameters: str, numbers: Sequence[float]) -> list[float]:
-    if len(set(numbers)) < len(numbers):
-        raise _refusal(trec, parameters, "different numbers")
-    return sorted(numbers)
-
-
-def _labelled(trec: TrecName, parameters: str) -> str:
-    return f"{trec.name}_{parameters}" if parameters else trec.name
+    return settings | {"gain": gains} if gains else settings
 
 
 def _refusal(trec: TrecName, parameters: str, what: str) -> InputError:
-    return InputError(
-        f"parameters {parameters[:80]!r} of trec_eval's {trec.name} must be {what}",
-        source="measures",
-        value=parameters,
-    )
+    problem = f"parameters {parameters[:80]!r} of trec_eval's {trec.name} must be {what}"
+    return InputError(problem, source="measures", value=parameters)
