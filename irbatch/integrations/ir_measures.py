@@ -48,8 +48,7 @@ class Form:
     """
 
     def __init__(self, template: str, spelling: Spelling, declaration: Declaration) -> None:
-        plain = Measure(declaration.name, declaration=declaration)
-        self._meaning = plain(**dict(spelling.parameters))
+        self._meaning = declaration.measure(**dict(spelling.parameters))
         self._at_cutoff = "{k}" in template
         beside = ("cutoff", "judged_only") if self._at_cutoff else ("judged_only",)
         self._ours: dict[str, str] = {}  # their parameters to ours

@@ -67,6 +67,7 @@ def apply_formula(
         at: the shape of the cutoffs that it returns values for.
     """
     declaration = measure.declaration
+    who = f"the formula of {measure.name}"
     own = {name: measure[name] for name in declaration.own_parameters()}
     queries = known.retrieved.shape[0]
     try:
@@ -75,17 +76,13 @@ def apply_formula(
     except InputError:
         raise
     except Exception as problem:
-        raise InputError(
-            f"the formula of {measure.name} failed: {type(problem).__name__}: {problem}",
-            source="measures",
-        ) from problem
+        said = f"{who} failed: {type(problem).__name__}: {problem}"
+        raise InputError(said, source="measures") from problem
     if values.shape not in ((queries, *at), (queries, *(1 for _ in at))):
-        raise InputError(
-            f"the formula of {measure.name} returned shape {values.shape} for {(queries, *at)}",
-            source="measures",
-        )
+        said = f"{who} returned shape {values.shape} for {(queries, *at)}"
+        raise InputError(said, source="measures")
     if not np.isfinite(values).all():
         value = values[~np.isfinite(values)].flat[0]
         shown = "NaN" if np.isnan(value) else value
-        raise InputError(f"the formula of {measure.name} returned {shown}", source="measures")
+        raise InputError(f"{who} returned {shown}", source="measures")
     return np.broadcast_to(values, (queries, *at))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -93,6 +93,11 @@ class Declaration:
     builtin: bool = False
 
     @property
+    def measure(self) -> Measure:
+        """The measure without settings."""
+        return Measure(self.name, declaration=self)
+
+    @property
     def graded(self) -> bool:
         """Whether it is a measure of gain rather than of relevant or not."""
         return "gain" in self.parameters
@@ -129,7 +134,7 @@ class Measure:
         """Return the measure with these parameters set.
 
         Raises:
-            InputError: for a parameter it doesn't have, or a value the parameter doesn't take.
+            InputError: if it has no such parameter, or the parameter takes no such value.
         """
         known = self.declaration.parameters
         settings = dict(self.parameters)
@@ -138,28 +143,24 @@ class Measure:
                 has = ", ".join(known) or "none"
                 raise InputError(f"{self.name} has no parameter {name!r} (it has: {has})")
             try:
-                checked = known[name].check(value)
+                settings[name] = known[name].check(value)
             except ValueError as what:
-                raise InputError(
-                    f"{self.name}: {name}={value!r} must be {what}", value=value
-                ) from None
-            settings[name] = checked
+                problem = f"{self.name}: {name}={value!r} must be {what}"
+                raise InputError(problem, value=value) from None
         changed = {name: each for name, each in settings.items() if each != known[name].default}
         ordered = tuple((name, changed[name]) for name in known if name in changed)
-        return Measure(self.name, ordered, self.cutoff, declaration=self.declaration)
+        return replace(self, parameters=ordered)
 
     def __matmul__(self, cutoff: int) -> Measure:
         """Return the measure at a cutoff.
 
         Raises:
-            InputError: for a cutoff that is not a whole number of at least 1, or a measure that
-                has no cutoff.
+            InputError: if the cutoff is not a whole number of at least 1, or the measure takes no
+                cutoff.
         """
         if not self.declaration.takes_cutoff:
             raise InputError(f"{self.name} takes no cutoff", value=cutoff)
-        return Measure(
-            self.name, self.parameters, check_cutoff(cutoff), declaration=self.declaration
-        )
+        return replace(self, cutoff=check_cutoff(cutoff))
 
     def __getitem__(self, parameter: str) -> Any:
         """Return a parameter's value."""
@@ -192,13 +193,13 @@ class Measure:
         return normal(name) in map(normal, names)
 
     def spelled(self, style: str) -> str:
-        """Spell the measure as another tool does; canonically where that tool has no such measure.
+        """Return another tool's name for it; ours where that tool has no such measure.
 
         Args:
             style: one of `styles`.
 
         Raises:
-            InputError: for another style.
+            InputError: if the style is not one of `styles`.
         """
         for spelling in self.declaration.spellings:
             if spelling.style == style and (name := spelling.spell(self)):
@@ -240,9 +241,6 @@ LARGEST_CUTOFF = 10**300  # float64 must hold it
 def check_cutoff(value: Any) -> int:
     """Return a cutoff as an int, or raise `InputError`."""
     if not is_whole(value) or not 1 <= value <= LARGEST_CUTOFF:
-        raise InputError(
-            f"cutoff {shown(value)} must be a whole number of at least 1",
-            source="measures",
-            value=value,
-        )
+        problem = f"cutoff {shown(value)} must be a whole number of at least 1"
+        raise InputError(problem, source="measures", value=value)
     return int(value)

@@ -99,13 +99,9 @@ def define_measure(
             linear=linear,
             builtin=builtin,
         )
-        return Measure(name, declaration=CATALOGUE[name])
+        return CATALOGUE[name].measure
 
     return declare
-
-
-AGGREGATES = ("mean", "geometric", "sum")
-READS = ("prefix", "judged")
 
 
 def _check_definition(
@@ -116,15 +112,13 @@ def _check_definition(
         raise InputError(f"{name!r} is not a word that a measure could be called by", value=name)
     if name in CATALOGUE and CATALOGUE[name].builtin:
         raise InputError(f"{name!r} is a measure of the catalogue already", value=name)
-    for what, given, options in (("aggregate", aggregate, AGGREGATES), ("reads", reads, READS)):
-        check_choice(what, given, options)
+    check_choice("aggregate", aggregate, ("mean", "geometric", "sum"))
+    check_choice("reads", reads, ("prefix", "judged"))
     for key, parameter in parameters.items():
         if not isinstance(parameter, Parameter):
-            raise InputError(
-                f"parameter {key!r} of {name} is {parameter!r}; it must be a Number, Choice, "
-                "Points or Gain of irbatch.measures",
-                value=parameter,
-            )
+            kinds = "a Number, Choice, Points or Gain of irbatch.measures"
+            problem = f"parameter {key!r} of {name} is {parameter!r}; it must be {kinds}"
+            raise InputError(problem, value=parameter)
 
 
 def _parameters(formula: Callable[..., Any]) -> dict[str, Parameter]:
@@ -132,10 +126,7 @@ def _parameters(formula: Callable[..., Any]) -> dict[str, Parameter]:
     found: dict[str, Parameter] = {}
     for name, each in list(inspect.signature(formula).parameters.items())[1:]:
         if not is_real(each.default):
-            raise InputError(
-                f"parameter {name!r} of {formula.__name__} has no number for a default; declare "
-                "it with parameters=",
-                value=each.default,
-            )
+            problem = f"parameter {name!r} of {formula.__name__} has no number for a default"
+            raise InputError(f"{problem}; declare it with parameters=", value=each.default)
         found[name] = Number(float(each.default))
     return {**found, "rel": REL}

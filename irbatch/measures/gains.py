@@ -1,8 +1,8 @@
 """Gains and discounts: the named functions, and how to name one of your own.
 
-A gain says what a document of some grade is worth, a discount what its worth is divided by at
-some rank. Both appear by name in a measure, ``DCG(gain=exp, discount=ln)@10``, so that a result
-always says which were used.
+A gain is the worth of a document of some grade; a discount is what it is divided by at some rank.
+Both appear by name in a measure, ``DCG(gain=exp, discount=ln)@10``, so that a result always says
+which were used.
 """
 
 from __future__ import annotations
@@ -30,11 +30,8 @@ def _linear(grades: Floats) -> Floats:
 
 def _exponential(grades: Floats) -> Floats:
     if grades.size and grades.max() > EXPONENT_LIMIT:
-        raise InputError(
-            f"gain=exp: 2^{grades.max():g} overflows; use gain=linear or a gain map",
-            source="measures",
-            value=float(grades.max()),
-        )
+        problem = f"gain=exp: 2^{grades.max():g} overflows; use gain=linear or a gain map"
+        raise InputError(problem, source="measures", value=float(grades.max()))
     return np.exp2(grades) - 1.0
 
 
@@ -75,7 +72,7 @@ def define_gain(name: str, gain: Callable[[Floats], Floats]) -> None:
         gain: grades float64 ``(levels,)``, all >= 0, to gains of the same shape, finite and >= 0.
 
     Raises:
-        InputError: when the name is no word or stands for something already.
+        InputError: if the name is not a word, or is defined already.
 
     >>> define_gain("squared", lambda grades: grades**2)
     """
@@ -91,7 +88,7 @@ def define_discount(name: str, divisor: Callable[[int], float]) -> None:
         divisor: rank (from 1) to the positive number a gain at that rank is divided by.
 
     Raises:
-        InputError: when the name is no word or stands for something already.
+        InputError: if the name is not a word, or is defined already.
 
     >>> define_discount("sqrt", lambda rank: rank**0.5)
     """
@@ -130,18 +127,17 @@ def make_weighting(gain: str | GainMap, discount: str, rel: float | None) -> Wei
 
 def _check_gains(gain: str | GainMap, grades: Floats, gains: Floats) -> None:
     if gains.shape != grades.shape:
-        raise InputError(
-            f"gain {gain!r} made an array of shape {gains.shape} from grades of {grades.shape}",
-            source="measures",
+        problem = (
+            f"gain {gain!r} made an array of shape {gains.shape} from grades of {grades.shape}"
         )
+        raise InputError(problem, source="measures")
     bad = ~(np.isfinite(gains) & (gains >= 0))
     if bad.any():
         grade, value = grades[bad][0], gains[bad][0]
-        raise InputError(
-            f"gain {gain!r} of grade {grade:g} is {value:g}; a gain is finite and not negative",
-            source="measures",
-            value=float(value),
+        problem = (
+            f"gain {gain!r} of grade {grade:g} is {value:g}; a gain is finite and not negative"
         )
+        raise InputError(problem, source="measures", value=float(value))
 
 
 @functools.lru_cache(maxsize=64)
@@ -156,10 +152,8 @@ def _divisors(discount: str, n: int) -> Floats:
     bad = ~(np.isfinite(table) & (table > 0))
     if bad.any():
         rank = int(np.argmax(bad)) + 1
-        raise InputError(
-            f"discount {discount!r} is {table[rank - 1]:g} at rank {rank}; it must be positive",
-            source="measures",
-            value=float(table[rank - 1]),
-        )
+        value = float(table[rank - 1])
+        problem = f"discount {discount!r} is {value:g} at rank {rank}; it must be positive"
+        raise InputError(problem, source="measures", value=value)
     table.flags.writeable = False
     return table

@@ -77,8 +77,8 @@ def parse_measures(
     found: dict[Measure, None] = {}
     for wish in wishes:
         try:
-            for each in _understand(wish, index):
-                for one in _apply(each, at):
+            for each in _parse_wish(wish, index):
+                for one in _at_cutoffs(each, at):
                     found[one] = None
         except InputError as problem:
             problems.extend(problem.problems)
@@ -100,7 +100,7 @@ def _check_cutoffs(cutoffs: object) -> list[int | None] | None:
     return checked
 
 
-def _apply(each: Measure, cutoffs: list[int | None] | None) -> Iterator[Measure]:
+def _at_cutoffs(each: Measure, cutoffs: list[int | None] | None) -> Iterator[Measure]:
     if cutoffs is None or each.cutoff is not None or not each.declaration.takes_cutoff:
         yield each
     else:
@@ -116,20 +116,19 @@ def _index() -> dict[str, Measure]:
 def _index_of(declarations: tuple[Declaration, ...]) -> dict[str, Measure]:
     index: dict[str, Measure] = {}
     for declaration in declarations:
-        plain = Measure(declaration.name, declaration=declaration)
         for name in (declaration.name, *declaration.aliases):
-            index[normal(name)] = plain
+            index[normal(name)] = declaration.measure
     for declaration in declarations:
-        plain = Measure(declaration.name, declaration=declaration)
         for spelling in declaration.spellings:
             stem = re.sub(r"(_at)?[_@]\{k\}$", "", spelling.cut)
             for name in (spelling.full, stem):
                 if name and not set("({") & set(name):
-                    index.setdefault(normal(name), plain(**dict(spelling.parameters)))
+                    meaning = declaration.measure(**dict(spelling.parameters))
+                    index.setdefault(normal(name), meaning)
     return index
 
 
-def _understand(wish: object, index: dict[str, Measure]) -> list[Measure]:
+def _parse_wish(wish: object, index: dict[str, Measure]) -> list[Measure]:
     if isinstance(wish, Measure):
         return [wish]
     if not isinstance(wish, str):
@@ -161,12 +160,12 @@ def _parse(text: str, index: dict[str, Measure]) -> list[Measure]:
         meaning = index.get(normal(match["name"]))
         cutoffs = [_parse_cutoff(match["cutoff"], text)]
     if meaning is None:
-        problem = f"unknown measure {text!r}{_nearest(form['name'], text, index)}"
-        raise refusal(problem, value=text)
+        hint = _nearest(form["name"], text, index)
+        raise refusal(f"unknown measure {text!r}{hint}", value=text)
     if form["settings"]:
         settings |= _parse_settings(form["settings"], text)
     found = [meaning(**settings)]
-    at = _listed(form["at"]) if form["at"] is not None else []
+    at = _split_braced(form["at"]) if form["at"] is not None else []
     if any("." in each for each in at) and "recall" in meaning.declaration.parameters:
         if "recall" in settings:
             raise refusal(f"{text!r} gives two recall points", value=text)
@@ -176,11 +175,11 @@ def _parse(text: str, index: dict[str, Measure]) -> list[Measure]:
 
 
 def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
-    """Parse trec_eval's ``P_5``, ``P.5,10``, ``ndcg_cut``; return nothing where it is no such name.
+    """Parse trec_eval's ``P_5``, ``P.5,10``, ``ndcg_cut``; return nothing for any other name.
 
     Args:
         name: the name.
-        meaning: what it means to us; this counts for our own names.
+        meaning: the measure of ours by that name, if there is one; our own names go before.
     """
     if name in NICKNAMES:
         group = (each for each in trec_measures().values() if name in each.named.nicknames)
@@ -189,7 +188,7 @@ def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
     if meaning is None:
         ends = [match.start() for match in re.finditer(r"_(?=[0-9.])|_(?=\w+=)|\.", name)]
         splits += [(name[:end], name[end + 1 :]) for end in ends]
-    elif _is_ours(name, meaning):
+    elif normal(name) in map(normal, (meaning.name, *meaning.declaration.aliases)):
         return []
     known = {normal(name): each for name, each in trec_measures().items() if each.meaning}
     for stem, parameters in splits:
@@ -199,13 +198,8 @@ def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
     return []
 
 
-def _is_ours(name: str, meaning: Measure) -> bool:
-    ours = meaning.declaration.name, *meaning.declaration.aliases
-    return normal(name) in map(normal, ours)
-
-
-def _listed(text: str) -> list[str]:
-    """Take ``{1,5}`` apart; anything else is one item."""
+def _split_braced(text: str) -> list[str]:
+    """Return the items of ``{1,5}``; anything else is one item."""
     braced = text.startswith("{") and text.endswith("}")
     return [each.strip() for each in text[1:-1].split(",")] if braced else [text]
 
@@ -248,11 +242,12 @@ def _parse_value(text: str, whole: str) -> object:
 
 
 def _parse_points(text: str, whole: str) -> list[float]:
-    points = _listed(text)
-    for each in points:
+    points = []
+    for each in _split_braced(text):
         if not _NUMBER.fullmatch(each):
             raise refusal(f"{each!r} in {whole!r} is not a number", value=whole)
-    return [float(each) for each in points]
+        points.append(float(each))
+    return points
 
 
 def _parse_map(text: str, whole: str) -> dict[float, float]:

@@ -132,9 +132,8 @@ def trec_measures() -> dict[str, TrecMeasure]:
     every = [TrecMeasure(each, None) for each in _TEXTS]
     for declaration in CATALOGUE.values():
         if declaration.builtin:
-            meaning = Measure(declaration.name, declaration=declaration)
             names = (each for each in declaration.spellings if isinstance(each, TrecName))
-            every += [TrecMeasure(each, meaning) for each in names]
+            every += [TrecMeasure(each, declaration.measure) for each in names]
     every.sort(key=lambda each: each.named.place)
     return {each.named.name: each for each in every}
 
