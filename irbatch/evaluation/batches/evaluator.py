@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from irbatch.data.arguments.ids import read_query_ids
 from irbatch.errors import InputError
 from irbatch.evaluation.batches.columns import Columns
@@ -26,6 +24,7 @@ __all__ = ["BatchEvaluator"]
 
 KEEP = ("queries", "sums")
 FORMAT = 1  # of the state
+SHAPING = ("keep", "ties", "no_relevant")  # options that states must share to add up
 
 
 class BatchEvaluator:
@@ -73,13 +72,17 @@ class BatchEvaluator:
         check_threads(threads)
         check_choice("keep", keep, KEEP)
         check_choice("repeated", repeated, REPEATED)
-        parsed = parse_measures(measures, cutoffs)
-        self._settings = Settings(no_relevant=no_relevant)
-        self._scores = ScoreEvaluator(Plan(parsed), self._settings, ties, threads)
-        self._measures = parsed
-        self.measures = [str(each) for each in parsed]
-        self._options = {"keep": keep, "ties": ties, "no_relevant": no_relevant,
-                         "repeated": repeated, "threads": threads}  # fmt: skip
+        self._measures = parse_measures(measures, cutoffs)
+        self.measures = [str(each) for each in self._measures]
+        settings = Settings(no_relevant=no_relevant)
+        self._scores = ScoreEvaluator(Plan(self._measures), settings, ties, threads)
+        self._options: dict[str, Any] = {
+            "keep": keep,
+            "ties": ties,
+            "no_relevant": no_relevant,
+            "repeated": repeated,
+            "threads": threads,
+        }
         self.reset()
 
     def __len__(self) -> int:
@@ -91,8 +94,7 @@ class BatchEvaluator:
     @property
     def repeats(self) -> int:
         """How often a query, or a document in columns, came again and was not counted again."""
-        kept = self._kept.repeats if isinstance(self._kept, QueryValues) else 0
-        return kept + self._columns.repeats
+        return self._kept.repeats + self._columns.repeats
 
     def update(
         self,
@@ -157,8 +159,8 @@ class BatchEvaluator:
             relevant,
             self._measures,
             pad=pad,
-            no_relevant=self._settings.no_relevant,
-            threads=self._scores.threads,
+            no_relevant=self._options["no_relevant"],
+            threads=self._options["threads"],
         )
         ids = results.query_ids if isinstance(ranked, Mapping) else read_query_ids(query_ids)
         return self._keep(results, ids)
@@ -189,8 +191,8 @@ class BatchEvaluator:
         if not isinstance(results, Results):
             raise InputError(f"a {type(results).__name__} is no Results", source="results")
         if results.measures != self.measures:
-            raise InputError(f"results of {', '.join(results.measures)} don't add to those of "
-                             f"{', '.join(self.measures)}", source="results")  # fmt: skip
+            theirs, mine = ", ".join(results.measures), ", ".join(self.measures)
+            raise InputError(f"results of {theirs} don't add to those of {mine}", source="results")
         self._keep(results, results.query_ids if results.has_ids else None)
 
     def compute(self) -> Results | Means:
@@ -205,12 +207,17 @@ class BatchEvaluator:
         kept.add_state(self._kept.state())
         settings = dict(self._signature)
         if len(self._columns):
-            found = self._evaluate_columns()
-            _add(kept, found, found.query_ids)
-            settings = _together(settings, found.settings)
-        if isinstance(kept, Sums):
-            return kept.means(self._measures, settings)
-        return kept.results(self._measures, settings)
+            found = evaluate(
+                self._columns.judgments(),
+                self._columns.run(),
+                self._measures,
+                ties=self._options["ties"],
+                no_relevant=self._options["no_relevant"],
+                threads=self._options["threads"],
+            )
+            kept.add(found, found.query_ids)
+            settings = _join_settings(settings, found.settings)
+        return kept.results(settings)
 
     def reset(self) -> None:
         """Forget all queries."""
@@ -225,22 +232,21 @@ class BatchEvaluator:
             InputError: for other measures or settings, or a query with other values; nothing has
                 changed then.
         """
-        self._load([each.state_dict() if isinstance(each, BatchEvaluator) else each
-                    for each in (self, *others)])  # fmt: skip
+        every = (self, *others)
+        self._load(
+            [each.state_dict() if isinstance(each, BatchEvaluator) else each for each in every]
+        )
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state in numbers, texts and lists: JSON and safe unpicklers take it."""
-        lists = {name: each.tolist() if isinstance(each, np.ndarray) else each
-                 for name, each in self._kept.state().items()}  # fmt: skip
+        kept = self._kept.state().items()
         return {
             "format": FORMAT,
             "measures": list(self.measures),
-            "keep": self._options["keep"],
-            "ties": self._options["ties"],
-            "no_relevant": self._options["no_relevant"],
+            **{name: self._options[name] for name in SHAPING},
             "signature": dict(self._signature),
             "columns": self._columns.state(),
-            **lists,
+            **{name: each.tolist() if hasattr(each, "tolist") else each for name, each in kept},
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -260,29 +266,20 @@ class BatchEvaluator:
 
     def _check_ids(self, query_ids: object) -> None:
         if query_ids is not None and self._options["keep"] == "sums":
-            raise InputError("sums cannot tell a query that comes again: keep='queries', or leave "
-                             "the ids out", source="query_ids")  # fmt: skip
+            problem = "sums cannot tell a query that comes again"
+            advice = "keep='queries', or leave the ids out"
+            raise InputError(f"{problem}: {advice}", source="query_ids")
 
     def _keep(self, results: Results, ids: Sequence[Any] | None) -> Results:
         if ids is not None and len(ids) != len(results.query_ids):
-            raise InputError(f"{len(ids)} ids for {len(results.query_ids)} queries",
-                             source="query_ids")  # fmt: skip
+            problem = f"{len(ids)} ids for {len(results.query_ids)} queries"
+            raise InputError(problem, source="query_ids")
         twice = [each for each in ids or () if each in self._columns]
         if twice:
             raise InputError("it came in columns before", source="query_ids", query=twice[0])
-        _add(self._kept, results, ids)
-        self._signature = _together(self._signature, results.settings)
+        self._kept.add(results, ids)
+        self._signature = _join_settings(self._signature, results.settings)
         return results
-
-    def _evaluate_columns(self) -> Results:
-        return evaluate(
-            self._columns.judgments(),
-            self._columns.run(),
-            self._measures,
-            ties=str(self._options["ties"]),
-            no_relevant=self._settings.no_relevant,
-            threads=self._scores.threads,
-        )
 
     def _load(self, states: Sequence[Mapping[str, Any]]) -> None:
         """Replace the state by the sum of some states, unless one of them doesn't fit."""
@@ -291,32 +288,25 @@ class BatchEvaluator:
             self._check_state(state)
             kept.add_state(state)
             columns.add_state(state["columns"])
-            signature = _together(signature, state["signature"])
+            signature = _join_settings(signature, state["signature"])
         self._kept, self._columns, self._signature = kept, columns, signature
 
     def _check_state(self, state: Mapping[str, Any]) -> None:
         if not isinstance(state, Mapping) or state.get("format") != FORMAT:
             raise InputError("this is no state of a BatchEvaluator", source="state")
         mine = {"measures": self.measures, **self._options}
-        for name in ("measures", "keep", "ties", "no_relevant"):
+        for name in ("measures", *SHAPING):
             if state[name] != mine[name]:
-                raise InputError(f"its {name} are {state[name]}, not {mine[name]}", source="state",
-                                 value=state[name])  # fmt: skip
+                problem = f"its {name} are {state[name]}, not {mine[name]}"
+                raise InputError(problem, source="state", value=state[name])
 
     def _fresh(self) -> QueryValues | Sums:
         if self._options["keep"] == "sums":
-            return Sums([each.declaration.aggregate for each in self._measures])
-        return QueryValues(self.measures, str(self._options["repeated"]))
+            return Sums(self._measures)
+        return QueryValues(self._measures, self._options["repeated"])
 
 
-def _add(kept: QueryValues | Sums, results: Results, ids: Sequence[Any] | None) -> None:
-    if isinstance(kept, Sums):
-        kept.add(results.values, results.counts)
-    else:
-        kept.add(results.values, results.marks, ids, results.counts.extra)
-
-
-def _together(settings: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
+def _join_settings(settings: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
     """Join settings: where they differ, both are told."""
     joined = dict(settings)
     for name, value in more.items():

@@ -1,4 +1,4 @@
-"""What is kept of each query: its values."""
+"""What is kept of each query: its values, and its marks."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from irbatch.array_types import Bytes, Floats
 from irbatch.errors import InputError
 from irbatch.evaluation.counts import count_queries
 from irbatch.evaluation.results import Results
+from irbatch.measures import Measure
 
 __all__ = ["REPEATED", "QueryValues"]
 
@@ -21,15 +22,15 @@ class QueryValues:
     """Values of queries, each counted once if it has an id.
 
     Args:
-        measures: canonical names.
+        measures: those evaluated.
         repeated: one of `REPEATED`.
 
     Attributes:
         repeats: how often a query came again.
     """
 
-    def __init__(self, measures: Sequence[str], repeated: str) -> None:
-        self._measures, self._repeated = list(measures), repeated
+    def __init__(self, measures: Sequence[Measure], repeated: str) -> None:
+        self._measures, self._repeated = measures, repeated
         self._values = np.empty((0, len(measures)))
         self._marks = np.empty(0, np.uint8)
         self._size = 0
@@ -40,26 +41,30 @@ class QueryValues:
     def __len__(self) -> int:
         return self._size
 
-    def add(self, values: Floats, marks: Bytes, ids: Sequence[Any] | None, extra: int = 0) -> None:
+    def add(self, results: Results, ids: Sequence[Any] | None) -> None:
         """Keep the values of some queries.
 
         Args:
-            values: float64 ``(queries, measures)``.
-            marks: uint8 ``(queries,)``, see `irbatch.Results`.
+            results: their values.
             ids: the queries'; None if they have none.
-            extra: how many queries had a ranking only.
 
         Raises:
-            InputError: for ids in some calls and none in others, or a query with other values
-                than before; nothing has changed then.
+            InputError: if some calls have ids and others none, or a query comes again with other
+                values; nothing has changed then.
         """
-        self._check_ids(ids)
-        if ids is not None and len(set(ids)) < len(ids):
-            values, marks, ids = self._each_once(values, marks, ids)
+        self._add(results.values, results.marks, ids)
+        self.extra += results.counts.extra
+
+    def _add(self, values: Floats, marks: Bytes, ids: Sequence[Any] | None) -> None:
+        if self._size and (ids is None) != (self._places is None):
+            problem = "give ids in every update or in none"
+            reason = "queries without ids cannot be told from those with"
+            raise InputError(f"{problem}: {reason}", source="query_ids")
         if ids is None:
             self._append(values, marks)
-            self.extra += extra
             return
+        if len(set(ids)) < len(ids):
+            values, marks, ids = self._keep_one_each(values, marks, ids)
         places: dict[Hashable, int] = {} if self._places is None else self._places
         known = np.fromiter((places.get(each, -1) for each in ids), np.int64, len(ids))
         again = np.flatnonzero(known >= 0)
@@ -76,15 +81,14 @@ class QueryValues:
         self._places = places
         self._append(values[fresh], marks[fresh])
         self.repeats += again.size
-        self.extra += extra
 
-    def results(self, measures: Sequence[Any], settings: Mapping[str, str]) -> Results:
+    def results(self, settings: Mapping[str, str]) -> Results:
         """Return everything kept as results."""
         n = self._size
         marks = self._marks[:n].copy()
         counts = count_queries(marks, extra=self.extra)
         ids = range(n) if self._places is None else list(self._places)
-        return Results(self._values[:n].copy(), ids, measures, counts, settings, marks=marks)
+        return Results(self._values[:n].copy(), ids, self._measures, counts, settings, marks=marks)
 
     def state(self) -> dict[str, Any]:
         """Return what is kept, in arrays and lists of its own."""
@@ -105,16 +109,17 @@ class QueryValues:
         marks = np.asarray(state["marks"], np.uint8)
         values = np.asarray(state["values"], np.float64).reshape(marks.size, len(self._measures))
         if len(values):
-            self.add(values, marks, state["query_ids"], state["extra"])
+            self._add(values, marks, state["query_ids"])
+        self.extra += state["extra"]
         self.repeats += state["repeats"]
 
-    def _each_once(
+    def _keep_one_each(
         self, values: Floats, marks: Bytes, ids: Sequence[Any]
     ) -> tuple[Floats, Bytes, list[Any]]:
-        """Leave one of each of a call's queries, as if they had come one after the other."""
+        """Keep each of a call's queries once, as if they had come one after the other."""
         once = QueryValues(self._measures, self._repeated)
         for i, each in enumerate(ids):
-            once.add(values[i : i + 1], marks[i : i + 1], [each])
+            once._add(values[i : i + 1], marks[i : i + 1], [each])
         self.repeats += once.repeats
         state = once.state()
         return state["values"], state["marks"], state["query_ids"]
@@ -131,11 +136,6 @@ class QueryValues:
                 setattr(self, name, new)
         self._values[self._size : end], self._marks[self._size : end] = values, marks
         self._size = end
-
-    def _check_ids(self, ids: Sequence[Any] | None) -> None:
-        if self._size and (ids is None) != (self._places is None):
-            raise InputError("give ids in every update or in none: queries without ids cannot be "
-                             "told from those with", source="query_ids")  # fmt: skip
 
     def _refuse(self, query: Any, before: Floats, now: Floats) -> None:
         column = int(np.argmax(before != now))

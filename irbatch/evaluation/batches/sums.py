@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.array_types import Floats
+from irbatch.array_types import Ints
 from irbatch.evaluation.counts import Counts
 from irbatch.evaluation.means import Means
+from irbatch.evaluation.results import Results
+from irbatch.measures import Measure
 from irbatch.runtime.exact_sums import LIMBS, add_up, round_sum
 
 __all__ = ["Sums"]
@@ -21,25 +23,27 @@ class Sums:
     """Sums of values: arrays of whole numbers that add up over batches and processes.
 
     Args:
-        aggregates: how each measure's values are averaged, see `irbatch.evaluation.means.Column`.
+        measures: those evaluated.
     """
 
-    def __init__(self, aggregates: Sequence[str]) -> None:
-        self._aggregates = list(aggregates)
-        self._sums = np.zeros((len(aggregates), LIMBS), np.int64)
-        self._counted = np.zeros(len(aggregates), np.int64)
-        self._zeros = np.zeros(len(aggregates), np.int64)
+    def __init__(self, measures: Sequence[Measure]) -> None:
+        self._measures = measures
+        self.repeats = 0  # none is noticed
+        self._sums = np.zeros((len(measures), LIMBS), np.int64)
+        self._counted = np.zeros(len(measures), np.int64)
+        self._zeros = np.zeros(len(measures), np.int64)
         self._counts = np.zeros(len(fields(Counts)), np.int64)
 
     def __len__(self) -> int:
         return int(self._counts[0])
 
-    def add(self, values: Floats, counts: Counts) -> None:
-        """Add the values of some queries: float64 ``(queries, measures)``."""
+    def add(self, results: Results, ids: object = None) -> None:
+        """Add the values of some queries; their ids are not kept."""
+        values = results.values
         there = ~np.isnan(values)
         zeros = np.zeros(values.shape[1], np.int64)
         terms = values
-        geometric = [i for i, each in enumerate(self._aggregates) if each == "geometric"]
+        geometric = [i for i, each in enumerate(self._measures) if each.aggregate == "geometric"]
         if geometric:
             terms = values.copy()
             for column in geometric:
@@ -49,31 +53,28 @@ class Sums:
         self._sums += add_up(terms)
         self._counted += there.sum(axis=0)
         self._zeros += zeros
-        self._counts += np.array(counts.numbers(), np.int64)
+        self._counts += np.array(results.counts.numbers(), np.int64)
 
-    def means(self, measures: Sequence[Any], settings: Mapping[str, str]) -> Means:
+    def results(self, settings: Mapping[str, str]) -> Means:
         """Return the means; the same bits as those of `irbatch.Results`."""
-        means = [self._mean(column) for column in range(len(self._aggregates))]
-        return Means(means, measures, Counts(*self._counts.tolist()), settings)
+        means = [self._mean(column) for column in range(len(self._measures))]
+        return Means(means, self._measures, Counts(*self._counts.tolist()), settings)
 
     def state(self) -> dict[str, Any]:
         """Return the sums, in arrays of their own."""
-        return {
-            "sums": self._sums.copy(),
-            "counted": self._counted.copy(),
-            "zeros": self._zeros.copy(),
-            "counts": self._counts.copy(),
-        }
+        return {name: array.copy() for name, array in self._arrays().items()}
 
     def add_state(self, state: Mapping[str, Any]) -> None:
         """Add what another has summed."""
-        self._sums += np.asarray(state["sums"], np.int64)
-        self._counted += np.asarray(state["counted"], np.int64)
-        self._zeros += np.asarray(state["zeros"], np.int64)
-        self._counts += np.asarray(state["counts"], np.int64)
+        for name, array in self._arrays().items():
+            array += np.asarray(state[name], np.int64)
+
+    def _arrays(self) -> dict[str, Ints]:
+        arrays = self._sums, self._counted, self._zeros, self._counts
+        return dict(zip(("sums", "counted", "zeros", "counts"), arrays, strict=True))
 
     def _mean(self, column: int) -> float:
-        how, n = self._aggregates[column], int(self._counted[column])
+        how, n = self._measures[column].aggregate, int(self._counted[column])
         total = round_sum(self._sums[column])
         if how == "sum":
             return total
