@@ -41,17 +41,17 @@ def read_queries(source: str, queries: Any) -> tuple[list[Any], list[Any]]:
         if len(queries) < length:
             raise refuse("queries have an id twice in their index")
     if isinstance(queries, Mapping):
-        ids, values = [_plain(each) for each in queries], list(queries.values())
+        ids, values = [_python_id(each) for each in queries], list(queries.values())
         same_kind(ids, "query", source)
     else:
-        values = _listed(source, queries)
+        values = _list_queries(source, queries)
         ids = list(range(len(values)))
     if not values:
-        raise refuse("queries are none", value=queries)
+        raise refuse("there are no queries", value=queries)
     return ids, values
 
 
-def _listed(source: str, queries: Any) -> list[Any]:
+def _list_queries(source: str, queries: Any) -> list[Any]:
     """List queries without ids."""
     kind = type(queries).__name__
     if isinstance(queries, str | bytes | set | frozenset):
@@ -78,7 +78,7 @@ def answers_of_batch(source: str, ids: Sequence[Any], answers: Any) -> list[Any]
     asked = f"query {first}" if len(ids) == 1 else f"queries {first} to {last}"
     container = isinstance(answers, Sequence) and not isinstance(answers, str | bytes)
     if not container and getattr(answers, "ndim", 0) < 1:
-        problem = f"{shown(answers)} is no list of answers, one a query{_lazy(answers)}"
+        problem = f"{shown(answers)} is no list of answers, one a query{_iterator_hint(answers)}"
         raise InputError(f"{asked}: {problem}", source=source, value=answers)
     items = list(answers)
     if len(items) != len(ids):
@@ -115,7 +115,7 @@ def read_answers(source: str, ids: Sequence[Any], answers: Sequence[Any]) -> dic
 def _read_answer(source: str, query: Any, answer: Any) -> Ranking:
     _check_waited(source, answer, query)
     documents, scores = _columns(source, query, answer)
-    documents = [_plain(each) for each in documents]
+    documents = [_python_id(each) for each in documents]
     same_kind(documents, "document", source, query)
     scores = range(len(documents), 0, -1) if scores is None else scores
     repeated = first_repeated(documents)
@@ -165,7 +165,7 @@ def _columns(source: str, query: Any, answer: Any) -> tuple[Iterable[Any], Itera
     if _is_array(answer):
         return _column(source, query, answer), None
     if not isinstance(answer, Sequence) or isinstance(answer, str | bytes | bytearray | memoryview):
-        raise refuse(f"{shown(answer)} is no answer{_lazy(answer)}; {FORMS}", value=answer)
+        raise refuse(f"{shown(answer)} is no answer{_iterator_hint(answer)}; {FORMS}", value=answer)
     if not answer or id_kind(type(answer[0])):
         return answer, None
     for place, pair in enumerate(answer):
@@ -187,8 +187,8 @@ def _column(source: str, query: Any, values: Any) -> list[Any]:
     if array.ndim != 1:
         shape = f"an array of shape {array.shape} is no answer"
         raise InputError(f"{shape}; {FORMS}", source=source, query=query, value=array.shape)
-    listed: list[Any] = array.tolist()
-    return listed
+    items: list[Any] = array.tolist()
+    return items
 
 
 def _is_array(value: Any) -> bool:
@@ -199,23 +199,19 @@ def _is_array(value: Any) -> bool:
 
 
 def _check_waited(source: str, answer: Any, query: Any) -> None:
-    """Refuse a tensor that nobody has waited for: the clock may have stopped before it was there.
-
-    Raises:
-        InputError: naming the query, if it is on an accelerator.
-    """
+    """Refuse a tensor on an accelerator: the clock may have stopped before it was computed."""
     if is_on_accelerator(answer):
         place = f"the answer is on {answer.device}, where it may come after the call has ended"
         problem = f"{place}; return it in main memory, as with .cpu()"
         raise InputError(problem, source=source, query=query)
 
 
-def _lazy(answer: Any) -> str:
-    """Say what is wrong with an answer that makes its items later."""
+def _iterator_hint(answer: Any) -> str:
+    """Say what is wrong with an iterator."""
     return " (it would be made after the clock has stopped)" if hasattr(answer, "__next__") else ""
 
 
-def _plain(value: Any) -> Any:
+def _python_id(value: Any) -> Any:
     """Return an id as Python has it."""
     kind = id_kind(type(value))
     if kind is None or type(value) in (str, int):

@@ -1,4 +1,4 @@
-"""Checks of what a record is told: numbers that measure something, texts, whole numbers."""
+"""Checks of the fields of a record: numbers that measure something, texts, whole numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 
 def of_system(system: object) -> str:
-    """Say whose record is wrong, for errors."""
+    """Name the record of a system, for errors."""
     return f"record of {shown(system)}"
 
 
@@ -32,7 +32,7 @@ def only_known(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse(source: str, field: str, problem: str, value: object) -> InputError:
-    """Return the error that names whose field is wrong, and what is wrong with it."""
+    """Return the error that names a field, and what is wrong with it."""
     return InputError(f"{field} {problem}", source=source, value=value)
 
 
@@ -50,16 +50,12 @@ def read_quantity(source: str, field: str, value: Any) -> float:
 
 
 def check_quantity(source: str, field: str, value: Any) -> float | None:
-    """Return a measured number as a float; None where nothing was measured.
-
-    Raises:
-        InputError: as `read_quantity`.
-    """
+    """Return a measured number as `read_quantity` does; None for None."""
     return None if value is None else read_quantity(source, field, value)
 
 
 def check_count(source: str, field: str, value: Any, least: int) -> int | None:
-    """Return a whole number that is large enough; None where there is none.
+    """Return a whole number that is large enough; None for None.
 
     Raises:
         InputError: if it is another number, or not a number.
@@ -74,11 +70,7 @@ def check_count(source: str, field: str, value: Any, least: int) -> int | None:
 
 
 def check_text(source: str, field: str, value: Any) -> None:
-    """Check a text, which may be missing but not empty.
-
-    Raises:
-        InputError: if it is empty or not a text.
-    """
+    """Refuse what is neither None nor a text with characters in it."""
     if value is not None and (not isinstance(value, str) or not value.strip()):
         raise refuse(source, field, f"is {shown(value)}, which is no text", value)
 

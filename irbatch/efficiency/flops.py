@@ -1,4 +1,4 @@
-"""Floating-point operations of a query: as the caller tells them, or as torch counts them."""
+"""Floating-point operations of a query, as the caller or torch counts them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from irbatch.efficiency.quantities import MEGA
 from irbatch.efficiency.timing import Calls
 from irbatch.errors import InputError, warn
 
-__all__ = ["check_model", "model_size", "told_flops", "torch_flops"]
+__all__ = ["check_model", "mean_flops", "model_size", "torch_flops"]
 
 COUNTED = 32  # queries whose floating-point operations torch counts
 
@@ -65,18 +65,18 @@ def torch_flops(calls: Calls) -> float | None:
     return None
 
 
-def told_flops(
-    source: str, tell: Callable[[Any], Any], ids: Sequence[Any], queries: Sequence[Any]
+def mean_flops(
+    source: str, count: Callable[[Any], Any], ids: Sequence[Any], queries: Sequence[Any]
 ) -> float:
-    """Return the mean of what a function tells of each query.
+    """Return the mean of what the caller's function says of each query.
 
     Raises:
         InputError: naming the query, if it is not a number, negative or not finite.
     """
-    told = []
+    numbers = []
     for query, each in zip(ids, queries, strict=True):
         try:
-            told.append(read_quantity(source, "flops", tell(each)))
+            numbers.append(read_quantity(source, "flops", count(each)))
         except InputError as problem:
             raise problem.placed(query=query) from None
-    return math.fsum(told) / len(told)
+    return math.fsum(numbers) / len(numbers)

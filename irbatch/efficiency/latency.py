@@ -127,7 +127,7 @@ def _as_times(milliseconds: Any) -> Floats:
         raise refuse(wanted, value=milliseconds)
     times = np.atleast_2d(given.astype(np.float64))
     if times.ndim != 2 or not times.size:
-        wanted = "times are of calls, or of repeats and calls, and not none"
+        wanted = "times are of calls, or of repeats and calls, at least one"
         raise refuse(wanted, value=times.shape)
     wrong = np.argwhere(~(np.isfinite(times) & (times >= 0)))
     if len(wrong):

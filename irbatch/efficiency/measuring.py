@@ -13,7 +13,7 @@ from irbatch.array_types import Floats
 from irbatch.data.runs import Run
 from irbatch.efficiency.answers import compare_answers, read_answers, read_queries
 from irbatch.efficiency.checks import check_count, of_system, refuse
-from irbatch.efficiency.flops import check_model, model_size, told_flops, torch_flops
+from irbatch.efficiency.flops import check_model, mean_flops, model_size, torch_flops
 from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.latency import Latency
 from irbatch.efficiency.readings import size_on_disk
@@ -142,7 +142,7 @@ def measure_search(
     Raises:
         InputError: before anything is called, naming the system and the argument, if an argument
             is wrong; naming the query, and the document, if an answer is not one of the above or a
-            score is not a number. What is wrong with the first answer is told after the first call.
+            score is not a number; naming it after the first call, if the first answer is wrong.
         ImportError: naming the extra, when a bar is wanted and rich is not installed.
 
     What `search` raises is raised as it is, with a note that names the queries of the call.
@@ -186,8 +186,8 @@ def measure_search(
     )
     check_level(level)
     drawn = {"draws": _whole(source, "draws", draws), "seed": _whole(source, "seed", seed)}
-    answer_of, listed = f"answer of {shown(name)}", record.batch_size > 1
-    calls = Calls(answer_of, search, ids, values, record.batch_size, listed)
+    answer_of, takes_list = f"answer of {shown(name)}", record.batch_size > 1
+    calls = Calls(answer_of, search, ids, values, record.batch_size, takes_list)
     many_calls = _many_calls(source, calls, search_many, record.throughput_batch_size)
     summarise = partial(Latency.from_samples, level=level, **drawn)
     return _measured(calls, many_calls, record, model, flops, summarise, progress)
@@ -215,7 +215,7 @@ def _measured(
     if many_calls is not None:
         compare_answers(record.system, run.rankings, read_answers(calls.source, calls.ids, others))
     if callable(flops):
-        measured["flops"] = told_flops(of_system(record.system), flops, calls.ids, calls.queries)
+        measured["flops"] = mean_flops(of_system(record.system), flops, calls.ids, calls.queries)
     found = replace(record, latency=summarise(times), **measured)
     return Measurement(found, run, times)
 
@@ -254,7 +254,7 @@ def _many_calls(source: str, calls: Calls, search_many: Any, size: int | None) -
         if search_many is not None:
             raise refuse(source, "throughput_batch_size", "is missing: search_many needs it", None)
         return None
-    if search_many is None and not calls.listed:
+    if search_many is None and not calls.takes_list:
         why = "search takes one query, and throughput_batch_size needs what takes a list"
         raise refuse(source, "search_many", f"is missing: {why}", None)
-    return replace(calls, search=search_many or calls.search, size=size, listed=True)
+    return replace(calls, search=search_many or calls.search, size=size, takes_list=True)

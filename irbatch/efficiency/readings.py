@@ -1,4 +1,4 @@
-"""What the operating system tells of this process, and of files: time, memory, size."""
+"""What the operating system says of this process, and of files: time, memory, size."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def reset_peak() -> bool:
 
 
 def peak_memory() -> float | None:
-    """Return the most memory that this process held, in MB; None where nobody tells."""
+    """Return the most memory that this process held, in MB; None where the system doesn't tell."""
     try:
         lines = STATUS.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -124,8 +124,8 @@ def size_on_disk(source: str, field: str, paths: Any) -> float | None:
         paths: a path, or several; None has no size.
 
     Raises:
-        InputError: for what is no path, and naming a path at which nothing is.
-        OSError: as the system says, for what can't be looked at.
+        InputError: naming the path, if it is not one, or if nothing is there.
+        OSError: as the system says, if something cannot be read.
     """
     if paths is None:
         return None

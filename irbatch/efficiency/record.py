@@ -121,9 +121,8 @@ class EfficiencyRecord:
                 raise refuse(source, name, what, value)
 
     def __repr__(self) -> str:
-        told = {name: v for name, v in self.known().items() if v != DEFAULTS.get(name)}
-        listed = ", ".join(f"{name}={value!r}" for name, value in told.items())
-        return f"{type(self).__name__}({listed})"
+        parts = [f"{name}={v!r}" for name, v in self.known().items() if v != DEFAULTS.get(name)]
+        return f"{type(self).__name__}({', '.join(parts)})"
 
     @property
     def cost_per_million(self) -> float | None:

@@ -1,6 +1,7 @@
-"""The calls of a search: timed one by one, and nothing but the call between two looks at the clock.
+"""The calls of a search, timed one by one.
 
-What is done with answers, and what a bar shows, comes after the second look.
+Nothing but the call stands between two readings of the clock: answers are read, and a bar is
+drawn, after the second.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ class Calls:
     """The calls that answer all queries once.
 
     Args:
-        source: whose answers they bring, for errors.
+        source: what errors call the answers.
         search: what is called.
         ids, queries: of all queries.
         size: how many queries a call answers; the last may be left fewer.
-        listed: whether `search` takes a list of queries, not one.
+        takes_list: whether `search` takes a list of queries, not one.
     """
 
     source: str
@@ -42,7 +43,7 @@ class Calls:
     ids: list[Any]
     queries: list[Any]
     size: int
-    listed: bool
+    takes_list: bool
 
     def __len__(self) -> int:
         return -(-len(self.ids) // self.size)
@@ -54,7 +55,7 @@ class Calls:
     def time(self, number: int) -> tuple[int, Any]:
         """Make a call; return how many nanoseconds it took, and what came back."""
         given: Any = self.queries[number * self.size : (number + 1) * self.size]
-        if not self.listed:
+        if not self.takes_list:
             (given,) = given
         search, clock = self.search, time.perf_counter_ns
         try:
@@ -69,28 +70,24 @@ class Calls:
         return end - begin, answer
 
     def answers(self, number: int, answer: Any) -> list[Any]:
-        """Return the answers that a call brought, one a query.
-
-        Raises:
-            InputError: when they are more or fewer.
-        """
-        if not self.listed:
+        """Return what a call returned as a list, an answer to each of its queries."""
+        if not self.takes_list:
             return [answer]
         return answers_of_batch(self.source, self.ids_of(number), answer)
 
 
 def warm_up(calls: Calls, count: int, step: Step) -> None:
-    """Make calls that are not timed; look at the first answer, as all may be of its kind."""
+    """Make calls that are not timed; check the first answer, as all may be of its kind."""
     for i in range(count):
         number = i % len(calls)
         _, answer = calls.time(number)
         if i == 0:
-            look_at(calls, number, answer)
+            check_answer(calls, number, answer)
         step("warm-up", i + 1, count)
 
 
-def look_at(calls: Calls, number: int, answer: Any) -> None:
-    """Refuse what a call brought if it is no answer."""
+def check_answer(calls: Calls, number: int, answer: Any) -> None:
+    """Refuse what a call returned, if it is not an answer to each of its queries."""
     read_answers(calls.source, calls.ids_of(number), calls.answers(number, answer))
 
 
@@ -110,7 +107,7 @@ def time_calls(
         for number in range(len(calls)):
             times[turn, number], answer = calls.time(number)
             if turn == number == 0 and not record.warmup:
-                look_at(calls, number, answer)
+                check_answer(calls, number, answer)
             if turn == record.repeat - 1:
                 kept.append(answer)
             step(f"pass {turn + 1} of {record.repeat}", number + 1, len(calls))
@@ -143,5 +140,5 @@ def time_throughput(
 
 
 def _per_second(queries: int, nanoseconds: int) -> float | None:
-    """Return how many queries were answered in a second; None where the clock didn't move."""
+    """Return how many queries were answered in a second; None if the clock stood still."""
     return queries / (nanoseconds / SECOND) if nanoseconds else None

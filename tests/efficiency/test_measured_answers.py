@@ -102,8 +102,8 @@ def test_a_frame_is_no_mapping() -> None:
 @pytest.mark.parametrize(
     ("queries", "message"),
     [
-        ({}, "queries are none"),
-        ([], "queries are none"),
+        ({}, "there are no queries"),
+        ([], "there are no queries"),
         ("cat", "queries are a str: put it in a list"),
         (b"cat", "queries are a bytes"),
         ({"cat"}, "queries are a set: it has no order"),

@@ -52,24 +52,24 @@ def write_ir_metadata(
 
 def _merged(ours: Mapping[Any, Any], more: Mapping[Any, Any]) -> dict[Any, Any]:
     """Add what is not ours to what is, however deep; neither is changed."""
-    merged = {_plain(key): _plain(value) for key, value in ours.items()}
+    merged = {_yaml_value(key): _yaml_value(value) for key, value in ours.items()}
     for key, value in more.items():
-        key = _plain(key)
+        key = _yaml_value(key)
         if key not in merged:
-            merged[key] = _plain(value)
+            merged[key] = _yaml_value(value)
         elif isinstance(merged[key], dict) and isinstance(value, Mapping):
             merged[key] = _merged(merged[key], value)
     return merged
 
 
-def _plain(value: Any) -> Any:
+def _yaml_value(value: Any) -> Any:
     """Return a value of the types that YAML has a form for, if it is of a related one."""
     if isinstance(value, str):
         return str(value)
     if isinstance(value, Mapping):
-        return {_plain(key): _plain(each) for key, each in value.items()}
+        return {_yaml_value(key): _yaml_value(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_yaml_value(each) for each in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
