@@ -12,7 +12,7 @@ pytest.register_assert_rewrite(
     "support.file_readers", "support.input_errors", "support.relations"
 )  # before they are imported
 
-from support.file_readers import PIECE, WAYS, take  # noqa: E402
+from support.file_readers import PIECE, READERS, use_reader  # noqa: E402
 from support.trec_eval_command import QRELS, RUN, Command, Printed  # noqa: E402
 
 from irbatch.cli import main  # noqa: E402
@@ -32,10 +32,10 @@ def digits() -> Path:
     return REPOSITORY / "examples" / "data"
 
 
-@pytest.fixture(params=WAYS)
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Every way in which files are read; a module may say how many bytes its pieces have."""
-    take(request.param, monkeypatch, getattr(request.module, "PIECE", PIECE))
+@pytest.fixture(params=READERS)
+def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Every reader of files; a module may say how many bytes its pieces have."""
+    use_reader(request.param, monkeypatch, getattr(request.module, "PIECE", PIECE))
     return str(request.param)
 
 

@@ -105,6 +105,6 @@ def test_mistakes(call: Callable[[], object], fact: str) -> None:
 )  # fmt: skip
 def test_lines(tmp_path: Path, line: str, fact: str) -> None:
     (tmp_path / "file").write_text(line + "\n")
-    door = irbatch.read_qrels if fact.startswith("need") else irbatch.read_run
-    error = refused(lambda: door(tmp_path / "file"), fact, line=1)
+    entry_point = irbatch.read_qrels if fact.startswith("need") else irbatch.read_run
+    error = refused(lambda: entry_point(tmp_path / "file"), fact, line=1)
     assert len(str(error)) < 500

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from support.file_readers import piped_input, refused_everywhere, take
+from support.file_readers import piped_input, refused_by_all, use_reader
 from support.input_errors import refused
 
 from irbatch import InputError, evaluate, read_qrels, read_run
@@ -33,7 +33,7 @@ except ImportError:
 PACKERS = [gzip.compress, bz2.compress, lzma.compress, *([zstd.compress] if zstd else [])]
 NAMES = ["gzip", "bzip2", "xz", "zstd"][: len(PACKERS)]
 Pack = Callable[[bytes], bytes]
-PIECE = 1 << 14  # bytes, for `way`: of 64 there would be too many
+PIECE = 1 << 14  # bytes, for `reader`: of 64 there would be too many
 
 
 @pytest.fixture
@@ -41,15 +41,15 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "file"
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("reader")
 @pytest.mark.parametrize("pack", PACKERS, ids=NAMES)
 def test_120_bomb(path: Path, pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "BOMB_BYTES", 1 << 20)
     path.write_bytes(pack(LINES[0] * (pack is not gzip.compress) + b"\n" * (4 << 20)))
-    refused_everywhere("run", path, "makes 200 bytes of one", "trap")
+    refused_by_all("run", path, "makes 200 bytes of one", "trap")
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("reader")
 def test_120_bomb_through_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "PIECE", min(streams.PIECE, 1 << 16))
     monkeypatch.setattr(streams, "BOMB_BYTES", 1 << 18)
@@ -57,7 +57,7 @@ def test_120_bomb_through_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
         refused(lambda: read_run("-"), "trap", path="-")
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("reader")
 @pytest.mark.parametrize("pack", PACKERS, ids=NAMES)
 def test_120_no_bomb(path: Path, pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither what becomes large of much, nor what is small, nor what is not packed."""
@@ -72,21 +72,21 @@ def test_120_no_bomb(path: Path, pack: Pack, monkeypatch: pytest.MonkeyPatch) ->
     assert read_run(path).to_dict() == RUN
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("reader")
 @pytest.mark.parametrize("pack", PACKERS, ids=NAMES)
 @pytest.mark.parametrize("kept", [0.3, 0.9, -1])
 def test_115_truncated_archive(path: Path, pack: Pack, kept: float) -> None:
     data = pack(b"".join(LINES))
     path.write_bytes(data[: int(kept * len(data)) if kept > 0 else -1])
-    refused_everywhere("run", path, "cannot be read on")
-    refused_everywhere("qrels", path)
+    refused_by_all("run", path, "cannot be read on")
+    refused_by_all("qrels", path)
 
 
 @pytest.mark.parametrize("pack", [bytes, *PACKERS], ids=["plain", *NAMES])
 def test_116_archives_come_through_pipes(
-    way: str, monkeypatch: pytest.MonkeyPatch, pack: Pack
+    reader: str, monkeypatch: pytest.MonkeyPatch, pack: Pack
 ) -> None:
-    take(way, monkeypatch)
+    use_reader(reader, monkeypatch)
     with piped_input(pack(b"".join(LINES)), monkeypatch):
         assert read_run("-").to_dict() == RUN
     expected = evaluate(JUDGED, RUN, "nDCG AP RR").values
@@ -98,10 +98,10 @@ def test_116_archives_come_through_pipes(
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
 def test_a_query_returns_on_standard_input(
-    way: str, monkeypatch: pytest.MonkeyPatch, pack: Pack
+    reader: str, monkeypatch: pytest.MonkeyPatch, pack: Pack
 ) -> None:
     """It is read a second time, from the copy."""
-    take(way, monkeypatch)
+    use_reader(reader, monkeypatch)
     data = pack(b"".join(LINES) + b"q0 Q0 e1 40 -1e9 t\n")
     run = {**RUN, "q0": {**RUN["q0"], "e1": -1e9}}
     with piped_input(data, monkeypatch):
@@ -130,7 +130,7 @@ def pipe(tmp_path: Path) -> Iterator[Callable[[bytes], Path]]:
         thread.join()
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("reader")
 def test_named_pipes(pipe: Callable[[bytes], Path]) -> None:
     for pack in (bytes, gzip.compress):
         assert read_run(pipe(pack(b"".join(LINES)))).to_dict() == RUN
@@ -205,7 +205,7 @@ def test_cat_of_a_process(path: Path, data: bytes, said: str, size: str) -> None
     assert (done.stdout.strip(), done.stderr) == (said, "")
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("reader")
 @pytest.mark.parametrize("name", ["-", "-x", "--", "-q.run"])
 def test_122_only_a_lone_dash_is_standard_input(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.file_readers import take
+from support.file_readers import use_reader
 
 from irbatch import InputError, evaluate, read_qrels, read_run
 from irbatch.formats import file_reader, streams
@@ -63,7 +63,7 @@ def outcome(call: Callable[[], object]) -> Outcome:
     """What comes of reading: the result, or all that is wrong, each with its place."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # see test_signs
+            warnings.simplefilter("ignore")  # see test_file_warnings
             return call(), []
     except InputError as error:
         return None, [
@@ -72,7 +72,7 @@ def outcome(call: Callable[[], object]) -> Outcome:
         ]
 
 
-def doors(path: Path, source: str) -> list[Callable[[], object]]:
+def entry_points(path: Path, source: str) -> list[Callable[[], object]]:
     if source == "qrels":
         return [lambda: read_qrels(path).to_dict()]
     return [
@@ -94,43 +94,43 @@ def test_any_bytes(tmp_path: Path, form: str, data: st.DataObject) -> None:
     parts = data.draw(st.lists(st.sampled_from(fragments + ODD + fragments), max_size=16))
     path = tmp_path / "file"
     path.write_bytes(head + b"".join(parts))
-    for door in doors(path, source):
+    for entry_point in entry_points(path, source):
         with pytest.MonkeyPatch.context() as patched:
-            take("lines", patched)
-            expected = outcome(door)
-            for way, piece in (("parser", 4 << 20), ("pieces", 64), ("pieces", 150)):
-                take(way, patched)
+            use_reader("lines", patched)
+            expected = outcome(entry_point)
+            for reader, piece in (("parser", 4 << 20), ("pieces", 64), ("pieces", 150)):
+                use_reader(reader, patched)
                 patched.setattr(streams, "PIECE", piece)
-                assert outcome(door) == expected
+                assert outcome(entry_point) == expected
 
 
-@pytest.mark.parametrize("way", ["parser", "pieces"])
+@pytest.mark.parametrize("reader", ["parser", "pieces"])
 def test_more_documents_twice_than_are_looked_for(
-    tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, reader: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Other lines may be listed then than the first, but of such as give a document again."""
     count = file_reader.MOST_REPEATS + 500
     rows = [b"q%d Q0 d 1 1 t\n" % i for i in range(count)]
     path = tmp_path / "run"
     path.write_bytes(b"".join(rows + rows[::-1]))
-    take(way, monkeypatch)
+    use_reader(reader, monkeypatch)
     monkeypatch.setattr(streams, "PIECE", 1 << 12)
-    for door in doors(path, "run"):
-        _, problems = outcome(door)
+    for entry_point in entry_points(path, "run"):
+        _, problems = outcome(entry_point)
         assert len(problems) == 20
         for line, query, document, _, message in problems:
             assert (query, document) == (f"q{2 * count - line}", "d")
             assert message == f"this document was given before, in line {2 * count + 1 - line}"
 
 
-@pytest.mark.parametrize("way", ["parser", "pieces"])
-def test_a_file_twice(tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("reader", ["parser", "pieces"])
+def test_a_file_twice(tmp_path: Path, reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [b"q%d Q0 d%d 1 1 t\n" % (i // 100, i) for i in range(1500)]
     path = tmp_path / "run"
     path.write_bytes(b"".join(rows * 2))
-    for door in doors(path, "run"):
-        take("lines", monkeypatch)
-        expected = outcome(door)
-        take(way, monkeypatch)
+    for entry_point in entry_points(path, "run"):
+        use_reader("lines", monkeypatch)
+        expected = outcome(entry_point)
+        use_reader(reader, monkeypatch)
         monkeypatch.setattr(streams, "PIECE", 1 << 12)
-        assert outcome(door) == expected
+        assert outcome(entry_point) == expected

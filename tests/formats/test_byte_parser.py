@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.file_readers import WAYS, take
+from support.file_readers import READERS, use_reader
 from support.random_problems import Run, nasty_problems
 
 import irbatch
@@ -151,11 +151,11 @@ def test_numbers_are_rounded_correctly() -> None:
         assert score == float(text), text
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("reader", READERS)
 def test_zeros_in_front_do_not_count(
-    way: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    reader: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    take(way, monkeypatch)
+    use_reader(reader, monkeypatch)
     path = tmp_path / "qrels"
     path.write_bytes(b"q1 0 d1 " + b"0" * 4990 + b"9007199254740992\n")
     assert irbatch.read_qrels(path).to_dict() == {"q1": {"d1": 2**53}}

@@ -1,4 +1,4 @@
-"""What a run file shows that is worth a warning: one warning, on the caller's line."""
+"""What is doubtful in a run file: one warning, on the caller's line."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import warnings
 from collections.abc import Callable
 
 import pytest
-from support.file_readers import piped_input, take
+from support.file_readers import piped_input, use_reader
 
 from irbatch import InputWarning, evaluate, evaluate_runs, read_qrels, read_run
 from irbatch.formats import streams
 
 QRELS = {"q0": {"d0": 1}, "q1": {"d1": 1}}
 Write = Callable[[bytes], str]
-PIECE = 200  # bytes, for `way`
-pytestmark = pytest.mark.usefixtures("way")
+PIECE = 200  # bytes, for `reader`
+pytestmark = pytest.mark.usefixtures("reader")
 
 
-CALLER = "caller.py"  # what the file is called in which a door is opened
-DOORS = {
+CALLER = "caller.py"  # the name of the file that calls an entry point
+ENTRY_POINTS = {
     "read_run": "read_run(path)",
     "evaluate": "evaluate(QRELS, path, 'RR')",
     "evaluate_runs": "evaluate_runs(QRELS, {'a': path}, 'RR')",
@@ -27,8 +27,8 @@ DOORS = {
 NAMES = {"evaluate": evaluate, "evaluate_runs": evaluate_runs, "read_run": read_run, "QRELS": QRELS}
 
 
-def go_in(door: str, path: str) -> None:
-    exec(compile(DOORS[door], CALLER, "exec"), {**NAMES, "path": path})
+def call_entry_point(entry_point: str, path: str) -> None:
+    exec(compile(ENTRY_POINTS[entry_point], CALLER, "exec"), {**NAMES, "path": path})
 
 
 def lines(form: str, queries: int = 3, documents: int = 20) -> list[bytes]:
@@ -55,18 +55,18 @@ CLEAN = [
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("entry_point", ENTRY_POINTS)
 @pytest.mark.parametrize("data", CLEAN)
 def test_clean_files_are_read_in_silence(
-    write: Write, data: list[bytes], door: str, pack: Callable[[bytes], bytes]
+    write: Write, data: list[bytes], entry_point: str, pack: Callable[[bytes], bytes]
 ) -> None:
-    go_in(door, write(pack(b"".join(data))))  # warnings are errors here
+    call_entry_point(entry_point, write(pack(b"".join(data))))  # warnings are errors here
 
 
 SWAPPED = "are rank and score swapped?"
 TAGS = "lines of several systems, 't' and 'u'"
 CONTRADICTING = "in query 'q0' ranks and scores contradict each other; scores decide, or ranks with"
-SIGNS = [
+DOUBTFUL = [
     pytest.param(lines("{q} Q0 d{d} {s} {r} t")[::-1], SWAPPED, "a point", id="101 points"),
     pytest.param(lines("{q} Q0 d{d} 0 {r} t"), SWAPPED, "count 1, 2, 3", id="101 counting"),
     pytest.param(lines("{q} Q0 d{d} {r} {r} t"), SWAPPED, "count 1, 2, 3", id="101 both"),
@@ -91,24 +91,24 @@ def caught(call: Callable[[], object]) -> list[warnings.WarningMessage]:
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
 @pytest.mark.parametrize(
-    "door",
+    "entry_point",
     ["read_run", "evaluate", "evaluate_runs"],
 )
-@pytest.mark.parametrize(("data", "sign", "detail"), SIGNS)
-def test_signs(
+@pytest.mark.parametrize(("data", "warning", "detail"), DOUBTFUL)
+def test_doubtful_files_warn(
     write: Write,
     data: list[bytes],
-    sign: str,
+    warning: str,
     detail: str,
-    door: str,
+    entry_point: str,
     pack: Callable[[bytes], bytes],
 ) -> None:
     path = write(pack(b"".join(data)))
-    found = caught(lambda: go_in(door, path))
+    found = caught(lambda: call_entry_point(entry_point, path))
     assert [each.category for each in found] == [InputWarning]
     message = str(found[0].message)
     assert message.startswith(f"run {path!r}: ")
-    assert sign in message
+    assert warning in message
     assert detail in message
     assert found[0].filename == CALLER
 
@@ -128,26 +128,26 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize("way", ["parser"], indirect=True)
+@pytest.mark.parametrize("reader", ["parser"], indirect=True)
 @pytest.mark.parametrize("piece", [64, 4 << 20])
 @pytest.mark.parametrize("data", ODD)
-def test_signs_do_not_depend_on_how_a_file_is_read(
+def test_warnings_do_not_depend_on_how_a_file_is_read(
     write: Write, monkeypatch: pytest.MonkeyPatch, data: bytes, piece: int
 ) -> None:
     path = write(data)
     monkeypatch.setattr(streams, "PIECE", piece)
     found = caught(lambda: read_run(path))
-    take("lines", monkeypatch)
+    use_reader("lines", monkeypatch)
     expected = caught(lambda: read_run(path))
     assert [str(each.message) for each in found] == [str(each.message) for each in expected]
 
 
-@pytest.mark.parametrize(("data", "sign", "detail"), SIGNS)
-def test_evaluating_warns_once(write: Write, data: list[bytes], sign: str, detail: str) -> None:
+@pytest.mark.parametrize(("data", "warning", "detail"), DOUBTFUL)
+def test_evaluating_warns_once(write: Write, data: list[bytes], warning: str, detail: str) -> None:
     """And of a query that returns, which is read twice, no more often."""
     path = write(b"".join(data))
     found = caught(lambda: evaluate(QRELS, path, "RR"))
-    assert [sign in str(each.message) for each in found] == [True]
+    assert [warning in str(each.message) for each in found] == [True]
     path = write(b"".join([*data, b"q0 Q0 z 99 -9e9 t\n", b"q0 Q0 y 100 -9e10 t\n"]))
     found = caught(lambda: evaluate(QRELS, path, "RR"))
     assert len(found) <= 1
@@ -172,9 +172,9 @@ def test_no_warning_beside_an_error(write: Write) -> None:
     path = write(b"".join([*lines("{q} Q0 d{d} {r} {d}.5 t"), b"q0 Q0 d 1 x t\n"]))
 
     def refused() -> None:
-        for door in DOORS:
+        for entry_point in ENTRY_POINTS:
             with pytest.raises(ValueError, match="line 61"):
-                go_in(door, path)
+                call_entry_point(entry_point, path)
 
     assert caught(refused) == []
 
@@ -182,14 +182,14 @@ def test_no_warning_beside_an_error(write: Write) -> None:
 def test_warnings_may_be_errors(write: Write) -> None:
     """Python's own switch turns doubts into refusals."""
     path = write(b"".join(lines("{q} Q0 d{d} {s} {r} t")))
-    for door in DOORS:
+    for entry_point in ENTRY_POINTS:
         with warnings.catch_warnings():
             warnings.simplefilter("error", InputWarning)
             with pytest.raises(InputWarning, match="swapped"):
-                go_in(door, path)
+                call_entry_point(entry_point, path)
 
 
-def test_judgments_have_no_signs(write: Write) -> None:
+def test_judgments_do_not_warn(write: Write) -> None:
     read_qrels(write(b"".join(lines("{q} 0 d{d} {r}"))))
     read_qrels(write(b"".join(lines("{q} 1.5 d{d} {r}"))))
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.file_readers import refused_everywhere
+from support.file_readers import refused_by_all
 from support.input_errors import refused
 
 from irbatch import read_qrels, read_run
@@ -21,7 +21,7 @@ from irbatch.formats import streams
 LINES = [b"q%d Q0 d%d %d %d t\n" % (i // 40, i, i % 40, -i * i) for i in range(280)]
 GIANT = 5 << 20  # more than a piece
 Pack = Callable[[bytes], bytes]
-PIECE = 1 << 14  # bytes, for `way`: of 64 there would be too many
+PIECE = 1 << 14  # bytes, for `reader`: of 64 there would be too many
 
 
 @pytest.fixture
@@ -29,44 +29,44 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "file"
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("reader")
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
 @pytest.mark.parametrize("ended", [True, False], ids=["ended", "not ended"])
 @pytest.mark.parametrize("place", [0, 2, 100, len(LINES)])
 def test_119_giant_line(path: Path, place: int, ended: bool, pack: Pack) -> None:
     giant = b"q9 Q0 " + b"x" * GIANT + b" 1 1 t" + b"\n" * ended
     path.write_bytes(pack(b"".join([*LINES[:place], giant, *LINES[place:]])))
-    refused_everywhere("run", path, "1 MiB", line=place + 1)
+    refused_by_all("run", path, "1 MiB", line=place + 1)
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("reader")
 @pytest.mark.parametrize("giant", [b"#", b"# ", b"q1 0 d1 1" + b" ", b"\0", b"{"])
 def test_119_giant_lines_of_other_kinds(path: Path, giant: bytes) -> None:
     line = giant + b"x" * GIANT + b"\n"
     path.write_bytes(b"q1 0 d1 1\n" * (giant != b"{") + line)
-    refused_everywhere("qrels", path, "1 MiB")
+    refused_by_all("qrels", path, "1 MiB")
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("reader")
 def test_119_giant_blank_line(path: Path) -> None:
     path.write_bytes(LINES[0] + LINES[1] + b" " * GIANT + b"\n" + LINES[2])
-    refused_everywhere("run", path, "1 MiB", line=3)
+    refused_by_all("run", path, "1 MiB", line=3)
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("reader")
 def test_119_problem_before_a_giant_line(path: Path) -> None:
     path.write_bytes(b"q1 Q0 d1 1 x t\n" + b"x" * GIANT)
-    refused_everywhere("run", path, "line 1", "score 'x' is not a number", "line 2", "1 MiB")
+    refused_by_all("run", path, "line 1", "score 'x' is not a number", "line 2", "1 MiB")
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("reader")
 def test_119_the_longest_line_there_can_be(path: Path) -> None:
     rest = b"q1 Q0  1 1 t\n"
     longest = streams.LONGEST_LINE - len(rest)
     path.write_bytes(b"q1 Q0 " + b"x" * longest + b" 1 1 t\n" + LINES[0])
     assert [len(each) for each in read_run(path).to_dict()["q1"]] == [longest]
     path.write_bytes(b"q1 Q0 x" + b"x" * longest + b" 1 1 t\n" + LINES[0])
-    refused_everywhere("run", path, "1 MiB", line=1)
+    refused_by_all("run", path, "1 MiB", line=1)
 
 
 class Endless(io.RawIOBase):
@@ -99,7 +99,7 @@ def test_endless_input_is_refused(
         assert endless.given < 10 << 20
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("reader")
 def test_119_memory_is_bounded(path: Path) -> None:
     packer = zlib.compressobj(1, wbits=31)
     block = b"x" * (1 << 20)

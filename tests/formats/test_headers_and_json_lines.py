@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.file_readers import refused_everywhere
+from support.file_readers import refused_by_all
 
 from irbatch import evaluate, read_qrels, read_run
 
@@ -20,7 +20,7 @@ TABLE: dict[str, dict[str, float]] = {}
 for _query, _document, _value in ROWS:
     TABLE.setdefault(_query, {})[_document] = _value
 Write = Callable[..., str]
-pytestmark = pytest.mark.usefixtures("way")
+pytestmark = pytest.mark.usefixtures("reader")
 
 
 def tabbed(names: tuple[str, ...], *rows: tuple[object, ...]) -> list[str]:
@@ -53,7 +53,7 @@ class TestHeaders:
         assert_read(write_lines("qid\tdocno\tscore", "q1\td1\t1"), {"q1": {"d1": 1}})
         path = write_lines("query_id\tdoc_id\trelevance", "q1\td1\t1")
         assert read_qrels(path).to_dict() == {"q1": {"d1": 1}}
-        refused_everywhere("run", path, "line 1", "3 columns where 6")
+        refused_by_all("run", path, "line 1", "3 columns where 6")
 
     def test_mark_blank_lines_and_no_end(self, write_lines: Write) -> None:
         lines = [b"\xef\xbb\xbf", b"", b" \t", b"query-id\tcorpus-id\tscore", b"", b"q1\td1\t1"]
@@ -97,11 +97,11 @@ class TestHeaders:
     ) -> None:
         path = write_lines(*tabbed(NAMES, *ROWS), line, "z\td\t1")
         for source in ("run", "qrels"):
-            refused_everywhere(source, path, facts, line=14, **fields)
+            refused_by_all(source, path, facts, line=14, **fields)
 
     def test_only_line_is_bad_and_has_no_end(self, write_lines: Write) -> None:
         path = write_lines("qid\tdocno\tscore\nq1\td1", end=b"")
-        refused_everywhere("run", path, "2 columns", line=2)
+        refused_by_all("run", path, "2 columns", line=2)
 
     @pytest.mark.parametrize("comment", ["#comment", "# comment"])
     def test_comment_before(self, write_lines: Write, comment: str) -> None:
@@ -120,16 +120,16 @@ class TestHeaders:
     def test_header_that_is_not_known(self, write_lines: Write, header: str) -> None:
         """Read as TREC's lines then, of which it is none; no other line is."""
         for source in ("run", "qrels"):
-            refused_everywhere(source, write_lines(header, "q1\td1\t1"), "line 1")
+            refused_by_all(source, write_lines(header, "q1\td1\t1"), "line 1")
 
     @pytest.mark.parametrize("end", [b"", b"\n", b"\r\n", b"\n\n \n"])
     def test_header_alone(self, write_lines: Write, end: bytes) -> None:
         for source in ("run", "qrels"):
-            refused_everywhere(source, write_lines("\t".join(NAMES), end=end), "no data lines")
+            refused_by_all(source, write_lines("\t".join(NAMES), end=end), "no data lines")
 
     def test_no_ranks(self, write_lines: Write) -> None:
         path = write_lines(*tabbed(NAMES, *ROWS))
-        refused_everywhere("run", path, "is for runs in the forms of TREC", order_by="rank")
+        refused_by_all("run", path, "is for runs in the forms of TREC", order_by="rank")
 
 
 def objects(*rows: tuple[object, ...]) -> list[str]:
@@ -160,7 +160,7 @@ class TestJson:
     def test_no_comment_in_an_object(self, write_lines: Write) -> None:
         path = write_lines(*objects(("a", "d", 1), ("#1", "d", "x")))
         for source in ("run", "qrels"):
-            refused_everywhere(source, path, "'x'", line=2, query="#1")
+            refused_by_all(source, path, "'x'", line=2, query="#1")
 
     def test_comment_before(self, write_lines: Write) -> None:
         assert_read(write_lines("# comment", *objects(*ROWS)), TABLE)
@@ -168,11 +168,11 @@ class TestJson:
     def test_escaped_document_twice(self, write_lines: Write) -> None:
         row = '{"query-id": "q1", "corpus-id": "\\u00e9", "score": %d}'
         path = write_lines(row % 2, row % 1)
-        refused_everywhere("run", path, "in line 1", line=2, document="é")
+        refused_by_all("run", path, "in line 1", line=2, document="é")
 
     def test_first_line_is_deep(self, write_lines: Write) -> None:
         for source in ("run", "qrels"):
-            refused_everywhere(source, write_lines('{"a":' + "[" * 100_000), line=1)
+            refused_by_all(source, write_lines('{"a":' + "[" * 100_000), line=1)
 
     def test_keys_in_any_order_and_others_beside(self, write_lines: Write) -> None:
         lines = ['{"score": 1, "x": [{}], "corpus-id": "d1", "query-id": "q1"}',
@@ -212,17 +212,15 @@ class TestJson:
     def test_bad_line(self, write_lines: Write, line: str, fact: str) -> None:
         path = write_lines(*objects(*ROWS), line, *objects(("z", "d", 1)))
         for source in ("run", "qrels"):
-            refused_everywhere(source, path, fact, line=13)
+            refused_by_all(source, path, fact, line=13)
 
     def test_unknown_keys(self, write_lines: Write) -> None:
         for source in ("run", "qrels"):
-            refused_everywhere(
-                source, write_lines('{"q1": {"d1": 1}}'), "none of query, document and"
-            )
+            refused_by_all(source, write_lines('{"q1": {"d1": 1}}'), "none of query, document and")
 
     def test_no_ranks(self, write_lines: Write) -> None:
         path = write_lines(*objects(*ROWS))
-        refused_everywhere("run", path, "is for runs in the forms of TREC", order_by="rank")
+        refused_by_all("run", path, "is for runs in the forms of TREC", order_by="rank")
 
 
 def test_query_that_starts_like_parquet(write_lines: Write) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.file_readers import refused_everywhere
+from support.file_readers import refused_by_all
 from support.input_errors import refused
 
 from irbatch import evaluate, read_run
 
 Write = Callable[..., str]
-pytestmark = pytest.mark.usefixtures("way")
+pytestmark = pytest.mark.usefixtures("reader")
 
 
 @pytest.mark.parametrize("order_by", ["score", "rank"])
@@ -45,7 +45,7 @@ def test_marco_equal_ranks(write_lines: Write) -> None:
 )  # fmt: skip
 def test_marco_bad_line(write_lines: Write, line: str, fact: str) -> None:
     path = write_lines(*(f"q1 m{i} {i}" for i in range(30)), line, "q2 d 1")
-    refused_everywhere("run", path, fact, line=31)
+    refused_by_all("run", path, fact, line=31)
     path = write_lines(line, *(f"q1 m{i} {i}" for i in range(30)))
     refused(lambda: read_run(path), "run", path=path)
 
@@ -55,7 +55,7 @@ def test_comment_before_marco(write_lines: Write) -> None:
 
 
 def test_marco_is_no_qrels(write_lines: Write) -> None:
-    refused_everywhere("qrels", write_lines("q1 d1 1"), "3 columns where 4")
+    refused_by_all("qrels", write_lines("q1 d1 1"), "3 columns where 4")
 
 
 def test_order_by_rank(write_lines: Write) -> None:
@@ -69,14 +69,14 @@ def test_order_by_rank(write_lines: Write) -> None:
     # What a score is doesn't matter then.
     path = write_lines(*rows, "q1 Q0 e 31 none t")
     assert len(read_run(path, order_by="rank").to_dict()["q1"]) == 31
-    refused_everywhere("run", path, "score 'none' is not a number", line=31)
+    refused_by_all("run", path, "score 'none' is not a number", line=31)
 
 
 @pytest.mark.parametrize("rank", ["-1", "1.5", "x", "inf", "nan", "9007199254740993"])
 def test_bad_ranks(write_lines: Write, rank: str) -> None:
     path = write_lines(*(f"q1 Q0 m{i} {i} {-i} t" for i in range(30)), f"q1 Q0 d {rank} 1 t")
     fields = {"order_by": "rank", "line": 31, "query": "q1"}
-    refused_everywhere("run", path, "rank", rank[:16], **fields)
+    refused_by_all("run", path, "rank", rank[:16], **fields)
 
 
 def test_other_orders(write_lines: Write) -> None:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from support.file_readers import piped_input, refused_everywhere
+from support.file_readers import piped_input, refused_by_all
 from support.input_errors import refused
 
 from irbatch import InputError, evaluate, read_qrels, read_run
@@ -24,7 +24,7 @@ MORE = {
     "qrels": [b"q%d 0 m%d 1\n" % (i // 9, i) for i in range(60)],
 }
 Write = Callable[[bytes], str]
-pytestmark = pytest.mark.usefixtures("way")
+pytestmark = pytest.mark.usefixtures("reader")
 
 
 BAD_LINES = [
@@ -69,7 +69,7 @@ def test_bad_line(
     number = (data + line).rstrip(b"\n").count(b"\n") + 1
     behind = GOOD[source].replace(b"q1", b"z1") if line.endswith(b"\n") else b""
     path = write(data + line + behind)
-    refused_everywhere(source, path, f"line {number}", *facts, line=number)
+    refused_by_all(source, path, f"line {number}", *facts, line=number)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_bad_line(
 )
 def test_104_all_line_ends_are_those_of_old_macs(write: Write, source: str, data: bytes) -> None:
     """Then a file is one line, which may be longer than a line can be."""
-    refused_everywhere(source, write(data.replace(b"\n", b"\r")), "old Macs", line=1)
+    refused_by_all(source, write(data.replace(b"\n", b"\r")), "old Macs", line=1)
 
 
 @pytest.mark.parametrize("kind", ["run", "qrels"])
@@ -85,7 +85,7 @@ def test_query_document_and_value_are_named(write: Write, kind: str) -> None:
     line = b"301 Q0 d7 1 abc t\n" if kind == "run" else b"301 0 d7 abc\n"
     path = write(b"".join(MORE[kind]) + line)
     fields = {"query": "301", "document": "d7", "value": "abc", "line": 61}
-    refused_everywhere(kind, path, "(query '301', document 'd7')", **fields)
+    refused_by_all(kind, path, "(query '301', document 'd7')", **fields)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_query_document_and_value_are_named(write: Write, kind: str) -> None:
 )
 def test_no_data(write: Write, data: bytes) -> None:
     for source in ("run", "qrels"):
-        refused_everywhere(source, write(data), "no data lines")
+        refused_by_all(source, write(data), "no data lines")
 
 
 @pytest.mark.parametrize(
@@ -117,13 +117,13 @@ def test_no_data(write: Write, data: bytes) -> None:
 )
 def test_105_other_encodings(write: Write, data: bytes, fact: str) -> None:
     for source in ("run", "qrels"):
-        refused_everywhere(source, write(data), fact, line=None)
+        refused_by_all(source, write(data), fact, line=None)
 
 
 def test_first_twenty_problems_over_many_pieces(write: Write) -> None:
     rows = [b"q%d 0 d %s\n" % (i, b"1" if i % 3 else b"x") for i in range(100)]
     path = write(b"".join(rows))
-    error = refused_everywhere("qrels", path, "at least 20 problems", "line 1 (", "line 58 (")
+    error = refused_by_all("qrels", path, "at least 20 problems", "line 1 (", "line 58 (")
     assert [each.line for each in error.problems] == list(range(1, 59, 3))
     assert {each.path for each in error.problems} == {path}
     assert [each.query for each in error.problems] == [f"q{i}" for i in range(0, 58, 3)]
@@ -132,7 +132,7 @@ def test_first_twenty_problems_over_many_pieces(write: Write) -> None:
 
 def test_nineteen_problems_are_all_there_are(write: Write) -> None:
     path = write(b"".join(MORE["run"]) + b"q1 Q0 d3 1 x t\n" * 19)
-    error = refused_everywhere("run", path, ": 19 problems:\n")
+    error = refused_by_all("run", path, ": 19 problems:\n")
     assert [each.line for each in error.problems] == list(range(61, 80))
 
 
@@ -150,7 +150,7 @@ TWICE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("door", [bytes, gzip.compress, bz2.compress, lzma.compress, "pipe"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress, "pipe"])
 @pytest.mark.parametrize("between", [0, 3, 40])
 @pytest.mark.parametrize(("header", "form", "fields"), TWICE)
 def test_document_twice_names_both_lines(
@@ -160,7 +160,7 @@ def test_document_twice_names_both_lines(
     form: bytes,
     fields: dict[str, str],
     between: int,
-    door: Callable[[bytes], bytes] | str,
+    pack: Callable[[bytes], bytes] | str,
 ) -> None:
     rows = [form % (i + 10, i) for i in range(between)]
     data = header + form % (5, 9) + form % (1, 7) + b"".join(rows) + form % (1, 7)
@@ -168,8 +168,8 @@ def test_document_twice_names_both_lines(
     second = first + between + 1
     facts = f"line {second} (query 'q1', document 'd1')", f"before, in line {first}"
     known = {**fields, "line": second, "query": "q1", "document": "d1"}
-    if not isinstance(door, str):
-        refused_everywhere(known.pop("source"), write(door(data)), *facts, **known)
+    if not isinstance(pack, str):
+        refused_by_all(known.pop("source"), write(pack(data)), *facts, **known)
         return
     read = read_run if fields["source"] == "run" else read_qrels
     with piped_input(data, monkeypatch):
@@ -191,12 +191,12 @@ def test_document_three_times(write: Write) -> None:
 def test_document_twice_of_a_query_that_returns(write: Write) -> None:
     path = write(b"".join(MORE["run"]) + b"q0 Q0 m0 1 1 t\n")
     known = {"line": 61, "query": "q0", "document": "m0"}
-    refused_everywhere("run", path, "before, in line 1", **known)
+    refused_by_all("run", path, "before, in line 1", **known)
 
 
 def test_all_documents_given_twice_are_listed_by_line(write: Write) -> None:
     path = write(b"".join(b"%s 0 d1 1\n" % query for query in (b"a", b"b", b"b", b"a")))
-    error = refused_everywhere("qrels", path)
+    error = refused_by_all("qrels", path)
     assert [each.line for each in error.problems] == [3, 4]
 
 
@@ -216,20 +216,20 @@ def test_a_file_twice_is_refused_without_looking_at_pairs(write: Write) -> None:
     assert calls[2] < 5 * calls[1]
 
 
-def test_a_problem_and_a_truncated_archive(write: Write, way: str) -> None:
+def test_a_problem_and_a_truncated_archive(write: Write, reader: str) -> None:
     """What can still be read is looked at, so that all problems are said at once."""
     rows = [b"q%d Q0 d%d 1 %d.5 t\n" % (i % 7, i, i * 7919 % 1000) for i in range(2000)]
     rows[2] = b"q2 Q0 d2 1 x t\n"
     for pack in (gzip.compress, bz2.compress, lzma.compress):
-        error = refused_everywhere("run", write(pack(b"".join(rows))[:-2000]), "cannot be read on")
+        error = refused_by_all("run", write(pack(b"".join(rows))[:-2000]), "cannot be read on")
         lines = [each.line for each in error.problems]
-        if way == "pieces" and pack is not bz2.compress:  # of which a block is all or nothing
+        if reader == "pieces" and pack is not bz2.compress:  # of which a block is all or nothing
             assert lines[0] == 3
             assert len(lines) == 2
 
 
 def test_nothing_is_returned(write: Write) -> None:
-    """Neither by the doors nor to whoever counts what is done."""
+    """Neither by the entry points nor to what reports progress."""
     path = write(b"".join(MORE["run"]) + b"q9 Q0 d3 1 x t\n")
     run = None
     with pytest.raises(InputError):

@@ -1,4 +1,4 @@
-"""Every way in which a file is read, and every door of the library that a file comes in by."""
+"""The readers of files, and the entry points that read one."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from irbatch.formats import file_reader, streams
 from support.input_errors import refused
 
 # The reader of lines; the byte parser on a file in one piece; and on pieces of few lines.
-WAYS = ("lines", "parser", "pieces")
+READERS = ("lines", "parser", "pieces")
 PIECE = 64
 
 
-def take(way: str, monkeypatch: pytest.MonkeyPatch, piece: int = PIECE) -> None:
-    """Have all files read in one way; `piece` is the bytes of a piece."""
-    large = 1 << 40 if way == "lines" else 1
+def use_reader(reader: str, monkeypatch: pytest.MonkeyPatch, piece: int = PIECE) -> None:
+    """Have all files read by one reader; `piece` is the bytes of a piece."""
+    large = 1 << 40 if reader == "lines" else 1
     monkeypatch.setattr(file_reader, "LARGE", large)
     monkeypatch.setattr(file_reader, "LARGE_WITH_NUMBA", large)
-    monkeypatch.setattr(streams, "PIECE", piece if way == "pieces" else 4 << 20)
+    monkeypatch.setattr(streams, "PIECE", piece if reader == "pieces" else 4 << 20)
 
 
-def refused_everywhere(
+def refused_by_all(
     source: str, path: str | Path, *facts: str, order_by: str = "score", **fields: object
 ) -> InputError:
-    """Check that every door refuses a file with the same error; return it."""
-    doors: list[Callable[[], object]] = [
+    """Check that all entry points refuse a file with the same error; return it."""
+    entry_points: list[Callable[[], object]] = [
         lambda: read_run(path, order_by=order_by),
         lambda: evaluate({"q1": {"d1": 1}}, path, "RR", order_by=order_by),
     ]
     if source == "qrels":
-        doors = [lambda: read_qrels(path), lambda: evaluate(path, {"q1": {"d1": 1.0}}, "RR")]
+        entry_points = [lambda: read_qrels(path), lambda: evaluate(path, {"q1": {"d1": 1.0}}, "RR")]
     fields = {"source": source, "path": str(path), **fields}
-    errors = [refused(door, source, repr(str(path)), *facts, **fields) for door in doors]
+    errors = [refused(each, source, repr(str(path)), *facts, **fields) for each in entry_points]
     assert len({str(each) for each in errors}) == 1
     return errors[0]
 
@@ -54,7 +54,7 @@ def piped_input(data: bytes, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         try:
             with os.fdopen(writer, "wb") as stream:
                 stream.write(data)
-        except BrokenPipeError:  # whoever refuses doesn't read to the end
+        except BrokenPipeError:  # an input that is refused is not read to its end
             pass
 
     thread = threading.Thread(target=write)
