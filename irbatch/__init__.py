@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from irbatch.efficiency import EfficiencyRecord
     from irbatch.evaluation.batches import BatchEvaluator
     from irbatch.evaluation.embeddings import evaluate_embeddings
-    from irbatch.evaluation.evaluate_arrays import evaluate_ids, evaluate_matrix
-    from irbatch.evaluation.score_matrices import evaluate_scores, evaluate_triples
+    from irbatch.evaluation.ids import evaluate_ids
+    from irbatch.evaluation.labels import evaluate_matrix
+    from irbatch.evaluation.scores import evaluate_scores, evaluate_triples
     from irbatch.leaderboard import Leaderboard
 
 __all__ = [
@@ -81,10 +82,10 @@ LATER = {
     "compare": "comparing",
     "compare_results": "comparing",
     "evaluate_embeddings": "evaluation.embeddings",
-    "evaluate_ids": "evaluation.evaluate_arrays",
-    "evaluate_matrix": "evaluation.evaluate_arrays",
-    "evaluate_scores": "evaluation.score_matrices",
-    "evaluate_triples": "evaluation.score_matrices",
+    "evaluate_ids": "evaluation.ids",
+    "evaluate_matrix": "evaluation.labels",
+    "evaluate_scores": "evaluation.scores",
+    "evaluate_triples": "evaluation.scores",
 }
 
 

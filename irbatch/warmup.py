@@ -25,8 +25,9 @@ def warmup() -> list[str]:
     True
     """
     from irbatch.comparing.rank_biased import rbo
-    from irbatch.evaluation.evaluate_arrays import evaluate_ids, evaluate_matrix
-    from irbatch.evaluation.score_matrices import evaluate_scores
+    from irbatch.evaluation.ids import evaluate_ids
+    from irbatch.evaluation.labels import evaluate_matrix
+    from irbatch.evaluation.scores import evaluate_scores
     from irbatch.formats.forms import RUN
     from irbatch.formats.pieces import Piece, assemble
     from irbatch.pack.counting import SORTED_FROM

@@ -13,7 +13,7 @@ from irbatch.data.arguments.ids import check_query_ids, read_query_ids
 from irbatch.errors import InputError
 from irbatch.evaluation.results import Results, join_results
 from irbatch.evaluation.runs import Cutoffs, Wishes
-from irbatch.evaluation.score_evaluator import ScoreEvaluator, plan_measures
+from irbatch.evaluation.scores import ScoreEvaluator, plan_measures
 from irbatch.evaluation.settings import Settings
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.runtime.checks import check_choice

@@ -19,7 +19,7 @@ import numpy as np
 
 from irbatch.errors import InputError
 from irbatch.evaluation.batches import BatchEvaluator
-from irbatch.evaluation.score_matrices import evaluate_scores
+from irbatch.evaluation.scores import evaluate_scores
 from irbatch.measures import measure, parse_measures
 from irbatch.runtime.extras import imported
 

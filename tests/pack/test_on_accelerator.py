@@ -15,7 +15,7 @@ from support.input_errors import refused
 
 import irbatch
 import irbatch.evaluation.embeddings
-import irbatch.evaluation.score_evaluator
+import irbatch.evaluation.scores
 from irbatch.runtime.arrays import is_tensor, to_numpy
 
 torch = pytest.importorskip("torch")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from irbatch.data.arguments.ids import read_query_ids
 from irbatch.errors import InputError
 from irbatch.evaluation.batches.columns import Columns
 from irbatch.evaluation.batches.queries import REPEATED, QueryValues
 from irbatch.evaluation.batches.sums import Sums
-from irbatch.evaluation.evaluate_arrays import evaluate_ids
+from irbatch.evaluation.ids import evaluate_ids
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Wishes, evaluate
-from irbatch.evaluation.score_evaluator import ScoreEvaluator
+from irbatch.evaluation.scores import CandidateArguments, ScoreEvaluator
 from irbatch.evaluation.settings import Settings, check_option
 from irbatch.measures import Plan, parse_measures
 from irbatch.runtime.checks import check_choice
@@ -101,17 +101,14 @@ class BatchEvaluator:
         scores: Any,
         relevance: Any = None,
         *,
-        positives: Any = None,
-        mask: Any = None,
-        lengths: Any = None,
-        exclude: Any = None,
-        n_relevant: Any = None,
-        document_ids: Any = None,
         query_ids: Sequence[Any] | None = None,
+        **given: Unpack[CandidateArguments],
     ) -> Results:
         """Add a batch of scores, given as to `irbatch.evaluate_scores`.
 
         Args:
+            scores, relevance, **given: positives, mask, lengths, exclude, n_relevant and
+                document_ids, as in `irbatch.evaluate_scores`.
             query_ids: the queries' ids; with them a query that comes again is counted once. Not
                 for ``keep="sums"``.
 
@@ -124,17 +121,8 @@ class BatchEvaluator:
         self._check_ids(query_ids)
         ids = read_query_ids(query_ids)
         once = ids is None or len(set(ids)) == len(ids)
-        results = self._scores.evaluate(
-            scores,
-            relevance,
-            positives=positives,
-            mask=mask,
-            lengths=lengths,
-            exclude=exclude,
-            n_relevant=n_relevant,
-            document_ids=document_ids,
-            query_ids=ids if once else None,
-        )
+        named = ids if once else None
+        results = self._scores.evaluate(scores, relevance, query_ids=named, **given)
         return self._keep(results, ids)
 
     def update_ids(

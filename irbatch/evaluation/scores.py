@@ -1,15 +1,15 @@
-"""Evaluating score matrices, batch after batch: read what is given, count, rank, average."""
+"""Evaluating a score for every candidate of every query: read, count, rank, average."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from irbatch.array_types import Ints
-from irbatch.data.arguments.arrays import read_n_relevant
+from irbatch.data.arguments.arrays import check_real, read_n_relevant
 from irbatch.data.arguments.candidates import Listed, read_labels, read_positives
 from irbatch.data.arguments.ids import read_query_ids
 from irbatch.engine.ties.policy import TiePolicy
@@ -24,12 +24,140 @@ from irbatch.pack.candidates import Candidates
 from irbatch.pack.counting import count_candidates
 from irbatch.pack.on_accelerator import count_on_accelerator
 from irbatch.pack.scores import Ranked, pack_candidates, rank_candidates, read_tie_keys
-from irbatch.runtime.arrays import significant_bits
+from irbatch.runtime.arrays import significant_bits, to_numpy
 
-__all__ = ["ScoreEvaluator", "plan_measures"]
-
+__all__ = [
+    "CandidateArguments",
+    "ScoreEvaluator",
+    "evaluate_scores",
+    "evaluate_triples",
+    "plan_measures",
+]
 
 HEAVY_TIES = 0.1  # share of the queries from which ties are worth a word
+
+
+class CandidateArguments(TypedDict, total=False):
+    """What `evaluate_scores` is told of candidates, and describes, where others take it."""
+
+    positives: Any
+    mask: Any
+    lengths: Any
+    exclude: Any
+    n_relevant: Any
+    document_ids: Any
+
+
+def evaluate_scores(
+    scores: Any,
+    relevance: Any = None,
+    measures: Wishes | None = None,
+    cutoffs: Cutoffs = None,
+    *,
+    positives: Any = None,
+    mask: Any = None,
+    lengths: Any = None,
+    exclude: Any = None,
+    n_relevant: Any = None,
+    ties: str = "expected",
+    document_ids: Any = None,
+    query_ids: Sequence[Any] | None = None,
+    no_relevant: str = "zero",
+    threads: int | None = None,
+) -> Results:
+    """Evaluate a score for every candidate of every query, at any depth and without sorting.
+
+    What is no candidate (hidden by a mask, excluded, of label -100) is neither ranked nor
+    relevant. Tensors on an accelerator are counted there, and only small arrays travel.
+
+    Args:
+        scores: ``(queries, candidates)`` real numbers, higher is better: an array, a tensor, or
+            nested lists. They are compared in their own precision.
+        relevance: the candidates' labels, of the same shape: 0/1 or grades, dense or sparse; -100
+            says that there is no candidate.
+        measures, cutoffs, no_relevant, threads: as in `irbatch.evaluate`.
+        positives: instead of `relevance`, the relevant candidates' columns: one a query, a matrix
+            of them padded with -100, lists, or mappings of columns to grades; ``"diagonal"`` (row
+            i's is column i, as in a batch of pairs) or ``"first"`` (column 0, followed by sampled
+            negatives).
+        mask: ``(queries, candidates)`` bools, True for a candidate.
+        lengths: ``(queries,)``, how many cells of each row, from the first, are candidates.
+        exclude: candidates to leave out, such as what a user has seen: bools of the scores'
+            shape, a sparse matrix, or lists of columns.
+        n_relevant: ``(queries,)``, how many relevant documents there are in all where some are
+            not among the candidates; for labels 0 and 1.
+        ties: what becomes of candidates that share a score: ``"expected"`` is the expected value
+            over all of their orders; ``"pessimistic"`` puts lower labels first, ``"optimistic"``
+            higher ones, ``"index"`` earlier columns; ``"id"`` orders by `document_ids`,
+            descending, as trec_eval does, ``"id_ascending"`` the other way round; ``"error"``
+            refuses ties of different labels.
+        document_ids: ``(candidates,)``, or ``(queries, candidates)``.
+        query_ids: the queries' ids; default 0, 1, ….
+
+    Raises:
+        InputError: if shapes don't match, a score is not a number, a column is not one of the
+            candidates, or all candidates of a query are hidden.
+
+    >>> evaluate_scores([[0.1, 0.9, 0.4]], [[1, 0, 1]], "RR P@2").mean()
+    {'RR': 0.5, 'P@2': 0.5}
+    >>> batch = [[0.9, 0.1, 0.3], [0.2, 0.2, 0.1], [0.3, 0.1, 0.5]]
+    >>> evaluate_scores(batch, measures="R@1", positives="diagonal").per_query("R@1")
+    {0: 1.0, 1: 0.5, 2: 1.0}
+    """
+    plan = plan_measures(relevance, measures, cutoffs)
+    evaluator = ScoreEvaluator(plan, Settings(no_relevant=no_relevant), ties, threads)
+    return evaluator.evaluate(
+        scores,
+        relevance,
+        positives=positives,
+        mask=mask,
+        lengths=lengths,
+        exclude=exclude,
+        n_relevant=n_relevant,
+        document_ids=document_ids,
+        query_ids=query_ids,
+    )
+
+
+def evaluate_triples(
+    positive: Any,
+    negatives: Any,
+    measures: Wishes | None = None,
+    cutoffs: Cutoffs = None,
+    *,
+    ties: str = "expected",
+    query_ids: Sequence[Any] | None = None,
+    threads: int | None = None,
+) -> Results:
+    """Evaluate triples: for each query the score of a positive, and those of its negatives.
+
+    Args:
+        positive: ``(queries,)``.
+        negatives: ``(queries,)``, or ``(queries, n)`` for several.
+        measures, cutoffs, ties, query_ids, threads: as in `evaluate_scores`.
+
+    Raises:
+        InputError: if numbers of queries differ, and as `evaluate_scores`.
+
+    >>> evaluate_triples([0.9, 0.2], [[0.1, 0.3], [0.6, 0.1]], "RR P@1").mean()
+    {'RR': 0.75, 'P@1': 0.5}
+    """
+    first, others = to_numpy(positive, "positive"), to_numpy(negatives, "negatives")
+    first = first[:, 0] if first.ndim == 2 and first.shape[1] == 1 else first
+    others = others[:, None] if others.ndim == 1 else others
+    if first.ndim != 1 or others.ndim != 2 or len(first) != len(others):
+        shapes = f"{first.shape} and {to_numpy(negatives, 'negatives').shape}"
+        problem = f"one score a query, and one or more of negatives: not arrays of shapes {shapes}"
+        raise InputError(problem, source="positive")
+    for name, part in (("positive", first), ("negatives", others)):
+        check_real(part.dtype, "scores", name)
+    scores = np.concatenate([first[:, None], others], axis=1)
+    masks = np.ma.getmaskarray(positive), np.ma.getmaskarray(negatives)
+    if any(map(np.any, masks)):
+        shaped = [mask.reshape(len(first), -1) for mask in masks]
+        scores = np.ma.array(scores, mask=np.concatenate(shaped, axis=1))
+    options: dict[str, Any] = {"ties": ties, "query_ids": query_ids, "threads": threads}
+    return evaluate_scores(scores, None, measures, cutoffs, positives="first", **options)
 
 
 def plan_measures(relevance: Any, measures: Wishes | None, cutoffs: Cutoffs) -> Plan:
