@@ -84,12 +84,7 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
         self.results: Results | None = None
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
-        """Evaluate, and add the means to the logs.
-
-        Args:
-            epoch: its number, from 0.
-            logs: what is known of the epoch.
-        """
+        """Evaluate, and add the means to the logs; epochs are counted from 0."""
         if (epoch + 1) % self._every:
             return
         self.results = self.evaluate()
@@ -98,10 +93,7 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
             logs.update({self._prefix + name: value for name, value in means.items()})
 
     def evaluate(self) -> Results:
-        """Evaluate the model as it is.
-
-        Returns:
-            The results of all queries of the validation.
+        """Evaluate the model as it is; return the results of all queries.
 
         Raises:
             InputError: if scores or labels cannot be evaluated.

@@ -11,6 +11,7 @@ are its own. What is new is the choice of what decides among equal scores, and m
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -23,11 +24,7 @@ from irbatch.evaluation.scores import evaluate_scores
 from irbatch.measures import measure, parse_measures
 from irbatch.runtime.extras import imported
 
-__all__ = [
-    "CrossEncoderRerankingEvaluator",
-    "InformationRetrievalEvaluator",
-    "RerankingEvaluator",
-]
+__all__ = ["CrossEncoderRerankingEvaluator", "InformationRetrievalEvaluator", "RerankingEvaluator"]
 
 _EXTRA = ("sentence-transformers' evaluators", "sentence-transformers")
 _evaluation: Any = imported(*_EXTRA, "sentence_transformers.sentence_transformer.evaluation")
@@ -67,7 +64,8 @@ class InformationRetrievalEvaluator(_evaluation.InformationRetrievalEvaluator): 
 
     Raises:
         InputError: if a measure or an option is not known, or no query has relevant documents;
-            and from a call, if a score is not a number.
+            and from a call, if a score is not a number, or ids of the corpus and of the relevant
+            documents differ in type.
 
     >>> corpus = {"d1": "A cat sat.", "d2": "Dogs bark."}
     >>> evaluator = InformationRetrievalEvaluator(
@@ -97,30 +95,25 @@ class InformationRetrievalEvaluator(_evaluation.InformationRetrievalEvaluator): 
             for key, (argument, name) in KEYS.items()
         }
         own = [each for of_key in self._keys.values() for each in of_key.values()]
-        self._evaluator = BatchEvaluator(
-            list(dict.fromkeys([*own, *self._more])), keep="sums", ties=ties
-        )
+        every = list(dict.fromkeys([*own, *self._more]))
+        self._evaluator = BatchEvaluator(every, keep="sums", ties=ties)
         deepest = max(each.cutoff for each in own)
         further = [each for each in self._more if each.cutoff is None or each.cutoff > deepest]
         self._whole = ties != "id_ascending" or bool(further)
         if self._whole and self.write_predictions:
-            raise InputError(
-                "the library writes predictions of ties='id_ascending', and as deep as its cutoffs",
-                source="write_predictions",
+            problem = (
+                "the library writes predictions of ties='id_ascending', as deep as its cutoffs"
             )
+            raise InputError(problem, source="write_predictions")
 
     def compute_metrics(self, queries_result_list: Any) -> dict[str, dict[Any, float]]:
-        """Evaluate the best documents of each query.
+        """Evaluate the best documents of each query, as the library found them.
 
         Args:
             queries_result_list: for each query a list of ``{"corpus_id": …, "score": …}``.
 
         Returns:
             Key to cutoff to mean.
-
-        Raises:
-            InputError: if a score is not a number, or ids are of another type than those of the
-                relevant documents.
         """
         pairs = zip(self.queries_ids, queries_result_list, strict=True)
         ranked = [_order(query, hits) for query, hits in pairs]
@@ -139,16 +132,10 @@ class InformationRetrievalEvaluator(_evaluation.InformationRetrievalEvaluator): 
         """Embed queries and corpus, and evaluate the ranking of each score function.
 
         Args:
-            model: what embeds queries.
-            corpus_model: what embeds documents; default `model`.
-            corpus_embeddings: the documents', if they are known.
-            output_path: the folder of predictions.
+            model, corpus_model, corpus_embeddings, output_path: the library's.
 
         Returns:
             Name of the score function to key to cutoff to mean.
-
-        Raises:
-            InputError: if a score is not a number.
         """
         if not self._whole:
             found = super().compute_all_metrics(model, corpus_model, corpus_embeddings, output_path)
@@ -227,17 +214,7 @@ class RerankingEvaluator(_evaluation.RerankingEvaluator):  # type: ignore[misc]
         self._evaluator.update([[0.0]], [[1]])  # refuses ties='id' before a model is trained
 
     def compute_metrics(self, model: Any) -> dict[str, float]:
-        """Embed and score the documents of all samples, and evaluate them.
-
-        Args:
-            model: what embeds them.
-
-        Returns:
-            ``"map"``, ``"mrr"`` and ``"ndcg"`` to mean.
-
-        Raises:
-            InputError: if a score is not a number.
-        """
+        """Embed and score the documents of all samples; return ``"map"``, ``"mrr"``, ``"ndcg"``."""
         rows = list(self._scores(model))
         scores = _pad(rows, batch_first=True)
         positives = [list(range(len(sample["positive"]))) for sample in self.samples]
@@ -263,12 +240,9 @@ class RerankingEvaluator(_evaluation.RerankingEvaluator):  # type: ignore[misc]
             start += len(own)
 
     def _embed(self, model: Any, queries: Any, documents: Any, progress: bool) -> tuple[Any, Any]:
-        return (
-            self.embed_inputs(model, queries, encode_fn_name="query", show_progress_bar=progress),
-            self.embed_inputs(
-                model, documents, encode_fn_name="document", show_progress_bar=progress
-            ),
-        )
+        embed = functools.partial(self.embed_inputs, model, show_progress_bar=progress)
+        vectors = embed(queries, encode_fn_name="query")
+        return vectors, embed(documents, encode_fn_name="document")
 
 
 class CrossEncoderRerankingEvaluator(_cross_encoders.CrossEncoderRerankingEvaluator):  # type: ignore[misc]
@@ -291,17 +265,11 @@ class CrossEncoderRerankingEvaluator(_cross_encoders.CrossEncoderRerankingEvalua
         self.compute_metrics([1], [0.0])  # refuses ties='id' before a model is trained
 
     def compute_metrics(self, y_true: Any, y_pred: Any) -> tuple[float, float, float]:
-        """Evaluate one ranking.
+        """Return RR and nDCG at the cutoff, and AP, of one ranking.
 
         Args:
             y_true: 1 for relevant documents and 0 for others.
             y_pred: their scores.
-
-        Returns:
-            RR and nDCG at the cutoff, and AP.
-
-        Raises:
-            InputError: if a score is not a number.
         """
         means = evaluate_scores([y_pred], [y_true], self._measures, ties=self._ties)
         ap, rr, ndcg = (means[each] for each in self._measures)

@@ -131,10 +131,10 @@ class ComputeMetrics:
         if scores.ndim == labels.ndim + 1 and scores.shape[-1] == 1:
             scores = scores[..., 0]
         if labels.ndim != 2:
-            raise InputError(
-                f"labels of shape {tuple(labels.shape)} need query_ids=, the query of each row",
-                source="label_ids",
+            problem = (
+                f"labels of shape {tuple(labels.shape)} need query_ids=, the query of each row"
             )
+            raise InputError(problem, source="label_ids")
         self._evaluator.update(scores, labels, query_ids=ids)
 
     def _update_pairs(self, scores: Any, labels: Any, ids: list[Any]) -> None:
@@ -143,11 +143,8 @@ class ComputeMetrics:
         if scores.shape[1:] == (2,):
             scores = scores[:, 1] - scores[:, 0]
         if scores.shape not in ((len(labels),), (len(labels), 1)):
-            raise InputError(
-                f"predictions of shape {tuple(scores.shape)} for {len(labels)} labels: one score a "
-                "row, or two logits",
-                source="predictions",
-            )
+            shapes = f"predictions of shape {tuple(scores.shape)} for {len(labels)} labels"
+            raise InputError(f"{shapes}: one score a row, or two logits", source="predictions")
         grades = _plain(labels)
         kept = np.flatnonzero(grades != PADDING)
         self._queries += [ids[row] for row in kept.tolist()]

@@ -32,14 +32,7 @@ class ExactMetric(Metric):  # type: ignore[misc]
     widths: dict[str, int]
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Update with a batch, and compute of the batch alone.
-
-        Args:
-            *args, **kwargs: as of `update`.
-
-        Returns:
-            As `compute`.
-        """
+        """Update with a batch; return the values of the batch alone."""
         before = dict(self.__dict__)
         lists = {name: list(getattr(self, name)) for name in self.widths}
         try:
