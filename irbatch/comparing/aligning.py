@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ __all__ = ["Aligned", "align", "as_named"]
 
 @dataclass(frozen=True, eq=False)
 class Aligned:
-    """What is compared.
+    """Results of several systems, of the queries that all of them have.
 
     Args:
         systems: names, in the order given.
@@ -47,41 +48,44 @@ def align(results: Mapping[str, Results] | Iterable[Results]) -> Aligned:
     Queries that a measure leaves out for every system (`no_relevant="skip"`) are left out.
 
     Raises:
-        InputError: for fewer than two systems or queries, no query in common, other measures, or
-            values that are NaN for some of the systems.
+        InputError: if there are fewer than two systems, or than two queries in common, if measures
+            differ, or values are NaN for some of the systems only.
     """
     named = as_named(results)
+    refuse = partial(InputError, source="results")
     first = next(iter(named.values()))
     for name, each in named.items():
-        if set(each.measures) != set(first.measures):
-            odd = sorted(set(each.measures) ^ set(first.measures))
-            raise InputError(f"{odd[0]} was not evaluated for every system", source="results",
-                             path=name)  # fmt: skip
+        if odd := sorted(set(each.measures) ^ set(first.measures)):
+            raise refuse(f"{odd[0]} was not evaluated for every system", path=name)
     lengths = {len(each.query_ids) for each in named.values()}
     if len(lengths) > 1 and not all(each.has_ids for each in named.values()):
         many = " and ".join(map(str, sorted(lengths)))
-        raise InputError(f"queries without ids are joined by their places, but there are {many}",
-                         source="results")  # fmt: skip
-    common = [query for query in first.query_ids
-              if all(query in each.rows for each in named.values())]  # fmt: skip
+        raise refuse(f"queries without ids are joined by their places, but there are {many}")
+    shared = set.intersection(*(set(each.query_ids) for each in named.values()))
+    common = [query for query in first.query_ids if query in shared]
     if not common:
-        raise InputError(
-            f"the systems have no query in common: {next(iter(named))!r} has "
-            f"{_samples(first.query_ids)}, {list(named)[-1]!r} has "
-            f"{_samples(list(named.values())[-1].query_ids)}",
-            source="results",
-        )
+        items = list(named.items())
+        ends = items[0], items[-1]
+        samples = (f"{name!r} has {_samples(each.query_ids)}" for name, each in ends)
+        raise refuse(f"the systems have no query in common: {', '.join(samples)}")
     values = np.stack([_take(each, common, first.measures) for each in named.values()])
     common, values = _without_nan(list(named), common, values, first.measures)
     if len(common) < 2:
-        raise InputError("the systems have one query in common, which says nothing of others",
-                         source="results", query=common[0] if common else None)  # fmt: skip
-    everything = dict.fromkeys(query for each in named.values() for query in each.query_ids)
-    missing = {name: [query for query in everything if query not in each.rows]
-               for name, each in named.items()}  # fmt: skip
-    unanswered = {name: _unanswered(each, common) for name, each in named.items()}
-    return Aligned(list(named), first.columns, common, values, _settings(named), missing,
-                   unanswered)  # fmt: skip
+        problem = "the systems have one query in common, which says nothing of others"
+        raise refuse(problem, query=common[0] if common else None)
+    every = dict.fromkeys(query for each in named.values() for query in each.query_ids)
+    return Aligned(
+        systems=list(named),
+        columns=first.columns,
+        query_ids=common,
+        values=values,
+        settings=_settings(named),
+        missing={
+            name: [query for query in every if query not in each.rows]
+            for name, each in named.items()
+        },
+        unanswered={name: _unanswered(each, common) for name, each in named.items()},
+    )
 
 
 def _unanswered(results: Results, queries: Sequence[Any]) -> list[Any]:
@@ -93,16 +97,16 @@ def as_named(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Re
     """Return results by the systems' names.
 
     Raises:
-        InputError: for fewer than two, for one without a name, or two of the same.
+        InputError: if there are fewer than two, or their names are missing or the same.
     """
     named = name_systems(results, "result")
     for name, each in named.items():
         if not isinstance(name, str) or not isinstance(each, Results):
-            raise InputError(f"names go to Results, not {name!r} to a {type(each).__name__}",
-                             source="results")  # fmt: skip
+            problem = f"names go to Results, not {name!r} to a {type(each).__name__}"
+            raise InputError(problem, source="results")
     if len(named) < 2:
-        raise InputError(f"a comparison is of two systems or more, not {len(named)}",
-                         source="results")  # fmt: skip
+        problem = f"a comparison is of two systems or more, not {len(named)}"
+        raise InputError(problem, source="results")
     return named
 
 
@@ -119,13 +123,11 @@ def _without_nan(
 ) -> tuple[list[Any], Floats]:
     """Leave out queries that a measure leaves out for all; refuse any other NaN."""
     nan: Bools = np.isnan(values)
-    of_all = np.any(nan.all(axis=0), axis=1)
-    if nan[:, ~of_all].any():
-        kept = np.flatnonzero(~of_all)
+    kept = np.flatnonzero(~np.any(nan.all(axis=0), axis=1))
+    if nan[:, kept].any():
         system, row, column = (int(each[0]) for each in np.nonzero(nan[:, kept]))
-        raise InputError(f"{measures[column]} of system {systems[system]!r} is NaN, that of others "
-                         "is not", source="results", query=queries[kept[row]])  # fmt: skip
-    kept = np.flatnonzero(~of_all)
+        problem = f"{measures[column]} of system {systems[system]!r} is NaN, that of others is not"
+        raise InputError(problem, source="results", query=queries[kept[row]])
     return [queries[row] for row in kept], values[:, kept]
 
 

@@ -175,10 +175,9 @@ class Compared:
         out = {query for queries in self.missing.values() for query in queries}
         if out:
             said.append(f"Left out, as not all systems have them: {len(out)} queries.")
-        zeros = [f"{len(queries)} of {name}" for name, queries in self.unanswered.items()
-                 if queries]  # fmt: skip
-        if zeros:
-            said.append(f"Queries without a ranking, counting 0: {', '.join(zeros)}.")
+        zeros = ((len(queries), name) for name, queries in self.unanswered.items())
+        if counted := [f"{count} of {name}" for count, name in zeros if count]:
+            said.append(f"Queries without a ranking, counting 0: {', '.join(counted)}.")
         return " ".join(said)
 
     def __repr__(self) -> str:
@@ -188,7 +187,7 @@ class Compared:
         """Look up how a system compares with another on a measure.
 
         Raises:
-            InputError: for a system or measure that there is not, or a pair not compared.
+            InputError: if the system or the measure is unknown, or the pair was not compared.
         """
         column = find_measure(self.measures, measure)
         first, second = (find_system(self.systems, each) for each in (a, b))
@@ -241,7 +240,7 @@ def query_values(
     """Return the values of two systems, float64 ``(queries,)`` each.
 
     Raises:
-        InputError: for an unknown system or measure, and a system beside itself.
+        InputError: if a system or the measure is unknown, or both systems are the same.
     """
     column = find_measure(compared.measures, measure)
     first, second = find_system(compared.systems, a), find_system(compared.systems, b)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from irbatch.array_types import Floats, Ints
 from irbatch.comparing.compared import Compared
 from irbatch.comparing.rank_biased import Overlap, Overlaps, overlap, rbo
 from irbatch.errors import InputError
-from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem
+from irbatch.runtime.checks import read_numbers
 
 __all__ = [
     "Overlap",
@@ -83,8 +84,8 @@ def tau_ap(x: Sequence[float], y: Sequence[float]) -> float:
         y: the estimated scores ``(systems,)``.
 
     Raises:
-        InputError: for ties, lists of different lengths or of fewer than two, and what is no
-            number.
+        InputError: if there are ties, the lists differ in length or have fewer than two scores, or
+            a score is not a number.
 
     Source: E. Yilmaz, J. A. Aslam and S. Robertson, *A new rank correlation coefficient for
     information retrieval*, SIGIR 2008.
@@ -99,12 +100,9 @@ def tau_ap(x: Sequence[float], y: Sequence[float]) -> float:
         values, counts = np.unique(scores, return_counts=True)
         if values.size < scores.size:
             value = float(values[counts > 1][0])
-            raise InputError(
-                f"{name} has {value!r} more than once, and this coefficient is not defined with "
-                "ties; tau_ap_b is",
-                source=name,
-                value=value,
-            )
+            twice = f"{name} has {value!r} more than once"
+            problem = f"{twice}, and this coefficient is not defined with ties; tau_ap_b is"
+            raise InputError(problem, source=name, value=value)
     return _ap(first, second)
 
 
@@ -137,7 +135,7 @@ def rank_correlation(comparison: Compared) -> RankCorrelations:
         comparison: of at least two systems.
 
     Raises:
-        InputError: for fewer than two systems, or a mean that is NaN.
+        InputError: if there are fewer than two systems, or a mean is NaN.
 
     >>> from types import SimpleNamespace
     >>> means = [[0.9, 0.5], [0.7, 0.6], [0.1, 0.2]]
@@ -165,8 +163,8 @@ def _scores(x: Sequence[float], y: Sequence[float]) -> tuple[Floats, Floats]:
     """Return two lists of scores as float64; refuse what cannot be compared."""
     first, second = _floats(x, "x"), _floats(y, "y")
     if first.size != second.size:
-        raise InputError(f"x has {first.size} scores, y has {second.size}; they are of one list "
-                         "of systems")  # fmt: skip
+        sizes = f"x has {first.size} scores, y has {second.size}"
+        raise InputError(f"{sizes}; they are of one list of systems")
     if first.size < 2:
         raise InputError(f"an order takes at least two systems, not {first.size}", source="x")
     return first, second
@@ -176,17 +174,9 @@ def _floats(scores: Any, name: str) -> Floats:
     try:
         listed = list(scores)
     except TypeError:
-        raise InputError(f"{name} is a list of scores, not a {type(scores).__name__}",
-                         source=name, value=scores) from None  # fmt: skip
-    try:
-        values = as_floats(listed)
-        fine = not np.isnan(values).any()
-    except NUMBER_ERRORS:
-        fine = False
-    if not fine:
-        value = next((each for each in listed if number_problem(each)), None)
-        raise InputError(f"score {number_problem(value)}", source=name, value=value)
-    return values
+        problem = f"{name} is a list of scores, not a {type(scores).__name__}"
+        raise InputError(problem, source=name, value=scores) from None
+    return read_numbers("score", listed, itertools.repeat((None, None)), source=name)
 
 
 def _compare(scores: Floats, i: int) -> Ints:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Unpack
 
@@ -10,7 +11,7 @@ import numpy as np
 from irbatch.comparing.compared import Compared, query_values
 from irbatch.comparing.lookups import find_system
 from irbatch.comparing.rankings import order_documents
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError
 from irbatch.evaluation.counts import QueryMark
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import (
@@ -25,6 +26,7 @@ from irbatch.evaluation.runs import (
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import Measure, measure, parse_measures
+from irbatch.runtime.checks import check_whole
 
 __all__ = [
     "JudgedShare",
@@ -112,8 +114,8 @@ def largest_differences(
         rel: the least relevant grade; default the measure's own, or 1.
 
     Raises:
-        InputError: for an unknown system or measure, `n` below 1, runs that lack one of the
-            systems, and only one of `qrels` and `runs`.
+        InputError: if a system or the measure is unknown, `n` is below 1, runs lack one of the
+            systems, or only one of `qrels` and `runs` is given.
 
     >>> from irbatch.comparing import compare
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
@@ -124,20 +126,15 @@ def largest_differences(
     >>> row.query, row.difference, row.relevant[0].first, row.relevant[0].second
     ('q1', 0.5, 1, 2)
     """
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise InputError(f"n={shown(n)} must be a whole number of at least 1", value=n)
+    check_whole("n", n, 1)
     if (qrels is None) != (runs is None):
         raise InputError("ranks take both qrels= and runs=")
     first, second = query_values(comparison, a, b, measure)
     difference = first - second
     order = np.argsort(-np.abs(difference), kind="stable")
     worth = [row for row in order.tolist() if abs(difference[row]) > 0][:n]
-    rows = [
-        QueryDifference(
-            comparison.query_ids[row], float(first[row]), float(second[row]), float(difference[row])
-        )
-        for row in worth
-    ]
+    numbers = np.stack([first, second, difference], axis=1).tolist()
+    rows = [QueryDifference(comparison.query_ids[row], *numbers[row]) for row in worth]
     if qrels is None or runs is None:
         return rows
     least = _least_grade(measure) if rel is None else rel
@@ -160,7 +157,7 @@ def missing_queries(
         System to queries, in the order of the judgments or of the systems; all systems are there.
 
     Raises:
-        InputError: for systems without names.
+        InputError: if a system has no name.
 
     >>> missing_queries({"a": {"q1": {"d": 1}}, "b": {"q1": {"d": 1}, "q2": {"d": 1}}})
     {'a': ['q2'], 'b': []}
@@ -169,9 +166,8 @@ def missing_queries(
     answered: dict[str, set[Any]] = {}
     for name, each in name_systems(runs).items():
         if isinstance(each, Results):
-            kept = ~QueryMark.MISSING.holds(each.marks)
-            queries = [query for query, is_there in zip(each.query_ids, kept, strict=True)
-                       if is_there]  # fmt: skip
+            there = ~QueryMark.MISSING.holds(each.marks)
+            queries = list(itertools.compress(each.query_ids, there))
             everything = each.query_ids
         else:
             everything = queries = list(as_run(each, name).queries)

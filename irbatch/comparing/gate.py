@@ -43,7 +43,7 @@ def parse_condition(text: str) -> Condition:
     """Read a condition: MEASURE drops|rises|changes [AMOUNT[%]] [p<LEVEL].
 
     Raises:
-        InputError: for anything else.
+        InputError: if it is not of this form.
 
     >>> parse_condition("ndcg_cut_10 drops 1% p<0.05")
     Condition(measure='nDCG@10', change='drops', amount=0.01, relative=True, p=0.05)
@@ -56,13 +56,8 @@ def parse_condition(text: str) -> Condition:
     if not math.isfinite(amount) or (p is not None and not 0 < p <= 1):
         raise InputError(f"condition {text!r} asks for what cannot be", value=text)
     relative = form["percent"] is not None
-    return Condition(
-        str(measure(form["measure"])),
-        form["change"],
-        amount / 100 if relative else amount,
-        relative,
-        p,
-    )
+    name = str(measure(form["measure"]))
+    return Condition(name, form["change"], amount / 100 if relative else amount, relative, p)
 
 
 def find_failures(comparison: Compared, text: str) -> list[str]:
@@ -76,7 +71,8 @@ def find_failures(comparison: Compared, text: str) -> list[str]:
         A sentence for each.
 
     Raises:
-        InputError: for a condition that is none, a measure not compared, or no baseline.
+        InputError: if the condition is not of this form, its measure was not compared, or there is
+            no baseline.
     """
     condition = parse_condition(text)
     if comparison.baseline is None:

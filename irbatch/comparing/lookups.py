@@ -16,11 +16,11 @@ def find_system(systems: Sequence[str], name: str) -> int:
     """Return the place of a system.
 
     Raises:
-        InputError: when there is none of that name.
+        InputError: if it is unknown.
     """
     if name not in systems:
-        raise InputError(f"there is no system {shown(name)}; there are: {_listed(systems)}",
-                         source="system", value=name)  # fmt: skip
+        problem = f"there is no system {shown(name)}; there are: {_listed(systems)}"
+        raise InputError(problem, source="system", value=name)
     return list(systems).index(name)
 
 
@@ -28,15 +28,15 @@ def find_measure(measures: Sequence[str], name: str | Measure) -> int:
     """Return the place of a measure, by any spelling of its name.
 
     Raises:
-        InputError: when it was not evaluated, or is no measure.
+        InputError: if it was not evaluated, or is not the name of a measure.
     """
     known = list(measures)
     if str(name) in known:
         return known.index(str(name))
     canonical = str(measure(name) if isinstance(name, str) else name)
     if canonical not in known:
-        raise InputError(f"{canonical} was not evaluated; there are: {_listed(known)}",
-                         source="measures", value=canonical)  # fmt: skip
+        problem = f"{canonical} was not evaluated; there are: {_listed(known)}"
+        raise InputError(problem, source="measures", value=canonical)
     return known.index(canonical)
 
 

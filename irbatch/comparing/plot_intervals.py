@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.comparing.compared import Compared
 from irbatch.comparing.lookups import find_measure
-from irbatch.errors import InputError, shown
 from irbatch.report.axes import (
     BETTER,
     INK,
     LARGEST,
     MUTED,
     Axes,
+    add_note,
     check_axes,
     fit_names,
     new_axes,
     tidy,
 )
 from irbatch.report.numbers import show, show_interval
+from irbatch.runtime.checks import check_whole
 
-__all__ = ["check_count", "plot_forest", "plot_means"]
+__all__ = ["plot_forest", "plot_means"]
 
 
 def plot_means(
@@ -39,7 +38,7 @@ def plot_means(
         The axes.
 
     Raises:
-        InputError: for an unknown measure.
+        InputError: if the measure is unknown.
         ImportError: naming the extra, when matplotlib is not installed.
 
     >>> from irbatch.comparing import compare
@@ -85,7 +84,7 @@ def plot_forest(
         The axes.
 
     Raises:
-        InputError: for an unknown measure.
+        InputError: if the measure is unknown.
         ImportError: naming the extra, when matplotlib is not installed.
 
     >>> from irbatch.comparing import compare
@@ -96,7 +95,7 @@ def plot_forest(
     'difference in RR'
     """
     check_axes(ax)
-    check_count(most, "most", least=1)
+    check_whole("most", most, 1)
     column = find_measure(comparison.measures, measure)
     differences = np.asarray(comparison.differences)[:, column]
     kept = np.argsort(-np.abs(differences), kind="stable")[:most]
@@ -120,8 +119,7 @@ def plot_forest(
     ax.set_xlabel(f"difference in {comparison.measures[column]}")
     left_out = differences.size - len(pairs)
     more = f"; {left_out} smaller differences not shown" if left_out else ""
-    ax.set_title(f"full dots: significant at {comparison.level:g}{more}", loc="left", fontsize=9,
-                 color=MUTED)  # fmt: skip
+    add_note(ax, f"full dots: significant at {comparison.level:g}{more}")
     tidy(ax, "x")
     return ax
 
@@ -133,25 +131,14 @@ def _draw_interval(ax: Axes, row: int, value: float, bounds: Floats, significant
     )
     colour = BETTER if significant else MUTED
     ax.plot([low, high], [row, row], color=colour, linewidth=2 if significant else 1.2)
-    ax.plot(middle, row, "o", markersize=6, markeredgecolor=colour,
-            color=colour if significant else "white")  # fmt: skip
+    inside = colour if significant else "white"
+    ax.plot(middle, row, "o", markersize=6, markeredgecolor=colour, color=inside)
 
 
 def _tell(ax: Axes, row: float, said: str, strong: bool = False) -> None:
     """Write something to the right of the axes."""
-    ax.text(1.02, row, said, transform=ax.get_yaxis_transform(), va="center", fontsize=8.5,
-            color=INK if strong else MUTED, fontweight="bold" if strong else "normal")  # fmt: skip
-
-
-def check_count(count: Any, name: str, least: int) -> None:
-    """Refuse what is not a whole number of at least so much.
-
-    Raises:
-        InputError: naming the argument.
-    """
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < least:
-        problem = f"{name}={shown(count)} must be a whole number of at least {least}"
-        raise InputError(problem, value=count)
+    style = {"color": INK, "fontweight": "bold"} if strong else {"color": MUTED}
+    ax.text(1.02, row, said, transform=ax.get_yaxis_transform(), va="center", fontsize=8.5, **style)
 
 
 def _tell_p(p: float) -> str:

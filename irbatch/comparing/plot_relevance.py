@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats
-from irbatch.engine.matrix import NEGATIVE, PAD, UNJUDGED, RelevanceMatrix
+from irbatch.engine.matrix import NEGATIVE, PAD, RelevanceMatrix
 from irbatch.errors import InputError
 from irbatch.evaluation.runs import Judgments, Rankings, as_qrels, as_run
 from irbatch.measures import check_cutoff
@@ -53,8 +53,8 @@ def plot_relevance(
         The axes; nothing is shown.
 
     Raises:
-        InputError: for a matrix without queries, a run beside a matrix, judgments without one, and
-            queries that nobody judged.
+        InputError: if a matrix has no queries or comes with a run, judgments come without one, or a
+            query is not judged.
         ImportError: naming the extra, when matplotlib is not installed.
 
     >>> ax = plot_relevance({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d1": 9, "d7": 8, "d2": 7}})
@@ -110,17 +110,17 @@ def _draw(ax: Axes, codes: Codes, levels: Floats) -> None:
     # From PAD, -3, to the highest level.
     special = [PAD_COLOUR, NEGATIVE_COLOUR, UNJUDGED_COLOUR]
     table = np.array([colors.to_rgb(each) for each in (*special, *grades)])
-    ax.imshow(table[codes - PAD], aspect="auto", interpolation="nearest",
-              extent=(0.5, codes.shape[1] + 0.5, len(codes) - 0.5, -0.5))  # fmt: skip
+    extent = (0.5, codes.shape[1] + 0.5, len(codes) - 0.5, -0.5)
+    ax.imshow(table[codes - PAD], aspect="auto", interpolation="nearest", extent=extent)
     there = set(np.unique(codes).tolist())
     shown = [i for i in range(levels.size - 1, -1, -1) if i in there]
     if len(shown) > MOST_GRADES:
         picks = np.linspace(0, len(shown) - 1, MOST_GRADES).round().astype(int)
         shown = [shown[pick] for pick in picks.tolist()]
     legend = [(f"grade {levels[i]:g}", grades[i]) for i in shown]
-    legend += [(name, colour) for name, code, colour in (
-        ("grade below 0", NEGATIVE, NEGATIVE_COLOUR), ("unjudged", UNJUDGED, UNJUDGED_COLOUR),
-        ("past the end", PAD, PAD_COLOUR)) if code in there or code != NEGATIVE]  # fmt: skip
+    if NEGATIVE in there:
+        legend.append(("grade below 0", NEGATIVE_COLOUR))
+    legend += [("unjudged", UNJUDGED_COLOUR), ("past the end", PAD_COLOUR)]
     handles = [
         patches.Patch(facecolor=colour, edgecolor="#AAAAAA", linewidth=0.6) for _, colour in legend
     ]

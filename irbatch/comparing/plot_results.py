@@ -14,16 +14,19 @@ from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import Measure, check_cutoff, measure
 from irbatch.report.axes import (
     INK,
-    MUTED,
     Axes,
+    Style,
     add_legend,
+    add_note,
     check_axes,
     fit_names,
     new_axes,
     styles,
     tidy,
 )
-from irbatch.statistics.intervals import find_intervals
+from irbatch.runtime.checks import check_choice
+from irbatch.runtime.numbers import is_real
+from irbatch.statistics.intervals import INTERVALS, find_intervals
 
 __all__ = ["plot_cutoffs", "plot_precision_recall"]
 
@@ -64,7 +67,7 @@ def plot_cutoffs(
         The axes; nothing is shown. ``ax.figure.savefig("cutoffs.png")`` saves the picture.
 
     Raises:
-        InputError: for a measure or a cutoff that was not evaluated for every system.
+        InputError: if the measure or a cutoff was not evaluated for every system.
         ImportError: naming the extra, when matplotlib is not installed.
 
     >>> import irbatch
@@ -73,7 +76,9 @@ def plot_cutoffs(
     'cutoff'
     """
     check_axes(ax)
-    _check_interval(interval, level)
+    check_choice("interval", interval, (*INTERVALS, None))
+    if not is_real(level) or not 0 < level < 1:
+        raise InputError(f"level={level!r} must be between 0 and 1", value=level)
     named = _name_results(results)
     wanted = _as_measure(measure)
     places = _places(named, wanted, cutoffs)
@@ -88,16 +93,13 @@ def plot_cutoffs(
         across = np.array(places, np.float64) + (shift if len(places) == 1 else 0.0)
         means = [each[wanted @ cutoff] for cutoff in places]
         if banded and interval is not None:
-            _draw_band(ax, across, _band(each.values[:, columns], interval, level, draws, seed),
-                       style.color)  # fmt: skip
-        marker = style.marker if len(places) <= MOST_MARKED else ""
-        lines += ax.plot(across, means, color=style.color, linestyle=style.linestyle,
-                         marker=marker, markersize=4.5, linewidth=1.6)  # fmt: skip
+            band = _band(each.values[:, columns], interval, level, draws, seed)
+            _draw_band(ax, across, band, style.color)
+        lines.append(_draw_line(ax, across, means, style, len(places) <= MOST_MARKED))
     _cutoff_axis(ax, places)
     ax.set_ylabel(f"{wanted}@k")
     if banded:
-        ax.set_title(f"bands: {100 * (1 - level):g} % intervals of the mean", fontsize=9,
-                     color=MUTED, loc="left")  # fmt: skip
+        add_note(ax, f"bands: {100 * (1 - level):g} % intervals of the mean")
     tidy(ax, "both")
     add_legend(ax, lines, fit_names(named))
     return ax
@@ -116,7 +118,7 @@ def plot_precision_recall(results: AllResults, *, ax: Axes | None = None) -> Axe
         The axes.
 
     Raises:
-        InputError: when fewer than two points were evaluated for every system.
+        InputError: if fewer than two points were evaluated for every system.
         ImportError: naming the extra, when matplotlib is not installed.
 
     >>> import irbatch
@@ -131,9 +133,7 @@ def plot_precision_recall(results: AllResults, *, ax: Axes | None = None) -> Axe
     lines = []
     for each, style in zip(named.values(), styles(len(named)), strict=True):
         precisions = [each[str(name)] for name in points.values()]
-        marker = style.marker if len(named) <= MOST_MARKED else ""
-        lines += ax.plot(list(points), precisions, color=style.color, linestyle=style.linestyle,
-                         marker=marker, markersize=4.5, linewidth=1.6)  # fmt: skip
+        lines.append(_draw_line(ax, list(points), precisions, style, len(named) <= MOST_MARKED))
     cutoff = next(iter(points.values())).cutoff
     at = "" if cutoff is None else f" in the first {cutoff}"
     ax.set(xlim=(-0.02, 1.02), ylim=(0, 1.02), xlabel="recall")
@@ -164,9 +164,11 @@ def _places(
     common = sorted(cutoff for cutoff in set.intersection(*have) if cutoff is not None)
     if cutoffs is None:
         if not common:
-            raise InputError(f"{wanted} was not evaluated at any cutoff for every system; there "
-                             f"are: {', '.join(next(iter(named.values())).measures[:10])}",
-                             source="measures", value=str(wanted))  # fmt: skip
+            there = ", ".join(next(iter(named.values())).measures[:10])
+            problem = (
+                f"{wanted} was not evaluated at any cutoff for every system; there are: {there}"
+            )
+            raise InputError(problem, source="measures", value=str(wanted))
         return common
     listed = [cutoffs] if isinstance(cutoffs, int) else list(cutoffs)
     chosen = sorted({check_cutoff(cutoff) for cutoff in listed})
@@ -174,17 +176,9 @@ def _places(
         raise InputError("there are no cutoffs to plot", source="cutoffs")
     for cutoff in chosen:
         if cutoff not in common:
-            raise InputError(f"{wanted}@{cutoff} was not evaluated for every system",
-                             source="measures", value=cutoff)  # fmt: skip
+            problem = f"{wanted}@{cutoff} was not evaluated for every system"
+            raise InputError(problem, source="measures", value=cutoff)
     return chosen
-
-
-def _check_interval(interval: Any, level: Any) -> None:
-    if interval not in (None, "percentile", "bca", "t"):
-        raise InputError(f"interval={interval!r} must be 'percentile', 'bca', 't' or None",
-                         value=interval)  # fmt: skip
-    if isinstance(level, bool) or not isinstance(level, float | int) or not 0 < level < 1:
-        raise InputError(f"level={level!r} must be between 0 and 1", value=level)
 
 
 def _band(
@@ -199,11 +193,19 @@ def _band(
     return bounds[:, 0], bounds[:, 1]
 
 
+def _draw_line(ax: Axes, across: Any, along: Any, style: Style, marked: bool) -> Any:
+    """Draw a system's line, with its markers where they don't cover each other."""
+    marker = style.marker if marked else ""
+    how = {"color": style.color, "linestyle": style.linestyle, "marker": marker}
+    (line,) = ax.plot(across, along, markersize=4.5, linewidth=1.6, **how)
+    return line
+
+
 def _draw_band(ax: Axes, across: Floats, bounds: tuple[Floats, Floats], colour: str) -> None:
     low, high = bounds
     if across.size == 1:  # a band would have no width
-        ax.plot(across.repeat(2), [low[0], high[0]], color=colour, linewidth=7, alpha=0.25,
-                solid_capstyle="butt")  # fmt: skip
+        style = {"color": colour, "linewidth": 7, "alpha": 0.25, "solid_capstyle": "butt"}
+        ax.plot(across.repeat(2), [low[0], high[0]], **style)
     else:
         ax.fill_between(across, low, high, color=colour, alpha=0.15, linewidth=0)
 
@@ -255,7 +257,7 @@ def _name_results(
     """Return results of one system or several by the systems' names.
 
     Raises:
-        InputError: when there are none, for what are no results, and for two of one name.
+        InputError: if there are none, two have one name, or something else is among them.
     """
     if isinstance(results, Results):
         results = {results.name or "system": results}
@@ -264,6 +266,6 @@ def _name_results(
         raise InputError("there are no results to plot", source="results")
     for name, each in named.items():
         if not isinstance(each, Results):
-            raise InputError(f"{shown(name)} is a {type(each).__name__}, not Results with values "
-                             "per query", source="results")  # fmt: skip
+            given = f"{shown(name)} is a {type(each).__name__}"
+            raise InputError(f"{given}, not Results with values per query", source="results")
     return named

@@ -11,7 +11,7 @@ import numpy as np
 from irbatch.array_types import Floats, Positions
 from irbatch.comparing.compared import Compared, query_values
 from irbatch.comparing.lookups import find_measure
-from irbatch.comparing.plot_intervals import check_count, plot_forest, plot_means
+from irbatch.comparing.plot_intervals import plot_forest, plot_means
 from irbatch.comparing.plot_relevance import plot_relevance
 from irbatch.comparing.plot_results import plot_cutoffs, plot_precision_recall
 from irbatch.errors import many
@@ -22,11 +22,13 @@ from irbatch.report.axes import (
     MUTED,
     WORSE,
     Axes,
+    add_note,
     check_axes,
     fit_names,
     new_axes,
     tidy,
 )
+from irbatch.runtime.checks import check_whole
 
 __all__ = [
     "plot_cutoffs",
@@ -70,7 +72,7 @@ def plot_differences(
         The axes; nothing is shown.
 
     Raises:
-        InputError: for an unknown system or measure.
+        InputError: if a system or the measure is unknown.
         ImportError: naming the extra, when matplotlib is not installed.
 
     >>> from irbatch.comparing import compare
@@ -82,7 +84,7 @@ def plot_differences(
     1 win, 1 tie, 0 losses; mean +0.500 (dashed)
     """
     check_axes(ax)
-    check_count(labelled, "labelled", least=0)
+    check_whole("labelled", labelled, 0)
     first, second = query_values(comparison, a, b, measure)
     name = comparison.measures[find_measure(comparison.measures, measure)]
     bars = share_bars(first - second, most)
@@ -131,7 +133,7 @@ def plot_scores(comparison: Compared, measure: str, *, ax: Axes | None = None) -
         The axes.
 
     Raises:
-        InputError: for an unknown measure.
+        InputError: if the measure is unknown.
         ImportError: naming the extra, when matplotlib is not installed.
 
     >>> from types import SimpleNamespace
@@ -154,14 +156,13 @@ def plot_scores(comparison: Compared, measure: str, *, ax: Axes | None = None) -
     for row, system in enumerate(order.tolist()):
         if few:
             # By rank, not by place: neighbours in value stand apart.
-            ax.scatter(np.sort(values[system]), row + spread, s=size, color=BETTER, alpha=0.35,
-                       linewidths=0, zorder=2)  # fmt: skip
+            dots = {"s": size, "color": BETTER, "alpha": 0.35, "linewidths": 0, "zorder": 2}
+            ax.scatter(np.sort(values[system]), row + spread, **dots)
         _draw_box(ax, values[system], row)
     ax.set_yticks(range(len(names)), [names[system] for system in order.tolist()])
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlabel(f"{comparison.measures[column]}, {many(values.shape[1], 'query')}")
-    ax.set_title("box: quartiles and median; whiskers: 5–95 %; diamond: mean", loc="left",
-                 fontsize=9, color=MUTED)  # fmt: skip
+    add_note(ax, "box: quartiles and median; whiskers: 5–95 %; diamond: mean")
     tidy(ax, "x")
     return ax
 
@@ -204,16 +205,16 @@ def _name_extremes(ax: Axes, ids: list[str], heights: Floats, labelled: int) -> 
         if listed:
             side = "best" if colour == BETTER else "worst"
             behind = {"facecolor": "white", "edgecolor": "none", "alpha": 0.9, "pad": 2}
-            ax.text(x, y, f"{side}\n{listed}", transform=ax.transAxes, ha=ha, va=va, fontsize=8.5,
-                    color=colour, linespacing=1.3, bbox=behind)  # fmt: skip
+            style = {"fontsize": 8.5, "color": colour, "linespacing": 1.3, "bbox": behind}
+            ax.text(x, y, f"{side}\n{listed}", transform=ax.transAxes, ha=ha, va=va, **style)
 
 
 def _draw_box(ax: Axes, values: Floats, row: int) -> None:
     low, first, median, third, high = np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95]).tolist()
     for ends in ((low, first), (third, high)):
         ax.plot(ends, [row, row], color=INK, linewidth=1, zorder=3, solid_capstyle="butt")
-    ax.barh(row, third - first, left=first, height=0.42, facecolor=(1, 1, 1, 0.4), edgecolor=INK,
-            linewidth=1, zorder=3)  # fmt: skip
+    style = {"facecolor": (1, 1, 1, 0.4), "edgecolor": INK, "linewidth": 1, "zorder": 3}
+    ax.barh(row, third - first, left=first, height=0.42, **style)
     ax.plot([median, median], [row - 0.21, row + 0.21], color=INK, linewidth=1.8, zorder=4)
     ax.plot(values.mean(), row, "D", markersize=5, color=WORSE, markeredgecolor="white", zorder=5)
 

@@ -23,7 +23,9 @@ from irbatch.comparing.rankings import order_documents
 from irbatch.data.arguments.ids import first_repeated, kinds_of, same_kind
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.runs import Rankings, as_run
+from irbatch.runtime.checks import check_whole
 from irbatch.runtime.jit import kernel
+from irbatch.runtime.numbers import is_real
 from irbatch.runtime.ragged import offsets_of
 
 __all__ = ["Overlap", "Overlaps", "overlap", "rbo"]
@@ -78,8 +80,8 @@ def rbo(
         depth: leave out documents beyond this rank.
 
     Raises:
-        InputError: for a document that a ranking has twice, `p` outside (0, 1), or a depth that is
-            not a whole number of at least 1.
+        InputError: if a ranking has a document twice, `p` is not in (0, 1), or the depth is not a
+            whole number of at least 1.
 
     Source: Webber, Moffat and Zobel 2010, equations 11 (with the longer ranking's length), 30, 32.
 
@@ -106,8 +108,7 @@ def overlap(run_a: Rankings, run_b: Rankings, p: float = 0.9, depth: int | None 
         p, depth: as in `rbo`.
 
     Raises:
-        InputError: as `rbo`, for runs that have no query in common, and for a score that is not a
-            number.
+        InputError: as `rbo`, and if the runs have no query in common, or a score is not a number.
 
     >>> first = {"q1": {"d1": 3.0, "d2": 2.0}, "q2": {"d1": 1.0}}
     >>> second = {"q1": {"d2": 9.0, "d1": 5.0}, "q2": {"d7": 1.0}}
@@ -119,11 +120,8 @@ def overlap(run_a: Rankings, run_b: Rankings, p: float = 0.9, depth: int | None 
     queries = [query for query in runs[0].queries if query in runs[1].queries]
     if not queries:
         samples = (", ".join(repr(query) for query in list(run.queries)[:3]) for run in runs)
-        raise InputError(
-            f"the runs have no query in common: one has {next(samples) or 'none'}, the other "
-            f"{next(samples) or 'none'}",
-            source="run",
-        )
+        told = f"one has {next(samples) or 'none'}, the other {next(samples) or 'none'}"
+        raise InputError(f"the runs have no query in common: {told}", source="run")
     pairs = []
     for query in queries:
         ordered = [order_documents(run.rankings[query], query, run.name) for run in runs]
@@ -133,19 +131,17 @@ def overlap(run_a: Rankings, run_b: Rankings, p: float = 0.9, depth: int | None 
 
 
 def _check(p: Any, depth: Any) -> None:
-    if isinstance(p, bool) or not isinstance(p, float | int | np.floating) or not 0 < p < 1:
+    if not is_real(p) or not 0 < p < 1:
         raise InputError(f"p={shown(p)} must be a number between 0 and 1, neither of them", value=p)
-    whole = isinstance(depth, int | np.integer) and not isinstance(depth, bool)
-    if depth is not None and (not whole or depth < 1):
-        raise InputError(f"depth={shown(depth)} must be a whole number of at least 1", value=depth)
+    if depth is not None:
+        check_whole("depth", depth, 1)
 
 
 def _as_list(ranking: Any, name: str) -> list[Any]:
-    """Return a ranking's ids; refuse what is none, or one that it has twice."""
+    """Return a ranking's ids; refuse one that it has twice."""
     if isinstance(ranking, str | bytes) or not isinstance(ranking, Sequence | np.ndarray):
-        raise InputError(
-            f"the {name} ranking is a list of ids, not a {type(ranking).__name__}", source=name
-        )
+        problem = f"the {name} ranking is a list of ids, not a {type(ranking).__name__}"
+        raise InputError(problem, source=name)
     ids = ranking.tolist() if isinstance(ranking, np.ndarray) else list(ranking)
     same_kind(ids, "document", name)
     if (twice := first_repeated(ids)) is not None:
@@ -156,11 +152,8 @@ def _as_list(ranking: Any, name: str) -> list[Any]:
 def _check_kind(first: list[Any], second: list[Any], query: object = None) -> None:
     """Refuse text beside numbers: no document would be found in both."""
     if kinds_of(first) != kinds_of(second) and first and second:
-        raise InputError(
-            f"document ids are {first[0]!r} on one side and {second[0]!r} on the other: one is "
-            "text, the other a number",
-            query=query,
-        )
+        sides = f"document ids are {first[0]!r} on one side and {second[0]!r} on the other"
+        raise InputError(f"{sides}: one is text, the other a number", query=query)
 
 
 def _overlaps(
@@ -206,9 +199,15 @@ def _tables(p: float, depth: int) -> tuple[Floats, Floats, Floats]:
 
 @kernel
 def _sum_up(
-    counts: Counts, starts: Ints, shorts: Ints, rest: float, powers: Floats, tails: Floats,
-    beyond: Floats, found: Floats,
-) -> None:  # fmt: skip
+    counts: Counts,
+    starts: Ints,
+    shorts: Ints,
+    rest: float,
+    powers: Floats,
+    tails: Floats,
+    beyond: Floats,
+    found: Floats,
+) -> None:
     """Write minimum, residual and extrapolated value of each pair of rankings.
 
     Agreement at a depth d is X_d / d; beyond the shorter ranking's end s, what is not known of it

@@ -125,8 +125,8 @@ def _marks(compared: Compared) -> list[list[list[str]]]:
 def _pairs(compared: Compared, digits: int) -> Table:
     """Lay out one row a measure and pair; a p-value that is significant stands out."""
     names = ["measure", "system", "against"]
-    numbers = ["difference", "relative", f"{100 * (1 - compared.level):g}% interval",
-               "wins/ties/losses", "effect"]  # fmt: skip
+    interval = f"{100 * (1 - compared.level):g}% interval"
+    numbers = ["difference", "relative", interval, "wins/ties/losses", "effect"]
     p_values = ["p"] if compared.correction == "none" else ["p", "corrected p"]
     columns = [
         *(Column(name, "name") for name in names),

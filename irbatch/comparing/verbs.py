@@ -16,7 +16,7 @@ from irbatch.errors import InputError, warn
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Judgments, Rankings, Wishes, evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions
-from irbatch.runtime.checks import check_choice
+from irbatch.runtime.checks import check_choice, check_number
 from irbatch.statistics.corrections import CORRECTIONS, correct
 from irbatch.statistics.intervals import INTERVALS, find_intervals
 from irbatch.statistics.resampling import check_draws, check_level
@@ -44,10 +44,8 @@ class _Options:
         check_choice("interval", self.interval, INTERVALS)
         check_draws(self.draws, self.seed)
         check_level(self.level)
-        if self.margin is not None and (
-            not _is_number(self.margin) or not 0 < self.margin < np.inf
-        ):
-            raise InputError(f"margin={self.margin!r} must be a number above 0", value=self.margin)
+        if self.margin is not None:
+            check_number("margin", self.margin, above=0)
 
 
 def compare(
@@ -88,8 +86,8 @@ def compare(
         **settings: the keyword arguments of `irbatch.evaluate`.
 
     Raises:
-        InputError: for fewer than two systems or two common queries, an unknown baseline, options
-            that there are not, and as `irbatch.evaluate`.
+        InputError: if there are fewer than two systems or two common queries, the baseline or an
+            option is unknown, and as `irbatch.evaluate`.
 
     >>> import irbatch
     >>> qrels = {q: {"d1": 1} for q in "abcdefgh"}
@@ -124,7 +122,7 @@ def compare_results(
         baseline, test, correction, level, interval, draws, seed, margin, groups: as in `compare`.
 
     Raises:
-        InputError: as `compare`, and for results of different measures.
+        InputError: as `compare`, and if results are of different measures.
 
     >>> import irbatch
     >>> first = irbatch.evaluate_matrix([[1, 0], [0, 1], [1, 0]], "RR P@1")
@@ -161,11 +159,13 @@ def _make(
     sample = Sample(scaled, pairs, options.draws, options.seed)
     p = p_values(sample, options.test)
     correction = "none" if options.test in FAMILY_WISE else options.correction
-    found = find_intervals(scaled, pairs, options.interval, options.level, options.draws,
-                           options.seed, strata, geometric)  # fmt: skip
+    drawn = options.draws, options.seed
+    found = find_intervals(
+        scaled, pairs, options.interval, options.level, *drawn, strata, geometric
+    )
     # Exactly rounded, as the means of results are.
-    means = np.array([[math.fsum(column) / len(column) for column in system.T.tolist()]
-                      for system in scaled])  # fmt: skip
+    columns = scaled.transpose(0, 2, 1).tolist()
+    means = np.array([[math.fsum(column) / len(column) for column in system] for system in columns])
     means[:, geometric] = np.exp(means[:, geometric])
     settings = {
         **aligned.settings,
@@ -205,14 +205,14 @@ def _scale(aligned: Aligned) -> tuple[Floats, Bools]:
     """Return values as their means are taken, and which measures' means are geometric.
 
     Raises:
-        InputError: for values whose geometric mean is 0.
+        InputError: if a value whose mean is geometric is 0 or below.
     """
     geometric = np.array([each.aggregate == "geometric" for each in aligned.columns])
     scaled = aligned.values.copy()
     if geometric.any():
         if (scaled[..., geometric] <= 0).any():
-            raise InputError("a geometric mean of values that are 0 cannot be compared",
-                             source="measures")  # fmt: skip
+            problem = "a geometric mean of values that are 0 cannot be compared"
+            raise InputError(problem, source="measures")
         scaled[..., geometric] = np.log(scaled[..., geometric])
     return scaled, geometric
 
@@ -222,8 +222,8 @@ def _pairs(systems: Sequence[str], baseline: str | None) -> list[tuple[int, int]
     if baseline is None:
         return [(a, b) for a in range(len(systems)) for b in range(a)]
     if baseline not in systems:
-        raise InputError(f"baseline {baseline!r} is none of {', '.join(map(repr, systems))}",
-                         source="baseline", value=baseline)  # fmt: skip
+        problem = f"baseline {baseline!r} is none of {', '.join(map(repr, systems))}"
+        raise InputError(problem, source="baseline", value=baseline)
     position = systems.index(baseline)
     return [(a, position) for a in range(len(systems)) if a != position]
 
@@ -232,14 +232,14 @@ def _members(queries: Sequence[Any], groups: Mapping[Any, str] | None) -> dict[s
     """Return the rows of each group's queries.
 
     Raises:
-        InputError: for a query without a group.
+        InputError: if a query has no group.
     """
     members: dict[str, list[int]] = {}
     if groups is None:
         return members
     if not isinstance(groups, Mapping):
-        raise InputError(f"groups go from query ids to names, not a {type(groups).__name__}",
-                         source="groups")  # fmt: skip
+        problem = f"groups go from query ids to names, not a {type(groups).__name__}"
+        raise InputError(problem, source="groups")
     for row, query in enumerate(queries):
         if query not in groups:
             raise InputError("it has no group", source="groups", query=query)
@@ -260,7 +260,3 @@ def _strata(members: Mapping[str, list[int]]) -> list[Positions] | None:
     elif single:
         several.append(np.array(single))
     return several or None
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -24,6 +24,7 @@ __all__ = [
     "Axes",
     "Style",
     "add_legend",
+    "add_note",
     "check_axes",
     "fit_names",
     "new_axes",
@@ -81,7 +82,7 @@ def check_axes(ax: Any) -> None:
     """Refuse what nothing can be drawn on.
 
     Raises:
-        InputError: for anything but None and axes.
+        InputError: if it is neither None nor axes.
     """
     if ax is not None and not hasattr(ax, "get_figure"):
         raise InputError(f"ax= takes matplotlib's axes, not a {type(ax).__name__}", value=ax)
@@ -126,11 +127,14 @@ def add_legend(ax: Axes, handles: Sequence[Any], names: Sequence[str]) -> None:
         names: one each, as they fit.
     """
     size = 9 if len(names) <= 16 else 7.5
-    ax.legend(
-        handles, names, loc="upper left", bbox_to_anchor=(1.01, 1.02), frameon=False,
-        fontsize=size, ncols=_columns(len(names)), alignment="left",
-        borderaxespad=0.0, handlelength=2.4, columnspacing=1.2,
-    )  # fmt: skip
+    place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "borderaxespad": 0.0}
+    form = {"frameon": False, "alignment": "left", "handlelength": 2.4, "columnspacing": 1.2}
+    ax.legend(handles, names, fontsize=size, ncols=_columns(len(names)), **place, **form)
+
+
+def add_note(ax: Axes, text: str) -> None:
+    """Write above the axes what is to be known of what they show."""
+    ax.set_title(text, loc="left", fontsize=9, color=MUTED)
 
 
 def _columns(names: int) -> int:
