@@ -10,7 +10,7 @@ import numpy as np
 
 from irbatch.array_types import Ints
 from irbatch.data.arguments.arrays import check_real, read_n_relevant
-from irbatch.data.arguments.candidates import Listed, read_labels, read_positives
+from irbatch.data.arguments.candidates import GradedCandidates, read_labels, read_positives
 from irbatch.data.arguments.ids import read_query_ids
 from irbatch.engine.ties.policy import TiePolicy
 from irbatch.errors import InputError, warn
@@ -217,24 +217,24 @@ class ScoreEvaluator:
         candidates = Candidates(scores, read_query_ids(query_ids))
         there = None
         if positives is not None:
-            listed = read_positives(positives, candidates.shape, candidates.queries)
+            graded = read_positives(positives, candidates.shape, candidates.queries)
         else:
-            listed, there = read_labels(relevance, candidates.shape, candidates.queries)
+            graded, there = read_labels(relevance, candidates.shape, candidates.queries)
         candidates.leave_out(there, mask, lengths, exclude)
-        named = listed.columns.size if positives is not None else 0
-        listed = candidates.without_hidden(listed)
-        if listed.columns.size < named:
-            which = f"{named - listed.columns.size} of {named} positives are no candidates"
+        named = graded.columns.size if positives is not None else 0
+        graded = candidates.without_hidden(graded)
+        if graded.columns.size < named:
+            which = f"{named - graded.columns.size} of {named} positives are no candidates"
             hidden = "being masked, excluded or beyond lengths"
             warn(f"{which}, {hidden}: they don't count as relevant")
-        listed.check_grades(candidates.queries)
-        found = None if n_relevant is None else _check_relevant(n_relevant, listed, candidates)
+        graded.check_grades(candidates.queries)
+        found = None if n_relevant is None else _check_relevant(n_relevant, graded, candidates)
         if candidates.on_accelerator:
-            above, equal = count_on_accelerator(candidates, listed)
+            above, equal = count_on_accelerator(candidates, graded)
         else:
-            above, equal = count_candidates(candidates, listed, self.threads)
+            above, equal = count_candidates(candidates, graded, self.threads)
         keys = read_tie_keys(self.ties, document_ids, candidates.shape)
-        ranked = rank_candidates(candidates, listed, above, equal, self.ties, keys)
+        ranked = rank_candidates(candidates, graded, above, equal, self.ties, keys)
         _warn_of_ties(ranked, significant_bits(scores))
         return self._results(candidates, ranked, found)
 
@@ -258,14 +258,14 @@ class ScoreEvaluator:
             raise InputError(problem, source="document_ids")
 
 
-def _check_relevant(n_relevant: Any, listed: Listed, candidates: Candidates) -> Ints:
+def _check_relevant(n_relevant: Any, graded: GradedCandidates, candidates: Candidates) -> Ints:
     """Return how many relevant documents there are in all, checked."""
     numbers = read_n_relevant(n_relevant, candidates.shape[0])
     refuse = functools.partial(InputError, source="n_relevant")
-    if (listed.grades != 1).any():
-        row = int(listed.row_index[np.argmax(listed.grades != 1)])
+    if (graded.grades != 1).any():
+        row = int(graded.row_index[np.argmax(graded.grades != 1)])
         raise refuse("n_relevant= is for labels 0 and 1", query=candidates.queries[row])
-    found = np.diff(listed.starts)
+    found = np.diff(graded.starts)
     if (found > numbers).any():
         row = int(np.argmax(found > numbers))
         total = int(numbers[row])

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Bools, Ints
 from irbatch.data.arguments.arrays import check_real, read_lengths, read_mask
-from irbatch.data.arguments.candidates import Listed, read_excluded
+from irbatch.data.arguments.candidates import GradedCandidates, read_excluded
 from irbatch.data.arguments.ids import check_query_ids
 from irbatch.errors import InputError
 from irbatch.runtime.arrays import is_on_accelerator, to_numpy
@@ -101,9 +101,9 @@ class Candidates:
             problem = "none of the candidates is left: all are masked or excluded"
             raise InputError(problem, source="scores", query=query)
 
-    def without_hidden(self, listed: Listed) -> Listed:
-        """Return those listed that are candidates."""
-        return listed.without(self._is_hidden(listed.row_index, listed.columns))
+    def without_hidden(self, graded: GradedCandidates) -> GradedCandidates:
+        """Return those graded that are candidates."""
+        return graded.without(self._is_hidden(graded.row_index, graded.columns))
 
     def blocks(self) -> Iterator[tuple[int, int]]:
         """Divide the rows so that no block that has to be copied is large."""

@@ -1,115 +1,135 @@
-"""Ranks without sorting: how many candidates score higher than, or the same as, a listed one."""
+"""Ranks without sorting: how many candidates score higher than, or the same as, a graded one."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Bytes, Ints
-from irbatch.data.arguments.candidates import Listed
+from irbatch.data.arguments.candidates import GradedCandidates
 from irbatch.errors import InputError
-from irbatch.pack.candidates import Candidates
+from irbatch.pack.candidates import Candidates, Excluded
 from irbatch.runtime.jit import as_input, kernel
 from irbatch.runtime.ragged import row_index_of
 from irbatch.runtime.threads import map_ranges
 
 __all__ = ["count_candidates", "refuse_nan"]
 
-# Listed candidates a query from which sorting the row costs less than counting for each
+# Graded candidates a query from which sorting the row costs less than counting for each
 # (python -m benchmarks --only scores).
 SORTED_FROM = 160
 
 Matrix = npt.NDArray[Any]
 
 
+class ScoreRows(NamedTuple):
+    """Some rows of scores, as kernels read them.
+
+    Args:
+        scores: ``(rows, candidates)``.
+        there: uint8 of that shape, 1 where a cell is a candidate; ``(0, 0)`` if all are.
+        widths: int64 ``(rows,)``; cells from there on are no candidates.
+    """
+
+    scores: Matrix
+    there: Bytes
+    widths: Ints
+
+
+class Counted(NamedTuple):
+    """The graded candidates of some rows, and what is counted for each.
+
+    Args:
+        starts: int64 ``(rows + 1,)``, where each row's begin and end.
+        columns: int64 ``(graded,)``.
+        above, equal: int64 ``(graded,)``, how many candidates score higher, and the same.
+    """
+
+    starts: Ints
+    columns: Ints
+    above: Ints
+    equal: Ints
+
+    def rows(self, start: int, stop: int) -> Counted:
+        """Return some rows' part of them, over the same memory."""
+        part = slice(int(self.starts[start]), int(self.starts[stop]))
+        starts = self.starts[start : stop + 1] - part.start
+        return Counted(starts, self.columns[part], self.above[part], self.equal[part])
+
+
 def count_candidates(
-    candidates: Candidates, listed: Listed, threads: int | None = None
+    candidates: Candidates, graded: GradedCandidates, threads: int | None = None
 ) -> tuple[Ints, Ints]:
-    """Count for each listed candidate those of its query that score higher, and the same.
+    """Count for each graded candidate those of its query that score higher, and the same.
 
     Args:
         candidates: the scores.
-        listed: which to count for; all of them candidates.
+        graded: which to count for; all of them candidates.
         threads: how many threads share the rows; default: as many as the work is worth.
 
     Returns:
-        int64 ``(listed,)`` twice: the number of candidates that score higher, and of those that
+        int64 ``(graded,)`` twice: the number of candidates that score higher, and of those that
         score the same, itself included.
 
     Raises:
-        InputError: for a candidate whose score is NaN.
+        InputError: if a candidate's score is NaN.
     """
-    above = np.zeros(listed.columns.size, np.int64)
-    equal = np.zeros(listed.columns.size, np.int64)
+    above, equal = np.zeros((2, graded.columns.size), np.int64)
+    counted = Counted(graded.starts, graded.columns, above, equal)
     for start, stop in candidates.blocks():
         scores, there = candidates.block(start, stop)
-        part = slice(int(listed.starts[start]), int(listed.starts[stop]))
-        starts = listed.starts[start : stop + 1] - part.start
-        rows = scores, there, candidates.widths[start:stop]
-        found = starts, listed.columns[part], above[part], equal[part]
-        suspects = np.zeros(stop - start, np.int64)
-        if found[1].size > SORTED_FROM * (stop - start):
-            _count_sorted(*rows, *found, suspects, threads)
+        part = counted.rows(start, stop)
+        widths = candidates.widths[start:stop]
+        if part.columns.size > SORTED_FROM * (stop - start):
+            has_nan = _count_by_sorting(scores, there, widths, part, threads)
         else:
-            _count(*rows, *found, suspects, threads)
-        for row in np.flatnonzero(suspects):
-            refuse_nan(candidates, start + int(row), scores[row])
-    if candidates.excluded is not None:
-        _subtract_excluded(candidates, listed, above, equal)
+            cells = np.empty((0, 0), np.uint8) if there is None else there.view(np.uint8)
+            has_nan = _count(ScoreRows(as_input(scores), cells, widths), part, threads) > 0
+        for row in np.flatnonzero(has_nan).tolist():
+            refuse_nan(candidates, start + row, scores[row])
+        if candidates.excluded is not None and candidates.excluded.columns.size:
+            _subtract_excluded(scores, candidates.excluded, start, stop, part)
     return above, equal
 
 
 def refuse_nan(candidates: Candidates, row: int, scores: Matrix) -> None:
-    """Refuse a NaN among a row's candidates; elsewhere it is nobody's score.
+    """Refuse a NaN among a row's candidates; cells that are no candidates may be NaN.
 
     Raises:
         InputError: naming query and candidate.
     """
     bad = np.isnan(scores) & candidates.are_candidates(row, row + 1)[0]
     if bad.any():
-        raise InputError(
-            f"score nan of candidate {int(np.argmax(bad))} is not a number",
-            source="scores",
-            query=candidates.queries[row],
-            value=float("nan"),
-        )
+        problem = f"score nan of candidate {int(np.argmax(bad))} is not a number"
+        query = candidates.queries[row]
+        raise InputError(problem, source="scores", query=query, value=float("nan"))
 
 
-def _count(
-    scores: Matrix, there: Bools | None, widths: Ints,
-    starts: Ints, columns: Ints, above: Ints, equal: Ints, suspects: Ints, threads: int | None,
-) -> None:  # fmt: skip
-    """Count by comparing each row with each of its listed scores."""
-    if there is None:
-        there = np.empty((0, 0), np.bool_)
-    arguments = as_input(scores), there.view(np.uint8), widths, starts, columns
-    passes = columns.size + scores.shape[0]
+def _count(rows: ScoreRows, counted: Counted, threads: int | None) -> Ints:
+    """Count by comparing each row with each of its graded scores; return the NaN of each row."""
+    nan = np.zeros(rows.widths.size, np.int64)
+    cells = (counted.columns.size + nan.size) * rows.scores.shape[1]
     map_ranges(
-        lambda first, last: _count_rows.run(
-            3 * passes * scores.shape[1], *arguments, above, equal, suspects, first, last
-        ),
-        scores.shape[0],
-        cells=passes * scores.shape[1] // 4,
+        lambda first, last: _count_rows.run(3 * cells, rows, counted, nan, first, last),
+        nan.size,
+        cells=cells // 4,
         threads=threads,
     )
+    return nan
 
 
-def _count_sorted(
-    scores: Matrix, there: Bools | None, widths: Ints,
-    starts: Ints, columns: Ints, above: Ints, equal: Ints, suspects: Ints, threads: int | None,
-) -> None:  # fmt: skip
-    """Count by sorting each row and looking its listed scores up."""
-    row_index = row_index_of(starts)
-    wanted = scores[row_index, columns]
+def _count_by_sorting(
+    scores: Matrix, there: Bools | None, widths: Ints, counted: Counted, threads: int | None
+) -> Bools:
+    """Count by sorting each row and looking its graded scores up; tell which rows have a NaN."""
+    wanted = scores[row_index_of(counted.starts), counted.columns]
     hidden = np.arange(scores.shape[1]) >= widths[:, None]
     if there is not None:
         hidden |= ~there
-    if scores.dtype.kind == "f":
-        nan = np.isnan(scores)
-        suspects[:] = nan.any(axis=1)
-        hidden |= nan
+    nan = np.isnan(scores) if scores.dtype.kind == "f" else np.zeros_like(hidden)
+    hidden |= nan
     lowest = -np.inf if scores.dtype.kind == "f" else np.iinfo(scores.dtype).min
     # What is hidden goes below all that is not, and is passed over there.
     ordered = np.where(hidden, np.array(lowest, scores.dtype), scores)
@@ -117,40 +137,32 @@ def _count_sorted(
 
     def look(first: int, last: int) -> None:
         ordered[first:last].sort(axis=1)
-        work = 20 * int(starts[last] - starts[first])
-        _search_rows.run(work, ordered, fillers, starts, wanted, above, equal, first, last)
+        work = 20 * int(counted.starts[last] - counted.starts[first])
+        _search_rows.run(work, ordered, fillers, wanted, counted, first, last)
 
     map_ranges(look, scores.shape[0], cells=10 * scores.size, threads=threads)
+    return np.asarray(nan.any(axis=1))
 
 
-def _subtract_excluded(candidates: Candidates, listed: Listed, above: Ints, equal: Ints) -> None:
+def _subtract_excluded(
+    scores: Matrix, excluded: Excluded, start: int, stop: int, counted: Counted
+) -> None:
     """Take back what was counted of candidates to be left out."""
-    excluded = candidates.excluded
-    if excluded is None or not excluded.columns.size:
-        return
-    for start, stop in candidates.blocks():
-        scores, _ = candidates.block(start, stop)
-        mine = slice(int(listed.starts[start]), int(listed.starts[stop]))
-        out = slice(int(excluded.starts[start]), int(excluded.starts[stop]))
-        starts = listed.starts[start : stop + 1] - mine.start
-        out_starts = excluded.starts[start : stop + 1] - out.start
-        work = 3 * int((np.diff(starts) * np.diff(out_starts)).sum())
-        _subtract_rows.run(
-            work, as_input(scores), out_starts, excluded.columns[out], starts,
-            listed.columns[mine], above[mine], equal[mine],
-        )  # fmt: skip
+    out = slice(int(excluded.starts[start]), int(excluded.starts[stop]))
+    starts = excluded.starts[start : stop + 1] - out.start
+    work = 3 * int((np.diff(counted.starts) * np.diff(starts)).sum())
+    _subtract_rows.run(work, as_input(scores), starts, excluded.columns[out], counted)
 
 
 @kernel
-def _count_rows(
-    scores: Matrix, there: Bytes, widths: Ints, starts: Ints, columns: Ints,
-    above: Ints, equal: Ints, suspects: Ints, first: int, last: int,
-) -> None:  # fmt: skip
-    """Compare rows `first` to `last` with their listed scores; note the NaN of each.
+def _count_rows(rows: ScoreRows, counted: Counted, nan: Ints, first: int, last: int) -> None:
+    """Compare rows `first` to `last` with their graded scores; count the NaN of each.
 
     Counts are 32 bits wide and said to be at each step: as wide as the scores, so that sixteen of
     them are compared at once; 64 bits take twice as long.
     """
+    scores, there, widths = rows
+    starts, columns, above, equal = counted
     scratch = np.empty(scores.shape[1], scores.dtype)
     for q in range(first, last):
         row = scores[q]
@@ -162,7 +174,7 @@ def _count_rows(
                 m += there[q, c]
             n = m
             row = scratch
-        suspects[q] = _count_nan(row, n)
+        nan[q] = _count_nan(row, n)
         i = starts[q]
         while i + 4 <= starts[q + 1]:
             _count_four(row, n, scores[q], columns[i : i + 4], above[i : i + 4], equal[i : i + 4])
@@ -214,10 +226,10 @@ def _count_four(
 
 @kernel
 def _search_rows(
-    ordered: Matrix, fillers: Ints, starts: Ints, wanted: Matrix, above: Ints, equal: Ints,
-    first: int, last: int,
-) -> None:  # fmt: skip
-    """Look listed scores up in rows that ascend, behind their fillers."""
+    ordered: Matrix, fillers: Ints, wanted: Matrix, counted: Counted, first: int, last: int
+) -> None:
+    """Look graded scores up in rows that ascend, behind their fillers."""
+    starts, _, above, equal = counted
     for q in range(first, last):
         for i in range(starts[q], starts[q + 1]):
             low = fillers[q]
@@ -241,11 +253,9 @@ def _search_rows(
 
 
 @kernel
-def _subtract_rows(
-    scores: Matrix, out_starts: Ints, out: Ints, starts: Ints, columns: Ints,
-    above: Ints, equal: Ints,
-) -> None:  # fmt: skip
+def _subtract_rows(scores: Matrix, out_starts: Ints, out: Ints, counted: Counted) -> None:
     """Take excluded candidates out of the counts."""
+    starts, columns, above, equal = counted
     for q in range(starts.size - 1):
         for i in range(starts[q], starts[q + 1]):
             score = scores[q, columns[i]]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Ints
-from irbatch.data.arguments.candidates import Listed
+from irbatch.data.arguments.candidates import GradedCandidates
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.counting import SORTED_FROM, refuse_nan
 from irbatch.runtime.arrays import to_numpy
@@ -22,27 +22,26 @@ __all__ = ["count_on_accelerator"]
 BLOCK_CELLS = 64 << 20  # of scores compared at once: the temporary masks are of this many bytes
 
 
-def count_on_accelerator(candidates: Candidates, listed: Listed) -> tuple[Ints, Ints]:
-    """Count for each listed candidate those of its query that score higher, and the same.
+def count_on_accelerator(candidates: Candidates, graded: GradedCandidates) -> tuple[Ints, Ints]:
+    """Count for each graded candidate those of its query that score higher, and the same.
 
     Args:
         candidates: the scores, a tensor.
-        listed: which to count for; all of them candidates.
+        graded: which to count for; all of them candidates.
 
     Returns:
-        int64 ``(listed,)`` twice, as `irbatch.pack.counting.count_candidates`.
+        int64 ``(graded,)`` twice, as `irbatch.pack.counting.count_candidates`.
 
     Raises:
-        InputError: for a candidate whose score is NaN.
+        InputError: if a candidate's score is NaN.
     """
-    above = np.zeros(listed.columns.size, np.int64)
-    equal = np.zeros(listed.columns.size, np.int64)
+    above, equal = np.zeros((2, graded.columns.size), np.int64)
     at_once = max(BLOCK_CELLS // max(candidates.shape[1], 1), 1)
     for start in range(0, candidates.shape[0], at_once):
         stop = min(start + at_once, candidates.shape[0])
-        part = slice(int(listed.starts[start]), int(listed.starts[stop]))
-        starts = listed.starts[start : stop + 1] - part.start
-        found = _count_block(candidates, start, stop, starts, listed.columns[part])
+        part = slice(int(graded.starts[start]), int(graded.starts[stop]))
+        starts = graded.starts[start : stop + 1] - part.start
+        found = _count_block(candidates, start, stop, starts, graded.columns[part])
         above[part], equal[part] = found
     return above, equal
 
@@ -50,7 +49,7 @@ def count_on_accelerator(candidates: Candidates, listed: Listed) -> tuple[Ints, 
 def _count_block(
     candidates: Candidates, start: int, stop: int, starts: Ints, columns: Ints
 ) -> tuple[Ints, Ints]:
-    """Count in some rows; all of them at once for the first listed of each, then for the next."""
+    """Count in some rows; all of them at once for the first graded of each, then for the next."""
     scores: Any = candidates.scores[start:stop]
     there = _candidates(candidates, start, stop)
     nan = scores != scores
@@ -59,12 +58,12 @@ def _count_block(
         refuse_nan(candidates, start + row, to_numpy(scores[row], "scores"))
     counts = np.diff(starts)
     most = int(counts.max(initial=0))
-    listed = np.arange(most) < counts[:, None]
-    padded = np.zeros(listed.shape, np.int64)
-    padded[listed] = columns
+    real = np.arange(most) < counts[:, None]
+    padded = np.zeros(real.shape, np.int64)
+    padded[real] = columns
     wanted = scores.gather(1, scores.new_tensor(padded, dtype=_torch().int64))
     count = _count_by_sorting if most > SORTED_FROM else _count_by_comparing
-    above, equal = (to_numpy(each, "scores")[listed] for each in count(scores, there, wanted))
+    above, equal = (to_numpy(each, "scores")[real] for each in count(scores, there, wanted))
     return above, equal
 
 

@@ -1,4 +1,4 @@
-"""Packing candidates that have scores and no ids: where the listed ones stand, and blocks of them.
+"""Packing candidates that have scores and no ids: where the graded ones stand, and blocks of them.
 
 Ranks come from counts. Where candidates share a score a policy decides, or nothing does and the
 block says so in its ties.
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
-from irbatch.data.arguments.candidates import Listed
+from irbatch.data.arguments.candidates import GradedCandidates
 from irbatch.data.arguments.ids import read_candidate_ids
 from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE
 from irbatch.engine.sparse_matrix import Entries, SparseMatrix
@@ -29,19 +29,19 @@ from irbatch.runtime.ragged import row_index_of
 __all__ = ["Ranked", "pack_candidates", "rank_candidates", "read_tie_keys"]
 
 # Cells of a block whose matrix is never written out, and of the level counts of any block.
-LISTED_CELLS = 64 << 20
+SPARSE_CELLS = 64 << 20
 COUNT_CELLS = 2 << 20
-MANY_TIED = 16  # listed candidates of a row from which sorting it is sooner than a look at each
+MANY_TIED = 16  # graded candidates of a row from which sorting it is sooner than a look at each
 
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """Listed candidates where they stand, query after query in rank order.
+    """Graded candidates where they stand, query after query in rank order.
 
     Args:
         starts: int64 ``(queries + 1,)``.
-        ranks: int64 ``(listed,)``, from 1.
-        grades: float64 ``(listed,)``.
+        ranks: int64 ``(graded,)``, from 1.
+        grades: float64 ``(graded,)``.
         ties: where the order was not decided; None if a policy decided all.
         tied: bool ``(queries,)``, which have candidates of different grades that share a score.
         constant: int, how many queries have one score for all of their candidates.
@@ -79,7 +79,7 @@ def read_tie_keys(policy: TiePolicy, document_ids: Any, shape: tuple[int, int]) 
 
 def rank_candidates(
     candidates: Candidates,
-    listed: Listed,
+    graded: GradedCandidates,
     above: Ints,
     equal: Ints,
     policy: TiePolicy,
@@ -89,7 +89,7 @@ def rank_candidates(
 
     Args:
         candidates: the scores.
-        listed: the candidates counted for.
+        graded: the candidates counted for.
         above, equal: what `irbatch.pack.counting.count_candidates` returned.
         policy: what becomes of candidates that share a score.
         keys: what decides, if ids or columns do, see `read_tie_keys`.
@@ -97,22 +97,22 @@ def rank_candidates(
     Raises:
         InputError: for refused ties.
     """
-    rows = listed.row_index
+    rows = graded.row_index
     ranks = above + 1
     open_ties, tied, constant = None, np.zeros(candidates.shape[0], bool), 0
     shared = np.flatnonzero(equal > 1)
     if shared.size:
-        grades = listed.grades[shared]
+        grades = graded.grades[shared]
         groups = TieGroups(policy, rows[shared], grades, above[shared], equal[shared])
         if (refused := groups.find_refused()) is not None:
-            _refuse_tie(candidates, int(rows[shared[refused]]), listed.columns[shared[refused]])
+            _refuse_tie(candidates, int(rows[shared[refused]]), graded.columns[shared[refused]])
         ranks[shared] += groups.count_before(
-            lambda: _count_before(candidates, listed, shared, keys)
+            lambda: _count_before(candidates, graded, shared, keys)
         )
         open_ties, tied = groups.list_open(), groups.mark_rows(tied.size)
         constant = groups.count_constant(candidates.sizes)
-    ranks, grades = _in_rank_order(rows, ranks, listed.grades, candidates.shape[1] + 1)
-    return Ranked(listed.starts, ranks, grades, open_ties, tied, constant)
+    ranks, grades = _in_rank_order(rows, ranks, graded.grades, candidates.shape[1] + 1)
+    return Ranked(graded.starts, ranks, grades, open_ties, tied, constant)
 
 
 def _in_rank_order(row_index: Ints, ranks: Ints, grades: Floats, base: int) -> tuple[Ints, Floats]:
@@ -125,19 +125,20 @@ def _in_rank_order(row_index: Ints, ranks: Ints, grades: Floats, base: int) -> t
     return ranks[order], grades[order]
 
 
-def pack_candidates(candidates: Candidates, ranked: Ranked, n_relevant: Ints | None,
-                    *, every_cell: bool) -> Iterator[Block]:  # fmt: skip
+def pack_candidates(
+    candidates: Candidates, ranked: Ranked, n_relevant: Ints | None, *, every_cell: bool
+) -> Iterator[Block]:
     """Pack ranked candidates into blocks.
 
     Args:
         candidates: the scores.
-        ranked: where their listed ones stand.
+        ranked: where their graded ones stand.
         n_relevant: int64 ``(queries,)``, how many relevant documents each query has in all;
-            default: those listed.
+            default: those graded.
         every_cell: whether all of a block's cells will be read, so that it has to be small.
     """
     deepest = max(candidates.shape[1], 1)
-    at_once = max((BLOCK_BYTES if every_cell else LISTED_CELLS) // deepest, 1)
+    at_once = max((BLOCK_BYTES if every_cell else SPARSE_CELLS) // deepest, 1)
     for start in range(0, candidates.shape[0], at_once):
         rows = np.arange(start, min(start + at_once, candidates.shape[0]))
         yield from _pack_rows(candidates, ranked, n_relevant, rows)
@@ -164,35 +165,31 @@ def _pack_rows(
     judged[:, 0] = candidates.sizes[rows] - np.diff(starts)
     if n_relevant is not None:
         judged[:, 1] = n_relevant[rows]
-    ties = None
-    if ranked.ties is not None:
-        mine = slice(*np.searchsorted(ranked.ties.rows, [first, last]).tolist())
-        ties = OpenTies(ranked.ties.rows[mine] - first, ranked.ties.begins[mine],
-                    ranked.ties.ends[mine])  # fmt: skip
+    ties = None if ranked.ties is None else ranked.ties.of_rows(first, last)
     entries = Entries(starts, ranked.ranks[part], codes)
     matrix = SparseMatrix(levels, candidates.sizes[rows], judged, entries, ties)
     yield Block(rows, matrix, ranked.tied[rows])
 
 
-def _count_before(candidates: Candidates, listed: Listed, tied: Ints, keys: Ints) -> Ints:
+def _count_before(candidates: Candidates, graded: GradedCandidates, tied: Ints, keys: Ints) -> Ints:
     """Count for some candidates those of the same score that a key puts before them.
 
     Args:
         candidates: the scores.
-        listed: the candidates counted for.
-        tied: int64 ``(tied,)``, positions of those listed that share their score.
+        graded: the candidates counted for.
+        tied: int64 ``(tied,)``, positions of those graded that share their score.
         keys: what decides.
 
     Returns:
         int64 ``(tied,)``.
     """
     keys = np.broadcast_to(keys, candidates.shape)
-    before = np.zeros(listed.columns.size, np.int64)
-    rows, firsts = np.unique(listed.row_index[tied], return_index=True)
+    before = np.zeros(graded.columns.size, np.int64)
+    rows, firsts = np.unique(graded.row_index[tied], return_index=True)
     for row, mine in zip(rows.tolist(), np.split(tied, firsts[1:]), strict=True):
         scores = candidates.block(row, row + 1)[0][0]
         there, key = candidates.are_candidates(row, row + 1)[0], keys[row]
-        columns = listed.columns[mine]
+        columns = graded.columns[mine]
         if mine.size < MANY_TIED:
             for i, column in zip(mine, columns, strict=True):
                 same = there & (scores == scores[column])

@@ -18,7 +18,7 @@ from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_n
 from irbatch.runtime.numbers import grade_problem, is_whole
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
-__all__ = ["IGNORED", "Listed", "read_excluded", "read_labels", "read_positives"]
+__all__ = ["IGNORED", "GradedCandidates", "read_excluded", "read_labels", "read_positives"]
 
 IGNORED = -100  # the label that Hugging Face and torch give to what is no document
 
@@ -27,13 +27,13 @@ Shape = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
+class GradedCandidates:
     """Candidates that are worth naming, those whose grade is not 0, query after query.
 
     Args:
         starts: int64 ``(queries + 1,)``, where each query's begin and end.
-        columns: int64 ``(listed,)``, in any order within a query.
-        grades: float64 ``(listed,)``.
+        columns: int64 ``(graded,)``, in any order within a query.
+        grades: float64 ``(graded,)``.
     """
 
     starts: Ints
@@ -42,11 +42,11 @@ class Listed:
 
     @cached_property
     def row_index(self) -> Ints:
-        """The row of each, int64 ``(listed,)``."""
+        """The row of each, int64 ``(graded,)``."""
         return row_index_of(self.starts)
 
     @classmethod
-    def from_cells(cls, rows: Ints, columns: Ints, grades: Any, n_rows: int) -> Listed:
+    def from_cells(cls, rows: Ints, columns: Ints, grades: Any, n_rows: int) -> GradedCandidates:
         """Sort cells by row; those of grade 0 are left out."""
         kept = np.asarray(grades) != 0
         if not kept.all():
@@ -57,13 +57,13 @@ class Listed:
         counts = np.bincount(rows, minlength=n_rows)
         return cls(offsets_of(counts), columns, np.asarray(grades, np.float64))
 
-    def without(self, hidden: Bools) -> Listed:
-        """Leave out some of them: bool ``(listed,)``."""
+    def without(self, hidden: Bools) -> GradedCandidates:
+        """Leave out some of them: bool ``(graded,)``."""
         if not hidden.any():
             return self
         kept = ~hidden
         cells = self.row_index[kept], self.columns[kept], self.grades[kept]
-        return Listed.from_cells(*cells, self.starts.size - 1)
+        return GradedCandidates.from_cells(*cells, self.starts.size - 1)
 
     def check_grades(self, queries: Queries) -> None:
         """Refuse grades that are NaN or beyond 2^53.
@@ -74,7 +74,9 @@ class Listed:
         _check_grades(self.row_index, self.columns, self.grades, queries)
 
 
-def read_labels(labels: Any, shape: Shape, queries: Queries) -> tuple[Listed, Bools | None]:
+def read_labels(
+    labels: Any, shape: Shape, queries: Queries
+) -> tuple[GradedCandidates, Bools | None]:
     """Read a label for every candidate.
 
     Args:
@@ -119,11 +121,11 @@ def read_labels(labels: Any, shape: Shape, queries: Queries) -> tuple[Listed, Bo
         rows, columns, grades = rows[kept], columns[kept], grades[kept]
     if grades.dtype.kind in "iu":  # float64, which they become, may not hold them
         _check_grades(rows, columns, grades, queries)
-    listed = Listed.from_cells(rows, columns, grades, shape[0])
-    return listed, None if hidden is None else ~hidden
+    graded = GradedCandidates.from_cells(rows, columns, grades, shape[0])
+    return graded, None if hidden is None else ~hidden
 
 
-def read_positives(positives: Any, shape: Shape, queries: Queries) -> Listed:
+def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCandidates:
     """Read the relevant candidates' columns.
 
     Args:
@@ -152,7 +154,7 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> Listed:
         row, column = divmod(int(again[0]), shape[1])
         problem = f"column {column} comes twice"
         raise InputError(problem, source="positives", query=queries[row], value=column)
-    return Listed.from_cells(rows, columns, grades, shape[0])
+    return GradedCandidates.from_cells(rows, columns, grades, shape[0])
 
 
 def read_excluded(excluded: Any, shape: Shape, queries: Queries) -> Bools | tuple[Ints, Ints]:

@@ -27,6 +27,11 @@ class OpenTies(NamedTuple):
     begins: Ints
     ends: Ints
 
+    def of_rows(self, first: int, last: int) -> OpenTies:
+        """Return those of rows `first` to `last`, which are counted from 0 then."""
+        mine = slice(*np.searchsorted(self.rows, [first, last]).tolist())
+        return OpenTies(self.rows[mine] - first, self.begins[mine], self.ends[mine])
+
     def condensed(self, kept: Bools, codes: npt.NDArray[np.signedinteger]) -> OpenTies:
         """Return what is left of them when documents are removed.
 
