@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from irbatch.data.qrels import Qrels
@@ -51,9 +53,8 @@ def warmup() -> list[str]:
         for dtype in (np.float32, np.float64, np.int64, np.uint64):
             few = np.arange(SORTED_FROM + 2, dtype=dtype)[None, :]
             for some in (4, SORTED_FROM + 1):  # counted for one by one, and sorted
-                relevant = [list(range(some))]
-                evaluate_scores(few, None, "nDCG@10", positives=relevant, exclude=[[some]],
-                                ties="pessimistic")  # fmt: skip
+                options: dict[str, Any] = {"positives": [list(range(some))], "exclude": [[some]]}
+                evaluate_scores(few, measures="nDCG@10", ties="pessimistic", **options)
         few, many = np.ones((4, 2, 3)), np.ones((30, 2, 1))
         list(draw_ranges(few, 1, 0))
         flip_signs(many[:, 0], 1, 0)

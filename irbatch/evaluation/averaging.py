@@ -45,7 +45,7 @@ def evaluate_run(
         order: what the rankings' order came from, for the signature.
 
     Raises:
-        InputError: when no query is both judged and answered, or one is missing against the
+        InputError: if no query is both judged and answered, or one is missing against the
             settings; and as `compute_run`.
     """
 

@@ -79,7 +79,7 @@ class Means:
 
     def __getitem__(self, name: str | Column) -> float:
         """Return a measure's mean (or sum, for a count), by any spelling of its name."""
-        return self._aggregate(self.place(name))
+        return self._aggregate(self.column_of(name))
 
     def __len__(self) -> int:
         return len(self._measures)
@@ -88,7 +88,7 @@ class Means:
         return iter(self._column)
 
     def __contains__(self, name: object) -> bool:
-        return self._column_of(str(name)) is not None
+        return self._find(str(name)) is not None
 
     def keys(self) -> list[str]:
         """Name the measures: results read like a mapping of measures to means."""
@@ -142,7 +142,7 @@ class Means:
 
     def shown(self, name: str | Column) -> str:
         """Format a mean for people: four decimals, a count as a whole number."""
-        column = self.place(name)
+        column = self.column_of(name)
         value = self._aggregate(column)
         if self._measures[column].aggregate == "sum" and value.is_integer():
             return str(int(value))
@@ -163,18 +163,18 @@ class Means:
         ]
         return [f"{many(number, 'query')} {what}" for number, what in said if number]
 
-    def place(self, name: str | Column) -> int:
-        """Return a measure's place among `measures`, by any spelling of its name.
+    def column_of(self, name: str | Column) -> int:
+        """Return a measure's position among `measures`, by any spelling of its name.
 
         Raises:
             KeyError: for one that was not evaluated.
         """
-        column = self._column_of(str(name))
+        column = self._find(str(name))
         if column is None:
             raise KeyError(f"{name!s} was not evaluated; there are: {', '.join(self.measures)}")
         return column
 
-    def _column_of(self, name: str) -> int | None:
+    def _find(self, name: str) -> int | None:
         """Look a measure up: by its canonical name, or else any other that it answers to."""
         if name in self._column:
             return self._column[name]

@@ -141,8 +141,8 @@ def compute_run(
         watch: sees each block as it was scanned.
 
     Raises:
-        InputError: for fractional grades where a measure has to know which of them are relevant,
-            naming query and document; and for rankings that cannot be evaluated.
+        InputError: if grades are fractional and a measure doesn't say which of them are relevant,
+            naming query and document; or if a ranking cannot be evaluated.
     """
     _check_levels(plan, qrels)
     if isinstance(run, Run):
@@ -208,5 +208,6 @@ def _check_levels(plan: Plan, qrels: Qrels) -> None:
         plan.check_levels(qrels.levels)
     except InputError as problem:
         query, document = qrels.first_of(problem.value)
-        place = {"source": "qrels", "path": qrels.name, "query": query, "document": document}
-        raise problem.placed(**place) from None
+        raise problem.placed(
+            source="qrels", path=qrels.name, query=query, document=document
+        ) from None

@@ -51,7 +51,7 @@ class Results(Means):
         super().__init__((), measures, counts, settings, name)
         self.values = values
         self.values.flags.writeable = False
-        self.has_ids = not isinstance(query_ids, range)  # or they are places
+        self.has_ids = not isinstance(query_ids, range)  # or they are rows
         self.query_ids = list(query_ids)
         self.marks = np.zeros(len(self.query_ids), np.uint8) if marks is None else marks
 
@@ -62,7 +62,7 @@ class Results(Means):
 
     def per_query(self, name: str | Column) -> dict[Any, float]:
         """Return a measure's value for each query id."""
-        column = self.place(name)
+        column = self.column_of(name)
         return dict(zip(self.query_ids, self.values[:, column].tolist(), strict=True))
 
     def to_dict(self, style: str = "irbatch") -> dict[Any, dict[str, float]]:
@@ -92,30 +92,23 @@ class Results(Means):
         return pl.DataFrame({"query": self.query_ids, **columns})
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
-        """Return, or also write, everything as JSON; what is no finite number becomes null.
+        """Return, or also write, everything as JSON; numbers that are not finite become null.
 
         Args:
             path: where to write it; an existing file is replaced whole or not at all.
         """
         import json
 
-        per_query = {
-            str(query): {
-                name: value if math.isfinite(value) else None for name, value in row.items()
-            }
-            for query, row in self.to_dict().items()
-        }
-        mean = {key: value if math.isfinite(value) else None for key, value in self.mean().items()}
+        from irbatch.runtime.files import written
+
         everything = {
             "name": self.name,
             "settings": self.settings,
             "counts": asdict(self.counts),
-            "mean": mean,
-            "per_query": per_query,
+            "mean": _finite(self.mean()),
+            "per_query": {str(query): _finite(row) for query, row in self.to_dict().items()},
         }
         text = json.dumps(everything, ensure_ascii=False, indent=1)
-        from irbatch.runtime.files import written  # for those who write
-
         return written(text + "\n", path)
 
     def to_csv(self, path: str | PathLike[str] | None = None) -> str:
@@ -151,6 +144,10 @@ class Results(Means):
         if how == "geometric":
             return math.exp(math.fsum(map(math.log, values)) / len(values))
         return exact_mean(values)
+
+
+def _finite(values: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: value if math.isfinite(value) else None for name, value in values.items()}
 
 
 def _sum(values: Sequence[float]) -> float:

@@ -85,7 +85,7 @@ def evaluate(
             queries of anything else.
 
     Raises:
-        InputError: for anything without a defined result, naming query, document, line and value.
+        InputError: if something has no defined result, naming query, document, line and value.
 
     >>> qrels = {"q1": {"d1": 2, "d2": 1}, "q2": {"d3": 1}}
     >>> run = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d4": 0.7, "d3": 0.6}}
@@ -135,7 +135,7 @@ def evaluate_runs(
         System name to `Results`, in the order given.
 
     Raises:
-        InputError: as `evaluate`, and for systems without a name or of the same name.
+        InputError: as `evaluate`, and if a system has no name or two have the same.
 
     >>> qrels = {"q1": {"d1": 1}}
     >>> runs = {"good": {"q1": {"d1": 2, "d2": 1}}, "bad": {"q1": {"d1": 1, "d2": 2}}}

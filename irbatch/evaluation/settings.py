@@ -58,20 +58,11 @@ class Settings:
     """How queries are averaged and rankings are read.
 
     Args:
-        missing: what a judged query that is missing from the run does: score ``"zero"``, be left
-            out (``"skip"``), or be an ``"error"``.
-        no_relevant: what a query without relevant documents does: score ``"zero"``, or be left
-            out of the means of the measures that have nothing to find in it (``"skip"``).
-        judged_only: remove documents without a grade >= 0 from the rankings first.
-        score_dtype: the precision in which scores are compared; ``"float32"`` is trec_eval 9's.
-        rel: the least relevant grade, for measures that are given none; None is 1, of whole
-            grades.
-        ties: what becomes of documents that share a score.
-        max_depth: documents beyond this rank are not there.
-        trec_eval: the version of trec_eval whose conventions hold, or None.
+        missing, no_relevant, judged_only, score_dtype, ties, rel, max_depth, trec_eval: as in
+            `irbatch.evaluate`, after what a version of trec_eval decides was decided.
 
     Raises:
-        InputError: for any other value.
+        InputError: if an option has another value than it can have.
     """
 
     missing: str = "zero"
@@ -92,7 +83,7 @@ class Settings:
         score_dtype: str | None = None,
         **others: Any,
     ) -> Settings:
-        """Choose settings; those left None are as that version of trec_eval has them, if any."""
+        """Return the settings asked for; those left None are trec_eval's, if a version is named."""
         number = isinstance(trec_eval, int) and str(trec_eval) in VERSIONS
         version: Any = str(trec_eval) if number else trec_eval
         check_option("trec_eval", version)
@@ -104,8 +95,8 @@ class Settings:
         for name in OPTIONS:
             check_option(name, getattr(self, name))
         if self.ties == "expected" and self.max_depth is not None:
-            raise InputError("ties='expected' has no rankings that max_depth= could cut; measures "
-                             "have cutoffs", value=self.max_depth)  # fmt: skip
+            problem = "ties='expected' has no rankings that max_depth= could cut"
+            raise InputError(f"{problem}; measures have cutoffs", value=self.max_depth)
         if self.rel is not None:
             try:
                 REL.check(self.rel)
@@ -115,7 +106,7 @@ class Settings:
             check_whole("max_depth", self.max_depth, 1)
 
     def open_parameters(self) -> dict[str, object]:
-        """Return what measures' parameters are that nothing is said of, by name."""
+        """Return values for the parameters that a measure leaves open, by name."""
         chosen: dict[str, object] = {} if self.rel is None else {"rel": float(self.rel)}
         return chosen | ({"rounding": "up"} if self.trec_eval == "9" else {})
 
@@ -125,13 +116,12 @@ class Settings:
         Args:
             order: what the rankings' order came from.
         """
+        called = {"zero": "score 0"}
         signature = {
             "irbatch": __version__,
             "order": order,
-            "missing queries": {"zero": "score 0"}.get(self.missing, self.missing),
-            "queries without relevant documents": {"zero": "score 0"}.get(
-                self.no_relevant, self.no_relevant
-            ),
+            "missing queries": called.get(self.missing, self.missing),
+            "queries without relevant documents": called.get(self.no_relevant, self.no_relevant),
             "unjudged documents": "removed" if self.judged_only else "not relevant",
             "relevant": f"grade >= {1 if self.rel is None else self.rel:g} unless rel=",
         }
@@ -148,9 +138,9 @@ class Settings:
 
 
 def check_option(name: str, value: object) -> None:
-    """Refuse a value that an option doesn't have.
+    """Refuse a value that an option can't have.
 
     Raises:
-        InputError: naming those that it has.
+        InputError: naming those that it can have.
     """
     check_choice(name, value, OPTIONS[name])

@@ -172,7 +172,7 @@ def _check_names(names: Sequence[str]) -> None:
 def _name(results: Any, measure: str) -> str:
     """Name a measure as the results do, which may spell it otherwise."""
     if isinstance(results, Means):
-        return results.measures[results.place(measure)]
+        return results.measures[results.column_of(measure)]
     wanted = str(measure)
     canonical = canonical_name(wanted)
     alike = (name for name in results if canonical and canonical_name(str(name)) == canonical)
@@ -224,7 +224,7 @@ def _find_intervals(
     alike: dict[int, list[tuple[int, int, Floats, bool]]] = {}
     for i, each in enumerate(results):
         for k, measure in enumerate(measures if isinstance(each, Results) else ()):
-            place = each.place(measure)
+            place = each.column_of(measure)
             values, how = each.values[:, place], each.columns[place].aggregate
             values = values[~np.isnan(values)]
             is_geometric = how == "geometric"

@@ -56,8 +56,8 @@ class Columns:
                 mine[document] = (score, grade)
             elif known != (score, grade):
                 before = f"it came before with score {known[0]} and grade {known[1]}"
-                place = {"source": "update_columns", "query": query, "document": document}
-                raise InputError(f"{before}, now with {score} and {grade}", **place, value=score)
+                fields = {"source": "update_columns", "query": query, "document": document}
+                raise InputError(f"{before}, now with {score} and {grade}", **fields, value=score)
             else:
                 repeats += 1
         for query, documents in fresh.items():
@@ -105,7 +105,7 @@ def _as_list(column: Any, name: str) -> list[Any]:
 
 
 def _check(queries: list[Any], documents: list[Any], scores: list[Any], grades: list[Any]) -> None:
-    """Refuse what is no id or no number; entries are looked at one by one only to name one."""
+    """Check ids and numbers; entries are looked at one by one only to name a wrong one."""
     for what, ids in (("query", queries), ("document", documents)):
         for each in ids if None in kinds_of(ids) else ():
             check_id(each, what, f"{what}_ids")

@@ -46,7 +46,7 @@ class BatchEvaluator:
         measures: canonical names.
 
     Raises:
-        InputError: for measures or settings that there are not.
+        InputError: if there is no such measure, or an option has another value than it can have.
 
     >>> evaluator = BatchEvaluator("RR R@1")
     >>> batch = evaluator.update([[0.9, 0.1], [0.2, 0.6]], positives="diagonal")
@@ -116,7 +116,7 @@ class BatchEvaluator:
             The results of this batch alone.
 
         Raises:
-            InputError: as `irbatch.evaluate_scores`, and for a query with other values than before.
+            InputError: as `irbatch.evaluate_scores`, and if a query has other values than before.
         """
         self._check_ids(query_ids)
         ids = read_query_ids(query_ids)
@@ -139,7 +139,7 @@ class BatchEvaluator:
             query_ids: the queries' ids, for rankings that are no mapping.
 
         Raises:
-            InputError: as `irbatch.evaluate_ids`, and for a query with other values than before.
+            InputError: as `irbatch.evaluate_ids`, and if a query has other values than before.
         """
         self._check_ids(query_ids)
         results = evaluate_ids(
@@ -163,7 +163,7 @@ class BatchEvaluator:
             query_ids, document_ids, scores, grades: one entry a document.
 
         Raises:
-            InputError: for lengths that differ, numbers that are none, or a document that comes
+            InputError: if lengths differ, a score or grade is not a number, or a document comes
                 again with another score or grade.
         """
         self._columns.add(query_ids, document_ids, scores, grades)
@@ -174,7 +174,7 @@ class BatchEvaluator:
         Queries keep their ids; those that were given none are new ones.
 
         Raises:
-            InputError: for other measures, and for a query with other values than before.
+            InputError: if measures are others, or a query has other values than before.
         """
         if not isinstance(results, Results):
             raise InputError(f"a {type(results).__name__} is no Results", source="results")
@@ -187,7 +187,7 @@ class BatchEvaluator:
         """Return the results of all queries so far; with ``keep="sums"``, their means.
 
         Raises:
-            InputError: when there was no query yet.
+            InputError: if there was no query yet.
         """
         if not len(self):
             raise InputError("there are no queries yet: update first")
@@ -217,8 +217,8 @@ class BatchEvaluator:
         """Add what other evaluators, or their states, have kept.
 
         Raises:
-            InputError: for other measures or settings, or a query with other values; nothing has
-                changed then.
+            InputError: if measures or settings are others, or a query has other values; nothing
+                has changed then.
         """
         every = (self, *others)
         self._load(
@@ -241,7 +241,7 @@ class BatchEvaluator:
         """Take over a state; what was kept before is forgotten.
 
         Raises:
-            InputError: for a state of other measures or settings.
+            InputError: if the state is of other measures or settings.
         """
         self._load([state])
 

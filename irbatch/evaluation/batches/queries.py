@@ -34,7 +34,7 @@ class QueryValues:
         self._values = np.empty((0, len(measures)))
         self._marks = np.empty(0, np.uint8)
         self._size = 0
-        self._places: dict[Hashable, int] | None = None  # None: no query has an id
+        self._row_of: dict[Hashable, int] | None = None  # None: no query has an id
         self.repeats = 0
         self.extra = 0
 
@@ -56,7 +56,7 @@ class QueryValues:
         self.extra += results.counts.extra
 
     def _add(self, values: Floats, marks: Bytes, ids: Sequence[Any] | None) -> None:
-        if self._size and (ids is None) != (self._places is None):
+        if self._size and (ids is None) != (self._row_of is None):
             problem = "give ids in every update or in none"
             reason = "queries without ids cannot be told from those with"
             raise InputError(f"{problem}: {reason}", source="query_ids")
@@ -65,8 +65,8 @@ class QueryValues:
             return
         if len(set(ids)) < len(ids):
             values, marks, ids = self._keep_one_each(values, marks, ids)
-        places: dict[Hashable, int] = {} if self._places is None else self._places
-        known = np.fromiter((places.get(each, -1) for each in ids), np.int64, len(ids))
+        row_of: dict[Hashable, int] = {} if self._row_of is None else self._row_of
+        known = np.fromiter((row_of.get(each, -1) for each in ids), np.int64, len(ids))
         again = np.flatnonzero(known >= 0)
         before = self._values[known[again]]
         same = (before == values[again]) | (np.isnan(before) & np.isnan(values[again]))
@@ -77,8 +77,8 @@ class QueryValues:
             self._values[known[other]] = values[other]
             self._marks[known[other]] = marks[other]
         fresh = np.flatnonzero(known < 0)
-        places.update((ids[i], self._size + j) for j, i in enumerate(fresh.tolist()))
-        self._places = places
+        row_of.update((ids[i], self._size + j) for j, i in enumerate(fresh.tolist()))
+        self._row_of = row_of
         self._append(values[fresh], marks[fresh])
         self.repeats += again.size
 
@@ -87,13 +87,13 @@ class QueryValues:
         n = self._size
         marks = self._marks[:n].copy()
         counts = count_queries(marks, extra=self.extra)
-        ids = range(n) if self._places is None else list(self._places)
+        ids = range(n) if self._row_of is None else list(self._row_of)
         return Results(self._values[:n].copy(), ids, self._measures, counts, settings, marks=marks)
 
     def state(self) -> dict[str, Any]:
         """Return what is kept, in arrays and lists of its own."""
         return {
-            "query_ids": None if self._places is None else list(self._places),
+            "query_ids": None if self._row_of is None else list(self._row_of),
             "values": self._values[: self._size].copy(),
             "marks": self._marks[: self._size].copy(),
             "repeats": self.repeats,
