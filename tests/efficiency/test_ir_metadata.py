@@ -421,8 +421,12 @@ class TestSources:
         assert told == "ir_metadata line 9: no YAML: its aliases make too much of it"
         told = refusal(lambda: EfficiencyRecord.from_ir_metadata("a: &a [*a]\n"))
         assert told == "ir_metadata line 1: no YAML: *a is not known"
-        told = refusal(lambda: EfficiencyRecord.from_ir_metadata("a: &a 1\ntag: &a x\n"))
-        assert told == "ir_metadata line 2: no YAML: &a is there twice"
+
+    def test_an_anchor_may_be_given_again(self) -> None:
+        pytest.importorskip("yaml")
+        text = "tag: &x a\nmethod: {name: &x b}\ndata: {source: *x}\n"
+        found = EfficiencyRecord.from_ir_metadata(text)
+        assert (found.system, found.source) == ("b", "b")
 
     def test_aliases_in_aliases(self) -> None:
         pytest.importorskip("yaml")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any
 
 from irbatch.errors import InputError, shown
@@ -73,54 +73,78 @@ def read_yaml(text: str, source: str, before: int = 0) -> Any:
     """
     yaml = imported(source, "yaml", "yaml")
     quick = hasattr(yaml, "CBaseLoader") and not SURROGATE.search(text)  # which libyaml refuses
-    base: Any = yaml.CBaseLoader if quick else yaml.BaseLoader
-
-    class Loader(base):  # type: ignore[misc]
-        def construct_scalar(self, node: Any) -> str | None:
-            is_null = not node.style and node.value in NULLS
-            return None if is_null else str(super().construct_scalar(node))
-
+    loader = yaml.CBaseLoader if quick else yaml.BaseLoader
     try:
-        # Before anything is made of it: libyaml's loader crashes where nesting is deep.
-        _check_limits(yaml, yaml.parse(text, Loader=base))
-        return yaml.load(text, Loader=Loader)
+        return _Builder(yaml, yaml.parse(text, Loader=loader)).document()
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
-        parts = (getattr(problem, "context", None), getattr(problem, "problem", None))
-        reason = ", ".join(filter(None, parts)) or "it has a character that YAML has not"
+        reason = getattr(problem, "problem", None) or "it has a character that YAML has not"
         line = mark and mark.line + 1 + before
     raise InputError(f"no YAML: {reason}", source=source, line=line)
 
 
-def _check_limits(yaml: Any, events: Iterable[Any]) -> None:
-    """Refuse nesting that is too deep, and aliases that name nothing or make too much.
+class _Builder:
+    """Makes one object of the events of PyYAML's parser.
 
-    Raises:
-        yaml.MarkedYAMLError: naming the place.
+    PyYAML's own loaders have no limits, and the quick one crashes where nesting is deep. Checked
+    first, and then loaded, a document takes several times as long and three times the memory.
+
+    Args:
+        yaml: PyYAML.
+        events: of its parser.
     """
-    total = 0
-    opened: list[tuple[str | None, int]] = []  # mappings and lists: anchor, the total before
-    sizes: dict[str | None, int] = {}  # of what has ended, by anchor
-    for event in events:
-        reason = None
-        if isinstance(event, yaml.CollectionEndEvent):
-            anchor, before = opened.pop()
-            sizes[anchor] = total - before
-        elif isinstance(event, yaml.AliasEvent):
-            if event.anchor not in sizes:
-                reason = f"*{event.anchor} is not known"
-            total += sizes.get(event.anchor, 1)
-        elif isinstance(event, yaml.NodeEvent):
-            if event.anchor and event.anchor in sizes:
-                reason = f"&{event.anchor} is there twice"
-            total += 1
-            if isinstance(event, yaml.ScalarEvent):
-                sizes[event.anchor] = 1
-            else:
-                opened.append((event.anchor, total - 1))
-        if len(opened) >= DEEPEST:
-            reason = "it is nested too deeply"
-        if total > MOST:
-            reason = "its aliases make too much of it"
-        if reason:
-            raise yaml.MarkedYAMLError(problem=reason, problem_mark=event.start_mark)
+
+    def __init__(self, yaml: Any, events: Iterator[Any]) -> None:
+        self._yaml, self._events = yaml, events
+        self._anchors: dict[str, tuple[Any, int]] = {}
+
+    def document(self) -> Any:
+        """Return what the one document holds; None if there is none.
+
+        Raises:
+            yaml.YAMLError: naming the place, if there are several, and as `read_yaml`.
+        """
+        roots: list[Any] = []
+        for event in self._events:
+            if isinstance(event, self._yaml.NodeEvent):
+                if roots:
+                    raise self._problem("there is more than one document", event)
+                roots.append(self._node(event, 1)[0])
+        return roots[0] if roots else None
+
+    def _node(self, event: Any, depth: int) -> tuple[Any, int]:
+        """Return what begins with an event, and its nodes, those of aliases counted each time."""
+        if isinstance(event, self._yaml.AliasEvent):
+            if event.anchor not in self._anchors:
+                raise self._problem(f"*{event.anchor} is not known", event)
+            return self._anchors[event.anchor]
+        if isinstance(event, self._yaml.ScalarEvent):
+            is_null = not event.style and event.value in NULLS
+            found = (None if is_null else str(event.value), 1)
+        elif depth == DEEPEST:
+            raise self._problem("it is nested too deeply", event)
+        else:
+            found = self._collection(event, depth)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = found
+        return found
+
+    def _collection(self, start: Any, depth: int) -> tuple[Any, int]:
+        parts: list[Any] = []
+        total = 1
+        is_mapping = isinstance(start, self._yaml.MappingStartEvent)
+        for event in self._events:
+            if isinstance(event, self._yaml.CollectionEndEvent):
+                break
+            part, size = self._node(event, depth + 1)
+            if is_mapping and len(parts) % 2 == 0 and isinstance(part, dict | list):
+                raise self._problem("a key is a text", event)
+            parts.append(part)
+            total += size
+            if total > MOST:
+                raise self._problem("its aliases make too much of it", event)
+        return dict(zip(parts[::2], parts[1::2], strict=True)) if is_mapping else parts, total
+
+    def _problem(self, reason: str, event: Any) -> Exception:
+        error: Exception = self._yaml.MarkedYAMLError(problem=reason, problem_mark=event.start_mark)
+        return error
