@@ -24,8 +24,7 @@ from irbatch.report.axes import (
     styles,
     tidy,
 )
-from irbatch.runtime.checks import check_choice
-from irbatch.runtime.numbers import is_real
+from irbatch.runtime.checks import check_choice, check_number
 from irbatch.statistics.intervals import INTERVALS, find_intervals
 
 __all__ = ["plot_cutoffs", "plot_precision_recall"]
@@ -77,8 +76,7 @@ def plot_cutoffs(
     """
     check_axes(ax)
     check_choice("interval", interval, (*INTERVALS, None))
-    if not is_real(level) or not 0 < level < 1:
-        raise InputError(f"level={level!r} must be between 0 and 1", value=level)
+    check_number("level", level, above=0, below=1)
     named = _name_results(results)
     wanted = _as_measure(measure)
     places = _places(named, wanted, cutoffs)

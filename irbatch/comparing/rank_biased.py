@@ -21,11 +21,10 @@ import numpy.typing as npt
 from irbatch.array_types import Floats, Ints
 from irbatch.comparing.rankings import order_documents
 from irbatch.data.arguments.ids import first_repeated, kinds_of, same_kind
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError
 from irbatch.evaluation.runs import Rankings, as_run
-from irbatch.runtime.checks import check_whole
+from irbatch.runtime.checks import check_number, check_whole
 from irbatch.runtime.jit import kernel
-from irbatch.runtime.numbers import is_real
 from irbatch.runtime.ragged import offsets_of
 
 __all__ = ["Overlap", "Overlaps", "overlap", "rbo"]
@@ -131,8 +130,7 @@ def overlap(run_a: Rankings, run_b: Rankings, p: float = 0.9, depth: int | None 
 
 
 def _check(p: Any, depth: Any) -> None:
-    if not is_real(p) or not 0 < p < 1:
-        raise InputError(f"p={shown(p)} must be a number between 0 and 1, neither of them", value=p)
+    check_number("p", p, above=0, below=1)
     if depth is not None:
         check_whole("depth", depth, 1)
 

@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from irbatch.errors import InputError, join_words
+from irbatch.errors import join_words
+from irbatch.runtime.checks import check_whole
 
 __all__ = [
     "NOTHING",
@@ -44,9 +45,7 @@ def check_digits(digits: int) -> None:
     Raises:
         InputError: if it is not a whole number from 0 to 17.
     """
-    if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= MOST_DIGITS:
-        problem = f"decimals are a whole number from 0 to {MOST_DIGITS}, not {digits!r}"
-        raise InputError(problem, source="digits", value=digits)
+    check_whole("digits", digits, 0, MOST_DIGITS)
 
 
 def is_best(values: Sequence[float]) -> list[bool]:

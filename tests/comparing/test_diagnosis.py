@@ -181,7 +181,7 @@ def test_rbo_to_a_depth_is_that_of_the_beginnings() -> None:
         ((["a"], ["a", 2]), "second: document ids are of two kinds"),
         (([None], ["a"]), "document id None is a NoneType"),
         (("abc", ["a"]), "the first ranking is a list of ids, not a str"),
-        ((["a"], ["a"], 1.0), "p=1.0 must be a number between 0 and 1"),
+        ((["a"], ["a"], 1.0), "p=1.0 must be a number below 1"),
         ((["a"], ["a"], 0), "p=0 must be"),
         ((["a"], ["a"], math.nan), "p=nan must be"),
         ((["a"], ["a"], "0.9"), "p='0.9' must be"),

@@ -166,7 +166,7 @@ def test_cutoffs_refuses(results: dict[str, irbatch.Results]) -> None:
         plot_cutoffs(results, "NumQ")
     with pytest.raises(InputError, match="interval='se' must be"):
         plot_cutoffs(results, "nDCG", interval="se")
-    with pytest.raises(InputError, match="level=95 must be between 0 and 1"):
+    with pytest.raises(InputError, match="level=95 must be a number below 1"):
         plot_cutoffs(results, "nDCG", level=95)
     with pytest.raises(InputError, match="no results to plot"):
         plot_cutoffs({}, "nDCG")
