@@ -108,7 +108,7 @@ class Declaration:
 
 
 AS_ANY_OTHER = "as any other"
-"""Says of a measure that a query without relevant documents has a value like any other."""
+"""What `no_relevant` says of a measure that needs no relevant documents."""
 
 CATALOGUE: dict[str, Declaration] = {}
 """Every measure's declaration, by canonical name, in the order they are listed in."""

@@ -61,7 +61,7 @@ class Plan:
         """Refuse fractional grades where a measure has to know which of them are relevant.
 
         Raises:
-            InputError: when some grade is not whole and a measure has no ``rel``.
+            InputError: if a grade is not whole and a measure has no ``rel``.
         """
         fractional = levels[levels != np.floor(levels)]
         if not fractional.size:
@@ -116,8 +116,8 @@ class Plan:
             self._over_orders(matrix, values, threads)
         if skip_no_relevant:
             for group in (*self._of_prefixes, *self._of_judged):
-                if _looks_for_relevant(group.measure):
-                    nothing = np.flatnonzero(~_anything_to_find(group, matrix))
+                if _needs_relevant(group.measure):
+                    nothing = np.flatnonzero(~_has_relevant(group, matrix))
                     values[nothing[:, None], group.positions] = np.nan
         return values
 
@@ -149,7 +149,7 @@ class Plan:
 
     @functools.cached_property
     def _by_order(self) -> tuple[Plan, list[int]]:
-        """The measures whose orders have to be tried, and their places."""
+        """The measures that are averaged over orders of tied documents, and their places."""
         linear = {position for group in self._linear for position in group.positions}
         positions = [i for i in range(len(self.measures)) if i not in linear]
         return Plan([self._filled[position] for position in positions]), positions
@@ -169,8 +169,8 @@ def _fill_in(measure: Measure, defaults: Mapping[str, object]) -> Measure:
     return measure(**settings)
 
 
-def _anything_to_find(group: Group, matrix: RelevanceMatrix) -> Bools:
-    """Tell, bool ``(queries,)``, where the measure has a document to look for."""
+def _has_relevant(group: Group, matrix: RelevanceMatrix) -> Bools:
+    """Tell, bool ``(queries,)``, which queries have a document that is relevant to the measure."""
     if group.measure.declaration.graded:
         gains = make_weighting(*group.weighting).gain(matrix.levels)
         wanted = matrix.judged[:, gains > 0]
@@ -180,8 +180,8 @@ def _anything_to_find(group: Group, matrix: RelevanceMatrix) -> Bools:
     return counts > 0
 
 
-def _looks_for_relevant(measure: Measure) -> bool:
-    """Tell whether a query without relevant documents leaves the measure nothing to say."""
+def _needs_relevant(measure: Measure) -> bool:
+    """Tell whether the measure has no meaning for a query without relevant documents."""
     declaration = measure.declaration
     looks = declaration.no_relevant != AS_ANY_OTHER and "rel" in declaration.parameters
     return measure.aggregate != "sum" and looks

@@ -1,6 +1,6 @@
 """What the slow twins of the measures share: order, relevance, gains, discounts, exact ratios.
 
-Part of the oracle in reference.py, which says how it is written.
+Part of the oracle in measures.py, which says how it is written.
 """
 
 import itertools

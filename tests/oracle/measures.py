@@ -6,8 +6,9 @@ fractions wherever the definition is rational; only logarithmic discounts bring 
 A ranking is the list of its documents' grades in rank order, None for an unjudged document.
 `judged` lists all grades given for the query, retrieved or not. `k` is the cutoff, None for full
 depth. Notation: n documents retrieved, R relevant ones judged, H_k relevant ones among the first k.
-A value whose denominator is 0 is 0. What the measures share is in reference_base.py, and measures
-for incomplete judgments, recall levels, users' patience and the like are in reference_more.py.
+A value whose denominator is 0 is 0. What the measures share is in base.py; measures for incomplete
+judgments, recall levels, users' patience and other measures known from trec_eval are in
+trec_eval_measures.py.
 """
 
 import math
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from oracle import more_measures as reference_more
+from oracle import trec_eval_measures
 from oracle.base import (
     Cutoff,
     D,
@@ -161,7 +162,7 @@ def floored_ap(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) 
 
 def floored_bpref(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
     """GMBpref = max(Bpref, 0.00001), to be averaged geometrically (trec_eval's gm_bpref)."""
-    return max(reference_more.bpref(ranking, judged, k, rel=rel), FLOOR)
+    return max(trec_eval_measures.bpref(ranking, judged, k, rel=rel), FLOOR)
 
 
 # ---------------------------------------------------------------- coverage and counts
@@ -215,7 +216,7 @@ MEASURES: dict[str, Callable[..., Value]] = {
     "NumQ": count_query,
     "GMAP": floored_ap,
     "GMBpref": floored_bpref,
-    **reference_more.MEASURES,
+    **trec_eval_measures.MEASURES,
 }
 
 # ---------------------------------------------------------------- all queries

@@ -1,6 +1,6 @@
 """Documents of equal scores once more, in slow and plain Python: the oracle of every policy.
 
-Belongs to reference.py, which says how it is written and has the measures. A query is the scores
+Belongs to measures.py, which says how it is written and has the measures. A query is the scores
 of its documents and, in the same order, their grades, None for an unjudged document. A *tie* is a
 set of documents of one score. Every policy but one decides on a single ranking; "expected" is the
 mean of the measure's value over all orders inside the ties, each as likely as the others (McSherry

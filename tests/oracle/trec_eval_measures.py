@@ -1,6 +1,6 @@
-"""The rest of the oracle in reference.py: rarer measures, written the same way.
+"""Measures known from trec_eval alone: the rest of the oracle in measures.py, written the same way.
 
-Notation besides that of reference.py: N documents judged not relevant (0 <= grade < rel), a
+Notation besides that of measures.py: N documents judged not relevant (0 <= grade < rel), a
 negative grade standing for a document that was in the pool but not judged; P documents judged with
 a gain above 0, the ideal list; n_k = min(k, n) documents seen. R, N and the ideal list come from
 all judgments, whatever the cutoff.
