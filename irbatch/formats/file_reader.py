@@ -15,7 +15,7 @@ from irbatch.data.query_table import QueryTable
 from irbatch.errors import LISTED_PROBLEMS, InputError
 from irbatch.formats.file_warnings import FileWarnings
 from irbatch.formats.forms import recognise
-from irbatch.formats.lines import Lookup, ParsedLines, raise_by_line, repeated
+from irbatch.formats.lines import Lookup, ParsedLines, raise_by_line
 from irbatch.formats.pieces import Piece, assemble
 from irbatch.formats.streams import Input
 from irbatch.runtime.threads import map_items
@@ -31,11 +31,11 @@ LONGEST_QUERY = 256  # bytes of an id that are looked at to cut between queries
 MOST_REPEATS = 1000  # documents given twice that are looked for once more, to name their lines
 
 Progress = Callable[[int, int], object]  # done, and all there is
-Text = bytearray | InputError  # a piece of a file, or what kept it from being all
+Text = bytearray | InputError  # a piece of a file, or why it cannot be read on
 
 
 class Reader:
-    """What comes of reading a file.
+    """Reads a file of judgments or rankings, small or large.
 
     Args:
         file: the file.
@@ -50,7 +50,7 @@ class Reader:
         warnings: what to warn of; complete once all was read.
 
     Raises:
-        InputError: for a file whose columns cannot be told.
+        InputError: if the file has a header or JSON objects whose names are not known.
     """
 
     def __init__(
@@ -244,9 +244,8 @@ class Reader:
             self._problems += self._repeated_lines()
         raise_by_line(self._problems)
         if not self.warnings.rows:
-            raise InputError(
-                "there are no data lines", source=self.file.source, path=self.file.path
-            )
+            problem = "there are no data lines"
+            raise InputError(problem, source=self.file.source, path=self.file.path)
 
     def _repeated_lines(self) -> Iterator[InputError]:
         """Say in which lines documents stand that their queries have twice."""
@@ -258,21 +257,16 @@ class Reader:
             rows = ParsedLines(self.form, self.file.path)
             rows.read(enumerate(io.BytesIO(piece), number + 1))
             number += piece.count(b"\n")
-            for query, document, line in zip(
-                rows.queries, rows.documents, rows.numbers, strict=True
-            ):
-                pair = query, document
+            for pair, line in zip(rows.pairs(), rows.numbers, strict=True):
                 if pair in wanted and firsts.setdefault(pair, line) != line:
                     found += 1
-                    yield repeated(self.form, self.file.path, line, firsts[pair]).placed(
-                        query=query, document=document
-                    )
+                    yield rows.repeated(*pair, line, firsts[pair])
             if found >= LISTED_PROBLEMS:
                 return
 
 
 def _with_its_error(pieces: Iterator[bytearray]) -> Iterator[Text]:
-    """Yield pieces and, in its turn, what kept them from being all."""
+    """Yield pieces and, after the last one, why the file cannot be read on, if so."""
     try:
         yield from pieces
     except InputError as problem:

@@ -1,4 +1,4 @@
-"""What a run file shows that is no error, and worth a warning."""
+"""What is doubtful in a run file, though not wrong: one warning for each kind of doubt."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class FileWarnings:
         self._count(queries, np.array(rows.values, np.float64), firsts)
 
     def issue(self, path: str, *, ranked: bool) -> None:
-        """Say what was seen.
+        """Warn of what is doubtful.
 
         Args:
             path: the file.
@@ -62,8 +62,8 @@ class FileWarnings:
         elif self._contradicting:
             first, n = next(iter(self._contradicting)), len(self._contradicting)
             others = f" and {n - 1} other queries" if n > 1 else ""
-            warn(f"run {path!r}: in query {first!r}{others} ranks and scores contradict each "
-                 f"other; scores decide, or ranks with order_by='rank'")  # fmt: skip
+            problem = f"in query {first!r}{others} ranks and scores contradict each other"
+            warn(f"run {path!r}: {problem}; scores decide, or ranks with order_by='rank'")
         if len(self._tags) > 1:
             one, other = (tag.decode(errors="backslashreplace") for tag in list(self._tags)[:2])
             warn(f"run {path!r}: lines of several systems, {one!r} and {other!r}")

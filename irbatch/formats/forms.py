@@ -7,16 +7,20 @@ are MS MARCO's ``query document rank``; a header whose names are known, as in BE
 
 from __future__ import annotations
 
+import functools
 import json
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from irbatch.data.column_names import find_columns
-from irbatch.errors import InputError
+from irbatch.errors import InputError, shown
 from irbatch.runtime.numbers import LARGEST_WHOLE
 
-__all__ = ["MARCO_RUN", "QRELS", "RUN", "Form", "recognise"]
+__all__ = ["MARCO_RUN", "QRELS", "RUN", "Form", "recognise", "split_line"]
+
+SPACES = re.compile(rb"[ \t]+")  # only these separate
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class Form:
         source: what the file is, ``"qrels"`` or ``"run"``, for errors.
         width: number of columns.
         query_at, document_at, value_at: where they stand, from 0.
-        rank_at, tag_at: where rank and tag stand; -1 for none.
+        rank_at, tag_at: where rank and tag stand; -1 without them.
         value: what the value is called.
         largest: the largest absolute value that is exact.
         tabs: whether only tabs separate; else spaces and tabs do, and there are comments.
@@ -58,13 +62,13 @@ class Form:
 
     def by_rank(self) -> Form:
         """Return the form that reads the rank in place of the score."""
-        if self.rank_at < 0 and not self.is_ranked:
-            raise InputError(
-                "order_by='rank' is for runs in the forms of TREC and MS MARCO", source=self.source
-            )
-        return self if self.is_ranked else replace(
-            self, value_at=self.rank_at, value="rank", largest=LARGEST_WHOLE, rank_at=-1
-        )  # fmt: skip
+        if self.is_ranked:
+            return self
+        if self.rank_at < 0:
+            problem = "order_by='rank' is for runs in the forms of TREC and MS MARCO"
+            raise InputError(problem, source=self.source)
+        at = self.rank_at
+        return replace(self, value_at=at, value="rank", largest=LARGEST_WHOLE, rank_at=-1)
 
 
 QRELS = Form("qrels", 4, 0, 2, 3, "grade", LARGEST_WHOLE)
@@ -83,7 +87,7 @@ def recognise(text: bytes | bytearray, source: str) -> tuple[Form, int]:
         The form, and how many bytes a header takes, 0 without one.
 
     Raises:
-        InputError: for a header or an object whose names are not known.
+        InputError: if the names of a header or of an object are not known.
     """
     plain = QRELS if source == "qrels" else RUN
     start = 0
@@ -100,11 +104,10 @@ def recognise(text: bytes | bytearray, source: str) -> tuple[Form, int]:
         try:
             return _named(plain, keys, keys=True), 0
         except InputError:
-            raise InputError(
-                f"the keys {keys!r:.200} are none of query, document and {plain.value}; known are "
-                "'query-id', 'corpus-id' and 'score', and others' names for these",
-                source=source,
-            ) from None
+            known = "known are 'query-id', 'corpus-id' and 'score', and others' names for these"
+            roles = f"query, document and {plain.value}"
+            problem = f"the keys {keys!r:.200} are none of {roles}; {known}"
+            raise InputError(problem, source=source) from None
     names = [each.strip() for each in line.decode(errors="replace").split("\t")]
     if len(names) > 2:
         with suppress(InputError):  # no header, then
@@ -118,17 +121,72 @@ def _named(plain: Form, names: Sequence[str], *, keys: bool = False) -> Form:
     """Return the form of a file that names its columns."""
     found = find_columns(names, plain.source, {})
     roles = ("query", "document", plain.value)
-    at = [names.index(found[role]) for role in roles]
-    return Form(
-        plain.source, len(names), at[0], at[1], at[2], plain.value, plain.largest,
-        tabs=not keys, keys=(names[at[0]], names[at[1]], names[at[2]]) if keys else None,
-    )  # fmt: skip
+    query, document, value = (found[role] for role in roles)
+    at = names.index(query), names.index(document), names.index(value)
+    form = Form(plain.source, len(names), *at, plain.value, plain.largest)
+    return replace(form, keys=(query, document, value)) if keys else replace(form, tabs=True)
 
 
 def _keys_of(line: bytes) -> list[str]:
-    """Return the keys of a JSON object; none when it is none."""
+    """Return the keys of a JSON object; no keys if a line is not one."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
         return []
     return list(found) if isinstance(found, dict) else []
+
+
+def split_line(line: bytes, form: Form) -> list[bytes]:
+    """Return the columns of a line, none of a blank one.
+
+    Raises:
+        InputError: if the line should be a JSON object and is not one with the keys of `form`.
+    """
+    if form.keys:
+        return _split_json(line, form)
+    line = line.rstrip(b"\r\n")
+    if form.tabs:
+        return line.split(b"\t") if line.strip(b" \t") else []
+    # bytes.split is fast, but also splits at vertical tab, form feed and CR.
+    if b"\x0b" in line or b"\x0c" in line or b"\r" in line:
+        line = line.strip(b" \t")
+        return SPACES.split(line) if line else []
+    return line.split()
+
+
+def _split_json(line: bytes, form: Form) -> list[bytes]:
+    """Bring a JSON object's values into the places of columns."""
+    if not line.strip() or line.lstrip().startswith(b"#"):
+        return []
+    try:
+        found = _load_json(line)
+    except (ValueError, RecursionError) as problem:
+        raise InputError(f"is no JSON: {getattr(problem, 'msg', problem)}") from None
+    columns = [b""] * form.width
+    places = (form.query_at, form.document_at, form.value_at)
+    for key, place in zip(form.keys or (), places, strict=True):
+        if not isinstance(found, dict):
+            raise InputError(f"{shown(found)} is no JSON object")
+        if key not in found:
+            raise InputError(f"there is no {key!r}")
+        value = found[key]
+        kinds = str | int | bytes if place == form.value_at else str | int
+        if isinstance(value, bool) or not isinstance(value, kinds):
+            given = value.decode() if isinstance(value, bytes) else shown(value)
+            raise InputError(f"{key!r} is {given}, no text or whole number")
+        text = value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
+        columns[place] = text
+    return columns
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Make a dictionary of a JSON object, in which a number with a point is still text."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands in an object twice")
+    return found
+
+
+_load_json = functools.partial(
+    json.loads, parse_float=str.encode, parse_constant=str.encode, object_pairs_hook=_object
+)

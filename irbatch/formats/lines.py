@@ -2,30 +2,27 @@
 
 As in trec_eval, the columns ``iter``, ``Q0`` and ``rank`` are ignored (score decides the order),
 and so are blank lines, words after a run's tag, and, as in its version 10, comment lines: those
-whose first word is ``#``, or starts with it on a line that is no data.
+whose first word is ``#``, or starts with it on a line that is not data.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
 import operator
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from irbatch.array_types import Ints
 from irbatch.errors import LISTED_PROBLEMS, InputError, raise_problems, shown
-from irbatch.formats.forms import QRELS, RUN, Form
+from irbatch.formats.forms import QRELS, RUN, Form, split_line
 from irbatch.formats.streams import LONGEST_LINE
 from irbatch.runtime.numbers import DECIMAL
 
-__all__ = ["ParsedLines", "parse_table", "raise_by_line", "read_number", "repeated"]
+__all__ = ["ParsedLines", "parse_table", "raise_by_line", "read_number"]
 
 _NUMBER = re.compile(rf"{DECIMAL}|[+-]?inf(?:inity)?".encode(), re.I)
-_SPACES = re.compile(rb"[ \t]+")  # only these separate
-_NUL = b"\x00"  # means that the file is no text
 
 Lookup = dict[str, dict[str, float]]
 
@@ -33,10 +30,14 @@ Lookup = dict[str, dict[str, float]]
 class ParsedLines:
     """What lines hold, as columns.
 
+    Args:
+        form: what a line holds.
+        path: the file, for errors.
+
     Attributes:
         numbers: the numbers of the lines that are data.
         queries, documents, values: their columns; a value that is a rank is negated.
-        ranks: the ranks beside scores; -1 where none is known.
+        ranks: the ranks beside scores; -1 for those that are not whole numbers.
         fractions: how many of the ranks are numbers with a point.
         tags: the tags of the first lines of queries, each once.
         last_tag: that of the last line.
@@ -57,13 +58,12 @@ class ParsedLines:
 
     def read(self, lines: Iterable[tuple[int, bytes]]) -> None:
         """Read numbered lines; stop when there are as many problems as are listed."""
-        split = _split_json if self.form.keys else _split_tabs if self.form.tabs else _split
         for number, line in lines:
             columns: list[bytes] = []
             try:
                 if len(line) > LONGEST_LINE:
                     raise InputError(f"longer than {LONGEST_LINE >> 20} MiB: this is no line")
-                columns = split(line, self.form)
+                columns = split_line(line, self.form)
                 if columns and (columns[0] != b"#" or not self.form.has_comments):
                     self._add(number, line, columns)
             except InputError as problem:
@@ -143,12 +143,13 @@ class ParsedLines:
         """
         table: Lookup = {}
         repeats: list[InputError] = []
-        for number, query, document, value in zip(
-            self.numbers, self.queries, self.documents, self.values, strict=True
-        ):
+        for pair, line, value in zip(self.pairs(), self.numbers, self.values, strict=True):
+            query, document = pair
             documents = table.setdefault(query, {})
             if document in documents:
-                repeats.append(self._repeated(number, query, document))
+                lines = zip(self.pairs(), self.numbers, strict=True)
+                first = next(number for each, number in lines if each == pair)
+                repeats.append(self.repeated(query, document, line, first))
                 if len(repeats) == LISTED_PROBLEMS:
                     break
             documents[document] = value
@@ -157,10 +158,15 @@ class ParsedLines:
             raise InputError("there are no data lines", source=self.form.source, path=self.path)
         return table
 
-    def _repeated(self, number: int, query: str, document: str) -> InputError:
-        rows = zip(self.queries, self.documents, self.numbers, strict=True)
-        first = next(line for *pair, line in rows if pair == [query, document])
-        return repeated(self.form, self.path, number, first).placed(query=query, document=document)
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Return the query and the document of each line."""
+        return zip(self.queries, self.documents, strict=True)
+
+    def repeated(self, query: str, document: str, line: int, first: int) -> InputError:
+        """Say that a document was given in two lines."""
+        error = InputError(f"this document was given before, in line {first}", line=line)
+        fields = {"source": self.form.source, "path": self.path}
+        return error.placed(**fields, query=query, document=document)
 
 
 def raise_by_line(problems: list[InputError]) -> None:
@@ -168,30 +174,19 @@ def raise_by_line(problems: list[InputError]) -> None:
     raise_problems(sorted(problems, key=lambda each: each.line or 0)[:LISTED_PROBLEMS])
 
 
-def repeated(form: Form, path: str | None, line: int, first: int) -> InputError:
-    """Say that a document was given in two lines."""
-    return InputError(f"this document was given before, in line {first}", source=form.source,
-                      path=path, line=line)  # fmt: skip
-
-
 def parse_table(lines: Iterable[tuple[int, bytes]], form: Form, path: str | None = None) -> Lookup:
-    """Read lines as query to document to value.
-
-    Args:
-        lines: line numbers and lines.
-        form: what they hold.
-        path: the file, for errors.
-
-    Raises:
-        InputError: listing the first 20 problems by line.
-    """
+    """Read numbered lines as query to document to value; see `ParsedLines.lookup`."""
     rows = ParsedLines(form, path)
     rows.read(lines)
     return rows.lookup()
 
 
 def read_number(raw: bytes, form: Form) -> float:
-    """Read a grade, score or rank, or raise `InputError` saying why it is none."""
+    """Read a grade, score or rank.
+
+    Raises:
+        InputError: if it is not a number, or not one that `form` allows.
+    """
     text = _text(raw)
     if not _NUMBER.fullmatch(raw):
         comma = re.fullmatch(rb"[+-]?\d+,\d+", raw)
@@ -202,10 +197,8 @@ def read_number(raw: bytes, form: Form) -> float:
         raise InputError(f"{form.value} {text} overflows float64", value=text)
     whole = raw.lstrip(b"+-").isdigit()  # read exactly: float64 rounds 2^53 + 1 to the limit
     if abs(value) > form.largest or (whole and abs(value) == form.largest != _magnitude(raw)):
-        raise InputError(
-            f"{form.value} {text} is beyond 2^53, where {form.value}s are no longer exact",
-            value=text,
-        )
+        problem = f"{form.value} {text} is beyond 2^53, where {form.value}s are no longer exact"
+        raise InputError(problem, value=text)
     if form.is_ranked and (value < 0 or value % 1):
         raise InputError(f"rank {text} is not a whole number from 0", value=text)
     return value
@@ -214,54 +207,6 @@ def read_number(raw: bytes, form: Form) -> float:
 def _magnitude(digits: bytes) -> int:
     """Return the size of a whole number; Python refuses thousands of digits, zeros or not."""
     return int(digits.lstrip(b"+-").lstrip(b"0") or b"0")
-
-
-def _split(line: bytes, form: Form) -> list[bytes]:
-    # bytes.split is fast, but also splits at vertical tab, form feed and CR.
-    line = line.rstrip(b"\r\n")
-    if b"\x0b" in line or b"\x0c" in line or b"\r" in line:
-        line = line.strip(b" \t")
-        return _SPACES.split(line) if line else []
-    return line.split()
-
-
-def _split_tabs(line: bytes, form: Form) -> list[bytes]:
-    line = line.rstrip(b"\r\n")
-    return line.split(b"\t") if line.strip(b" \t") else []
-
-
-def _split_json(line: bytes, form: Form) -> list[bytes]:
-    """Bring a JSON object's values into the places of columns."""
-    if not line.strip() or line.lstrip().startswith(b"#"):
-        return []
-    try:
-        found = json.loads(line, parse_float=str.encode, parse_constant=str.encode,
-                           object_pairs_hook=_object)  # fmt: skip
-    except (ValueError, RecursionError) as problem:
-        raise InputError(f"is no JSON: {getattr(problem, 'msg', problem)}") from None
-    columns = [b""] * form.width
-    places = (form.query_at, form.document_at, form.value_at)
-    for key, place in zip(form.keys or (), places, strict=True):
-        if not isinstance(found, dict):
-            raise InputError(f"{shown(found)} is no JSON object")
-        if key not in found:
-            raise InputError(f"there is no {key!r}")
-        value = found[key]
-        kinds = str | int | bytes if place == form.value_at else str | int
-        if isinstance(value, bool) or not isinstance(value, kinds):
-            given = value.decode() if isinstance(value, bytes) else shown(value)
-            raise InputError(f"{key!r} is {given}, no text or whole number")
-        text = value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
-        columns[place] = text
-    return columns
-
-
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Make a dictionary of a JSON object, in which a number with a point is still text."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands in an object twice")
-    return found
 
 
 def _only_remarks(columns: list[bytes], form: Form) -> bool:
@@ -290,15 +235,13 @@ def _wrong_width(columns: list[bytes], form: Form, truncated: bool) -> InputErro
         hint = "; three columns need a header with tabs: query-id, corpus-id, score"
     else:
         hint = "; is the file truncated? This line has no end" if truncated else ""
-    shown_line = _text(b" ".join(columns))[:80]
-    return InputError(
-        f"{len(columns)} column{'s' * (len(columns) != 1)} where {form.width} are expected: "
-        f"{shown_line!r}{hint}"
-    )
+    found = f"{len(columns)} column{'s' * (len(columns) != 1)}"
+    line = _text(b" ".join(columns))[:80]
+    return InputError(f"{found} where {form.width} are expected: {line!r}{hint}")
 
 
 def _id(raw: bytes) -> str:
-    if _NUL in raw:
+    if b"\x00" in raw:
         raise InputError(f"contains a NUL byte: this is no text: {shown(raw)}")
     if not raw:
         raise InputError("an id is empty")

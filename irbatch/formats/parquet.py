@@ -25,7 +25,7 @@ def read_parquet(path: str | os.PathLike[str], source: str, content: bytes | Non
         a table for `Qrels.from_table` or `Run.from_table`.
 
     Raises:
-        InputError: when the file cannot be read, or its columns are not known.
+        InputError: if the file cannot be read, or its columns are not known.
         ImportError: naming the extra, when neither pyarrow nor polars is installed.
     """
     name = os.fspath(path)
@@ -44,6 +44,5 @@ def read_parquet(path: str | os.PathLike[str], source: str, content: bytes | Non
     except OSError as problem:
         raise InputError(problem.strerror or str(problem), source=source, path=name) from problem
     except Exception as problem:  # each library has its own for damaged files
-        raise InputError(
-            f"cannot be read as Parquet: {problem}", source=source, path=name
-        ) from problem
+        message = f"cannot be read as Parquet: {problem}"
+        raise InputError(message, source=source, path=name) from problem

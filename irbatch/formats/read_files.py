@@ -116,6 +116,6 @@ def _parquet(file: Input, order_by: str = "score") -> object:
     from irbatch.formats.parquet import read_parquet
 
     if order_by != "score":
-        raise InputError("order_by='rank' is for text; in Python, give Run.from_columns -rank",
-                         source=file.source, path=file.path, value=order_by)  # fmt: skip
+        problem = "order_by='rank' is for text; in Python, give Run.from_columns -rank"
+        raise InputError(problem, source=file.source, path=file.path, value=order_by)
     return read_parquet(file.path, file.source, None if file.again else file.content())

@@ -18,7 +18,7 @@ from irbatch.runtime.extras import imported
 __all__ = ["LONGEST_LINE", "Input", "numbered_lines", "open_input"]
 
 PIECE = 4 << 20  # bytes read at once: larger pieces take more memory and no less time
-LONGEST_LINE = 1 << 20  # bytes; what is longer is no line
+LONGEST_LINE = 1 << 20  # bytes
 # An archive that makes so many bytes of one, and so many in all, is made to fill memory and disks.
 BOMB_RATIO, BOMB_BYTES = 200, 1 << 30
 
@@ -29,10 +29,13 @@ ARCHIVES = {
     re.compile(rb"\xfd7zXZ\x00"): ("lzma",),
     re.compile(rb"\x28\xb5\x2f\xfd"): ("compression.zstd", "backports.zstd"),
 }
-ERRORS = (
-    ("zlib", "error"), ("lzma", "LZMAError"), ("isal.isal_zlib", "IsalError"),
-    ("compression.zstd", "ZstdError"), ("backports.zstd", "ZstdError"),
-)  # fmt: skip
+ERRORS = (  # of damaged archives, by module
+    ("zlib", "error"),
+    ("lzma", "LZMAError"),
+    ("isal.isal_zlib", "IsalError"),
+    ("compression.zstd", "ZstdError"),
+    ("backports.zstd", "ZstdError"),
+)
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\x00\x00\xfe\xff")
 PARQUET = re.compile(rb"PAR1[\x00-\x08\x0e-\x1f]")  # no id has a control byte in it
 BOM = b"\xef\xbb\xbf"
@@ -49,7 +52,7 @@ class Input:
         is_parquet: whether they are those of a Parquet file.
         again: whether it can be read more than once.
         cut: where to end a piece: from the piece and the end of its last whole line to there.
-        size: its bytes, packed as they may be; 0 where nobody knows.
+        size: its bytes, compressed as they are; 0 for a pipe.
     """
 
     def __init__(self, path: str, source: str, raw: BinaryIO, stack: ExitStack) -> None:
@@ -217,7 +220,7 @@ def open_input(path: str | PathLike[str], source: str) -> Iterator[Input]:
         source: ``"qrels"`` or ``"run"``, for errors.
 
     Raises:
-        InputError: for a file that cannot be read, is no text, or a format not supported.
+        InputError: if the file cannot be read, is UTF-16, or compressed with what is not installed.
     """
     name = os.fspath(path)
     with ExitStack() as stack:
