@@ -26,11 +26,6 @@ MILLISECOND = 1e-3  # seconds
 
 TEXTS = ("dataset", "source", "start_time", "currency")
 COUNTS = {"n_queries": 1, "batch_size": 1, "warmup": 0, "repeat": 1, "throughput_batch_size": 1}
-NUMBERS = (
-    *("throughput", "peak_memory", "model_memory", "index_memory", "model_disk", "index_disk"),
-    *("cpu_used", "wall_time", "user_time", "system_time", "flops", "energy", "emissions"),
-    *("price_per_hour", "stated_cost"),
-)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -108,7 +103,7 @@ class EfficiencyRecord:
         if isinstance(self.hardware, str):
             check_text(source, "hardware", self.hardware)
             object.__setattr__(self, "hardware", Hardware(instance=self.hardware))
-        check_fields(self, source, texts=TEXTS, counts=COUNTS, quantities=NUMBERS)
+        check_fields(self, source, texts=TEXTS, counts=COUNTS, quantities=QUANTITY_FIELDS)
         for name in ("batch_size", "repeat", "currency"):
             if getattr(self, name) is None:
                 raise refuse(source, name, "is missing", None)
@@ -316,4 +311,5 @@ class EfficiencyRecord:
         return cls(**read_codecarbon(source, system), n_queries=n_queries)
 
 
+QUANTITY_FIELDS = [each.name for each in fields(EfficiencyRecord) if each.type == "float | None"]
 DEFAULTS = {each.name: each.default for each in fields(EfficiencyRecord)} | {"hardware": Hardware()}
