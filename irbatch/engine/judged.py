@@ -1,9 +1,9 @@
-"""Where judged documents stand in their rankings: what measures with a walk of their own read."""
+"""Where judged documents stand in their rankings, for measures that read them one by one."""
 
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,58 +11,63 @@ import numpy.typing as npt
 from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.engine.matrix import NEGATIVE, PAD, UNJUDGED, WORD, RelevanceMatrix
 
-__all__ = ["JudgedRanks"]
+__all__ = ["Judged", "JudgedRanks", "collect_judged"]
 
 
-class JudgedRanks:
+class Judged(NamedTuple):
     """The judged documents that a block of queries retrieved, in rank order, query after query.
 
     Args:
-        matrix: the block; already cut where a measure has a cutoff.
-        threshold: the least relevant grade.
-        gains: float64 ``(levels,)``, the gain of each level.
-        divisors: float64, the discount of ranks 1 … depth or more.
-
-    Attributes:
         row_index: int64 ``(documents,)``, the row each belongs to; ascending.
         ranks: int64 ``(documents,)``, from 1, ascending within a row.
         codes: int64 ``(documents,)``: an index into the matrix's levels, or NEGATIVE.
     """
 
+    row_index: Ints
+    ranks: Ints
+    codes: Ints
+
+
+def collect_judged(matrix: RelevanceMatrix) -> Judged:
+    """Collect the judged documents of a block.
+
+    Words of nothing but unjudged documents or padding are passed over whole: a fifth of the time
+    that looking at each cell takes.
+    """
+    words = matrix.codes.view(np.int64)
+    rows, places = np.nonzero(
+        (words != _word_of(UNJUDGED, matrix)) & (words != _word_of(PAD, matrix))
+    )
+    cells = matrix.codes.reshape(*words.shape, WORD // matrix.codes.itemsize)[rows, places]
+    picks, offsets = np.nonzero((cells >= 0) | (cells == NEGATIVE))
+    ranks = places[picks] * cells.shape[1] + offsets + 1
+    return Judged(rows[picks], ranks, cells[picks, offsets].astype(np.int64))
+
+
+class JudgedRanks:
+    """What a measure reads of a block's judged documents.
+
+    Args:
+        matrix: the block; already cut where a measure has a cutoff.
+        judged: its judged documents, whose arrays are attributes, too.
+        threshold: the least relevant grade.
+        gains: float64 ``(levels,)``, the gain of each level.
+        divisors: float64, the discount of ranks 1 … depth or more.
+    """
+
     def __init__(
         self,
         matrix: RelevanceMatrix,
+        judged: Judged,
         threshold: float,
         gains: Floats,
         divisors: Floats,
-        row_index: Ints,
-        ranks: Ints,
-        codes: Ints,
     ) -> None:
         self.matrix, self.threshold = matrix, threshold
         self.gains, self.divisors = gains, divisors
-        self.row_index, self.ranks, self.codes = row_index, ranks, codes
-        _freeze(gains, row_index, ranks, codes)
+        self.row_index, self.ranks, self.codes = judged
+        _freeze(gains, *judged)
         _freeze(matrix.codes, matrix.levels, matrix.retrieved, matrix.judged)
-
-    @classmethod
-    def of(
-        cls, matrix: RelevanceMatrix, threshold: float, gains: Floats, divisors: Floats
-    ) -> JudgedRanks:
-        """Collect the judged documents of a block.
-
-        Words of nothing but unjudged documents or padding are passed over whole: a fifth of the
-        time that looking at each cell takes.
-        """
-        words = matrix.codes.view(np.int64)
-        rows, places = np.nonzero(
-            (words != _word_of(UNJUDGED, matrix)) & (words != _word_of(PAD, matrix))
-        )
-        cells = matrix.codes.reshape(*words.shape, WORD // matrix.codes.itemsize)[rows, places]
-        picks, offsets = np.nonzero((cells >= 0) | (cells == NEGATIVE))
-        ranks = places[picks] * cells.shape[1] + offsets + 1
-        codes = cells[picks, offsets].astype(np.int64)
-        return cls(matrix, threshold, gains, divisors, rows[picks], ranks, codes)
 
     @property
     def queries(self) -> int:
@@ -108,7 +113,7 @@ class JudgedRanks:
 
     @functools.cached_property
     def hit_numbers(self) -> Ints:
-        """The how manyth of its query each hit is, from 1: int64 ``(hits,)``."""
+        """The number of each hit among those of its query, from 1: int64 ``(hits,)``."""
         return np.arange(1, self.hits.size + 1) - self.hit_starts[self.row_index[self.hits]]
 
     @functools.cached_property

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.engine.judged import JudgedRanks
+from irbatch.engine.judged import Judged, JudgedRanks, collect_judged
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.prefix import FULL_DEPTH, PrefixStatistics
 from irbatch.errors import InputError
@@ -33,7 +33,7 @@ class Collected:
 
     def __init__(self, matrix: RelevanceMatrix) -> None:
         self._matrix = matrix
-        self._collected: dict[float, JudgedRanks] = {}
+        self._collected: dict[float, Judged] = {}
         self._views: dict[tuple[object, ...], JudgedRanks] = {}
 
     def judged(self, group: Group, depth: float) -> JudgedRanks:
@@ -45,14 +45,10 @@ class Collected:
             gains = np.asarray(weighting.gain(matrix.levels), np.float64)
             deepest = max(matrix.depth, int(matrix.judged.sum(axis=1).max(initial=0)), 1)
             divisors = weighting.discount(deepest)
-            if depth in self._collected:
-                same = self._collected[depth]
-                places = same.row_index, same.ranks, same.codes
-                view = JudgedRanks(matrix, group.threshold, gains, divisors, *places)
-            else:
-                view = JudgedRanks.of(matrix, group.threshold, gains, divisors)
-                self._collected[depth] = view
-            self._views[key] = view
+            if depth not in self._collected:
+                self._collected[depth] = collect_judged(matrix)
+            judged = self._collected[depth]
+            self._views[key] = JudgedRanks(matrix, judged, group.threshold, gains, divisors)
         return self._views[key]
 
 
