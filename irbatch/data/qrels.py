@@ -63,7 +63,7 @@ class Qrels(Exports):
         self.query_kind = same_kind(self.queries, "query", "qrels")
         self.table = judgments if isinstance(judgments, QueryTable) else None
         if self.table is None:
-            self.document_kind = kind_of_documents(self.queries, self.documents)
+            self.document_kind = kind_of_documents(self.queries, self.documents, "qrels")
             counts = np.fromiter(map(len, self.documents), np.int64, len(self.queries))
         else:
             self.document_kind = self.table.document_kind if len(self.table.documents) else None

@@ -25,8 +25,6 @@ __all__ = ["read_id_lists"]
 Lists = Mapping[Any, Mapping[Any, float]]
 Row = list[Any] | npt.NDArray[Any]
 
-WHAT = {"run": "a ranking is", "qrels": "relevant documents are"}
-
 
 def read_id_lists(ranked: Any, relevant: Any, pad: object = None) -> tuple[Lists, Lists]:
     """Read ranked and relevant documents of the same queries.
@@ -46,12 +44,13 @@ def read_id_lists(ranked: Any, relevant: Any, pad: object = None) -> tuple[Lists
             whole numbers of one kind, or a query has one twice.
     """
     _check_pair(ranked, relevant)
+    run, qrels = _Side(ranked, "run", pad), _Side(relevant, "qrels", pad)
     try:
-        judgments: Lists = _read_table(relevant, "qrels", pad)
-        return _read_table(ranked, "run", pad), judgments
+        judgments: Lists = qrels.read_table()
+        return run.read_table(), judgments
     except IdOverflowError:
-        judgments = _read_large_ids(relevant, "qrels", pad)
-        return _read_large_ids(ranked, "run", pad), judgments
+        judgments = qrels.read_large_ids()
+        return run.read_large_ids(), judgments
 
 
 def _check_pair(ranked: Any, relevant: Any) -> None:
@@ -72,120 +71,127 @@ def _check_pair(ranked: Any, relevant: Any) -> None:
         raise InputError(problem, source="ranked")
 
 
-def _read_table(lists: Any, source: str, pad: object) -> QueryTable:
-    queries = list(lists) if isinstance(lists, Mapping) else list(range(len(lists)))
-    places = dict(zip(queries, range(len(queries)), strict=True))
-    if _is_matrix(lists):
-        documents = lists.astype(np.int64, order="C", copy=False)
-        lengths = _lengths(lists, pad, source)
-        begins = np.arange(len(queries)) * lists.shape[1]
-        numbers = np.broadcast_to(1.0, documents.size)
-        table = QueryTable(places, begins, begins + lengths, documents.reshape(-1), numbers)
-    else:
-        rows = lists.values() if isinstance(lists, Mapping) else lists
-        table = _of_rows(places, list(rows), source, pad)
-    if table.repeated >= 0:
-        raise _repeated(*table.where(table.repeated), source)
-    return table
+class _Side:
+    """The lists of one side.
 
+    Args:
+        lists: as they are given.
+        source: ``"run"`` or ``"qrels"``.
+        pad: an id that stands for no document.
+    """
 
-def _read_large_ids(lists: Any, source: str, pad: object) -> dict[Any, dict[Any, float]]:
-    """Read whole numbers of any size: documents to grades, or to scores that fall with the rank."""
-    items = lists.items() if isinstance(lists, Mapping) else enumerate(lists)
-    found: dict[Any, dict[Any, float]] = {}
-    for query, each in items:
-        row = list(_as_row(each, query, source, pad))
-        same_kind(row, "document", source, query)
-        if (twice := first_repeated(row)) is not None:
-            raise _repeated(query, twice, source)
-        values: Iterable[float] = range(0, -len(row), -1)
-        if source == "qrels":
-            values = _grades([query], [each], [row]).tolist()
-        found[query] = dict(zip(row, values, strict=True))
-    return found
+    def __init__(self, lists: Any, source: str, pad: object) -> None:
+        self.lists, self.source, self.pad = lists, source, pad
+        self.queries = list(lists) if isinstance(lists, Mapping) else list(range(len(lists)))
+
+    def read_table(self) -> QueryTable:
+        """Read ids that are text or fit int64."""
+        places = {query: place for place, query in enumerate(self.queries)}
+        if _is_matrix(self.lists):
+            documents: IdColumn = self.lists.astype(np.int64, order="C", copy=False).reshape(-1)
+            begins = np.arange(len(self.lists)) * self.lists.shape[1]
+            ends = begins + self._count_unpadded()
+            grades = np.broadcast_to(1.0, len(documents))
+        else:
+            rows = self._read_rows()
+            documents, grades = self._join(rows), self._grades(rows)
+            offsets = offsets_of([len(row) for row in rows])
+            begins, ends = offsets[:-1], offsets[1:]
+        table = QueryTable(places, begins, ends, documents, grades)
+        if table.repeated >= 0:
+            self._refuse_repeated(*table.where(table.repeated))
+        return table
+
+    def read_large_ids(self) -> dict[Any, dict[Any, float]]:
+        """Read whole numbers of any size; ranked ones have scores that fall with the rank."""
+        rows = self._read_rows()
+        grades = iter(self._grades(rows).tolist())
+        found: dict[Any, dict[Any, float]] = {}
+        for query, row in zip(self.queries, rows, strict=True):
+            ids = list(row)
+            same_kind(ids, "document", self.source, query)
+            if (twice := first_repeated(ids)) is not None:
+                self._refuse_repeated(query, twice)
+            scores: Iterable[float] = range(0, -len(ids), -1)
+            values = scores if self.source == "run" else itertools.islice(grades, len(ids))
+            found[query] = dict(zip(ids, values, strict=True))
+        return found
+
+    def _read_rows(self) -> list[Row]:
+        rows = self.lists.values() if isinstance(self.lists, Mapping) else self.lists
+        return [self._read_row(*each) for each in zip(self.queries, rows, strict=True)]
+
+    def _read_row(self, query: Any, ids: Any) -> Row:
+        """Return a query's ids without the padding at the end."""
+        unordered = isinstance(ids, AbstractSet | Mapping)
+        problem = None
+        if unordered and self.source == "run":
+            problem = f"a ranking is a list of ids; a {type(ids).__name__} has no order"
+        elif isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
+            what = "a ranking is" if self.source == "run" else "relevant documents are"
+            problem = f"{what} a list of ids, not a {type(ids).__name__}"
+        if problem is not None:
+            raise InputError(problem, source=self.source, query=query)
+        whole = type(ids) is np.ndarray and ids.ndim == 1 and ids.dtype.kind in "iu"
+        if whole and self.pad is None:
+            return np.asarray(ids)
+        listed = list(ids.tolist() if hasattr(ids, "tolist") else ids)
+        if self.pad is None or unordered or self.pad not in listed:
+            return listed
+        end = listed.index(self.pad)
+        if any(each != self.pad for each in listed[end:]):
+            self._refuse_early_padding(query)
+        return listed[:end]
+
+    def _count_unpadded(self) -> Ints:
+        """Return how many documents each row of a matrix has before its padding."""
+        if self.pad is None:
+            return np.full(len(self.lists), self.lists.shape[1], np.int64)
+        padding = self.lists == self.pad
+        early = (padding[:, :-1] & ~padding[:, 1:]).any(axis=1)
+        if early.any():
+            self._refuse_early_padding(int(np.argmax(early)))
+        counts: Ints = (~padding).sum(axis=1, dtype=np.int64)
+        return counts
+
+    def _join(self, rows: list[Row]) -> IdColumn:
+        """Put the ids of all rows into one column."""
+        try:
+            if rows and all(isinstance(row, np.ndarray) for row in rows):
+                return as_ids(np.concatenate(rows), "document", self.source)
+            return as_ids(list(itertools.chain.from_iterable(rows)), "document", self.source)
+        except InputError:
+            for query, row in zip(self.queries, rows, strict=True):
+                same_kind(list(row), "document", self.source, query)
+            kind_of_documents(self.queries, [list(row) for row in rows], self.source)
+            raise
+
+    def _grades(self, rows: list[Row]) -> Floats:
+        """Return the grades of all documents, 1 for those that were only listed."""
+        count = sum(map(len, rows))
+        lists = self.lists.values() if isinstance(self.lists, Mapping) else self.lists
+        if not any(isinstance(each, Mapping) for each in lists):
+            return np.broadcast_to(1.0, count)
+        values: list[Any] = []
+        for each, row in zip(lists, rows, strict=True):
+            values.extend(each.values() if isinstance(each, Mapping) else [1] * len(row))
+        pairs = zip(self.queries, rows, strict=True)
+        names = ((query, document) for query, row in pairs for document in row)
+        return read_numbers("grade", values, names, source=self.source)
+
+    def _refuse_early_padding(self, query: Any) -> None:
+        problem = f"padding {self.pad!r} stands before other documents"
+        raise InputError(problem, source=self.source, query=query, value=self.pad)
+
+    def _refuse_repeated(self, query: Any, document: Any) -> None:
+        problem = "this relevant document is listed twice"
+        if self.source == "run":
+            hint = "; if it is padding, say so with pad=" if document == -1 else ""
+            problem = f"document {document!r} stands in the ranking twice{hint}"
+        raise InputError(problem, source=self.source, query=query, document=document)
 
 
 def _is_matrix(lists: Any) -> bool:
     """Tell whether ids are a matrix that can be taken as it is."""
     plain = isinstance(lists, np.ndarray) and not isinstance(lists, np.ma.MaskedArray)
     return plain and lists.ndim == 2 and lists.dtype.kind in "iu" and lists.dtype != np.uint64
-
-
-def _lengths(matrix: npt.NDArray[np.integer], pad: object, source: str) -> Ints:
-    """Return how many documents each row has before its padding."""
-    lengths = np.full(matrix.shape[0], matrix.shape[1], np.int64)
-    if pad is None:
-        return lengths
-    padding = matrix == pad
-    lengths -= padding.sum(axis=1)
-    for row in np.flatnonzero(lengths < matrix.shape[1]):
-        if not padding[row, lengths[row] :].all():
-            raise _early_padding(int(row), pad, source)
-    return lengths
-
-
-def _of_rows(places: dict[Any, int], lists: list[Any], source: str, pad: object) -> QueryTable:
-    queries = list(places)
-    rows = [_as_row(each, query, source, pad) for query, each in zip(queries, lists, strict=True)]
-    ends = offsets_of([len(row) for row in rows])
-    try:
-        documents = _join(rows, source)
-    except InputError:
-        for query, row in zip(queries, rows, strict=True):
-            same_kind(list(row), "document", source, query)
-        kind_of_documents(queries, [list(row) for row in rows])
-        raise
-    numbers = np.broadcast_to(1.0, len(documents))
-    if any(isinstance(each, Mapping) for each in lists):
-        numbers = _grades(queries, lists, rows)
-    return QueryTable(places, ends[:-1], ends[1:], documents, numbers)
-
-
-def _join(rows: list[Row], source: str) -> IdColumn:
-    """Put the ids of all rows into one column."""
-    if rows and all(isinstance(row, np.ndarray) for row in rows):
-        return as_ids(np.concatenate(rows), "document", source)
-    return as_ids(list(itertools.chain.from_iterable(rows)), "document", source)
-
-
-def _as_row(ids: Any, query: Any, source: str, pad: object) -> Row:
-    """Return a query's ids without the padding at the end."""
-    unordered = isinstance(ids, AbstractSet | Mapping)
-    if unordered and source == "run":
-        problem = f"a ranking is a list of ids; a {type(ids).__name__} has no order"
-        raise InputError(problem, source=source, query=query)
-    if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
-        problem = f"{WHAT[source]} a list of ids, not a {type(ids).__name__}"
-        raise InputError(problem, source=source, query=query)
-    whole = type(ids) is np.ndarray and ids.ndim == 1 and ids.dtype.kind in "iu"
-    if whole and pad is None:
-        return np.asarray(ids)
-    listed = list(ids.tolist() if hasattr(ids, "tolist") else ids)
-    if pad is None or unordered or pad not in listed:
-        return listed
-    end = listed.index(pad)
-    if any(each != pad for each in listed[end:]):
-        raise _early_padding(query, pad, source)
-    return listed[:end]
-
-
-def _grades(queries: list[Any], lists: list[Any], rows: list[Row]) -> Floats:
-    """Return the grades of all documents, 1 for those that were only listed."""
-    values: list[Any] = []
-    for each, row in zip(lists, rows, strict=True):
-        values.extend(each.values() if isinstance(each, Mapping) else itertools.repeat(1, len(row)))
-    names = ((query, each) for query, row in zip(queries, rows, strict=True) for each in row)
-    return read_numbers("grade", values, names, source="qrels")
-
-
-def _early_padding(query: Any, pad: object, source: str) -> InputError:
-    problem = f"padding {pad!r} stands before other documents"
-    return InputError(problem, source=source, query=query, value=pad)
-
-
-def _repeated(query: Any, document: Any, source: str) -> InputError:
-    message = "this relevant document is listed twice"
-    if source == "run":
-        hint = "; if it is padding, say so with pad=" if document == -1 else ""
-        message = f"document {document!r} stands in the ranking twice{hint}"
-    return InputError(message, source=source, query=query, document=document)

@@ -77,8 +77,10 @@ def same_kind(ids: Iterable[object], what: str, source: str, query: object = Non
     return next(iter(kinds), None)
 
 
-def kind_of_documents(queries: list[Any], documents: Sequence[Collection[Any]]) -> str | None:
-    """Return the one kind of id that all judged documents have; None when there are none.
+def kind_of_documents(
+    queries: list[Any], documents: Sequence[Collection[Any]], source: str
+) -> str | None:
+    """Return the one kind of id that all documents have; None when there are none.
 
     Raises:
         InputError: as `same_kind`.
@@ -88,12 +90,12 @@ def kind_of_documents(queries: list[Any], documents: Sequence[Collection[Any]]) 
         return next(iter(kinds))
     samples: dict[str | None, Any] = {}
     for query, each in zip(queries, documents, strict=True):
-        samples.setdefault(same_kind(each, "document", "qrels", query), query)
+        samples.setdefault(same_kind(each, "document", source, query), query)
     samples.pop(None, None)
     if len(samples) > 1:
         text, number = samples["str"], samples["int"]
         problem = f"document ids are text in query {text!r} and numbers in query {number!r}"
-        raise InputError(problem, source="qrels")
+        raise InputError(problem, source=source)
     return None
 
 
