@@ -1,15 +1,10 @@
-"""Comparisons as a page: it needs nothing else, escapes everything, and its pictures are right."""
+"""Comparisons as a page: what its tables hold, and that its pictures show the numbers."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import math
 import re
-import shutil
-import subprocess
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,35 +21,6 @@ from irbatch.errors import printable
 def random(count: int = 4, queries: int = 30, columns: int = 2, **more: object) -> Comparison:
     values = np.random.default_rng(5).random((count, queries, columns))
     return make(values, p=0.01, **more)
-
-
-def test_a_page_needs_nothing_else() -> None:
-    source = Comparison.to_html(random())
-    page = Page(source)
-    assert {"base", "iframe", "object", "img", "form", "a"}.isdisjoint(
-        tag for tag, _, _ in page.elements
-    )
-    links = [attrs[name] for _, attrs, _ in page.elements for name in ("src", "href", "srcset")
-             if name in attrs and not attrs[name].startswith("#")]  # fmt: skip
-    assert links == ["data:,"]
-    for style, text in [*page.of("style"), *page.of("script")]:
-        assert not style
-        assert "http" not in text
-        assert "url(" not in text
-        assert "import" not in text.replace("!important", "")
-
-
-def test_its_policy_lets_run_what_it_has_and_nothing_else() -> None:
-    page = Page(Comparison.to_html(random()))
-    policy = next(attrs["content"] for attrs, _ in page.of("meta") if "http-equiv" in attrs)
-    assert policy.startswith("default-src 'none'; ")
-    assert "unsafe" not in policy
-    for kind in ("style", "script"):
-        ((_, code),) = page.of(kind)
-        digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
-        assert f"{kind}-src 'sha256-{digest}';" in policy
-    for _, attrs, _ in page.elements:
-        assert not any(name == "style" or name.startswith("on") for name in attrs)
 
 
 @pytest.mark.parametrize("options", [{}, {"baseline": NASTY[0]}, {"baseline": NASTY[5]}])
@@ -95,32 +61,17 @@ def test_cells_hold_exact_values_to_sort_by() -> None:
     assert 'data-v="Infinity">+∞' in infinite, "as JavaScript reads it"
 
 
-def test_tables_can_be_read_aloud_and_without_the_script() -> None:
+def test_captions_of_tables() -> None:
     page = Page(Comparison.to_html(random()))
-    assert not page.of("button"), "what sorts is made by the script that does it"
-    assert page.of("html")[0][0] == {"lang": "en"}
-    assert all(attrs.get("scope") in ("col", "row") for attrs, _ in page.of("th"))
     assert page.of("caption")[0][1] == "Means of 30 queries"
-    for attrs, _ in page.of("th"):
-        assert attrs.get("data-first") in (None, "ascending", "descending")
-    ids = [attrs["id"] for _, attrs, _ in page.elements if "id" in attrs]
-    assert len(ids) == len(set(ids))
-    for attrs, _ in page.of("svg"):
-        assert attrs["role"] == "img"
-        assert {attrs["aria-labelledby"], attrs["aria-describedby"]} <= set(ids)
+    assert page.of("caption")[1][1] == "Pairs of systems; significant p-values are bold"
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="no node here")
-def test_the_script_is_javascript(tmp_path: Path) -> None:
-    path = tmp_path / "script.js"
-    path.write_text(Page(Comparison.to_html(random())).of("script")[0][1])
-    subprocess.run(["node", "--check", path], check=True, timeout=60)
-
-
+@pytest.mark.filterwarnings("ignore:Glyph")  # letters that browsers have, but not DejaVu Sans
 @pytest.mark.parametrize("digits", [4, 17])
 def test_labels_stand_apart_and_inside(digits: int) -> None:
     large = make(np.random.default_rng(2).random((3, 9, 1)) * 0.5 + 1e5)
-    for compared in (random(), random(30, 3, 1), large):
+    for compared in (random(), nasty(), random(30, 3, 1), large):
         for figures in plot_figures(compared, None, digits):
             for figure in figures.figures:
                 check_readable(figure.draw().axes[0])
@@ -210,18 +161,6 @@ def test_pictures_of_odd_numbers(value: float) -> None:
                 assert -1 <= place <= 1000
             for value_ in element.attrib.values():
                 assert not {"nan", "inf"} & set(re.findall("[a-z]+", value_))
-
-
-def test_a_fragment_is_no_page() -> None:
-    source = Comparison.to_html(random(), fragment=True, plots=False)
-    assert source.startswith("<style>")
-    page = Page(source)
-    assert {"html", "head", "body", "script", "meta"}.isdisjoint(tag for tag, _, _ in page.elements)
-    style = re.sub(r"@media [^{]*", "", page.of("style")[0][1]).replace("}}", "}")
-    selectors = [part.strip() for part in re.findall(r"[^{}]+(?={)", style) if part.strip()]
-    assert len(selectors) > 30
-    for selector in ",".join(selectors).split(","):
-        assert re.match(r"(body)?\.irbatch\b", selector), "it styles nothing else in a notebook"
 
 
 def test_the_same_comparison_makes_the_same_page() -> None:

@@ -7,22 +7,15 @@ import io
 import json
 import math
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
-from support.commands import compile_latex
 from support.comparisons import (
-    EVERY,
     FORMATS,
     NASTY,
     PEOPLES,
-    PLAIN,
-    TextOf,
     constant,
     make,
     nasty,
@@ -31,9 +24,7 @@ from support.comparisons import (
 
 from irbatch import InputError
 from irbatch.comparing import Comparison
-from irbatch.errors import printable
-from irbatch.report.names import join_letters, letter, shorten, width
-from irbatch.report.numbers import show, show_change, show_interval, show_p, show_percent
+from irbatch.report.names import letter
 
 
 @pytest.fixture
@@ -47,88 +38,6 @@ def three() -> Comparison:
     # Pairs are (b, a), (c, a), (c, b).
     p = [[0.5, 0.001], [0.0496, 0.9], [0.00002, 0.05]]
     return make(values, ["bm25", "rm3", "splade"], p=p)
-
-
-# What is shown of numbers and names.
-
-
-@pytest.mark.parametrize(
-    ("p", "level", "shown"),
-    [
-        (0.25, 0.05, "0.250"),
-        (0.0496, 0.05, "0.0496"),
-        (0.05, 0.05, "0.050"),
-        (0.0500001, 0.05, "0.050"),
-        (0.04999, 0.05, "0.04999"),
-        (0.0004, 0.05, "<0.001"),
-        (0.0, 0.05, "<0.001"),
-        (0.001, 0.05, "0.001"),
-        (0.9999, 0.05, "1.000"),
-        (1.0, 0.05, "1.000"),
-        (math.nan, 0.05, "–"),
-        (0.0004, 0.0005, "0.0004"),
-        (0.0, 0.0005, "<0.0001"),
-    ],
-)
-def test_p_values(p: float, level: float, shown: str) -> None:
-    assert show_p(p, level) == shown
-
-
-@example(0.0496, 0.05)
-@given(st.floats(0, 1), st.floats(0.0001, 0.5))
-def test_a_p_value_is_never_zero_nor_on_the_wrong_side(p: float, level: float) -> None:
-    shown = show_p(p, level)
-    number = float(shown.removeprefix("<"))
-    assert number > 0
-    if shown.startswith("<"):
-        assert p < number <= level
-    elif abs(p - level) > 1e-11:
-        assert (number < level) == (p < level)
-
-
-def test_other_numbers() -> None:
-    assert show(0.12345, 4) == "0.1235"
-    assert show(-0.00001, 4) == "0.0000"
-    assert show(math.nan, 4) == "–"
-    assert show(-math.inf, 2) == "-∞"
-    assert show(0.5, 0) == "0"
-    assert show_change(0.0, 4) == "0.0000"
-    assert show_change(-0.0, 4) == "0.0000"
-    assert show_change(-0.00001, 4) == "-0.0000"
-    assert show_change(0.5, 1) == "+0.5"
-    assert show_change(math.inf, 1) == "+∞"
-    assert show_percent(0.1234) == "+12.3%"
-    assert show_percent(math.nan) == "–"
-    assert show_interval(-0.25, 0.25, 2) == "[-0.25, 0.25]"
-    assert show_interval(-0.25, 0.25, 2, signed=True) == "[-0.25, +0.25]"
-    assert show_interval(math.nan, 1.0, 2) == "–"
-
-
-def test_letters_of_any_number_of_systems() -> None:
-    names = [letter(position) for position in range(20_000)]
-    assert names[:3] + names[25:28] + names[701:703] == [
-        "a",
-        "b",
-        "c",
-        "z",
-        "aa",
-        "ab",
-        "zz",
-        "aaa",
-    ]
-    assert len(set(names)) == len(names)
-    assert join_letters(["a", "c"]) == "ac"
-    assert join_letters(["a", "ab"]) == "a,ab"
-
-
-def test_widths_of_names() -> None:
-    assert [width(name) for name in ("abc", "检索", "e\u0301", "😀", "שלום")] == [3, 4, 1, 2, 4]
-    assert printable("a\x1b[31m\u202e\u200f\n\0\ud800") == r"a\x1b[31m\u202e\u200f\n\x00\ud800"
-    for name in NASTY:
-        for most in (10, 11, 24):
-            short = shorten(printable(name), most)
-            assert width(short) <= most
-            assert short == printable(name) or "…" in short
 
 
 # What stands out, and which marks there are.
@@ -224,64 +133,7 @@ def test_bold_text_for_a_terminal_takes_the_same_room(three: Comparison) -> None
             assert len(re.sub("\x1b\\[[01]m", "", other)) <= len(one)
 
 
-def test_wide_tables_go_on_below() -> None:
-    values = np.random.default_rng(0).random((3, 4, 40))
-    text = Comparison.to_text(make(values, p=0.001), width=80, pairs=False, intervals=True)
-    tables = [part for part in text.split("\n\n") if part.lstrip().startswith("system")]
-    assert len(tables) > 5
-    assert max(len(line) for table in tables for line in table.splitlines()) <= 80
-    measures = [name for table in tables for name in re.findall(r"P@\d+", table.splitlines()[0])]
-    assert measures == [f"P@{k + 1}" for k in range(40)]
-    narrow = Comparison.to_text(make(values), width=1, pairs=False)
-    assert narrow.count("system ") == 40, "a measure at least"
-
-
-@pytest.mark.parametrize("options", [{}, {"intervals": True}, {"ansi": True}])
-def test_columns_stand_under_each_other_whatever_the_names(options: dict[str, bool]) -> None:
-    text = Comparison.to_text(nasty(p=0.01), **options)
-    for table in text.split("\n\n")[2:-1]:
-        head, rule, *lines = re.sub("\x1b\\[[01]m", "", table).splitlines()
-        starts = [width(rule[: match.start()]) for match in re.finditer("-+", rule)]
-        assert len(starts) >= 3
-        for line in [head, *lines]:
-            before = [width(line[:at]) for at in range(len(line) + 1)]
-            for start in starts[1:]:
-                if start < before[-1]:
-                    assert line[before.index(start) - 1] == " ", line
-
-
-def test_text_holds_no_control_character() -> None:
-    for options in ({}, {"baseline": NASTY[5]}):
-        text = Comparison.to_text(nasty(**options))
-        assert all(each.isprintable() or each == "\n" for each in text)
-        assert r"\x1b[31mred\x1b[0m" in text
-        assert max(map(len, text.splitlines())) < 300, "long names are cut"
-
-
-def test_long_names_that_would_look_alike_are_not_cut() -> None:
-    names = ["a" * 60 + "1" + "b" * 60, "a" * 60 + "2" + "b" * 60]
-    text = Comparison.to_text(constant(0.25, 0.5, systems=names))
-    assert all(name in text for name in names)
-
-
 # Markdown.
-
-
-def test_markdown_shows_every_name_as_it_is() -> None:
-    markdown = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
-    source = Comparison.to_markdown(nasty(p=0.01))
-    page = TextOf()
-    page.feed(markdown.render(source))
-    shown = [cell.strip() for cell in page.cells]
-    for name in NASTY:
-        assert shown.count(printable(name)) >= 3, name
-    assert page.tags <= {"p", "table", "thead", "tbody", "tr", "th", "td", "strong", "sup", "sub"}
-    assert all(each.isprintable() or each == "\n" for each in source)
-
-
-def test_markdown_tables_have_as_many_cells_as_their_heads(three: Comparison) -> None:
-    for block in Comparison.to_markdown(three).split("\n\n")[:2]:
-        assert len({line.count("|") for line in block.splitlines()}) == 1
 
 
 # LaTeX.
@@ -303,43 +155,6 @@ def test_latex(three: Comparison) -> None:
     assert r"{\scriptsize {[}$-$0.1250, 0.1250{]}}" in Comparison.to_latex(
         constant(0.0, 0.0), intervals=True
     )
-
-
-@pytest.mark.parametrize("name", [*NASTY, EVERY, EVERY[::-1], "^^M ^^5c %\n"])
-def test_latex_gives_no_character_of_a_name_a_meaning(name: str) -> None:
-    text = Comparison.to_latex(constant(0.25, 0.5, systems=["x", name]))
-    row = next(line for line in text.splitlines() if line.startswith("    b & "))
-    written = row.removeprefix("    b & ").rsplit(" & ", 1)[0]
-    assert text.isascii()
-    assert PLAIN.sub("", written) == ""
-    assert not re.search(r"--|''|``|,,|\?`|!`", written), "no ligatures"
-
-
-def test_latex_of_letters() -> None:
-    def written(name: str, **options: bool) -> str:
-        return Comparison.to_latex(constant(0.25, systems=[name]), **options).splitlines()[9][8:-12]
-
-    assert written("é ö ñ ç ï ß Ł") == r"\'{e} \"{o} \~{n} \c{c} \"{\i} \ss{} \L{}"
-    assert written("β=0.4 Ω λ") == r"$\beta$=0.4 $\Omega$ $\lambda$"
-    assert written("检😀 ą") == "{[}U+68C0{]}{[}U+1F600{]} {[}U+0105{]}"
-    assert written("é检_", unicode=True) == r"é检\_"
-
-
-@pytest.mark.parametrize("label", ["a}b", "a%", "a\\b", "a#", "a\n", "é"])
-def test_latex_refuses_a_label_that_would_not_compile(label: str, three: Comparison) -> None:
-    with pytest.raises(InputError, match="label"):
-        Comparison.to_latex(three, label=label)
-
-
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
-def test_latex_compiles(tmp_path: Path, three: Comparison) -> None:
-    tables = [
-        Comparison.to_latex(nasty(p=0.01)),
-        Comparison.to_latex(nasty(baseline=NASTY[4]), intervals=True, label="b"),
-        Comparison.to_latex(constant(0.25, 0.5, systems=[EVERY, "^^M"]), label="c"),
-        Comparison.to_latex(replace(three, groups={"_%&": three}), label="d"),
-    ]
-    compile_latex(tmp_path, tables)
 
 
 # For programs.

@@ -1,0 +1,108 @@
+"""Documents of every kind, with names made to break reports, and the forms they are written in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from irbatch.comparing.figures import plot_figures
+from irbatch.comparing.tables import make_document
+from irbatch.report import html, latex, markdown, terminal
+from irbatch.report.document import (
+    BEST,
+    BETTER,
+    MARKS,
+    WORSE,
+    Cell,
+    Column,
+    Document,
+    Figure,
+    Figures,
+    Heading,
+    Row,
+    Table,
+    isolate,
+)
+from support.comparisons import NASTY, constant, make, nasty
+
+FORMS: dict[str, Callable[[Document], str]] = {
+    "terminal": terminal.write_document,
+    "ansi": lambda document: terminal.write_document(document, ansi=True),
+    "narrow": lambda document: terminal.write_document(document, width=30),
+    "markdown": markdown.write_document,
+    "latex": lambda document: latex.write_document(document, "tab:x"),
+    "html": html.write_document,
+    "fragment": lambda document: html.write_document(document, fragment=True),
+}
+
+
+def draw() -> Any:
+    """Draw a picture with every nasty name in it."""
+    from irbatch.report.axes import BETTER as BETTER_COLOUR
+    from irbatch.report.axes import fit_names, new_axes, tidy
+    from irbatch.report.embedding import set_tip
+
+    ax = new_axes(None)
+    bars = ax.bar(range(len(NASTY)), range(len(NASTY)), color=BETTER_COLOUR)
+    for bar, name in zip(bars, NASTY, strict=True):
+        set_tip(bar, name)
+    tidy(ax)
+    ax.set_xticks(range(len(NASTY)), fit_names(NASTY), rotation=90)
+    return ax.figure
+
+
+def made(figures: bool = False) -> Document:
+    """Make a document that has everything, and a nasty name wherever there is one."""
+    columns = [
+        Column("●", "mark"),
+        Column("system", "name"),
+        Column(NASTY[0], "text"),
+        *(Column(name, descends=False) for name in NASTY),
+    ]
+    numbers = [
+        Cell("0.1234", 0.1234, stands_out=True, after="[-0.1000, 0.3000]", marks=["a", "b"]),
+        Cell("-1.5e-07", -1.5e-7, marks=[BETTER]),
+        Cell("–", after="[–, ∞]", marks=[WORSE]),
+    ]
+    rows = [
+        Row(
+            [
+                Cell("●" * (i % 2), i % 2),
+                Cell(name, after="remark" * (i % 3 == 0)),
+                Cell(NASTY[-1 - i]),
+                *(numbers[(i + k) % 3] for k in range(len(NASTY))),
+            ],
+            faint=i % 2 == 0,
+        )
+        for i, name in enumerate(NASTY)
+    ]
+    table = Table("caption " + " ".join(NASTY), columns, rows)
+    parts: list[Any] = [Heading(NASTY[4]), table, Heading(NASTY[5]), table]
+    if figures:
+        shown = isolate(NASTY[11])
+        parts += [
+            Figures(name, [Figure(name, name, f"{shown} less {name}", draw)] * 2)
+            for name in NASTY[:2]
+        ]
+    legend = [(BEST, NASTY[7]), (MARKS, NASTY[0]), ("●", NASTY[16])]
+    return Document(NASTY[-1], " ".join(NASTY), legend, parts, " | ".join(NASTY))
+
+
+def random(systems: int = 3, queries: int = 8, columns: int = 2, **more: Any) -> Any:
+    values = np.random.default_rng(5).random((systems, queries, columns))
+    return make(values, p=0.01, **more)
+
+
+DOCUMENTS: dict[str, Document] = {
+    "made": made(),
+    "comparison": make_document(random(), 4, intervals=True, pairs=False),
+    "baseline": make_document(nasty(baseline=NASTY[5], p=0.01), 4, intervals=False, pairs=False),
+    "one system": make_document(constant(0.5), 4, intervals=False, pairs=False),
+    "many systems": make_document(random(30), 4, intervals=True, pairs=False),
+    "many measures": make_document(random(columns=40), 2, intervals=True, pairs=False),
+    "no rows": Document("", "", [], [Table("", [Column("system", "name"), Column("P@1")], [])]),
+}
+compared = random(4)
+PAGE = make_document(compared, 4, False, True, "title", plot_figures(compared, None, 4))
