@@ -57,7 +57,7 @@ def plot_means(
         for mean, (low, high) in zip(means.tolist(), bounds.tolist(), strict=True)
     ]
     longest = max(map(len, told)) + max(map(len, names))
-    width = 6 + 0.08 * max(0, longest - 42)
+    width = 6 + 0.11 * max(0, longest - 42)
     ax = new_axes(ax, 0.7 + max(0.27 * len(names), 0.6), width)
     best = np.nanmax(means, initial=-np.inf) if len(names) > 1 else np.inf
     for row, mean in enumerate(means.tolist()):
