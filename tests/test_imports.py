@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,9 @@ FLOORS = {
 }
 
 
+Graph = dict[str, set[str]]  # what each module, or room, imports
+
+
 def loaded_after(code: str) -> set[str]:
     program = f"import sys; {code}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
@@ -55,38 +60,84 @@ def test_that_test_can_fail() -> None:
     assert "numba" in loaded_after("import irbatch, numba")
 
 
-def room(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def modules() -> dict[str, Path]:
+    """Map names, such as ``data.runs``, to the package's modules, all but its own ``__init__``."""
+    paths = PACKAGE.rglob("*.py")
+    named = {".".join(path.relative_to(PACKAGE).with_suffix("").parts): path for path in paths}
+    del named["__init__"]
+    return {name.removesuffix(".__init__"): path for name, path in named.items()}
 
 
-def imports(path: Path) -> set[str]:
-    """Name the rooms a module imports when it is loaded."""
-    found = set()
+def imports(path: Path, known: Collection[str]) -> set[str]:
+    """Name the modules that one imports: when it is loaded, in a function, or for types alone."""
+    names = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("irbatch."):
-            found.add(str(node.module).split(".")[1])
+            module = str(node.module).removeprefix("irbatch.")
+            longer = {f"{module}.{each.name}" for each in node.names}
+            names |= {each if each in known else module for each in longer}
+        elif isinstance(node, ast.ImportFrom) and node.module == "irbatch":
+            names |= {each.name for each in node.names}
         elif isinstance(node, ast.Import):
-            found |= {n.name.split(".")[1] for n in node.names if n.name.startswith("irbatch.")}
-    return found
+            names |= {each.name.removeprefix("irbatch.") for each in node.names}
+    return names.intersection(known)
+
+
+def import_graph() -> Graph:
+    known = modules()
+    return {name: imports(path, known) for name, path in known.items()}
+
+
+def room(module: str) -> str:
+    return module.split(".")[0]
+
+
+def in_circles(graph: Graph) -> set[str]:
+    """Return what is in circles or between two, by leaving out what is first or last in a chain."""
+    left = set(graph)
+    while True:
+        importing = {name for name in left if graph[name] & left}
+        imported = set[str]().union(*(graph[name] for name in left))
+        if left <= importing & imported:
+            return left
+        left &= importing & imported
 
 
 def test_imports_go_down_the_floors() -> None:
-    modules = [path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"]
-    assert {room(path) for path in modules} == set(FLOORS), "every room has its floor"
-    for path in modules:
-        for other in imports(path):
-            assert FLOORS[other] <= FLOORS[room(path)], f"{path.name} imports {other}"
+    graph = import_graph()
+    assert {room(name) for name in graph} == set(FLOORS), "every room has its floor"
+    for name, needs in graph.items():
+        for other in needs:
+            assert FLOORS[room(other)] <= FLOORS[room(name)], f"{name} imports {other}"
 
 
-def test_rooms_of_a_floor_do_not_import_each_other_in_circles() -> None:
-    graph: dict[str, set[str]] = {name: set() for name in FLOORS}
-    for path in PACKAGE.rglob("*.py"):
-        if path != PACKAGE / "__init__.py":
-            graph[room(path)] |= imports(path) - {room(path)}
-    while leaves := {name for name, needs in graph.items() if not needs & graph.keys()}:
-        for leaf in leaves:
-            del graph[leaf]
-    assert not graph, f"circle among {sorted(graph)}"
+def test_rooms_do_not_import_each_other_in_circles() -> None:
+    rooms: Graph = {name: set() for name in FLOORS}
+    for name, needs in import_graph().items():
+        rooms[room(name)] |= {room(other) for other in needs} - {room(name)}
+    assert not in_circles(rooms)
+
+
+def test_circles_are_found() -> None:
+    graph = {"a": {"b", "d"}, "b": {"c"}, "c": {"a"}, "d": set(), "e": {"a"}}
+    assert in_circles(graph) == {"a", "b", "c"}
+    assert in_circles({**graph, "c": {"d"}}) == set()
+    assert in_circles({"a": {"b"}, "b": {"a"}, "c": {"d"}, "d": {"c"}}) == {"a", "b", "c", "d"}
+
+
+def test_the_package_is_small_at_its_top() -> None:
+    entries = [each for each in PACKAGE.iterdir() if each.suffix in ("", ".py")]
+    assert len([each for each in entries if each.name != "__pycache__"]) <= 21
+
+
+def test_only_entry_points_have_many_parameters() -> None:
+    packages = "irbatch", "irbatch.comparing", "irbatch.efficiency", "irbatch.leaderboard"
+    exported = {name for each in packages for name in importlib.import_module(each).__all__}
+    for name, path in modules().items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and node.name not in exported:
+                given = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+                assert len(given) <= 12, f"{name}.{node.name}"
 
 
 def test_nothing_checks_input_with_assert() -> None:
