@@ -10,7 +10,6 @@ import re
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,6 @@ __all__ = ["add_trec_eval"]
 
 VERSION = f"irbatch {__version__}, as trec_eval 9.0.8 or 10.0"
 MISSING_QUERY = 4  # trec_eval's exit status for it
-SETTINGS = ("measures", "version", "complete", "level", "max_depth", "judged_only", "docs")
 LINES = 10_000  # written at once
 
 
@@ -44,82 +42,39 @@ def add_trec_eval(parser: argparse.ArgumentParser) -> None:
     add("-v", "--version", action="version", version=VERSION)
     add("qrels", metavar="QRELS", help="lines of: query iter document grade")
     add("run", metavar="RUN", help="lines of: query Q0 document rank score tag")
+    _add_options(parser)
+    parser.set_defaults(command=run_trec_eval, parser=parser)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the options; those of trec_eval have its names."""
+    add = parser.add_argument
+    flag = functools.partial(add, action="store_true")
+    number = functools.partial(add, metavar="N", type=whole_number)
+    repeated = functools.partial(add, action="append", default=[])
     told = "the version to be like: 9 (9.0.8, as pytrec_eval) or 10 (default)"
     add("--as", dest="version", choices=VERSIONS, default=VERSIONS[-1], help=told)
-    told = "values of each query, too"
-    add("-q", "--query_eval_wanted", dest="per_query", action="store_true", help=told)
-    add("-n", "--nosummary", action="store_true", help="no averages")
-    told = (
-        "a measure with its parameters, P.5,10, or one of "
-        f"{', '.join(NICKNAMES)} (default official); repeat for more"
-    )
-    several: dict[str, Any] = {"action": "append", "default": []}
-    add("-m", "--measure", dest="measures", metavar="MEASURE", help=told, **several)
+    flag("-q", "--query_eval_wanted", dest="per_query", help="values of each query, too")
+    flag("-n", "--nosummary", help="no averages")
+    names = f"one of {', '.join(NICKNAMES)} (default official)"
+    told = f"a measure with its parameters, P.5,10, or {names}; repeat for more"
+    repeated("-m", "--measure", dest="measures", metavar="MEASURE", help=told)
     told = "average over all judged queries; those missing from the run score 0"
-    add("-c", "--complete_rel_info_wanted", dest="complete", action="store_true", help=told)
-    number: dict[str, Any] = {"metavar": "N", "type": whole_number}
+    flag("-c", "--complete_rel_info_wanted", dest="complete", help=told)
     told = "the least relevant grade (default 1)"
-    add("-l", "--level_for_rel", dest="level", default=1, help=told, **number)
+    number("-l", "--level_for_rel", dest="level", default=1, help=told)
     told = "ranks looked at (default all)"
-    add("-M", "--Max_retrieved_per_topic", dest="max_depth", help=told, **number)
+    number("-M", "--Max_retrieved_per_topic", dest="max_depth", help=told)
     told = "remove unjudged documents first"
-    add("-J", "--Judged_docs_only", dest="judged_only", action="store_true", help=told)
+    flag("-J", "--Judged_docs_only", dest="judged_only", help=told)
     told = "documents in the collection, for utility (default 0)"
-    add("-N", "--Number_docs_in_coll", dest="docs", default=0, help=told, **number)
+    number("-N", "--Number_docs_in_coll", dest="docs", default=0, help=told)
     told = "print deviations from the means in FILE, lines of: query measure mean deviation"
     add("-Z", "--Zscore", dest="zscores", metavar="FILE", help=told)
     told = "the only format of judgments known here"
     add("-R", "--Rel_info_format", choices=["qrels"], default="qrels", help=told)
     told = "the only format of runs known here"
     add("-T", "--Results_format", choices=["trec_results"], default="trec_results", help=told)
-    told = "nothing; trec_eval accepts it, too"
-    add("-o", "--Output_old_results_format", action="store_true", help=told)
-    parser.set_defaults(command=run_trec_eval, parser=parser)
-
-
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare the options; those of trec_eval have its names."""
-    parser.add_argument(
-        "--as",
-        dest="version",
-        choices=VERSIONS,
-        default=VERSIONS[-1],
-        help="the version to be like: 9 (9.0.8, as pytrec_eval) or 10 (default)",
-    )
-    flag = functools.partial(parser.add_argument, action="store_true")
-    number = functools.partial(parser.add_argument, metavar="N", type=whole_number)
-    flag("-q", "--query_eval_wanted", dest="per_query", help="values of each query, too")
-    flag("-n", "--nosummary", help="no averages")
-    nicknames = ", ".join(NICKNAMES)
-    about = f"a measure with its parameters, P.5,10, or one of {nicknames} (default official)"
-    parser.add_argument(
-        "-m",
-        "--measure",
-        dest="measures",
-        metavar="MEASURE",
-        action="append",
-        default=[],
-        help=f"{about}; repeat for more",
-    )
-    about = "average over all judged queries; those missing from the run score 0"
-    flag("-c", "--complete_rel_info_wanted", dest="complete", help=about)
-    about = "the least relevant grade (default 1)"
-    number("-l", "--level_for_rel", dest="level", default=1, help=about)
-    number(
-        "-M", "--Max_retrieved_per_topic", dest="max_depth", help="ranks looked at (default all)"
-    )
-    about = "remove unjudged documents first"
-    flag("-J", "--Judged_docs_only", dest="judged_only", help=about)
-    about = "documents in the collection, for utility (default 0)"
-    number("-N", "--Number_docs_in_coll", dest="docs", default=0, help=about)
-    about = "print deviations from the means in FILE, lines of: query measure mean deviation"
-    parser.add_argument("-Z", "--Zscore", dest="zscores", metavar="FILE", help=about)
-    for short, long, form, what in (
-        ("-R", "--Rel_info_format", "qrels", "judgments"),
-        ("-T", "--Results_format", "trec_results", "runs"),
-    ):
-        about = f"the only format of {what} known here"
-        parser.add_argument(short, long, choices=[form], default=form, help=about)
     flag("-o", "--Output_old_results_format", help="nothing; trec_eval accepts it, too")
 
 

@@ -83,10 +83,8 @@ class RelevanceEvaluator:
         judged_docs_only_flag: bool = False,
     ) -> None:
         if not is_whole(relevance_level) or not 1 <= relevance_level <= LARGEST_WHOLE:
-            problem = (
-                f"relevance_level {shown(relevance_level)} must be a whole number of at least 1"
-            )
-            raise InputError(problem, value=relevance_level)
+            problem = f"{shown(relevance_level)} must be a whole number of at least 1"
+            raise InputError(f"relevance_level {problem}", value=relevance_level)
         self.measures = _combine(measures)
         self._values = list(_list_values(self.measures))
         self._level = float(relevance_level)

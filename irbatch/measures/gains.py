@@ -127,16 +127,14 @@ def make_weighting(gain: str | GainMap, discount: str, rel: float | None) -> Wei
 
 def _check_gains(gain: str | GainMap, grades: Floats, gains: Floats) -> None:
     if gains.shape != grades.shape:
-        problem = (
-            f"gain {gain!r} made an array of shape {gains.shape} from grades of {grades.shape}"
-        )
+        shapes = f"{gains.shape} from grades of {grades.shape}"
+        problem = f"gain {gain!r} made an array of shape {shapes}"
         raise InputError(problem, source="measures")
     bad = ~(np.isfinite(gains) & (gains >= 0))
     if bad.any():
         grade, value = grades[bad][0], gains[bad][0]
-        problem = (
-            f"gain {gain!r} of grade {grade:g} is {value:g}; a gain is finite and not negative"
-        )
+        found = f"gain {gain!r} of grade {grade:g} is {value:g}"
+        problem = f"{found}; a gain is finite and not negative"
         raise InputError(problem, source="measures", value=float(value))
 
 
