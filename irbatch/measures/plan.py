@@ -11,8 +11,6 @@ from irbatch.array_types import Bools, Floats, Ints
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.prefix import FULL_DEPTH, PrefixStatistics, Scan, ScanRequest
 from irbatch.engine.scan import scan
-from irbatch.engine.ties.expected import expect
-from irbatch.engine.ties.orders import orders_of
 from irbatch.errors import InputError
 from irbatch.measures.apply import Collected, Group, apply_formula
 from irbatch.measures.declare import AS_ANY_OTHER, Measure
@@ -102,6 +100,8 @@ class Plan:
                 scanned = scan(matrix, self._request, threads)
             self._from_prefixes(self._of_prefixes, scanned, values)
             if matrix.ties is not None and matrix.ties.rows.size:
+                from irbatch.engine.ties.expected import expect  # for those who have ties
+
                 expected = expect(matrix, matrix.ties, self._request, scanned)
                 of_tied = np.empty((expected.rows.size, len(self.measures)))
                 self._from_prefixes(self._linear, expected, of_tied)
@@ -143,6 +143,8 @@ class Plan:
         plan, positions = self._by_order
         if not positions:
             return
+        from irbatch.engine.ties.orders import orders_of  # for those who have ties
+
         for row, orders in orders_of(matrix):
             of_each = [plan.values(some, threads=threads) for some in orders]
             values[row, positions] = np.concatenate(of_each).mean(axis=0)
