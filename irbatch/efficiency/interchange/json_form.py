@@ -75,7 +75,7 @@ def json_to_fields(values: Mapping[str, Any], names: Collection[str]) -> dict[st
         raise InputError("a record names its system", source="efficiency record", value=system)
     source = of_system(system)
     found = {name: value for name, value in values.items() if name not in FOR_READERS}
-    names = {*names, STATED} - {FIELD}
+    names = [STATED, *(name for name in names if name != FIELD)]
     for name, value in found.items():
         if name not in names:
             raise refuse(source, shown(name), f"is no field of a record{_hint(name, names)}", value)
@@ -115,7 +115,7 @@ def _hint(name: Any, names: Collection[str]) -> str:
 def _part(source: str, name: str, kind: type[Part], values: Any) -> Part:
     if not isinstance(values, Mapping):
         raise refuse(source, name, f"is {shown(values)}, not an object", values)
-    names = {each.name for each in fields(kind)}
+    names = [each.name for each in fields(kind)]
     for key in values:
         if key not in names:
             problem = f"is not known{did_you_mean(key, names)}"
