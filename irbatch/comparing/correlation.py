@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from irbatch.array_types import Floats, Ints
+from irbatch.array_types import Floats
 from irbatch.comparing.compared import Compared
 from irbatch.comparing.rank_biased import Overlap, Overlaps, overlap, rbo
 from irbatch.errors import InputError
-from irbatch.runtime.checks import read_numbers
+from irbatch.statistics.rank_correlation import kendall_tau, tau_ap, tau_ap_b
 
 __all__ = [
     "Overlap",
@@ -40,92 +38,6 @@ class RankCorrelations(NamedTuple):
     measures: list[str]
     tau: Floats
     tau_ap: Floats
-
-
-def kendall_tau(x: Sequence[float], y: Sequence[float]) -> float:
-    """Return Kendall's tau-b of two lists of scores of the same systems.
-
-    Pairs of systems in the same order less those in the opposite one, over the geometric mean of
-    the numbers of pairs that either list doesn't tie; NaN where a list ties all systems.
-
-    Args:
-        x, y: scores ``(systems,)``, at least two.
-
-    Raises:
-        InputError: for lists of different lengths or of fewer than two, and for what is no number.
-
-    Source: M. G. Kendall, *The treatment of ties in ranking problems*, Biometrika 33(3), 1945.
-
-    >>> round(kendall_tau([0.9, 0.7, 0.7, 0.1], [0.8, 0.9, 0.6, 0.2]), 4)
-    0.5477
-    """
-    first, second = _scores(x, y)
-    balance = in_first = in_second = 0
-    for i in range(1, first.size):
-        signs, others = _compare(first, i), _compare(second, i)
-        balance += int(signs @ others)
-        in_first += int(np.count_nonzero(signs))
-        in_second += int(np.count_nonzero(others))
-    if not in_first or not in_second:
-        return math.nan
-    return balance / math.sqrt(in_first * in_second)
-
-
-def tau_ap(x: Sequence[float], y: Sequence[float]) -> float:
-    """Return the AP correlation of a list of scores with the true ones: the top counts most.
-
-    A system drawn at random from those that `y` does not rank first, and another from those that
-    `y` ranks above it: the probability that `x` has them in that order too, scaled to -1 to 1.
-    The two lists are not interchangeable, and neither may have ties: `tau_ap_b` takes both lists
-    alike, and ties.
-
-    Args:
-        x: the true scores ``(systems,)``, at least two; more is better.
-        y: the estimated scores ``(systems,)``.
-
-    Raises:
-        InputError: if there are ties, the lists differ in length or have fewer than two scores, or
-            a score is not a number.
-
-    Source: E. Yilmaz, J. A. Aslam and S. Robertson, *A new rank correlation coefficient for
-    information retrieval*, SIGIR 2008.
-
-    >>> round(tau_ap([0.9, 0.7, 0.5, 0.1], [0.7, 0.9, 0.4, 0.2]), 4)
-    0.3333
-    >>> round(tau_ap([0.9, 0.7, 0.5, 0.1], [0.9, 0.7, 0.2, 0.4]), 4)
-    0.7778
-    """
-    first, second = _scores(x, y)
-    for name, scores in (("x", first), ("y", second)):
-        values, counts = np.unique(scores, return_counts=True)
-        if values.size < scores.size:
-            value = float(values[counts > 1][0])
-            twice = f"{name} has {value!r} more than once"
-            problem = f"{twice}, and this coefficient is not defined with ties; tau_ap_b is"
-            raise InputError(problem, source=name, value=value)
-    return _ap(first, second)
-
-
-def tau_ap_b(x: Sequence[float], y: Sequence[float]) -> float:
-    """Return the symmetric AP correlation of two lists of scores, which may have ties.
-
-    The mean of the AP correlation of `y` with `x` and of `x` with `y`. In each, a system is
-    compared with those that stand above its group of ties; being tied in the other list is not
-    being in the same order. NaN where a list ties all systems.
-
-    Args:
-        x, y: scores ``(systems,)``, at least two; more is better.
-
-    Raises:
-        InputError: as `kendall_tau`.
-
-    Source: J. Urbano and M. Marrero, *The treatment of ties in AP correlation*, ICTIR 2017.
-
-    >>> round(tau_ap_b([0.9, 0.7, 0.7, 0.1], [0.8, 0.9, 0.6, 0.2]), 4)
-    0.1667
-    """
-    first, second = _scores(x, y)
-    return (_ap(first, second) + _ap(second, first)) / 2
 
 
 def rank_correlation(comparison: Compared) -> RankCorrelations:
@@ -157,41 +69,3 @@ def rank_correlation(comparison: Compared) -> RankCorrelations:
         return found
 
     return RankCorrelations(measures, all_pairs(kendall_tau), all_pairs(tau_ap_b))
-
-
-def _scores(x: Sequence[float], y: Sequence[float]) -> tuple[Floats, Floats]:
-    """Return two lists of scores as float64; refuse what cannot be compared."""
-    first, second = _floats(x, "x"), _floats(y, "y")
-    if first.size != second.size:
-        sizes = f"x has {first.size} scores, y has {second.size}"
-        raise InputError(f"{sizes}; they are of one list of systems")
-    if first.size < 2:
-        raise InputError(f"an order takes at least two systems, not {first.size}", source="x")
-    return first, second
-
-
-def _floats(scores: Any, name: str) -> Floats:
-    try:
-        listed = list(scores)
-    except TypeError:
-        problem = f"{name} is a list of scores, not a {type(scores).__name__}"
-        raise InputError(problem, source=name, value=scores) from None
-    return read_numbers("score", listed, itertools.repeat((None, None)), source=name)
-
-
-def _compare(scores: Floats, i: int) -> Ints:
-    """Compare a system with each before it: 1 above, -1 below, 0 tied; int64 ``(i,)``."""
-    before = scores[:i]
-    signs: Ints = (scores[i] > before).astype(np.int64) - (scores[i] < before)
-    return signs
-
-
-def _ap(truth: Floats, estimate: Floats) -> float:
-    """Return the AP correlation, over systems that have others above them in the estimate."""
-    shares = []
-    for i in range(truth.size):
-        above = estimate > estimate[i]
-        count = int(np.count_nonzero(above))
-        if count:
-            shares.append(int(np.count_nonzero(truth[above] > truth[i])) / count)
-    return 2 * (math.fsum(shares) / len(shares)) - 1 if shares else math.nan

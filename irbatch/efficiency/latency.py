@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -15,7 +15,7 @@ from irbatch.efficiency.checks import check_fields, check_quantity, only_known, 
 from irbatch.efficiency.quantities import PERCENTILES
 from irbatch.errors import InputError, shown
 from irbatch.runtime.numbers import exact_mean
-from irbatch.statistics.resampling import check_draws, check_level, draw_counts
+from irbatch.statistics.resampling import check_draws, check_level, draw_quantiles
 
 __all__ = ["STATISTICS", "Latency"]
 
@@ -95,7 +95,7 @@ class Latency:
         numbers = [exact_mean(times.ravel().tolist()), *np.quantile(times, shares).tolist()]
         intervals: dict[str, tuple[float, float]] = {}
         if draws and times.shape[1] > 1:
-            drawn = np.concatenate(list(_draw(times, shares, draws, seed)))
+            drawn = np.concatenate(list(draw_quantiles(times, shares, draws, seed)))
             bounds = np.quantile(drawn, [level / 2, 1 - level / 2], axis=0).T.tolist()
             named = zip(STATISTICS, bounds, strict=True)
             intervals = {name: (low, high) for name, (low, high) in named}
@@ -135,23 +135,3 @@ def _as_times(milliseconds: Any) -> Floats:
         value = float(times[repeat, call])
         raise refuse(f"time {value:g} of call {call} is negative or not finite", value=value)
     return times
-
-
-def _draw(times: Floats, shares: Floats, draws: int, seed: int) -> Iterator[Floats]:
-    """Yield the statistics of drawn calls, float64 ``(draws, statistics)``."""
-    repeats, calls = times.shape
-    order = np.argsort(times, axis=None, kind="stable")
-    ordered, call_of = times.ravel()[order], order % calls
-    scale = 2.0 ** (np.frexp(times.max())[1] - 1)  # as sums of huge times are beyond float64
-    by_call = (times / scale).sum(axis=0) / repeats
-    place = shares * (times.size - 1)
-    below = np.floor(place)
-    upper = np.minimum(below + 1, times.size - 1)
-    for some in draw_counts(calls, draws, seed):
-        low, high = np.empty((2, len(some), len(shares)))
-        for i, often in enumerate(some):  # one by one: repeats make these long
-            # How many of the drawn times stand at or before each of the ordered ones.
-            upto = np.cumsum(often[call_of])
-            low[i], high[i] = (ordered[np.searchsorted(upto, at, "right")] for at in (below, upper))
-        means = (some @ by_call / calls * scale)[:, None]
-        yield np.concatenate([means, low + (place - below) * (high - low)], axis=1)

@@ -30,6 +30,7 @@ __all__ = [
     "count_extreme_flips",
     "draw_counts",
     "draw_means",
+    "draw_quantiles",
     "draw_ranges",
     "extremes_to_p",
     "flip_signs",
@@ -184,6 +185,36 @@ def draw_means(
                 often = _count_picks(generator, group.size, some)
                 sums[row : row + some] += often @ values[group]
         yield sums[:rows] / len(values)
+
+
+def draw_quantiles(values: Floats, shares: Floats, draws: int, seed: int) -> Iterator[Floats]:
+    """Draw columns with replacement, as many as there are, and take the mean and quantiles.
+
+    Args:
+        values: float64 ``(repeats, columns)``, at least 0: those of a column are drawn together.
+        shares: float64 ``(quantiles,)``, from 0 to 1; quantiles lie between neighbours linearly.
+        draws: how many times.
+        seed: of the generator.
+
+    Yields:
+        The mean and the quantiles of some draws, float64 ``(draws, 1 + quantiles)``.
+    """
+    repeats, columns = values.shape
+    order = np.argsort(values, axis=None, kind="stable")
+    ordered, column_of = values.ravel()[order], order % columns
+    scale = 2.0 ** (np.frexp(values.max())[1] - 1)  # as sums of huge values are beyond float64
+    by_column = (values / scale).sum(axis=0) / repeats
+    place = shares * (values.size - 1)
+    below = np.floor(place)
+    upper = np.minimum(below + 1, values.size - 1)
+    for some in draw_counts(columns, draws, seed):
+        low, high = np.empty((2, len(some), len(shares)))
+        for i, often in enumerate(some):  # one by one: repeats make these long
+            # How many of the drawn values stand at or before each of the ordered ones.
+            upto = np.cumsum(often[column_of])
+            low[i], high[i] = (ordered[np.searchsorted(upto, at, "right")] for at in (below, upper))
+        means = (some @ by_column / columns * scale)[:, None]
+        yield np.concatenate([means, low + (place - below) * (high - low)], axis=1)
 
 
 def draw_ranges(values: Floats, draws: int, seed: int) -> Iterator[Floats]:

@@ -24,7 +24,6 @@ from irbatch import InputError
 from irbatch.efficiency import FORMULAS, QUANTITIES, EfficiencyRecord, Hardware, Latency
 from irbatch.efficiency.latency import STATISTICS
 from irbatch.efficiency.quantities import ALIASES, PERCENTILES
-from irbatch.statistics import resampling
 from irbatch.statistics.resampling import draw_counts
 
 TIMES = st.floats(0, 1e9)
@@ -170,26 +169,6 @@ def test_numbers_of_numpy_are_taken() -> None:
     for wrong in (np.float32(0.75), np.float64("nan"), np.int8(0), np.bool_(True)):
         with pytest.raises(InputError, match="level"):
             Latency.from_samples(times, level=wrong)
-
-
-@pytest.mark.parametrize("size", [3, 100_000])  # of the larger one, 41 draws are made at a time
-def test_fewer_draws_are_the_first_of_more(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[int] = []
-    count_picks = resampling._count_picks
-
-    def watched(generator: np.random.Generator, size: int, draws: int) -> Any:
-        made.append(draws)
-        return count_picks(generator, size, draws)
-
-    monkeypatch.setattr(resampling, "_count_picks", watched)
-    many = [each.argmax(axis=1) for each in draw_counts(size, 258, 7)]
-    all_of_many = len(made)
-    for draws in (1, 41, 42, 256, 257):
-        made.clear()
-        few = [each.argmax(axis=1) for each in draw_counts(size, draws, 7)]
-        assert all(map(len, few))
-        assert np.concatenate(few).tolist() == np.concatenate(many)[:draws].tolist()
-        assert len(made) == len(few) <= all_of_many, "none is made that is not handed out"
 
 
 # ---------------------------------------------------------------- costs and quantities
