@@ -51,12 +51,7 @@ class RelevanceMatrix:
     ties: OpenTies | None = None
 
     @classmethod
-    def unjudged(
-        cls,
-        retrieved: Ints,
-        levels: Floats,
-        judged: Ints,
-    ) -> RelevanceMatrix:
+    def unjudged(cls, retrieved: Ints, levels: Floats, judged: Ints) -> RelevanceMatrix:
         """Make a block in which every retrieved document is still unjudged.
 
         Args:

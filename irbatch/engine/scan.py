@@ -73,7 +73,7 @@ class Rows(NamedTuple):
     level_counts: Ints
 
 
-class Judged(NamedTuple):
+class Found(NamedTuple):
     """Documents of one ranking that are not blank: their ranks, ascending, and their codes."""
 
     ranks: Ints
@@ -164,9 +164,8 @@ def _scan_rows(rows: Rows, request: KernelRequest, sums: PrefixSums, start: int,
     """Scan rows `start` to `stop` and write what comes of them."""
     starts, lengths, level_counts = rows.starts, rows.lengths, rows.level_counts
     cutoffs, lowest_relevant = request.cutoffs, request.lowest_relevant
-    gains, divisors = request.gains, request.divisors
     depth = rows.codes.shape[1]
-    space = Judged(np.empty(depth, np.int64), np.empty(depth, np.int64))
+    space = Found(np.empty(depth, np.int64), np.empty(depth, np.int64))
     places = np.empty(rows.words.shape[1], np.int64)
     for q in range(start, stop):
         if starts.size > 0:
@@ -178,7 +177,7 @@ def _scan_rows(rows: Rows, request: KernelRequest, sums: PrefixSums, start: int,
         n = ranks.size
         while n > 0 and ranks[n - 1] > lengths[q]:  # beyond the last cutoff, or the end
             n -= 1
-        found = Judged(ranks[:n], codes[:n])
+        found = Found(ranks[:n], codes[:n])
         _count_judged(found, cutoffs, sums.judged[q], sums.negative[q])
         if rows.complete:  # those passed over are judged, too
             for k in range(cutoffs.size):
@@ -192,16 +191,15 @@ def _scan_rows(rows: Rows, request: KernelRequest, sums: PrefixSums, start: int,
             sums.first_hit[t, q], sums.hits_at_relevant[t, q] = _accumulate_hits(
                 found, lowest, total, cutoffs, sums.hits[t, q], sums.precision_sum[t, q]
             )
-        for g in range(gains.shape[0]):
+        for g in range(request.gains.shape[0]):
             gain, discounted = sums.gain[g, q], sums.discounted_gain[g, q]
-            _accumulate_gains(found, gains[g], divisors[g], cutoffs, gain, discounted)
+            _accumulate_gains(found, request, g, gain, discounted)
             gain, discounted = sums.ideal_gain[g, q], sums.ideal_discounted_gain[g, q]
-            ideal = level_counts[q], request.ideal_order[g]
-            _accumulate_ideal(ideal, gains[g], divisors[g], cutoffs, gain, discounted)
+            _accumulate_ideal(level_counts[q], request, g, gain, discounted)
 
 
 @kernel
-def _collect_judged(rows: Rows, q: int, places: Ints, space: Judged) -> int:
+def _collect_judged(rows: Rows, q: int, places: Ints, space: Found) -> int:
     """Write rank and code of each document of a row that is not blank; return their number.
 
     Both loops write first and then advance or not, without a branch: where judged documents stand
@@ -225,7 +223,7 @@ def _collect_judged(rows: Rows, q: int, places: Ints, space: Judged) -> int:
 
 
 @kernel
-def _count_judged(found: Judged, cutoffs: Ints, judged: Counts, negative: Counts) -> None:
+def _count_judged(found: Found, cutoffs: Ints, judged: Counts, negative: Counts) -> None:
     """Write the number of judged documents, and of those graded below 0, at each cutoff."""
     ranks, codes = found
     below = 0
@@ -242,7 +240,7 @@ def _count_judged(found: Judged, cutoffs: Ints, judged: Counts, negative: Counts
 
 @kernel
 def _accumulate_hits(
-    found: Judged, lowest: int, total: int, cutoffs: Ints, hits: Counts, precision_sum: Floats
+    found: Found, lowest: int, total: int, cutoffs: Ints, hits: Counts, precision_sum: Floats
 ) -> tuple[int, int]:
     """Write hits and precision sums at each cutoff; return first hit and hits at rank `total`."""
     ranks, codes = found
@@ -270,10 +268,11 @@ def _accumulate_hits(
 
 @kernel
 def _accumulate_gains(
-    found: Judged, gains: Floats, divisors: Floats, cutoffs: Ints, gain: Floats, discounted: Floats
+    found: Found, request: KernelRequest, g: int, gain: Floats, discounted: Floats
 ) -> None:
-    """Write the ranking's gain and discounted gain at each cutoff."""
+    """Write the ranking's gain and discounted gain at each cutoff, of one weighting."""
     ranks, codes = found
+    cutoffs, gains, divisors = request.cutoffs, request.gains[g], request.divisors[g]
     plain_sum = 0.0
     discounted_sum = 0.0
     k = 0
@@ -291,20 +290,15 @@ def _accumulate_gains(
 
 @kernel
 def _accumulate_ideal(
-    ideal: tuple[Ints, Ints],
-    gains: Floats,
-    divisors: Floats,
-    cutoffs: Ints,
-    gain: Floats,
-    discounted: Floats,
+    level_counts: Ints, request: KernelRequest, g: int, gain: Floats, discounted: Floats
 ) -> None:
     """Write the same for the ideal ranking: all judged documents from the highest gain down."""
-    level_counts, order = ideal
+    cutoffs, gains, divisors = request.cutoffs, request.gains[g], request.divisors[g]
     plain_sum = 0.0
     discounted_sum = 0.0
     rank = 0
     k = 0
-    for level in order:
+    for level in request.ideal_order[g]:
         if gains[level] <= 0.0:
             break
         for _ in range(level_counts[level]):

@@ -55,7 +55,7 @@ def pack_joined(qrels: Qrels, rows: Positions, joined: Joined, policy: TiePolicy
         The block; its `rows` are positions in `rows`.
 
     Raises:
-        InputError: if documents of different grades share a score and the policy is to refuse that.
+        InputError: if documents of different grades share a score and the policy refuses that.
     """
     scores, begins, ends, judged_scores, ids_at, near = joined
     matrix, codes, row_index = blank_matrix(qrels, rows, ends - begins)

@@ -27,6 +27,8 @@ from irbatch.runtime.jit import kernel
 
 __all__ = ["pack_labels"]
 
+Codes = npt.NDArray[np.signedinteger]
+
 MOST_COUNT_BYTES = 8 * BLOCK_BYTES  # of a block's counts by level
 
 
@@ -42,7 +44,7 @@ def pack_labels(labels: LabelRows, judged: LabelRows | None = None) -> Iterator[
         Blocks whose `rows` are positions in `labels`.
 
     Raises:
-        InputError: when `judged` lacks documents that are ranked.
+        InputError: if `judged` lacks documents that are ranked.
     """
     for picks in plan_blocks(labels.depths, BYTE_LEVELS):
         yield from _pack_block(labels, judged, picks)
@@ -78,7 +80,7 @@ def _levels(*values: Labels) -> Floats:
     return grades[grades >= 0]
 
 
-def _encode(values: Labels, levels: Floats, lengths: Ints) -> npt.NDArray[np.signedinteger]:
+def _encode(values: Labels, levels: Floats, lengths: Ints) -> Codes:
     """Turn grades into codes, padded to whole words."""
     dtype = code_dtype(levels.size)
     codes = np.full((values.shape[0], padded_depth(values.shape[1], dtype)), PAD, dtype)
@@ -94,11 +96,7 @@ def _encode(values: Labels, levels: Floats, lengths: Ints) -> npt.NDArray[np.sig
     return codes
 
 
-def _count(
-    codes: npt.NDArray[np.signedinteger],
-    lengths: Ints,
-    levels: Floats,
-) -> Ints:
+def _count(codes: Codes, lengths: Ints, levels: Floats) -> Ints:
     """Count each row's codes by level, int64 ``(queries, levels)``."""
     counts = np.zeros((codes.shape[0], levels.size), np.int64)
     _count_levels.run(
@@ -108,12 +106,7 @@ def _count(
 
 
 @kernel
-def _count_levels(
-    codes: npt.NDArray[np.signedinteger],
-    words: Ints,
-    lengths: Ints,
-    counts: Ints,
-) -> None:
+def _count_levels(codes: Codes, words: Ints, lengths: Ints, counts: Ints) -> None:
     """Add one to the row's count of each code that is a level; words of zeros are skipped whole."""
     cells = codes.shape[1] // words.shape[1]
     for row in range(codes.shape[0]):

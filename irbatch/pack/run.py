@@ -51,7 +51,7 @@ def pack_run(
         Blocks whose `rows` are positions in `rows`.
 
     Raises:
-        InputError: for a score that is not a number, or ids of another kind than the judgments'.
+        InputError: if a score is not a number, or ids are of another kind than the judgments'.
     """
     if isinstance(run.rankings, QueryTable):
         from irbatch.pack.table import can_join, pack_table  # for those who have tables

@@ -95,7 +95,7 @@ def rank_candidates(
         keys: what decides, if ids or columns do, see `read_tie_keys`.
 
     Raises:
-        InputError: for refused ties.
+        InputError: if candidates of different grades share a score and the policy refuses that.
     """
     rows = graded.row_index
     ranks = above + 1

@@ -56,7 +56,7 @@ def pack_ranked(qrels: Qrels, table: QueryTable, rows: Positions) -> Iterator[Bl
     """Do the same for rankings that stand in order; their values are not looked at.
 
     Raises:
-        InputError: for documents of another kind than the judged ones.
+        InputError: if documents are of another kind than the judged ones.
     """
     if not can_join(qrels, table):
         query, document = table.where(int(table.begins[table.begins < table.ends][0]))
@@ -125,7 +125,7 @@ def _ordered(
     scores = np.concatenate([np.empty(0), *parts])
     round_scores(scores, score_dtype)
     starts = offsets_of(ends - begins)
-    order_scores(scores, starts)  # none is NaN: whoever made the table has refused it
+    order_scores(scores, starts)  # NaN was refused when the table was made
     return scores, (starts[:-1], starts[1:])
 
 

@@ -33,7 +33,11 @@ class Kernel:
     """A module-level function over arrays and numbers that can run plain or compiled.
 
     A kernel may call other kernels of its own file by their global names. It never allocates for
-    the caller, keeps no state, and trusts its arguments: the doors in front of it check them.
+    the caller, keeps no state, and trusts its arguments: its callers check them.
+
+    Arrays that belong together are one argument, a NamedTuple. Compiled code finds its fields by
+    their positions, and the disk cache only notices edits of the kernel's own file: after fields
+    of one type have changed places in another file, clear the cache.
     """
 
     _entries: ClassVar[list[Kernel]] = []

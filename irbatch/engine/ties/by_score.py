@@ -101,7 +101,7 @@ def find_ranks(
             descend.
         wanted: float64 ``(n,)``, scores that occur in their ranking.
         rows: int64 ``(n,)``, the ranking of each.
-        near: int64 ``(n,)``, where in `scores` each may stand; -1 where nobody knows.
+        near: int64 ``(n,)``, where in `scores` each may stand; -1 where that is not known.
 
     Returns:
         int64 ``(n,)`` twice: how many documents score higher, and how many score the same (the

@@ -157,7 +157,7 @@ def _expect_rows(
 ) -> None:
     """Walk each row, rank by rank inside ties and from document to document outside."""
     starts = entries.starts
-    lowest_relevant, gains, divisors = request.lowest_relevant, request.gains, request.divisors
+    lowest_relevant = request.lowest_relevant
     for q in range(lengths.size):
         first, last = starts[q], starts[q + 1]
         ranks, codes = entries.ranks[first:last], entries.codes[first:last]
@@ -171,9 +171,9 @@ def _expect_rows(
             sums.hits_at_relevant[t, q] = _expect_hits(
                 row, lowest_relevant[t], sums.relevant[t, q], hits, precision_sum, chances
             )
-        for g in range(gains.shape[0]):
+        for g in range(request.gains.shape[0]):
             gain, discounted = sums.gain[g, q], sums.discounted_gain[g, q]
-            _expect_gains(row, gains[g], divisors[g], gain, discounted)
+            _expect_gains(row, request.gains[g], request.divisors[g], gain, discounted)
 
 
 @kernel
