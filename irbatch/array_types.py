@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Bools", "Bytes", "Floats", "Ints", "Positions"]
+__all__ = ["Bools", "Bytes", "Codes", "Floats", "Ints", "Positions"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
+Codes = npt.NDArray[np.signedinteger]
 Bools = npt.NDArray[np.bool_]
 Positions = npt.NDArray[np.intp]

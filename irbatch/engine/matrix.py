@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Floats, Ints, Positions
+from irbatch.array_types import Codes, Floats, Ints, Positions
 from irbatch.engine.ties.open_ties import OpenTies
 
 __all__ = ["BYTE_LEVELS", "NEGATIVE", "PAD", "UNJUDGED", "RelevanceMatrix", "plan_blocks"]
@@ -43,7 +42,7 @@ class RelevanceMatrix:
         ties: where the order was not decided; `codes` has one of those possible.
     """
 
-    codes: npt.NDArray[np.signedinteger]
+    codes: Codes
     levels: Floats
     retrieved: Ints
     judged: Ints

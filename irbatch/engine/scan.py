@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Floats, Ints
+from irbatch.array_types import Codes, Floats, Ints
 from irbatch.engine.matrix import NEGATIVE, UNJUDGED, WORD, RelevanceMatrix
 from irbatch.engine.prefix import PrefixSums, Scan, ScanRequest
 from irbatch.engine.sparse_matrix import NO_ENTRIES, SparseMatrix
@@ -26,7 +26,6 @@ __all__ = ["KernelRequest", "choose_blank", "scan", "tabulate"]
 
 DEEPEST = 2**62  # more ranks than any ranking has
 
-Codes = npt.NDArray[np.signedinteger]
 Counts = npt.NDArray[np.int32]
 
 

@@ -10,9 +10,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Floats, Ints
+from irbatch.array_types import Codes, Floats, Ints
 from irbatch.engine.matrix import PAD, RelevanceMatrix, code_dtype, padded_depth
 from irbatch.engine.ties.open_ties import OpenTies
 from irbatch.runtime.ragged import row_index_of
@@ -63,7 +62,7 @@ class SparseMatrix(RelevanceMatrix):
         self.__dict__.update(fields, entries=entries, ties=ties)
 
     @cached_property
-    def codes(self) -> npt.NDArray[np.signedinteger]:
+    def codes(self) -> Codes:
         """The matrix itself, for what reads all of its cells."""
         codes = np.zeros((self.retrieved.size, self.depth), code_dtype(self.levels.size))
         codes[np.arange(self.depth) >= self.retrieved[:, None]] = PAD

@@ -42,17 +42,17 @@ class Joined(NamedTuple):
     near: Ints | None = None
 
 
-def pack_joined(qrels: Qrels, rows: Positions, joined: Joined, policy: TiePolicy) -> Block:
+def pack_joined(
+    qrels: Qrels, rows: Positions, picks: Positions, joined: Joined, policy: TiePolicy
+) -> Block:
     """Pack a block: write the codes of the judged documents at their ranks.
 
     Args:
         qrels: the judgments.
-        rows: positions in `qrels.queries`.
+        rows: positions in `qrels.queries` of the block's queries.
+        picks: their positions among the queries to evaluate, which the block has as `rows`.
         joined: their rankings.
         policy: what becomes of documents that share a score.
-
-    Returns:
-        The block; its `rows` are positions in `rows`.
 
     Raises:
         InputError: if documents of different grades share a score and the policy refuses that.
@@ -64,7 +64,6 @@ def pack_joined(qrels: Qrels, rows: Positions, joined: Joined, policy: TiePolicy
     codes, row_index, judged_scores = codes[found], row_index[found], judged_scores[found]
     ranks, equal = find_ranks(scores, begins, ends, judged_scores, row_index, near)
     shared = np.flatnonzero(equal > 1)
-    picks = np.arange(rows.size)
     block = Block(picks, matrix)
     if shared.size:
         grades = np.append(matrix.levels, -1.0)[np.maximum(codes[shared], -1)]

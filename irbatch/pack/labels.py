@@ -6,16 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Floats, Ints, Positions
+from irbatch.array_types import Codes, Floats, Ints, Positions
 from irbatch.data.arguments.labels import LabelRows, Labels
 from irbatch.engine.matrix import (
     BLOCK_BYTES,
     BYTE_LEVELS,
     NEGATIVE,
     PAD,
-    WORD,
     RelevanceMatrix,
     code_dtype,
     padded_depth,
@@ -26,8 +24,6 @@ from irbatch.pack.block import Block
 from irbatch.runtime.jit import kernel
 
 __all__ = ["pack_labels"]
-
-Codes = npt.NDArray[np.signedinteger]
 
 MOST_COUNT_BYTES = 8 * BLOCK_BYTES  # of a block's counts by level
 
@@ -63,10 +59,10 @@ def _pack_block(labels: LabelRows, judged: LabelRows | None, picks: Positions) -
     codes = _encode(values, levels, retrieved)
     counts = _count(codes, retrieved, levels)
     if judged is not None:
-        listed, depths = counts, judged.depths[picks]
+        ranked, depths = counts, judged.depths[picks]
         counts = _count(_encode(everything, levels, depths), depths, levels)
-        _check_judged(listed, counts, levels, [labels.queries[pick] for pick in picks])
-        counts = np.maximum(counts, listed)  # ranked documents of grade 0 need not be listed
+        _check_judged(ranked, counts, levels, [labels.queries[pick] for pick in picks])
+        counts = np.maximum(counts, ranked)  # ranked documents of grade 0 need not be listed
     yield Block(picks, RelevanceMatrix(codes, levels, retrieved, counts, complete=True))
 
 
@@ -99,9 +95,8 @@ def _encode(values: Labels, levels: Floats, lengths: Ints) -> Codes:
 def _count(codes: Codes, lengths: Ints, levels: Floats) -> Ints:
     """Count each row's codes by level, int64 ``(queries, levels)``."""
     counts = np.zeros((codes.shape[0], levels.size), np.int64)
-    _count_levels.run(
-        codes.nbytes // WORD + codes.shape[0], codes, codes.view(np.int64), lengths, counts
-    )
+    words = codes.view(np.int64)
+    _count_levels.run(words.size + lengths.size, codes, words, lengths, counts)
     return counts
 
 
@@ -122,19 +117,12 @@ def _count_levels(codes: Codes, words: Ints, lengths: Ints, counts: Ints) -> Non
             counts[row, 0] += lengths[row] - others
 
 
-def _check_judged(
-    listed: Ints,
-    judged: Ints,
-    levels: Floats,
-    queries: list[Any],
-) -> None:
-    lacking = (listed > judged) & (levels > 0)
+def _check_judged(ranked: Ints, judged: Ints, levels: Floats, queries: list[Any]) -> None:
+    lacking = (ranked > judged) & (levels > 0)
     if lacking.any():
         row, level = (int(each[0]) for each in np.nonzero(lacking))
-        raise InputError(
-            f"{listed[row, level]} documents of grade {levels[level]:g} are ranked, but only "
-            f"{judged[row, level]} judged",
-            source="judged",
-            query=queries[row],
-            value=float(levels[level]),
+        grade, of_grade = float(levels[level]), f"documents of grade {levels[level]:g}"
+        problem = (
+            f"{ranked[row, level]} {of_grade} are ranked, but only {judged[row, level]} judged"
         )
+        raise InputError(problem, source="judged", query=queries[row], value=grade)

@@ -6,10 +6,10 @@ shorter); their ranks come from where their scores stand. Nothing is factorised 
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,10 +34,7 @@ EMPTY: Ranking = {}
 
 
 def pack_run(
-    qrels: Qrels,
-    run: Run,
-    rows: Positions,
-    ordering: Ordering = DEFAULT_ORDERING,
+    qrels: Qrels, run: Run, rows: Positions, ordering: Ordering = DEFAULT_ORDERING
 ) -> Iterator[Block]:
     """Pack a run's rankings of some of the judged queries.
 
@@ -66,8 +63,7 @@ def pack_run(
     buffer = np.empty(max((int(depths[picks].sum()) for picks in blocks), default=0))
     for picks in blocks:
         chosen = [rankings[pick] for pick in picks.tolist()]
-        joined = _Join(qrels, run, rows[picks], chosen, ordering, buffer)
-        yield replace(joined.block(), rows=picks)
+        yield _Join(qrels, run, rows[picks], chosen, ordering, buffer).block(picks)
 
 
 class _Join:
@@ -84,18 +80,19 @@ class _Join:
     ) -> None:
         self.qrels, self.run, self.rows, self.rankings = qrels, run, rows, rankings
         self.ordering, self.buffer = ordering, buffer
+        self._refuse = functools.partial(InputError, source="run", path=run.name)
         self.starts = offsets_of(np.fromiter(map(len, rankings), np.int64, len(rankings)))
         self.bounds = self.starts.tolist()
 
-    def block(self) -> Block:
-        """Look up, rank and place the judged documents."""
+    def block(self, picks: Positions) -> Block:
+        """Look up, rank and place the judged documents; `picks` are the block's `rows`."""
         self._check_documents()
         scores, judged_scores = self._read()
         if not order_scores(scores, self.starts):
             raise_problems(list(self._score_problems()))
         bounds = self.starts[:-1], self.starts[1:]
         joined = Joined(scores, *bounds, judged_scores, self._ids_at)
-        return pack_joined(self.qrels, self.rows, joined, self.ordering.ties)
+        return pack_joined(self.qrels, self.rows, picks, joined, self.ordering.ties)
 
     def _read(self) -> tuple[Floats, Floats]:
         """Read all scores, and look the judged documents up.
@@ -147,36 +144,25 @@ class _Join:
         firsts = map(next, map(iter, filter(None, self.rankings)))
         if not kinds_of(every if kind == "int" else firsts) <= {kind}:
             for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
-                self._refuse(row, ranking, kind)
+                self._check_kinds(row, ranking, kind)
 
-    def _refuse(self, row: int, ranking: Ranking, kind: str) -> None:
+    def _check_kinds(self, row: int, ranking: Ranking, kind: str) -> None:
         query = self.qrels.queries[row]
         for document in ranking:
             check_id(document, "document", "run", query)
             if id_kind(type(document)) != kind:
                 judged = next(iter(self.qrels.documents[row]), "?")
-                raise InputError(
-                    f"document id {document!r} is a {id_kind(type(document))}, but the qrels' ids "
-                    f"are {kind}, such as {judged!r}",
-                    source="run",
-                    path=self.run.name,
-                    query=query,
-                    document=document,
-                )
+                own = f"document id {document!r} is a {id_kind(type(document))}"
+                problem = f"{own}, but the qrels' ids are {kind}, such as {judged!r}"
+                raise self._refuse(problem, query=query, document=document)
 
     def _score_problems(self) -> Iterator[InputError]:
         for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
             for document, score in ranking.items():
-                problem = number_problem(score)
-                if problem is not None:
-                    yield InputError(
-                        f"score {problem}",
-                        source="run",
-                        path=self.run.name,
-                        query=self.qrels.queries[row],
-                        document=document,
-                        value=score,
-                    )
+                if problem := number_problem(score):
+                    query = self.qrels.queries[row]
+                    problem = f"score {problem}"
+                    yield self._refuse(problem, query=query, document=document, value=score)
 
 
 def _spread(scores: Floats, ranking: Ranking, places: Mapping[Any, int]) -> list[float]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from irbatch.array_types import Floats, Ints, Positions
+from irbatch.array_types import Ints, Positions
 from irbatch.data.lookup import KeyedIds, find_rows
 from irbatch.data.qrels import Qrels
 from irbatch.data.query_table import QueryTable
@@ -48,8 +47,10 @@ def pack_table(
     """
     places, depths = _find_queries(qrels, table, rows)
     for picks in plan_query_blocks(qrels, rows, depths):
-        block = rows[picks], places[picks], depths[picks]
-        yield replace(_pack_by_score(qrels, table, *block, ordering), rows=picks)
+        bounds = _find_bounds(table, places[picks])
+        found_at = _find_judged(qrels, table, rows[picks], places[picks])
+        joined = _join(table, *bounds, found_at, ordering.score_dtype)
+        yield pack_joined(qrels, rows[picks], picks, joined, ordering.ties)
 
 
 def pack_ranked(qrels: Qrels, table: QueryTable, rows: Positions) -> Iterator[Block]:
@@ -60,13 +61,9 @@ def pack_ranked(qrels: Qrels, table: QueryTable, rows: Positions) -> Iterator[Bl
     """
     if not can_join(qrels, table):
         query, document = table.where(int(table.begins[table.begins < table.ends][0]))
-        raise InputError(
-            f"document ids are {table.document_kind}, such as {document!r}, but the relevant ones "
-            f"are {qrels.document_kind}",
-            source="run",
-            query=query,
-            document=document,
-        )
+        ours = f"document ids are {table.document_kind}, such as {document!r}"
+        problem = f"{ours}, but the relevant ones are {qrels.document_kind}"
+        raise InputError(problem, source="run", query=query, document=document)
     places, depths = _find_queries(qrels, table, rows)
     for picks in plan_query_blocks(qrels, rows, depths):
         matrix, codes, row_index = blank_matrix(qrels, rows[picks], depths[picks])
@@ -82,51 +79,37 @@ def _find_queries(qrels: Qrels, table: QueryTable, rows: Positions) -> tuple[Int
     queries = map(qrels.queries.__getitem__, rows.tolist())
     found = map(table.places.get, queries, itertools.repeat(-1))
     places = np.fromiter(found, np.int64, rows.size)
-    depths = np.zeros(places.size, np.int64)
+    begins, ends = _find_bounds(table, places)
+    return places, ends - begins
+
+
+def _find_bounds(table: QueryTable, places: Ints) -> tuple[Ints, Ints]:
+    """Return where the rankings of some queries begin and end in a table."""
+    begins, ends = np.zeros((2, places.size), np.int64)
     there = places >= 0
-    depths[there] = (table.ends - table.begins)[places[there]]
-    return places, depths
+    begins[there], ends[there] = table.begins[places[there]], table.ends[places[there]]
+    return begins, ends
 
 
-def _pack_by_score(
-    qrels: Qrels,
-    table: QueryTable,
-    rows: Positions,
-    places: Ints,
-    depths: Ints,
-    ordering: Ordering,
-) -> Block:
-    begins = np.zeros(places.size, np.int64)
-    begins[places >= 0] = table.begins[places[places >= 0]]
-    ends = begins + depths
-    found_at = _find_judged(qrels, table, rows, places)
+def _join(table: QueryTable, begins: Ints, ends: Ints, found_at: Ints, score_dtype: str) -> Joined:
+    """Order some rankings' scores; `found_at` are the rows of the judged documents, or -1."""
     judged_scores = np.full(found_at.size, np.nan)
     judged_scores[found_at >= 0] = table.numbers[found_at[found_at >= 0]]
-    judged_scores = as_compared(judged_scores, ordering.score_dtype)
+    judged_scores = as_compared(judged_scores, score_dtype)
 
     def ids_at(row: int, score: float) -> Sequence[Any]:
         part = slice(int(begins[row]), int(ends[row]))
-        compared = as_compared(table.numbers[part], ordering.score_dtype)
+        compared = as_compared(table.numbers[part], score_dtype)
         return table.ids(begins[row] + np.flatnonzero(compared == score))
 
-    scores, bounds = _ordered(table, begins, ends, ordering.score_dtype)
-    near = found_at if scores is table.numbers else None
-    joined = Joined(scores, *bounds, judged_scores, ids_at, near)
-    return pack_joined(qrels, rows, joined, ordering.ties)
-
-
-def _ordered(
-    table: QueryTable, begins: Ints, ends: Ints, score_dtype: str
-) -> tuple[Floats, tuple[Ints, Ints]]:
-    """Return rankings' scores, descending and as compared, and where each begins and ends."""
     if table.is_ordered and score_dtype == "float64":
-        return table.numbers, (begins, ends)
+        return Joined(table.numbers, begins, ends, judged_scores, ids_at, near=found_at)
     parts = [table.numbers[start:stop] for start, stop in zip(begins, ends, strict=True)]
     scores = np.concatenate([np.empty(0), *parts])
     round_scores(scores, score_dtype)
     starts = offsets_of(ends - begins)
     order_scores(scores, starts)  # NaN was refused when the table was made
-    return scores, (starts[:-1], starts[1:])
+    return Joined(scores, starts[:-1], starts[1:], judged_scores, ids_at)
 
 
 def _find_judged(qrels: Qrels, table: QueryTable, rows: Positions, places: Ints) -> Ints:

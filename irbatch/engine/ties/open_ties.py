@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from irbatch.array_types import Bools, Ints
+from irbatch.array_types import Bools, Codes, Ints
 
 __all__ = ["OpenTies"]
 
@@ -32,7 +31,7 @@ class OpenTies(NamedTuple):
         mine = slice(*np.searchsorted(self.rows, [first, last]).tolist())
         return OpenTies(self.rows[mine] - first, self.begins[mine], self.ends[mine])
 
-    def condensed(self, kept: Bools, codes: npt.NDArray[np.signedinteger]) -> OpenTies:
+    def condensed(self, kept: Bools, codes: Codes) -> OpenTies:
         """Return what is left of them when documents are removed.
 
         Args:
