@@ -50,6 +50,7 @@ class Form:
     def __init__(self, template: str, spelling: Spelling, declaration: Declaration) -> None:
         self._meaning = declaration.measure(**dict(spelling.parameters))
         self._at_cutoff = "{k}" in template
+        # Parameters of theirs that are settings of ours, but none of our measure's parameters.
         beside = ("cutoff", "judged_only") if self._at_cutoff else ("judged_only",)
         self._ours: dict[str, str] = {}  # their parameters to ours
         # What is set in an example of the form, P@1, has to be set in all that are of the form.

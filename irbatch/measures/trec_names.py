@@ -44,9 +44,10 @@ class TrecName(Spelling):
     Args:
         place: its place in the output; a fraction stands between two others.
         name: its name, as after ``-m``.
-        takes: its parameters: "" for none; ``"cutoffs"``, ``5,10``, or ``"points"``, ``.2,.5``, a
-            value for each; ``"several"``, ``.2,.5``, ``"named"``, ``2,-1,0,0``, ``"weight"`` or
-            ``"length"``, ``2``, or ``"gains"`` of grades, ``1=3,2=9``, for one value.
+        takes: the kind of its parameters, "" for none. A value is printed for each of
+            ``"cutoffs"``, ``5,10``, and of ``"points"``, ``.2,.5``; one value for all of
+            ``"several"`` numbers, ``.2,.5``, of ``"named"`` ones, ``2,-1,0,0``, or of ``"gains"``
+            of grades, ``1=3,2=9``, and for a ``"weight"`` or a ``"length"``, ``2``.
         defaults: the parameters when none are given.
         into: our parameters that they become; with gains, those that it takes by name, ``p=.8``.
         since: the version that it came with.
@@ -67,12 +68,9 @@ class TrecName(Spelling):
         self.place, self.name, self.takes = place, name, takes
         self.defaults, self.into = defaults, into
         self.since, self.nicknames = since, nicknames
-        if takes == "cutoffs":
-            super().__init__("trec_eval", "", name + "_{k}")
-        else:
-            super().__init__(
-                "trec_eval", f"{name}_{{{into[0]}:.2f}}" if takes == "points" else name
-            )
+        point = f"_{{{into[0]}:.2f}}" if takes == "points" else ""
+        full, cut = ("", name + "_{k}") if takes == "cutoffs" else (name + point, "")
+        super().__init__("trec_eval", full, cut)
 
 
 class TrecValue(NamedTuple):
@@ -107,7 +105,7 @@ class TrecMeasure(NamedTuple):
             parameters: the text after the first dot.
 
         Raises:
-            InputError: for parameters it doesn't take.
+            InputError: if it takes no such parameters.
         """
         found = []
         for label, settings, cutoff in _read(self.named, parameters):
@@ -150,7 +148,7 @@ def list_measures(wishes: Sequence[str], version: str) -> dict[str, str]:
         first count, as in trec_eval.
 
     Raises:
-        InputError: for a measure that the version doesn't have, naming it.
+        InputError: if the version has no such measure, naming it.
     """
     every = [each.named for each in trec_measures().values()]
     known = {each.name: each.nicknames for each in every if each.since <= int(version)}

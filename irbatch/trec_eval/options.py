@@ -28,7 +28,7 @@ class TrecEval:
         docs: documents in the collection (``-N``).
 
     Raises:
-        InputError: for measures or parameters the version doesn't have.
+        InputError: if an option has no such value; from `values`, as said there.
     """
 
     measures: Sequence[str] = ()
@@ -56,7 +56,7 @@ class TrecEval:
         """List what is printed of each query, in order.
 
         Raises:
-            InputError: for measures or parameters the version doesn't have.
+            InputError: if the version has no such measure, or the measure no such parameters.
         """
         wanted = list_measures(self.measures or ("official",), self.version)
         return [

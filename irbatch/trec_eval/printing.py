@@ -55,7 +55,7 @@ def print_lines(
         zscores: to print deviations from these instead of values (``-Z``).
 
     Raises:
-        InputError: when no query is both judged and answered.
+        InputError: if no query is both judged and answered.
         MissingQueryError: as version 10, without ``-c``, after what precedes the query.
     """
     table = Printed(options, qrels, run)
