@@ -15,13 +15,9 @@ from irbatch.errors import InputError, join_words, shown
 from irbatch.runtime.numbers import DECIMAL
 
 __all__ = [
-    "BYTES",
     "COUNT",
-    "ENERGY",
-    "MASS",
     "NUMBER",
     "TEXT",
-    "TIME",
     "Form",
     "Node",
     "Table",
@@ -32,8 +28,6 @@ __all__ = [
     "write_amount",
     "write_fields",
 ]
-
-Units = Mapping[str, Decimal]  # and their sizes
 
 AMOUNT = re.compile(rf"({DECIMAL})(?: (.*))?", re.DOTALL)
 NOTHING = re.compile(r"null( .*)?", re.DOTALL)  # what tools write for what they could not measure
@@ -54,6 +48,12 @@ ENERGY = {
     "Wh": Decimal(3600), "kWh": Decimal("3.6e6"),
 }  # fmt: skip
 MASS = {"mg": Decimal("1e-6"), "g": Decimal("1e-3"), "kg": Decimal(1)}
+
+
+def _units_with(unit: str) -> Mapping[str, Decimal]:
+    """Return the sizes of all units that measure the same: of one that is not known, itself."""
+    known = (units for units in (TIME, BYTES, ENERGY, MASS) if unit in units)
+    return next(known, {unit: Decimal(1)})
 
 
 def write_amount(value: float, unit: str, factor: int = 1) -> str:
@@ -131,16 +131,16 @@ class Node:
         """Return a whole number that is not too small."""
         return check_count(self.source, self.path, self.number(), least)
 
-    def amount(self, units: Units, unit: str, bare: str | None = None) -> float | None:
-        """Return a number, in a unit.
+    def amount(self, unit: str, bare: str | None = None) -> float | None:
+        """Return a number in a unit, in which it need not be written.
 
         Args:
-            units: those that may be written.
             unit: the one to return it in.
             bare: the one that is meant where none is written.
         """
         if self._is_nothing():
             return None
+        units = _units_with(unit)
         if bare is not None and self._is_bare():
             number, written = repr(self.number()), bare
         else:
@@ -156,11 +156,11 @@ class Node:
         number, currency = self._split()
         return self._scaled(number, Decimal(1)), currency
 
-    def bounds(self, units: Units, unit: str) -> tuple[float, float]:
+    def bounds(self, unit: str) -> tuple[float, float]:
         """Return the two amounts of a list, as `amount` does."""
         value = self.value
         if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:
-            low, high = (Node(self.source, each, self.path).amount(units, unit) for each in value)
+            low, high = (Node(self.source, each, self.path).amount(unit) for each in value)
             if low is not None and high is not None:
                 return low, high
         raise self.problem("not two bounds")
@@ -193,7 +193,7 @@ class Node:
 
 def add_energies(parts: Iterable[Node]) -> float | None:
     """Return the sum of the energies that could be measured, in J; None if there are none."""
-    known = [joules for part in parts if (joules := part.amount(ENERGY, "J", "J")) is not None]
+    known = [joules for part in parts if (joules := part.amount("J", bare="J")) is not None]
     return sum(known) if known else None
 
 
@@ -207,12 +207,12 @@ class Form(NamedTuple):
 Table = Mapping[str, tuple[str, Form]]  # field to the keys that lead to it, and its form
 
 
-def amounts(units: Units, unit: str, written: str | None = None, bare: str | None = None) -> Form:
+def amounts(unit: str, written: str | None = None, bare: str | None = None) -> Form:
     """Return the form of numbers in a unit, which may be written in a smaller one."""
-    written = written or unit
+    units, written = _units_with(unit), written or unit
     factor = int(units[unit] / units[written])
     return Form(
-        lambda node: node.amount(units, unit, bare),
+        lambda node: node.amount(unit, bare),
         lambda value: write_amount(value, written, factor),
     )
 

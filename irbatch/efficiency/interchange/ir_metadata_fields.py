@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
 from irbatch.efficiency.checks import of_system, only_known
 from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.interchange.documents import (
-    BYTES,
     COUNT,
-    ENERGY,
-    MASS,
     NUMBER,
     TEXT,
-    TIME,
     Form,
     Node,
     Table,
@@ -43,7 +38,7 @@ DERIVED_COSTS = {
 
 def _read_intervals(node: Node) -> dict[str, tuple[float, float]]:
     named = [name for name in STATISTICS if node.at(name).value is not None]
-    return {name: node.at(name).bounds(TIME, "ms") for name in named}
+    return {name: node.at(name).bounds("ms") for name in named}
 
 
 def _write_intervals(intervals: Mapping[str, tuple[float, float]]) -> dict[str, list[str]]:
@@ -62,14 +57,7 @@ def _read_latency(node: Node) -> Latency | None:
 
 
 FROM_1 = counts(1)
-MILLISECONDS, SECONDS = amounts(TIME, "ms"), amounts(TIME, "s", written="ms")
-MEGABYTES, GIGABYTES = amounts(BYTES, "MB"), amounts(BYTES, "GB")
-
-
-def _only(unit: str) -> Form:
-    """Return the form of numbers that have always the same unit."""
-    return amounts({unit: Decimal(1)}, unit)
-
+SECONDS, MEGABYTES = amounts("s", written="ms"), amounts("MB")
 
 HARDWARE: Table = {
     "instance": ("instance", TEXT),
@@ -77,10 +65,10 @@ HARDWARE: Table = {
     "n_cpu": ("cpu: number of cores", COUNT),
     "gpu": ("gpu: model", TEXT),
     "n_gpu": ("gpu: number of gpus", COUNT),
-    "ram_gb": ("ram", GIGABYTES),
+    "ram_gb": ("ram", amounts("GB")),
 }
 LATENCY: Table = {
-    **{name: (name, MILLISECONDS) for name in STATISTICS},
+    **{name: (name, amounts("ms")) for name in STATISTICS},
     "calls": ("calls", FROM_1),
     "level": ("level", NUMBER),
     "intervals": ("intervals", Form(_read_intervals, _write_intervals)),
@@ -98,17 +86,17 @@ RECORD: Table = {
     "warmup": ("resources: queries: warm-up calls", COUNT),
     "repeat": ("resources: queries: repeats", FROM_1),
     "latency": ("resources: latency", LATENCY_FORM),
-    "throughput": ("resources: throughput: value", _only("queries/s")),
+    "throughput": ("resources: throughput: value", amounts("queries/s")),
     "throughput_batch_size": ("resources: throughput: batch size", FROM_1),
-    "peak_memory": ("resources: ram: used process: max", amounts(BYTES, "MB", "KB", bare="KB")),
+    "peak_memory": ("resources: ram: used process: max", amounts("MB", "KB", bare="KB")),
     "model_memory": ("resources: memory: model", MEGABYTES),
     "index_memory": ("resources: memory: index", MEGABYTES),
     "model_disk": ("resources: disk: model", MEGABYTES),
     "index_disk": ("resources: disk: index", MEGABYTES),
-    "flops": ("resources: compute: flops", _only("FLOPs/query")),
-    "cpu_used": ("resources: compute: cores used", _only("cores")),
-    "energy": ("resources: energy", amounts(ENERGY, "J")),
-    "emissions": ("resources: emissions", amounts(MASS, "kg")),
+    "flops": ("resources: compute: flops", amounts("FLOPs/query")),
+    "cpu_used": ("resources: compute: cores used", amounts("cores")),
+    "energy": ("resources: energy", amounts("J")),
+    "emissions": ("resources: emissions", amounts("kg")),
 }
 
 

@@ -13,12 +13,9 @@ from typing import Any
 from irbatch.efficiency.checks import of_system
 from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.interchange.documents import (
-    BYTES,
     COUNT,
-    ENERGY,
     NUMBER,
     TEXT,
-    TIME,
     Node,
     Table,
     add_energies,
@@ -31,35 +28,36 @@ from irbatch.formats.streams import numbered_lines
 
 __all__ = ["read_codecarbon", "read_tirex"]
 
-MILLISECONDS = amounts(TIME, "s", bare="ms")
+MILLISECONDS = amounts("s", bare="ms")
 TIREX: Table = {
     "start_time": ("TIME_START", TEXT),
     "wall_time": ("TIME_ELAPSED_WALL_CLOCK_MS", MILLISECONDS),
     "user_time": ("TIME_ELAPSED_USER_MS", MILLISECONDS),
     "system_time": ("TIME_ELAPSED_SYSTEM_MS", MILLISECONDS),
-    "peak_memory": ("RAM_USED_PROCESS_KB: max", amounts(BYTES, "MB", bare="KB")),
+    "peak_memory": ("RAM_USED_PROCESS_KB: max", amounts("MB", bare="KB")),
 }
 TIREX_HARDWARE: Table = {
     "cpu": ("CPU_MODEL_NAME", TEXT),
     "n_cpu": ("CPU_AVAILABLE_SYSTEM_CORES", COUNT),
     "gpu": ("GPU_MODEL_NAME", TEXT),
-    "ram_gb": ("RAM_AVAILABLE_SYSTEM_MB", amounts(BYTES, "GB", bare="MB")),
+    "ram_gb": ("RAM_AVAILABLE_SYSTEM_MB", amounts("GB", bare="MB")),
 }
 CORES, SERIES = "CPU_CORES_PER_SOCKET", "RAM_USED_PROCESS_KB"
 ENERGIES = [f"{part}_ENERGY_SYSTEM_JOULES" for part in ("CPU", "GPU", "RAM")]
-MEASURES = {CORES, SERIES, *ENERGIES, *(keys for keys, _ in {**TIREX, **TIREX_HARDWARE}.values())}
+PLACES = [*TIREX.values(), *TIREX_HARDWARE.values()]
+MEASURES = {CORES, *ENERGIES, *(keys.partition(":")[0] for keys, _ in PLACES)}
 
 CODECARBON: Table = {
-    "wall_time": ("duration", amounts(TIME, "s", bare="s")),
+    "wall_time": ("duration", amounts("s", bare="s")),
     "emissions": ("emissions", NUMBER),
-    "energy": ("energy_consumed", amounts(ENERGY, "J", bare="kWh")),
+    "energy": ("energy_consumed", amounts("J", bare="kWh")),
 }
 CODECARBON_HARDWARE: Table = {
     "cpu": ("cpu_model", TEXT),
     "n_cpu": ("cpu_count", COUNT),
     "gpu": ("gpu_model", TEXT),
     "n_gpu": ("gpu_count", COUNT),
-    "ram_gb": ("ram_total_size", amounts(BYTES, "GB", bare="GiB")),
+    "ram_gb": ("ram_total_size", amounts("GB", bare="GiB")),
 }
 NEEDED = [column for column, _ in CODECARBON.values()]
 COLUMNS = ["project_name", *NEEDED, *(column for column, _ in CODECARBON_HARDWARE.values())]
