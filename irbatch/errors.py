@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from typing import Any
 
 __all__ = [
+    "ErrorsIn",
     "InputError",
     "InputWarning",
     "did_you_mean",
@@ -87,8 +88,8 @@ class InputError(ValueError):
             words.append(f"({', '.join(ids)})")
         return f"{' '.join(words)}: " if words else ""
 
-    def placed(self, **fields: Any) -> InputError:
-        """Return the same problem with more fields known; those given replace the error's own."""
+    def with_fields(self, **fields: Any) -> InputError:
+        """Return the same problem with some fields replaced, such as a path that is known now."""
         return type(self)(self.message, **{**self._fields(), **fields})
 
     def _fields(self) -> dict[str, Any]:
@@ -104,6 +105,26 @@ class InputError(ValueError):
 
 def _rebuild(kind: type[InputError], message: str, fields: dict[str, Any]) -> InputError:
     return kind(message, **fields)
+
+
+class ErrorsIn:
+    """Give fields to the errors of a ``with`` block.
+
+    >>> with ErrorsIn(source="run", path="bm25.trec"):
+    ...     raise InputError("there are no queries")
+    Traceback (most recent call last):
+    irbatch.errors.InputError: run 'bm25.trec': there are no queries
+    """
+
+    def __init__(self, **fields: Any) -> None:
+        self._fields = fields
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, problem: object, traceback: object) -> None:
+        if isinstance(problem, InputError):
+            raise problem.with_fields(**self._fields) from None
 
 
 def warn(message: str) -> None:

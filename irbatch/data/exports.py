@@ -17,7 +17,7 @@ from irbatch.data.arguments.ids import kinds_of, same_kind
 from irbatch.data.column_names import VALUE
 from irbatch.data.text_column import TextColumn
 from irbatch.engine.ties.by_id import order_documents
-from irbatch.errors import InputError, warn
+from irbatch.errors import ErrorsIn, InputError, warn
 from irbatch.runtime.checks import number_errors
 from irbatch.runtime.extras import imported
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats
@@ -180,13 +180,11 @@ class Exports:
 
     def _check_query(self, query: Any, documents: Collection[Any], values: Any) -> None:
         """Raise what is wrong with a query's documents or values, if anything is."""
-        try:
+        with ErrorsIn(path=self.name):
             same_kind(documents, "document", self.source, query)
             rows = ((query, *each) for each in zip(documents, values, strict=True))
             for problem in number_errors(VALUE[self.source], rows, source=self.source):
                 raise problem
-        except InputError as problem:
-            raise problem.placed(path=self.name) from None
 
     def _names(self) -> list[str]:
         return ["query_id", "doc_id", VALUE_COLUMN[self.source]]

@@ -16,7 +16,7 @@ from irbatch.data.column_names import VALUE
 from irbatch.data.grouping import group_rows
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn, TextColumn
-from irbatch.errors import InputError, shown
+from irbatch.errors import ErrorsIn, InputError, shown
 from irbatch.runtime.checks import number_errors
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, number_problem
 from irbatch.runtime.ragged import offsets_of
@@ -56,7 +56,7 @@ def read_columns(
         InputError: if an id is neither text nor a whole number, or a value not a number, naming
             the row, counted from 0; if a query has a document twice, naming both rows.
     """
-    try:
+    with ErrorsIn(path=name):
         query_ids = as_ids(queries, "query", source)
         document_ids = as_ids(documents, "document", source)
         numbers = as_numbers(values, source)
@@ -72,8 +72,6 @@ def read_columns(
         table = QueryTable(places, starts[:-1], starts[1:], *grouped)
         if table.repeated >= 0:
             _refuse_repeated(table, query_ids, document_ids, source)
-    except InputError as problem:
-        raise problem.placed(path=name) from None
     return table
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from irbatch.data.column_names import find_columns
 from irbatch.data.from_columns import read_columns
 from irbatch.data.query_table import QueryTable
-from irbatch.errors import InputError, shown
+from irbatch.errors import ErrorsIn, InputError, shown
 
 __all__ = ["read_records"]
 
@@ -21,10 +21,8 @@ def read_records(
     records: Iterable[Any], source: str, given: Mapping[str, str | None], name: str | None = None
 ) -> QueryTable:
     """Read records; arguments and errors are those of `read_table`."""
-    try:
+    with ErrorsIn(source=source, path=name):
         queries, documents, values = _read(records, source, given)
-    except InputError as problem:
-        raise problem.placed(source=source, path=name) from None
     return read_columns(queries, documents, values, source, name)
 
 

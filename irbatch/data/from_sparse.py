@@ -12,7 +12,7 @@ from irbatch.data.column_names import VALUE
 from irbatch.data.from_columns import as_ids, as_numbers, first_bad_number
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn
-from irbatch.errors import InputError
+from irbatch.errors import ErrorsIn, InputError
 
 __all__ = ["read_sparse"]
 
@@ -38,7 +38,7 @@ def read_sparse(
     Raises:
         InputError: as `irbatch.Run.from_sparse`.
     """
-    try:
+    with ErrorsIn(source=source, path=name):
         rows = _as_rows(matrix)
         queries = _ids(query_ids, rows.shape[0], "query", source)
         documents = _ids(document_ids, rows.shape[1], "document", source)
@@ -47,8 +47,6 @@ def read_sparse(
             rows = rows.copy()
             rows.sum_duplicates()
             table = _table(rows, queries, documents, source, with_empty)
-    except InputError as problem:
-        raise problem.placed(source=source, path=name) from None
     return table
 
 

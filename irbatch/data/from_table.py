@@ -15,7 +15,7 @@ from irbatch.data.arrow import ArrowTable
 from irbatch.data.column_names import find_columns
 from irbatch.data.from_columns import read_columns
 from irbatch.data.query_table import QueryTable
-from irbatch.errors import InputError
+from irbatch.errors import ErrorsIn, InputError
 
 __all__ = ["read_table"]
 
@@ -41,12 +41,10 @@ def read_table(
     Raises:
         InputError: as `irbatch.Run.from_table`.
     """
-    try:
+    with ErrorsIn(source=source, path=name):
         names, read = _open(table, source)
         found = find_columns(names, source, given)
         columns = read(list(found.values()))
-    except InputError as problem:
-        raise problem.placed(source=source, path=name) from None
     queries, documents, values = columns
     return read_columns(queries, documents, values, source, name)
 

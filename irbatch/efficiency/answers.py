@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from irbatch.data.arguments.ids import first_repeated, id_kind, same_kind
-from irbatch.errors import InputError, many, shown, warn
+from irbatch.errors import ErrorsIn, InputError, many, shown, warn
 from irbatch.runtime.arrays import is_on_accelerator, is_tensor, to_numpy
 from irbatch.runtime.checks import number_errors
 
@@ -180,10 +180,8 @@ def _column(source: str, query: Any, values: Any) -> list[Any]:
     _check_waited(source, values, query)
     if isinstance(values, list | tuple):
         return list(values)
-    try:
+    with ErrorsIn(query=query):
         array = to_numpy(values, source)
-    except InputError as problem:
-        raise problem.placed(query=query) from None
     if array.ndim != 1:
         shape = f"an array of shape {array.shape} is no answer"
         raise InputError(f"{shape}; {FORMS}", source=source, query=query, value=array.shape)

@@ -11,7 +11,7 @@ from typing import Any
 from irbatch.efficiency.checks import read_quantity, refuse
 from irbatch.efficiency.quantities import MEGA
 from irbatch.efficiency.timing import Calls
-from irbatch.errors import InputError, warn
+from irbatch.errors import ErrorsIn, warn
 
 __all__ = ["check_model", "mean_flops", "model_size", "torch_flops"]
 
@@ -75,8 +75,6 @@ def mean_flops(
     """
     numbers = []
     for query, each in zip(ids, queries, strict=True):
-        try:
+        with ErrorsIn(query=query):
             numbers.append(read_quantity(source, "flops", count(each)))
-        except InputError as problem:
-            raise problem.placed(query=query) from None
     return math.fsum(numbers) / len(numbers)

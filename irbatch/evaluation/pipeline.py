@@ -208,6 +208,6 @@ def _check_levels(plan: Plan, qrels: Qrels) -> None:
         plan.check_levels(qrels.levels)
     except InputError as problem:
         query, document = qrels.first_of(problem.value)
-        raise problem.placed(
+        raise problem.with_fields(
             source="qrels", path=qrels.name, query=query, document=document
         ) from None

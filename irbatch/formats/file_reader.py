@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 
 from irbatch.data.query_table import QueryTable
-from irbatch.errors import LISTED_PROBLEMS, InputError
+from irbatch.errors import LISTED_PROBLEMS, ErrorsIn, InputError
 from irbatch.formats.file_warnings import FileWarnings
 from irbatch.formats.forms import recognise
 from irbatch.formats.lines import Lookup, ParsedLines, raise_by_line
@@ -70,11 +70,9 @@ class Reader:
         self.is_large = size >= limit
         first = self._begun[0] if self._begun else b""
         text = first if isinstance(first, bytearray) else b""
-        try:
+        with ErrorsIn(path=file.path):
             form, self._header = recognise(text, file.source)
             self.form = form.by_rank() if by_rank else form
-        except InputError as problem:
-            raise problem.placed(path=file.path) from None
         if self.form.query_at == 0 and self.form.keys is None:
             file.cut = self._query_start
         self._header_lines = self._lines = text.count(b"\n", 0, self._header)
@@ -96,7 +94,7 @@ class Reader:
         rows = ParsedLines(self.form, self.file.path)
         for piece in self._without_header(self._all()):
             if isinstance(piece, InputError):
-                rows.problems.append(self._placed(piece))
+                rows.problems.append(self._with_line(piece))
                 break
             rows.read(enumerate(io.BytesIO(piece), self._lines + 1))
             if len(rows.problems) >= LISTED_PROBLEMS:
@@ -198,7 +196,7 @@ class Reader:
         work = functools.partial(self._parse, alone=alone)
         for piece in map_items(work, self._without_header(texts)):
             if isinstance(piece, InputError):
-                self._problems += () if again else (self._placed(piece),)
+                self._problems += () if again else (self._with_line(piece),)
                 break
             if not again:
                 self._see(piece)
@@ -208,7 +206,7 @@ class Reader:
                 break
 
     def _see(self, piece: Piece) -> None:
-        self._problems += (self._placed(each) for each in piece.problems)
+        self._problems += (self._with_line(each) for each in piece.problems)
         self.warnings.add_piece(piece)
         self._lines += piece.lines
         if self._progress is not None:
@@ -222,9 +220,9 @@ class Reader:
             _ = piece.table  # is made here, and kept
         return piece
 
-    def _placed(self, problem: InputError) -> InputError:
+    def _with_line(self, problem: InputError) -> InputError:
         """Count a problem's line from where the file begins, not from where its piece does."""
-        return problem.placed(line=self._lines + (problem.line or 0) or None)
+        return problem.with_fields(line=self._lines + (problem.line or 0) or None)
 
     def _all(self) -> Iterator[Text]:
         """Yield what was read to know the file's form and size, and the rest."""

@@ -80,7 +80,7 @@ class ParsedLines:
         try:
             value = read_number(columns[form.value_at], form)
         except InputError as problem:
-            raise problem.placed(document=document) from None
+            raise problem.with_fields(document=document) from None
         self.numbers.append(number)
         self.queries.append(query)
         self.documents.append(document)
@@ -101,7 +101,7 @@ class ParsedLines:
         at = self.form.query_at
         query = _text(columns[at]) if len(columns) > at else None
         place = {"source": self.form.source, "path": self.path, "line": number}
-        self.problems.append(problem.placed(**place, query=query))
+        self.problems.append(problem.with_fields(**place, query=query))
 
     def firsts(self) -> Ints:
         """Return the rows, int64 ``(groups,)``, that have another query than the one before."""
@@ -166,7 +166,7 @@ class ParsedLines:
         """Say that a document was given in two lines."""
         error = InputError(f"this document was given before, in line {first}", line=line)
         fields = {"source": self.form.source, "path": self.path}
-        return error.placed(**fields, query=query, document=document)
+        return error.with_fields(**fields, query=query, document=document)
 
 
 def raise_by_line(problems: list[InputError]) -> None:

@@ -40,7 +40,7 @@ def read_parquet(path: str | os.PathLike[str], source: str, content: bytes | Non
             wanted = find_columns(file.schema_arrow.names, source, {})
             return file.read(columns=[*wanted.values()])
     except InputError as problem:
-        raise problem.placed(path=name) from None
+        raise problem.with_fields(path=name) from None
     except OSError as problem:
         raise InputError(problem.strerror or str(problem), source=source, path=name) from problem
     except Exception as problem:  # each library has its own for damaged files

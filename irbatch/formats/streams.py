@@ -252,7 +252,8 @@ def numbered_lines(path: str | PathLike[str], source: str) -> Iterator[tuple[int
                 for number, line in enumerate(io.BytesIO(piece), number + 1):  # noqa: B020
                     yield number, line
         except InputError as problem:
-            raise problem.placed(line=number + (problem.line or 0) or None) from problem.__cause__
+            at = number + (problem.line or 0) or None
+            raise problem.with_fields(line=at) from problem.__cause__
 
 
 def _reading_errors() -> tuple[type[Exception], ...]:

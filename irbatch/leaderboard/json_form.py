@@ -232,7 +232,7 @@ def _evaluate(
         except InputError as problem:
             if problem.source != "run":
                 raise
-            raise problem.placed(source=f"run of {shown(system)}") from None
+            raise problem.with_fields(source=f"run of {shown(system)}") from None
     return results
 
 

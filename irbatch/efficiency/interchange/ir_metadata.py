@@ -87,7 +87,7 @@ def read_ir_metadata(source: Any, system: str | None) -> dict[str, Any]:
             raise InputError(f"it is read {wanted}", source=SOURCE, value=source)
         return form_to_fields(source, system)
     except InputError as problem:
-        raise problem.placed(path=path) from None
+        raise problem.with_fields(path=path) from None
     except RecursionError:  # of aliases in aliases
         raise InputError("it is nested too deeply", source=SOURCE, path=path) from None
 

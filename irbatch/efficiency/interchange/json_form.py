@@ -152,7 +152,7 @@ def read_object(source: str | PathLike[str], what: str) -> Any:
         reason = f"no JSON: {problem.msg} at column {problem.colno}"
         raise refuse(reason, line=problem.lineno) from None
     except InputError as problem:
-        raise problem.placed(source=what, path=path) from None
+        raise problem.with_fields(source=what, path=path) from None
     except RecursionError:
         raise refuse("no JSON: it is nested too deeply") from None
     except ValueError:  # of whole numbers of more digits than Python reads

@@ -101,7 +101,8 @@ def _pieces(file: Input) -> Iterator[bytearray]:
             number += piece.count(b"\n")
             yield piece
     except InputError as problem:
-        raise problem.placed(line=number + (problem.line or 0) or None) from problem.__cause__
+        line = number + (problem.line or 0) or None
+        raise problem.with_fields(line=line) from problem.__cause__
 
 
 def _uncommented(file: Input, lines: list[bytes]) -> str:

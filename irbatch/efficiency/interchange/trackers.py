@@ -23,7 +23,7 @@ from irbatch.efficiency.interchange.documents import (
     read_fields,
 )
 from irbatch.efficiency.interchange.ir_metadata import read_ir_metadata
-from irbatch.errors import InputError, shown
+from irbatch.errors import ErrorsIn, InputError, shown
 from irbatch.formats.streams import numbered_lines
 
 __all__ = ["read_codecarbon", "read_tirex"]
@@ -120,10 +120,8 @@ def read_codecarbon(source: Any, system: str | None) -> dict[str, Any]:
     if isinstance(source, str | PathLike):
         path = fspath(source)
         values, line = _last_line(path)
-        try:
+        with ErrorsIn(path=path, line=line):
             return _codecarbon_fields(values, system)
-        except InputError as problem:
-            raise problem.placed(path=path, line=line) from None
     if isinstance(source, Mapping):
         values = dict(source)
     else:
