@@ -35,7 +35,7 @@ def check_written(options: argparse.Namespace, inputs: Iterable[str]) -> None:
     """Refuse, before anything is read, what can't be written, or would replace what is read.
 
     Raises:
-        InputError: for such a file, and for a picture whose kind its name does not tell.
+        InputError: if it would, or the name of a picture does not tell its kind.
         ImportError: naming the extra, when a picture is asked for and matplotlib not installed.
     """
     taken = {os.path.realpath(path) for path in inputs if path != "-"}

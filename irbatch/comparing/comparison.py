@@ -177,7 +177,7 @@ class Comparison(Compared):
     def to_json(
         self, path: Path | None = None, *, per_query: bool = True, power: bool = False
     ) -> str:
-        """Return, or also write, everything as JSON; what is no finite number becomes null.
+        """Return, or also write, everything as JSON; NaN and infinite numbers become null.
 
         Args:
             path: as in `to_text`.

@@ -108,7 +108,7 @@ def largest_differences(
         comparison: what `irbatch.compare` returned.
         a, b: the systems; any two, whether or not they were tested against each other.
         measure: one of the comparison's, in any spelling.
-        n: how many queries at most; those without a difference are none of them.
+        n: how many queries at most; those without a difference are left out.
         qrels, runs: what was compared. Given both, each query comes with its relevant documents
             and their ranks with both systems, in trec_eval's order.
         rel: the least relevant grade; default the measure's own, or 1.

@@ -62,7 +62,7 @@ def find_repeated(documents: KeyedIds, threads: int | None = None) -> int:
         threads: how many look; default: as many as it is worth.
 
     Returns:
-        A row whose document its query has before it; -1 when there is none.
+        A row whose document its query has before it; -1 if no query has one twice.
     """
     found: list[int] = []
     work = 4 * documents.keys.size + int(documents.lengths.sum())

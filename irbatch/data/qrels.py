@@ -1,4 +1,4 @@
-"""The judgments: for each query, the documents somebody judged and their grades."""
+"""The judgments: for each query, the documents that were judged and their grades."""
 
 from __future__ import annotations
 
@@ -91,8 +91,9 @@ class Qrels(Exports):
             name: as above.
 
         Raises:
-            InputError: for columns of different lengths, and naming the row of what is no id or
-                no grade, and both rows of a document that its query has twice.
+            InputError: if columns differ in length; if an id is neither text nor a whole number, or
+                a grade not a number up to 2^53, naming the row; if a query has a document twice,
+                naming both rows.
 
         >>> Qrels.from_columns([7, 7, 8], [101, 102, 101], [2, 0, 1])
         <Qrels: 2 queries, 3 judgments>
@@ -121,7 +122,7 @@ class Qrels(Exports):
             name: as above.
 
         Raises:
-            InputError: when it is unclear which column is which, and as `from_columns`.
+            InputError: if it is unclear which column is which, and as `from_columns`.
 
         >>> Qrels.from_table({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "label": [2, 0]})
         <Qrels: 1 queries, 2 judgments>
@@ -206,7 +207,7 @@ class Qrels(Exports):
 
         Args:
             path: the file; compressed if it ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. Ids
-                that are numbers are text for whoever reads it.
+                that are numbers are written as text.
 
         Raises:
             InputError: naming an id that would be read as something else.

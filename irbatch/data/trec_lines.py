@@ -16,7 +16,7 @@ from irbatch.runtime.numbers import LARGEST_WHOLE
 
 __all__ = ["qrels_lines", "run_lines"]
 
-# What separates columns and lines, what is no text, and what UTF-8 has no bytes for.
+# What separates columns and lines, what no text has, and what UTF-8 has no bytes for.
 UNFIT = re.compile("[ \t\n\r\0\ud800-\udfff]")
 COMMENT = "#"  # as the first word of a line
 BOM = "\ufeff"  # readers drop it where a file begins

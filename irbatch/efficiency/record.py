@@ -35,7 +35,7 @@ class EfficiencyRecord:
     Attributes:
         system: its name, which joins the record to the system's results.
         dataset: what was searched.
-        source: where the numbers were published, if they are somebody else's.
+        source: where the numbers were published, if they are not your own.
         hardware: what it ran on, or the name of a provider's instance.
         n_queries: how many queries were timed.
         batch_size: how many queries a call answers.
@@ -55,7 +55,7 @@ class EfficiencyRecord:
         emissions: of all timed calls, in kg CO2eq.
         price_per_hour: of the hardware. None is built in: prices are yours to say.
         currency: of prices and costs.
-        stated_cost: the cost per million queries as somebody published it, where it is not to be
+        stated_cost: the cost per million queries as it was published, where it is not to be
             computed from the price.
 
     Raises:
@@ -178,7 +178,7 @@ class EfficiencyRecord:
         return value
 
     def interval(self, name: str) -> tuple[float, float] | None:
-        """Return the confidence interval of a quantity; None where there is none.
+        """Return the confidence interval of a quantity; None if it has none.
 
         Latencies have them, and with them the costs that follow from their mean.
 
@@ -217,7 +217,7 @@ class EfficiencyRecord:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> EfficiencyRecord:
-        """Make a record of what `to_dict` returned, or somebody wrote by hand.
+        """Make a record of what `to_dict` returned, or of a dictionary written by hand.
 
         Raises:
             InputError: naming the system and the field, if a value cannot be read.

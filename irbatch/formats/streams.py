@@ -85,7 +85,7 @@ class Input:
         """Read it from its beginning: some megabytes of whole lines at a time.
 
         Raises:
-            InputError: when an archive is damaged or ends too early, or a line does not end; its
+            InputError: if an archive is damaged or ends too early, or a line does not end; its
                 line is counted from behind the last piece.
         """
         stream = self._begin()

@@ -80,7 +80,7 @@ def _count_by_comparing(scores: Any, there: Any, wanted: Any) -> tuple[Any, Any]
 
 
 def _count_by_sorting(scores: Any, there: Any, wanted: Any) -> tuple[Any, Any]:
-    """Sort; what is no candidate goes below all that are, and is passed over there."""
+    """Sort; what is not a candidate goes below the candidates, and is passed over there."""
     hidden = scores != scores if there is None else ~there
     floating = scores.dtype.is_floating_point
     lowest = -float("inf") if floating else _torch().iinfo(scores.dtype).min

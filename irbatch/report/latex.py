@@ -67,7 +67,7 @@ def write_document(document: Document, label: str, *, unicode: bool = False) -> 
         unicode: keep characters beyond ASCII as they are.
 
     Raises:
-        InputError: for a label that ``\label`` doesn't take.
+        InputError: if ``\label`` doesn't take the label.
     """
     check_label(label)
     tables = [part for part in document.parts if isinstance(part, Table)]

@@ -21,7 +21,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")  # may stand alone in Python, not in a
 
 
 def write_json(everything: Record, path: str | PathLike[str] | None) -> str:
-    """Return, or also write, an object as JSON; what is no finite number becomes null."""
+    """Return, or also write, an object as JSON; NaN and infinite numbers become null."""
     import json
 
     text = json.dumps(_finite(everything), ensure_ascii=False, indent=1, allow_nan=False)
@@ -29,7 +29,7 @@ def write_json(everything: Record, path: str | PathLike[str] | None) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """Put null in place of what is no finite number, however deep."""
+    """Put null in place of NaN and infinite numbers, however deep."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):

@@ -29,7 +29,7 @@ class Scale:
 
     @classmethod
     def over(cls, values: Iterable[float], start: float, end: float) -> Scale:
-        """Make a scale that holds some numbers, but for those that are none or no picture holds."""
+        """Make a scale that holds some numbers, but for NaN and those too large for a picture."""
         known = [value for value in values if abs(value) <= LARGEST] or [0.0]
         low, high = min(known), max(known)
         largest = max(abs(low), abs(high))
@@ -80,7 +80,7 @@ class LogScale:
     end: float
 
     def __call__(self, value: float) -> float:
-        """Return where a number stands; what is no number above zero stands at the lower end."""
+        """Return where a number stands; NaN and those not above zero stand at the lower end."""
         if not value > self.low:
             return self.start
         low = math.log(self.low)

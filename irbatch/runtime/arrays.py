@@ -25,7 +25,7 @@ def to_numpy(values: Any, source: str) -> npt.NDArray[Any]:
         source: what errors call them.
 
     Raises:
-        InputError: for rows of different lengths, and for what cannot be read.
+        InputError: if rows differ in length, or the values cannot be read as an array.
     """
     if is_tensor(values):
         return _from_tensor(values)

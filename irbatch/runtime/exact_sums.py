@@ -1,7 +1,7 @@
 """Sums of float64 that are exact whatever the order, in a state that adds up as whole numbers do.
 
 A float64 is a whole number times 2^-1074. Written to base 2^32 it is a few limbs, and limbs add up
-one by one, in any order and on any number of processes, until somebody wants the sum rounded.
+one by one, in any order and on any number of processes, until the sum is rounded.
 """
 
 from __future__ import annotations

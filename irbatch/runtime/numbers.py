@@ -1,4 +1,4 @@
-"""Reading Python numbers into float64 as fast as CPython can, and refusing what is none."""
+"""Reading Python numbers into float64 as fast as CPython can, and refusing what is not a number."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from irbatch.runtime.ragged import offsets_of, row_index_of
 
 __all__ = ["IGNORED", "GradedCandidates", "read_excluded", "read_labels", "read_positives"]
 
-IGNORED = -100  # the label that Hugging Face and torch give to what is no document
+IGNORED = -100  # the label that Hugging Face and torch give to padding
 
 Queries = Sequence[Any]
 Shape = tuple[int, int]

@@ -33,7 +33,7 @@ class LabelRows:
         depths: int64 ``(queries,)``, the number of documents of each.
 
     Raises:
-        InputError: for another shape, or labels that are not numbers.
+        InputError: if the shape is another, or labels are not numbers.
     """
 
     def __init__(
