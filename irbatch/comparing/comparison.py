@@ -6,11 +6,10 @@ from os import PathLike
 from typing import Any
 
 from irbatch.comparing.compared import Compared
-from irbatch.comparing.figures import plot_figures
 from irbatch.comparing.gate import find_failures
 from irbatch.comparing.records import list_everything, list_means, list_pairs
 from irbatch.comparing.tables import make_document
-from irbatch.report import html, latex, markdown, records, terminal
+from irbatch.report import latex, markdown, records, terminal
 from irbatch.runtime.files import written
 
 __all__ = ["Comparison"]
@@ -154,6 +153,9 @@ class Comparison(Compared):
         Raises:
             InputError: as `to_text`, and if a pair is not of two systems compared.
         """
+        from irbatch.comparing.figures import plot_figures  # for those who write pages
+        from irbatch.report import html
+
         figures = plot_figures(self, pair, digits)
         document = make_document(self, digits, intervals, pairs, title, figures if plots else [])
         return written(html.write_document(document, fragment=fragment), path)

@@ -76,9 +76,9 @@ def _figures(part: Figures, position: int) -> str:
 
 def _table(table: Table) -> str:
     """Write a table that is scrolled where it is too wide."""
-    annotated = [table.annotated(k) for k in range(len(table.columns))]
-    sizes = [max((len(cell.text) for cell in table.column(k)), default=0)
-             for k in range(len(table.columns))]  # fmt: skip
+    places = range(len(table.columns))
+    annotated = [table.annotated(k) for k in places]
+    sizes = [max((len(cell.text) for cell in table.column(k)), default=0) for k in places]
     head = "".join(map(_heading, table.columns, annotated))
     rows = "\n".join(_row(row, table.columns, annotated, sizes) for row in table.rows)
     caption = escape(printable(table.caption))

@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from irbatch.errors import join_words
-from irbatch.runtime.checks import check_whole
+from irbatch.errors import InputError, join_words
+from irbatch.runtime.numbers import is_whole
 
 __all__ = [
     "NOTHING",
@@ -45,7 +45,9 @@ def check_digits(digits: int) -> None:
     Raises:
         InputError: if it is not a whole number from 0 to 17.
     """
-    check_whole("digits", digits, 0, MOST_DIGITS)
+    if not is_whole(digits) or not 0 <= digits <= MOST_DIGITS:
+        problem = f"decimals are a whole number from 0 to {MOST_DIGITS}, not {digits!r}"
+        raise InputError(problem, source="digits", value=digits)
 
 
 def is_best(values: Sequence[float]) -> list[bool]:

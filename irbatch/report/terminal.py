@@ -8,7 +8,7 @@ from irbatch.errors import printable
 from irbatch.report.document import Cell, Document, Heading, Table
 from irbatch.report.names import join_letters, shorten_all, width
 
-__all__ = ["WIDTH", "annotation", "write_document", "write_table"]
+__all__ = ["WIDTH", "write_document", "write_table"]
 
 GAP = "  "  # between columns
 WIDTH = 100  # of a terminal
@@ -27,12 +27,12 @@ def write_document(document: Document, *, ansi: bool = False, width: int = WIDTH
         ansi: whether what stands out is bold, by a terminal's escapes; if not, it is starred.
         width: columns that would make lines longer than this go on in a further table.
     """
-    marks = "letters after a mean"
-    parts = [printable(document.caption)]
-    parts.append(printable(document.explained("Bold" if ansi else "*", marks)))
+    legend = document.explained("Bold" if ansi else "*", marks="letters after a mean")
+    parts = [printable(document.caption), printable(legend)]
     for part in document.parts:
         if isinstance(part, Heading):
-            parts.append(_underline(printable(part.text)))
+            heading = printable(part.text)
+            parts.append(f"{heading}\n{'=' * _width(heading)}")
         elif isinstance(part, Table):
             parts.append(write_table(part, ansi=ansi, width=width))
     parts.append(printable(document.settings))
@@ -51,19 +51,10 @@ def write_table(table: Table, *, ansi: bool = False, width: int = WIDTH) -> str:
     return "\n\n".join(_align(part) for part in _parts(labels, others, table.whole, width))
 
 
-def annotation(cell: Cell) -> str:
-    """Return what stands after a cell's number."""
-    return " ".join(filter(None, [printable(cell.after), join_letters(cell.marks)]))
-
-
-def _underline(heading: str) -> str:
-    return f"{heading}\n{'=' * width(heading)}"
-
-
 def _texts(table: Table) -> list[Lines]:
     """Write headings and cells as text; names that are long are cut if they still differ."""
     kinds = [column.kind for column in table.columns]
-    heads = [("" if each.kind == "mark" else printable(each.heading)) for each in table.columns]
+    heads = ["" if each.kind == "mark" else printable(each.heading) for each in table.columns]
     heads = shorten_all(heads, LONGEST_HEADING)
     columns = [[printable(cell.text) for cell in table.column(k)] for k in range(len(kinds))]
     for kind in ("name", "text"):
@@ -87,17 +78,21 @@ def _numbers(heading: str, cells: Sequence[Cell], ansi: bool) -> Lines:
             f"{line.removesuffix(cell.text)}{BOLD}{cell.text}{PLAIN}" if cell.stands_out else line
             for line, cell in zip(lines[1:], cells, strict=True)
         ]
-    notes = ["", *map(annotation, cells)]
-    return [f"{line} {note}".rstrip() if note else line
-            for line, note in zip(lines, notes, strict=True)]  # fmt: skip
+    notes = [
+        f" {printable(cell.after)}".rstrip() + f" {join_letters(cell.marks)}".rstrip()
+        for cell in cells
+    ]
+    return [line + note for line, note in zip(lines, ["", *notes], strict=True)]
 
 
 def _fill(lines: Lines, right: bool = False) -> Lines:
     """Fill lines with spaces, at their ends or before them, to the width of the widest."""
     most = max(map(_width, lines))
-    spaces = [" " * (most - _width(line)) for line in lines]
-    return [f"{space}{line}" if right else f"{line}{space}"
-            for space, line in zip(spaces, lines, strict=True)]  # fmt: skip
+    spaces = (" " * (most - _width(line)) for line in lines)
+    return [
+        space * right + line + space * (not right)
+        for line, space in zip(lines, spaces, strict=True)
+    ]
 
 
 def _parts(
