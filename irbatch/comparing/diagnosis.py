@@ -17,8 +17,8 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import (
     Cutoffs,
     Judgments,
+    Measures,
     Rankings,
-    Wishes,
     as_qrels,
     as_run,
     evaluate_runs,
@@ -182,7 +182,7 @@ def missing_queries(
 def judged_shares(
     qrels: Judgments,
     runs: Runs,
-    measures: Wishes,
+    measures: Measures,
     cutoffs: Cutoffs = None,
     **settings: Unpack[EvaluateOptions],
 ) -> list[JudgedShare]:

@@ -14,7 +14,7 @@ from irbatch.comparing.aligning import Aligned, align
 from irbatch.comparing.comparison import Comparison
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import Cutoffs, Judgments, Rankings, Wishes, evaluate_runs
+from irbatch.evaluation.runs import Cutoffs, Judgments, Measures, Rankings, evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.runtime.checks import check_choice, check_number
 from irbatch.statistics.corrections import CORRECTIONS, correct
@@ -51,7 +51,7 @@ class _Options:
 def compare(
     qrels: Judgments,
     runs: Mapping[str, Rankings] | Iterable[Rankings],
-    measures: Wishes,
+    measures: Measures,
     cutoffs: Cutoffs = None,
     *,
     baseline: str | None = None,

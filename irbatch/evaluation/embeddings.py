@@ -12,7 +12,7 @@ import numpy.typing as npt
 from irbatch.data.arguments.ids import check_query_ids, read_query_ids
 from irbatch.errors import InputError
 from irbatch.evaluation.results import Results, join_results
-from irbatch.evaluation.runs import Cutoffs, Wishes
+from irbatch.evaluation.runs import Cutoffs, Measures
 from irbatch.evaluation.scores import ScoreEvaluator, plan_measures
 from irbatch.evaluation.settings import Settings
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
@@ -31,7 +31,7 @@ def evaluate_embeddings(
     queries: Any,
     documents: Any,
     relevance: Any = None,
-    measures: Wishes | None = None,
+    measures: Measures | None = None,
     cutoffs: Cutoffs = None,
     *,
     similarity: str = "dot",

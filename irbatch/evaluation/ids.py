@@ -10,7 +10,7 @@ from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.evaluation.averaging import evaluate_run
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import Cutoffs, Wishes
+from irbatch.evaluation.runs import Cutoffs, Measures
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
 
@@ -20,7 +20,7 @@ __all__ = ["evaluate_ids"]
 def evaluate_ids(
     ranked: Any,
     relevant: Any,
-    measures: Wishes,
+    measures: Measures,
     cutoffs: Cutoffs = None,
     *,
     pad: object = None,

@@ -14,7 +14,7 @@ from irbatch.errors import InputError, warn
 from irbatch.evaluation.averaging import make_results
 from irbatch.evaluation.pipeline import compute_blocks
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import Cutoffs, Wishes
+from irbatch.evaluation.runs import Cutoffs, Measures
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
 from irbatch.pack.labels import pack_labels
@@ -24,7 +24,7 @@ __all__ = ["evaluate_matrix"]
 
 def evaluate_matrix(
     relevance: Any,
-    measures: Wishes,
+    measures: Measures,
     cutoffs: Cutoffs = None,
     *,
     lengths: Any = None,

@@ -167,7 +167,7 @@ class Means:
         """Return a measure's position among `measures`, by any spelling of its name.
 
         Raises:
-            KeyError: for one that was not evaluated.
+            KeyError: if it was not evaluated.
         """
         column = self._find(str(name))
         if column is None:

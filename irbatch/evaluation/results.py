@@ -26,10 +26,7 @@ class Results(Means):
     Args:
         values: float64 ``(queries, measures)``; NaN where a measure was not to be averaged.
         query_ids: the queries.
-        measures: the measures.
-        counts: see `Counts`.
-        settings: every setting that shaped the numbers, by name.
-        name: the system's.
+        measures, counts, settings, name: as in `Means`.
         marks: uint8 ``(queries,)``, what `counts` counts of each, see `QueryMark`.
 
     >>> import irbatch

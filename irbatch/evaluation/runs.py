@@ -25,14 +25,14 @@ __all__ = ["as_qrels", "as_run", "evaluate", "evaluate_runs"]
 Tables = Tabular | npt.NDArray[np.void]
 Judgments = Qrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
 Rankings = Run | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
-Wishes = str | Measure | Iterable[str | Measure]
+Measures = str | Measure | Iterable[str | Measure]
 Cutoffs = int | Iterable[int | None] | None
 
 
 def evaluate(
     qrels: Judgments,
     run: Rankings,
-    measures: Wishes,
+    measures: Measures,
     cutoffs: Cutoffs = None,
     *,
     missing: str | None = None,
@@ -118,7 +118,7 @@ def evaluate(
 def evaluate_runs(
     qrels: Judgments,
     runs: Mapping[str, Rankings] | Iterable[Rankings],
-    measures: Wishes,
+    measures: Measures,
     cutoffs: Cutoffs = None,
     **settings: Unpack[EvaluateOptions],
 ) -> dict[str, Results]:

@@ -17,7 +17,7 @@ from irbatch.errors import InputError, warn
 from irbatch.evaluation.averaging import make_results
 from irbatch.evaluation.pipeline import compute_blocks
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import Cutoffs, Wishes
+from irbatch.evaluation.runs import Cutoffs, Measures
 from irbatch.evaluation.settings import Settings, check_option
 from irbatch.measures import Plan, parse_measures
 from irbatch.pack.candidates import Candidates
@@ -25,6 +25,7 @@ from irbatch.pack.counting import count_candidates
 from irbatch.pack.on_accelerator import count_on_accelerator
 from irbatch.pack.scores import Ranked, pack_candidates, rank_candidates, read_tie_keys
 from irbatch.runtime.arrays import significant_bits, to_numpy
+from irbatch.runtime.threads import check_threads
 
 __all__ = [
     "CandidateArguments",
@@ -51,7 +52,7 @@ class CandidateArguments(TypedDict, total=False):
 def evaluate_scores(
     scores: Any,
     relevance: Any = None,
-    measures: Wishes | None = None,
+    measures: Measures | None = None,
     cutoffs: Cutoffs = None,
     *,
     positives: Any = None,
@@ -122,7 +123,7 @@ def evaluate_scores(
 def evaluate_triples(
     positive: Any,
     negatives: Any,
-    measures: Wishes | None = None,
+    measures: Measures | None = None,
     cutoffs: Cutoffs = None,
     *,
     ties: str = "expected",
@@ -160,7 +161,7 @@ def evaluate_triples(
     return evaluate_scores(scores, None, measures, cutoffs, positives="first", **options)
 
 
-def plan_measures(relevance: Any, measures: Wishes | None, cutoffs: Cutoffs) -> Plan:
+def plan_measures(relevance: Any, measures: Measures | None, cutoffs: Cutoffs) -> Plan:
     """Plan the measures, which are to be given by name where relevance is given otherwise.
 
     Raises:
@@ -195,6 +196,7 @@ class ScoreEvaluator:
         scored_by: str = "score",
     ) -> None:
         check_option("ties", ties)
+        check_threads(threads)
         self.plan, self.settings, self.threads = plan, settings, threads
         self.ties = TiePolicy(ties)
         self._scored_by = scored_by

@@ -31,11 +31,11 @@ SCORES = np.array([[3.0, 1.0, 2.0], [0.5, 0.25, 1.0]])
 LABELS = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, -1.0]])
 
 
-class Wishes(list[str]):
+class Measures(list[str]):
     """Measures, recognisable among arguments."""
 
 
-WISHES = Wishes(["nDCG@{1,10}", "AP", "RR(rel=2)"])
+WISHES = Measures(["nDCG@{1,10}", "AP", "RR(rel=2)"])
 
 ENTRANCES: list[Any] = [
     pytest.param(evaluate, (QRELS, RUN, WISHES), {}, id="evaluate"),
@@ -101,7 +101,7 @@ class TestNothingIsChanged:
         if call in (Qrels, Run):
             refused(lambda: evaluate(QRELS, given[0][0], "RR P@0"))
         else:
-            place = next(i for i, each in enumerate(arguments) if isinstance(each, str | Wishes))
+            place = next(i for i, each in enumerate(arguments) if isinstance(each, str | Measures))
             wrong = [*given[0][:place], ["nDCG", "P@0"]]
             refused(lambda: call(*wrong, **given[1]), "P@0")
         assert _state(given) == _state((arguments, options))

@@ -13,12 +13,11 @@ from irbatch.evaluation.batches.sums import Sums
 from irbatch.evaluation.ids import evaluate_ids
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import Cutoffs, Wishes, evaluate
+from irbatch.evaluation.runs import Cutoffs, Measures, evaluate
 from irbatch.evaluation.scores import CandidateArguments, ScoreEvaluator
-from irbatch.evaluation.settings import Settings, check_option
+from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
 from irbatch.runtime.checks import check_choice
-from irbatch.runtime.threads import check_threads
 
 __all__ = ["BatchEvaluator"]
 
@@ -59,7 +58,7 @@ class BatchEvaluator:
 
     def __init__(
         self,
-        measures: Wishes,
+        measures: Measures,
         cutoffs: Cutoffs = None,
         *,
         keep: str = "queries",
@@ -68,8 +67,6 @@ class BatchEvaluator:
         repeated: str = "error",
         threads: int | None = None,
     ) -> None:
-        check_option("ties", ties)
-        check_threads(threads)
         check_choice("keep", keep, KEEP)
         check_choice("repeated", repeated, REPEATED)
         self._measures = parse_measures(measures, cutoffs)
@@ -136,7 +133,8 @@ class BatchEvaluator:
         """Add a batch of rankings of document ids, given as to `irbatch.evaluate_ids`.
 
         Args:
-            query_ids: the queries' ids, for rankings that are no mapping.
+            ranked, relevant, pad: as in `irbatch.evaluate_ids`.
+            query_ids: the queries' ids, unless rankings are a mapping.
 
         Raises:
             InputError: as `irbatch.evaluate_ids`, and if a query has other values than before.
@@ -220,10 +218,8 @@ class BatchEvaluator:
             InputError: if measures or settings are others, or a query has other values; nothing
                 has changed then.
         """
-        every = (self, *others)
-        self._load(
-            [each.state_dict() if isinstance(each, BatchEvaluator) else each for each in every]
-        )
+        given = (self, *others)
+        self._load([e.state_dict() if isinstance(e, BatchEvaluator) else e for e in given])
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state in numbers, texts and lists: JSON and safe unpicklers take it."""
