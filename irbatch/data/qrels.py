@@ -153,9 +153,13 @@ class Qrels(Exports):
 
     @classmethod
     def from_sparse(
-        cls, matrix: Any, *, query_ids: Any = None, document_ids: Any = None,
+        cls,
+        matrix: Any,
+        *,
+        query_ids: Any = None,
+        document_ids: Any = None,
         name: str | None = None,
-    ) -> Qrels:  # fmt: skip
+    ) -> Qrels:
         """Make judgments of a sparse matrix of grades.
 
         Args:

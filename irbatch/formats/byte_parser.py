@@ -22,14 +22,14 @@ from irbatch.formats.byte_kernels import (
     Parsed,
     parse_lines,
 )
-from irbatch.formats.forms import Form
+from irbatch.formats.forms import LineForm
 from irbatch.formats.lines import read_number
 from irbatch.runtime.jit import as_input
 
 __all__ = ["parse_bytes"]
 
 
-def parse_bytes(text: bytes | bytearray, form: Form) -> Parsed | None:
+def parse_bytes(text: bytes | bytearray, form: LineForm) -> Parsed | None:
     """Parse lines that hold what `form` says; None if any is for the reader of lines."""
     if not _is_plain(text, form):
         return None
@@ -62,7 +62,7 @@ def parse_bytes(text: bytes | bytearray, form: Form) -> Parsed | None:
     return parsed if _convert(text, parsed, form) else None
 
 
-def _is_plain(text: bytes | bytearray, form: Form) -> bool:
+def _is_plain(text: bytes | bytearray, form: LineForm) -> bool:
     """Tell whether spaces and tabs separate, and ``#`` comments, as the kernels have it."""
     if form.tabs:
         odd = b" ", b"#", b"\t\t", b"\n\t", b"\t\n", b"\t\r"
@@ -79,7 +79,7 @@ def _is_utf8(text: bytes | bytearray) -> bool:
     return True
 
 
-def _convert(text: bytes | bytearray, parsed: Parsed, form: Form) -> bool:
+def _convert(text: bytes | bytearray, parsed: Parsed, form: LineForm) -> bool:
     """Convert the values left to Python; tell whether all values are as `form` has them."""
     values = parsed.values
     try:

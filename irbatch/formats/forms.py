@@ -18,13 +18,13 @@ from irbatch.data.column_names import find_columns
 from irbatch.errors import InputError, shown
 from irbatch.runtime.numbers import LARGEST_WHOLE
 
-__all__ = ["MARCO_RUN", "QRELS", "RUN", "Form", "recognise", "split_line"]
+__all__ = ["MARCO_RUN", "QRELS", "RUN", "LineForm", "recognise", "split_line"]
 
 SPACES = re.compile(rb"[ \t]+")  # only these separate
 
 
 @dataclass(frozen=True)
-class Form:
+class LineForm:
     """What a line holds.
 
     Args:
@@ -60,7 +60,7 @@ class Form:
         """Whether the value is a rank, 1 the best."""
         return self.value == "rank"
 
-    def by_rank(self) -> Form:
+    def by_rank(self) -> LineForm:
         """Return the form that reads the rank in place of the score."""
         if self.is_ranked:
             return self
@@ -71,12 +71,12 @@ class Form:
         return replace(self, value_at=at, value="rank", largest=LARGEST_WHOLE, rank_at=-1)
 
 
-QRELS = Form("qrels", 4, 0, 2, 3, "grade", LARGEST_WHOLE)
-RUN = Form("run", 6, 0, 2, 4, "score", rank_at=3, tag_at=5)
-MARCO_RUN = Form("run", 3, 0, 1, 2, "rank", LARGEST_WHOLE)
+QRELS = LineForm("qrels", 4, 0, 2, 3, "grade", LARGEST_WHOLE)
+RUN = LineForm("run", 6, 0, 2, 4, "score", rank_at=3, tag_at=5)
+MARCO_RUN = LineForm("run", 3, 0, 1, 2, "rank", LARGEST_WHOLE)
 
 
-def recognise(text: bytes | bytearray, source: str) -> tuple[Form, int]:
+def recognise(text: bytes | bytearray, source: str) -> tuple[LineForm, int]:
     """Tell a file's form by its first line that is neither blank nor a comment.
 
     Args:
@@ -117,13 +117,13 @@ def recognise(text: bytes | bytearray, source: str) -> tuple[Form, int]:
     return plain, 0
 
 
-def _named(plain: Form, names: Sequence[str], *, keys: bool = False) -> Form:
+def _named(plain: LineForm, names: Sequence[str], *, keys: bool = False) -> LineForm:
     """Return the form of a file that names its columns."""
     found = find_columns(names, plain.source, {})
     roles = ("query", "document", plain.value)
     query, document, value = (found[role] for role in roles)
     at = names.index(query), names.index(document), names.index(value)
-    form = Form(plain.source, len(names), *at, plain.value, plain.largest)
+    form = LineForm(plain.source, len(names), *at, plain.value, plain.largest)
     return replace(form, keys=(query, document, value)) if keys else replace(form, tabs=True)
 
 
@@ -136,7 +136,7 @@ def _keys_of(line: bytes) -> list[str]:
     return list(found) if isinstance(found, dict) else []
 
 
-def split_line(line: bytes, form: Form) -> list[bytes]:
+def split_line(line: bytes, form: LineForm) -> list[bytes]:
     """Return the columns of a line, none of a blank one.
 
     Raises:
@@ -154,7 +154,7 @@ def split_line(line: bytes, form: Form) -> list[bytes]:
     return line.split()
 
 
-def _split_json(line: bytes, form: Form) -> list[bytes]:
+def _split_json(line: bytes, form: LineForm) -> list[bytes]:
     """Bring a JSON object's values into the places of columns."""
     if not line.strip() or line.lstrip().startswith(b"#"):
         return []

@@ -16,7 +16,7 @@ import numpy as np
 
 from irbatch.array_types import Ints
 from irbatch.errors import LISTED_PROBLEMS, InputError, raise_problems, shown
-from irbatch.formats.forms import QRELS, RUN, Form, split_line
+from irbatch.formats.forms import QRELS, RUN, LineForm, split_line
 from irbatch.formats.streams import LONGEST_LINE
 from irbatch.runtime.numbers import DECIMAL
 
@@ -44,7 +44,7 @@ class ParsedLines:
         problems: what is wrong with other lines, at most as many as are listed.
     """
 
-    def __init__(self, form: Form, path: str | None = None) -> None:
+    def __init__(self, form: LineForm, path: str | None = None) -> None:
         self.form, self.path = form, path
         self.numbers: list[int] = []
         self.queries: list[str] = []
@@ -174,14 +174,16 @@ def raise_by_line(problems: list[InputError]) -> None:
     raise_problems(sorted(problems, key=lambda each: each.line or 0)[:LISTED_PROBLEMS])
 
 
-def parse_table(lines: Iterable[tuple[int, bytes]], form: Form, path: str | None = None) -> Lookup:
+def parse_table(
+    lines: Iterable[tuple[int, bytes]], form: LineForm, path: str | None = None
+) -> Lookup:
     """Read numbered lines as query to document to value; see `ParsedLines.lookup`."""
     rows = ParsedLines(form, path)
     rows.read(lines)
     return rows.lookup()
 
 
-def read_number(raw: bytes, form: Form) -> float:
+def read_number(raw: bytes, form: LineForm) -> float:
     """Read a grade, score or rank.
 
     Raises:
@@ -209,7 +211,7 @@ def _magnitude(digits: bytes) -> int:
     return int(digits.lstrip(b"+-").lstrip(b"0") or b"0")
 
 
-def _only_remarks(columns: list[bytes], form: Form) -> bool:
+def _only_remarks(columns: list[bytes], form: LineForm) -> bool:
     """Tell whether a run's extra words follow its tag, where trec_eval ignores them.
 
     Had an id brought them in by a space, a word would stand in the rank's place, or a number in
@@ -220,7 +222,7 @@ def _only_remarks(columns: list[bytes], form: Form) -> bool:
     return bool(_NUMBER.fullmatch(columns[3]) and not _NUMBER.fullmatch(columns[form.tag_at]))
 
 
-def _wrong_width(columns: list[bytes], form: Form, truncated: bool) -> InputError:
+def _wrong_width(columns: list[bytes], form: LineForm, truncated: bool) -> InputError:
     """Say that a line has another number of columns, and what that may come from."""
     other = QRELS if form.source == "run" else RUN
     if any(b"\r" in each for each in columns):

@@ -24,7 +24,7 @@ from irbatch.formats.byte_kernels import (
     Parsed,
 )
 from irbatch.formats.byte_parser import parse_bytes
-from irbatch.formats.forms import Form
+from irbatch.formats.forms import LineForm
 from irbatch.formats.lines import ParsedLines
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
@@ -62,7 +62,7 @@ class Piece:
     problems: tuple[InputError, ...] = ()
 
     @classmethod
-    def parse(cls, text: bytes | bytearray, form: Form, path: str) -> Piece:
+    def parse(cls, text: bytes | bytearray, form: LineForm, path: str) -> Piece:
         """Parse whole lines: by the byte parser where all is as it should be."""
         parsed = parse_bytes(text, form)
         if parsed is not None:
@@ -72,7 +72,7 @@ class Piece:
         return cls._from_lines(lines, text.count(b"\n"))
 
     @classmethod
-    def _from_bytes(cls, text: bytes | bytearray, parsed: Parsed, form: Form) -> Piece:
+    def _from_bytes(cls, text: bytes | bytearray, parsed: Parsed, form: LineForm) -> Piece:
         queries = [text[start:stop].decode() for _, start, stop, _ in parsed.groups.tolist()]
         counts = parsed.counts.tolist()
         tag, other, last = (
