@@ -147,7 +147,7 @@ def shown(value: object, length: int = 80) -> str:
 
 
 def raise_problems(problems: Sequence[InputError]) -> None:
-    """Raise the collected problems as one error; return quietly when there are none.
+    """Raise the collected problems as one error, unless the list is empty.
 
     One problem is raised as it is. Several are listed together, the first 20 of them, so that a
     file can be mended in one go.

@@ -1,4 +1,4 @@
-"""What callers call arrays, tensors of any framework among them, as NumPy has it.
+"""Arrays of any library, tensors of torch among them, as arrays of NumPy.
 
 No framework is imported: an object that comes from one brings its own methods along.
 """
@@ -37,11 +37,10 @@ def to_numpy(values: Any, source: str) -> npt.NDArray[Any]:
         else:
             array = np.asarray(np.ma.getdata(values))
     except (TypeError, ValueError, RuntimeError, BufferError) as problem:
+        message = f"a {type(values).__name__} cannot be read as an array: {problem}"
         if isinstance(values, list | tuple):
-            raise InputError("rows are not of one length", source=source) from None
-        raise InputError(
-            f"a {type(values).__name__} cannot be read as an array: {problem}", source=source
-        ) from None
+            message = "rows are not of one length"
+        raise InputError(message, source=source) from None
     if array.dtype == object and array.ndim == 0:
         raise InputError(f"a {type(values).__name__} is no array of numbers", source=source)
     if "float" in array.dtype.name and array.dtype.kind == "V":  # bfloat16 as JAX has it

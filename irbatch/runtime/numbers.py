@@ -1,4 +1,4 @@
-"""Reading Python numbers into float64 as fast as CPython can, and refusing what is not a number."""
+"""Telling what is a number, and reading Python numbers into float64 as fast as CPython can."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
     "pack_floats",
 ]
 
-# What `as_floats` raises for values that are no float64 numbers; NumPy only warns of some.
+# What `as_floats` raises for values that float64 cannot stand for; NumPy only warns of some.
 NUMBER_ERRORS = (struct.error, OverflowError, TypeError, ValueError, Warning)
 
 # How a decimal number is written, as a regular expression: ASCII digits alone.
@@ -50,7 +50,7 @@ def pack_floats(values: Collection[object]) -> bytes:
     one starred argument it is also the fastest: the values are collected once, in a tuple.
 
     Raises:
-        one of `NUMBER_ERRORS`.
+        One of `NUMBER_ERRORS`: if a value is not a real number.
     """
     return _packer(len(values))(*values)
 
@@ -59,7 +59,7 @@ def as_floats(values: Collection[object]) -> Floats:
     """Convert a collection of real numbers: float64 ``(n,)``, read-only.
 
     Raises:
-        one of `NUMBER_ERRORS`.
+        One of `NUMBER_ERRORS`: if a value is not a real number.
     """
     return np.frombuffer(pack_floats(values))
 
@@ -88,7 +88,7 @@ def is_number(value: object) -> bool:
 
 
 def number_problem(value: object) -> str | None:
-    """Say why a value is no real number, e.g. ``'abc' is not a number``; None if it is one."""
+    """Say why a value is not a real number: ``'abc' is not a number``; None if it is one."""
     if isinstance(value, int) and value.bit_length() > 1024:
         # Python refuses to print numbers of more than a few thousand digits.
         digits = repr(value) if value.bit_length() < 10_000 else f"of {value.bit_length()} bits"
@@ -105,7 +105,7 @@ def number_problem(value: object) -> str | None:
 
 
 def grade_problem(value: object) -> str | None:
-    """Say why a value is no grade, as `number_problem`, or that it is beyond 2^53."""
+    """Say why a value is not a grade: it is not a number, or beyond 2^53; None if it is one."""
     problem = number_problem(value)
     if problem is None and abs(value) > LARGEST_WHOLE:  # type: ignore[arg-type]
         return f"{shown(value)} is beyond 2^53, where grades are no longer exact"

@@ -1,4 +1,4 @@
-"""What may be an id: text or whole numbers, one kind on both sides of a join."""
+"""Reading ids: text or whole numbers, one kind on both sides of a join."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def check_id(value: object, what: str, source: str, query: object = None) -> Non
 
 
 def same_kind(ids: Iterable[object], what: str, source: str, query: object = None) -> str | None:
-    """Return the one kind that all ids are of; None when there are none.
+    """Return the one kind that all ids are of; None of no ids.
 
     Raises:
         InputError: if an id is neither text nor a whole number, or if both kinds occur.
@@ -80,7 +80,7 @@ def same_kind(ids: Iterable[object], what: str, source: str, query: object = Non
 def kind_of_documents(
     queries: list[Any], documents: Sequence[Collection[Any]], source: str
 ) -> str | None:
-    """Return the one kind of id that all documents have; None when there are none.
+    """Return the one kind of id that all documents have; None of no documents.
 
     Raises:
         InputError: as `same_kind`.

@@ -33,7 +33,8 @@ class LabelRows:
         depths: int64 ``(queries,)``, the number of documents of each.
 
     Raises:
-        InputError: if the shape is another, or labels are not numbers.
+        InputError: if labels are not two-dimensional or not numbers, a masked cell stands before
+            others, or a length is not within its row.
     """
 
     def __init__(
