@@ -12,10 +12,9 @@ from irbatch.cli.writing import WRITTEN, add_written, check_written, save_plot
 from irbatch.efficiency.quantities import HIGHER, LOWER
 from irbatch.errors import InputError, printable, shown
 from irbatch.leaderboard import Leaderboard, Scores
-from irbatch.leaderboard.old_text import LONGEST, align
 from irbatch.leaderboard.scoring import SCALES
 from irbatch.measures import parse_measures
-from irbatch.report.names import shorten_all
+from irbatch.report.names import width
 from irbatch.runtime.files import write_text
 from irbatch.runtime.numbers import DECIMAL
 from irbatch.statistics.resampling import check_draws, check_level
@@ -197,15 +196,12 @@ def _score(board: Leaderboard, weights: dict[str, float], options: argparse.Name
 
 def _sweep(scores: Scores, axis: str) -> str:
     """Tell who wins between which weights of an axis."""
-    stretches = scores.sweep(axis)
-    names = [name for each in stretches for name in each.winners]
-    short = iter(shorten_all([printable(name) for name in names], LONGEST))
-    columns = [
-        [f"weight of {printable(axis)}"]
-        + [f"{_percent(low)} to {_percent(high)}" for low, high, _ in stretches],
-        ["winner"] + [", ".join(next(short) for _ in each.winners) for each in stretches],
-    ]
-    return align(columns)
+    rows = [(f"weight of {printable(axis)}", "winner")]
+    for low, high, winners in scores.sweep(axis):
+        rows.append((f"{_percent(low)} to {_percent(high)}", ", ".join(map(printable, winners))))
+    first, last = (max(map(width, column)) for column in zip(*rows, strict=True))
+    rows.insert(1, ("-" * first, "-" * last))
+    return "\n".join(f"{weight}{' ' * (first - width(weight))}  {names}" for weight, names in rows)
 
 
 def _percent(share: float) -> str:

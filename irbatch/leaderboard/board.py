@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from copy import copy
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Self, Unpack
 
-import numpy as np
-
-from irbatch.array_types import Floats
-from irbatch.efficiency import Quantity
-from irbatch.efficiency.quantities import HIGHER, QUANTITIES
-from irbatch.errors import InputError, did_you_mean, many, shown
 from irbatch.evaluation.runs import Judgments
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.leaderboard.axes import check_directions, find_axis, list_axes
-from irbatch.leaderboard.axis_values import (
-    check_comparable,
-    check_currencies,
-    find_currencies,
-    read_bounds,
-    read_values,
-)
-from irbatch.leaderboard.caption import write_caption
-from irbatch.leaderboard.constraints import parse_constraint
-from irbatch.leaderboard.joining import Records, join_accuracy, name_records
-from irbatch.leaderboard.json_form import read_statement
-from irbatch.leaderboard.pareto import Pareto, find_pareto
+from irbatch.leaderboard.document import TableOptions, make_document, picture_frontier
+from irbatch.leaderboard.json_form import board_to_dict, read_statement
+from irbatch.leaderboard.plots import plot_frontier
 from irbatch.leaderboard.scores import Scores, check_weights
 from irbatch.leaderboard.scoring import (
     SCALES,
@@ -36,8 +21,12 @@ from irbatch.leaderboard.scoring import (
     score_dynascore,
     score_utility,
 )
+from irbatch.leaderboard.systems import Systems
+from irbatch.leaderboard.values_table import make_frame, write_values
+from irbatch.report import html, latex, markdown, terminal
+from irbatch.report.records import write_json
 from irbatch.runtime.checks import check_choice
-from irbatch.statistics.resampling import check_draws, check_level
+from irbatch.runtime.files import written
 
 __all__ = ["Leaderboard"]
 
@@ -46,7 +35,7 @@ Path = str | PathLike[str]
 NOISE = 1e-4  # share of the highest performance, below which Dynascore sees no difference
 
 
-class Leaderboard:
+class Leaderboard(Systems):
     """Systems side by side: how accurate they are, and what they take for it.
 
     Axes are the measures, by any spelling, and the quantities of records: ``"latency_mean"``,
@@ -91,150 +80,6 @@ class Leaderboard:
     {'slow': ['dense']}
     """
 
-    def __init__(
-        self,
-        results: Any,
-        records: Records,
-        *,
-        measures: Iterable[str] | str | None = None,
-        directions: Mapping[str, str] | None = None,
-        level: float = 0.05,
-        draws: int = 2000,
-        seed: int = 0,
-    ) -> None:
-        check_level(level)
-        check_draws(draws, seed, least=0)
-        named = name_records(records)
-        accuracy = join_accuracy(results, list(named), measures, level, draws, seed)
-        self.systems = list(named)
-        self.records = list(named.values())
-        self.measures = accuracy.measures
-        self.means = accuracy.means
-        self.intervals = accuracy.intervals
-        self.n_queries = accuracy.n_queries
-        self.settings = accuracy.settings
-        self.level: float | None = level  # None: of bounds that somebody typed
-        self.directions = check_directions(directions, self.measures)
-        self.constraints: list[str] = []
-        self.left_out: dict[str, list[str]] = {}
-
-    def __len__(self) -> int:
-        return len(self.systems)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__} of {many(len(self), 'system')} on {', '.join(self.measures)}"
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_html_(self) -> str:
-        return self.to_html(fragment=True, plots=False)
-
-    # Every method that takes an axis refuses one that there is not with an InputError.
-
-    def axis(self, name: str) -> Quantity:
-        """Find an axis by any of its names, with its unit and the way that is better."""
-        found = find_axis(name, self.measures)
-        better = self.directions.get(found.name, found.better)
-        return found._replace(better=better, unit=found.unit.format(currency=self.currency))
-
-    @property
-    def currency(self) -> str:
-        """Of prices and costs; all of them if there are several."""
-        priced = [each.currency for each in self.records
-                  if each.price_per_hour is not None or each.stated_cost is not None]  # fmt: skip
-        return "/".join(dict.fromkeys(priced or [each.currency for each in self.records]))
-
-    @property
-    def axes(self) -> list[str]:
-        """Name the axes that some system has a value of: measures, then quantities."""
-        quantities = (name for name in QUANTITIES if not np.isnan(self.values(name)).all())
-        return [*self.measures, *quantities]
-
-    def values(self, name: str) -> Floats:
-        """Return the systems' values along an axis, float64 ``(systems,)``; NaN where unknown.
-
-        Raises:
-            InputError: naming the system, if a value is infinite.
-        """
-        axis = find_axis(name, self.measures).name
-        if axis in self.measures:
-            return self.means[:, self.measures.index(axis)].copy()
-        return read_values(self.records, axis)
-
-    def bounds(self, name: str) -> Floats:
-        """Return intervals along an axis, float64 ``(systems, 2)``; NaN where there are none."""
-        axis = find_axis(name, self.measures).name
-        if axis in self.measures:
-            return self.intervals[:, self.measures.index(axis)].copy()
-        return read_bounds(self.records, axis)
-
-    def currencies(self, name: str) -> dict[str, str]:
-        """Return each currency that an axis is in, with a system whose value is in it."""
-        axis = find_axis(name, self.measures).name
-        return {} if axis in self.measures else find_currencies(self.records, axis)
-
-    def sorted(self, by: str, *, best_first: bool = True) -> Self:
-        """Return the leaderboard in the order of an axis; systems without a value come last.
-
-        Raises:
-            InputError: if no system has a value, or the values are in several currencies.
-        """
-        axis, values = self.axis(by), self.values(by)
-        check_currencies(self.records, axis.name)
-        if len(self) and np.isnan(values).all():
-            check_comparable(self.records, axis.name, values)
-        turned = values * (-1 if (axis.better == HIGHER) == best_first else 1)
-        return self._rows(np.argsort(turned, kind="stable").tolist())
-
-    def select(self, *systems: str) -> Self:
-        """Return the leaderboard of some systems, in the order in which they are named.
-
-        Raises:
-            InputError: if there is no such system, or one is named twice.
-        """
-        for i, system in enumerate(systems):
-            if system not in self.systems or system in systems[:i]:
-                twice = "is named twice" if system in self.systems else "is not on the leaderboard"
-                hint = "" if system in self.systems else did_you_mean(system, self.systems)
-                raise InputError(f"{shown(system)} {twice}{hint}", source="system", value=system)
-        return self._rows([self.systems.index(system) for system in systems])
-
-    def where(self, *constraints: str) -> Self:
-        """Return the leaderboard of the systems that meet constraints.
-
-        Args:
-            *constraints: AXIS < NUMBER, or with another of <= > >= == !=: ``"latency_p95 < 50"``.
-
-        Raises:
-            InputError: if a constraint has another form, or a system has no value of its axis.
-        """
-        broken: dict[str, list[str]] = {}
-        parsed = [parse_constraint(text, self.measures) for text in constraints]
-        for constraint in parsed:
-            values = self._known(constraint.axis.name)
-            for system, value in zip(self.systems, values.tolist(), strict=True):
-                if not constraint.holds(value):
-                    broken.setdefault(system, []).append(str(constraint))
-        left = self._rows([i for i, system in enumerate(self.systems) if system not in broken])
-        left.constraints = [*self.constraints, *map(str, parsed)]
-        left.left_out = {**self.left_out, **broken}
-        return left
-
-    def pareto(self, axes: Iterable[str], *, directions: Mapping[str, str] | None = None) -> Pareto:
-        """Find the systems that no other beats: as good along every axis and better along one.
-
-        Args:
-            axes: one or more, as in ``["nDCG@10", "cost_per_million"]``.
-            directions: axis to ``"higher"`` or ``"lower"``, where it isn't the leaderboard's.
-
-        Raises:
-            InputError: naming the system, if one has no value of an axis.
-        """
-        names = [each.name for each in list_axes(axes, self.measures)]
-        values, signs = self._table(names, directions)
-        return find_pareto(self.systems, names, values * signs)
-
     def dynascore(
         self,
         weights: Mapping[str, float],
@@ -269,12 +114,12 @@ class Leaderboard:
                 value of an axis.
         """
         check_cutoff(cutoff)
-        weights = self._by_axis(weights, "weights")
+        weights = self.name_axes(weights, "weights")
         weighed = [name for name in weights if name in self.measures]
         main = find_axis(performance or [*weighed, *self.measures][0], self.measures).name
         names = list(weights) if main in weights else [main, *weights]
-        values, signs = self._table(names, directions)
-        table = values * signs + check_offsets(self._by_axis(offsets or {}, "offsets"), names)
+        values, signs = self.compare(names, directions)
+        table = values * signs + check_offsets(self.name_axes(offsets or {}, "offsets"), names)
         shares = check_weights(weights, names)
         return score_dynascore(self.systems, names, table, names.index(main), shares, cutoff)
 
@@ -298,52 +143,143 @@ class Leaderboard:
             InputError: as `dynascore`; and naming the system of a value that has no logarithm.
         """
         check_choice("scale", scale, SCALES)
-        weights = self._by_axis(weights, "weights")
+        weights = self.name_axes(weights, "weights")
         names = list(weights)
         shares = check_weights(weights, names)
-        values, signs = self._table(names, directions)
+        values, signs = self.compare(names, directions)
         return score_utility(self.systems, names, values, signs, shares, scale)
 
-    def caption(self) -> str:
-        """Say how many systems and queries there are, how they were measured, and who is left out.
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return self.to_html(fragment=True, plots=False)
+
+    def to_text(
+        self,
+        path: Path | None = None,
+        *,
+        ansi: bool = False,
+        width: int = terminal.WIDTH,
+        **options: Unpack[TableOptions],
+    ) -> str:
+        r"""Return, or also write, a table for a terminal.
+
+        Args:
+            path: where to write it; an existing file is replaced whole or not at all.
+            ansi: whether the best of each column is bold, by a terminal's escapes; if not, it is
+                starred.
+            width: columns that would make lines longer than this go on in a further table.
+            **options: what the table has, as in all reports for people: `columns`, axes by any of
+                their names, ``"hardware"``, ``"batch_size"`` or ``"source"`` (default: these where
+                they differ, all measures, and the usual quantities that some system has);
+                `frontier`, axes whose Pareto frontier is marked; `intervals`, whether values come
+                with theirs (default: False); `digits`, how many decimals measures have (default:
+                4), where quantities have four significant digits.
+
+        Raises:
+            InputError: if digits is not a whole number from 0 to 17, a column or an axis is given
+                twice or is not there, or a system has no value of an axis of the frontier.
 
         >>> from irbatch.efficiency import EfficiencyRecord
-        >>> Leaderboard({"bm25": {"RR": 0.5}}, EfficiencyRecord(system="bm25")).caption()
-        '1 system.'
+        >>> records = [EfficiencyRecord(system="bm25", index_memory=1500),
+        ...            EfficiencyRecord(system="dense", index_memory=26000)]
+        >>> board = Leaderboard({"bm25": {"RR@10": 0.19}, "dense": {"RR@10": 0.33}}, records)
+        >>> print(board.to_text().split("\n\n")[2], end="")
+        system    RR@10  index in memory (MB)
+        ------  -------  --------------------
+        bm25     0.1900                *1,500
+        dense   *0.3300                26,000
         """
-        return write_caption(self.records, self.n_queries, self.constraints, list(self.left_out))
+        document = make_document(self, **options)
+        return written(terminal.write_document(document, ansi=ansi, width=width), path)
 
-    def to_text(self, path: Path | None = None, **options: Any) -> str:
-        """Return, or also write, a table for a terminal, see `irbatch.leaderboard.report`."""
-        return str(_report("text")(self, path=path, **options))
+    def to_markdown(self, path: Path | None = None, **options: Unpack[TableOptions]) -> str:
+        """Return, or also write, a table in GitHub's Markdown; options are those of `to_text`."""
+        return written(markdown.write_document(make_document(self, **options)), path)
 
-    def to_markdown(self, path: Path | None = None, **options: Any) -> str:
-        """Return, or also write, a table in GitHub's Markdown."""
-        return str(_report("markdown")(self, path=path, **options))
+    def to_latex(
+        self,
+        path: Path | None = None,
+        *,
+        label: str = "tab:leaderboard",
+        unicode: bool = False,
+        **options: Unpack[TableOptions],
+    ) -> str:
+        r"""Return, or also write, a table for a paper; it needs ``\usepackage{booktabs}``.
 
-    def to_latex(self, path: Path | None = None, **options: Any) -> str:
-        """Return, or also write, a table for a paper: booktabs, caption and label."""
-        return str(_report("latex")(self, path=path, **options))
+        Args:
+            path, **options: as in `to_text`.
+            label: what ``\ref`` calls the table.
+            unicode: keep characters beyond ASCII as they are, for XeLaTeX or LuaLaTeX with a font
+                that has them.
 
-    def to_html(self, path: Path | None = None, **options: Any) -> str:
-        """Return, or also write, a page that stands alone: sortable table and picture."""
-        return str(_report("html")(self, path=path, **options))
+        Raises:
+            InputError: as `to_text`, and if ``\label`` doesn't take the label.
+        """
+        document = make_document(self, **options)
+        return written(latex.write_document(document, label, unicode=unicode), path)
+
+    def to_html(
+        self,
+        path: Path | None = None,
+        *,
+        x: str | None = None,
+        y: str | None = None,
+        plots: bool = True,
+        title: str | None = None,
+        fragment: bool = False,
+        **options: Unpack[TableOptions],
+    ) -> str:
+        """Return, or also write, a page that stands alone: a sortable table, and a picture.
+
+        Args:
+            path, **options: as in `to_text`.
+            x: the axis across the picture of the Pareto frontier; default: that of a `frontier` of
+                two axes; or else the cost, the mean latency or the median that all systems have;
+                without any there is no picture.
+            y: the axis along it; default: the first measure.
+            plots: whether there is a picture, which takes matplotlib.
+            title: of the page.
+            fragment: leave out what makes it a page, its script too, to stand in a notebook.
+
+        Raises:
+            InputError: as `to_text`.
+        """
+        if (frontier := options.get("frontier")) is not None:
+            options["frontier"] = [axis.name for axis in list_axes(frontier, self.measures)]
+        document = make_document(self, **options)
+        if plots:
+            pictures = picture_frontier(self, x, y, **options)
+            document = replace(document, parts=[*document.parts, *pictures])
+        document = replace(document, title=title or document.title)
+        return written(html.write_document(document, fragment=fragment), path)
 
     def to_csv(self, path: Path | None = None) -> str:
-        """Return, or also write, one line a system with every number."""
-        return str(_report("csv")(self, path=path))
+        """Return, or also write, one line a system: its hardware, its values, bounds and calls.
+
+        What isn't known is empty. Names that a spreadsheet would take for a formula get a leading
+        apostrophe.
+
+        >>> from irbatch.efficiency import EfficiencyRecord
+        >>> board = Leaderboard({"bm25": {"RR@10": 0.19}}, EfficiencyRecord(system="bm25"))
+        >>> print(board.to_csv(), end="")
+        system,instance,cpu,n_cpu,gpu,n_gpu,ram_gb,RR@10,batch_size,repeat,currency
+        bm25,,,,,,,0.19,1,1,USD
+        """
+        return write_values(self, path)
 
     def to_json(self, path: Path | None = None) -> str:
         """Return, or also write, everything as JSON, which `from_json` reads."""
-        return str(_report("json")(self, path=path))
+        return write_json(board_to_dict(self), path)
 
     def to_pandas(self) -> Any:
-        """Return a pandas frame, one row a system.
+        """Return a pandas frame: one row a system, the columns of `to_csv`.
 
         Raises:
             ImportError: naming the extra, when pandas is not installed.
         """
-        return _report("pandas")(self)
+        return make_frame(self)
 
     def plot(self, x: str, y: str | None = None, **options: Any) -> Any:
         """Draw systems between two axes and their Pareto frontier.
@@ -360,8 +296,6 @@ class Leaderboard:
             InputError: naming the system, if one has no value of an axis.
             ImportError: naming the extra, when matplotlib is not installed.
         """
-        from irbatch.leaderboard.plots import plot_frontier
-
         return plot_frontier(self, x, y, **options)
 
     @classmethod
@@ -379,16 +313,7 @@ class Leaderboard:
     ) -> Self:
         """Read a leaderboard: what `to_json` wrote, or a table that somebody typed.
 
-        It is an object with ``"systems"``, or only their list. A system has the keys of a record,
-        see `EfficiencyRecord.to_json`, and ``"accuracy"``: measure to number, or to ``{"mean":
-        0.187, "low": 0.18, "high": 0.19}``; with it may stand ``"queries"``, how many it is the
-        mean of. In place of it, or beside it, ``"run"`` is the path of a run file, from the JSON's
-        folder on.
-
-        Beside ``"systems"`` may stand ``"level"`` (of intervals), ``"settings"`` (how the numbers
-        came about, texts by name), ``"directions"``, ``"constraints"`` (which these systems have
-        met; none is left out by reading them) and ``"left_out"`` (system to the constraints that
-        it broke).
+        `irbatch.leaderboard.json_form` tells what may stand in it.
 
         Args:
             source: a path, or the JSON itself, whose runs' paths start from the current folder.
@@ -427,46 +352,3 @@ class Leaderboard:
         chosen = check_directions(directions, board.measures)
         board.directions = {**read.directions(board.measures), **chosen}
         return board
-
-    def _rows(self, places: list[int]) -> Self:
-        """Return a leaderboard of some systems, in some order."""
-        other = copy(self)
-        other.measures, other.constraints = list(self.measures), list(self.constraints)
-        other.settings, other.directions = dict(self.settings), dict(self.directions)
-        other.left_out = {name: list(each) for name, each in self.left_out.items()}
-        other.systems = [self.systems[i] for i in places]
-        other.records = [self.records[i] for i in places]
-        other.n_queries = [self.n_queries[i] for i in places]
-        other.means, other.intervals = self.means[places], self.intervals[places]
-        return other
-
-    def _known(self, name: str) -> Floats:
-        """Return values along an axis, which every system must have."""
-        values = self.values(name)
-        check_comparable(self.records, name, values)
-        return values
-
-    def _table(
-        self, names: list[str], directions: Mapping[str, str] | None
-    ) -> tuple[Floats, Floats]:
-        """Return values ``(systems, axes)``, and 1 for axes of which higher is better, else -1."""
-        if not self.systems:
-            raise InputError("no system is left on the leaderboard", source="leaderboard")
-        turned = check_directions(directions, self.measures)
-        better = [turned.get(name, self.axis(name).better) for name in names]
-        signs = np.array([1.0 if each == HIGHER else -1.0 for each in better])
-        return np.stack([self._known(name) for name in names], axis=1), signs
-
-    def _by_axis(self, given: Mapping[str, float], what: str) -> dict[str, float]:
-        """Return what is given by axis under the axes' own names."""
-        if not isinstance(given, Mapping):
-            problem = f"{what} go from axes to numbers, not {shown(given)}"
-            raise InputError(problem, source=what, value=given)
-        axes = list_axes(given, self.measures) if given else []
-        return {axis.name: value for axis, value in zip(axes, given.values(), strict=True)}
-
-
-def _report(form: str) -> Any:
-    from irbatch.leaderboard import report  # for those who print
-
-    return getattr(report, f"to_{form}")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,21 +14,16 @@ from irbatch.efficiency.checks import of_system, refuse
 from irbatch.efficiency.quantities import HIGHER
 from irbatch.errors import InputError, shown
 from irbatch.leaderboard.axes import check_directions
-from irbatch.leaderboard.boxes import Box
-from irbatch.leaderboard.labels import Label, place_labels
+from irbatch.leaderboard.systems import Systems
 from irbatch.report.numbers import show_levels
-from irbatch.report.scales import LARGEST, LEAST_SPAN, SMALLEST
 
-if TYPE_CHECKING:
-    from irbatch.leaderboard.board import Leaderboard
-
-__all__ = ["Frontier", "find_frontier", "percent", "place_names", "reach", "stairs", "to_name"]
-
+__all__ = ["Frontier", "find_frontier", "reach", "stairs", "tell_levels"]
 
 WIDE = 3.0  # a quantity whose values span more than this factor is drawn on a logarithmic axis
 MARGIN = 0.09  # of the axes, around the points
 FARTHEST = 700.0  # logarithm of the ends of an axis
-MOST_NAMED = 100  # systems in a picture
+LEAST_SPAN = 1e-9  # of an axis, as a share of its numbers: floats are no finer
+SMALLEST, LARGEST = 1e-290, 1e300  # what is beyond stands at an end of its axis
 
 
 class Frontier(NamedTuple):
@@ -53,21 +48,17 @@ class Frontier(NamedTuple):
 
 
 def find_frontier(
-    board: Leaderboard,
+    board: Systems,
     x: str,
     y: str | None = None,
     *,
     log: bool | None = None,
     directions: Mapping[str, str] | None = None,
 ) -> Frontier:
-    """Find what there is to draw; see `plot_frontier`.
-
-    Raises:
-        InputError: as `plot_frontier`.
-    """
+    """Find what there is to draw; arguments and errors are those of `plot_frontier`."""
     if log is not None and not isinstance(log, bool | np.bool_):
-        raise InputError(f"log={shown(log)} is none of True, False and None", source="log",
-                         value=log)  # fmt: skip
+        problem = f"log={shown(log)} is none of True, False and None"
+        raise InputError(problem, source="log", value=log)
     across, along = board.axis(x), board.axis(board.measures[0] if y is None else y)
     names = [across.name, along.name]
     pareto = board.pareto(names, directions=directions)
@@ -79,9 +70,9 @@ def find_frontier(
     bounds = np.stack([board.bounds(name) for name in names], axis=1)
     positive = values[:, 0] > 0
     if log and not positive.all():
-        place = int(np.argmin(positive))
-        problem = f"is {values[place, 0]:g}, which has no logarithm"
-        raise refuse(of_system(board.systems[place]), names[0], problem, float(values[place, 0]))
+        first = int(np.argmin(positive))
+        problem = f"is {values[first, 0]:g}, which has no logarithm"
+        raise refuse(of_system(board.systems[first]), names[0], problem, float(values[first, 0]))
     if log is None:
         spans = bool(positive.all() and values[:, 0].max() > WIDE * values[:, 0].min())
         log = spans and names[0] not in board.measures
@@ -125,57 +116,13 @@ def stairs(found: Frontier, low: Sequence[float], high: Sequence[float]) -> Floa
     return np.array([*corners, [worst[0], corners[-1][1]]])
 
 
-def to_name(found: Frontier) -> list[int]:
-    """Return the places of the systems that are named: of very many, those on the frontier."""
-    if len(found.values) <= MOST_NAMED:
-        return list(range(len(found.values)))
-    places: list[int] = np.flatnonzero(found.strong)[:MOST_NAMED].tolist()
-    return places
-
-
-def place_names(
-    found: Frontier,
-    points: Floats,
-    lengths: Sequence[int],
-    fit: Callable[[list[int], int], tuple[list[str], Sequence[tuple[float, float]]]],
-    area: Box,
-    radius: float,
-    lines: Floats,
-) -> dict[int, tuple[str, Label]]:
-    """Find places for names, which are cut where there is no room for longer ones.
-
-    Args:
-        found: what there is to draw.
-        points: float64 ``(systems, 2)``, places of the systems, y upwards.
-        lengths: characters of a name, those to be tried first.
-        fit: from places of systems and a length to names that long, and their sizes.
-        area, radius, lines: as in `irbatch.leaderboard.labels.place_labels`.
-
-    Returns:
-        Place of a system to its name, and where it stands; without those for which there is no
-        room.
-    """
-    rows = to_name(found)
-    names: list[str] = []
-    placed: list[Label | None] = [None]
-    for longest in lengths:
-        if None not in placed:
-            break
-        names, sizes = fit(rows, longest)
-        placed = place_labels(points[rows], sizes, area, radius=radius, others=points, lines=lines,
-                              first=found.strong[rows].tolist())  # fmt: skip
-    found_places = zip(rows, names, placed, strict=True)
-    return {i: (name, label) for i, name, label in found_places if label is not None}
-
-
-def percent(board: Leaderboard, found: Frontier, bounds: Floats) -> str:
-    """Say how sure the intervals that are drawn are: ``"95% intervals"``; nothing for none."""
+def tell_levels(board: Systems, found: Frontier, bounds: Floats) -> str:
+    """Say how sure the intervals in a picture are: ``"95% intervals"``; empty if it has none."""
     known = np.asarray(~np.isnan(bounds).any(axis=2))
-    levels: set[float | None] = set()
-    for i, axis in enumerate(found[:2]):
-        for row in np.flatnonzero(known[:, i]).tolist():
-            timed = None if axis.name in board.measures else board.records[row].latency
-            levels.add(board.level if timed is None else timed.level)
-    if not levels:
-        return ""
-    return f"{show_levels(levels)} intervals".strip()
+    levels = {
+        level
+        for i, axis in enumerate(found[:2])
+        for level, has in zip(board.levels(axis.name), known[:, i].tolist(), strict=True)
+        if has
+    }
+    return f"{show_levels(levels)} intervals".strip() if levels else ""

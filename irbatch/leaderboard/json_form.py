@@ -1,4 +1,14 @@
-"""Leaderboards as JSON: what a leaderboard writes of itself, and tables that people type."""
+"""Leaderboards as JSON: what a leaderboard writes of itself, and tables that people type.
+
+It is an object with ``"systems"``, or only their list. A system has the keys of a record, see
+`EfficiencyRecord.to_json`, and ``"accuracy"``: measure to number, or to ``{"mean": 0.187, "low":
+0.18, "high": 0.19}``; with it may stand ``"queries"``, how many it is the mean of. In place of it,
+or beside it, ``"run"`` is the path of a run file, from the JSON's folder on.
+
+Beside ``"systems"`` may stand ``"level"`` (of intervals), ``"settings"`` (how the numbers came
+about, texts by name), ``"directions"``, ``"constraints"`` (which these systems have met; none is
+left out by reading them) and ``"left_out"`` (system to the constraints that it broke).
+"""
 
 from __future__ import annotations
 

@@ -1,283 +1,246 @@
-"""Where the names of points stand so that they can be read: geometry alone, in pixels.
+"""Names beside the points of a picture; where there is no room for one, a number and a legend.
 
-A name stands beside its point where there is room, and farther away, with a leader to its point,
-where there is none. No name ever covers a point or another name, or leaves the area; lines and
-leaders are kept free as far as that goes. Names take their places one after the other, the most
-crowded ones first, and then move as long as that makes the whole better. Nothing is random.
+No label covers a point or another label, or leaves the axes. A system whose name finds no room
+beside its point, or whose point stands where another's does, gets a number, which finds a place
+nearby, and the legend tells whose it is. Lengths are in typographic points. Nothing is random.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 
 from irbatch.array_types import Bools, Floats
-from irbatch.leaderboard.boxes import Box, cover, cross, overlap, rings
+from irbatch.report.axes import BETTER, INK, MUTED, Axes, add_legend, fit_names
+from irbatch.runtime.extras import imported
 
-__all__ = ["Label", "place_labels"]
+__all__ = ["BEHIND", "Drawn", "find_places", "write_labels", "write_numbers"]
+
+BEHIND = 0.65  # how solid the grey of a system is that another one dominates
+LONGEST, LONGEST_BESIDE = 60, 28  # characters of a name; of one that stands beside its point
+RADIUS = 4.0  # of a point, with the room around it
+AROUND = np.array([-RADIUS, -RADIUS, RADIUS, RADIUS])
+GAP = 2.5  # between a point and the label beside it
+STEP, RINGS = 8.0, 14  # from one ring of places around a point to the next; how many for numbers
+COVERED = 4  # how many places a label goes on in order not to cover a box
+EVERY = 5.0  # the distance of points on a line, which stand for it
+SMALL, PAD = 8.5, 1.5  # size of labels, and the room around them
+# Where a label stands; earlier ones are liked better: right, up and right, down and right, left, …
+TURNS = np.radians([0, 45, -45, 180, 135, -135, 90, -90, 22, -22, 158, -158, 67, -67, 113, -113])
+TOWARDS = np.stack([np.cos(TURNS), np.sin(TURNS)], axis=1)
 
 
-WORST, TRADES = 8, 300  # names that are tried together with another one, and how many pairs
-AT_ONCE = 48  # places that are looked at together
-STACKED = 6  # names of points in the same place that stand under each other as one
-ROUNDS = 12  # in which every name may move once; mostly two or three are enough
-GAP = 2.5  # between a point and the name beside it
-FIRST = 5.0  # from a point to the first ring of places around it
-LINE, LEADER, OVER_POINT, CROSSED = 2.5, 5.0, 3.0, 8.0  # what a place costs
-COVERED, NOWHERE = 80.0, 1e4  # a leader under a name; a name without a place
-FAR, MISLEADS = 0.2, 5.0  # a pixel away from the point; nearer to another point
-NEAR = 9.0  # up to here a name needs no leader
-CLEARLY = 1.5  # how much nearer its own point has to be
+class Drawn(NamedTuple):
+    """What a picture shows, in values along its axes.
 
-# Places beside a point, as shares of a name's width and height and signs of the gap: its lower left
-# corner is at the point plus these. Earlier ones are liked better.
-BESIDE = (
-    (0.0, -0.5, 1, 0), (0.0, 0.0, 0.4, 1), (-1.0, 0.0, -0.4, 1), (-1.0, -0.5, -1, 0),
-    (0.0, -1.0, 0.4, -1), (-1.0, -1.0, -0.4, -1), (-0.5, 0.0, 0, 1), (-0.5, -1.0, 0, -1),
-    (-0.2, 0.0, 0, 1), (-0.8, 0.0, 0, 1), (-0.2, -1.0, 0, -1), (-0.8, -1.0, 0, -1),
-)  # fmt: skip
-LIKED = 0.15  # how much better than the next
+    Args:
+        values: float64 ``(systems, 2)``.
+        strong: bool ``(systems,)``: on the frontier.
+        stairs: float64 ``(lines, 2, 2)``, ends of lines that no label covers.
+        bars: float64 ``(lines, 2, 2)``, ends of lines that a label had better not cover.
+    """
+
+    values: Floats
+    strong: Bools
+    stairs: Floats
+    bars: Floats
 
 
 class Label(NamedTuple):
-    """Where a name stands, and the line to its point where it needs one: ``x1, y1, x2, y2``."""
-
-    box: Box
-    leader: tuple[float, float, float, float] | None
-
-
-def place_labels(
-    points: Floats | Sequence[Sequence[float]],
-    sizes: Floats | Sequence[Sequence[float]],
-    area: Box,
-    *,
-    radius: float = 4.0,
-    others: Floats | Sequence[Sequence[float]] = (),
-    lines: Floats | Sequence[Sequence[float]] = (),
-    first: Sequence[bool] | None = None,
-) -> list[Label | None]:
-    """Find a place for the name of every point; None of a name for which there is no room.
+    """What stands beside a point: the name of its system, or the numbers of the systems there.
 
     Args:
-        points: ``(points, 2)``: their places, y upwards.
-        sizes: ``(points, 2)``: widths and heights of their names, with the room around them.
-        area: what names may not leave.
-        radius: of the points, which names may not cover.
-        others: ``(others, 2)``: points without names, which names may not cover either.
-        lines: ``(lines, 4)``: ends ``x1, y1, x2, y2`` of what names had better not cover.
-        first: which names take their places before the others.
-
-    >>> area = Box(0, 0, 100, 100)
-    >>> for label in place_labels([[20, 50], [40, 50]], [[30, 10], [30, 10]], area, radius=4):
-    ...     print(*label.box)
-    5.0 56.5 35.0 66.5
-    46.5 45.0 76.5 55.0
+        text: as it is written.
+        rows: places of the systems.
+        rings: how many rings of places around the point are tried.
     """
-    points = np.asarray(points, np.float64).reshape(-1, 2)
-    sizes = np.asarray(sizes, np.float64).reshape(-1, 2)
-    lines = np.asarray(lines, np.float64).reshape(-1, 4)
-    dots = np.concatenate([points, np.asarray(others, np.float64).reshape(-1, 2)])
-    before = np.zeros(len(points), np.bool_) if first is None else np.asarray(first, np.bool_)
-    placed: list[Label | None] = []
-    for most in (STACKED, 1):
-        stacks = _stack(points, most)
-        heads = [stack[0] for stack in stacks]
-        blocks = np.array([[sizes[stack, 0].max(), sizes[stack, 1].sum()] for stack in stacks])
-        layout = _Layout(dots, points[heads], blocks.reshape(-1, 2), area, radius, lines)
-        layout.settle(before[heads])
-        placed = _unstack(stacks, layout, sizes)
-        if None not in placed:
+
+    text: str
+    rows: list[int]
+    rings: int
+
+
+def write_labels(ax: Axes, names: Mapping[int, str], drawn: Drawn, *, grow: bool) -> int:
+    """Write names or numbers beside points; return how many systems there is no room for.
+
+    Args:
+        ax: the axes.
+        names: of the systems that are labelled, by their places.
+        drawn: what the axes show.
+        grow: whether the figure may grow by the legend.
+    """
+    size = ax.get_figure().figure.get_size_inches()
+    short = dict(zip(names, fit_names(names.values(), LONGEST), strict=True))
+    numbers: dict[int, int] = {}
+    while True:
+        labels, places = _lay_out(ax, short, numbers, drawn)
+        lost = [row for label, (left, *_) in zip(labels, places.tolist(), strict=True)
+                if np.isnan(left) for row in label.rows]  # fmt: skip
+        if set(lost) <= set(numbers):
             break
-    return placed
+        by_place = np.lexsort((-drawn.values[:, 1], drawn.values[:, 0])).tolist()
+        rows = [row for row in by_place if row in numbers or row in lost]
+        numbers = {row: number for number, row in enumerate(rows, 1)}
+        _write_legend(ax, [short[row] for row in rows], drawn.strong[rows])
+        if grow:
+            _grow(ax, size)
+    for label, box in zip(labels, places, strict=True):
+        if not np.isnan(box[0]):
+            _write(ax, label, drawn, box)
+    return len(lost)
 
 
-def _stack(points: Floats, most: int) -> list[list[int]]:
-    """Bring points together that stand in the same place, so many at most."""
-    by_place: dict[tuple[float, ...], list[int]] = {}
-    for i, place in enumerate(np.round(points).tolist()):
-        by_place.setdefault(tuple(place), []).append(i)
-    return [same[i : i + most] for same in by_place.values() for i in range(0, len(same), most)]
+def _lay_out(
+    ax: Axes, names: Mapping[int, str], numbers: Mapping[int, int], drawn: Drawn
+) -> tuple[list[Label], Floats]:
+    """Return labels, and their boxes from their points; NaN for those that have no room."""
+    figure = ax.get_figure().figure  # the whole one, of a part of it too
+    figure.draw_without_rendering()  # settles where the axes are
+    scale = figure.dpi / 72
+
+    def place(values: Floats) -> Floats:
+        found: Floats = ax.transData.transform(values.reshape(-1, 2)) / scale
+        return found.reshape(values.shape)
+
+    points, stairs = place(drawn.values), _points_on(place(drawn.stairs))
+    labels = _choose_labels(points, names, numbers, drawn.strong)
+    at = points[[label.rows[0] for label in labels]]
+    places = find_places(
+        at,
+        np.array([_measure(ax, label.text) for label in labels]) / scale + [2 * PAD, PAD],
+        [label.rings for label in labels],
+        area=ax.get_window_extent().extents / scale + [PAD, PAD, -PAD, -PAD],
+        taken=np.concatenate([np.tile(stairs, 2), np.tile(points, 2) + AROUND]),
+        # Close to another point a label would be read as that one's.
+        avoided=np.concatenate(
+            [np.tile(_points_on(place(drawn.bars)), 2), np.tile(points, 2) + 3 * AROUND]
+        ),
+    )
+    return labels, places - np.tile(at, 2)
 
 
-def _unstack(stacks: list[list[int]], layout: _Layout, sizes: Floats) -> list[Label | None]:
-    """Return each name's own box, flush with the side of its stack that its point is on."""
-    placed: list[Label | None] = [None] * len(sizes)
-    for k, stack in enumerate(stacks):
-        left, _, right, top = layout.boxes[k].tolist()
-        if np.isnan(left):
-            continue
-        x, y = layout.points[k].tolist()
-        end = layout.leaders[k, 3]  # NaN where there is none
-        for i in stack:
-            wide, high = sizes[i].tolist()
-            start = right - wide if left + right < 2 * x else left
-            box = Box(start, top - high, start + wide, top)
-            led = box.bottom <= end <= top
-            near = min(max(x, box.left), box.right), min(max(y, box.bottom), box.top)
-            placed[i] = Label(box, (x, y, *near) if led else None)
-            top -= high
-            end = np.nan if led else end
-    return placed
+def write_numbers(numbers: Iterable[int]) -> str:
+    """Write whole numbers, three or more neighbours as a range.
+
+    >>> write_numbers([1, 2, 3, 5, 8, 9])
+    '1–3, 5, 8, 9'
+    """
+    written = []
+    for _, pairs in groupby(enumerate(sorted(numbers)), lambda pair: pair[1] - pair[0]):
+        run = [str(number) for _, number in pairs]
+        written += [f"{run[0]}–{run[-1]}"] if len(run) > 2 else run
+    return ", ".join(written)
 
 
-class _Layout:
-    """Names that have taken their places; NaN for those that haven't."""
+def find_places(
+    points: Floats,
+    sizes: Floats,
+    rings: Sequence[int],
+    area: Floats,
+    taken: Floats,
+    avoided: Floats,
+) -> Floats:
+    """Find places for labels, one after the other.
 
-    def __init__(
-        self, dots: Floats, points: Floats, sizes: Floats, area: Box, radius: float, lines: Floats
-    ) -> None:
-        self.points, self.sizes, self.area, self.radius = points, sizes, area, radius
-        self.dots = np.concatenate([dots - radius, dots + radius], axis=1)
-        self.lines = lines
-        self.offsets = rings(
-            radius + FIRST, np.hypot(area.right - area.left, area.top - area.bottom)
-        )
-        self.beside = [self._allowed(i, self._around(i)) for i in range(len(points))]
-        self.anywhere: dict[int, _Places] = {}
-        self.boxes = np.full((len(points), 4), np.nan)
-        self.leaders = np.full((len(points), 4), np.nan)
-        self.costs = np.zeros(len(points))
-        self.missing = np.full(len(points), NOWHERE)
+    Args:
+        points: float64 ``(labels, 2)``, what is labelled, y upwards.
+        sizes: float64 ``(labels, 2)``, widths and heights.
+        rings: how many rings of places around its point each label may try.
+        area: left, bottom, right and top of what no label leaves.
+        taken: float64 ``(boxes, 4)``, the same of what no label covers.
+        avoided: float64 ``(boxes, 4)``, what labels had better not cover.
 
-    def settle(self, first: Bools) -> None:
-        """Give every name a place: those of `first` before the others, the most crowded first."""
-        apart = np.abs(self.points[:, None] - self.points)
-        reach = self.sizes[:, None] + self.sizes + 2 * self.radius
-        crowd = (apart < reach).all(axis=2).sum(axis=1)
-        order = np.lexsort((-crowd, ~first)).tolist()
-        self.missing[first] *= 2
-        self._move(order)
-        trades, better = TRADES, True
-        while better and trades > 0:
-            worst = np.argsort(-self._prices(), kind="stable")[:WORST].tolist()
-            led = np.flatnonzero(~np.isnan(self.leaders[:, 0])).tolist()
-            pairs = [(i, j) for i in worst for j in led if i != j][:trades]
-            trades -= len(pairs)
-            better = sum(self._trade(i, j) for i, j in pairs) > 0
-            self._move(order)
-
-    def _move(self, order: list[int]) -> None:
-        """Move one name after the other while that makes the whole better."""
-        for _ in range(ROUNDS):
-            before = self.boxes.copy()
-            for i in order:
-                self._lift(i)
-                self._put(i)
-            if np.array_equal(before, self.boxes, equal_nan=True):
-                break
-
-    def _trade(self, i: int, j: int) -> bool:
-        """Move two names at once, if that makes the whole better."""
-        kept = self.boxes[[i, j]], self.leaders[[i, j]], self.costs[[i, j]]
-        before = self._now(j)
-        self._lift(j)
-        before += self._now(i)
-        self._lift(i)
-        if self._put(i) + self._put(j) < before - LIKED / 2:
-            return True
-        self.boxes[[i, j]], self.leaders[[i, j]], self.costs[[i, j]] = kept
-        return False
-
-    def _lift(self, i: int) -> None:
-        self.boxes[i] = self.leaders[i] = np.nan
-
-    def _put(self, i: int) -> float:
-        """Put a name where it is best, as the others stand now; return what that costs."""
-        best, cost = self._cheapest(self.beside[i])
-        if best is None:
-            if i not in self.anywhere:
-                self.anywhere[i] = self._allowed(i, self._everywhere(i))
-            best, cost = self._cheapest(self.anywhere[i])
-        if best is None:
-            return float(self.missing[i])
-        self.boxes[i], self.leaders[i], self.costs[i] = best
-        return cost
-
-    def _cheapest(self, places: _Places) -> tuple[tuple[Floats, Floats, float] | None, float]:
-        """Find the cheapest place that is free, among places whose own costs rise."""
-        best, least = None, np.inf
-        for start in range(0, len(places.costs), AT_ONCE):
-            if places.costs[start] >= least:
-                break
-            some = _Places(*(each[start : start + AT_ONCE] for each in places))
-            prices = self._price(some)
-            k = int(np.argmin(prices))
-            if prices[k] < least:
-                least = float(prices[k])
-                best = some.boxes[k], some.leaders[k], float(some.costs[k])
-        return best, least
-
-    def _now(self, i: int) -> float:
-        """Return what a name costs where it stands."""
-        kept = self.boxes[i].copy(), self.leaders[i].copy(), self.costs[i]
-        if np.isnan(kept[0][0]):
-            return float(self.missing[i])
-        self._lift(i)
-        cost = self._price(_Places(kept[0][None], kept[1][None], np.array([kept[2]])))[0]
-        self.boxes[i], self.leaders[i], self.costs[i] = kept
-        return float(cost)
-
-    def _prices(self) -> Floats:
-        return np.array([self._now(i) for i in range(len(self.points))])
-
-    def _price(self, places: _Places) -> Floats:
-        """Return what places cost beside the names that stand; infinite where one is in the way."""
-        prices = np.full(len(places.boxes), np.inf)
-        free = ~overlap(places.boxes, self.boxes).any(axis=1)
-        boxes, leaders = places.boxes[free], places.leaders[free]
-        covered = cover(boxes, self.leaders).sum(axis=1) + cover(self.boxes, leaders).sum(axis=0)
-        crossed = cross(leaders, self.leaders).sum(axis=1)
-        prices[free] = places.costs[free] + COVERED * covered + CROSSED * crossed
-        return prices
-
-    def _allowed(self, i: int, boxes: Floats) -> _Places:
-        """Keep the places inside the area that cover no point; say what each of them costs."""
-        liked = np.minimum(np.arange(len(boxes)), len(BESIDE)) * LIKED
-        area = self.area
+    Returns:
+        float64 ``(labels, 4)``: left, bottom, right and top; NaN where there is no room.
+    """
+    found = np.full((len(points), 4), np.nan)
+    for i, (point, size) in enumerate(zip(points, sizes, strict=True)):
+        away = RADIUS + GAP + STEP * np.arange(rings[i])
+        centres = away[:, None, None] * TOWARDS + np.clip(1.5 * TOWARDS, -1, 1) * size / 2
+        corners = point + centres.reshape(-1, 2) - size / 2
+        boxes = np.concatenate([corners, corners + size], axis=1)
         inside = (boxes[:, :2] >= area[:2]).all(axis=1) & (boxes[:, 2:] <= area[2:]).all(axis=1)
-        kept = inside & ~overlap(boxes, self.dots).any(axis=1)
-        boxes = boxes[kept]
-        nearest = np.clip(self.points[i], boxes[:, :2], boxes[:, 2:])
-        distance = np.hypot(*(nearest - self.points[i]).T)
-        # A name that is as near to another point might be read as that one's.
-        dots = (self.dots[:, None, :2] + self.dots[:, None, 2:]) / 2
-        elsewhere = (np.abs(dots[:, 0] - self.points[i]) > 0.5).any(axis=1)
-        others = (np.clip(dots, boxes[:, :2], boxes[:, 2:]) - dots)[elsewhere]
-        misleads = (np.hypot(others[..., 0], others[..., 1]) < distance + CLEARLY).any(axis=0)
-        needs = misleads | (distance > self.radius + NEAR)
-        leaders = np.concatenate([np.broadcast_to(self.points[i], nearest.shape), nearest], axis=1)
-        leaders[~needs] = np.nan
-        costs = liked[kept] + FAR * distance + LEADER * needs + MISLEADS * misleads
-        costs += LINE * cover(boxes, self.lines).sum(axis=1)
-        costs += OVER_POINT * cover(self.dots[elsewhere], leaders).sum(axis=0)
-        order = np.argsort(costs, kind="stable")
-        return _Places(boxes[order], leaders[order], costs[order])
-
-    def _around(self, i: int) -> Floats:
-        """Return places beside a point, and then on rings around it."""
-        gap = self.radius + GAP
-        beside = np.array(BESIDE)
-        corners = [beside[:, :2] * self.sizes[i] + beside[:, 2:] * gap]
-        towards = self.offsets / np.hypot(*self.offsets.T)[:, None]
-        corners.append(self.offsets + (towards - 1) * self.sizes[i] / 2)
-        lower = self.points[i] + np.concatenate(corners)
-        return np.concatenate([lower, lower + self.sizes[i]], axis=1)
-
-    def _everywhere(self, i: int) -> Floats:
-        """Return places all over the area, in rows."""
-        wide, high = self.sizes[i].tolist()
-        left, bottom, right, top = self.area
-        x = np.append(np.arange(left, right - wide, max(2.0, wide / 2)), right - wide)
-        y = np.append(np.arange(bottom, top - high, max(2.0, high / 2)), top - high)
-        lower = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-        return np.concatenate([lower, lower + self.sizes[i]], axis=1)
+        free = np.flatnonzero(inside & ~_overlap(boxes, taken).any(axis=1))
+        if len(free):
+            covers = _overlap(boxes[free], avoided).sum(axis=1)
+            found[i] = boxes[free[np.argmin(free + COVERED * covers)]]
+            taken = np.concatenate([taken, found[i : i + 1]])
+    return found
 
 
-class _Places(NamedTuple):
-    """Places that a name may take, the leaders that they take, and what they cost."""
+def _points_on(lines: Floats) -> Floats:
+    """Return points along lines, whose ends are float64 ``(lines, 2, 2)``, close to each other."""
+    found = [np.empty((0, 2))]
+    for start, end in lines:
+        shares = np.linspace(0, 1, 2 + int(np.hypot(*(end - start)) / EVERY))[:, None]
+        found.append(start + shares * (end - start))
+    return np.concatenate(found)
 
-    boxes: Floats
-    leaders: Floats
-    costs: Floats
+
+def _overlap(boxes: Floats, others: Floats) -> Bools:
+    """Tell which boxes share room with which others, bool ``(boxes, others)``."""
+    boxes, others = boxes[:, None], others[None]
+    shared = (boxes[..., :2] < others[..., 2:]) & (others[..., :2] < boxes[..., 2:])
+    return np.asarray(shared.all(axis=2))
+
+
+def _choose_labels(
+    points: Floats, names: Mapping[int, str], numbers: Mapping[int, int], strong: Bools
+) -> list[Label]:
+    """Return all labels; those that come first find their places first."""
+    by_point: dict[tuple[float, ...], list[int]] = {}
+    for row in names:
+        by_point.setdefault(tuple(np.round(points[row]).tolist()), []).append(row)
+    labels = []
+    for rows in by_point.values():
+        for row in rows:
+            if row not in numbers:  # a name has to be short, and its point no other's as well
+                fits = len(rows) == 1 and len(names[row]) <= LONGEST_BESIDE
+                labels.append(Label(names[row], [row], int(fits)))
+        if counted := [row for row in rows if row in numbers]:
+            labels.append(Label(write_numbers(numbers[row] for row in counted), counted, RINGS))
+    return sorted(labels, key=lambda label: (label.rings, not strong[label.rows].any()))
+
+
+def _measure(ax: Axes, text: str) -> tuple[float, float]:
+    """Return the width and the height of a label in pixels."""
+    written = ax.text(0, 0, text, fontsize=SMALL)
+    extent = written.get_window_extent()
+    written.remove()
+    return extent.width, extent.height
+
+
+def _write_legend(ax: Axes, names: Sequence[str], strong: Bools) -> None:
+    """Tell whose the numbers are, to the right of the axes."""
+    line = imported("plots", "plot", "matplotlib.lines").Line2D
+    looks = [{"color": BETTER} if each else {"color": MUTED, "alpha": BEHIND} for each in strong]
+    dots = [line([], [], marker="o", linestyle="", markersize=4, **look) for look in looks]
+    add_legend(ax, dots, [f"{number}  {name}" for number, name in enumerate(names, 1)])
+
+
+def _grow(ax: Axes, size: Floats) -> None:
+    """Let the figure, of a size without a legend in inches, grow by the legend."""
+    figure = ax.get_figure().figure
+    figure.draw_without_rendering()
+    legend = ax.get_legend().get_window_extent()
+    width, height = legend.width / figure.dpi, legend.height / figure.dpi
+    figure.set_size_inches(size[0] + width, max(size[1], height + 0.3))
+
+
+def _write(ax: Axes, label: Label, drawn: Drawn, box: Floats) -> None:
+    """Write a label into its box, whose corners are told from its point."""
+    colour = INK if drawn.strong[label.rows].any() else MUTED
+    near = np.clip([0.0, 0.0], box[:2], box[2:])
+    leader = {
+        "arrowstyle": "-", "color": colour, "linewidth": 0.6, "alpha": 0.6, "shrinkA": 0,
+        "shrinkB": RADIUS - 1, "relpos": tuple((near - box[:2]) / (box[2:] - box[:2])),
+    }  # fmt: skip
+    is_far = np.hypot(*near) > RADIUS + GAP + STEP / 2
+    ax.annotate(
+        label.text, drawn.values[label.rows[0]], (box[0] + PAD, box[1] + PAD / 2),
+        textcoords="offset points", fontsize=SMALL, color=colour, zorder=5, in_layout=False,
+        arrowprops=leader if is_far else None,
+    )  # fmt: skip

@@ -16,9 +16,9 @@ from irbatch.array_types import Floats
 from irbatch.efficiency.quantities import QUANTITIES
 from irbatch.errors import InputError, did_you_mean, join_words, printable, shown
 from irbatch.leaderboard.axes import find_axis
-from irbatch.leaderboard.old_text import LONGEST, align, flush_right
-from irbatch.report.names import shorten_all
+from irbatch.report.document import Cell, Column, Row, Table
 from irbatch.report.numbers import show
+from irbatch.report.terminal import write_table
 from irbatch.runtime.numbers import is_number
 
 __all__ = ["Scores", "Stretch", "check_weights"]
@@ -142,18 +142,17 @@ class Scores:
         ]
 
     def __str__(self) -> str:
-        names = shorten_all([printable(each) for each in self.systems], LONGEST)
-        named = dict(zip(self.systems, names, strict=True))
         ranked = [system for group in self.ranking for system in group]
+        scores = _written([self.values[each] for each in ranked])
+        heads = [Column("system", "name"), Column(self.method)]
+        rows = [Row([Cell(system), Cell(score)])
+                for system, score in zip(ranked, scores, strict=True)]  # fmt: skip
+        table = write_table(Table(self.method, heads, rows), ansi=True)
         weights = ", ".join(
             f"{printable(axis)} {weight:.3g}"
             for axis, weight in zip(self.axes, self.weights.tolist(), strict=True)
         )
-        columns = [
-            ["system", *(named[each] for each in ranked)],
-            flush_right([self.method, *_written([self.values[each] for each in ranked])]),
-        ]
-        lines = [align(columns), f"weights: {weights}"]
+        lines = [table, f"weights: {weights}"]
         if self.performance is not None:
             lines.append(f"performance: {printable(self.performance)}")
         if self.left_out:

@@ -1,54 +1,225 @@
-"""What pictures and reports read of a leaderboard, which they don't import."""
+"""Systems side by side: rows of accuracy and of what it takes, and how they compare."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Protocol
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.efficiency import EfficiencyRecord, Quantity
-from irbatch.leaderboard.pareto import Pareto
+from irbatch.efficiency import Quantity
+from irbatch.efficiency.quantities import HIGHER, QUANTITIES
+from irbatch.errors import InputError, did_you_mean, many, shown
+from irbatch.leaderboard.axes import check_directions, find_axis, list_axes
+from irbatch.leaderboard.axis_values import (
+    check_comparable,
+    check_currencies,
+    find_currencies,
+    read_bounds,
+    read_values,
+)
+from irbatch.leaderboard.caption import write_caption
+from irbatch.leaderboard.constraints import parse_constraint
+from irbatch.leaderboard.joining import Records, join_accuracy, name_records
+from irbatch.leaderboard.pareto import Pareto, find_pareto
+from irbatch.statistics.resampling import check_draws, check_level
 
-__all__ = ["Systems", "find_levels"]
+__all__ = ["Systems"]
 
 
-class Systems(Protocol):
-    """Systems and what is known of them; `irbatch.leaderboard.Leaderboard` explains the names."""
+class Systems:
+    """What is known of systems; `irbatch.leaderboard.Leaderboard` explains arguments and names.
 
-    systems: list[str]
-    records: list[EfficiencyRecord]
-    measures: list[str]
-    means: Floats
-    intervals: Floats
-    n_queries: list[int | None]
-    settings: dict[str, str]
-    level: float | None
-    directions: dict[str, str]
-    constraints: list[str]
-    left_out: dict[str, list[str]]
+    Every method that takes the name of an axis raises an InputError if there is no such axis.
+    """
+
+    def __init__(
+        self,
+        results: Any,
+        records: Records,
+        *,
+        measures: Iterable[str] | str | None = None,
+        directions: Mapping[str, str] | None = None,
+        level: float = 0.05,
+        draws: int = 2000,
+        seed: int = 0,
+    ) -> None:
+        check_level(level)
+        check_draws(draws, seed, least=0)
+        named = name_records(records)
+        accuracy = join_accuracy(results, list(named), measures, level, draws, seed)
+        self.systems = list(named)
+        self.records = list(named.values())
+        self.measures = accuracy.measures
+        self.means = accuracy.means
+        self.intervals = accuracy.intervals
+        self.n_queries = accuracy.n_queries
+        self.settings = accuracy.settings
+        self.level: float | None = level  # None: of bounds that somebody typed
+        self.directions = check_directions(directions, self.measures)
+        self.constraints: list[str] = []
+        self.left_out: dict[str, list[str]] = {}
+
+    def __len__(self) -> int:
+        return len(self.systems)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__} of {many(len(self), 'system')} on {', '.join(self.measures)}"
+
+    def axis(self, name: str) -> Quantity:
+        """Find an axis by any of its names, with its unit and the way that is better."""
+        found = find_axis(name, self.measures)
+        better = self.directions.get(found.name, found.better)
+        return found._replace(better=better, unit=found.unit.format(currency=self.currency))
 
     @property
-    def axes(self) -> list[str]:  # noqa: D102
-        ...
+    def currency(self) -> str:
+        """Of prices and costs; all of them if there are several."""
+        priced = [each.currency for each in self.records
+                  if each.price_per_hour is not None or each.stated_cost is not None]  # fmt: skip
+        return "/".join(dict.fromkeys(priced or [each.currency for each in self.records]))
 
-    def axis(self, name: str) -> Quantity: ...  # noqa: D102
+    @property
+    def axes(self) -> list[str]:
+        """Name the axes that some system has a value of: measures, then quantities."""
+        quantities = (name for name in QUANTITIES if not np.isnan(self.values(name)).all())
+        return [*self.measures, *quantities]
 
-    def values(self, name: str) -> Floats: ...  # noqa: D102
+    def values(self, name: str) -> Floats:
+        """Return the systems' values along an axis, float64 ``(systems,)``; NaN where unknown.
 
-    def bounds(self, name: str) -> Floats: ...  # noqa: D102
+        Raises:
+            InputError: naming the system, if a value is infinite.
+        """
+        axis = find_axis(name, self.measures).name
+        if axis in self.measures:
+            return self.means[:, self.measures.index(axis)].copy()
+        return read_values(self.records, axis)
 
-    def currencies(self, name: str) -> dict[str, str]: ...  # noqa: D102
+    def bounds(self, name: str) -> Floats:
+        """Return intervals along an axis, float64 ``(systems, 2)``; NaN where there are none."""
+        axis = find_axis(name, self.measures).name
+        if axis in self.measures:
+            return self.intervals[:, self.measures.index(axis)].copy()
+        return read_bounds(self.records, axis)
 
-    def pareto(  # noqa: D102
-        self, axes: Iterable[str], *, directions: Mapping[str, str] | None = None
-    ) -> Pareto: ...
+    def levels(self, name: str) -> list[float | None]:
+        """Return the chance that each system's interval misses; None where that isn't known."""
+        if find_axis(name, self.measures).name in self.measures:
+            return [self.level] * len(self)
+        timed = [each.latency for each in self.records]
+        return [self.level if each is None else each.level for each in timed]
 
-    def caption(self) -> str: ...  # noqa: D102
+    def currencies(self, name: str) -> dict[str, str]:
+        """Return each currency that an axis is in, with a system whose value is in it."""
+        axis = find_axis(name, self.measures).name
+        return {} if axis in self.measures else find_currencies(self.records, axis)
 
+    def sorted(self, by: str, *, best_first: bool = True) -> Self:
+        """Return the leaderboard in the order of an axis; systems without a value come last.
 
-def find_levels(board: Systems, axis: str) -> list[float | None]:
-    """Return of each system the chance that its interval along an axis misses; None if unknown."""
-    if axis in board.measures:
-        return [board.level] * len(board.systems)
-    timed = [each.latency for each in board.records]
-    return [board.level if each is None else each.level for each in timed]
+        Raises:
+            InputError: if no system has a value, or the values are in several currencies.
+        """
+        axis, values = self.axis(by), self.values(by)
+        check_currencies(self.records, axis.name)
+        if len(self) and np.isnan(values).all():
+            check_comparable(self.records, axis.name, values)
+        turned = values * (-1 if (axis.better == HIGHER) == best_first else 1)
+        return self._rows(np.argsort(turned, kind="stable").tolist())
+
+    def select(self, *systems: str) -> Self:
+        """Return the leaderboard of some systems, in the order in which they are named.
+
+        Raises:
+            InputError: if there is no such system, or one is named twice.
+        """
+        for i, system in enumerate(systems):
+            if system not in self.systems or system in systems[:i]:
+                twice = "is named twice" if system in self.systems else "is not on the leaderboard"
+                hint = "" if system in self.systems else did_you_mean(system, self.systems)
+                raise InputError(f"{shown(system)} {twice}{hint}", source="system", value=system)
+        return self._rows([self.systems.index(system) for system in systems])
+
+    def where(self, *constraints: str) -> Self:
+        """Return the leaderboard of the systems that meet constraints.
+
+        Args:
+            *constraints: AXIS < NUMBER, or with another of <= > >= == !=: ``"latency_p95 < 50"``.
+
+        Raises:
+            InputError: if a constraint has another form, or a system has no value of its axis.
+        """
+        broken: dict[str, list[str]] = {}
+        parsed = [parse_constraint(text, self.measures) for text in constraints]
+        for constraint in parsed:
+            values = self._known(constraint.axis.name)
+            for system, value in zip(self.systems, values.tolist(), strict=True):
+                if not constraint.holds(value):
+                    broken.setdefault(system, []).append(str(constraint))
+        left = self._rows([i for i, system in enumerate(self.systems) if system not in broken])
+        left.constraints = [*self.constraints, *map(str, parsed)]
+        left.left_out = {**self.left_out, **broken}
+        return left
+
+    def pareto(self, axes: Iterable[str], *, directions: Mapping[str, str] | None = None) -> Pareto:
+        """Find the systems that no other beats: as good along every axis and better along one.
+
+        Args:
+            axes: one or more, as in ``["nDCG@10", "cost_per_million"]``.
+            directions: axis to ``"higher"`` or ``"lower"``, where it isn't the leaderboard's.
+
+        Raises:
+            InputError: naming the system, if one has no value of an axis.
+        """
+        names = [each.name for each in list_axes(axes, self.measures)]
+        values, signs = self.compare(names, directions)
+        return find_pareto(self.systems, names, values * signs)
+
+    def caption(self) -> str:
+        """Say how many systems and queries there are, how they were measured, and who is left out.
+
+        >>> from irbatch.efficiency import EfficiencyRecord
+        >>> Systems({"bm25": {"RR": 0.5}}, EfficiencyRecord(system="bm25")).caption()
+        '1 system.'
+        """
+        return write_caption(self.records, self.n_queries, self.constraints, list(self.left_out))
+
+    def _rows(self, places: list[int]) -> Self:
+        """Return a leaderboard of some systems, in some order."""
+        other = copy(self)
+        other.measures, other.constraints = list(self.measures), list(self.constraints)
+        other.settings, other.directions = dict(self.settings), dict(self.directions)
+        other.left_out = {name: list(each) for name, each in self.left_out.items()}
+        other.systems = [self.systems[i] for i in places]
+        other.records = [self.records[i] for i in places]
+        other.n_queries = [self.n_queries[i] for i in places]
+        other.means, other.intervals = self.means[places], self.intervals[places]
+        return other
+
+    def _known(self, name: str) -> Floats:
+        """Return values along an axis, which every system must have."""
+        values = self.values(name)
+        check_comparable(self.records, name, values)
+        return values
+
+    def compare(
+        self, names: list[str], directions: Mapping[str, str] | None
+    ) -> tuple[Floats, Floats]:
+        """Return values ``(systems, axes)``, and 1 for axes of which higher is better, else -1."""
+        if not self.systems:
+            raise InputError("no system is left on the leaderboard", source="leaderboard")
+        turned = check_directions(directions, self.measures)
+        better = [turned.get(name, self.axis(name).better) for name in names]
+        signs = np.array([1.0 if each == HIGHER else -1.0 for each in better])
+        return np.stack([self._known(name) for name in names], axis=1), signs
+
+    def name_axes(self, given: Mapping[str, float], what: str) -> dict[str, float]:
+        """Return what is given by axis under the axes' own names."""
+        if not isinstance(given, Mapping):
+            problem = f"{what} go from axes to numbers, not {shown(given)}"
+            raise InputError(problem, source=what, value=given)
+        axes = list_axes(given, self.measures) if given else []
+        return {axis.name: value for axis, value in zip(axes, given.values(), strict=True)}

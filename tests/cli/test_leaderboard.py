@@ -64,7 +64,7 @@ def means(cli: Cli, *words: object) -> dict[str, dict[str, float]]:
 
 def marked(printed: str) -> list[str]:
     """The systems that the first table marks."""
-    table = printed.split("\n\n")[0]
+    table = printed.split("\n\n")[2]
     return [line.split()[1] for line in table.splitlines() if line.startswith("●")]
 
 
@@ -117,7 +117,7 @@ def test_every_format_is_the_leaderboards_own(cli: Cli, systems: Path, form: str
 def test_text_is_the_default(cli: Cli, systems: Path) -> None:
     printed = cli(systems)[1]
     assert printed == cli(systems, "--format", "text")[1]
-    table = printed.split("\n\n")[0]
+    table = printed.split("\n\n")[2]
     lines = {line.split()[0]: line.split() for line in table.splitlines()}
     assert lines["bm25"][1:5] == ["0.1900", "0.6000", "*8", "*12"]
     assert lines["dense"][1:5] == ["*0.3300", "*0.9000", "30", "45"]

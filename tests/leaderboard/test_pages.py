@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import itertools
 import re
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -13,16 +13,16 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from support.comparisons import NASTY
-from support.pages import CHARACTER, Page, numbers, pictures
+from support.pages import Page, numbers, path_points, pictures, texts
 
 from irbatch import InputError
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
 from irbatch.errors import printable
 from irbatch.leaderboard import Leaderboard
-from irbatch.leaderboard.report.html import to_html
-from irbatch.report.names import width
 
 AXES = ("RR@10", "latency")
+LONG = "a dense retriever with a long name, checkpoint"
+to_html = Leaderboard.to_html
 
 
 def made(
@@ -54,8 +54,14 @@ def random(count: int, seed: int = 0, names: list[str] | None = None) -> Leaderb
     return made(latency, 0.2 + 0.2 * share + draw.normal(0, 0.03, count), names)
 
 
-def of(picture: ElementTree.Element, tag: str, kind: str) -> list[ElementTree.Element]:
-    return [each for each in picture.iter(tag) if kind in each.get("class", "").split()]
+def tips(picture: ElementTree.Element) -> dict[str, ElementTree.Element]:
+    """Return the point that each text is shown at."""
+    found = {}
+    for group in picture.iter("g"):
+        told, point = group.find("title"), group.find("g/use")
+        if told is not None and point is not None:
+            found[told.text or ""] = point
+    return found
 
 
 def test_a_page_needs_nothing_else() -> None:
@@ -65,7 +71,7 @@ def test_a_page_needs_nothing_else() -> None:
         tag for tag, _, _ in page.elements
     )
     links = [attrs[name] for _, attrs, _ in page.elements for name in ("src", "href", "srcset")
-             if name in attrs]  # fmt: skip
+             if name in attrs and not attrs[name].startswith("#")]  # fmt: skip
     assert links == ["data:,"]
     policy = next(attrs["content"] for attrs, _ in page.of("meta") if "http-equiv" in attrs)
     assert policy.startswith("default-src 'none'; ")
@@ -79,15 +85,12 @@ def test_a_page_needs_nothing_else() -> None:
         assert not any(name == "style" or name.startswith("on") for name in attrs)
 
 
-def test_its_picture_has_no_colour_of_its_own() -> None:
-    [picture] = pictures(to_html(random(12)))
-    for element in picture.iter():
-        assert not {"fill", "stroke", "color", "opacity"} & set(element.attrib)
-    style = Page(to_html(random(12))).of("style")[0][1]
-    kinds = {kind for each in picture.iter() for kind in each.get("class", "").split()}
-    assert kinds == {"grid", "tick", "shade", "stairs", "within", "behind", "dot"}
-    for kind in kinds | {"leader"}:
-        assert f".{kind}" in style
+def test_its_picture_has_the_colours_of_the_page() -> None:
+    [picture] = pictures(to_html(random(12, names=[f"{LONG} {i}" for i in range(12)])))
+    colours = {element.attrib[name] for element in picture.iter() for name in ("fill", "stroke")
+               if name in element.attrib}  # fmt: skip
+    names = ("ink", "soft", "line", "back", "up")
+    assert colours == {"none", *(f"var(--{name})" for name in names)}
 
 
 def test_names_are_text_and_nothing_more() -> None:
@@ -118,9 +121,8 @@ def test_names_are_text_and_nothing_more() -> None:
         assert shown.count(printable(name)) >= 2
     assert page.of("p")[-1][1] == "<i>: '\"\\x07", "settings"
     [picture] = pictures(source)
-    titles = [each.findtext("title") or "" for each in picture.iter("circle")]
     for name in names:
-        assert sum(each.startswith(f"{printable(name)}: ") for each in titles) == 1
+        assert sum(each.startswith(f"{printable(name)}: ") for each in tips(picture)) == 1
 
 
 def test_the_table_is_sorted_by_exact_values() -> None:
@@ -149,7 +151,8 @@ def test_the_table_is_sorted_by_exact_values() -> None:
 def test_the_frontier_is_a_column() -> None:
     source = to_html(made(), frontier=AXES)
     marks = re.findall(r'<tr( class="behind")?><td data-v="([01])">(●?)</td>', source)
-    assert marks == [("", "1", "●"), ("", "1", "●"), (' class="behind"', "0", ""), ("", "1", "●")]
+    strong, behind = ("", "1", "●"), (' class="behind"', "0", "")
+    assert marks == [strong, strong, behind, strong]
     assert "●: on the Pareto frontier of RR@10 and mean latency" in source
     plain = to_html(made())
     assert "●" not in plain
@@ -180,12 +183,9 @@ def test_it_can_be_read_aloud() -> None:
 def test_points_stand_where_their_values_are(log: bool) -> None:
     board = random(15) if log else made(np.linspace(20, 30, 15), np.sin(range(15)))
     [picture] = pictures(to_html(board))
-    found = {}
-    for dot in picture.iter("circle"):
-        name = (dot.findtext("title") or "").split(":")[0]
-        found[name] = numbers(dot)["cx"], numbers(dot)["cy"], "behind" in dot.get("class", "")
-    assert list(found) != board.systems, "the frontier is drawn last"
-    x, y, behind = zip(*(found[name] for name in board.systems), strict=True)
+    found = {told.split(":")[0]: (numbers(point)["x"], numbers(point)["y"], point.get("fill"))
+             for told, point in tips(picture).items()}  # fmt: skip
+    x, y, fill = zip(*(found[name] for name in board.systems), strict=True)
     latency, means = board.values("latency"), board.values("RR@10")
     across = np.log(latency) if log else latency
     for values, places, sign in ((across, x, 1), (means, y, -1)):
@@ -193,19 +193,23 @@ def test_points_stand_where_their_values_are(log: bool) -> None:
         assert slope * sign > 0
         assert places == pytest.approx(start + slope * values, abs=0.1)
     frontier = board.pareto(AXES).frontier
-    assert [name for name, no in zip(board.systems, behind, strict=True) if not no] == frontier
-    ends = [numbers(each) for each in of(picture, "line", "within")]
-    assert len(ends) == 30
-    assert len(of(picture, "line", "behind")) == 2 * (15 - len(frontier))
+    strong = [name for name, each in zip(board.systems, fill, strict=True) if each == "var(--up)"]
+    assert strong == frontier
+    assert set(fill) == {"var(--up)", "var(--soft)"}
+    paths = [each for each in picture.iter("path") if each.get("stroke-opacity") == "0.5"]
+    bars = [path_points(each) for each in paths]
+    assert len(bars) == 30
+    assert [each.get("stroke") for each in paths].count("var(--soft)") == 2 * (15 - len(frontier))
     slope, start = np.polyfit(means, y, 1)
-    lows = sorted(each["y1"] for each in ends if each["x1"] == each["x2"])
+    lows = sorted(one[1] for one, other in bars if one[0] == other[0])
     assert lows == pytest.approx(sorted(start + slope * (means - 0.01)), abs=0.1)
-    [steps] = of(picture, "polyline", "stairs")
-    corners = {tuple(map(float, each.split(","))) for each in steps.attrib["points"].split()}
-    assert {found[name][:2] for name in frontier} <= corners
+    lines = [path_points(each) for each in picture.iter("path")
+             if each.get("stroke") == "var(--up)" and "C" not in each.attrib["d"]]  # fmt: skip
+    corners = np.array(max(lines, key=len))
+    for name in frontier:
+        assert np.abs(corners - found[name][:2]).max(axis=1).min() < 0.1
 
 
-LONG = "a dense retriever with a long name, checkpoint"
 SHAPES = {
     "one": lambda: made([8], [0.2]),
     "few": made,
@@ -219,28 +223,12 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_labels_stand_apart_and_inside(shape: str) -> None:
+def test_every_system_is_named_and_its_values_are_told(shape: str) -> None:
     board = SHAPES[shape]()
     [picture] = pictures(to_html(board))
-    _, _, right, bottom = map(float, picture.attrib["viewBox"].split())
-    boxes = []
-    for text in picture.iter("text"):
-        at = numbers(text)
-        size = width(text[0].tail or "" if len(text) else text.text or "") * CHARACTER
-        anchor = {"middle": 0.5, "end": 1.0}.get(text.get("text-anchor", ""), 0.0)
-        start = at["x"] - anchor * size
-        assert start >= 0
-        assert start + size <= right + 0.1
-        assert 10 <= at["y"] <= bottom - 4
-        boxes.append((start, at["y"] - 9, start + size, at["y"] + 3))
-    dots = [(numbers(each)["cx"], numbers(each)["cy"]) for each in picture.iter("circle")]
-    for box in boxes:
-        assert not any(box[0] < x < box[2] and box[1] < y < box[3] for x, y in dots)
-    for one, other in itertools.combinations(boxes, 2):
-        apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
-        assert apart, (one, other)
-    said = [text.text or (text[0].text if len(text) else "") for text in picture.iter("text")]
-    assert all(printable(name) in said for name in board.systems), "every system is named"
+    said = [text.split("  ", 1)[-1] for text in texts(picture)]
+    assert all(said.count(printable(name)) == 1 for name in board.systems)
+    assert len(tips(picture)) == len(board)
     for element in picture.iter():
         assert not {"nan", "inf"} & set(element.attrib.values())
 
@@ -273,14 +261,12 @@ def test_what_the_picture_is_of() -> None:
 
 
 def test_the_axes_say_which_way_is_better() -> None:
-    texts = [each.text for each in pictures(to_html(made()))[0].iter("text")]
-    assert "mean latency (ms)   ← better" in texts
-    assert "RR@10   ↑ better" in texts
-    texts = [each.text for each in
-             pictures(to_html(made(throughput=3, peak_memory=9), x="qps", y="memory"))[0].iter(
-                 "text")]  # fmt: skip
-    assert "throughput (queries/s)   better →" in texts
-    assert "peak memory (MB)   ↓ better" in texts
+    [picture] = pictures(to_html(made()))
+    assert {"mean latency (ms)   ← better", "RR@10   better →"} <= set(texts(picture))
+    [picture] = pictures(to_html(made(throughput=3, peak_memory=9), x="qps", y="memory"))
+    assert {"throughput (queries/s)   better →", "peak memory (MB)   ← better"} <= set(
+        texts(picture)
+    )
 
 
 def test_under_the_picture_is_who_dominates_whom() -> None:
@@ -290,8 +276,8 @@ def test_under_the_picture_is_who_dominates_whom() -> None:
         in source
     )
     assert "Grey: dominated. Bars: 95% intervals.</figcaption>" in source
-    dominated = '<th scope="row"><bdi>slow</bdi></th><td class="name"><bdi>dense</bdi></td>'
-    assert dominated in source
+    cells = '<td class="name"><bdi><bdi>dense</bdi></bdi></td>'
+    assert f'<th scope="row"><bdi>slow</bdi></th>{cells}' in source
     alone = to_html(made([8], [0.2]))
     assert "dominate" not in Page(alone).of("figcaption")[0][1]
     assert "dominated by" not in alone
@@ -307,16 +293,24 @@ def test_of_very_many_systems_those_on_the_frontier_are_named() -> None:
     source = to_html(board)
     [picture] = pictures(source)
     frontier = board.pareto(AXES).frontier
-    said = [text.text for text in picture.iter("text")]
-    assert [each for each in said if (each or "").startswith("system-")] == frontier
-    assert f"There was no room for {150 - len(frontier)} names." in source
-    dots = [(numbers(each)["cx"], numbers(each)["cy"]) for each in picture.iter("circle")]
-    assert len(dots) == 150
-    for text in picture.iter("text"):
-        if (text.text or "").startswith("system-"):
-            left, y = numbers(text)["x"], numbers(text)["y"]
-            right = left + len(text.text or "") * CHARACTER
-            assert not any(left < x < right and y - 9 < at < y + 3 for x, at in dots)
+    said = [text.split("  ")[-1] for text in texts(picture)]
+    assert sorted(each for each in said if each.startswith("system-")) == sorted(frontier)
+    assert any(f"{150 - len(frontier)} names left out" in each for each in texts(picture))
+    assert len(tips(picture)) == 150
+
+
+def test_without_matplotlib_a_page_says_how_to_get_its_picture(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("matplotlib", "matplotlib.figure"):
+        monkeypatch.setitem(sys.modules, name, None)
+    source = to_html(made(), frontier=AXES)
+    assert not pictures(source)
+    assert "pip install 'irbatch[plot]'" in Page(source).of("p")[-1][1]
+    captions = [text for _, text in Page(source).of("caption")]
+    assert captions == ["Values of 4 systems", "Systems that others dominate"]
+    with pytest.raises(InputError, match="there is no axis 'memery'"):
+        to_html(made(), x="memery")
 
 
 def test_a_page_is_written_and_a_fragment_is_none(tmp_path: Path) -> None:

@@ -23,15 +23,16 @@ from support.input_errors import refused
 
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
 from irbatch.errors import InputError, printable
-from irbatch.leaderboard import Leaderboard, report
-from irbatch.leaderboard.report.table import Head, lay_out, legend, signature
+from irbatch.leaderboard import Leaderboard
+from irbatch.leaderboard.document import make_document
+from irbatch.report.document import Column, Table
 from irbatch.report.names import width
 from irbatch.report.numbers import show_quantity
 
 PEOPLES: dict[str, Callable[..., str]] = {
-    name: getattr(report, f"to_{name}") for name in ("text", "markdown", "latex")
+    name: getattr(Leaderboard, f"to_{name}") for name in ("text", "markdown", "latex")
 }
-FORMATS = PEOPLES | {name: getattr(report, f"to_{name}") for name in ("csv", "json")}
+FORMATS = PEOPLES | {name: getattr(Leaderboard, f"to_{name}") for name in ("csv", "json")}
 
 Bounded = dict[str, float]
 
@@ -99,7 +100,7 @@ def one_column(*values: float | None, name: str = "index_disk") -> Leaderboard:
 
 def cells(board: Leaderboard, **options: Any) -> list[list[str]]:
     """Read a table back from Markdown, without its head."""
-    lines = report.to_markdown(board, **options).split("\n\n")[0].splitlines()[2:]
+    lines = Leaderboard.to_markdown(board, **options).split("\n\n")[0].splitlines()[2:]
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
 
 
@@ -151,7 +152,19 @@ def test_a_quantity_is_shown_to_four_digits(value: float) -> None:
 
 
 def heads(board: Leaderboard, **options: Any) -> list[str]:
-    return [head.label for head in lay_out(board, **options).heads]
+    return [column.heading for column in columns_of(board, **options)]
+
+
+def columns_of(board: Leaderboard, **options: Any) -> list[Column]:
+    """Return the columns after the systems' names."""
+    table = make_document(board, **options).parts[0]
+    assert isinstance(table, Table)
+    assert table.columns[0] == Column("system", "name")
+    return list(table.columns[1:])
+
+
+def legend(board: Leaderboard, best: str = "Bold", **options: Any) -> str:
+    return make_document(board, **options).explained(best)
 
 
 def test_columns_that_nobody_chose(three: Leaderboard) -> None:
@@ -167,9 +180,10 @@ def test_columns_that_nobody_chose(three: Leaderboard) -> None:
     }  # fmt: skip
     full = make({"a": {"P@1": 0.5}}, latency=[Latency(mean=1, p50=1, p90=1, p95=1, p99=1)],
                 n_queries=[1], **every)  # fmt: skip
-    assert [head.name for head in lay_out(full).heads] == [
-        "P@1", "latency_mean", "latency_p95", "throughput", "index_memory", "index_disk",
-        "energy_per_query", "cost_per_million",
+    assert heads(full) == [
+        "P@1", "mean latency (ms)", "latency p95 (ms)", "throughput (queries/s)",
+        "index in memory (MB)", "index on disk (MB)", "energy per query (J)",
+        "cost per million queries (USD)",
     ]  # fmt: skip
 
 
@@ -196,20 +210,22 @@ def test_batch_sizes_stand_there_where_they_differ() -> None:
     assert cells(alike, columns="batch_size") == [["a", "64"], ["b", "64"]]
     board = make(accuracy, batch_size=[1, 1024], hardware=[None, Hardware(n_cpu=4)])
     assert heads(board) == ["hardware", "batch size", "P@1"]
-    assert lay_out(board).heads[1] == Head("batch_size", "batch size", False, True)
+    assert columns_of(board)[1] == Column("batch size", "number", False)
     assert cells(board) == [["a", "–", "1", "**0.5000**"], ["b", "4 CPU", "1,024", "0.2500"]]
     for form in PEOPLES.values():
         assert "1,024" in form(board)
-    refused(lambda: report.to_text(board, columns=["batch_size"] * 2), "batch_size is given twice")
+    refused(
+        lambda: Leaderboard.to_text(board, columns=["batch_size"] * 2), "batch_size is given twice"
+    )
 
 
 def test_columns_in_any_spelling(three: Leaderboard) -> None:
-    chosen = lay_out(three, columns=["cost", "MRR@10", "hardware", "latency"]).heads
+    chosen = columns_of(three, columns=["cost", "MRR@10", "hardware", "latency"])
     assert chosen == [
-        Head("cost_per_million", "cost per million queries (USD)", False, True),
-        Head("RR@10", "RR@10", True, True),
-        Head("hardware", "hardware", False, False),
-        Head("latency_mean", "mean latency (ms)", False, True),
+        Column("cost per million queries (USD)", "number", False),
+        Column("RR@10", "number", True),
+        Column("hardware", "text"),
+        Column("mean latency (ms)", "number", False),
     ]
     assert heads(three, columns="price_per_hour") == ["price (USD/h)"]
     assert heads(three, columns=iter(["flops"])) == ["FLOPs (FLOPs/query)"]
@@ -238,7 +254,7 @@ def test_columns_that_there_are_not(
 
 def test_a_measure_called_hardware() -> None:
     board = make({"a": {"hardware": 0.5}}, hardware=[Hardware(n_cpu=4)])
-    assert lay_out(board, columns=["hardware"]).heads[0].numeric
+    assert columns_of(board, columns=["hardware"])[0].kind == "number"
 
 
 def test_a_measure_is_not_called_as_a_quantity_is() -> None:
@@ -285,8 +301,8 @@ def test_the_best_is_what_somebody_says_is_better(three: Leaderboard) -> None:
         directions={"perplexity": "lower", "throughput": "lower"},
     )
     assert cells(turned) == [["a", "**20.0000**", "**1**"], ["b", "30.0000", "2"]]
-    assert not any(head.descends for head in lay_out(turned).heads)
-    assert [each.descends for each in lay_out(three, columns=["qps", "RR@10", "cost"]).heads] == [
+    assert not any(head.descends for head in columns_of(turned))
+    assert [each.descends for each in columns_of(three, columns=["qps", "RR@10", "cost"])] == [
         True, True, False]  # fmt: skip
 
 
@@ -324,12 +340,12 @@ def test_the_frontier_is_marked(three: Leaderboard) -> None:
     for form in PEOPLES.values():
         assert said in form(three, frontier=axes)
         assert "Pareto" not in form(three)
-    assert "of RR@10, R@1000 and mean latency" in report.to_text(
+    assert "of RR@10, R@1000 and mean latency" in Leaderboard.to_text(
         three, frontier=["RR@10", "R@1000", "latency"]
     )
     assert [row[0] for row in cells(three, frontier="latency")] == ["●", "", ""]
-    assert r"$\bullet$ & bm25 &" in report.to_latex(three, frontier=axes)
-    assert "\n     & slow &" in report.to_latex(three, frontier=axes)
+    assert r"$\bullet$ & bm25 &" in Leaderboard.to_latex(three, frontier=axes)
+    assert "\n     & slow &" in Leaderboard.to_latex(three, frontier=axes)
 
 
 def test_the_frontier_follows_directions(three: Leaderboard) -> None:
@@ -359,7 +375,7 @@ def test_intervals_stand_behind_values_that_have_them(three: Leaderboard) -> Non
         ["dense", "**0.9375**", "30.5", "271.1"],
         ["slow", "**0.9375**", "1,234", "10,970"],
     ]
-    latex = report.to_latex(three, columns=columns, intervals=True, digits=2)
+    latex = Leaderboard.to_latex(three, columns=columns, intervals=True, digits=2)
     assert r"0.88 {\scriptsize {[}0.75, 0.94{]}}" in latex
     assert not any("[" in cell for row in cells(three) for cell in row)
 
@@ -370,12 +386,12 @@ def test_how_sure_intervals_are_is_told() -> None:
     board.level = 0.1
 
     def told(**options: Any) -> str:
-        return legend(lay_out(board, intervals=True, **options), "Bold")
+        return legend(board, intervals=True, **options)
 
     assert told() == "[low, high]: 99% and 90% intervals."
     assert told(columns=["P@1"]) == "[low, high]: 90% intervals."
     assert told(columns=["latency"]) == "[low, high]: 99% intervals."
-    assert legend(lay_out(board), "Bold") == ""
+    assert legend(board) == ""
     board.level = None
     assert told(columns=["latency"]) == "[low, high]: 99% intervals."
     assert told() == "[low, high]: bounds of intervals."
@@ -401,42 +417,43 @@ def test_intervals_of_which_a_bound_is_missing(bounds: Any, within: str) -> None
 
 
 def test_text(three: Leaderboard) -> None:
-    text = report.to_text(three, columns=["hardware", "RR@10", "R@1000", "latency"],
+    text = Leaderboard.to_text(three, columns=["hardware", "RR@10", "R@1000", "latency"],
                           frontier=["RR@10", "latency"], intervals=True, width=120)  # fmt: skip
     expected = """\
-   system  hardware      RR@10                    R@1000  mean latency (ms)
--  ------  ----------  -------  ------------------------  -----------------
-●  bm25    c6g, 4 CPU   0.1875   0.8750 [0.7500, 0.9375]     *8.25 [8, 8.5]
-●  dense   p4d         *0.3750  *0.9375                       30.5
-   slow    p4d          0.3125  *0.9375                      1,234
-
 3 systems. Not all were measured on the same hardware.
 
-*: the best of its column. ●: on the Pareto frontier of RR@10 and mean latency, where no other \
-system is as good along every axis and better along one. [low, high]: 95% intervals.
+*: the best of its column; ●: on the Pareto frontier of RR@10 and mean latency, where no other \
+system is as good along every axis and better along one; [low, high]: 95% intervals.
+
+   system  hardware      RR@10   R@1000                   mean latency (ms)
+-  ------  ----------  -------  ------------------------  --------------------------
+●  bm25    c6g, 4 CPU   0.1875   0.8750 [0.7500, 0.9375]              *8.25 [8, 8.5]
+●  dense   p4d         *0.3750  *0.9375                                30.5
+   slow    p4d          0.3125  *0.9375                               1,234
 
 irbatch: 1.2.3 | relevant: >= 1
 """
     assert text == expected
 
 
-def test_text_without_settings_ends_with_its_legend(three: Leaderboard) -> None:
+def test_text_without_settings_ends_with_its_table(three: Leaderboard) -> None:
     three.settings = {}
-    assert signature(three) == ""
+    assert make_document(three).settings == ""
     for form in PEOPLES.values():
         assert "the best of its column." in form(three)
         assert "<sub>" not in form(three)
-    assert report.to_text(three).endswith("*: the best of its column.\n")
+    assert "\n\n*: the best of its column.\n\n" in Leaderboard.to_text(three)
+    assert Leaderboard.to_text(three).splitlines()[-1].startswith("slow ")
 
 
 def test_bold_text_for_a_terminal(three: Leaderboard) -> None:
-    bold = report.to_text(three, ansi=True, intervals=True)
+    bold = Leaderboard.to_text(three, ansi=True, intervals=True)
     assert "\x1b[1m8.25\x1b[0m [8, 8.5]" in bold
     assert "*" not in bold
-    assert "Bold: the best of its column." in bold
+    assert "Bold: the best of its column; " in bold
     plain = re.sub("\x1b\\[[01]m", "", bold)
     assert "\x1b" not in plain
-    for table in plain.split("\n\n")[:2]:
+    for table in plain.split("\n\n")[2:4]:
         head, rule, *_ = table.splitlines()
         assert len(head) <= len(rule)
 
@@ -453,26 +470,26 @@ def test_wide_tables_go_on_below() -> None:
          for i, row in enumerate(values)},
         hardware=[Hardware(cpu=f"{i} " + "y" * 300) for i in range(60)],
     )  # fmt: skip
-    text = report.to_text(board, width=80, frontier=["P@1", "P@2"])
+    text = Leaderboard.to_text(board, width=80, frontier=["P@1", "P@2"])
     assert widths(text) <= 80
     tables = [part for part in text.split("\n\n") if part.startswith("   system")]
     assert len(tables) > 4
     assert all(len(table.splitlines()) == 62 for table in tables)
     names = [name for table in tables for name in re.findall(r"P@\d+", table.splitlines()[0])]
     assert names == [f"P@{k + 1}" for k in range(30)]
-    narrow = report.to_text(board, width=1)
+    narrow = Leaderboard.to_text(board, width=1)
     assert narrow.count("\n------  ") + narrow.startswith("------") == 32, "a column at least"
 
 
 def test_every_quantity_is_named_in_full() -> None:
     board = one_column(1, name="throughput")
-    head = report.to_text(board, columns=["throughput_cost_per_million"]).splitlines()[0]
+    head = Leaderboard.to_text(board, columns=["throughput_cost_per_million"]).splitlines()[2]
     assert head == "system  cost per million queries at full throughput (USD)"
 
 
 @pytest.mark.parametrize("options", [{}, {"intervals": True}, {"ansi": True, "width": 60}])
 def test_columns_stand_under_each_other_whatever_the_names(options: dict[str, Any]) -> None:
-    text = report.to_text(nasty(), frontier=[NASTY[0], "latency"], **options)
+    text = Leaderboard.to_text(nasty(), frontier=[NASTY[0], "latency"], **options)
     tables = [part for part in text.split("\n\n") if "\n-  -" in part]
     assert tables
     for table in tables:
@@ -495,14 +512,14 @@ def test_text_holds_no_control_character() -> None:
         text = form(some, frontier=[NASTY[0]])
         assert "x1b" in text
         assert all(each.isprintable() or each == "\n" for each in text), name
-    text = report.to_text(nasty())
+    text = Leaderboard.to_text(nasty())
     assert r"\x1b[31mred\x1b[0m" in text
     assert widths(text) < 300, "long names are cut"
 
 
 def test_long_names_that_would_look_alike_are_not_cut() -> None:
     names = ["a" * 60 + "1" + "b" * 60, "a" * 60 + "2" + "b" * 60]
-    text = report.to_text(make({name: {"P@1": 0.5} for name in names}))
+    text = Leaderboard.to_text(make({name: {"P@1": 0.5} for name in names}))
     assert all(name in text for name in names)
 
 
@@ -511,7 +528,7 @@ def test_long_names_that_would_look_alike_are_not_cut() -> None:
 
 def test_markdown_shows_every_name_as_it_is() -> None:
     markdown = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
-    source = report.to_markdown(nasty(), frontier=[NASTY[0]], intervals=True)
+    source = Leaderboard.to_markdown(nasty(), frontier=[NASTY[0]], intervals=True)
     page = TextOf()
     page.feed(markdown.render(source))
     shown = [cell.strip() for cell in page.cells]
@@ -526,7 +543,7 @@ def test_markdown_shows_every_name_as_it_is() -> None:
 def test_markdown_tables_have_as_many_cells_as_their_heads(options: dict[str, Any]) -> None:
     board = make({"a": {"P@1": 0.5}, "b": {"P@1": 0.25}},
                  hardware=[Hardware(cpu="x"), Hardware(cpu="y")])  # fmt: skip
-    lines = report.to_markdown(board, **options).split("\n\n")[0].splitlines()
+    lines = Leaderboard.to_markdown(board, **options).split("\n\n")[0].splitlines()
     assert len({line.count("|") for line in lines}) == 1
     assert lines[1].startswith("|---|")
 
@@ -535,13 +552,13 @@ def test_markdown_tables_have_as_many_cells_as_their_heads(options: dict[str, An
 
 
 def test_latex(three: Leaderboard) -> None:
-    text = report.to_latex(three, columns=["hardware", "R@1000", "latency", "index_disk"],
+    text = Leaderboard.to_latex(three, columns=["hardware", "R@1000", "latency", "index_disk"],
                            frontier=["latency"], label="tab:x")  # fmt: skip
     lines = [line.strip() for line in text.splitlines()]
     assert lines[:3] == [r"% needs \usepackage{booktabs}", r"\begin{table}", r"\centering"]
     assert lines[3].startswith(r"\caption{3 systems. Not all were measured on the same hardware. ")
     assert lines[3].endswith(r" irbatch: 1.2.3 \textbar{} relevant: \textgreater{}= 1}")
-    assert r"Bold: the best of its column. $\bullet$: on the Pareto frontier of" in lines[3]
+    assert r"Bold: the best of its column; $\bullet$: on the Pareto frontier of" in lines[3]
     assert lines[4:] == [
         r"\label{tab:x}",
         r"\begin{tabular}{lllrrr}",
@@ -559,20 +576,20 @@ def test_latex(three: Leaderboard) -> None:
 
 def test_latex_writes_powers_of_ten_as_such() -> None:
     board = one_column(1.25e-7, 3e12, 1e100, name="flops")
-    text = report.to_latex(board, columns=["flops"])
+    text = Leaderboard.to_latex(board, columns=["flops"])
     assert r"s0 & \textbf{1.25$\cdot10^{-7}$} \\" in text
     assert r"s1 & 3$\cdot10^{12}$ \\" in text
     assert r"s2 & 1$\cdot10^{100}$ \\" in text
     bounded = make({"a": {"P@1": 0.5}}, latency=[Latency(mean=1, intervals={"mean": (1e-6, 2e9)})])
     assert (r"1 {\scriptsize {[}1$\cdot10^{-6}$, 2$\cdot10^{9}${]}}"
-            in report.to_latex(bounded, intervals=True))  # fmt: skip
+            in Leaderboard.to_latex(bounded, intervals=True))  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [*NASTY, EVERY, EVERY[::-1], "^^M ^^5c %\n", "●[U+25CF]"])
 def test_latex_gives_no_character_of_a_name_a_meaning(name: str) -> None:
     board = make({"x": {name: 0.5}, name: {name: 0.25}},
                  hardware=[None, Hardware(gpu=name)], dataset=[None, name])  # fmt: skip
-    text = report.to_latex(board)
+    text = Leaderboard.to_latex(board)
     row = next(line for line in text.splitlines() if line.endswith(r" & 0.2500 \\"))
     names = row.removesuffix(r" & 0.2500 \\").strip()
     head = text.splitlines()[7].strip().removeprefix("System & hardware & ").removesuffix(r" \\")
@@ -584,7 +601,7 @@ def test_latex_gives_no_character_of_a_name_a_meaning(name: str) -> None:
 
 
 def test_latex_keeps_characters_where_asked() -> None:
-    text = report.to_latex(make({"é检_": {"P@1": 0.5}}), unicode=True, frontier=["P@1"])
+    text = Leaderboard.to_latex(make({"é检_": {"P@1": 0.5}}), unicode=True, frontier=["P@1"])
     assert r"$\bullet$ & é检\_ & 0.5000 \\" in text
     assert "●" not in text
 
@@ -593,18 +610,18 @@ def test_latex_keeps_characters_where_asked() -> None:
 def test_latex_refuses_a_label_that_would_not_compile(
     label: str, three: Leaderboard, tmp_path: Path
 ) -> None:
-    refused(lambda: report.to_latex(three, label=label, path=tmp_path / "x"), "label")
+    refused(lambda: Leaderboard.to_latex(three, label=label, path=tmp_path / "x"), "label")
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
 def test_latex_compiles(tmp_path: Path, three: Leaderboard) -> None:
     tables = [
-        report.to_latex(nasty(), frontier=[NASTY[0]]),
-        report.to_latex(three, frontier=["RR@10"], intervals=True, label="b"),
-        report.to_latex(one_column(1e-9, 1e12), label="c"),
-        report.to_latex(make({EVERY: {"^^M": 0.5}}), label="d"),
-        report.to_latex(three.where("RR@10 > 1"), label="e"),
+        Leaderboard.to_latex(nasty(), frontier=[NASTY[0]]),
+        Leaderboard.to_latex(three, frontier=["RR@10"], intervals=True, label="b"),
+        Leaderboard.to_latex(one_column(1e-9, 1e12), label="c"),
+        Leaderboard.to_latex(make({EVERY: {"^^M": 0.5}}), label="d"),
+        Leaderboard.to_latex(three.where("RR@10 > 1"), label="e"),
     ]
     compile_latex(tmp_path, tables)
 
@@ -613,7 +630,7 @@ def test_latex_compiles(tmp_path: Path, three: Leaderboard) -> None:
 
 
 def test_csv_has_every_number(three: Leaderboard) -> None:
-    text = report.to_csv(three)
+    text = Leaderboard.to_csv(three)
     rows = list(csv.DictReader(io.StringIO(text)))
     assert text.splitlines()[0].split(",") == [
         "system", "instance", "cpu", "n_cpu", "gpu", "n_gpu", "ram_gb", "RR@10",
@@ -645,7 +662,7 @@ def test_csv_has_columns_of_what_is_known() -> None:
     board = make({"a": {"P@1": 0.5}, "b": {"P@1": 0.5}},
                  **{name: [None, value] for name, value in fields.items()})  # fmt: skip
     board.n_queries = [None, 43]
-    rows = list(csv.DictReader(io.StringIO(report.to_csv(board))))
+    rows = list(csv.DictReader(io.StringIO(Leaderboard.to_csv(board))))
     last = list(rows[0])[list(rows[0]).index("batch_size") :]
     assert last == [
         "batch_size", "n_queries", "warmup", "repeat", "throughput_batch_size", "wall_time",
@@ -659,7 +676,7 @@ def test_csv_has_columns_of_what_is_known() -> None:
 
 
 def test_csv_keeps_names_and_defuses_formulas() -> None:
-    text = report.to_csv(nasty())
+    text = Leaderboard.to_csv(nasty())
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     for name in NASTY:
         kept = f"'{name}" if name[0] in "=+-@" else name
@@ -670,11 +687,11 @@ def test_csv_keeps_names_and_defuses_formulas() -> None:
 
 def test_csv_has_a_column_for_measures_called_as_others() -> None:
     board = make({"a": {"system": 0.5, "gpu": 0.25, "system low": 1.0}})
-    head, line = csv.reader(io.StringIO(report.to_csv(board)))
+    head, line = csv.reader(io.StringIO(Leaderboard.to_csv(board)))
     assert head[7:10] == ["system", "gpu", "system low"]
     assert line[7:10] == ["0.5", "0.25", "1.0"]
     pytest.importorskip("pandas")
-    frame = report.to_pandas(board)
+    frame = Leaderboard.to_pandas(board)
     assert list(frame.columns) == head
     assert frame.iloc[0, 7:10].tolist() == [0.5, 0.25, 1.0]
 
@@ -682,7 +699,7 @@ def test_csv_has_a_column_for_measures_called_as_others() -> None:
 def test_json_says_everything(three: Leaderboard) -> None:
     left = three.where("latency < 1000")
     left.directions = {"latency_mean": "higher"}
-    read = json.loads(report.to_json(left), parse_constant=no_constant)
+    read = json.loads(Leaderboard.to_json(left), parse_constant=no_constant)
     assert list(read) == ["irbatch", "level", "settings", "directions", "constraints", "left_out",
                           "systems"]  # fmt: skip
     assert read["level"] == 0.05
@@ -698,14 +715,14 @@ def test_json_says_everything(three: Leaderboard) -> None:
         "latency": {"mean": 8.25, "p95": 12.125, "level": 0.05, "intervals": {"mean": [8.0, 8.5]}}
     }
     assert "queries" not in first, "nobody knows"
-    assert report.to_json(three) == report.to_json(three)
+    assert Leaderboard.to_json(three) == Leaderboard.to_json(three)
 
 
 def test_json_is_finite_and_whole_whatever_there_is(tmp_path: Path) -> None:
     odd = make({"\ud800": {"\x1b": 0.5}, "</script>": {"\x1b": -1e308}},
                dataset=["\ud800", None])  # fmt: skip
     path = tmp_path / "x.json"
-    report.to_json(odd, path)
+    Leaderboard.to_json(odd, path)
     read = json.loads(path.read_text(encoding="utf-8"), parse_constant=no_constant)
     assert [each["system"] for each in read["systems"]] == odd.systems
     assert read["systems"][1]["accuracy"] == {"\x1b": -1e308}
@@ -713,8 +730,8 @@ def test_json_is_finite_and_whole_whatever_there_is(tmp_path: Path) -> None:
 
 def test_frames(three: Leaderboard) -> None:
     pd = pytest.importorskip("pandas")
-    frame = report.to_pandas(three)
-    assert list(frame.columns) == report.to_csv(three).splitlines()[0].split(",")
+    frame = Leaderboard.to_pandas(three)
+    assert list(frame.columns) == Leaderboard.to_csv(three).splitlines()[0].split(",")
     assert isinstance(frame.index, pd.RangeIndex)
     for axis in three.axes:
         np.testing.assert_array_equal(frame[axis], three.values(axis))
@@ -722,14 +739,14 @@ def test_frames(three: Leaderboard) -> None:
     assert frame["system"].tolist() == three.systems
     assert str(frame["batch_size"].dtype) == "int64"
     assert frame["n_cpu"].isna().tolist() == [False, True, True]
-    assert len(report.to_pandas(three.where("RR@10 > 1"))) == 0
-    assert "RR@10" in report.to_pandas(three.where("RR@10 > 1"))
+    assert len(Leaderboard.to_pandas(three.where("RR@10 > 1"))) == 0
+    assert "RR@10" in Leaderboard.to_pandas(three.where("RR@10 > 1"))
 
 
 def test_a_missing_pandas_is_named(three: Leaderboard, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(ImportError, match=r"pip install 'irbatch\[pandas\]'"):
-        report.to_pandas(three)
+        Leaderboard.to_pandas(three)
 
 
 # What all formats share.
@@ -796,17 +813,17 @@ def test_odd_numbers_are_shown(form: str) -> None:
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_nothing_is_changed(form: str, three: Leaderboard) -> None:
-    before = report.to_json(three)
+    before = Leaderboard.to_json(three)
     options = {"frontier": ["RR@10"], "columns": ["RR@10"]} if form in PEOPLES else {}
     FORMATS[form](three, **options)
-    assert report.to_json(three) == before
+    assert Leaderboard.to_json(three) == before
     assert options in ({}, {"frontier": ["RR@10"], "columns": ["RR@10"]})
 
 
 def test_the_legend_explains_only_what_there_is(three: Leaderboard) -> None:
-    assert legend(lay_out(three), "Bold") == "Bold: the best of its column."
-    assert legend(lay_out(three, columns=["hardware"]), "Bold") == ""
-    assert legend(lay_out(three, columns="hardware", frontier="cost"), "*").startswith(
+    assert legend(three) == "Bold: the best of its column."
+    assert legend(three, columns=["hardware"]) == ""
+    assert legend(three, "*", columns="hardware", frontier="cost").startswith(
         "●: on the Pareto frontier of cost per million queries, where"
     )
 
@@ -814,5 +831,5 @@ def test_the_legend_explains_only_what_there_is(three: Leaderboard) -> None:
 def test_a_leaderboard_reports_itself(three: Leaderboard) -> None:
     for name in FORMATS:
         assert getattr(three, f"to_{name}")() == FORMATS[name](three)
-    assert str(three) == report.to_text(three)
-    assert three.to_text(digits=2) == report.to_text(three, digits=2)
+    assert str(three) == Leaderboard.to_text(three)
+    assert three.to_text(digits=2) == Leaderboard.to_text(three, digits=2)

@@ -1,0 +1,237 @@
+"""A leaderboard as a document: a table of systems, and the picture of a frontier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+
+from irbatch.array_types import Bools, Floats
+from irbatch.efficiency import Quantity
+from irbatch.efficiency.quantities import HIGHER
+from irbatch.errors import InputError, join_words, many, shown
+from irbatch.leaderboard.axes import find_axis, list_axes
+from irbatch.leaderboard.frontier import Frontier, find_frontier, tell_levels
+from irbatch.leaderboard.plots import draw_frontier
+from irbatch.leaderboard.systems import Systems
+from irbatch.report.document import (
+    BEST,
+    Cell,
+    Column,
+    Document,
+    Figure,
+    Figures,
+    Part,
+    Row,
+    Table,
+    isolate,
+)
+from irbatch.report.embedding import set_tip
+from irbatch.report.numbers import NOTHING, check_digits, show, show_levels, show_quantity
+
+__all__ = ["TableOptions", "make_document", "picture_frontier"]
+
+MARK = "●"  # of systems on the frontier
+HARDWARE, BATCH, SOURCE = "hardware", "batch_size", "source"  # columns that are no axes
+# Not the peak of memory: it is the process', which mostly holds several systems.
+USUAL = (
+    "latency_mean", "latency_p95", "throughput", "index_memory", "index_disk", "energy_per_query",
+    "cost_per_million",
+)  # fmt: skip
+PICTURED = ("cost_per_million", "latency_mean", "latency_p50")  # the first that all systems have
+NAMED = 6  # systems that dominate another one
+
+
+class TableOptions(TypedDict, total=False):
+    """What the table of a leaderboard has, see `Leaderboard.to_text`."""
+
+    columns: Iterable[str] | None
+    frontier: Iterable[str] | None
+    intervals: bool
+    digits: int
+
+
+def make_document(
+    board: Systems,
+    columns: Iterable[str] | None = None,
+    frontier: Iterable[str] | None = None,
+    intervals: bool = False,
+    digits: int = 4,
+) -> Document:
+    """Return the report of a leaderboard: a table with one row a system.
+
+    Arguments and errors are those of `Leaderboard.to_text`.
+    """
+    check_digits(digits)
+    names = _usual_columns(board) if columns is None else _chosen_columns(board, columns)
+    axes = [] if frontier is None else list_axes(frontier, board.measures)
+    marked = board.pareto([each.name for each in axes]).frontier if axes and len(board) else []
+    described = [_describe(board, name, intervals, digits) for name in names]
+    heads = [Column("system", "name"), *(head for head, _ in described)]
+    rows = []
+    for i, system in enumerate(board.systems):
+        cells = [Cell(system), *(column[i] for _, column in described)]
+        if marked:
+            strong = int(system in marked)
+            cells.insert(0, Cell(MARK * strong, strong))
+        rows.append(Row(cells, faint=bool(marked) and system not in marked))
+    if marked:
+        heads.insert(0, Column(MARK, "mark"))
+    title = f"{many(len(board), 'system')}"
+    table = Table(f"Values of {title}", heads, rows)
+    legend = _explain(board, table, names, axes if marked else [])
+    settings = " | ".join(f"{name}: {value}" for name, value in board.settings.items())
+    return Document(f"Leaderboard of {title}", board.caption(), legend, [table], settings)
+
+
+def picture_frontier(
+    board: Systems, x: str | None, y: str | None, **options: Unpack[TableOptions]
+) -> list[Part]:
+    """Return a picture of the Pareto frontier, and a table of which systems dominate which.
+
+    Arguments and errors are those of `Leaderboard.to_html`.
+    """
+    frontier, digits = options.get("frontier"), options.get("digits", 4)
+    marked = [] if frontier is None else list_axes(frontier, board.measures)
+    if x is None and y is None and len(marked) == 2:
+        # A measure goes along the picture.
+        y, x = sorted((each.name for each in marked), key=lambda name: name not in board.measures)
+    if x is None:
+        known = (name for name in PICTURED if not np.isnan(board.values(name)).any())
+        x = next(known, None)
+    if x is None or not len(board):
+        return []
+    found = find_frontier(board, x, y)
+    values = [_show_values(found, row, digits) for row in range(len(board))]
+    said = [f"{system}: {value}" for system, value in zip(board.systems, values, strict=True)]
+    told = "; ".join(f"{each}{'' if strong else ' (dominated)'}" for each, strong
+                     in zip(said, found.strong.tolist(), strict=True))  # fmt: skip
+
+    def draw() -> Any:
+        ax, points = draw_frontier(board, found)
+        for point, text in zip(points, said, strict=True):
+            set_tip(point, text)
+        return ax.get_figure()
+
+    title = f"{found.y.label} against {found.x.label}"
+    parts: list[Part] = [Figures("", [Figure(title, told, _tell(board, found), draw)])]
+    if found.dominated_by:
+        heads = [Column("system", "name"), Column("dominated by", "text")]
+        rows = [Row([Cell(system), Cell(_list_names(others))])
+                for system, others in found.dominated_by.items()]  # fmt: skip
+        parts.append(Table("Systems that others dominate", heads, rows))
+    return parts
+
+
+def _usual_columns(board: Systems) -> list[str]:
+    """Choose columns where nobody else does."""
+    machines = {str(each.hardware) for each in board.records}
+    sizes = {each.batch_size for each in board.records}
+    known = [name for name in board.axes if name in USUAL]
+    published = any(each.source is not None for each in board.records)
+    return [*[HARDWARE] * (len(machines) > 1), *[BATCH] * (len(sizes) > 1), *board.measures,
+            *known, *[SOURCE] * published]  # fmt: skip
+
+
+def _chosen_columns(board: Systems, columns: Iterable[str]) -> list[str]:
+    """Return the names of the columns that are asked for."""
+    if isinstance(columns, str):
+        columns = [columns]
+    if not isinstance(columns, Iterable):
+        problem = f"columns are names, not {shown(columns)}"
+        raise InputError(problem, source="columns", value=columns)
+    names: list[str] = []
+    for each in columns:
+        is_axis = each not in (HARDWARE, BATCH, SOURCE) or each in board.measures
+        name = find_axis(each, board.measures).name if is_axis else each
+        if name in names:
+            raise InputError(f"{name} is given twice", source="columns", value=each)
+        names.append(name)
+    if not names:
+        raise InputError("there is no column to show", source="columns")
+    return names
+
+
+def _describe(board: Systems, name: str, intervals: bool, digits: int) -> tuple[Column, list[Cell]]:
+    """Return a column and its cells."""
+    is_measure = name in board.measures
+    if name in (HARDWARE, SOURCE) and not is_measure:
+        texts = [str(getattr(each, name) or "") or NOTHING for each in board.records]
+        return Column(name, "text"), [Cell(text) for text in texts]
+    if name == BATCH and not is_measure:
+        sizes = [Cell(f"{each.batch_size:,}", float(each.batch_size)) for each in board.records]
+        return Column("batch size", descends=False), sizes
+    axis, values = board.axis(name), board.values(name)
+    descends = axis.better == HIGHER
+    best = _find_best(values if descends else -values) & (len(board.currencies(name)) < 2)
+
+    def write(value: float) -> str:
+        return show(value, digits) if is_measure else show_quantity(value)
+
+    cells = []
+    for row, (low, high) in enumerate(board.bounds(name).tolist()):
+        known = intervals and not (np.isnan(low) and np.isnan(high))
+        within = f"[{write(low)}, {write(high)}]" if known else ""
+        value = float(values[row])
+        cells.append(Cell(write(value), value, bool(best[row]), within))
+    return Column(axis.heading, descends=descends), cells
+
+
+def _find_best(values: Floats) -> Bools:
+    """Tell which values are the highest, to the last bit; one alone is not."""
+    known = ~np.isnan(values)
+    best = np.zeros(values.shape, np.bool_)
+    return values == values[known].max() if known.sum() > 1 else best
+
+
+def _explain(
+    board: Systems, table: Table, names: Sequence[str], frontier: Sequence[Quantity]
+) -> list[tuple[str, str]]:
+    """Explain what stands out and what is marked."""
+    legend = []
+    if any(cell.stands_out for row in table.rows for cell in row.cells):
+        legend.append((BEST, "the best of its column"))
+    if frontier:
+        labels = join_words([each.label for each in frontier])
+        legend.append((MARK, f"on the Pareto frontier of {labels}, where no other system is as "
+                       "good along every axis and better along one"))  # fmt: skip
+    sure = {
+        board.levels(name)[i]
+        for k, name in enumerate(names, len(table.columns) - len(names))
+        for i, cell in enumerate(table.column(k))
+        if cell.after
+    }
+    if sure:
+        legend.append(("[low, high]", f"{show_levels(sure) or 'bounds of'} intervals"))
+    return legend
+
+
+def _show_values(found: Frontier, row: int, digits: int) -> str:
+    """Write a system's values along both axes: ``0.3300, 30 ms``."""
+    written = []
+    for axis, value in zip((found.y, found.x), found.values[row, ::-1].tolist(), strict=True):
+        # Measures have no unit, and are called what they are named.
+        is_measure = not axis.unit and axis.label == axis.name
+        text = show(value, digits) if is_measure else show_quantity(value)
+        written.append(f"{text} {axis.unit}".rstrip())
+    return ", ".join(written)
+
+
+def _tell(board: Systems, found: Frontier) -> str:
+    """Say what the picture shows."""
+    strong = [system for system in board.systems if system not in found.dominated_by]
+    axes = " and ".join(isolate(axis.label) for axis in (found.y, found.x))
+    said = [f"Pareto frontier of {axes}: {', '.join(map(isolate, strong))}."]
+    if found.dominated_by:
+        said.append("Grey: dominated.")
+    if sure := tell_levels(board, found, found.bounds):
+        said.append(f"Bars: {sure}.")
+    return " ".join(said)
+
+
+def _list_names(systems: list[str]) -> str:
+    """Name systems, the first of them where they are many."""
+    more = len(systems) - NAMED
+    named = ", ".join(map(isolate, systems[:NAMED]))
+    return f"{named} and {more} more" if more > 0 else named
