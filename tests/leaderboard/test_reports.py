@@ -779,7 +779,9 @@ def test_decimals(form: str, three: Leaderboard) -> None:
     assert "0.9375" not in FORMATS[form](three, digits=2)
     assert "12.12" in FORMATS[form](three, digits=2)
     for digits in (-1, 18, 2.0, "4", True, None):
-        refused(lambda digits=digits: FORMATS[form](three, digits=digits), "decimals")
+        refused(
+            lambda digits=digits: FORMATS[form](three, digits=digits), "a whole number from 0 to 17"
+        )
 
 
 @pytest.mark.parametrize("form", FORMATS)
