@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError
+from irbatch.runtime.checks import check_choice
 
 if TYPE_CHECKING:
     from irbatch.formats.file_reader import Progress, Reader
@@ -96,8 +97,7 @@ def open_run(
     from irbatch.formats.file_reader import Reader
     from irbatch.formats.streams import open_input
 
-    if order_by not in ORDERS:
-        raise InputError(f"order_by={order_by!r} is not one of {', '.join(ORDERS)}", value=order_by)
+    check_choice("order_by", order_by, ORDERS)
     with open_input(path, "run") as file:
         if file.is_parquet:
             yield Run.from_table(_parquet(file, order_by), name=file.path)

@@ -17,6 +17,7 @@ from typing import Any
 from irbatch.array_types import Floats
 from irbatch.errors import InputError, shown
 from irbatch.measures.parameters import GRADED, Parameter
+from irbatch.runtime.checks import check_choice
 from irbatch.runtime.numbers import is_whole
 
 __all__ = [
@@ -204,8 +205,7 @@ class Measure:
         for spelling in self.declaration.spellings:
             if spelling.style == style and (name := spelling.spell(self)):
                 return name
-        if style not in styles():
-            raise InputError(f"style {style!r} must be one of {', '.join(styles())}", value=style)
+        check_choice("style", style, styles())
         return str(self)
 
 

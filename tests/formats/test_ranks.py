@@ -81,8 +81,10 @@ def test_bad_ranks(write_lines: Write, rank: str) -> None:
 
 def test_other_orders(write_lines: Write) -> None:
     path = write_lines("q1 Q0 d1 1 1 t")
-    refused(lambda: read_run(path, order_by="tag"), "'tag' is not one of score, rank")
-    refused(lambda: evaluate({"q1": {"d1": 1}}, path, "RR", order_by=""), "'' is not one of")
+    refused(lambda: read_run(path, order_by="tag"), "order_by='tag' must be one of 'score', 'rank'")
+    refused(
+        lambda: evaluate({"q1": {"d1": 1}}, path, "RR", order_by=""), "order_by='' must be one of"
+    )
     run = read_run(path)
     refused(lambda: evaluate({"q1": {"d1": 1}}, run, "RR", order_by="rank"), "is for files")
 
