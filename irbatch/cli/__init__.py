@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _drop_output() -> None:
-    """Lead what is left in standard output's buffer nowhere: writing it would fail at the exit."""
+    """Discard what is left in standard output's buffer: writing it would fail at the exit."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):  # no file is behind it

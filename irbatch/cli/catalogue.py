@@ -17,7 +17,7 @@ WIDTH = 96
 
 
 def add_measures(parser: argparse.ArgumentParser) -> None:
-    """Add the words of the command."""
+    """Add the command's arguments."""
     parser.description = "List all measures, or say all about one."
     parser.add_argument("name", metavar="NAME", nargs="?", help="in any accepted spelling")
     parser.add_argument("--format", choices=("text", "markdown"), default="text")

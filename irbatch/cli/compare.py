@@ -25,7 +25,7 @@ GATE_FAILED = 3  # exit status: a condition of --fail-if holds
 
 
 def add_compare(parser: argparse.ArgumentParser) -> None:
-    """Add the words of the command."""
+    """Add the command's arguments."""
     parser.description = (
         "Compare run files on the queries they share: means with intervals, differences, tests, "
         "corrected p-values."
@@ -60,7 +60,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
 
 
 def run_compare(options: argparse.Namespace) -> int:
-    """Compare, print, write, and judge."""
+    """Compare, print, write files, and check the conditions."""
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
     _check(options, [str(each) for each in measures])  # before anything is read
     settings = {name: getattr(options, name) for name in SETTINGS}
@@ -80,7 +80,7 @@ def run_compare(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace, measures: list[str]) -> None:
-    """Refuse what can be refused without reading anything."""
+    """Check all that can be checked before a file is read."""
     for text in options.conditions:
         condition = parse_condition(text)
         if options.baseline is None:

@@ -32,7 +32,7 @@ DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
 
 def add_eval(parser: argparse.ArgumentParser) -> None:
-    """Add the words of the command."""
+    """Add the command's arguments."""
     parser.description = (
         "Evaluate run files against a qrels file, in TREC's, BEIR's or MS MARCO's form, JSON lines "
         "or parquet. Files may be compressed (gzip, bzip2, xz, zstd); - is standard input. All "
@@ -113,7 +113,7 @@ def _default_format() -> str:
 
 
 def _note(results: Mapping[str, Results]) -> None:
-    """Tell, beside the numbers, what queries they hide; once where it is so of all runs."""
+    """Print notes on missing and skipped queries; once where a note holds for all runs."""
     notes: dict[str, list[str]] = {}
     for name, each in results.items():
         for note in each.notes():

@@ -1,4 +1,4 @@
-"""The command line's words and what they mean."""
+"""The parser of the command line."""
 
 from __future__ import annotations
 

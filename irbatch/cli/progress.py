@@ -17,7 +17,7 @@ SHOWN_AFTER = 1.0  # seconds
 
 @contextmanager
 def progress_of(files: int) -> Iterator[Callable[[str], Progress | None]]:
-    """Give a function from a file's path to what its reading and evaluation is reported to.
+    """Yield a function from a file's path to the callback for its progress.
 
     Nothing is shown where standard error is no terminal, or rich is not installed.
 

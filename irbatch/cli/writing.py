@@ -20,7 +20,7 @@ UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same fil
 
 
 def add_written(parser: argparse.ArgumentParser, plot: str) -> None:
-    """Add the words that name the files.
+    """Add the options that name the files.
 
     Args:
         parser: of the command.
@@ -32,7 +32,7 @@ def add_written(parser: argparse.ArgumentParser, plot: str) -> None:
 
 
 def check_written(options: argparse.Namespace, inputs: Iterable[str]) -> None:
-    """Refuse, before anything is read, what can't be written, or would replace what is read.
+    """Check, before anything is read, that files can be written and replace none that is read.
 
     Raises:
         InputError: if it would, or the name of a picture does not tell its kind.

@@ -13,7 +13,7 @@ NAMED = 10  # systems or measures that an error lists
 
 
 def find_system(systems: Sequence[str], name: str) -> int:
-    """Return the place of a system.
+    """Return the position of a system.
 
     Raises:
         InputError: if it is unknown.
@@ -25,7 +25,7 @@ def find_system(systems: Sequence[str], name: str) -> int:
 
 
 def find_measure(measures: Sequence[str], name: str | Measure) -> int:
-    """Return the place of a measure, by any spelling of its name.
+    """Return the position of a measure, by any spelling of its name.
 
     Raises:
         InputError: if it was not evaluated, or is not the name of a measure.

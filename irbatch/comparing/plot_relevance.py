@@ -37,7 +37,7 @@ def plot_relevance(
     queries: Sequence[Any] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Plot a relevance matrix: queries down, ranks across, the colour what was judged.
+    """Plot a relevance matrix: queries down, ranks across, colours for grades.
 
     Unjudged documents are grey, grade 0 is sand, higher grades are blue, the darker the higher,
     and what is past the end of a ranking stays white.

@@ -92,7 +92,7 @@ def _of_pairs(compared: Compared, power: bool) -> dict[str, npt.NDArray[Any]]:
 
 
 def list_everything(compared: Compared, per_query: bool, power: bool) -> Record:
-    """Lay a comparison out as JSON has it."""
+    """Return everything about a comparison, as JSON has it."""
     queries = [str(query) for query in compared.query_ids]
     everything: Record = {
         "systems": list(compared.systems),

@@ -115,7 +115,7 @@ def compare_results(
     margin: float | None = None,
     groups: Mapping[Any, str] | None = None,
 ) -> Comparison:
-    """Compare systems by results that there are already.
+    """Compare systems by results that were evaluated before.
 
     Args:
         results: system name to results, or results that have names.
@@ -248,9 +248,9 @@ def _members(queries: Sequence[Any], groups: Mapping[Any, str] | None) -> dict[s
 
 
 def _strata(members: Mapping[str, list[int]]) -> list[Positions] | None:
-    """Return the groups that the bootstrap draws from: those of one query are one together.
+    """Return the groups that the bootstrap draws from; groups of one query are joined.
 
-    One query drawn from one would say that there is no chance in it.
+    A single query drawn from itself would look as if there were no chance in it.
     """
     several = [np.array(rows) for rows in members.values() if len(rows) > 1]
     single = [row for rows in members.values() if len(rows) == 1 for row in rows]

@@ -79,7 +79,7 @@ def new_axes(ax: Axes | None, height: float = 4.2, width: float = WIDTH, legend:
 
 
 def check_axes(ax: Any) -> None:
-    """Refuse what nothing can be drawn on.
+    """Refuse what are not matplotlib's axes.
 
     Raises:
         InputError: if it is neither None nor axes.
@@ -89,7 +89,7 @@ def check_axes(ax: Any) -> None:
 
 
 def tidy(ax: Axes, grid: str | None = "y") -> None:
-    """Take away what tells nothing, and draw a faint grid behind.
+    """Remove the frame at the top and at the right, and draw a faint grid behind.
 
     Args:
         ax: the axes.
@@ -133,7 +133,7 @@ def add_legend(ax: Axes, handles: Sequence[Any], names: Sequence[str]) -> None:
 
 
 def add_note(ax: Axes, text: str) -> None:
-    """Write above the axes what is to be known of what they show."""
+    """Write a remark above the axes."""
     ax.set_title(text, loc="left", fontsize=9, color=MUTED)
 
 

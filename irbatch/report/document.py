@@ -75,13 +75,13 @@ class Column:
 
     @property
     def labels(self) -> bool:
-        """Whether it says what a row is of; it is repeated where a wide table goes on below."""
+        """Whether it says what a row is of: it is repeated where a wide table goes on below."""
         return self.kind in ("mark", "name")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table: one cell a column; a faint one stands back."""
+    """A row of a table: one cell a column; a faint one is grey."""
 
     cells: Sequence[Cell]
     faint: bool = False
@@ -180,6 +180,6 @@ class Document:
 
 
 def isolate(name: object) -> str:
-    """Put a name in the text of a page so that it doesn't turn round what stands beside it."""
+    """Mark a name in a page's text, so that letters from right to left move nothing beside it."""
     start, end = ISOLATED
     return f"{start}{printable(name)}{end}"

@@ -35,7 +35,7 @@ NAMELESS = {"Date": None, "Creator": None, "Format": None, "Type": None}
 
 
 def set_tip(artist: Any, text: str) -> None:
-    """Give what is drawn a text that is shown when it is pointed at."""
+    """Set the text that is shown when something drawn is pointed at."""
     artist.set_gid(f"{TIP}{printable(text)}")
 
 
@@ -86,7 +86,7 @@ def _draw(figure: Figure) -> str:
 
 
 def _convert(element: ElementTree.Element, names: dict[str, str]) -> None:
-    """Turn an element of a file into one of a page."""
+    """Convert an element of a file: styles to attributes, ids and colours to the page's."""
     element.tag = element.tag.rpartition("}")[2]
     element.tail = None
     attributes = {}

@@ -129,7 +129,7 @@ def _cell(column: Column, cell: Cell, annotated: bool, size: int) -> str:
 
 
 def _words(text: str) -> str:
-    """Write text, and the names in it so that they turn nothing round."""
+    """Escape text, and write the names marked in it as elements of their own."""
     parts = re.split(f"([{''.join(ISOLATED)}])", text)
     return "".join(TAGS.get(part) or escape(printable(part)) for part in parts)
 

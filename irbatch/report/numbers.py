@@ -51,7 +51,7 @@ def check_digits(digits: int) -> None:
 
 
 def is_best(values: Sequence[float]) -> list[bool]:
-    """Tell which of a column's values are the highest, to the last bit; one alone is not.
+    """Tell which of a column's values are the highest, to the last bit; a single value is not.
 
     >>> is_best([0.25, 0.5, math.nan, 0.5])
     [False, True, False, True]
