@@ -63,6 +63,8 @@ class Chunk:
     def ranked(self) -> Chunk:
         """Order each query's documents as they are evaluated."""
         order = order_documents(self.row_index, self.values, self.documents)
+        if (order[1:] > order[:-1]).all():
+            return self
         documents = [self.documents[i] for i in order.tolist()]
         return Chunk(self.queries, self.sizes, documents, self.values[order])
 
