@@ -118,6 +118,10 @@ def test_rooms_do_not_import_each_other_in_circles() -> None:
     assert not in_circles(rooms)
 
 
+def test_modules_do_not_import_each_other_in_circles() -> None:
+    assert not in_circles(import_graph())
+
+
 def test_circles_are_found() -> None:
     graph = {"a": {"b", "d"}, "b": {"c"}, "c": {"a"}, "d": set(), "e": {"a"}}
     assert in_circles(graph) == {"a", "b", "c"}
