@@ -11,9 +11,6 @@ from irbatch.data.runs import Run
 from irbatch.evaluation.runs import evaluate
 from irbatch.runtime.jit import Kernel
 
-__all__ = ["warmup"]
-
-
 WALKS = ("nDCGrel", "RnDCG", "G")  # measures with a kernel of their own
 
 

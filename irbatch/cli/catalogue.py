@@ -11,8 +11,6 @@ import numpy as np
 from irbatch.measures import CATALOGUE, Declaration, parse_measures
 from irbatch.report.markdown import write_lines
 
-__all__ = ["add_measures", "markdown_table"]
-
 WIDTH = 96
 
 

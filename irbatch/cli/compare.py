@@ -17,8 +17,6 @@ from irbatch.statistics.corrections import CORRECTIONS
 from irbatch.statistics.intervals import INTERVALS
 from irbatch.statistics.significance import TESTS
 
-__all__ = ["GATE_FAILED", "add_compare"]
-
 SETTINGS = ("baseline", "test", "correction", "level", "interval", "draws", "seed", "margin",
             "missing", "ties")  # fmt: skip
 GATE_FAILED = 3  # exit status: a condition of --fail-if holds

@@ -17,8 +17,6 @@ from irbatch.evaluation.system_names import name_systems
 from irbatch.formats import ORDERS, read_qrels
 from irbatch.measures import VERSIONS, parse_measures, styles
 
-__all__ = ["DEFAULT_MEASURES", "add_eval"]
-
 PRINTERS = {
     "table": print_table,
     "tsv": print_tsv,

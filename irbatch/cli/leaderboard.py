@@ -19,8 +19,6 @@ from irbatch.runtime.files import write_text
 from irbatch.runtime.numbers import DECIMAL
 from irbatch.statistics.resampling import check_draws, check_level
 
-__all__ = ["add_leaderboard"]
-
 FORMATS = ("text", "markdown", "latex", "csv", "json")
 EXAMPLE = (
     '{"systems": [{"system": "bm25", "accuracy": {"RR@10": 0.187}, "latency": {"mean": 8}}, …]}'

@@ -17,8 +17,6 @@ from irbatch.report.document import Cell, Column, Row, Table
 from irbatch.report.numbers import is_best
 from irbatch.report.records import Record, write_csv, write_json
 
-__all__ = ["print_csv", "print_json", "print_markdown", "print_table", "print_tsv"]
-
 AllResults = Mapping[str, Results]
 ALL = "all"  # what trec_eval calls the row of means
 VALUE = ("run", "query", "measure", "value")

@@ -11,8 +11,6 @@ from irbatch.cli.evaluate import add_eval
 from irbatch.cli.leaderboard import add_leaderboard
 from irbatch.cli.trec_eval import add_trec_eval
 
-__all__ = ["make_parser"]
-
 
 def make_parser() -> argparse.ArgumentParser:
     """Build the parser; each command sets `command` to the function that carries it out."""

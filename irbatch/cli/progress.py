@@ -10,8 +10,6 @@ from pathlib import Path
 from irbatch.evaluation.settings import Progress
 from irbatch.runtime.progress_bar import make_bar
 
-__all__ = ["progress_of"]
-
 SHOWN_AFTER = 1.0  # seconds
 
 

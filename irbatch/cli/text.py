@@ -6,8 +6,6 @@ import sys
 
 from irbatch.errors import printable
 
-__all__ = ["printable", "say"]
-
 
 def say(what: str, text: str) -> None:
     """Tell a person something, an error or a warning, on standard error."""

@@ -23,8 +23,6 @@ from irbatch.runtime.numbers import DECIMAL
 from irbatch.trec_eval import MissingQueryError, TrecEval, ZScores, print_lines
 from irbatch.version import __version__
 
-__all__ = ["add_trec_eval"]
-
 VERSION = f"irbatch {__version__}, as trec_eval 9.0.8 or 10.0"
 MISSING_QUERY = 4  # trec_eval's exit status for it
 LINES = 10_000  # written at once

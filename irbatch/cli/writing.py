@@ -12,8 +12,6 @@ from irbatch.errors import InputError
 from irbatch.runtime.extras import imported
 from irbatch.runtime.files import replacing
 
-__all__ = ["WRITTEN", "add_written", "check_written", "save_plot"]
-
 WRITTEN = ("html", "latex", "csv", "json")
 PICTURES = ("svg", "png", "pdf", "eps", "jpg", "webp")
 UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same file each time

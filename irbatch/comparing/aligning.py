@@ -16,8 +16,6 @@ from irbatch.evaluation.means import Column
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.system_names import name_systems
 
-__all__ = ["Aligned", "align", "as_named"]
-
 
 @dataclass(frozen=True, eq=False)
 class Aligned:

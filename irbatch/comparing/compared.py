@@ -18,8 +18,6 @@ from irbatch.statistics.differences import paired_differences
 from irbatch.statistics.intervals import as_linear
 from irbatch.statistics.power import POWER, detectable_difference, equivalence_p, queries_needed
 
-__all__ = ["NAMES", "Compared", "Difference", "query_values"]
-
 NAMES = {
     "randomisation": "paired randomisation test",
     "bootstrap": "studentised bootstrap test",

@@ -12,8 +12,6 @@ from irbatch.comparing.tables import make_document
 from irbatch.report import latex, markdown, records, terminal
 from irbatch.runtime.files import written
 
-__all__ = ["Comparison"]
-
 Path = str | PathLike[str]
 
 

@@ -16,8 +16,6 @@ from irbatch.report.document import Figure, Figures, isolate
 from irbatch.report.embedding import set_tip
 from irbatch.report.numbers import check_digits, show, show_change, show_interval
 
-__all__ = ["plot_figures"]
-
 MOST_BARS = 200  # of more queries neighbours share a bar
 HEIGHT, WIDTH = 3.4, 6.0  # inches
 Pair = tuple[int, int]

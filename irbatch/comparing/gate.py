@@ -10,8 +10,6 @@ from irbatch.comparing.compared import Compared
 from irbatch.errors import InputError
 from irbatch.measures import measure
 
-__all__ = ["Condition", "find_failures", "parse_condition"]
-
 FORM = re.compile(
     r"(?P<measure>\S+)\s+(?P<change>drops|rises|changes)"
     r"(?:\s+(?P<amount>[0-9]*\.?[0-9]+)\s*(?P<percent>%)?)?"

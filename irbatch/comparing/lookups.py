@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from irbatch.errors import InputError, shown
 from irbatch.measures import Measure, measure
 
-__all__ = ["find_measure", "find_system"]
-
 NAMED = 10  # systems or measures that an error lists
 
 

@@ -22,8 +22,6 @@ from irbatch.report.axes import (
 from irbatch.report.numbers import show, show_interval
 from irbatch.runtime.checks import check_whole
 
-__all__ = ["plot_forest", "plot_means"]
-
 
 def plot_means(
     comparison: Compared, measure: str, *, digits: int = 4, ax: Axes | None = None

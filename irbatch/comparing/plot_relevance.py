@@ -17,8 +17,6 @@ from irbatch.pack import pack_run
 from irbatch.report.axes import Axes, add_legend, check_axes, fit_names, new_axes, tidy
 from irbatch.runtime.extras import imported
 
-__all__ = ["plot_relevance"]
-
 Codes = npt.NDArray[np.signedinteger]
 
 # Grades from low to high go from light to dark blue, in which lightness tells as much as hue.

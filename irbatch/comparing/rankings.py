@@ -10,8 +10,6 @@ import numpy as np
 from irbatch.engine.ties import by_id
 from irbatch.runtime.checks import read_numbers
 
-__all__ = ["order_documents"]
-
 
 def order_documents(
     documents: Mapping[Any, Any], query: object = None, system: str | None = None

@@ -11,8 +11,6 @@ import numpy.typing as npt
 from irbatch.comparing.compared import Compared
 from irbatch.report.records import Record
 
-__all__ = ["list_everything", "list_means", "list_pairs"]
-
 MEAN = ["measure", "system", "queries", "mean", "low", "high"]
 PAIR = ["measure", "system", "against", "queries", "mean", "mean_against"]  # and `_of_pairs`
 CHOICES = ("test", "correction", "level", "interval", "draws", "seed", "margin")

@@ -35,8 +35,6 @@ from irbatch.report.numbers import (
     show_percent,
 )
 
-__all__ = ["make_document"]
-
 
 def make_document(
     compared: Compared,

@@ -22,8 +22,6 @@ from irbatch.statistics.intervals import INTERVALS, find_intervals
 from irbatch.statistics.resampling import check_draws, check_level
 from irbatch.statistics.significance import FAMILY_WISE, TESTS, Sample, p_values
 
-__all__ = ["compare", "compare_results"]
-
 
 @dataclass(frozen=True)
 class _Options:

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from irbatch.errors import InputError, shown
 
-__all__ = ["VALUE", "find_columns"]
-
 VALUE = {"qrels": "grade", "run": "score"}
 
 # Matched exactly. Of ir_measures and ir_datasets, PyTerrier, ranx, BEIR and Hugging Face's copies

@@ -22,8 +22,6 @@ from irbatch.runtime.checks import number_errors
 from irbatch.runtime.extras import imported
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats
 
-__all__ = ["Chunk", "Exports", "Listed", "Tabular"]
-
 CHUNK = 1 << 16  # rows
 VALUE_COLUMN = {"qrels": "relevance", "run": "score"}  # what ir_measures calls them
 SURROGATE = re.compile("[\ud800-\udfff]")  # what UTF-8 has no bytes for

@@ -21,15 +21,6 @@ from irbatch.runtime.checks import number_errors
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, number_problem
 from irbatch.runtime.ragged import offsets_of
 
-__all__ = [
-    "IdOverflowError",
-    "as_ids",
-    "as_numbers",
-    "first_bad_number",
-    "read_columns",
-    "read_rankings",
-]
-
 # What to do with ids of other types, by the kind of array they come in.
 HINTS = {
     "S": "; decode them first",

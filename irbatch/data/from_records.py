@@ -12,8 +12,6 @@ from irbatch.data.from_columns import read_columns
 from irbatch.data.query_table import QueryTable
 from irbatch.errors import ErrorsIn, InputError, shown
 
-__all__ = ["read_records"]
-
 PIECE = 1 << 14  # records at a time: not all need be in memory at once
 
 

@@ -14,8 +14,6 @@ from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn
 from irbatch.errors import ErrorsIn, InputError
 
-__all__ = ["read_sparse"]
-
 
 def read_sparse(
     matrix: Any,

@@ -17,8 +17,6 @@ from irbatch.data.from_columns import read_columns
 from irbatch.data.query_table import QueryTable
 from irbatch.errors import ErrorsIn, InputError
 
-__all__ = ["read_table"]
-
 # From the names of columns to what is in them.
 Reader = Callable[[list[str]], Sequence[Any]]
 Opened = tuple[list[str], Reader]

@@ -11,8 +11,6 @@ from irbatch.runtime.jit import as_input, kernel
 from irbatch.runtime.ragged import offsets_of
 from irbatch.runtime.threads import map_ranges
 
-__all__ = ["group_rows"]
-
 Lengths = npt.NDArray[np.int32]
 
 NO_NUMBERS = np.empty(0, np.int64)

@@ -16,8 +16,6 @@ from irbatch.data.text_column import NO_TEXTS, IdColumn, TextColumn
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.threads import map_ranges
 
-__all__ = ["KeyedIds", "find_repeated", "find_rows"]
-
 Lengths = npt.NDArray[np.int32]
 
 # Slots per document: where most of those looked for are not there, a miss should end at once.

@@ -20,8 +20,6 @@ from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.matrix import NEGATIVE
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
-__all__ = ["Qrels"]
-
 
 class Qrels(Exports):
     """Judgments, prepared once for any number of runs.

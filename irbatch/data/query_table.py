@@ -17,8 +17,6 @@ from irbatch.engine.ties.by_score import DESCENDING, check_order
 from irbatch.runtime.jit import as_input
 from irbatch.runtime.ragged import offsets_of
 
-__all__ = ["QueryTable"]
-
 
 class QueryTable(Mapping[Any, dict[Any, float]]):
     """Query to document to value, kept as columns; reads like a mapping of mappings.

@@ -11,8 +11,6 @@ from irbatch.data.exports import Chunk, Exports, Listed
 from irbatch.data.query_table import QueryTable
 from irbatch.errors import InputError
 
-__all__ = ["Run"]
-
 
 class Run(Exports):
     """Rankings of one system.

@@ -11,8 +11,6 @@ from irbatch.array_types import Bytes, Ints
 from irbatch.runtime.jit import as_input
 from irbatch.runtime.ragged import offsets_of
 
-__all__ = ["NO_TEXTS", "IdColumn", "TextColumn"]
-
 Lengths = npt.NDArray[np.int32]
 
 

@@ -14,8 +14,6 @@ from irbatch.data.exports import Chunk
 from irbatch.errors import InputError
 from irbatch.runtime.numbers import LARGEST_WHOLE
 
-__all__ = ["qrels_lines", "run_lines"]
-
 # What separates columns and lines, what no text has, and what UTF-8 has no bytes for.
 UNFIT = re.compile("[ \t\n\r\0\ud800-\udfff]")
 COMMENT = "#"  # as the first word of a line

@@ -11,8 +11,6 @@ from irbatch.efficiency.measuring import Measurement
 from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.errors import InputError, shown
 
-__all__ = ["annotate_run"]
-
 
 def annotate_run(
     path: str | PathLike[str],

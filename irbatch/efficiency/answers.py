@@ -14,8 +14,6 @@ from irbatch.errors import ErrorsIn, InputError, many, shown, warn
 from irbatch.runtime.arrays import is_on_accelerator, is_tensor, to_numpy
 from irbatch.runtime.checks import number_errors
 
-__all__ = ["answers_of_batch", "compare_answers", "read_answers", "read_queries"]
-
 Ranking = dict[Any, float]
 
 ALIKE = 0.9  # share of documents that two answers have in common

@@ -9,17 +9,6 @@ from typing import Any
 from irbatch.errors import InputError, shown
 from irbatch.runtime.numbers import is_number
 
-__all__ = [
-    "check_count",
-    "check_fields",
-    "check_quantity",
-    "check_text",
-    "of_system",
-    "only_known",
-    "read_quantity",
-    "refuse",
-]
-
 
 def of_system(system: object) -> str:
     """Name the record of a system, for errors."""

@@ -13,8 +13,6 @@ from irbatch.efficiency.quantities import MEGA
 from irbatch.efficiency.timing import Calls
 from irbatch.errors import ErrorsIn, warn
 
-__all__ = ["check_model", "mean_flops", "model_size", "torch_flops"]
-
 COUNTED = 32  # queries whose floating-point operations torch counts
 
 

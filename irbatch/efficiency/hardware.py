@@ -11,8 +11,6 @@ from typing import Any
 
 from irbatch.efficiency.checks import check_fields, only_known
 
-__all__ = ["Hardware"]
-
 GIGA = 1e9
 
 

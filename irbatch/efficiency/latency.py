@@ -17,9 +17,6 @@ from irbatch.errors import InputError, shown
 from irbatch.runtime.numbers import exact_mean
 from irbatch.statistics.resampling import check_draws, check_level, draw_quantiles
 
-__all__ = ["STATISTICS", "Latency"]
-
-
 STATISTICS = ("mean", *PERCENTILES)
 SOURCE = "latency"
 REAL = "iuf"  # kinds of NumPy's types

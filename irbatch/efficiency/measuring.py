@@ -24,8 +24,6 @@ from irbatch.report.numbers import show_quantity
 from irbatch.runtime.progress_bar import steps_on_bar
 from irbatch.statistics.resampling import check_level
 
-__all__ = ["Measurement", "measure_search"]
-
 Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
 
 

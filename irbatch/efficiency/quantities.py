@@ -6,19 +6,6 @@ from typing import NamedTuple
 
 from irbatch.errors import InputError, did_you_mean, shown
 
-__all__ = [
-    "ALIASES",
-    "CURRENCY",
-    "FORMULAS",
-    "HIGHER",
-    "LOWER",
-    "MEGA",
-    "PERCENTILES",
-    "QUANTITIES",
-    "Quantity",
-    "quantity_name",
-]
-
 LOWER, HIGHER = "lower", "higher"  # is better
 MEGA = 1e6  # bytes
 CURRENCY = "USD"  # where no other is said

@@ -16,8 +16,6 @@ from irbatch.efficiency.checks import refuse
 from irbatch.efficiency.quantities import MEGA
 from irbatch.errors import shown
 
-__all__ = ["Usage", "Watch", "size_on_disk"]
-
 KIBI = 1024
 DECIMALS = 9  # of seconds: clocks are no finer
 STATUS = Path("/proc/self/status")

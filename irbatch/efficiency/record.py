@@ -18,8 +18,6 @@ from irbatch.errors import InputError, shown
 from irbatch.report.records import write_json
 from irbatch.runtime.files import written
 
-__all__ = ["EfficiencyRecord"]
-
 HOUR = 3600  # seconds
 MILLION = 1e6
 MILLISECOND = 1e-3  # seconds

@@ -20,8 +20,6 @@ from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.errors import many, shown
 from irbatch.runtime.progress_bar import Step
 
-__all__ = ["Calls", "time_calls", "time_throughput"]
-
 MILLISECOND, SECOND = 1e6, 1e9  # in nanoseconds
 NAMED = 5  # queries of a call that failed
 

@@ -11,8 +11,6 @@ import numpy.typing as npt
 from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.engine.matrix import NEGATIVE, PAD, UNJUDGED, WORD, RelevanceMatrix
 
-__all__ = ["Judged", "JudgedRanks", "collect_judged"]
-
 
 class Judged(NamedTuple):
     """The judged documents that a block of queries retrieved, in rank order, query after query.

@@ -14,8 +14,6 @@ import numpy as np
 from irbatch.array_types import Codes, Floats, Ints, Positions
 from irbatch.engine.ties.open_ties import OpenTies
 
-__all__ = ["BYTE_LEVELS", "NEGATIVE", "PAD", "UNJUDGED", "RelevanceMatrix", "plan_blocks"]
-
 UNJUDGED = -1  # no judgment for this document
 NEGATIVE = -2  # judged with a grade below 0: judged, never relevant, gain 0
 PAD = -3  # past the end of the ranking

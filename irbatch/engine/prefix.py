@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
 
-__all__ = ["FULL_DEPTH", "PrefixStatistics", "PrefixSums", "Scan", "ScanRequest", "Weighting"]
-
 Counts = npt.NDArray[Any]  # int32 or int64; float64 where they are expected
 
 FULL_DEPTH = math.inf  # the cutoff that stands for "no cutoff"

@@ -22,8 +22,6 @@ from irbatch.engine.sparse_matrix import NO_ENTRIES, SparseMatrix
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.threads import map_ranges
 
-__all__ = ["KernelRequest", "choose_blank", "scan", "tabulate"]
-
 DEEPEST = 2**62  # more ranks than any ranking has
 
 Counts = npt.NDArray[np.int32]

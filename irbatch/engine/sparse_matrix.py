@@ -16,8 +16,6 @@ from irbatch.engine.matrix import PAD, RelevanceMatrix, code_dtype, padded_depth
 from irbatch.engine.ties.open_ties import OpenTies
 from irbatch.runtime.ragged import row_index_of
 
-__all__ = ["NO_ENTRIES", "Entries", "SparseMatrix"]
-
 
 class Entries(NamedTuple):
     """Cells of a relevance matrix, row after row.

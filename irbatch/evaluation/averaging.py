@@ -21,8 +21,6 @@ from irbatch.measures import Plan
 if TYPE_CHECKING:
     from irbatch.formats.file_reader import Reader
 
-__all__ = ["evaluate_run", "make_results"]
-
 ENOUGH = 10  # queries in which some document should be judged, had ids the same spelling
 SAMPLES = 3  # ids shown of each side when nothing matches
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from irbatch.array_types import Bools, Bytes
 
-__all__ = ["Counts", "QueryMark", "count_queries"]
-
 
 class QueryMark(IntFlag):
     """What is marked of a query; states that were written hold these numbers.

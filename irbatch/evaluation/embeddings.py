@@ -18,8 +18,6 @@ from irbatch.evaluation.settings import Settings
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.runtime.checks import check_choice
 
-__all__ = ["evaluate_embeddings"]
-
 SIMILARITIES = ("dot", "cosine")
 BLOCK_BYTES = 128 << 20  # of scores at once
 DOCUMENTS = 1 << 16  # at once on the way to scores, when they have to be made float32

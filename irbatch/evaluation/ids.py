@@ -14,8 +14,6 @@ from irbatch.evaluation.runs import Cutoffs, Measures
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
 
-__all__ = ["evaluate_ids"]
-
 
 def evaluate_ids(
     ranked: Any,

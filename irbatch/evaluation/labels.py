@@ -19,8 +19,6 @@ from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
 from irbatch.pack.labels import pack_labels
 
-__all__ = ["evaluate_matrix"]
-
 
 def evaluate_matrix(
     relevance: Any,

@@ -8,8 +8,6 @@ from typing import Protocol
 from irbatch.errors import many
 from irbatch.evaluation.counts import Counts
 
-__all__ = ["Column", "Means"]
-
 SHOWN_DIGITS = 4
 SHOWN_MEASURES = 40
 

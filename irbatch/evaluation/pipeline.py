@@ -23,8 +23,6 @@ from irbatch.runtime.threads import check_threads
 if TYPE_CHECKING:
     from irbatch.formats.file_reader import Reader
 
-__all__ = ["Computed", "compute_blocks", "compute_run"]
-
 Choose = Callable[[Collection[Any]], Positions]
 """From the queries of a run to the positions in `Qrels.queries` of those to evaluate."""
 

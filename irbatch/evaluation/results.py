@@ -17,8 +17,6 @@ from irbatch.evaluation.means import Column, Means
 from irbatch.runtime.extras import imported
 from irbatch.runtime.numbers import exact_mean
 
-__all__ = ["Results", "join_results"]
-
 
 class Results(Means):
     """Values of measures, per query and on average.

@@ -20,8 +20,6 @@ from irbatch.evaluation.system_names import name_systems
 from irbatch.formats import open_run, read_qrels, read_run
 from irbatch.measures import Measure, Plan, parse_measures
 
-__all__ = ["as_qrels", "as_run", "evaluate", "evaluate_runs"]
-
 Tables = Tabular | npt.NDArray[np.void]
 Judgments = Qrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
 Rankings = Run | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables

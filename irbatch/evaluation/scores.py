@@ -27,14 +27,6 @@ from irbatch.pack.scores import Ranked, pack_candidates, rank_candidates, read_t
 from irbatch.runtime.arrays import significant_bits, to_numpy
 from irbatch.runtime.threads import check_threads
 
-__all__ = [
-    "CandidateArguments",
-    "ScoreEvaluator",
-    "evaluate_scores",
-    "evaluate_triples",
-    "plan_measures",
-]
-
 HEAVY_TIES = 0.1  # share of the queries from which ties are worth a word
 
 

@@ -12,8 +12,6 @@ from irbatch.measures import REL, VERSIONS
 from irbatch.runtime.checks import check_choice, check_whole
 from irbatch.version import __version__
 
-__all__ = ["TIES", "EvaluateOptions", "Progress", "Settings", "check_option"]
-
 Progress = Callable[[int, int], object]
 """Called with the number of queries done and the number there are."""
 

@@ -11,8 +11,6 @@ from irbatch.data.runs import Run
 from irbatch.errors import InputError
 from irbatch.evaluation.means import Means
 
-__all__ = ["name_systems"]
-
 # What names of files end in that is no part of a system's name.
 ENDINGS = (
     *(".gz", ".bz2", ".xz", ".zst"),

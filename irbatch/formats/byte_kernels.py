@@ -11,8 +11,6 @@ from irbatch.array_types import Bytes, Floats, Ints
 from irbatch.formats.streams import LONGEST_LINE
 from irbatch.runtime.jit import kernel
 
-__all__ = ["Layout", "Parsed", "parse_lines"]
-
 # What the parser counts, and where tags begin and end: the first one, another one, the last one.
 GROUPS, BEYOND_ASCII, UNSURE, FILLED, LINES, FRACTIONS = range(6)
 TAG, TAG_END, OTHER_TAG, OTHER_TAG_END, LAST_TAG, LAST_TAG_END = range(6, 12)

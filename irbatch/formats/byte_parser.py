@@ -26,8 +26,6 @@ from irbatch.formats.forms import LineForm
 from irbatch.formats.lines import read_number
 from irbatch.runtime.jit import as_input
 
-__all__ = ["parse_bytes"]
-
 
 def parse_bytes(text: bytes | bytearray, form: LineForm) -> Parsed | None:
     """Parse lines that hold what `form` says; None if any is for the reader of lines."""

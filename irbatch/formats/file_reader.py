@@ -20,8 +20,6 @@ from irbatch.formats.pieces import Piece, assemble
 from irbatch.formats.streams import Input
 from irbatch.runtime.threads import map_items
 
-__all__ = ["Progress", "Reader"]
-
 # Bytes from which the byte parser is worth loading; fewer once Numba is there. Reading lines in
 # Python takes about 30 ns a byte (benchmarks/test_files.py).
 LARGE = 24 << 20

@@ -10,8 +10,6 @@ from irbatch.formats.lines import ParsedLines
 from irbatch.formats.pieces import Piece
 from irbatch.runtime.ragged import joined_ranges
 
-__all__ = ["FileWarnings"]
-
 
 class FileWarnings:
     """What to warn of, as far as a file has been read.

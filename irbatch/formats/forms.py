@@ -18,8 +18,6 @@ from irbatch.data.column_names import find_columns
 from irbatch.errors import InputError, shown
 from irbatch.runtime.numbers import LARGEST_WHOLE
 
-__all__ = ["MARCO_RUN", "QRELS", "RUN", "LineForm", "recognise", "split_line"]
-
 SPACES = re.compile(rb"[ \t]+")  # only these separate
 
 

@@ -20,8 +20,6 @@ from irbatch.formats.forms import QRELS, RUN, LineForm, split_line
 from irbatch.formats.streams import LONGEST_LINE
 from irbatch.runtime.numbers import DECIMAL
 
-__all__ = ["ParsedLines", "parse_table", "raise_by_line", "read_number"]
-
 _NUMBER = re.compile(rf"{DECIMAL}|[+-]?inf(?:inity)?".encode(), re.I)
 
 Lookup = dict[str, dict[str, float]]

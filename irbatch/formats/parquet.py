@@ -10,8 +10,6 @@ from irbatch.data.column_names import find_columns
 from irbatch.errors import InputError
 from irbatch.runtime.extras import imported
 
-__all__ = ["read_parquet"]
-
 
 def read_parquet(path: str | os.PathLike[str], source: str, content: bytes | None = None) -> Any:
     """Read the columns of judgments or rankings, recognised by their names.

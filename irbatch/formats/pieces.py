@@ -28,8 +28,6 @@ from irbatch.formats.forms import LineForm
 from irbatch.formats.lines import ParsedLines
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
-__all__ = ["Piece", "assemble"]
-
 
 @dataclass(frozen=True, eq=False)
 class Piece:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from irbatch.formats.file_reader import Progress, Reader
     from irbatch.formats.streams import Input
 
-__all__ = ["ORDERS", "open_run", "read_qrels", "read_run"]
-
 ORDERS = ("score", "rank")  # what a run's documents can be ordered by
 
 

@@ -15,8 +15,6 @@ from typing import Any, BinaryIO, cast
 from irbatch.errors import InputError
 from irbatch.runtime.extras import imported
 
-__all__ = ["LONGEST_LINE", "Input", "numbered_lines", "open_input"]
-
 PIECE = 4 << 20  # bytes read at once: larger pieces take more memory and no less time
 LONGEST_LINE = 1 << 20  # bytes
 # An archive that makes so many bytes of one, and so many in all, is made to fill memory and disks.

@@ -9,8 +9,6 @@ from irbatch.efficiency.quantities import ALIASES, HIGHER, LOWER, QUANTITIES
 from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.measures import measure
 
-__all__ = ["canonical_name", "check_directions", "find_axis", "is_share", "list_axes"]
-
 
 def find_axis(name: object, measures: Sequence[str]) -> Quantity:
     """Find an axis by its name: a measure's in any spelling, a quantity's, or a short one.

@@ -12,14 +12,6 @@ from irbatch.efficiency.checks import check_quantity, of_system, refuse
 from irbatch.efficiency.quantities import QUANTITIES
 from irbatch.errors import join_words, many, shown, warn
 
-__all__ = [
-    "check_comparable",
-    "check_currencies",
-    "find_currencies",
-    "read_bounds",
-    "read_values",
-]
-
 Records = Sequence[EfficiencyRecord]
 
 NEEDS = {  # what quantities that are worked out follow from

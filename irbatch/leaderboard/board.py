@@ -28,8 +28,6 @@ from irbatch.report.records import write_json
 from irbatch.runtime.checks import check_choice
 from irbatch.runtime.files import written
 
-__all__ = ["Leaderboard"]
-
 Path = str | PathLike[str]
 
 NOISE = 1e-4  # share of the highest performance, below which Dynascore sees no difference

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from irbatch.efficiency import EfficiencyRecord, Hardware
 from irbatch.errors import join_words, many
 
-__all__ = ["write_caption"]
-
 
 def write_caption(
     records: Sequence[EfficiencyRecord],

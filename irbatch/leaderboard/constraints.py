@@ -13,8 +13,6 @@ from irbatch.errors import InputError, shown
 from irbatch.leaderboard.axes import find_axis
 from irbatch.runtime.numbers import DECIMAL
 
-__all__ = ["Constraint", "parse_constraint"]
-
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,

@@ -30,8 +30,6 @@ from irbatch.report.document import (
 from irbatch.report.embedding import set_tip
 from irbatch.report.numbers import NOTHING, check_digits, show, show_levels, show_quantity
 
-__all__ = ["TableOptions", "make_document", "picture_frontier"]
-
 MARK = "●"  # of systems on the frontier
 HARDWARE, BATCH, SOURCE = "hardware", "batch_size", "source"  # columns that are no axes
 # Not the peak of memory: it is the process', which mostly holds several systems.

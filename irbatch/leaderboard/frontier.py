@@ -17,8 +17,6 @@ from irbatch.leaderboard.axes import check_directions
 from irbatch.leaderboard.systems import Systems
 from irbatch.report.numbers import show_levels
 
-__all__ = ["Frontier", "find_frontier", "reach", "stairs", "tell_levels"]
-
 WIDE = 3.0  # a quantity whose values span more than this factor is drawn on a logarithmic axis
 MARGIN = 0.09  # of the axes, around the points
 FARTHEST = 700.0  # logarithm of the ends of an axis

@@ -20,8 +20,6 @@ from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.numbers import is_number
 from irbatch.statistics.intervals import find_intervals
 
-__all__ = ["Accuracy", "Records", "join_accuracy", "name_records"]
-
 Record = EfficiencyRecord | Measurement
 Records = Mapping[str, Record] | Iterable[Record] | Record
 

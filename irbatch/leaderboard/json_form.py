@@ -31,8 +31,6 @@ from irbatch.leaderboard.axes import check_directions
 from irbatch.leaderboard.systems import Systems
 from irbatch.version import __version__
 
-__all__ = ["Statement", "board_to_dict", "read_statement"]
-
 SOURCE = "leaderboard"
 KEYS = ("irbatch", "level", "settings", "directions", "constraints", "left_out", "systems")
 OURS = ("accuracy", "run", "queries")  # of a system; the other keys are its record's

@@ -17,8 +17,6 @@ from irbatch.array_types import Bools, Floats
 from irbatch.report.axes import BETTER, INK, MUTED, Axes, add_legend, fit_names
 from irbatch.runtime.extras import imported
 
-__all__ = ["BEHIND", "Drawn", "find_places", "write_labels", "write_numbers"]
-
 BEHIND = 0.65  # how solid the grey of a system is that another one dominates
 LONGEST, LONGEST_BESIDE = 60, 28  # characters of a name; of one that stands beside its point
 RADIUS = 4.0  # of a point, with the room around it

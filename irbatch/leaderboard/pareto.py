@@ -11,8 +11,6 @@ from irbatch.array_types import Floats
 from irbatch.errors import printable
 from irbatch.report.names import shorten
 
-__all__ = ["Pareto", "find_pareto"]
-
 AT_ONCE = 1 << 22  # comparisons of two systems along one axis
 NAMED = 60  # columns of a terminal for those that dominate a system
 

@@ -17,8 +17,6 @@ from irbatch.leaderboard.systems import Systems
 from irbatch.report.axes import BETTER, MUTED, Axes, check_axes, new_axes, tidy
 from irbatch.runtime.extras import imported
 
-__all__ = ["draw_frontier", "plot_frontier"]
-
 MOST_NAMED = 100  # systems in a picture; of more, those on the frontier are named
 TICK, LEAST_TICKS = 45.0, 3  # typographic points of a number under an axis; how many numbers
 PLAIN_FROM, PLAIN_TO = 1e-4, 1e7  # what is written without an exponent

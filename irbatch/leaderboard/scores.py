@@ -21,9 +21,6 @@ from irbatch.report.numbers import show
 from irbatch.report.terminal import write_table
 from irbatch.runtime.numbers import is_number
 
-__all__ = ["Scores", "Stretch", "check_weights"]
-
-
 SHORTEST = Fraction(1, 10**12)  # of a stretch; shorter ones are of lines that cross by rounding
 LEAST_DECIMALS, MOST_DECIMALS = 4, 12  # of scores that are shown
 

@@ -13,15 +13,6 @@ from irbatch.errors import InputError, shown
 from irbatch.leaderboard.scores import Scores
 from irbatch.runtime.numbers import exact_mean, is_number, is_real
 
-__all__ = [
-    "SCALES",
-    "check_cutoff",
-    "check_offsets",
-    "find_rates",
-    "score_dynascore",
-    "score_utility",
-]
-
 SCALES = ("range", "log", "none")
 
 

@@ -26,8 +26,6 @@ from irbatch.leaderboard.joining import Records, join_accuracy, name_records
 from irbatch.leaderboard.pareto import Pareto, find_pareto
 from irbatch.statistics.resampling import check_draws, check_level
 
-__all__ = ["Systems"]
-
 
 class Systems:
     """What is known of systems; `irbatch.leaderboard.Leaderboard` explains arguments and names.

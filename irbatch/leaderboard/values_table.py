@@ -13,8 +13,6 @@ from irbatch.leaderboard.systems import Systems
 from irbatch.report.records import write_csv
 from irbatch.runtime.extras import imported
 
-__all__ = ["make_frame", "write_values"]
-
 MACHINE = tuple(each.name for each in fields(Hardware))
 CALLS = (
     "batch_size", "n_queries", "warmup", "repeat", "throughput_batch_size", "wall_time",

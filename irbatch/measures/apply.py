@@ -14,8 +14,6 @@ from irbatch.errors import InputError
 from irbatch.measures.declare import Measure
 from irbatch.measures.gains import make_weighting
 
-__all__ = ["Collected", "Group", "apply_formula"]
-
 
 @dataclass(frozen=True)
 class Group:

@@ -20,17 +20,6 @@ from irbatch.measures.parameters import GRADED, Parameter
 from irbatch.runtime.checks import check_choice
 from irbatch.runtime.numbers import is_whole
 
-__all__ = [
-    "AS_ANY_OTHER",
-    "CATALOGUE",
-    "Declaration",
-    "Measure",
-    "Spelling",
-    "check_cutoff",
-    "normal",
-    "styles",
-]
-
 
 class Spelling:
     """What another tool calls a measure.

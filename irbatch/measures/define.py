@@ -13,8 +13,6 @@ from irbatch.measures.parameters import REL, Number, Parameter
 from irbatch.runtime.checks import check_choice
 from irbatch.runtime.numbers import is_real
 
-__all__ = ["define_measure"]
-
 
 def define_measure(
     name: str,

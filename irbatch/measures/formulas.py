@@ -10,8 +10,6 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.measures.define import define_measure
 
-__all__ = ["builtin", "logarithm", "ratio"]
-
 builtin = functools.partial(define_measure, builtin=True)
 
 

@@ -17,8 +17,6 @@ from irbatch.array_types import Floats
 from irbatch.engine.prefix import Weighting
 from irbatch.errors import InputError
 
-__all__ = ["DISCOUNTS", "GAINS", "define_discount", "define_gain", "make_weighting"]
-
 GainMap = tuple[tuple[float, float], ...]
 
 EXPONENT_LIMIT = 1023  # 2.0**1024 overflows float64

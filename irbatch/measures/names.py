@@ -17,8 +17,6 @@ from irbatch.measures.declare import CATALOGUE, Declaration, Measure, check_cuto
 from irbatch.measures.trec_names import NICKNAMES, trec_measures
 from irbatch.runtime.numbers import DECIMAL
 
-__all__ = ["measure", "parse_measures"]
-
 MOST_DIGITS = 300  # of a cutoff
 
 refusal = functools.partial(InputError, source="measures")

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from irbatch.measures.gains import DISCOUNTS, GAINS
 from irbatch.runtime.checks import missed_limit
 
-__all__ = ["GRADED", "REL", "Choice", "Gain", "Number", "Parameter", "Points"]
-
 
 @dataclass(frozen=True)
 class Number:

@@ -16,8 +16,6 @@ from irbatch.measures.apply import Collected, Group, apply_formula
 from irbatch.measures.declare import AS_ANY_OTHER, Measure
 from irbatch.measures.gains import make_weighting
 
-__all__ = ["Plan"]
-
 DEFAULT_REL = 1.0
 
 

@@ -17,8 +17,6 @@ from irbatch.errors import InputError
 from irbatch.measures.declare import CATALOGUE, Measure, Spelling
 from irbatch.runtime.numbers import DECIMAL
 
-__all__ = ["NICKNAMES", "VERSIONS", "TrecName", "TrecValue", "list_measures", "trec_measures"]
-
 VERSIONS = ("9", "10")
 """9 is 9.0.8, which pytrec_eval and what builds on it use; 10 is 10.0."""
 

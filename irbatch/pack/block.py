@@ -13,8 +13,6 @@ from irbatch.array_types import Bools, Ints, Positions
 from irbatch.data.qrels import Qrels
 from irbatch.engine.matrix import BLOCK_BYTES, BYTE_LEVELS, RelevanceMatrix, plan_blocks
 
-__all__ = ["Block", "blank_matrix", "plan_query_blocks"]
-
 
 @dataclass(frozen=True, eq=False)
 class Block:

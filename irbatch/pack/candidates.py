@@ -16,8 +16,6 @@ from irbatch.errors import InputError
 from irbatch.runtime.arrays import is_on_accelerator, to_numpy
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
-__all__ = ["Candidates", "Excluded"]
-
 BLOCK_CELLS = 16 << 20  # of scores copied at once
 UNCOPIED = (np.float32, np.float64, np.int64, np.uint64)
 

@@ -15,8 +15,6 @@ from irbatch.runtime.jit import as_input, kernel
 from irbatch.runtime.ragged import row_index_of
 from irbatch.runtime.threads import map_ranges
 
-__all__ = ["count_candidates", "refuse_nan"]
-
 # Graded candidates a query from which sorting the row costs less than counting for each
 # (python -m benchmarks --only scores).
 SORTED_FROM = 160

@@ -17,8 +17,6 @@ from irbatch.engine.ties.policy import TiePolicy
 from irbatch.errors import InputError
 from irbatch.pack.block import Block, blank_matrix
 
-__all__ = ["Joined", "pack_joined"]
-
 
 class Joined(NamedTuple):
     """Rankings of some queries, and the judged documents that were found in them.

@@ -23,8 +23,6 @@ from irbatch.errors import InputError
 from irbatch.pack.block import Block
 from irbatch.runtime.jit import kernel
 
-__all__ = ["pack_labels"]
-
 MOST_COUNT_BYTES = 8 * BLOCK_BYTES  # of a block's counts by level
 
 

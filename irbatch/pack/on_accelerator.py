@@ -17,8 +17,6 @@ from irbatch.pack.candidates import Candidates
 from irbatch.pack.counting import SORTED_FROM, refuse_nan
 from irbatch.runtime.arrays import to_numpy
 
-__all__ = ["count_on_accelerator"]
-
 BLOCK_CELLS = 64 << 20  # of scores compared at once: the temporary masks are of this many bytes
 
 

@@ -27,8 +27,6 @@ from irbatch.pack.joined import Joined, pack_joined
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem, pack_floats
 from irbatch.runtime.ragged import offsets_of
 
-__all__ = ["pack_run"]
-
 Ranking = Mapping[Any, Any]
 EMPTY: Ranking = {}
 

@@ -26,8 +26,6 @@ from irbatch.pack.block import Block
 from irbatch.pack.candidates import Candidates
 from irbatch.runtime.ragged import row_index_of
 
-__all__ = ["Ranked", "pack_candidates", "rank_candidates", "read_tie_keys"]
-
 # Cells of a block whose matrix is never written out, and of the level counts of any block.
 SPARSE_CELLS = 64 << 20
 COUNT_CELLS = 2 << 20

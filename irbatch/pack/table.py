@@ -19,8 +19,6 @@ from irbatch.pack.block import Block, blank_matrix, plan_query_blocks
 from irbatch.pack.joined import Joined, pack_joined
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
-__all__ = ["can_join", "pack_ranked", "pack_table"]
-
 
 def can_join(qrels: Qrels, table: QueryTable) -> bool:
     """Tell whether documents are of one kind, so that columns can be compared."""

@@ -13,25 +13,6 @@ from typing import Any, NamedTuple
 from irbatch.errors import InputError, printable
 from irbatch.runtime.extras import imported
 
-__all__ = [
-    "BETTER",
-    "FAINT",
-    "GRID",
-    "INK",
-    "LARGEST",
-    "MUTED",
-    "WORSE",
-    "Axes",
-    "Style",
-    "add_legend",
-    "add_note",
-    "check_axes",
-    "fit_names",
-    "new_axes",
-    "styles",
-    "tidy",
-]
-
 Axes = Any  # matplotlib.axes.Axes
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")

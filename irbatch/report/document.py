@@ -13,25 +13,6 @@ from typing import Any, Literal
 
 from irbatch.errors import printable
 
-__all__ = [
-    "BEST",
-    "BETTER",
-    "ISOLATED",
-    "MARKS",
-    "WORSE",
-    "Cell",
-    "Column",
-    "Document",
-    "Figure",
-    "Figures",
-    "Heading",
-    "Legend",
-    "Part",
-    "Row",
-    "Table",
-    "isolate",
-]
-
 BETTER, WORSE = "↑", "↓"  # marks of a cell
 BEST, MARKS = "{best}", "{marks}"  # of a legend; each form says here how it shows them
 ISOLATED = "\u2068", "\u2069"  # characters round a name: it may run from right to left

@@ -17,8 +17,6 @@ from irbatch.report.axes import BETTER, FAINT, GRID, INK, MUTED, WORSE
 from irbatch.report.document import Figure
 from irbatch.runtime.extras import imported
 
-__all__ = ["embed", "set_tip"]
-
 PIXELS = 4 / 3  # of a point
 TIP = "tip:"  # starts the id of what has a text that is shown when it is pointed at
 COLOURS = {

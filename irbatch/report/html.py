@@ -25,8 +25,6 @@ from irbatch.report.embedding import embed
 from irbatch.report.names import join_letters
 from irbatch.report.page import STYLE, write_page
 
-__all__ = ["write_document"]
-
 FIGURE_SPACE = "\u2007"  # as wide as a digit
 TAGS = dict(zip(ISOLATED, ("<bdi>", "</bdi>"), strict=True))
 COLOURS = {BETTER: ' class="up"', WORSE: ' class="down"'}

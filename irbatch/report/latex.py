@@ -15,8 +15,6 @@ from irbatch.errors import InputError, printable
 from irbatch.report.document import BETTER, WORSE, Cell, Column, Document, Heading, Table
 from irbatch.report.names import join_letters
 
-__all__ = ["check_label", "escape", "write_document", "write_number"]
-
 LABEL = re.compile(r"[A-Za-z0-9:._/ +-]*")
 EXPONENT = re.compile(r"e([+-]\d+)")
 LIGATURE = re.compile("(?<=-)(?=-)|(?<=')(?=')|(?<=`)(?=`)|(?<=,)(?=,)|(?<=[?!])(?=`)")

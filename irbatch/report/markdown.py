@@ -9,8 +9,6 @@ from irbatch.errors import printable
 from irbatch.report.document import Cell, Column, Document, Heading, Table
 from irbatch.report.names import join_letters
 
-__all__ = ["escape", "write_document", "write_lines", "write_table"]
-
 SPECIAL = re.compile(r"[\\`*_{}\[\]|~$#!^]")
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 

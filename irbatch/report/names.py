@@ -5,8 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-__all__ = ["join_letters", "letter", "shorten", "shorten_all", "width"]
-
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 

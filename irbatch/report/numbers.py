@@ -10,20 +10,6 @@ from typing import NamedTuple
 from irbatch.errors import InputError, join_words
 from irbatch.runtime.numbers import is_whole
 
-__all__ = [
-    "NOTHING",
-    "Shown",
-    "check_digits",
-    "is_best",
-    "show",
-    "show_change",
-    "show_interval",
-    "show_levels",
-    "show_p",
-    "show_percent",
-    "show_quantity",
-]
-
 NOTHING = "–"  # what is shown of NaN
 WORDY = 1e15  # numbers from here on, whose decimals float64 has not, are written with an exponent
 HUGE = 1e9  # quantities from here on are written with an exponent

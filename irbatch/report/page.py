@@ -6,8 +6,6 @@ from base64 import b64encode
 from hashlib import sha256
 from string import Template
 
-__all__ = ["STYLE", "write_page"]
-
 STYLE = """
 .irbatch{--ink:#1c2128;--soft:#59636e;--line:#d1d9e0;--back:#fff;--stripe:#f3f5f8;
 --up:#1664c0;--down:#b8500c;color-scheme:light;color:var(--ink);background:var(--back);

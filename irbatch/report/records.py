@@ -14,8 +14,6 @@ from irbatch.evaluation.results import csv_cell
 from irbatch.runtime.extras import imported
 from irbatch.runtime.files import written
 
-__all__ = ["Record", "make_frame", "write_csv", "write_json"]
-
 Record = dict[str, Any]
 SURROGATE = re.compile("[\ud800-\udfff]")  # may stand alone in Python, not in a file
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-__all__ = ["LARGEST", "LEAST_SPAN", "SMALLEST", "LogScale", "Scale"]
-
 TARGETS = (7, 5, 3, 2, 1)  # how many ticks are tried
 NICE = (1, 2, 2.5, 5, 10)
 LEAST_SPAN = 1e-9  # of an axis, as a share of its numbers: floats are no finer

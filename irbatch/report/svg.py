@@ -9,8 +9,6 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-__all__ = ["COLUMN", "picture"]
-
 COLUMN = 7.3  # pixels of a character of the 12-pixel font
 
 

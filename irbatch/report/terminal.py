@@ -8,8 +8,6 @@ from irbatch.errors import printable
 from irbatch.report.document import Cell, Document, Heading, Table
 from irbatch.report.names import join_letters, shorten_all, width
 
-__all__ = ["WIDTH", "write_document", "write_table"]
-
 GAP = "  "  # between columns
 WIDTH = 100  # of a terminal
 LONGEST = 48  # columns of a name; what is longer is cut in the middle

@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from irbatch.errors import InputError
 
-__all__ = ["is_on_accelerator", "is_sparse", "is_tensor", "significant_bits", "to_numpy"]
-
 
 def to_numpy(values: Any, source: str) -> npt.NDArray[Any]:
     """Return an array, without a copy where the memory can be shared.

@@ -15,15 +15,6 @@ from irbatch.array_types import Floats
 from irbatch.errors import InputError, shown
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, is_real, is_whole, number_problem
 
-__all__ = [
-    "check_choice",
-    "check_number",
-    "check_whole",
-    "missed_limit",
-    "number_errors",
-    "read_numbers",
-]
-
 
 def check_whole(name: str, value: object, least: int, most: int | None = None) -> int:
     """Return a whole number of Python or NumPy as an int.

@@ -12,8 +12,6 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints
 
-__all__ = ["LIMBS", "add_up", "round_sum"]
-
 # 2^-1074 to 2^1024, and room to carry. A limb holds the sums of 2^31 values and more.
 LIMBS = 67
 BITS = 32

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-__all__ = ["imported"]
-
 
 def imported(purpose: str, extra: str, *modules: str) -> Any:
     """Import the first of some modules that is installed.

@@ -12,8 +12,6 @@ from typing import Any, BinaryIO
 
 from irbatch.runtime.extras import imported
 
-__all__ = ["replacing", "write_text", "written"]
-
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a file as UTF-8 in one step: readers see the old content or all of the new.

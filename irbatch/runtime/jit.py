@@ -20,8 +20,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Kernel", "as_input", "kernel"]
-
 # Cells of plain-Python work after which a kernel compiles. Plain Python takes about 0.1 us a cell
 # (see benchmarks/test_cold_start.py), so this is about 0.2 s, what importing Numba costs. Once
 # that is paid, loading one more kernel from the disk cache takes some hundredths.

@@ -14,20 +14,6 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.errors import shown
 
-__all__ = [
-    "DECIMAL",
-    "LARGEST_WHOLE",
-    "NUMBER_ERRORS",
-    "as_floats",
-    "exact_mean",
-    "grade_problem",
-    "is_number",
-    "is_real",
-    "is_whole",
-    "number_problem",
-    "pack_floats",
-]
-
 # What `as_floats` raises for values that float64 cannot stand for; NumPy only warns of some.
 NUMBER_ERRORS = (struct.error, OverflowError, TypeError, ValueError, Warning)
 

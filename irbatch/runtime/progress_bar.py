@@ -10,8 +10,6 @@ from typing import Any
 
 from irbatch.runtime.extras import imported
 
-__all__ = ["Step", "make_bar", "steps_on_bar"]
-
 Step = Callable[[str, int, int], None]
 """Called with what is being done, how many calls of it are done, and how many there are."""
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from irbatch.array_types import Ints
 
-__all__ = ["joined_ranges", "offsets_of", "row_index_of"]
-
 
 def offsets_of(sizes: Ints | Iterable[int]) -> Ints:
     """Return where rows of some sizes begin and end: int64 ``(rows + 1,)``, from 0.

@@ -18,8 +18,6 @@ from irbatch.runtime.checks import check_whole
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = ["check_threads", "map_items", "map_ranges"]
-
 Item = TypeVar("Item")
 Done = TypeVar("Done")
 

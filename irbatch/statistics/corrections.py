@@ -8,8 +8,6 @@ import numpy as np
 
 from irbatch.array_types import Floats
 
-__all__ = ["CORRECTIONS", "correct"]
-
 
 def correct(p: Floats, correction: str) -> Floats:
     """Correct p-values, over the first axis.

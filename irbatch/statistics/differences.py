@@ -8,9 +8,6 @@ import numpy as np
 
 from irbatch.array_types import Floats
 
-__all__ = ["paired_differences"]
-
-
 # Bits of a measure's largest value that differences keep. 0.3 - 0.2 and 0.8 - 0.7 differ in the
 # 53rd: as such they would be ranked one above the other, and a constant difference would vary.
 BITS = 46

@@ -12,8 +12,6 @@ from irbatch.array_types import Bools, Floats, Ints
 from irbatch.runtime.extras import imported
 from irbatch.statistics.resampling import draw_means
 
-__all__ = ["INTERVALS", "Intervals", "as_linear", "find_intervals"]
-
 INTERVALS = ("percentile", "bca", "t")
 
 

@@ -12,8 +12,6 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.runtime.extras import imported
 
-__all__ = ["POWER", "detectable_difference", "equivalence_p", "queries_needed"]
-
 POWER = 0.8  # the chance to find a difference that there is
 
 MOST_QUERIES = 1e9

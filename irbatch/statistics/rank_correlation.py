@@ -13,8 +13,6 @@ from irbatch.array_types import Floats, Ints
 from irbatch.errors import InputError
 from irbatch.runtime.checks import read_numbers
 
-__all__ = ["kendall_tau", "tau_ap", "tau_ap_b"]
-
 
 def kendall_tau(x: Sequence[float], y: Sequence[float]) -> float:
     """Return Kendall's tau-b of two lists of scores of the same systems.

@@ -22,21 +22,6 @@ from irbatch.runtime.jit import kernel
 from irbatch.runtime.numbers import is_real
 from irbatch.runtime.threads import map_ranges
 
-__all__ = [
-    "MOST_EXACT",
-    "ROUNDING",
-    "check_draws",
-    "check_level",
-    "count_extreme_flips",
-    "draw_counts",
-    "draw_means",
-    "draw_quantiles",
-    "draw_ranges",
-    "extremes_to_p",
-    "flip_signs",
-]
-
-
 MOST_EXACT = 20  # queries of which all signs are tried
 AT_ONCE = 256  # draws
 STRETCH = 8192  # queries

@@ -23,8 +23,6 @@ from irbatch.statistics.resampling import (
     flip_signs,
 )
 
-__all__ = ["FAMILY_WISE", "TESTS", "Sample", "p_values"]
-
 Pairs = Sequence[tuple[int, int]]
 
 

@@ -9,8 +9,6 @@ from irbatch.errors import InputError, shown
 from irbatch.evaluation.settings import Settings, check_option
 from irbatch.measures import TrecValue, list_measures, trec_measures
 
-__all__ = ["TrecEval"]
-
 LARGEST = 10**300  # float64 must hold it
 
 

@@ -22,8 +22,6 @@ from irbatch.formats.file_reader import Reader
 from irbatch.measures import Measure, Plan, TrecValue
 from irbatch.trec_eval.options import TrecEval
 
-__all__ = ["MissingQueryError", "ZScores", "adjust_values", "print_lines"]
-
 LEAST = math.log(1e-5)  # what a missing query adds to a geometric mean in version 9
 MISSING_ZSCORE = -1_000_000.0
 ALL = "all"

@@ -13,15 +13,6 @@ from irbatch.errors import InputError
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.numbers import LARGEST_WHOLE
 
-__all__ = [
-    "check_real",
-    "check_shape",
-    "find_bad_grade",
-    "read_lengths",
-    "read_mask",
-    "read_n_relevant",
-]
-
 
 def check_real(dtype: np.dtype[Any], what: str, source: str, query: Any = None) -> None:
     """Refuse an array of anything but real numbers and truth values.

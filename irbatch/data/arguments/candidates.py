@@ -18,8 +18,6 @@ from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_n
 from irbatch.runtime.numbers import grade_problem, is_whole
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
-__all__ = ["IGNORED", "GradedCandidates", "read_excluded", "read_labels", "read_positives"]
-
 IGNORED = -100  # the label that Hugging Face and torch give to padding
 
 Queries = Sequence[Any]

@@ -20,8 +20,6 @@ from irbatch.runtime.arrays import is_tensor
 from irbatch.runtime.checks import read_numbers
 from irbatch.runtime.ragged import offsets_of
 
-__all__ = ["read_id_lists"]
-
 Lists = Mapping[Any, Mapping[Any, float]]
 Row = list[Any] | npt.NDArray[Any]
 

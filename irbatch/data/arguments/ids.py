@@ -12,18 +12,6 @@ import numpy as np
 from irbatch.errors import InputError
 from irbatch.runtime.arrays import to_numpy
 
-__all__ = [
-    "check_id",
-    "check_query_ids",
-    "first_repeated",
-    "id_kind",
-    "kind_of_documents",
-    "kinds_of",
-    "read_candidate_ids",
-    "read_query_ids",
-    "same_kind",
-]
-
 
 def id_kind(kind: type) -> str | None:
     """Name a type's kind of id, ``"str"`` or ``"int"``; None for what cannot be an id."""

@@ -14,8 +14,6 @@ from irbatch.errors import LISTED_PROBLEMS, InputError, raise_problems
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, grade_problem
 from irbatch.runtime.ragged import joined_ranges
 
-__all__ = ["read_documents", "read_grades"]
-
 Judgments = Mapping[Any, Mapping[Any, Any]]
 
 

@@ -14,8 +14,6 @@ from irbatch.data.arguments.arrays import check_real, find_bad_grade, read_lengt
 from irbatch.data.arguments.ids import check_query_ids
 from irbatch.errors import InputError
 
-__all__ = ["LabelRows", "Labels"]
-
 Labels = npt.NDArray[Any]
 
 

@@ -14,8 +14,6 @@ from irbatch.data.arrow.structs import Array, Batch, Schema, Stream, release, st
 from irbatch.data.arrow.text_slices import RowError, TextSlices
 from irbatch.errors import InputError
 
-__all__ = ["ArrowTable"]
-
 
 class ArrowTable:
     """A table opened once: its names are known at once, its columns can be read once.

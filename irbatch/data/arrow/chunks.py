@@ -13,8 +13,6 @@ from irbatch.data.arrow.structs import Array, Batch, Schema, items_of
 from irbatch.data.arrow.text_slices import RowError, TextSlices, join_slices
 from irbatch.data.text_column import TextColumn
 
-__all__ = ["SUPPORTED", "ArraySlice", "ArrowColumn", "Field", "join", "read_rows"]
-
 ArrowColumn: TypeAlias = npt.NDArray[Any] | TextColumn
 
 # Arrow's letters for types, https://arrow.apache.org/docs/format/CDataInterface.html

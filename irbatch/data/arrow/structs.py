@@ -13,19 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "Array",
-    "Batch",
-    "Get",
-    "Release",
-    "Schema",
-    "Stream",
-    "Text",
-    "items_of",
-    "release",
-    "stream_address",
-]
-
 Release = ctypes.CFUNCTYPE(None, c_void_p)
 Get = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
 Text = ctypes.CFUNCTYPE(c_char_p, c_void_p)

@@ -11,8 +11,6 @@ from irbatch.array_types import Bytes, Ints
 from irbatch.data.text_column import TextColumn
 from irbatch.runtime.ragged import offsets_of
 
-__all__ = ["RowError", "TextSlices", "join_slices"]
-
 
 class RowError(Exception):
     """A row that cannot be read, counted in what was being read."""

@@ -14,21 +14,6 @@ from irbatch.efficiency.checks import check_count, only_known, read_quantity, re
 from irbatch.errors import InputError, join_words, shown
 from irbatch.runtime.numbers import DECIMAL
 
-__all__ = [
-    "COUNT",
-    "NUMBER",
-    "TEXT",
-    "Form",
-    "Node",
-    "Table",
-    "add_energies",
-    "amounts",
-    "counts",
-    "read_fields",
-    "write_amount",
-    "write_fields",
-]
-
 AMOUNT = re.compile(rf"({DECIMAL})(?: (.*))?", re.DOTALL)
 NOTHING = re.compile(r"null( .*)?", re.DOTALL)  # what tools write for what they could not measure
 WRITTEN_OUT = range(-6, 17)  # exponents of ten

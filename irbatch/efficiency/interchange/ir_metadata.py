@@ -19,8 +19,6 @@ from irbatch.efficiency.interchange.yaml_text import read_yaml, write_yaml
 from irbatch.errors import InputError
 from irbatch.formats.streams import open_input
 
-__all__ = ["read_ir_metadata", "write_ir_metadata"]
-
 SOURCE = "ir_metadata"
 LARGEST = 64 << 20  # bytes; what is larger is a run
 NEITHER = "it is neither YAML nor a run with a header"

@@ -26,8 +26,6 @@ from irbatch.efficiency.latency import STATISTICS, Latency
 from irbatch.efficiency.quantities import CURRENCY
 from irbatch.errors import InputError
 
-__all__ = ["fields_to_form", "form_to_fields"]
-
 SCHEMA = 0.2
 COSTS = {"price per hour": "price_per_hour", "per million queries": "stated_cost"}
 DERIVED_COSTS = {

@@ -16,8 +16,6 @@ from irbatch.efficiency.latency import Latency
 from irbatch.efficiency.quantities import ALIASES, CURRENCY, FORMULAS, QUANTITIES
 from irbatch.errors import InputError, did_you_mean, shown
 
-__all__ = ["fields_to_json", "is_text", "json_to_fields", "read_object"]
-
 Part = TypeVar("Part", Hardware, Latency)
 
 STATED, FIELD = "cost_per_million", "stated_cost"  # what JSON and the record call it

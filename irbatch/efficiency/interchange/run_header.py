@@ -14,8 +14,6 @@ from irbatch.errors import InputError
 from irbatch.formats.streams import Input, open_input
 from irbatch.runtime.files import replacing
 
-__all__ = ["read_header", "split_header", "write_header"]
-
 START, END = "# ir_metadata.start", "# ir_metadata.end"
 FIRST = re.compile(rb"#[ \t]*ir_metadata\.start[ \t]*\r?(\n|\Z)")
 LAST = re.compile(rb"#[ \t]*ir_metadata\.end\s*")

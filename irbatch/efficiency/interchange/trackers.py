@@ -26,8 +26,6 @@ from irbatch.efficiency.interchange.ir_metadata import read_ir_metadata
 from irbatch.errors import ErrorsIn, InputError, shown
 from irbatch.formats.streams import numbered_lines
 
-__all__ = ["read_codecarbon", "read_tirex"]
-
 MILLISECONDS = amounts("s", bare="ms")
 TIREX: Table = {
     "start_time": ("TIME_START", TEXT),

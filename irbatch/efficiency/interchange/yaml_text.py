@@ -9,8 +9,6 @@ from typing import Any
 from irbatch.errors import InputError, shown
 from irbatch.runtime.extras import imported
 
-__all__ = ["read_yaml", "write_yaml"]
-
 DEEPEST = 100  # levels
 MOST = 50_000_000  # nodes, those of aliases counted as often as they are named
 NULLS = ("", "~", "null", "Null", "NULL")

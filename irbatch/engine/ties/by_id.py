@@ -15,8 +15,6 @@ import numpy as np
 from irbatch.array_types import Floats, Ints
 from irbatch.engine.ties.policy import TiePolicy
 
-__all__ = ["id_texts", "order_documents", "place_ids", "rank_in_tie"]
-
 
 def id_texts(ids: Sequence[Any]) -> Sequence[str]:
     """Return ids as they compare."""

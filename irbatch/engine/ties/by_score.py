@@ -14,14 +14,6 @@ from irbatch.array_types import Floats, Ints
 from irbatch.runtime.jit import as_input, kernel
 from irbatch.runtime.threads import map_ranges
 
-__all__ = [
-    "as_compared",
-    "check_order",
-    "find_ranks",
-    "order_scores",
-    "round_scores",
-]
-
 CHUNK = 1 << 14  # scores
 
 DESCENDING, UNORDERED, HAS_NAN = 0, 1, 2  # what `check_order` says of a ranking

@@ -24,8 +24,6 @@ from irbatch.engine.ties.open_ties import OpenTies
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
-__all__ = ["ExpectedScan", "ExpectedStatistics", "expect"]
-
 
 @dataclass(frozen=True, eq=False)
 class ExpectedScan(Scan):

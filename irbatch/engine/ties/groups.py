@@ -10,8 +10,6 @@ from irbatch.array_types import Bools, Floats, Ints
 from irbatch.engine.ties.open_ties import OpenTies
 from irbatch.engine.ties.policy import TiePolicy
 
-__all__ = ["TieGroups"]
-
 
 class TieGroups:
     """Judged documents that share their score with others, grouped by query and score.

@@ -8,8 +8,6 @@ import numpy as np
 
 from irbatch.array_types import Bools, Codes, Ints
 
-__all__ = ["OpenTies"]
-
 
 class OpenTies(NamedTuple):
     """Ranks whose documents could stand in any order, since they share a score.

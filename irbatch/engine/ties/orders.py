@@ -16,8 +16,6 @@ import numpy as np
 from irbatch.array_types import Codes
 from irbatch.engine.matrix import BLOCK_BYTES, RelevanceMatrix
 
-__all__ = ["DRAWS", "MOST_ORDERS", "orders_of"]
-
 MOST_ORDERS = math.factorial(7)  # of a query: so many are all tried
 DRAWS = 1000  # or a few more, of a query that has more orders
 SEED = 20081  # the same draws for a query wherever it stands

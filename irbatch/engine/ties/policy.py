@@ -5,8 +5,6 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-__all__ = ["DEFAULT_ORDERING", "SCORE_DTYPES", "Ordering", "TiePolicy"]
-
 SCORE_DTYPES = ("float64", "float32")
 
 

@@ -10,8 +10,6 @@ from irbatch.errors import InputError
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.checks import read_numbers
 
-__all__ = ["Columns"]
-
 Documents = dict[Any, tuple[float, float]]
 
 NAMES = ("query_ids", "document_ids", "scores", "grades")

@@ -19,8 +19,6 @@ from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
 from irbatch.runtime.checks import check_choice
 
-__all__ = ["BatchEvaluator"]
-
 KEEP = ("queries", "sums")
 FORMAT = 1  # of the state
 SHAPING = ("keep", "ties", "no_relevant")  # options that states must share to add up

@@ -13,8 +13,6 @@ from irbatch.evaluation.counts import count_queries
 from irbatch.evaluation.results import Results
 from irbatch.measures import Measure
 
-__all__ = ["REPEATED", "QueryValues"]
-
 REPEATED = ("error", "first", "last")  # what becomes of a query that comes again, with other values
 
 

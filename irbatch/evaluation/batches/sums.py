@@ -16,8 +16,6 @@ from irbatch.evaluation.results import Results
 from irbatch.measures import Measure
 from irbatch.runtime.exact_sums import LIMBS, add_up, round_sum
 
-__all__ = ["Sums"]
-
 
 class Sums:
     """Sums of values: arrays of whole numbers that add up over batches and processes.
