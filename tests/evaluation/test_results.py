@@ -14,6 +14,7 @@ import pytest
 
 import irbatch
 from irbatch import Results
+from irbatch.evaluation.counts import QueryMark
 
 QRELS = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}, "q3": {"d": 0}, "q4": {"e": 1}}
 RUN = {"q1": {"b": 3.0, "a": 2.0, "x": 1.0}, "q2": {"x": 2.0, "c": 1.0}, "q3": {}, "q9": {"z": 1}}
@@ -173,3 +174,14 @@ def test_runs_are_named_by_their_files(tmp_path: Path, digits: Path) -> None:
         irbatch.evaluate_runs(digits / "qrels.txt", [irbatch.Run(RUN, "x")] * 2, "RR")
     with pytest.raises(irbatch.InputError, match="a run has no name"):
         irbatch.evaluate_runs(QRELS, [RUN], "RR")
+
+
+def test_marks_keep_their_numbers() -> None:
+    """States of evaluators hold them."""
+    numbers = {mark.name: mark.value for mark in QueryMark}
+    assert numbers == {"NO_RELEVANT": 1, "EMPTY": 2, "TIED": 4, "MISSING": 8}
+    run = {"q1": {"d1": 2.0, "d2": 2.0}, "q2": {}, "q9": {"d1": 1.0}}
+    qrels = {"q1": {"d1": 1}, "q2": {"d1": 1}, "q3": {"d1": 0}}
+    results = irbatch.evaluate(qrels, run, "RR", ties="expected")
+    assert results.marks.tolist() == [4, 2, 1 + 8]
+    assert results.counts == irbatch.Counts(3, 3, 2, 1, 1, 1, 1, 1)
