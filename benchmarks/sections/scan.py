@@ -54,7 +54,7 @@ def _scan_rows(table: Table, matrix: RelevanceMatrix, rounds: int) -> None:
         },
         rounds,
     )
-    hits = timed["2"].result.hits[0, :, : len(CUTOFFS)]
+    hits = timed["2"].result.sums.hits[0, :, : len(CUTOFFS)]
     agreed = all((hits[:, i] == (matrix.codes[:, :k] >= 1).sum(axis=1)).all()
                  for i, k in enumerate(CUTOFFS))  # fmt: skip
     agreement = Agreement(agreed, "hits equal" if agreed else "DIFFERENT hits")
