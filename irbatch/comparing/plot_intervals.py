@@ -42,7 +42,8 @@ def plot_means(
     >>> from irbatch.comparing import compare
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
     >>> new, old = {"q1": {"d1": 1}, "q2": {"d2": 1}}, {"q1": {"d1": 1}, "q2": {"d9": 1}}
-    >>> [each.get_text() for each in plot_means(compare(qrels, [new, old], "RR"), "RR").texts]
+    >>> comparison = compare(qrels, {"new": new, "old": old}, "RR")
+    >>> [each.get_text() for each in plot_means(comparison, "RR").texts]
     ['1.0000 [1.0000, 1.0000]', '0.5000 [0.0000, 1.0000]']
     """
     check_axes(ax)
