@@ -44,17 +44,6 @@ GREEK = (
 )
 
 
-def check_label(label: str) -> None:
-    r"""Check what `\ref` calls a table.
-
-    Raises:
-        InputError: if `\label` doesn't take it.
-    """
-    if not LABEL.fullmatch(label):
-        problem = f"a label is letters, digits and :._/+-, not {label!r}"
-        raise InputError(problem, source="label", value=label)
-
-
 def write_document(document: Document, label: str, *, unicode: bool = False) -> str:
     r"""Write a report's tables as one, which needs ``\usepackage{booktabs}``.
 
@@ -67,10 +56,12 @@ def write_document(document: Document, label: str, *, unicode: bool = False) -> 
     Raises:
         InputError: if ``\label`` doesn't take the label.
     """
-    check_label(label)
+    if not LABEL.fullmatch(label):
+        problem = f"a label is letters, digits and :._/+-, not {label!r}"
+        raise InputError(problem, source="label", value=label)
     tables = [part for part in document.parts if isinstance(part, Table)]
     said = [document.caption, document.explained("Bold"), document.settings]
-    caption = escape(" ".join(filter(None, said)), unicode)
+    caption = _escape(" ".join(filter(None, said)), unicode)
     aligned = "".join(_alignment(tables, k) for k in range(len(tables[0].columns)))
     lines = [
         r"% needs \usepackage{booktabs}",
@@ -100,7 +91,9 @@ def _body(document: Document, columns: Sequence[Column], unicode: bool) -> Itera
     above = ""
     for part in document.parts:
         if isinstance(part, Heading):
-            above = rf"\multicolumn{{{len(columns)}}}{{l}}{{\emph{{{escape(part.text, unicode)}}}}}"
+            above = (
+                rf"\multicolumn{{{len(columns)}}}{{l}}{{\emph{{{_escape(part.text, unicode)}}}}}"
+            )
         elif isinstance(part, Table):
             yield r"\midrule"
             if above:
@@ -118,14 +111,14 @@ def _heading(column: Column, unicode: bool) -> str:
     if column.kind == "mark":
         return ""
     heading = column.heading.capitalize() if column.kind == "name" else column.heading
-    return escape(heading, unicode)
+    return _escape(heading, unicode)
 
 
 def _cell(column: Column, cell: Cell, unicode: bool) -> str:
     r"""Write a cell; a number as ``\textbf{0.4833}\textsuperscript{ac}``."""
     if column.kind != "number":
-        note = f" ({escape(cell.after, unicode)})" if cell.after else ""
-        return escape(cell.text, unicode) + note
+        note = f" ({_escape(cell.after, unicode)})" if cell.after else ""
+        return _escape(cell.text, unicode) + note
     number = write_number(cell.text)
     written = rf"\textbf{{{number}}}" if cell.stands_out else number
     if cell.marks in ([BETTER], [WORSE]):
@@ -146,7 +139,7 @@ def write_number(text: str) -> str:
     return "".join(parts)
 
 
-def escape(text: str, unicode: bool) -> str:
+def _escape(text: str, unicode: bool) -> str:
     """Take from every character its meaning in LaTeX.
 
     Args:

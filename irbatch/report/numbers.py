@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from decimal import Decimal
-from typing import NamedTuple
 
 from irbatch.errors import InputError, join_words
 from irbatch.runtime.numbers import is_whole
@@ -15,14 +14,6 @@ WORDY = 1e15  # numbers from here on, whose decimals float64 has not, are writte
 HUGE = 1e9  # quantities from here on are written with an exponent
 LEAST_P_DECIMALS, MOST_P_DECIMALS = 3, 12
 MOST_DIGITS = 17  # of a float64
-
-
-class Shown(NamedTuple):
-    """A number: as people see it, and what it is sorted by."""
-
-    text: str
-    value: float
-    stands_out: bool = False
 
 
 def check_digits(digits: int) -> None:

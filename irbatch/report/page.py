@@ -45,21 +45,10 @@ text-align:center;font-weight:normal}
 .irbatch svg{display:block;max-width:100%;height:auto;fill:var(--ink);
 font:12px "DejaVu Sans",Verdana,sans-serif}
 .irbatch svg text{unicode-bidi:isolate;white-space:pre}
-.irbatch svg .tick{fill:var(--soft)}
-.irbatch svg .best{font-weight:bold}
-.irbatch svg .grid{stroke:var(--line)}
-.irbatch svg .within{stroke:var(--up);stroke-width:2;stroke-opacity:.55}
-.irbatch svg .dot{fill:var(--up)}
-.irbatch svg .shade{fill:var(--up);fill-opacity:.07}
-.irbatch svg .stairs{fill:none;stroke:var(--up);stroke-width:1.6}
-.irbatch svg .leader{stroke:var(--soft);stroke-width:.7}
-.irbatch svg .dot.behind{fill:var(--soft)}
-.irbatch svg .within.behind{stroke:var(--soft);stroke-width:1}
-.irbatch svg .up{fill:var(--up)}.irbatch svg .down{fill:var(--down)}
 @media print{.irbatch{--ink:#000;--soft:#444;--line:#bbb;--back:#fff;--stripe:#fff;--up:#1664c0;
 --down:#b8500c;color-scheme:light;font-size:10pt}body.irbatch{max-width:none;padding:0}
 .irbatch .scroll,.irbatch figure{overflow:visible}.irbatch tr{break-inside:avoid}
-.irbatch svg{max-width:100%;height:auto}.irbatch th button::after{content:none!important}}
+.irbatch th button::after{content:none!important}}
 """
 
 # The first click sorts by what one looks for first, the next one turns it round, the third undoes.

@@ -9,9 +9,6 @@ from xml.etree import ElementTree
 VOID = {"meta", "link"}
 
 
-CHARACTER = 7.3  # pixels that a character of a picture takes
-
-
 Numbers = dict[str, float]
 
 
