@@ -52,8 +52,9 @@ def check_comparable(records: Records, axis: str, values: Floats) -> None:
     Raises:
         InputError: naming a system that has no value, or if values are in several currencies.
     """
-    missing = [each.system for each, value in zip(records, values.tolist(), strict=True)
-               if np.isnan(value)]  # fmt: skip
+    missing = [
+        each.system for each, value in zip(records, values.tolist(), strict=True) if np.isnan(value)
+    ]
     if missing:
         others = f", as for {many(len(missing) - 1, 'other system')}" if missing[1:] else ""
         problem = f"is missing{NEEDS.get(axis, '')}{others}"

@@ -280,15 +280,14 @@ class Leaderboard(Systems):
         return make_frame(self)
 
     def plot(self, x: str, y: str | None = None, **options: Any) -> Any:
-        """Draw systems between two axes and their Pareto frontier.
+        """Draw systems between two axes and their Pareto frontier; return matplotlib's axes.
+
+        ``.figure.savefig("frontier.svg")`` of what returns saves the picture.
 
         Args:
             x: an axis, as in ``"cost_per_million"``.
             y: another; default: the first measure.
             **options: see `irbatch.leaderboard.plots.plot_frontier`.
-
-        Returns:
-            matplotlib's axes; ``.figure.savefig("frontier.svg")`` saves the picture.
 
         Raises:
             InputError: naming the system, if one has no value of an axis.
@@ -336,17 +335,13 @@ class Leaderboard(Systems):
         """
         read = read_statement(source, qrels, measures, settings)
         stated = None if qrels is not None else read.document.get("level")
-        board = cls(
-            read.results,
-            read.records,
-            measures=read.measures,
-            level=level if stated is None else stated,
-            draws=draws if qrels is not None else 0,
-            seed=seed,
-        )
+        level = level if stated is None else stated
+        draws = 0 if qrels is None else draws
+        drawn: dict[str, Any] = {"level": level, "draws": draws, "seed": seed}
+        board = cls(read.results, read.records, measures=read.measures, **drawn)
         if qrels is None:  # or settings are those of now, and constraints were met by other numbers
             board.level, board.settings, board.n_queries = stated, read.settings, read.n_queries
             board.constraints, board.left_out = read.constraints, read.left_out
-        chosen = check_directions(directions, board.measures)
-        board.directions = {**read.directions(board.measures), **chosen}
+        first = check_directions(directions, board.measures)
+        board.directions = {**read.directions(board.measures), **first}
         return board

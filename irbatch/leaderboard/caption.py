@@ -24,8 +24,11 @@ def write_caption(
     least = f"{counts[0]} to " if len(counts) > 1 else ""
     known = counts and None not in n_queries
     queries = f", {least}{many(counts[-1], 'query')}" if known else ""
-    said = [f"{many(len(records), 'system')}{queries}.",
-            *_calls(records, counts if known else []), *_machines(records)]  # fmt: skip
+    said = [
+        f"{many(len(records), 'system')}{queries}.",
+        *_calls(records, counts if known else []),
+        *_machines(records),
+    ]
     if constraints:
         said.append(f"Constraints: {', '.join(constraints)}.")
     if left_out:

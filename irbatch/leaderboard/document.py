@@ -103,8 +103,10 @@ def picture_frontier(
     found = find_frontier(board, x, y)
     values = [_show_values(found, row, digits) for row in range(len(board))]
     said = [f"{system}: {value}" for system, value in zip(board.systems, values, strict=True)]
-    told = "; ".join(f"{each}{'' if strong else ' (dominated)'}" for each, strong
-                     in zip(said, found.strong.tolist(), strict=True))  # fmt: skip
+    told = "; ".join(
+        f"{each}{'' if strong else ' (dominated)'}"
+        for each, strong in zip(said, found.strong.tolist(), strict=True)
+    )
 
     def draw() -> Any:
         ax, points = draw_frontier(board, found)
@@ -116,8 +118,10 @@ def picture_frontier(
     parts: list[Part] = [Figures("", [Figure(title, told, _tell(board, found), draw)])]
     if found.dominated_by:
         heads = [Column("system", "name"), Column("dominated by", "text")]
-        rows = [Row([Cell(system), Cell(_list_names(others))])
-                for system, others in found.dominated_by.items()]  # fmt: skip
+        rows = [
+            Row([Cell(system), Cell(_list_names(others))])
+            for system, others in found.dominated_by.items()
+        ]
         parts.append(Table("Systems that others dominate", heads, rows))
     return parts
 
@@ -128,8 +132,13 @@ def _usual_columns(board: Systems) -> list[str]:
     sizes = {each.batch_size for each in board.records}
     known = [name for name in board.axes if name in USUAL]
     published = any(each.source is not None for each in board.records)
-    return [*[HARDWARE] * (len(machines) > 1), *[BATCH] * (len(sizes) > 1), *board.measures,
-            *known, *[SOURCE] * published]  # fmt: skip
+    return [
+        *[HARDWARE] * (len(machines) > 1),
+        *[BATCH] * (len(sizes) > 1),
+        *board.measures,
+        *known,
+        *[SOURCE] * published,
+    ]
 
 
 def _chosen_columns(board: Systems, columns: Iterable[str]) -> list[str]:
@@ -192,8 +201,13 @@ def _explain(
         legend.append((BEST, "the best of its column"))
     if frontier:
         labels = join_words([each.label for each in frontier])
-        legend.append((MARK, f"on the Pareto frontier of {labels}, where no other system is as "
-                       "good along every axis and better along one"))  # fmt: skip
+        legend.append(
+            (
+                MARK,
+                f"on the Pareto frontier of {labels}, where no other system is as "
+                "good along every axis and better along one",
+            )
+        )
     sure = {
         board.levels(name)[i]
         for k, name in enumerate(names, len(table.columns) - len(names))

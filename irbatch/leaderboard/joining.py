@@ -50,7 +50,7 @@ def name_records(records: Records) -> dict[str, EfficiencyRecord]:
     """Return records by their systems' names.
 
     Raises:
-        InputError: for none, for what is no record, and for two of one system.
+        InputError: if there is no record, two are of one system, or one is something else.
     """
     if isinstance(records, EfficiencyRecord | Measurement):
         records = [records]
@@ -58,8 +58,8 @@ def name_records(records: Records) -> dict[str, EfficiencyRecord]:
         for name, each in records.items():
             each = each.record if isinstance(each, Measurement) else each
             if isinstance(each, EfficiencyRecord) and each.system != name:
-                raise InputError(f"the record of {shown(name)} says that it is of "
-                                 f"{shown(each.system)}", source="records", value=name)  # fmt: skip
+                problem = f"the record of {shown(name)} says that it is of {shown(each.system)}"
+                raise InputError(problem, source="records", value=name)
         records = list(records.values())
     if isinstance(records, str) or not isinstance(records, Iterable):
         raise InputError(f"records are several, not {shown(records)}", source="records")
@@ -67,11 +67,11 @@ def name_records(records: Records) -> dict[str, EfficiencyRecord]:
     for given in records:
         each = given.record if isinstance(given, Measurement) else given
         if not isinstance(each, EfficiencyRecord):
-            raise InputError(f"a record is an EfficiencyRecord, not a {type(each).__name__}",
-                             source="records", value=each)  # fmt: skip
+            problem = f"a record is an EfficiencyRecord, not a {type(each).__name__}"
+            raise InputError(problem, source="records", value=each)
         if each.system in named:
-            raise InputError(f"there are two records of {shown(each.system)}", source="records",
-                             value=each.system)  # fmt: skip
+            problem = f"there are two records of {shown(each.system)}"
+            raise InputError(problem, source="records", value=each.system)
         named[each.system] = each
     if not named:
         raise InputError("there is no record, so there is no system", source="records")
@@ -79,9 +79,13 @@ def name_records(records: Records) -> dict[str, EfficiencyRecord]:
 
 
 def join_accuracy(
-    results: Any, systems: Sequence[str], measures: Iterable[str] | str | None, level: float,
-    draws: int, seed: int,
-) -> Accuracy:  # fmt: skip
+    results: Any,
+    systems: Sequence[str],
+    measures: Iterable[str] | str | None,
+    level: float,
+    draws: int,
+    seed: int,
+) -> Accuracy:
     """Collect the accuracy of systems.
 
     Args:
@@ -92,37 +96,33 @@ def join_accuracy(
         level, draws, seed: of the bootstrap over queries, for intervals.
 
     Raises:
-        InputError: naming the system and the measure of what is missing or no finite number.
+        InputError: naming the system and the measure, if a value is missing or not finite.
     """
     named = name_systems([results] if isinstance(results, Means) else results, "result")
     for system in systems:
         if system not in named:
             known = join_words([shown(each) for each in list(named)[:NAMED]])
             hint = did_you_mean(system, [each for each in named if isinstance(each, str)])
-            raise refuse(of_system(system), "accuracy", f"is missing: there are results of "
-                         f"{known or 'no system'}{hint}", None)  # fmt: skip
-    for system in named:
+            problem = f"is missing: there are results of {known or 'no system'}{hint}"
+            raise refuse(of_system(system), "accuracy", problem, None)
+    for system, each in named.items():
         if system not in systems:
-            raise InputError(f"system {shown(system)} has results and no efficiency record",
-                             source="records", value=system)  # fmt: skip
-        _check_results(system, named[system])
-    columns = _columns(measures, [named[system] for system in systems])
+            problem = f"system {shown(system)} has results and no efficiency record"
+            raise InputError(problem, source="records", value=system)
+        if not isinstance(each, Mapping | Means):
+            problem = f"is a {type(each).__name__}, not of irbatch.evaluate or means by measure"
+            raise refuse(of_system(system), "accuracy", problem, each)
+    in_order = [named[system] for system in systems]
+    columns = _columns(measures, in_order)
     cells = [[_cell(system, named[system], measure) for measure in columns] for system in systems]
     table = np.array(cells, np.float64).reshape(len(systems), len(columns), 3)
     if draws:
-        each_results = [named[system] for system in systems]
-        _find_intervals(table[..., 1:], each_results, columns, level, draws, seed)
-    names = [_name(named[systems[0]], measure) for measure in columns]
+        _find_intervals(table[..., 1:], in_order, columns, level, draws, seed)
+    names = [_name(in_order[0], measure) for measure in columns]
     _warn_of_percent(names, table[..., 0], systems)
     _check_names(names)
-    counts = [_count(named[system]) for system in systems]
+    counts = [each.counts.queries if isinstance(each, Means) else None for each in in_order]
     return Accuracy(names, table[..., 0], table[..., 1:], counts, _settings(named, systems))
-
-
-def _check_results(system: str, results: Any) -> None:
-    if not isinstance(results, Mapping | Means):
-        raise refuse(of_system(system), "accuracy", f"is a {type(results).__name__}, not of "
-                     "irbatch.evaluate or means by measure", results)  # fmt: skip
 
 
 def _columns(measures: Any, results: Sequence[Any]) -> list[str]:
@@ -136,8 +136,8 @@ def _columns(measures: Any, results: Sequence[Any]) -> list[str]:
         wanted = [measures] if isinstance(measures, str) else measures
         listed = list(wanted) if isinstance(wanted, Iterable) else [wanted]
         if not all(isinstance(each, str | Measure) for each in listed):
-            raise InputError(f"measures are names, not {shown(measures)}", source="measures",
-                             value=measures)  # fmt: skip
+            problem = f"measures are names, not {shown(measures)}"
+            raise InputError(problem, source="measures", value=measures)
         columns = [name for each in listed for name in _spread(str(each), results[0])]
     if not columns:
         raise InputError("there is no measure of accuracy", source="measures")
@@ -163,8 +163,8 @@ def _check_names(names: Sequence[str]) -> None:
         if names.count(name) > 1:
             raise InputError(f"{name} is given twice", source="measures", value=name)
         if name in QUANTITIES or name in ALIASES:
-            raise InputError(f"a measure of accuracy cannot be called {name}, as a quantity of "
-                             "records is", source="measures", value=name)  # fmt: skip
+            problem = f"a measure of accuracy cannot be called {name}, as a quantity of records is"
+            raise InputError(problem, source="measures", value=name)
 
 
 def _name(results: Any, measure: str) -> str:
@@ -185,32 +185,40 @@ def _cell(system: str, results: Any, measure: str) -> tuple[float, float, float]
         hint = did_you_mean(measure, map(str, results))
         raise refuse(of_system(system), str(measure), f"is missing{hint}", None)
     given = results[measure]
-    if isinstance(given, Mapping):
-        if "mean" not in given or set(given) - {"mean", *BOUNDS}:
-            raise refuse(of_system(system), str(measure), "has a mean, and may have low and high "
-                         f"bounds; not {', '.join(map(str, given))}", given)  # fmt: skip
-        mean = _number(system, measure, given["mean"])
-        low, high = (np.nan if given.get(bound) is None else
-                     _number(system, f"{bound} bound of {measure}", given[bound])
-                     for bound in BOUNDS)  # fmt: skip
-        if low > high:  # the mean may lie outside: of few draws it does
-            raise refuse(of_system(system), str(measure), f"lies between {low:g} and {high:g}, "
-                         "which are the wrong way round", given)  # fmt: skip
-        return mean, low, high
-    return _number(system, measure, given), np.nan, np.nan
+    if not isinstance(given, Mapping):
+        return _number(system, measure, given), np.nan, np.nan
+    if "mean" not in given or set(given) - {"mean", *BOUNDS}:
+        named = ", ".join(map(str, given))
+        problem = f"has a mean, and may have low and high bounds; not {named}"
+        raise refuse(of_system(system), str(measure), problem, given)
+    mean = _number(system, measure, given["mean"])
+    low, high = (
+        np.nan
+        if (value := given.get(bound)) is None
+        else _number(system, f"{bound} bound of {measure}", value)
+        for bound in BOUNDS
+    )
+    if low > high:  # the mean may lie outside: of few draws it does
+        problem = f"lies between {low:g} and {high:g}, which are the wrong way round"
+        raise refuse(of_system(system), str(measure), problem, given)
+    return mean, low, high
 
 
 def _number(system: str, field: str, value: Any) -> float:
     if not is_number(value) or not np.isfinite(value):
-        raise refuse(of_system(system), str(field), f"is {shown(value)}, which is no finite number",
-                     value)  # fmt: skip
+        problem = f"is {shown(value)}, which is no finite number"
+        raise refuse(of_system(system), str(field), problem, value)
     return float(value)
 
 
 def _find_intervals(
-    bounds: Floats, results: Sequence[Any], measures: Sequence[str], level: float, draws: int,
+    bounds: Floats,
+    results: Sequence[Any],
+    measures: Sequence[str],
+    level: float,
+    draws: int,
     seed: int,
-) -> None:  # fmt: skip
+) -> None:
     """Put bootstrap intervals of means over queries where there are values of queries.
 
     One set of draws serves all systems and measures that have values of as many queries.
@@ -245,12 +253,10 @@ def _warn_of_percent(measures: Sequence[str], means: Floats, systems: Sequence[s
         if above.any() and within.any() and is_share(name):
             one, other = int(np.argmax(above)), int(np.argmax(within))
             others = f"that of {shown(systems[other])} is {column[other]:g}"
-            warn(f"{name} of {shown(systems[one])} is {column[one]:g}, and {others}: is one of "
-                 "them in per cent?")  # fmt: skip
-
-
-def _count(results: Any) -> int | None:
-    return results.counts.queries if isinstance(results, Means) else None
+            warn(
+                f"{name} of {shown(systems[one])} is {column[one]:g}, and {others}: is one of "
+                "them in per cent?"
+            )
 
 
 def _settings(named: Mapping[str, Any], systems: Sequence[str]) -> dict[str, str]:
@@ -262,8 +268,14 @@ def _settings(named: Mapping[str, Any], systems: Sequence[str]) -> dict[str, str
     if any(each != queries[0] for each in queries):
         warn("systems on the leaderboard were evaluated on different queries")
     first: dict[str, str] = evaluated[0].settings
-    settings = {name: value for name, value in first.items()
-                if all(each.settings.get(name) == value for each in evaluated)}  # fmt: skip
-    missing = [f"{each.counts.missing} of {system}" for system in systems
-               if isinstance(each := named[system], Means) and each.counts.missing]  # fmt: skip
+    settings = {
+        name: value
+        for name, value in first.items()
+        if all(each.settings.get(name) == value for each in evaluated)
+    }
+    missing = [
+        f"{each.counts.missing} of {system}"
+        for system in systems
+        if isinstance(each := named[system], Means) and each.counts.missing
+    ]
     return {**settings, "queries without a ranking": ", ".join(missing)} if missing else settings

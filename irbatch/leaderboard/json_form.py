@@ -68,8 +68,10 @@ class Statement(NamedTuple):
     @property
     def n_queries(self) -> list[int | None]:
         """How many queries each system's means are said to be of."""
-        return [check_count(of_system(name), "queries", values.get("queries"), 0)
-                for name, values in self.systems.items()]  # fmt: skip
+        return [
+            check_count(of_system(name), "queries", values.get("queries"), 0)
+            for name, values in self.systems.items()
+        ]
 
     @property
     def constraints(self) -> list[str]:
@@ -80,8 +82,10 @@ class Statement(NamedTuple):
     def left_out(self) -> dict[str, list[str]]:
         """Other systems, with the constraints that they broke."""
         left_out = _object("left_out", self.document.get("left_out"))
-        return {system: _texts(f"left_out: {shown(system)}", broken)
-                for system, broken in left_out.items()}  # fmt: skip
+        return {
+            system: _texts(f"left_out: {shown(system)}", broken)
+            for system, broken in left_out.items()
+        }
 
     def directions(self, measures: Sequence[str]) -> dict[str, str]:
         """Return which way is better; of measures that aren't shown, nothing."""
@@ -89,8 +93,9 @@ class Statement(NamedTuple):
         stated = [name for each in accuracies if isinstance(each, dict) for name in each]
         known = list(dict.fromkeys([*measures, *stated]))
         given = check_directions(_object("directions", self.document.get("directions")), known)
-        return {axis: better for axis, better in given.items()
-                if axis in measures or axis not in known}  # fmt: skip
+        return {
+            axis: better for axis, better in given.items() if axis in measures or axis not in known
+        }
 
 
 def read_statement(
@@ -111,15 +116,20 @@ def read_statement(
     found: dict[str, Results] = {}
     if qrels is not None:
         folder = Path() if is_text(source) else Path(source).parent  # where paths of runs start
-        runs = {name: _find_run(name, values, folder) for name, values in systems.items()
-                if "run" in values or "accuracy" not in values}  # fmt: skip
+        runs = {
+            name: _find_run(name, values, folder)
+            for name, values in systems.items()
+            if "run" in values or "accuracy" not in values
+        }
         found = _evaluate(qrels, runs, wanted, settings)
         wanted = next(iter(found.values())).measures if found else wanted
     elif settings:
         problem = f"{', '.join(settings)}: only where runs are evaluated, which takes qrels"
         raise InputError(problem, source=SOURCE, value=settings)
-    results = {name: found[name] if name in found else _read_accuracy(name, values)
-               for name, values in systems.items()}  # fmt: skip
+    results = {
+        name: found[name] if name in found else _read_accuracy(name, values)
+        for name, values in systems.items()
+    }
     return Statement(document, systems, records, results, wanted)
 
 

@@ -75,8 +75,12 @@ def write_labels(ax: Axes, names: Mapping[int, str], drawn: Drawn, *, grow: bool
     numbers: dict[int, int] = {}
     while True:
         labels, places = _lay_out(ax, short, numbers, drawn)
-        lost = [row for label, (left, *_) in zip(labels, places.tolist(), strict=True)
-                if np.isnan(left) for row in label.rows]  # fmt: skip
+        lost = [
+            row
+            for label, (left, *_) in zip(labels, places.tolist(), strict=True)
+            if np.isnan(left)
+            for row in label.rows
+        ]
         if set(lost) <= set(numbers):
             break
         by_place = np.lexsort((-drawn.values[:, 1], drawn.values[:, 0])).tolist()

@@ -102,8 +102,11 @@ def draw_frontier(
     if found.log:
         _write_ticks(ax)
     sure = tell_levels(board, found, bounds)
-    told = ["line: Pareto frontier", *["grey: dominated"] * (not found.strong.all()),
-            *[f"bars: {sure}"] * bool(sure)]  # fmt: skip
+    told = [
+        "line: Pareto frontier",
+        *["grey: dominated"] * (not found.strong.all()),
+        *[f"bars: {sure}"] * bool(sure),
+    ]
     _set_title(ax, told)
     if labels:
         named = np.flatnonzero(found.strong | (systems <= MOST_NAMED))[:MOST_NAMED].tolist()

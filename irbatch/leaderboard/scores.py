@@ -142,8 +142,9 @@ class Scores:
         ranked = [system for group in self.ranking for system in group]
         scores = _written([self.values[each] for each in ranked])
         heads = [Column("system", "name"), Column(self.method)]
-        rows = [Row([Cell(system), Cell(score)])
-                for system, score in zip(ranked, scores, strict=True)]  # fmt: skip
+        rows = [
+            Row([Cell(system), Cell(score)]) for system, score in zip(ranked, scores, strict=True)
+        ]
         table = write_table(Table(self.method, heads, rows), ansi=True)
         weights = ", ".join(
             f"{printable(axis)} {weight:.3g}"
@@ -178,8 +179,11 @@ def _find_highest(
     found: list[tuple[float, float, list[int]]] = []
     while now < 1:
         start, slope = best
-        crossings = [((start - other[0]) / (other[1] - slope), other[1], other)
-                     for other in lines if other[1] > slope]  # fmt: skip
+        crossings = [
+            ((start - other[0]) / (other[1] - slope), other[1], other)
+            for other in lines
+            if other[1] > slope
+        ]
         end = min([Fraction(1), *(place for place, _, _ in crossings)])
         if end - now > SHORTEST:
             winners = [i for i, line in enumerate(lines) if line == best]

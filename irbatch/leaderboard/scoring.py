@@ -17,9 +17,13 @@ SCALES = ("range", "log", "none")
 
 
 def score_dynascore(
-    systems: Sequence[str], axes: Sequence[str], table: Floats, main: int, weights: Floats,
+    systems: Sequence[str],
+    axes: Sequence[str],
+    table: Floats,
+    main: int,
+    weights: Floats,
     cutoff: float,
-) -> Scores:  # fmt: skip
+) -> Scores:
     """Score systems as Dynaboard does; see `Leaderboard.dynascore`.
 
     Args:
@@ -34,8 +38,9 @@ def score_dynascore(
     known = np.isfinite(rates) & (rates > 0)
     parts = np.divide(table, rates, out=np.zeros_like(table), where=known)
     left_out = [axis for axis, each in zip(axes, known.tolist(), strict=True) if not each]
-    told = {axis: rate for axis, rate in zip(axes, rates.tolist(), strict=True)
-            if axis not in left_out}  # fmt: skip
+    told = {
+        axis: rate for axis, rate in zip(axes, rates.tolist(), strict=True) if axis not in left_out
+    }
     method = "Dynascore"
     return Scores(method, list(systems), list(axes), weights, parts, told, left_out, axes[main])
 
@@ -73,9 +78,13 @@ def find_rates(values: Floats, performance: int, cutoff: float) -> Floats:
 
 
 def score_utility(
-    systems: Sequence[str], axes: Sequence[str], values: Floats, signs: Floats, weights: Floats,
+    systems: Sequence[str],
+    axes: Sequence[str],
+    values: Floats,
+    signs: Floats,
+    weights: Floats,
     scale: str,
-) -> Scores:  # fmt: skip
+) -> Scores:
     """Score systems by a weighted mean of axes on one scale; see `Leaderboard.utility`.
 
     Args:
@@ -88,8 +97,9 @@ def score_utility(
     Raises:
         InputError: naming the system and the axis of a value that has no logarithm.
     """
-    constant = [axis for axis, column in zip(axes, values.T, strict=True)
-                if (column == column[0]).all()]  # fmt: skip
+    constant = [
+        axis for axis, column in zip(axes, values.T, strict=True) if (column == column[0]).all()
+    ]
     parts = values * signs
     if scale == "log":
         for i, k in np.argwhere(values <= 0).tolist():

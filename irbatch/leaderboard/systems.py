@@ -75,8 +75,11 @@ class Systems:
     @property
     def currency(self) -> str:
         """Of prices and costs; all of them if there are several."""
-        priced = [each.currency for each in self.records
-                  if each.price_per_hour is not None or each.stated_cost is not None]  # fmt: skip
+        priced = [
+            each.currency
+            for each in self.records
+            if each.price_per_hour is not None or each.stated_cost is not None
+        ]
         return "/".join(dict.fromkeys(priced or [each.currency for each in self.records]))
 
     @property

@@ -53,6 +53,9 @@ def _list_columns(board: Systems) -> tuple[list[str], list[list[Any]]]:
             named += [(f"{axis} low", lows), (f"{axis} high", highs)]
     calls = ((name, [getattr(each, name) for each in board.records]) for name in CALLS)
     accurate = ("queries", list(board.n_queries))  # that accuracy is of
-    named += [(name, column) for name, column in (*calls, accurate)
-              if any(each is not None for each in column)]  # fmt: skip
+    named += [
+        (name, column)
+        for name, column in (*calls, accurate)
+        if any(each is not None for each in column)
+    ]
     return [name for name, _ in named], [column for _, column in named]
