@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 import irbatch
 from irbatch.comparing import compare, compare_results
@@ -351,30 +351,34 @@ def test_from_files(digits: Any) -> None:
     ids=str,
 )
 def test_options_that_there_are_not(options: Options, facts: tuple[str, ...]) -> None:
-    refused(lambda: compare_results(THREE, **options), *facts)
+    input_error(lambda: compare_results(THREE, **options), *facts)
 
 
 def test_systems_that_cannot_be_compared() -> None:
     first = THREE["s0"]
     other = irbatch.evaluate_matrix([[1, 0], [0, 1]], MEASURES)
-    refused(lambda: compare_results({"a": first, "b": other}), "places", "2 and 40")
+    input_error(lambda: compare_results({"a": first, "b": other}), "places", "2 and 40")
     named = irbatch.evaluate_matrix([[1, 0], [0, 1]], MEASURES, query_ids=["x", "y"])
-    refused(lambda: compare_results({"a": first, "b": named}), "no query in common", "'q0'", "'x'")
-    refused(lambda: compare_results({"a": first}), "two systems or more, not 1")
-    refused(lambda: compare_results([first, other]), "different names")
-    refused(lambda: compare_results(first), "several")
-    refused(lambda: compare_results({"a": first, "b": {"RR": 1}}), "dict")
+    input_error(
+        lambda: compare_results({"a": first, "b": named}), "no query in common", "'q0'", "'x'"
+    )
+    input_error(lambda: compare_results({"a": first}), "two systems or more, not 1")
+    input_error(lambda: compare_results([first, other]), "different names")
+    input_error(lambda: compare_results(first), "several")
+    input_error(lambda: compare_results({"a": first, "b": {"RR": 1}}), "dict")
     alone = irbatch.evaluate_matrix([[1, 0]], MEASURES)
-    refused(lambda: compare_results({"a": alone, "b": alone}), "one query")
+    input_error(lambda: compare_results({"a": alone, "b": alone}), "one query")
     fewer = irbatch.evaluate_matrix([[1, 0], [0, 1]], "RR")
-    refused(lambda: compare_results({"a": other, "b": fewer}), "not evaluated for every", path="b")
+    input_error(
+        lambda: compare_results({"a": other, "b": fewer}), "not evaluated for every", path="b"
+    )
     skipped = irbatch.evaluate_matrix([[1, 0], [0, 0]], MEASURES, no_relevant="skip")
-    refused(lambda: compare_results({"a": other, "b": skipped}), "NaN", "'b'", query=1)
+    input_error(lambda: compare_results({"a": other, "b": skipped}), "NaN", "'b'", query=1)
     found = compare_results(THREE, baseline="s0")
-    refused(lambda: found.difference("s1", "s2", "AP"), "not compared")
+    input_error(lambda: found.difference("s1", "s2", "AP"), "not compared")
     assert found.difference("s1", "s0", "MAP") == found.difference("s1", "s0", "AP")
-    refused(lambda: found.difference("s1", "s0", "P@5"), "P@5")
-    refused(lambda: found.difference("s1", "other", "AP"), "other")
+    input_error(lambda: found.difference("s1", "s0", "P@5"), "P@5")
+    input_error(lambda: found.difference("s1", "other", "AP"), "other")
 
 
 def test_systems_evaluated_differently_are_told() -> None:

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from support.input_errors import ANYTHING, refused
+from support.input_errors import ANYTHING, input_error
 from support.paths import REPOSITORY
 
 import irbatch
@@ -99,9 +99,9 @@ def test_other_tools_names(name: str, expected: str) -> None:
 )  # fmt: skip
 def test_what_is_none(text: Any) -> None:
     shown = repr(text)
-    refused(lambda: parse_condition(text), "is not of the form 'nDCG@10 drops 1% p<0.05'", shown,
-            value=text)  # fmt: skip
-    refused(lambda: TIED.failures(text), shown, value=text)
+    fact = "is not of the form 'nDCG@10 drops 1% p<0.05'"
+    input_error(lambda: parse_condition(text), fact, shown, value=text)
+    input_error(lambda: TIED.failures(text), shown, value=text)
 
 
 @pytest.mark.parametrize(
@@ -116,8 +116,8 @@ def test_what_is_none(text: Any) -> None:
     ],
 )
 def test_what_is_no_measure(name: str, said: str) -> None:
-    refused(lambda: parse_condition(f"{name} drops 1%"), said)
-    refused(lambda: find_failures(TIED, f"{name} drops 1%"), said)
+    input_error(lambda: parse_condition(f"{name} drops 1%"), said)
+    input_error(lambda: find_failures(TIED, f"{name} drops 1%"), said)
 
 
 # ---------------------------------------------------------------- when it holds
@@ -226,12 +226,12 @@ def test_a_baseline_of_zero() -> None:
 
 def test_without_a_baseline() -> None:
     none = compared(baseline=None, old=8, new=6)
-    refused(lambda: none.failures("P@10 drops 1%"), "needs a baseline", source="baseline")
+    input_error(lambda: none.failures("P@10 drops 1%"), "needs a baseline", source="baseline")
 
 
 def test_a_measure_that_was_not_compared() -> None:
     for name, canonical in (("AP", "AP"), ("P@5", "P@5"), ("ndcg_cut_10", "nDCG@10")):
-        refused(lambda name=name: FALLEN.failures(f"{name} drops"),  # type: ignore[misc]
+        input_error(lambda name=name: FALLEN.failures(f"{name} drops"),  # type: ignore[misc]
                 f"{canonical} was not evaluated", "there are: P@10", value=ANYTHING)  # fmt: skip
 
 
@@ -291,7 +291,7 @@ def test_any_rise_from_zero_is_more_than_a_share() -> None:
 
 @pytest.mark.parametrize("p", ["0", "0.0", "5", "1.01"])
 def test_p_that_no_one_means(p: str) -> None:
-    refused(lambda: parse_condition(f"AP drops 1% p<{p}"))
+    input_error(lambda: parse_condition(f"AP drops 1% p<{p}"))
 
 
 def test_difference_takes_any_spelling() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 import irbatch
 from irbatch import Qrels, Run
@@ -56,15 +56,15 @@ def test_bad_parquet(tmp_path: Path, library: str, monkeypatch: pytest.MonkeyPat
     if library == "polars":
         monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     path = tmp_path / "[x] *.parquet"
-    refused(lambda: read_parquet(path, "run"), "run", "No such file", path=str(path))
+    input_error(lambda: read_parquet(path, "run"), "run", "No such file", path=str(path))
     path.write_bytes(b"PAR1 but not really PAR1")
-    refused(lambda: read_parquet(path, "run"), "run", path=str(path))
+    input_error(lambda: read_parquet(path, "run"), "run", path=str(path))
     pl.DataFrame({"qid": ["a"], "other": ["b"]}).write_parquet(path)
-    refused(lambda: read_parquet(path, "run"), "no column", "'other'", path=str(path))
+    input_error(lambda: read_parquet(path, "run"), "no column", "'other'", path=str(path))
     pl.DataFrame({"qid": ["a"], "docno": ["b"], "score": [1], "more": [[1]]}).write_parquet(path)
     assert Run.from_table(read_parquet(path, "run")).to_dict() == {"a": {"b": 1.0}}
-    refused(lambda: Run({"q": {"\udc80": 1}}).to_parquet(path), "UTF-8", source="run")
-    refused(lambda: Run({"q": {2**70: 1}}).to_parquet(path), "int64", source="run")
+    input_error(lambda: Run({"q": {"\udc80": 1}}).to_parquet(path), "UTF-8", source="run")
+    input_error(lambda: Run({"q": {2**70: 1}}).to_parquet(path), "int64", source="run")
     assert pl.read_parquet(path, glob=False).width == 4, "the old file is still there"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 import irbatch
 from irbatch import Qrels, Run
@@ -91,7 +91,7 @@ def test_columns_are_left_as_they_are() -> None:
 
 def test_judgments_are_checked_as_ever() -> None:
     for grade in (2.0**53 + 2, -np.inf, np.inf, 2**53 + 1, np.uint64(2**63), -(2**53) - 1):
-        refused(
+        input_error(
             lambda g=grade: Qrels.from_columns(["q", "q"], ["a", "b"], np.array([1, g])), "grade"
         )
     assert Qrels.from_columns(["q"], ["a"], [2**53]).to_dict() == {"q": {"a": 2**53}}
@@ -132,7 +132,7 @@ def test_judgments_are_checked_as_ever() -> None:
     ids=repr,
 )
 def test_bad_columns(columns: tuple[Any, Any, Any], facts: tuple[str, ...]) -> None:
-    refused(lambda: Run.from_columns(*columns, name="mine"), "run 'mine'", *facts, source="run")
+    input_error(lambda: Run.from_columns(*columns, name="mine"), "run 'mine'", *facts, source="run")
 
 
 @pytest.mark.parametrize("jit", ["0", "1"])

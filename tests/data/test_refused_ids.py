@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch import Qrels, Run, evaluate, evaluate_ids
 
@@ -37,7 +37,7 @@ class TestNotIds:
         self.refused_query(lambda: evaluate(qrels, {name: {"d": 1.0}}, "RR"), "run", name, kind)
 
     def refused_query(self, call: Any, source: str, name: Any, kind: str) -> None:
-        error = refused(call, source, "query id", repr(name), kind, source=source)
+        error = input_error(call, source, "query id", repr(name), kind, source=source)
         assert error.value is name
 
     def test_document_of_qrels(self, name: Any, kind: str) -> None:
@@ -45,21 +45,21 @@ class TestNotIds:
             if len(documents) == 2 or name != 7:
                 facts = ("qrels", "query 'q2'", "document id", repr(name), kind)
                 qrels = {"q1": {"d": 1}, "q2": documents}
-                error = refused(lambda q=qrels: Qrels(q), *facts, source="qrels", query="q2")
+                error = input_error(lambda q=qrels: Qrels(q), *facts, source="qrels", query="q2")
                 assert error.value is name
 
     @pytest.mark.parametrize("judged", ["d", 1], ids=["text in qrels", "int in qrels"])
     def test_document_of_run(self, name: Any, kind: str, judged: Any) -> None:
         qrels, run = {"q": {judged: 1}}, {"q": {name: 1.0}}
         facts = ("run", "query 'q'", "document id", repr(name), kind)
-        error = refused(lambda: evaluate(qrels, run, "RR"), *facts, source="run", query="q")
+        error = input_error(lambda: evaluate(qrels, run, "RR"), *facts, source="run", query="q")
         assert error.value is name
 
     def test_document_of_run_behind_integers(self, name: Any, kind: str) -> None:
         # 1.0 and True equal 1, so all ids are looked at where ids are numbers.
         qrels, run = {"q": {1: 1}}, {"q": {5: 2.0, name: 1.0}}
         facts = ("run", "query 'q'", "document id", repr(name), kind)
-        error = refused(lambda: evaluate(qrels, run, "RR"), *facts, source="run", query="q")
+        error = input_error(lambda: evaluate(qrels, run, "RR"), *facts, source="run", query="q")
         assert error.value is name
 
     def test_document_of_run_behind_text_is_an_unjudged_document(
@@ -74,12 +74,12 @@ class TestNotIds:
 def test_query_ids_of_id_lists(query: Any) -> None:
     relevant = {1: [5], 2: [5]}
     facts = ("query id", repr(query))
-    refused(lambda: evaluate_ids({2: [5], query: [5]}, relevant, "RR"), *facts)
-    refused(lambda: evaluate_ids({2: [5]}, {2: [5], query: [5]}, "RR"), *facts)
+    input_error(lambda: evaluate_ids({2: [5], query: [5]}, relevant, "RR"), *facts)
+    input_error(lambda: evaluate_ids({2: [5]}, {2: [5], query: [5]}, "RR"), *facts)
 
 
 def test_bytes_are_told_how_to_become_text() -> None:
-    refused(lambda: Qrels({b"q": {"d": 1}}), ".decode()", value=b"q")
+    input_error(lambda: Qrels({b"q": {"d": 1}}), ".decode()", value=b"q")
 
 
 @pytest.mark.parametrize(("one", "other"), [("1", 1), (1, "1")], ids=["str, int", "int, str"])
@@ -89,36 +89,36 @@ class TestTwoKinds:
     def test_queries(self, one: Any, other: Any) -> None:
         facts = (repr(one), repr(other), "str", "int")
         qrels, run = {one: {"d": 1}}, {other: {"d": 1.0}}
-        refused(lambda: evaluate(qrels, run, "RR"), *facts, source="run")
+        input_error(lambda: evaluate(qrels, run, "RR"), *facts, source="run")
 
     def test_queries_of_id_lists(self, one: Any, other: Any) -> None:
         ranked, relevant = {other: ["d"]}, {one: ["d"]}
-        refused(lambda: evaluate_ids(ranked, relevant, "RR"), repr(one), repr(other))
+        input_error(lambda: evaluate_ids(ranked, relevant, "RR"), repr(one), repr(other))
 
     def test_documents(self, one: Any, other: Any) -> None:
         facts = (repr(one), repr(other), "str", "int", "query 'q'")
         fields = {"source": "run", "query": "q", "document": other}
-        refused(lambda: evaluate({"q": {one: 1}}, {"q": {other: 1.0}}, "RR"), *facts, **fields)
+        input_error(lambda: evaluate({"q": {one: 1}}, {"q": {other: 1.0}}, "RR"), *facts, **fields)
 
     def test_documents_of_id_lists(self, one: Any, other: Any) -> None:
         facts = (repr(other), "str", "int")
         fields = {"source": "run", "query": 0, "document": other}
-        refused(lambda: evaluate_ids([[other]], [[one]], "RR"), *facts, **fields)
+        input_error(lambda: evaluate_ids([[other]], [[one]], "RR"), *facts, **fields)
 
     def test_queries_of_one_side(self, one: Any, other: Any) -> None:
         both = (repr(one), repr(other), "two kinds")
-        refused(lambda: Qrels({one: {"d": 1}, other: {"d": 1}}), *both, source="qrels")
-        refused(lambda: Run({one: {"d": 1.0}, other: {"d": 1.0}}), *both, source="run")
+        input_error(lambda: Qrels({one: {"d": 1}, other: {"d": 1}}), *both, source="qrels")
+        input_error(lambda: Run({one: {"d": 1.0}, other: {"d": 1.0}}), *both, source="run")
 
     def test_documents_of_one_query(self, one: Any, other: Any) -> None:
         both = (repr(one), repr(other), "two kinds")
-        refused(lambda: Qrels({"q": {one: 1, other: 1}}), *both, source="qrels", query="q")
+        input_error(lambda: Qrels({"q": {one: 1, other: 1}}), *both, source="qrels", query="q")
         mixed = [[one, other]]
-        refused(lambda: evaluate_ids(mixed, [["d"]], "RR"), *both, source="run", query=0)
+        input_error(lambda: evaluate_ids(mixed, [["d"]], "RR"), *both, source="run", query=0)
 
     def test_documents_of_two_queries(self, one: Any, other: Any) -> None:
         qrels = {"q1": {one: 1}, "q2": {other: 1}}
-        refused(lambda: Qrels(qrels), "'q1'", "'q2'", source="qrels")
+        input_error(lambda: Qrels(qrels), "'q1'", "'q2'", source="qrels")
 
 
 @pytest.mark.parametrize(

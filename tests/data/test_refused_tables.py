@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 import irbatch
 from irbatch import Qrels, Run
@@ -70,7 +70,7 @@ def test_names_that_are_known(names: str, source: str, found: tuple[int, ...]) -
     ],
 )
 def test_names_that_decide_nothing(names: str, given: dict[str, str], facts: list[str]) -> None:
-    refused(lambda: find_columns(names.split(), "run", given), *facts, source="run")
+    input_error(lambda: find_columns(names.split(), "run", given), *facts, source="run")
 
 
 def test_names_that_are_given_decide() -> None:
@@ -83,7 +83,7 @@ def test_names_that_are_given_decide() -> None:
     graded = Qrels.from_table({**RUN, "label": [1, 2, 3]}, grade="label")
     assert graded.to_dict() == {"q1": {"d1": 1, "d2": 2}, "q2": {"d1": 3}}
     facts = "'label', 'score'", "grade="
-    refused(lambda: Qrels.from_table({**RUN, "label": [1, 2, 3]}, name="n"), *facts, path="n")
+    input_error(lambda: Qrels.from_table({**RUN, "label": [1, 2, 3]}, name="n"), *facts, path="n")
 
 
 BAD: dict[str, tuple[dict[str, list[Any]], str]] = {
@@ -103,12 +103,12 @@ BAD: dict[str, tuple[dict[str, list[Any]], str]] = {
 def test_bad_cells_are_named(kind: str, bad: str) -> None:
     change, fact = BAD[bad]
     table = TABLES[kind]({**RUN, **change})
-    refused(lambda: Run.from_table(table, name="mine"), "run 'mine'", fact, path="mine")
+    input_error(lambda: Run.from_table(table, name="mine"), "run 'mine'", fact, path="mine")
 
 
 def test_whole_numbers_that_a_gap_made_floats() -> None:
     frame = pd.DataFrame({**RUN, "docno": [1, None, 3]})
-    refused(lambda: Run.from_table(frame), "row 1", "document id is missing")
+    input_error(lambda: Run.from_table(frame), "row 1", "document id is missing")
 
 
 @pytest.mark.parametrize(
@@ -116,19 +116,19 @@ def test_whole_numbers_that_a_gap_made_floats() -> None:
     ids=repr,
 )  # fmt: skip
 def test_what_is_no_table(wrong: Any) -> None:
-    refused(lambda: Run.from_table(wrong), "run", type(wrong).__name__, source="run")
-    refused(lambda: Qrels.from_table(wrong), "qrels", type(wrong).__name__, source="qrels")
+    input_error(lambda: Run.from_table(wrong), "run", type(wrong).__name__, source="run")
+    input_error(lambda: Qrels.from_table(wrong), "qrels", type(wrong).__name__, source="qrels")
     if not isinstance(wrong, str | bytes):
-        refused(
+        input_error(
             lambda: irbatch.evaluate({"q": {"d": 1}}, wrong, "RR"), "neither a table", source="run"
         )
-        refused(lambda: irbatch.evaluate(wrong, {"q": {"d": 1}}, "RR"), "neither a table")
+        input_error(lambda: irbatch.evaluate(wrong, {"q": {"d": 1}}, "RR"), "neither a table")
 
 
 def test_records_are_no_table() -> None:
-    refused(lambda: Run.from_table([{"qid": 1}]), "list", "from_records")
-    refused(lambda: Run.from_table(iter([])), "from_records")
-    refused(lambda: Run.from_table(pl.Series([1])), "Series")
+    input_error(lambda: Run.from_table([{"qid": 1}]), "list", "from_records")
+    input_error(lambda: Run.from_table(iter([])), "from_records")
+    input_error(lambda: Run.from_table(pl.Series([1])), "Series")
 
 
 @pytest.mark.parametrize(
@@ -148,14 +148,14 @@ def test_records_are_no_table() -> None:
     ids=repr,
 )
 def test_bad_records(records: Any, facts: tuple[str, ...]) -> None:
-    refused(lambda: Run.from_records(records, name="mine"), "run 'mine'", *facts, path="mine")
+    input_error(lambda: Run.from_records(records, name="mine"), "run 'mine'", *facts, path="mine")
 
 
 def test_no_rows() -> None:
     assert Run.from_records([]).to_dict() == {}
     assert Run.from_table(pl.DataFrame(schema=dict.fromkeys(RUN, pl.String)).cast({"score": float}),
                           ).to_dict() == {}  # fmt: skip
-    refused(lambda: Qrels.from_records([]), "no queries", source="qrels")
+    input_error(lambda: Qrels.from_records([]), "no queries", source="qrels")
 
 
 def test_what_makes_records_may_fail_itself() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch import Run, evaluate, evaluate_runs
 
@@ -43,7 +43,7 @@ NOT_NUMBERS = [
 @pytest.mark.parametrize("score", NOT_NUMBERS)
 def test_score_is_no_number(score: object, document: str, others: dict[str, float]) -> None:
     run = {"q1": {**others, "d2": 0.5, document: score}}
-    error = refused(
+    error = input_error(
         lambda: evaluate(QRELS, run, "RR"),
         "run (query 'q1', document ",
         repr(document),
@@ -57,23 +57,25 @@ def test_score_is_no_number(score: object, document: str, others: dict[str, floa
 
 def test_score_of_more_digits_than_python_prints() -> None:
     run = {"q1": {"d1": 10**5000}}
-    refused(lambda: evaluate(QRELS, run, "RR"), "run", "'q1'", query="q1", document="d1")
+    input_error(lambda: evaluate(QRELS, run, "RR"), "run", "'q1'", query="q1", document="d1")
 
 
 def test_bad_score_names_the_run() -> None:
     run = Run({"q1": {"d1": math.nan}}, name="bm25")
-    refused(lambda: evaluate(QRELS, run, "RR"), "run 'bm25' (query 'q1', document 'd1')")
+    input_error(lambda: evaluate(QRELS, run, "RR"), "run 'bm25' (query 'q1', document 'd1')")
 
 
 def test_bad_score_names_the_system_among_several() -> None:
     runs = {"good": {"q1": {"d1": 1.0}}, "dense": {"q1": {"d1": math.nan}}}
-    refused(lambda: evaluate_runs(QRELS, runs, "RR"), "'dense'", query="q1", document="d1")
+    input_error(lambda: evaluate_runs(QRELS, runs, "RR"), "'dense'", query="q1", document="d1")
 
 
 def test_bad_scores_of_several_queries_are_listed_together() -> None:
     qrels = {f"q{i}": {"d": 1} for i in range(3)}
     run: dict[str, dict[str, object]] = {"q0": {"d": None}, "q1": {"d": 1.0}, "q2": {"d": "x"}}
-    error = refused(lambda: evaluate(qrels, run, "RR"), "2 problems", "'q0'", "None", "'q2'", "'x'")
+    error = input_error(
+        lambda: evaluate(qrels, run, "RR"), "2 problems", "'q0'", "None", "'q2'", "'x'"
+    )
     assert [problem.query for problem in error.problems] == ["q0", "q2"]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch import Qrels, Run, evaluate
 
@@ -76,26 +76,26 @@ def test_a_matrix_with_room_to_spare() -> None:
 
 def test_what_is_no_matrix() -> None:
     for wrong in (None, [[1]], np.eye(2), {0: {0: 1}}):
-        refused(lambda wrong=wrong: Run.from_sparse(wrong), "run", type(wrong).__name__)
-    refused(lambda: Qrels.from_sparse(sp.coo_array(np.ones(3))), "2-D", "(3,)", source="qrels")
-    refused(lambda: Qrels.from_sparse(sp.csr_array((2, 3))), "no queries", source="qrels")
+        input_error(lambda wrong=wrong: Run.from_sparse(wrong), "run", type(wrong).__name__)
+    input_error(lambda: Qrels.from_sparse(sp.coo_array(np.ones(3))), "2-D", "(3,)", source="qrels")
+    input_error(lambda: Qrels.from_sparse(sp.csr_array((2, 3))), "no queries", source="qrels")
 
 
 def test_ids_that_do_not_fit() -> None:
     matrix = stored()
-    refused(lambda: Run.from_sparse(matrix, query_ids=["a"]), "4 rows need 4", "query", "not 1")
-    refused(lambda: Run.from_sparse(matrix, document_ids=list("vwxyy")), "5 columns", "not 4")
-    refused(lambda: Run.from_sparse(matrix, document_ids=[*"vwxy", None]), "row 4", "None")
-    refused(lambda: Run.from_sparse(matrix, query_ids=[1.0, 2.0, 3.0, 4.0]), "query id")
+    input_error(lambda: Run.from_sparse(matrix, query_ids=["a"]), "4 rows need 4", "query", "not 1")
+    input_error(lambda: Run.from_sparse(matrix, document_ids=list("vwxyy")), "5 columns", "not 4")
+    input_error(lambda: Run.from_sparse(matrix, document_ids=[*"vwxy", None]), "row 4", "None")
+    input_error(lambda: Run.from_sparse(matrix, query_ids=[1.0, 2.0, 3.0, 4.0]), "query id")
 
 
 def test_values_that_are_none() -> None:
     nan = sp.csr_array(np.array([[0, 1.0], [np.nan, 0]]))
-    found = refused(lambda: Run.from_sparse(nan, name="m"), "score nan", query=1, document=0)
+    found = input_error(lambda: Run.from_sparse(nan, name="m"), "score nan", query=1, document=0)
     assert found.path == "m"
     named = {"query_ids": ["a", "b"], "document_ids": ["x", "y"]}
-    refused(lambda: Run.from_sparse(nan, **named), "score nan", query="b", document="x")
+    input_error(lambda: Run.from_sparse(nan, **named), "score nan", query="b", document="x")
     large = sp.csr_array(np.array([[1, 2**53 + 1]]))
-    refused(lambda: Qrels.from_sparse(large), str(2**53 + 1), query=0, document=1)
+    input_error(lambda: Qrels.from_sparse(large), str(2**53 + 1), query=0, document=1)
     assert Run.from_sparse(large).to_dict() == {0: {0: 1.0, 1: 2.0**53}}
-    refused(lambda: Run.from_sparse(sp.csr_array(np.array([[1j]]))), "complex128")
+    input_error(lambda: Run.from_sparse(sp.csr_array(np.array([[1j]]))), "complex128")

@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
-from support.input_errors import refused
+from support.input_errors import input_error
 
 import irbatch
 from irbatch import Qrels, Run
@@ -187,7 +187,7 @@ def test_datasets_of_hugging_face() -> None:
     assert Run.from_table(dataset).to_dict() == RUN_DICT
     assert Run.from_table(dataset.select([2, 0])).to_dict() == {"q2": {"d1": -0.5}, "q1": {"d1": 1}}
     assert Run.from_records(dataset).to_dict() == RUN_DICT
-    refused(lambda: Run.from_table(dataset.to_iterable_dataset()), "IterableDataset")
+    input_error(lambda: Run.from_table(dataset.to_iterable_dataset()), "IterableDataset")
 
 
 @pytest.mark.parametrize("object_ids", [False, True])

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.input_errors import refused
+from support.input_errors import input_error
 
 import irbatch
 from irbatch import InputError, InputWarning, Qrels, Run
@@ -168,34 +168,36 @@ def test_ids_that_would_be_read_as_something_else(tmp_path: Path, bad: str, cont
     for kind, write in ((Run, Run.to_trec), (Qrels, Qrels.to_trec)):
         make = as_columns[container]
         in_documents = make(kind, {"q0": {"d": 1}, "q1": {"d": 1, bad: 1}})
-        refused(lambda m=in_documents, w=write: w(m, path), query="q1", document=bad)
+        input_error(lambda m=in_documents, w=write: w(m, path), query="q1", document=bad)
         in_queries = make(kind, {"q0": {"d": 1}, bad: {"d": 1}})
-        refused(lambda m=in_queries, w=write: w(m, path), "query", query=bad)
+        input_error(lambda m=in_queries, w=write: w(m, path), "query", query=bad)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("bad", ["#", "\ufeffq1"])
 def test_queries_that_would_be_read_as_something_else(tmp_path: Path, bad: str) -> None:
-    refused(lambda: Run({bad: {"d": 1}}).to_trec(tmp_path / "run"), query=bad)
+    input_error(lambda: Run({bad: {"d": 1}}).to_trec(tmp_path / "run"), query=bad)
     Run({"#1": {"#": 1.0}}).to_trec(tmp_path / "run")
     assert irbatch.read_run(tmp_path / "run").to_dict() == {"#1": {"#": 1.0}}
 
 
 @pytest.mark.parametrize("tag", ["a b", "a\n", "\udc80"], ids=repr)
 def test_tags_are_one_word(tmp_path: Path, tag: str) -> None:
-    refused(lambda: Run(RUN).to_trec(tmp_path / "run", tag), "tag=", source="run")
-    refused(lambda: Run(RUN, name=tag).to_trec(tmp_path / "run"), "tag=", repr(tag))
+    input_error(lambda: Run(RUN).to_trec(tmp_path / "run", tag), "tag=", source="run")
+    input_error(lambda: Run(RUN, name=tag).to_trec(tmp_path / "run"), "tag=", repr(tag))
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(("score", "fact"), [(math.nan, "nan"), (None, "None"), ("1", "'1'")])
 def test_scores_that_are_none(tmp_path: Path, score: Any, fact: str) -> None:
     run = Run({"q1": {"d1": 1}, "q2": {"d1": score}}, name="mine")
-    refused(lambda: run.to_trec(tmp_path / "run"), fact, query="q2", document="d1", path="mine")
-    refused(lambda: Run({"q": {"d": 1, 5: 1}}).to_trec(tmp_path / "run"), "two kinds", query="q")
-    refused(lambda: Run({"q": {1.5: 1}}).to_trec(tmp_path / "run"), "1.5", query="q")
-    refused(lambda: Run({"q": {1: 1}, "r": {"1": 1}}).to_trec(tmp_path / "run"), "text in some")
+    input_error(lambda: run.to_trec(tmp_path / "run"), fact, query="q2", document="d1", path="mine")
+    input_error(
+        lambda: Run({"q": {"d": 1, 5: 1}}).to_trec(tmp_path / "run"), "two kinds", query="q"
+    )
+    input_error(lambda: Run({"q": {1.5: 1}}).to_trec(tmp_path / "run"), "1.5", query="q")
+    input_error(lambda: Run({"q": {1: 1}, "r": {"1": 1}}).to_trec(tmp_path / "run"), "text in some")
     assert not list(tmp_path.iterdir())
 
 
@@ -206,7 +208,7 @@ def test_queries_without_documents(tmp_path: Path) -> None:
     with pytest.warns(InputWarning, match="1 queries of the qrels"):
         Qrels({"q1": {"d1": 1}, "q2": {}}).to_trec(tmp_path / "qrels")
     (tmp_path / "run").unlink()
-    refused(lambda: Run({"q1": {}}, "a").to_trec(tmp_path / "run"), "no documents", path="a")
+    input_error(lambda: Run({"q1": {}}, "a").to_trec(tmp_path / "run"), "no documents", path="a")
     assert not (tmp_path / "run").exists()
 
 
@@ -230,6 +232,6 @@ def test_an_error_midway_leaves_the_old_file(tmp_path: Path) -> None:
             file.write(b"half")
             raise InputError("midway")
 
-    refused(fail, "midway")
+    input_error(fail, "midway")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]

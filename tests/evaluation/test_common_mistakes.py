@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support.file_readers import piped_input
-from support.input_errors import refused
+from support.input_errors import input_error
 
 import irbatch
 from irbatch import InputWarning, Qrels, Run, evaluate
@@ -38,7 +38,7 @@ def test_empty_tables_score_zero(empty: Any) -> None:
     with pytest.warns(InputWarning, match="is empty: every query scores 0"):
         results = evaluate(QRELS, empty, "AP NumRet")
     assert results.mean() == {"AP": 0.0, "NumRet": 0.0}
-    refused(lambda: Qrels.from_columns([], [], []), "no queries", source="qrels")
+    input_error(lambda: Qrels.from_columns([], [], []), "no queries", source="qrels")
 
 
 def test_parquet_through_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +95,7 @@ MISTAKES: list[Any] = [
 
 @pytest.mark.parametrize(("call", "fact"), MISTAKES)
 def test_mistakes(call: Callable[[], object], fact: str) -> None:
-    refused(call, fact)
+    input_error(call, fact)
 
 
 @pytest.mark.parametrize(
@@ -106,5 +106,5 @@ def test_mistakes(call: Callable[[], object], fact: str) -> None:
 def test_lines(tmp_path: Path, line: str, fact: str) -> None:
     (tmp_path / "file").write_text(line + "\n")
     entry_point = irbatch.read_qrels if fact.startswith("need") else irbatch.read_run
-    error = refused(lambda: entry_point(tmp_path / "file"), fact, line=1)
+    error = input_error(lambda: entry_point(tmp_path / "file"), fact, line=1)
     assert len(str(error)) < 500

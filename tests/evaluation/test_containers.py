@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 import irbatch
 from irbatch import Qrels, Run
@@ -119,4 +119,4 @@ def test_prepared_runs_read_like_others() -> None:
      ({"q": {"d": 1.0, 7: 2.0}}, "two kinds"), ({"q": {None: 1.0}}, "None")],
 )  # fmt: skip
 def test_runs_that_cannot_be_prepared(rankings: Any, fact: str) -> None:
-    refused(Run(rankings, "mine").prepared, fact, source="run", query="q")
+    input_error(Run(rankings, "mine").prepared, fact, source="run", query="q")

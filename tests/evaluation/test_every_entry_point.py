@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 import irbatch
 from irbatch import (
@@ -99,11 +99,11 @@ class TestNothingIsChanged:
     ) -> None:
         given = copy.deepcopy((arguments, options))
         if call in (Qrels, Run):
-            refused(lambda: evaluate(QRELS, given[0][0], "RR P@0"))
+            input_error(lambda: evaluate(QRELS, given[0][0], "RR P@0"))
         else:
             place = next(i for i, each in enumerate(arguments) if isinstance(each, str | Measures))
             wrong = [*given[0][:place], ["nDCG", "P@0"]]
-            refused(lambda: call(*wrong, **given[1]), "P@0")
+            input_error(lambda: call(*wrong, **given[1]), "P@0")
         assert _state(given) == _state((arguments, options))
 
 
@@ -144,7 +144,7 @@ def _every_kind_of_error() -> list[InputError]:
         lambda: evaluate_matrix([[float("nan")]], "RR"),
         lambda: evaluate_ids([[1, 1]], [[1]], "RR"),
     ]
-    return [refused(call) for call in calls] + [
+    return [input_error(call) for call in calls] + [
         InputError("-", source="run", path="bm25.trec", line=81, query="301", value="abc")
     ]
 
@@ -177,23 +177,23 @@ def test_errors_are_value_errors_of_one_line() -> None:
         assert isinstance(error, ValueError)
         for problem in error.problems:
             assert "\n" not in str(problem)
-    error = refused(lambda: Qrels({"q\n\x1b[31m": {"d\r": "\n"}}))
+    error = input_error(lambda: Qrels({"q\n\x1b[31m": {"d\r": "\n"}}))
     assert str(error).isprintable()
 
 
 @pytest.mark.parametrize("count", [2, 20, 21, 45])
 def test_first_twenty_problems_are_listed(count: int) -> None:
     qrels: dict[str, dict[str, Any]] = {"q": {f"d{i:02}": "bad" for i in range(count)}}
-    error = refused(lambda: Qrels(qrels), f"{count} problems", "document 'd00'", source="qrels")
+    error = input_error(lambda: Qrels(qrels), f"{count} problems", "document 'd00'", source="qrels")
     assert len(error.problems) == count
     assert str(error).count("grade 'bad'") == min(count, 20)
     assert ("the first 20" in str(error)) == (count > 20)
     assert ("'d20'" in str(error)) is False
     run = {"q": dict.fromkeys(qrels["q"])}
-    error = refused(lambda: evaluate({"q": {"d00": 1}}, run, "RR"), f"{count} problems")
+    error = input_error(lambda: evaluate({"q": {"d00": 1}}, run, "RR"), f"{count} problems")
     assert str(error).count("score None") == min(count, 20)
     names = [f"zzz{i:02}" for i in range(count)]
-    refused(lambda: irbatch.parse_measures(names), f"{count} problems", "'zzz00'")
+    input_error(lambda: irbatch.parse_measures(names), f"{count} problems", "'zzz00'")
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_first_twenty_problems_are_listed(count: int) -> None:
     ],
 )
 def test_argument_of_the_wrong_kind_is_named(call: Callable[[], object], named: str) -> None:
-    refused(call, named)
+    input_error(call, named)
 
 
 def test_validation_does_not_rest_on_assert() -> None:

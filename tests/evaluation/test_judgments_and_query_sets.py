@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch import InputWarning, Qrels, Run, evaluate, evaluate_runs
 
@@ -41,9 +41,9 @@ def test_grade_is_none(grade: Any) -> None:
     qrels = {"q0": {"d1": 1}, "q1": {"d1": 1, "d2": grade}}
     facts = ("qrels", "(query 'q1', document 'd2')", f"grade {grade!r}")
     fields = {"source": "qrels", "query": "q1", "document": "d2"}
-    assert refused(lambda: Qrels(qrels), *facts, **fields).value is grade
-    assert refused(lambda: evaluate(qrels, RUN, "RR"), *facts, **fields).value is grade
-    refused(lambda: Qrels(qrels, "my.qrels"), "qrels 'my.qrels'", path="my.qrels")
+    assert input_error(lambda: Qrels(qrels), *facts, **fields).value is grade
+    assert input_error(lambda: evaluate(qrels, RUN, "RR"), *facts, **fields).value is grade
+    input_error(lambda: Qrels(qrels, "my.qrels"), "qrels 'my.qrels'", path="my.qrels")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,9 @@ def test_query_of_negative_grades_leaves_others_alone() -> None:
 @pytest.mark.parametrize("name", ["RR", "AP@10", "P@5", "R@5", "NumRel", "Success@1"])
 def test_fractional_grades_need_a_threshold(name: str) -> None:
     qrels = {"q1": {"d1": 0.9, "d2": 0.1}}
-    refused(lambda: evaluate(qrels, RUN, ["nDCG", name]), "0.1", "rel=", value=0.1, source="qrels")
+    input_error(
+        lambda: evaluate(qrels, RUN, ["nDCG", name]), "0.1", "rel=", value=0.1, source="qrels"
+    )
     decided = name.partition("@")[0] + "(rel=0.5)" + "".join(name.partition("@")[1:])
     assert evaluate(qrels, RUN, decided)[decided] > 0
     assert evaluate(qrels, RUN, "nDCG DCG@1").mean() == {"nDCG": 1.0, "DCG@1": 0.9}
@@ -105,30 +107,30 @@ def test_exponential_gain_that_overflows() -> None:
     qrels = {"q1": {"d1": 2000}}
     for name in ("nDCG(gain=exp)", "DCG(gain=exp)@5"):
         facts = ("2^2000", "gain=linear")
-        refused(lambda wish=name: evaluate(qrels, RUN, wish), *facts, value=2000.0)
+        input_error(lambda wish=name: evaluate(qrels, RUN, wish), *facts, value=2000.0)
     assert evaluate({"q1": {"d1": 1023}}, RUN, "nDCG(gain=exp)").mean() == {"nDCG(gain=exp)": 1.0}
 
 
 @pytest.mark.parametrize("wrong", [None, 5, [], [("q1", {})], object(), {"q1"}], ids=repr)
 def test_no_mapping(wrong: Any) -> None:
     kind = type(wrong).__name__
-    refused(lambda: Qrels(wrong), "qrels", kind, source="qrels")
-    refused(lambda: evaluate(wrong, RUN, "RR"), "qrels", kind, source="qrels")
-    refused(lambda: Run(wrong), "run", kind, source="run")
-    refused(lambda: evaluate({"q1": {"d1": 1}}, wrong, "RR"), "run", kind, source="run")
-    refused(lambda: evaluate_runs({"q1": {"d1": 1}}, {"a": wrong}, "RR"), "run", kind)
+    input_error(lambda: Qrels(wrong), "qrels", kind, source="qrels")
+    input_error(lambda: evaluate(wrong, RUN, "RR"), "qrels", kind, source="qrels")
+    input_error(lambda: Run(wrong), "run", kind, source="run")
+    input_error(lambda: evaluate({"q1": {"d1": 1}}, wrong, "RR"), "run", kind, source="run")
+    input_error(lambda: evaluate_runs({"q1": {"d1": 1}}, {"a": wrong}, "RR"), "run", kind)
 
 
 @pytest.mark.parametrize("wrong", [None, 1, ["d1"], "d1", {"d1"}], ids=repr)
 def test_query_without_a_mapping(wrong: Any) -> None:
     facts = ("(query 'q2')", type(wrong).__name__)
-    refused(lambda: Qrels({"q1": {}, "q2": wrong}), "qrels", *facts, source="qrels", query="q2")
-    refused(lambda: Run({"q1": {}, "q2": wrong}, "a"), "run 'a'", *facts, query="q2", path="a")
+    input_error(lambda: Qrels({"q1": {}, "q2": wrong}), "qrels", *facts, source="qrels", query="q2")
+    input_error(lambda: Run({"q1": {}, "q2": wrong}, "a"), "run 'a'", *facts, query="q2", path="a")
 
 
 def test_no_queries_in_the_qrels() -> None:
-    refused(lambda: Qrels({}), "qrels", "no queries", source="qrels")
-    refused(lambda: evaluate({}, RUN, "RR"), "qrels", "no queries", source="qrels")
+    input_error(lambda: Qrels({}), "qrels", "no queries", source="qrels")
+    input_error(lambda: evaluate({}, RUN, "RR"), "qrels", "no queries", source="qrels")
 
 
 def test_empty_run_scores_zero_with_a_warning() -> None:
@@ -138,16 +140,16 @@ def test_empty_run_scores_zero_with_a_warning() -> None:
     assert results.mean() == {"RR": 0.0, "nDCG@10": 0.0, "NumRel": 2.0}
     assert (results.counts.missing, results.counts.answered, results.counts.empty) == (2, 0, 0)
     with pytest.warns(InputWarning):
-        refused(lambda: evaluate(qrels, {}, "RR", missing="error"), "2 of 2", "'q1'")
+        input_error(lambda: evaluate(qrels, {}, "RR", missing="error"), "2 of 2", "'q1'")
 
 
 def test_nothing_in_common_shows_ids_of_both_sides() -> None:
     qrels = {f"judged{i}": {"d": 1} for i in range(5)}
     facts = ("'judged0', 'judged1', 'judged2', …", "'answered'")
     run = {"answered": {"d": 1.0}}
-    refused(lambda: evaluate(qrels, run, "RR"), "run", *facts, source="run")
-    refused(lambda: evaluate(qrels, Run(run, "a"), "RR"), "run 'a'", path="a")
-    refused(lambda: evaluate(qrels, run, "RR", missing="skip"), *facts)
+    input_error(lambda: evaluate(qrels, run, "RR"), "run", *facts, source="run")
+    input_error(lambda: evaluate(qrels, Run(run, "a"), "RR"), "run 'a'", path="a")
+    input_error(lambda: evaluate(qrels, run, "RR", missing="skip"), *facts)
 
 
 def test_queries_on_one_side_only() -> None:
@@ -160,7 +162,7 @@ def test_queries_on_one_side_only() -> None:
     assert (counts.missing, counts.extra, counts.empty) == (1, 2, 0)
     skipped = evaluate(qrels, run, "RR", missing="skip")
     assert (skipped["RR"], skipped.counts.queries, skipped.counts.missing) == (1.0, 1, 1)
-    refused(
+    input_error(
         lambda: evaluate(qrels, run, "RR", missing="error"), "1 of 2", "'missing'", source="run"
     )
 

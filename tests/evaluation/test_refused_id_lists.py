@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch import evaluate_ids
 
@@ -40,7 +40,7 @@ masked = np.ma.array
     ],
 )
 def test_rankings_are_none(ranked: Any, fact: str) -> None:
-    refused(lambda: evaluate_ids(ranked, RELEVANT, "RR"), fact)
+    input_error(lambda: evaluate_ids(ranked, RELEVANT, "RR"), fact)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_rankings_are_none(ranked: Any, fact: str) -> None:
     ],
 )
 def test_relevant_documents_are_none(relevant: Any, fact: str, sources: set[str]) -> None:
-    error = refused(lambda: evaluate_ids([[1], [3]], relevant, "RR"), fact)
+    error = input_error(lambda: evaluate_ids([[1], [3]], relevant, "RR"), fact)
     assert error.source in sources
 
 
@@ -77,7 +77,7 @@ def test_bad_relevant_document(
     relevant: Any, facts: tuple[str, ...], fields: dict[str, object]
 ) -> None:
     fields = {"source": "qrels", **fields}
-    refused(lambda: evaluate_ids([[1], [3]], relevant, "RR"), "qrels", *facts, **fields)
+    input_error(lambda: evaluate_ids([[1], [3]], relevant, "RR"), "qrels", *facts, **fields)
 
 
 @pytest.mark.parametrize(
@@ -95,11 +95,11 @@ def test_document_twice(ranking: Any, twice: int) -> None:
     facts = ("run", "(query 'b'", repr(twice), "twice")
     fields = {"source": "run", "query": "b", "document": twice}
     ranked = {"a": [1], "b": ranking}
-    refused(lambda: evaluate_ids(ranked, {"a": [1], "b": [1]}, "RR"), *facts, **fields)
+    input_error(lambda: evaluate_ids(ranked, {"a": [1], "b": [1]}, "RR"), *facts, **fields)
 
 
 def test_document_twice_beyond_the_cutoff() -> None:
-    refused(lambda: evaluate_ids([[1, 9, 9]], [[1]], "P@1"), "9", "twice", document=9)
+    input_error(lambda: evaluate_ids([[1, 9, 9]], [[1]], "P@1"), "9", "twice", document=9)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_layouts_and_types_make_no_difference(layout: Any) -> None:
 )
 def test_padding(ranked: Any, pad: Any, expected: Any) -> None:
     if expected is None:
-        refused(lambda: evaluate_ids(ranked, RELEVANT, "RR", pad=pad), "run", "id None")
+        input_error(lambda: evaluate_ids(ranked, RELEVANT, "RR", pad=pad), "run", "id None")
     else:
         results = evaluate_ids(ranked, RELEVANT, "RR NumRet", pad=pad)
         assert results.values.tolist() == expected
@@ -150,22 +150,22 @@ def test_padding_of_text_ids() -> None:
 @pytest.mark.parametrize("ranked", [[[1, 2], [-1, 3]], np.array([[1, 2], [-1, 3]])])
 def test_padding_before_documents(ranked: Any) -> None:
     facts = ("(query 1)", "padding -1")
-    refused(lambda: evaluate_ids(ranked, RELEVANT, "RR", pad=-1), *facts, query=1, value=-1)
+    input_error(lambda: evaluate_ids(ranked, RELEVANT, "RR", pad=-1), *facts, query=1, value=-1)
 
 
 def test_padding_that_was_not_announced_is_a_duplicate() -> None:
     ranked = [[1, -1, -1], [3, -1, -1]]
-    refused(lambda: evaluate_ids(ranked, RELEVANT, "RR"), "-1", query=0, document=-1)
+    input_error(lambda: evaluate_ids(ranked, RELEVANT, "RR"), "-1", query=0, document=-1)
 
 
 def test_masked_ids_are_not_silently_read() -> None:
     hidden = masked([[1, 9], [3, 8]], mask=[[0, 1], [0, 0]])
-    refused(lambda: evaluate_ids(hidden, RELEVANT, "RR"), "None", "query 0")
+    input_error(lambda: evaluate_ids(hidden, RELEVANT, "RR"), "None", "query 0")
 
 
 def test_no_queries() -> None:
-    refused(lambda: evaluate_ids([], [], "RR"), "no queries")
-    refused(lambda: evaluate_ids({"a": [1]}, {}, "RR"), "qrels", "no queries")
+    input_error(lambda: evaluate_ids([], [], "RR"), "no queries")
+    input_error(lambda: evaluate_ids({"a": [1]}, {}, "RR"), "qrels", "no queries")
 
 
 def test_empty_lists() -> None:
@@ -182,14 +182,14 @@ def test_queries_on_one_side_only() -> None:
     assert (results.counts.missing, results.counts.extra) == (1, 1)
     assert evaluate_ids(ranked, relevant, "RR", missing="skip")["RR"] == 1.0
     strict = {"missing": "error"}
-    refused(lambda: evaluate_ids(ranked, relevant, "RR", **strict), "'missing'", source="run")
+    input_error(lambda: evaluate_ids(ranked, relevant, "RR", **strict), "'missing'", source="run")
 
 
 def test_nothing_in_common_shows_ids_of_both_sides() -> None:
     ranked = {"answered": [1]}
-    refused(lambda: evaluate_ids(ranked, {"judged": [1]}, "RR"), "'judged'", "'answered'")
+    input_error(lambda: evaluate_ids(ranked, {"judged": [1]}, "RR"), "'judged'", "'answered'")
 
 
 def test_fractional_grades_need_a_threshold() -> None:
-    refused(lambda: evaluate_ids([[1]], [{1: 0.5}], "RR"), "0.5", "rel=", value=0.5)
+    input_error(lambda: evaluate_ids([[1]], [{1: 0.5}], "RR"), "0.5", "rel=", value=0.5)
     assert evaluate_ids([[1]], [{1: 0.5}], "RR(rel=0.5) nDCG").values.tolist() == [[1.0, 1.0]]

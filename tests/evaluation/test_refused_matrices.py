@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch import InputWarning, evaluate_matrix, evaluate_scores
 
@@ -40,7 +40,7 @@ masked = np.ma.array
     ],
 )
 def test_labels_are_no_matrix(labels: Any, fact: str) -> None:
-    refused(lambda: evaluate_matrix(labels, "RR"), "relevance", fact, source="relevance")
+    input_error(lambda: evaluate_matrix(labels, "RR"), "relevance", fact, source="relevance")
 
 
 @pytest.mark.parametrize(
@@ -51,20 +51,20 @@ def test_labels_are_no_matrix(labels: Any, fact: str) -> None:
 def test_label_is_no_grade(label: Any) -> None:
     labels = [np.array([1, 0, 1]), np.array([0, label])]
     facts = ("relevance", "query 1", "rank 2")
-    refused(lambda: evaluate_matrix(labels, "nDCG"), *facts, source="relevance", query=1)
+    input_error(lambda: evaluate_matrix(labels, "nDCG"), *facts, source="relevance", query=1)
     matrix = np.array([[0, 0], [0, label]], np.asarray(label).dtype)
-    refused(lambda: evaluate_matrix(matrix, "nDCG"), *facts, source="relevance", query=1)
-    refused(lambda: evaluate_scores([[2, 1]] * 2, matrix, "nDCG"), "relevance", "query 1")
+    input_error(lambda: evaluate_matrix(matrix, "nDCG"), *facts, source="relevance", query=1)
+    input_error(lambda: evaluate_scores([[2, 1]] * 2, matrix, "nDCG"), "relevance", "query 1")
 
 
 def test_errors_name_the_query_by_its_id() -> None:
     labels = [[1.0, float("nan")], [1.0, 0.0]]
-    refused(lambda: evaluate_matrix(labels, "RR", query_ids=[7, 0]), "query 7", query=7)
-    refused(
+    input_error(lambda: evaluate_matrix(labels, "RR", query_ids=[7, 0]), "query 7", query=7)
+    input_error(
         lambda: evaluate_matrix(MATRIX, "RR", n_relevant=[1, 1], query_ids=list("ab")), "query 'a'"
     )
     scores = [[2.0, 1.0], [float("nan"), 1.0]]
-    refused(lambda: evaluate_scores(scores, [[1, 0]] * 2, "RR", query_ids=[7, 0]), "query 0")
+    input_error(lambda: evaluate_scores(scores, [[1, 0]] * 2, "RR", query_ids=[7, 0]), "query 0")
 
 
 @pytest.mark.parametrize(
@@ -157,12 +157,12 @@ class TestLengths:
         ids=repr,
     )
     def test_bad(self, lengths: Any, fact: str) -> None:
-        refused(lambda: evaluate_matrix(MATRIX, "RR", lengths=lengths), "relevance", fact)
+        input_error(lambda: evaluate_matrix(MATRIX, "RR", lengths=lengths), "relevance", fact)
 
     @pytest.mark.parametrize("lengths", [[3, 4], np.array([3, 4], np.uint8)], ids=["list", "uint8"])
     def test_out_of_range_names_the_query(self, lengths: Any) -> None:
         fields = {"query": 1, "value": 4}
-        refused(lambda: evaluate_matrix(MATRIX, "RR", lengths=lengths), "(query 1)", **fields)
+        input_error(lambda: evaluate_matrix(MATRIX, "RR", lengths=lengths), "(query 1)", **fields)
 
     def test_cells_beyond_are_not_read(self) -> None:
         labels = [[0.0, 1.0, float("nan")], [1.0, -1.0, -1.0]]
@@ -182,11 +182,11 @@ class TestLengths:
 
     def test_mask_with_a_gap(self) -> None:
         gap = masked(MATRIX, mask=[[0, 0, 0], [1, 0, 0]])
-        refused(lambda: evaluate_matrix(gap, "RR"), "masked", source="relevance")
+        input_error(lambda: evaluate_matrix(gap, "RR"), "masked", source="relevance")
 
     def test_mask_and_contradicting_lengths(self) -> None:
         ends = masked(MATRIX, mask=[[0, 0, 1], [0, 0, 0]])
-        refused(lambda: evaluate_matrix(ends, "RR", lengths=[3, 3]), "mask")
+        input_error(lambda: evaluate_matrix(ends, "RR", lengths=[3, 3]), "mask")
 
     @pytest.mark.parametrize("end", [-1, -1.0])
     def test_unexplained_padding_is_warned_of(self, end: float) -> None:
@@ -210,7 +210,7 @@ class TestJudged:
     )
     def test_bad(self, judged: Any, fact: str) -> None:
         facts = ("judged", fact)
-        refused(lambda: evaluate_matrix(MATRIX, "R", judged=judged), *facts, source="judged")
+        input_error(lambda: evaluate_matrix(MATRIX, "R", judged=judged), *facts, source="judged")
 
     @pytest.mark.parametrize(
         "n_relevant", [[2], [2, 1, 1], 5, [[2, 1]], [-1, 2], [2.0, 1.0], ["2", "1"], [None, 1]],
@@ -218,18 +218,20 @@ class TestJudged:
     )  # fmt: skip
     def test_bad_number(self, n_relevant: Any) -> None:
         fields = {"source": "n_relevant"}
-        refused(lambda: evaluate_matrix(MATRIX, "R", n_relevant=n_relevant), "2 in all", **fields)
+        input_error(
+            lambda: evaluate_matrix(MATRIX, "R", n_relevant=n_relevant), "2 in all", **fields
+        )
 
     def test_fewer_relevant_than_ranked(self) -> None:
-        refused(lambda: evaluate_matrix(MATRIX, "R", n_relevant=[2, 0]), "(query 1)", query=1)
+        input_error(lambda: evaluate_matrix(MATRIX, "R", n_relevant=[2, 0]), "(query 1)", query=1)
 
     def test_number_of_relevant_documents_says_nothing_of_grades(self) -> None:
         graded = [[1, 0], [0, 2]]
-        refused(lambda: evaluate_matrix(graded, "R", n_relevant=[1, 1]), "judged=", query=1)
+        input_error(lambda: evaluate_matrix(graded, "R", n_relevant=[1, 1]), "judged=", query=1)
 
     def test_both(self) -> None:
         both = {"judged": MATRIX, "n_relevant": [2, 1]}
-        refused(lambda: evaluate_matrix(MATRIX, "R", **both), "not both")
+        input_error(lambda: evaluate_matrix(MATRIX, "R", **both), "not both")
 
     def test_consistent(self) -> None:
         for more in ({"judged": [[1, 0, 1, 1, 1], [1]]}, {"n_relevant": np.array([4, 1], "u1")}):
@@ -252,5 +254,5 @@ class TestJudged:
     ],
 )
 def test_query_ids_that_are_none(query_ids: Any, fact: str) -> None:
-    refused(lambda: evaluate_matrix(MATRIX, "RR", query_ids=query_ids), fact)
-    refused(lambda: evaluate_scores([[3, 2, 1]] * 2, MATRIX, "RR", query_ids=query_ids), fact)
+    input_error(lambda: evaluate_matrix(MATRIX, "RR", query_ids=query_ids), fact)
+    input_error(lambda: evaluate_scores([[3, 2, 1]] * 2, MATRIX, "RR", query_ids=query_ids), fact)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import ANYTHING, refused
+from support.input_errors import ANYTHING, input_error
 
 from irbatch import InputWarning, evaluate_scores
 
@@ -32,7 +32,7 @@ masked = np.ma.array
     ],
 )
 def test_scores_are_no_matrix(scores: Any, facts: tuple[str, ...]) -> None:
-    refused(lambda: evaluate_scores(scores, LABELS, "RR"), *facts, source="scores")
+    input_error(lambda: evaluate_scores(scores, LABELS, "RR"), *facts, source="scores")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_scores_are_no_matrix(scores: Any, facts: tuple[str, ...]) -> None:
     ],
 )
 def test_labels_are_no_grades(labels: Any) -> None:
-    refused(lambda: evaluate_scores([[3, 2, 1]], labels, "RR"), "relevance", source="relevance")
+    input_error(lambda: evaluate_scores([[3, 2, 1]], labels, "RR"), "relevance", source="relevance")
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "g"])
@@ -54,7 +54,7 @@ def test_nan_score(dtype: str) -> None:
     scores = np.array([[3.0, 2.0, 1.0], [3.0, np.nan, 1.0]], dtype)
     fields = {"source": "scores", "query": 1, "value": ANYTHING}
     facts = ("(query 1)", "nan", "candidate 1")
-    refused(lambda: evaluate_scores(scores, LABELS * 2, "RR"), *facts, **fields)
+    input_error(lambda: evaluate_scores(scores, LABELS * 2, "RR"), *facts, **fields)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_scores_compare_in_their_own_type(scores: Any, expected: float) -> None:
 )
 def test_ties_are_never_decided_silently(scores: list[list[float]]) -> None:
     facts = ("(query 0)", "'pessimistic'")
-    refused(
+    input_error(
         lambda: evaluate_scores(scores, LABELS, "RR", ties="error"),
         *facts,
         query=0,
@@ -117,4 +117,4 @@ def test_no_candidates() -> None:
     results = evaluate_scores(np.zeros((2, 0)), np.zeros((2, 0)), "RR AP nDCG P@1")
     assert results.values.tolist() == [[0.0] * 4] * 2
     none = (np.zeros((0, 2)), np.zeros((0, 2)), "RR")
-    refused(lambda: evaluate_scores(*none), "no queries")
+    input_error(lambda: evaluate_scores(*none), "no queries")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from support.input_errors import refused
+from support.input_errors import input_error
 
 import irbatch
 
@@ -21,7 +21,7 @@ def refuse(*facts: str, scores: Any = SCORES, fields: Any = None, **given: Any) 
     """Check that scores are refused with whatever else is given; labels unless positives are."""
     if "positives" not in given:
         given.setdefault("relevance", LABELS)
-    refused(lambda: irbatch.evaluate_scores(scores, measures="RR", **given), *facts,
+    input_error(lambda: irbatch.evaluate_scores(scores, measures="RR", **given), *facts,
             **(fields or {}))  # fmt: skip
 
 
@@ -82,9 +82,9 @@ class TestTruth:
         refuse("relevance", "positives", positives=None)
 
     def test_measures_are_missing(self) -> None:
-        refused(lambda: irbatch.evaluate_scores(SCORES, LABELS), "measures")
-        refused(lambda: irbatch.evaluate_scores(SCORES, positives=[0, 1]), "measures")
-        refused(lambda: irbatch.evaluate_scores(SCORES, LABELS, []), "measure")
+        input_error(lambda: irbatch.evaluate_scores(SCORES, LABELS), "measures")
+        input_error(lambda: irbatch.evaluate_scores(SCORES, positives=[0, 1]), "measures")
+        input_error(lambda: irbatch.evaluate_scores(SCORES, LABELS, []), "measure")
 
     @pytest.mark.parametrize(
         ("positives", "facts"),
@@ -257,7 +257,7 @@ class TestEmbeddings:
         for name, at in (("queries", 0), ("documents", 1)):
             given = [self.QUERIES.copy(), self.DOCUMENTS.copy()]
             given[at][1, 2] = value
-            refused(lambda given=given: irbatch.evaluate_embeddings(
+            input_error(lambda given=given: irbatch.evaluate_embeddings(
                 *given, LABELS, "RR", similarity=similarity), name, "1")  # fmt: skip
 
     @pytest.mark.parametrize(
@@ -271,15 +271,15 @@ class TestEmbeddings:
         ],
     )
     def test_shapes_and_types(self, queries: Any, documents: Any, facts: tuple[str, ...]) -> None:
-        refused(lambda: irbatch.evaluate_embeddings(queries, documents, LABELS, "RR"), *facts)
+        input_error(lambda: irbatch.evaluate_embeddings(queries, documents, LABELS, "RR"), *facts)
 
     def test_labels_and_words(self) -> None:
         given = (self.QUERIES, self.DOCUMENTS)
-        refused(lambda: irbatch.evaluate_embeddings(*given, LABELS.T, "RR"), "(3, 2)")
-        refused(lambda: irbatch.evaluate_embeddings(*given, LABELS, "RR", similarity="l2"),
+        input_error(lambda: irbatch.evaluate_embeddings(*given, LABELS.T, "RR"), "(3, 2)")
+        input_error(lambda: irbatch.evaluate_embeddings(*given, LABELS, "RR", similarity="l2"),
                 "similarity", "'l2'", "cosine")  # fmt: skip
-        refused(lambda: irbatch.evaluate_embeddings(*given, measures="RR"), "positives")
-        refused(lambda: irbatch.evaluate_embeddings(*given, LABELS), "measures")
+        input_error(lambda: irbatch.evaluate_embeddings(*given, measures="RR"), "positives")
+        input_error(lambda: irbatch.evaluate_embeddings(*given, LABELS), "measures")
 
 
 class TestTriples:
@@ -296,4 +296,4 @@ class TestTriples:
         ],
     )
     def test_refused(self, positive: Any, negatives: Any, facts: tuple[str, ...]) -> None:
-        refused(lambda: irbatch.evaluate_triples(positive, negatives, "RR"), *facts)
+        input_error(lambda: irbatch.evaluate_triples(positive, negatives, "RR"), *facts)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import ANYTHING, refused
+from support.input_errors import ANYTHING, input_error
 
 import irbatch.measures
 from irbatch import InputError, Measure, Qrels, define_measure, evaluate, evaluate_matrix, measure
@@ -62,7 +62,7 @@ def test_ties_of_mixed_kinds() -> None:
     assert evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, 1: 1.0}}, "AP")["AP"] == 1.0
     for judged in ({"a": 1, "b": 0}, {1: 1}):
         run = {"q": dict.fromkeys([1, "a", "b", 2], 1.0)}
-        refused(functools.partial(evaluate, {"q": judged}, run, "AP"), "the qrels' ids are",
+        input_error(functools.partial(evaluate, {"q": judged}, run, "AP"), "the qrels' ids are",
                 source="run", query="q", document=ANYTHING)  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def test_large_gains(labels: list[int], wish: str) -> None:
 )
 @pytest.mark.parametrize("cutoff", [None, 3])
 def test_values_that_are_not_finite(wish: str, fact: str, cutoff: int | None) -> None:
-    refused(lambda: evaluate_matrix([[1, 2, 1, 2]], ["nDCG", wish], cutoff), fact,
+    input_error(lambda: evaluate_matrix([[1, 2, 1, 2]], ["nDCG", wish], cutoff), fact,
             source="measures")  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def test_formula_that_writes(define: Callable[..., Measure], array: str) -> None
     others = ["AP", "nDCG", "Bpref", "G", "RBP"]
     expected = evaluate(qrels, run, others).values
     mine = define(formula)
-    refused(lambda: evaluate(qrels, run, [mine, *others]), "formula of Mine", "read-only")
+    input_error(lambda: evaluate(qrels, run, [mine, *others]), "formula of Mine", "read-only")
     np.testing.assert_array_equal(qrels.levels, [0, 1, 3])
     np.testing.assert_array_equal(evaluate(qrels, run, others).values, expected)
 
@@ -137,7 +137,7 @@ def test_recall_points_after_the_at() -> None:
     assert found == (measure("IPrec@0.1"), measure("IPrec@0.2"))
     assert [each["recall"] for each in found] == [0.1, 0.2]
     for wish in ("IPrec(recall=0.1)@0.2", "IPrec(recall=0.1)@{0.2,0.3}"):
-        refused(functools.partial(measure, wish), "two recall points", value=wish)
+        input_error(functools.partial(measure, wish), "two recall points", value=wish)
 
 
 ENORMOUS_NAMES = [
@@ -151,7 +151,7 @@ ENORMOUS_NAMES = [
 def test_enormous_numbers_in_a_name(
     wish: str, files: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    refused(lambda: evaluate(JUDGED, RANKED, wish))
+    input_error(lambda: evaluate(JUDGED, RANKED, wish))
     with contextlib.suppress(InputError):  # pytrec_eval takes the 1 of 1e30
         RelevanceEvaluator(JUDGED, [wish]).evaluate(RANKED)
     status = main(["trec_eval", "-q", "-m", wish, *files])
@@ -160,13 +160,13 @@ def test_enormous_numbers_in_a_name(
         assert (status, out, err) == (0, "relstring_1e30        \tq1\t'1'\n", "")
     else:
         assert (status, out, err.count("\n")) == (2, "", 1)
-        refused(lambda: TrecEval([wish]).values())
+        input_error(lambda: TrecEval([wish]).values())
 
 
 @pytest.mark.parametrize("wish", ["P.٣", "P_٣", "P@٣", "Bpref-l٣", "IPrec@0.٣", "AP(rel=٣)"])
 def test_digits_of_other_scripts(wish: str) -> None:
-    refused(lambda: measure(wish))
-    refused(lambda: TrecEval([wish]).values(), source="measures")
+    input_error(lambda: measure(wish))
+    input_error(lambda: TrecEval([wish]).values(), source="measures")
 
 
 @pytest.mark.parametrize("option", ["-l", "-M", "-N"])
@@ -181,19 +181,21 @@ def test_digits_of_options(
 
 @pytest.mark.parametrize("gain", [[(1, 2), (1, 3)], [(1, 2), (1.0, 2)], np.array([[1, 2], [1, 3]])])
 def test_grade_of_two_gains(gain: Any) -> None:
-    assert refused(lambda: measure("nDCG")(gain=gain), "a map of grades").value is gain
+    assert input_error(lambda: measure("nDCG")(gain=gain), "a map of grades").value is gain
     assert "Gain" in irbatch.measures.__all__
     with pytest.raises(ValueError, match="a map of grades"):
         irbatch.measures.Gain().check(gain)
 
 
 def test_arrays_for_a_word_or_a_list() -> None:
-    refused(lambda: measure("IPrecAvg")(points=np.array(0.5)), "several numbers", value=ANYTHING)
+    input_error(
+        lambda: measure("IPrecAvg")(points=np.array(0.5)), "several numbers", value=ANYTHING
+    )
     for option in ("missing", "no_relevant", "score_dtype", "trec_eval"):
         given: Any = {option: np.array(["a", "b"])}
         fact = f"{option}=array("
         call = functools.partial(evaluate, JUDGED, RANKED, "AP", **given)
-        assert refused(call, fact).value is given[option]
+        assert input_error(call, fact).value is given[option]
 
 
 @pytest.mark.parametrize("line", ["q1 map 1e9999 1", "q1 map 1 1e9999", "q1 map -1e9999 1"])
@@ -201,7 +203,7 @@ def test_infinite_zscores(
     line: str, tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "z").write_text(f"q1 map nan 0.5\n{line}\n")
-    refused(lambda: read_zscores(str(tmp_path / "z")), "not query, measure, mean", line=2)
+    input_error(lambda: read_zscores(str(tmp_path / "z")), "not query, measure, mean", line=2)
     assert main(["trec_eval", "-q", "-Z", str(tmp_path / "z"), *files]) == 2
     assert "line 2" in capsys.readouterr().err
 
@@ -224,25 +226,25 @@ def test_closed_standard_output(words: str, files: list[str]) -> None:
 )
 def test_fields_of_trec_eval(field: str, values: list[Any]) -> None:
     for value in values:
-        refused(functools.partial(TrecEval, **{field: value}))
+        input_error(functools.partial(TrecEval, **{field: value}))
 
 
 @pytest.mark.parametrize("table", NO_TABLES, ids=repr)
 def test_no_tables(table: Any) -> None:
-    refused(lambda: RelevanceEvaluator(table, ["map"]), "a mapping of", source="qrels")
+    input_error(lambda: RelevanceEvaluator(table, ["map"]), "a mapping of", source="qrels")
     if table is not None:  # pytrec_eval evaluates it, to nothing
         evaluator = RelevanceEvaluator(JUDGED, ["map"])
-        refused(lambda: evaluator.evaluate(table), "a mapping of", source="run")
+        input_error(lambda: evaluator.evaluate(table), "a mapping of", source="run")
 
 
 @pytest.mark.parametrize("measures", [None, 3, "map", [["map"]], [{}]], ids=repr)
 def test_no_measures(measures: Any) -> None:
-    refused(lambda: RelevanceEvaluator(JUDGED, measures), source="measures")
+    input_error(lambda: RelevanceEvaluator(JUDGED, measures), source="measures")
 
 
 @pytest.mark.parametrize("level", [10**400, 2**53 + 1, np.array(1), np.True_], ids=type)
 def test_levels(level: Any) -> None:
-    error = refused(lambda: RelevanceEvaluator(JUDGED, ["map"], level), "relevance_level")
+    error = input_error(lambda: RelevanceEvaluator(JUDGED, ["map"], level), "relevance_level")
     assert error.value is level
 
 
@@ -262,7 +264,7 @@ def test_evaluators_are_pickled(measures: list[str]) -> None:
     ids=ascii,
 )
 def test_no_lines(parse: Callable[..., object], lines: Any) -> None:
-    refused(lambda: parse(lines))
+    input_error(lambda: parse(lines))
 
 
 @pytest.mark.parametrize(("name", "none"), [("map", math.nan), ("gm_map", math.nan), ("num_q", 0)])
@@ -271,7 +273,7 @@ def test_aggregates(name: str, none: float) -> None:
     np.testing.assert_equal([aggregate(name, []), aggregate(name, iter(()))], [none, none])
     values: list[Any] = [[None], ["x"], ["1"], [1j], [[1.0]], [10**400], None, 3, "12"]
     for each in values:
-        refused(functools.partial(aggregate, name, each), f"values of {name} are numbers")
+        input_error(functools.partial(aggregate, name, each), f"values of {name} are numbers")
 
 
 @pytest.mark.parametrize("call", BEIR.values(), ids=BEIR)
@@ -282,14 +284,14 @@ class TestBeir:
         assert {len(each) for each in found} == {2} if isinstance(found, tuple) else len(found) == 2
         none: list[Any] = [5, None, "12", [[1]], [0], [None]]
         for cutoffs in none:
-            refused(functools.partial(call, JUDGED, RANKED, cutoffs), "cutoff")
+            input_error(functools.partial(call, JUDGED, RANKED, cutoffs), "cutoff")
 
     @pytest.mark.parametrize("table", NO_TABLES, ids=repr)
     def test_no_tables(self, call: Callable[..., Any], table: Any) -> None:
-        refused(lambda: call(table, RANKED, [1]), source="qrels")
-        refused(lambda: call(JUDGED, table, [1]), source="run")
+        input_error(lambda: call(table, RANKED, [1]), source="qrels")
+        input_error(lambda: call(JUDGED, table, [1]), source="run")
 
     @pytest.mark.parametrize("grade", ["1", math.nan, None])
     def test_judgments(self, call: Callable[..., Any], grade: Any) -> None:
-        refused(lambda: call({"q1": {"a": grade}}, RANKED, [1]), "is not a number",
+        input_error(lambda: call({"q1": {"a": grade}}, RANKED, [1]), "is not a number",
                 source="qrels", query="q1", document="a", value=grade)  # fmt: skip

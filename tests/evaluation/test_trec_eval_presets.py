@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 from support.trec_eval_command import BOTH
 
 import irbatch
@@ -49,8 +50,9 @@ def test_averages_are_those_of_the_preset(
 
 def test_version_10_refuses_missing_topics(digits: Path) -> None:
     files = [digits / "qrels.txt", digits / "pca10.run"]
-    refused(lambda: irbatch.evaluate(*files, "AP", trec_eval="10"), "4 of 120 judged queries are "
-            "missing", source="run", path=str(files[1]))  # fmt: skip
+    fact = "4 of 120 judged queries are missing"
+    call = functools.partial(irbatch.evaluate, *files, "AP", trec_eval="10")
+    input_error(call, fact, source="run", path=str(files[1]))
     qrels, run = irbatch.read_qrels(files[0]), irbatch.read_run(files[1])
     lines = print_lines(TrecEval(["map"]), qrels, run)
     with pytest.raises(MissingQueryError):
@@ -77,7 +79,7 @@ def test_what_is_said_of_missing_queries_wins(
 
 @pytest.mark.parametrize("version", ["9", "10"])
 def test_an_error_asked_for_wins(version: str) -> None:
-    refused(lambda: irbatch.evaluate(LACKING, RANKED, "AP", trec_eval=version, missing="error"),
+    input_error(lambda: irbatch.evaluate(LACKING, RANKED, "AP", trec_eval=version, missing="error"),
             "1 of 3 judged queries are missing, such as 'q3'", source="run")  # fmt: skip
 
 
@@ -151,5 +153,5 @@ def test_max_depth_forgets_the_rest() -> None:
 )
 def test_bad_settings(name: str, value: object) -> None:
     settings: dict[str, Any] = {name: value}
-    refused(lambda: irbatch.evaluate(JUDGED, RANKED, "AP", **settings),
+    input_error(lambda: irbatch.evaluate(JUDGED, RANKED, "AP", **settings),
             f"{name}={value!r} must be", value=value)  # fmt: skip

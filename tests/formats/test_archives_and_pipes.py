@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 from support.file_readers import piped_input, refused_by_all, use_reader
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch import InputError, evaluate, read_qrels, read_run
 from irbatch.formats import streams
@@ -54,7 +54,7 @@ def test_120_bomb_through_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "PIECE", min(streams.PIECE, 1 << 16))
     monkeypatch.setattr(streams, "BOMB_BYTES", 1 << 18)
     with piped_input(bz2.compress(LINES[0] + b"\n" * (8 << 20)), monkeypatch):
-        refused(lambda: read_run("-"), "trap", path="-")
+        input_error(lambda: read_run("-"), "trap", path="-")
 
 
 @pytest.mark.usefixtures("reader")
@@ -137,10 +137,12 @@ def test_named_pipes(pipe: Callable[[bytes], Path]) -> None:
         judged, run = pipe(pack(b"q0 0 d1 1\n")), pipe(pack(b"".join(LINES)))
         assert evaluate(judged, run, "RR").mean() == {"RR": 0.5}
     path = pipe(b"".join([*LINES, LINES[3]]))
-    refused(lambda: read_run(path), "line 281", "before, in line 4", path=str(path), line=281)
+    input_error(lambda: read_run(path), "line 281", "before, in line 4", path=str(path), line=281)
     path = pipe(b"".join([*LINES, LINES[3]]))
-    refused(lambda: evaluate(JUDGED, path, "RR"), "line 281", "in line 4", path=str(path), line=281)
-    refused(lambda: read_qrels(pipe(b"")), "no data lines")
+    input_error(
+        lambda: evaluate(JUDGED, path, "RR"), "line 281", "in line 4", path=str(path), line=281
+    )
+    input_error(lambda: read_qrels(pipe(b"")), "no data lines")
 
 
 def test_116_archive_whose_first_byte_comes_alone(tmp_path: Path) -> None:
@@ -165,7 +167,7 @@ def test_116_archive_whose_first_byte_comes_alone(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="Linux has it")
 def test_file_that_can_be_opened_and_not_read() -> None:
     path = "/proc/self/mem"
-    refused(lambda: read_run(path), path, path=path)
+    input_error(lambda: read_run(path), path, path=path)
 
 
 SCRIPT = """
@@ -214,7 +216,7 @@ def test_122_only_a_lone_dash_is_standard_input(
     Path(name).write_bytes(b"".join(LINES))
     monkeypatch.setattr(sys, "stdin", None)
     if name == "-":
-        refused(lambda: read_run(name), "there is no standard input", path="-")
+        input_error(lambda: read_run(name), "there is no standard input", path="-")
         assert read_run("./-").to_dict() == RUN
     else:
         assert read_run(name).to_dict() == RUN
@@ -231,7 +233,7 @@ def test_closed_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.BufferedReader(io.BytesIO(b"".join(LINES)))
     stream.close()
     monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=stream))
-    refused(lambda: read_run("-"), path="-")
+    input_error(lambda: read_run("-"), path="-")
 
 
 def test_both_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

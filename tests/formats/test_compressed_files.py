@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch import InputError, evaluate, evaluate_runs, read_qrels, read_run
 
@@ -64,8 +64,10 @@ def test_damaged_archive(
 ) -> None:
     path = str(tmp_path / "a.trec")
     Path(path).write_bytes(damage(pack(LINES)))
-    refused(lambda: read_run(path), f"run {path!r}", "cannot be read on", source="run", path=path)
-    refused(lambda: evaluate({"q1": {"d1": 1}}, path, "RR"), repr(path), source="run")
+    input_error(
+        lambda: read_run(path), f"run {path!r}", "cannot be read on", source="run", path=path
+    )
+    input_error(lambda: evaluate({"q1": {"d1": 1}}, path, "RR"), repr(path), source="run")
 
 
 @pytest.mark.parametrize(
@@ -83,8 +85,8 @@ def test_damaged_archive(
 def test_no_archive_behind_the_magic(tmp_path: Path, data: bytes) -> None:
     path = str(tmp_path / "a")
     Path(path).write_bytes(data)
-    refused(lambda: read_qrels(path), f"qrels {path!r}", source="qrels", path=path)
-    refused(lambda: read_run(path), f"run {path!r}", source="run", path=path)
+    input_error(lambda: read_qrels(path), f"qrels {path!r}", source="qrels", path=path)
+    input_error(lambda: read_run(path), f"run {path!r}", source="run", path=path)
 
 
 def test_errors_of_zlib_are_not_errors_of_the_system() -> None:
@@ -125,7 +127,7 @@ def test_utf16_without_a_mark_and_random_bytes(tmp_path: Path) -> None:
     path = str(tmp_path / "a")
     for data in (LINES.decode().encode("utf-16-le"), bytes(range(128, 256)) * 9):
         Path(path).write_bytes(data)
-        refused(lambda: read_run(path), repr(path), "line 1", path=path)
+        input_error(lambda: read_run(path), repr(path), "line 1", path=path)
 
 
 @pytest.mark.parametrize("read", [read_qrels, read_run])
@@ -133,24 +135,26 @@ class TestPaths:
     def test_missing(self, read: Callable[[Any], object], tmp_path: Path) -> None:
         path = tmp_path / "no such file"
         fact = f"{str(path)!r}: No such file"
-        refused(lambda: read(path), fact, path=str(path))
-        refused(lambda: read(str(path)), fact, path=str(path))
+        input_error(lambda: read(path), fact, path=str(path))
+        input_error(lambda: read(str(path)), fact, path=str(path))
 
     def test_directory(self, read: Callable[[Any], object], tmp_path: Path) -> None:
-        refused(lambda: read(tmp_path), f"{str(tmp_path)!r}: Is a directory", path=str(tmp_path))
+        input_error(
+            lambda: read(tmp_path), f"{str(tmp_path)!r}: Is a directory", path=str(tmp_path)
+        )
 
     def test_below_a_file(self, read: Callable[[Any], object], tmp_path: Path) -> None:
         (tmp_path / "a").touch()
-        refused(lambda: read(tmp_path / "a" / "b"), "Not a directory")
+        input_error(lambda: read(tmp_path / "a" / "b"), "Not a directory")
 
     def test_empty_name(self, read: Callable[[Any], object]) -> None:
-        refused(lambda: read(""), "''")
+        input_error(lambda: read(""), "''")
 
     def test_nul_in_the_name(self, read: Callable[[Any], object]) -> None:
-        refused(lambda: read("a\0b"), "'a\\x00b'")
+        input_error(lambda: read("a\0b"), "'a\\x00b'")
 
     def test_too_long_a_name(self, read: Callable[[Any], object]) -> None:
-        refused(lambda: read("x" * 5000), "too long")
+        input_error(lambda: read("x" * 5000), "too long")
 
 
 class OwnPath:
@@ -186,7 +190,7 @@ def test_names_of_runs_come_from_paths(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(LINES)
     paths = [tmp_path / "a.run.gz", str(tmp_path / "b.txt")]
     assert list(evaluate_runs({"q1": {"d1": 1}}, paths, "RR")) == ["a", "b"]
-    refused(lambda: evaluate_runs({"q1": {"d1": 1}}, [paths[0], "nowhere"], "RR"), "'nowhere'")
+    input_error(lambda: evaluate_runs({"q1": {"d1": 1}}, [paths[0], "nowhere"], "RR"), "'nowhere'")
 
 
 @pytest.mark.parametrize("pack", [bytes, *PACKERS], ids=["plain", "gzip", "bzip2", "xz"])
@@ -205,7 +209,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, pack: Callable[[bytes],
 def test_bad_standard_input(monkeypatch: pytest.MonkeyPatch, data: bytes, fact: str) -> None:
     stream = io.BufferedReader(io.BytesIO(data))
     monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=stream))
-    refused(lambda: read_qrels("-"), "qrels '-'", fact, path="-")
+    input_error(lambda: read_qrels("-"), "qrels '-'", fact, path="-")
 
 
 def test_standard_input_of_a_process() -> None:

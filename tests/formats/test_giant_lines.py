@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.file_readers import refused_by_all
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch import read_qrels, read_run
 from irbatch.formats import streams
@@ -93,7 +93,7 @@ def test_endless_input_is_refused(
     endless = Endless(line * (1 << 12))
     stream = io.BufferedReader(endless)
     monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=stream))
-    refused(lambda: read("-"), repr("-"), path="-")
+    input_error(lambda: read("-"), repr("-"), path="-")
     assert endless.given < 300 << 20
     if b"\n" not in line:
         assert endless.given < 10 << 20
@@ -107,7 +107,7 @@ def test_119_memory_is_bounded(path: Path) -> None:
     path.write_bytes(b"".join(packed) + packer.flush())
     tracemalloc.start()
     try:
-        refused(lambda: read_run(path), "1 MiB", path=str(path))
+        input_error(lambda: read_run(path), "1 MiB", path=str(path))
         assert tracemalloc.get_traced_memory()[1] < 32 << 20
     finally:
         tracemalloc.stop()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.file_readers import refused_by_all
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch import evaluate, read_run
 
@@ -47,7 +47,7 @@ def test_marco_bad_line(write_lines: Write, line: str, fact: str) -> None:
     path = write_lines(*(f"q1 m{i} {i}" for i in range(30)), line, "q2 d 1")
     refused_by_all("run", path, fact, line=31)
     path = write_lines(line, *(f"q1 m{i} {i}" for i in range(30)))
-    refused(lambda: read_run(path), "run", path=path)
+    input_error(lambda: read_run(path), "run", path=path)
 
 
 def test_comment_before_marco(write_lines: Write) -> None:
@@ -81,12 +81,14 @@ def test_bad_ranks(write_lines: Write, rank: str) -> None:
 
 def test_other_orders(write_lines: Write) -> None:
     path = write_lines("q1 Q0 d1 1 1 t")
-    refused(lambda: read_run(path, order_by="tag"), "order_by='tag' must be one of 'score', 'rank'")
-    refused(
+    input_error(
+        lambda: read_run(path, order_by="tag"), "order_by='tag' must be one of 'score', 'rank'"
+    )
+    input_error(
         lambda: evaluate({"q1": {"d1": 1}}, path, "RR", order_by=""), "order_by='' must be one of"
     )
     run = read_run(path)
-    refused(lambda: evaluate({"q1": {"d1": 1}}, run, "RR", order_by="rank"), "is for files")
+    input_error(lambda: evaluate({"q1": {"d1": 1}}, run, "RR", order_by="rank"), "is for files")
 
 
 @pytest.mark.parametrize("order_by", ["rank", "nonsense"])
@@ -96,4 +98,4 @@ def test_order_by_is_not_for_parquet(tmp_path: Path, order_by: str) -> None:
     path = str(tmp_path / "run.parquet")
     rows = {"qid": ["q", "q"], "docno": ["a", "b"], "score": [1.0, 2.0], "rank": [1, 2]}
     parquet.write_table(pyarrow.table(rows), path)
-    refused(lambda: evaluate({"q": {"a": 1}}, path, "RR", order_by=order_by))
+    input_error(lambda: evaluate({"q": {"a": 1}}, path, "RR", order_by=order_by))

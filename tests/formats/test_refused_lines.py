@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 from support.file_readers import piped_input, refused_by_all
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch import InputError, evaluate, read_qrels, read_run
 
@@ -173,10 +173,10 @@ def test_document_twice_names_both_lines(
         return
     read = read_run if fields["source"] == "run" else read_qrels
     with piped_input(data, monkeypatch):
-        refused(lambda: read("-"), *facts, path="-", **known)
+        input_error(lambda: read("-"), *facts, path="-", **known)
     if read is read_run:
         with piped_input(data, monkeypatch):
-            refused(lambda: evaluate({"q1": {"d1": 1}}, "-", "RR"), *facts, path="-", **known)
+            input_error(lambda: evaluate({"q1": {"d1": 1}}, "-", "RR"), *facts, path="-", **known)
 
 
 def test_document_three_times(write: Write) -> None:
@@ -209,7 +209,7 @@ def test_a_file_twice_is_refused_without_looking_at_pairs(write: Write) -> None:
         counted = collections.Counter[str]()
         sys.setprofile(lambda frame, event, argument, counted=counted: counted.update([event]))
         try:
-            refused(lambda path=path: read_run(path), f"line {lines + 1}", "before, in line 1")
+            input_error(lambda path=path: read_run(path), f"line {lines + 1}", "before, in line 1")
         finally:
             sys.setprofile(None)
         calls.append(counted.total())

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 from support.judgments import grades_of
 
 from irbatch import evaluate, read_qrels, read_run
@@ -84,7 +84,7 @@ def test_only_space_and_tab_separate(write: Write, name: str) -> None:
 
 
 def test_carriage_return_before_the_last_byte_is_part_of_its_column(write: Write) -> None:
-    refused(lambda: read_qrels(write(b"q1 0 d1\r1")), "3 columns", line=1)
+    input_error(lambda: read_qrels(write(b"q1 0 d1\r1")), "3 columns", line=1)
 
 
 def test_queries_need_not_stand_together(write: Write) -> None:
@@ -142,29 +142,29 @@ def test_text_is_no_number(write: Write, text: str, hint: str) -> None:
     shown = repr(text)[1:-1]
     fields = {"path": path, "line": 3, "value": text}
     facts = (repr(path), "line 3", shown, hint)
-    refused(lambda: read_qrels(path), "qrels", "grade", *facts, source="qrels", **fields)
+    input_error(lambda: read_qrels(path), "qrels", "grade", *facts, source="qrels", **fields)
     path = write(f"q1 Q0 d1 1 0.5 t\n\nq1 Q0 d2 2 {text} t\n".encode())
-    refused(lambda: read_run(path), "run", "score", *facts, source="run", **fields)
+    input_error(lambda: read_run(path), "run", "score", *facts, source="run", **fields)
 
 
 def test_bad_number_names_query_and_document(write: Write) -> None:
     path = write(b"301 Q0 d7 1 abc t\n")
     fact = f"run {path!r} line 1 (query '301'"
-    refused(lambda: read_run(path), fact, query="301", document="d7")
+    input_error(lambda: read_run(path), fact, query="301", document="d7")
     path = write(b"301 0 d7 abc\n")
-    refused(lambda: read_qrels(path), "line 1 (query '301'", query="301", document="d7")
+    input_error(lambda: read_qrels(path), "line 1 (query '301'", query="301", document="d7")
 
 
 @pytest.mark.parametrize("grade", [b"inf", b"-inf", b"9007199254740993", b"9007199254740994"])
 def test_grade_beyond_exactness(write: Write, grade: bytes) -> None:
     path = write(TWO + b"q2 0 d3 " + grade + b"\n")
     facts = (repr(path), "query 'q2'", "document 'd3'", grade.decode())
-    refused(lambda: read_qrels(path), *facts, path=path, query="q2", document="d3")
+    input_error(lambda: read_qrels(path), *facts, path=path, query="q2", document="d3")
 
 
 def test_grade_beyond_exactness_names_the_line(write: Write) -> None:
     path = write(TWO + b"q2 0 d3 1e300\n")
-    refused(lambda: read_qrels(path), "line 3", path=path, line=3)
+    input_error(lambda: read_qrels(path), "line 3", path=path, line=3)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_grade_beyond_exactness_names_the_line(write: Write) -> None:
 def test_line_of_qrels(write: Write, data: bytes, line: int, facts: tuple[str, ...]) -> None:
     path = write(data)
     fields = {"source": "qrels", "path": path, "line": line}
-    refused(lambda: read_qrels(path), f"qrels {path!r} line {line}", *facts, **fields)
+    input_error(lambda: read_qrels(path), f"qrels {path!r} line {line}", *facts, **fields)
 
 
 @pytest.mark.parametrize(
@@ -208,18 +208,18 @@ def test_line_of_run(write: Write, data: bytes, line: int, facts: tuple[str, ...
     path = write(data)
     fields: dict[str, Any] = {"source": "run", "path": path}
     if data == TWO:  # every line is wrong
-        refused(lambda: read_run(path), "2 problems", "line 1", "line 2", *facts, **fields)
+        input_error(lambda: read_run(path), "2 problems", "line 1", "line 2", *facts, **fields)
     else:
-        refused(lambda: read_run(path), f"line {line}", *facts, line=line, **fields)
+        input_error(lambda: read_run(path), f"line {line}", *facts, line=line, **fields)
 
 
 @pytest.mark.parametrize("grade", [b"1", b"2"], ids=["same grade", "another grade"])
 def test_document_twice(write: Write, grade: bytes) -> None:
     path = write(TWO + b"q2 0 d1 1\nq1 0 d1 " + grade + b"\n")
     fields = {"query": "q1", "document": "d1", "line": 4, "path": path}
-    refused(lambda: read_qrels(path), "line 4 (query 'q1', document 'd1')", **fields)
+    input_error(lambda: read_qrels(path), "line 4 (query 'q1', document 'd1')", **fields)
     path = write(RANKED + b"q2 Q0 d1 1 1 t\nq1 Q0 d1 3 " + grade + b" t\n")
-    refused(lambda: read_run(path), "line 4 (query 'q1', document 'd1')", **fields)
+    input_error(lambda: read_run(path), "line 4 (query 'q1', document 'd1')", **fields)
 
 
 @pytest.mark.parametrize(
@@ -228,13 +228,13 @@ def test_document_twice(write: Write, grade: bytes) -> None:
 )  # fmt: skip
 def test_no_data(write: Write, data: bytes) -> None:
     path = write(data)
-    refused(lambda: read_qrels(path), repr(path), "no data", source="qrels", path=path)
-    refused(lambda: read_run(path), repr(path), "no data", source="run", path=path)
+    input_error(lambda: read_qrels(path), repr(path), "no data", source="qrels", path=path)
+    input_error(lambda: read_run(path), repr(path), "no data", source="run", path=path)
 
 
 def test_first_twenty_problems_are_listed(write: Write) -> None:
     path = write(b"".join(b"q%d 0 d x\n" % i for i in range(30)))
-    error = refused(lambda: read_qrels(path), "20 problems", "line 1 (", "line 20 (", path=path)
+    error = input_error(lambda: read_qrels(path), "20 problems", "line 1 (", "line 20 (", path=path)
     assert [problem.line for problem in error.problems] == list(range(1, 21))
     assert "line 21" not in str(error)
-    refused(lambda: evaluate(path, {"q": {"d": 1.0}}, "RR"), "20 problems", path=path)
+    input_error(lambda: evaluate(path, {"q": {"d": 1.0}}, "RR"), "20 problems", path=path)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import pytrec_eval
-from support.input_errors import refused
+from support.input_errors import input_error
 from support.other_tools import outcome, without_ties
 from support.random_problems import nasty_problems
 from support.tamed_problems import tamed
@@ -208,12 +208,12 @@ def test_accepted_disagreements(theirs: Any, reason: str) -> None:
 
 
 def test_unknown_metrics_are_named() -> None:
-    refused(lambda: evaluate_custom(QRELS, RUN, [1], "ndcg"), "metric 'ndcg'", value="ndcg")
+    input_error(lambda: evaluate_custom(QRELS, RUN, [1], "ndcg"), "metric 'ndcg'", value="ndcg")
 
 
 @pytest.mark.parametrize("run", [{"z": {"a": 1.0}}, {}])
 def test_no_query_in_common(run: Table) -> None:
-    refused(lambda: evaluate(QRELS, run, [1]))
+    input_error(lambda: evaluate(QRELS, run, [1]))
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import ir_measures
 import pandas as pd
 import pytest
 from ir_measures import AP, NumRet, P, R, nDCG
-from support.input_errors import refused
+from support.input_errors import input_error
 from support.other_tools import Table, python, without_ties
 from support.random_problems import nasty_problems
 from support.tamed_problems import tamed
@@ -150,7 +150,7 @@ def test_exponential_gain(name: str, provider: IrbatchProvider) -> None:
 def test_a_cutoff_of_0_ends_the_process_there(provider: IrbatchProvider) -> None:
     code = "import ir_measures as m; m.calc_aggregate([m.P @ 0], {'q': {'a': 1}}, {'q': {'a': 1.}})"
     assert python(code).returncode < 0, "killed by a signal"
-    refused(
+    input_error(
         lambda: ir_measures.calc_aggregate([R @ 0], QRELS, RUN),
         "cutoff 0 must be a whole number of at least 1",
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch import evaluate_matrix, evaluate_scores
 
@@ -153,7 +153,7 @@ def test_options(callback: Any, model: Any, data: Any) -> None:
 def test_bad_scores_reach_whoever_fits(callback: Any, model: Any, data: Any) -> None:
     inputs, labels = data
     ranking = callback((inputs, labels[:, :-1]), MEASURES)
-    refused(lambda: model.fit(*data, epochs=1, verbose=0, callbacks=[ranking]))
+    input_error(lambda: model.fit(*data, epochs=1, verbose=0, callbacks=[ranking]))
     assert ranking.results is None
 
 
@@ -171,7 +171,7 @@ def test_bad_scores_reach_whoever_fits(callback: Any, model: Any, data: Any) -> 
     ],
 )
 def test_refusals(callback: Any, validation: Any, options: Any, fact: str) -> None:
-    refused(lambda: callback(validation, **{"measures": "RR", **options}), fact)
+    input_error(lambda: callback(validation, **{"measures": "RR", **options}), fact)
 
 
 def test_without_keras() -> None:

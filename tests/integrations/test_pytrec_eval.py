@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import pytrec_eval
-from support.input_errors import refused
+from support.input_errors import input_error
 from support.other_tools import Table
 from support.random_problems import nasty_problems
 from support.tamed_problems import tamed
@@ -147,7 +147,7 @@ def test_spellings(measures: Iterable[str]) -> None:
 def test_unsupported_measures(measures: Iterable[str]) -> None:
     with pytest.raises(ValueError, match="unsupported measure"):
         pytrec_eval.RelevanceEvaluator(JUDGED, measures)
-    refused(lambda: ours.RelevanceEvaluator(JUDGED, measures), "unsupported measure",
+    input_error(lambda: ours.RelevanceEvaluator(JUDGED, measures), "unsupported measure",
             source="measures")  # fmt: skip
 
 
@@ -185,7 +185,7 @@ def test_parse_qrel(lines: list[str]) -> None:
 def test_both_refuse_bad_qrels(lines: list[str]) -> None:
     with pytest.raises(ValueError, match=r"unpack|literal"):
         pytrec_eval.parse_qrel(lines)
-    refused(lambda: ours.parse_qrel(lines), source="qrels", query="q")
+    input_error(lambda: ours.parse_qrel(lines), source="qrels", query="q")
 
 
 @pytest.mark.parametrize("name", ["map", "num_q", "num_rel_ret", "gm_map", "gm_bpref", "P_5"])

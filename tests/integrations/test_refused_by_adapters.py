@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch import InputError
 from irbatch.integrations import beir
@@ -36,13 +36,13 @@ def evaluated(qrels: Any = JUDGED, scores: Any = RANKED, measures: Any = ("map",
 
 @pytest.mark.parametrize("grade", [None, "1", math.nan, math.inf, 2**60, 10**400, [1], 1j])
 def test_grades(grade: object) -> None:
-    refused(lambda: evaluated({"q": {"a": 1}, "q1": {"b": 1, "a": grade}}), "grade",
+    input_error(lambda: evaluated({"q": {"a": 1}, "q1": {"b": 1, "a": grade}}), "grade",
             source="qrels", query="q1", document="a", value=grade)  # fmt: skip
 
 
 @pytest.mark.parametrize("score", [None, "x", "1", math.nan, 10**400, [1], 1j])
 def test_scores(score: object) -> None:
-    refused(lambda: evaluated(scores={"q1": {"b": 1.0, "a": score}}), "score",
+    input_error(lambda: evaluated(scores={"q1": {"b": 1.0, "a": score}}), "score",
             source="run", query="q1", document="a", value=score)  # fmt: skip
 
 
@@ -60,30 +60,30 @@ def test_scores_beyond_float32(score: float) -> None:
 
 @pytest.mark.parametrize("ids", [{1: {"a": 1}, "q": {"a": 1}}, {None: {"a": 1}}, {b"q": {"a": 1}}])
 def test_ids_of_queries(ids: Any) -> None:
-    refused(lambda: evaluated(ids), "query id", source="qrels")
-    refused(lambda: evaluated(scores=ids), "query id", source="run")
+    input_error(lambda: evaluated(ids), "query id", source="qrels")
+    input_error(lambda: evaluated(scores=ids), "query id", source="run")
 
 
 @pytest.mark.parametrize("documents", [{None: 1}, {b"a": 1}, {1.5: 1}, {True: 1}, ["a"], "ab"])
 def test_documents(documents: Any) -> None:
-    refused(lambda: evaluated({"q1": documents}), source="qrels", query="q1")
-    refused(lambda: evaluated(scores={"q1": documents}), source="run", query="q1")
+    input_error(lambda: evaluated({"q1": documents}), source="qrels", query="q1")
+    input_error(lambda: evaluated(scores={"q1": documents}), source="run", query="q1")
 
 
 def test_documents_of_two_kinds() -> None:
-    refused(lambda: evaluated({"q1": {"a": 1, 1: 1}}), "two kinds", source="qrels", query="q1")
-    refused(lambda: evaluated({"q1": {1: 1}}), "document id 'a' is a str", query="q1")
-    refused(lambda: evaluated(scores={"q1": {1: 1.0}}), "is a int", query="q1", document=1)
+    input_error(lambda: evaluated({"q1": {"a": 1, 1: 1}}), "two kinds", source="qrels", query="q1")
+    input_error(lambda: evaluated({"q1": {1: 1}}), "document id 'a' is a str", query="q1")
+    input_error(lambda: evaluated(scores={"q1": {1: 1.0}}), "is a int", query="q1", document=1)
 
 
 @pytest.mark.parametrize("scores", ["x", 3, [("q1", {})], iter(["q1"]), np.array(1)])
 def test_no_rankings(scores: Any) -> None:
-    refused(lambda: evaluated(scores=scores), "a mapping of queries", source="run")
+    input_error(lambda: evaluated(scores=scores), "a mapping of queries", source="run")
 
 
 @pytest.mark.parametrize("ranking", [None, 3, [], "ab"])
 def test_no_ranking(ranking: Any) -> None:
-    refused(lambda: evaluated(scores={"q1": ranking}), "ranking", source="run", query="q1")
+    input_error(lambda: evaluated(scores={"q1": ranking}), "ranking", source="run", query="q1")
 
 
 @pytest.mark.parametrize("scores", [{}, {"zz": {"a": 1.0}}, {1: {"a": 1.0}}])
@@ -98,12 +98,12 @@ def test_nothing_to_evaluate(scores: Any) -> None:
     [[1], [None], [b"map"], [("map",)], ["map", "nope"], ["P."], ["P.-1"], ["P.x"], ["rbp"]],
 )
 def test_unsupported_measures(wishes: Any) -> None:
-    refused(lambda: evaluated(measures=wishes), "unsupported measure", source="measures")
+    input_error(lambda: evaluated(measures=wishes), "unsupported measure", source="measures")
 
 
 @pytest.mark.parametrize("wish", ["P.0", "P_0", "utility.1,2", "set_F.0", "11pt_avg.2"])
 def test_parameters_of_measures(wish: str) -> None:
-    refused(lambda: evaluated(measures=["map", wish]), "must be")
+    input_error(lambda: evaluated(measures=["map", wish]), "must be")
 
 
 def test_measures_from_a_generator() -> None:
@@ -113,7 +113,7 @@ def test_measures_from_a_generator() -> None:
 @pytest.mark.parametrize("level", [None, 0, -1, 1.5, "1", True, math.nan])
 def test_levels(level: Any) -> None:
     fact = f"relevance_level {level!r} must be a whole number of at least 1"
-    assert refused(lambda: RelevanceEvaluator(JUDGED, ["map"], level), fact).value is level
+    assert input_error(lambda: RelevanceEvaluator(JUDGED, ["map"], level), fact).value is level
 
 
 def test_arguments_are_left_alone() -> None:
@@ -139,8 +139,8 @@ def test_arguments_are_left_alone() -> None:
     ],
 )
 def test_lines_of_judgments(lines: Any, fact: str) -> None:
-    refused(lambda: parse_qrel(lines), fact, source="qrels")
-    refused(lambda: parse_run(lines), source="run")
+    input_error(lambda: parse_qrel(lines), fact, source="qrels")
+    input_error(lambda: parse_run(lines), source="run")
 
 
 def test_counts_of_no_queries() -> None:
@@ -172,10 +172,10 @@ BEIR: list[Callable[..., Any]] = [
 class TestBeir:
     @pytest.mark.parametrize("k", [0, -1, 1.5, 1.0, "1", True, None, [1]])
     def test_cutoffs(self, call: Callable[..., Any], k: Any) -> None:
-        assert refused(lambda: call(JUDGED, RANKED, [10, k]), f"cutoff {k!r}").value is k
+        assert input_error(lambda: call(JUDGED, RANKED, [10, k]), f"cutoff {k!r}").value is k
 
     def test_no_cutoffs(self, call: Callable[..., Any]) -> None:
-        refused(lambda: call(JUDGED, RANKED, []))
+        input_error(lambda: call(JUDGED, RANKED, []))
 
     def test_cutoffs_in_any_order(self, call: Callable[..., Any]) -> None:
         found = call(JUDGED, RANKED, [10, 1, np.int64(10)])
@@ -186,12 +186,14 @@ class TestBeir:
 
     @pytest.mark.parametrize("score", [None, "x", math.nan])
     def test_scores(self, call: Callable[..., Any], score: Any) -> None:
-        refused(lambda: call(JUDGED, {"q1": {"b": 1.0, "a": score}}, [1]), source="run",
+        input_error(lambda: call(JUDGED, {"q1": {"b": 1.0, "a": score}}, [1]), source="run",
                 query="q1", document="a", value=score)  # fmt: skip
 
     def test_nothing_in_common(self, call: Callable[..., Any]) -> None:
-        refused(lambda: call(JUDGED, {"zz": {"a": 1.0}}, [1]), "no query of it is judged", "'q1'")
-        refused(lambda: call({}, RANKED, [1]), "no queries")
+        input_error(
+            lambda: call(JUDGED, {"zz": {"a": 1.0}}, [1]), "no query of it is judged", "'q1'"
+        )
+        input_error(lambda: call({}, RANKED, [1]), "no queries")
 
     def test_arguments_are_left_alone(self, call: Callable[..., Any]) -> None:
         qrels, run = {"q1": {"a": 1, "q1": 1}}, {"q1": {"q1": 2.0, "a": 1.0}, "q2": {"q2": 1.0}}
@@ -203,4 +205,6 @@ class TestBeir:
 @pytest.mark.parametrize("metric", [None, "nope", "", 3, ["mrr"], "MRR@10"])
 def test_beirs_metrics(metric: Any) -> None:
     fact = f"metric {metric!r} must be one of"
-    assert refused(lambda: beir.evaluate_custom(JUDGED, RANKED, [1], metric), fact).value is metric
+    assert (
+        input_error(lambda: beir.evaluate_custom(JUDGED, RANKED, [1], metric), fact).value is metric
+    )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 import irbatch
 
@@ -209,7 +209,7 @@ def test_given_embeddings_and_another_corpus_model(ours: Any, model: Any) -> Non
     ],
 )
 def test_refusals(ours: Any, relevant: Any, options: Any, fact: str) -> None:
-    refused(
+    input_error(
         lambda: ours.InformationRetrievalEvaluator(QUERY_TEXTS, DOCUMENTS, relevant, **options),
         fact,
     )
@@ -225,10 +225,10 @@ def test_scores_that_are_no_numbers(ours: Any, model: Any, ties: str) -> None:
     evaluator = ours.InformationRetrievalEvaluator(
         QUERY_TEXTS, DOCUMENTS, RELEVANT, ties=ties, score_functions={"broken": broken}
     )
-    refused(lambda: evaluator(model), "nan")
+    input_error(lambda: evaluator(model), "nan")
     samples = [{"query": "w1", "positive": "w2", "negative": "w3"}]
     reranking = ours.RerankingEvaluator(samples, similarity_fct=lambda a, b: a @ b.T * np.nan)
-    refused(lambda: reranking(model), "nan")
+    input_error(lambda: reranking(model), "nan")
 
 
 def test_predictions_are_written_as_ever(ours: Any, model: Any, tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_reranking_of_equal_documents(ours: Any, model: Any) -> None:
     [([], {}, "no sample"), (SAMPLES[-1:], {}, "no sample"), (SAMPLES, {"ties": "id"}, "'id'")],
 )
 def test_refusals_of_reranking(ours: Any, samples: Any, options: Any, fact: str) -> None:
-    refused(lambda: ours.RerankingEvaluator(samples, **options), fact)
+    input_error(lambda: ours.RerankingEvaluator(samples, **options), fact)
 
 
 class Scorer:
@@ -327,7 +327,7 @@ def test_cross_encoder_reranking(ours: Any, library: Any, samples: Any, options:
         for module in (ours, evaluation)
     ]
     agree(*found)
-    refused(lambda: ours.CrossEncoderRerankingEvaluator(samples, ties="id"), "'id'")
+    input_error(lambda: ours.CrossEncoderRerankingEvaluator(samples, ties="id"), "'id'")
 
 
 def test_a_trainer_chooses_by_it(ours: Any, library: Any, tmp_path: Path) -> None:

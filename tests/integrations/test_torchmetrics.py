@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from support import ddp_worker
 from support.ddp_worker import MEASURES
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch import evaluate_scores
 
@@ -162,8 +162,8 @@ def test_bad_input_leaves_the_state(ours: Any, keep: str, way: str) -> None:
     bad = SCORES.copy()
     bad[3, 4] = math.nan
     ids = named(metric, np.arange(QUERIES))
-    refused(lambda: getattr(metric, way)(bad, LABELS, **ids), "nan")
-    refused(lambda: getattr(metric, way)(SCORES, LABELS[:, 1:], **ids))
+    input_error(lambda: getattr(metric, way)(bad, LABELS, **ids), "nan")
+    input_error(lambda: getattr(metric, way)(SCORES, LABELS[:, 1:], **ids))
     assert states(metric) == before
     assert plain(metric.compute()) == WHOLE
     metric.reset()
@@ -304,13 +304,13 @@ def test_repeated_queries_count_once(ours: Any) -> None:
     feed(metric, PARTS[:2])
     assert plain(metric.compute()) == WHOLE
     metric.update(-SCORES[:1], LABELS[:1], query_ids=[0])
-    refused(metric.compute, "0")
+    input_error(metric.compute, "0")
 
 
 @pytest.mark.parametrize("ids", [None, ["a", "b"], [1.5, 2], [True, False], [1, 1 << 64], [1], 1])
 def test_ids_of_queries(ours: Any, ids: Any) -> None:
     metric = ours.RankingMetric("RR", keep="queries")
-    refused(lambda: metric.update(SCORES[:2], LABELS[:2], query_ids=ids), "id")
+    input_error(lambda: metric.update(SCORES[:2], LABELS[:2], query_ids=ids), "id")
     assert states(metric) == {name: [] for name in metric.metric_state}
     metric.update(SCORES[:2], LABELS[:2], query_ids=[-(1 << 63), (1 << 63) - 1])
     assert plain(metric.compute()) == evaluate_scores(SCORES[:2], LABELS[:2], "RR")["RR"]
@@ -328,7 +328,7 @@ def test_ids_of_queries(ours: Any, ids: Any) -> None:
     ],
 )
 def test_options_are_checked(ours: Any, options: dict[str, Any]) -> None:
-    refused(lambda: ours.RankingMetric(**{"measures": "RR", **options}))
+    input_error(lambda: ours.RankingMetric(**{"measures": "RR", **options}))
 
 
 # Flat columns.
@@ -389,7 +389,7 @@ def test_queries_without_relevant_documents(
 def test_queries_without_relevant_documents_may_be_errors(ours: Any, torch: Any) -> None:
     metric = ours.RetrievalMetric("RR", empty_target_action="error")
     metric.update([0.1, 0.2, 0.3], [1, 0, 0], [4, 4, 7])
-    refused(metric.compute, "no relevant document", query=7)
+    input_error(metric.compute, "no relevant document", query=7)
 
 
 def test_ignore_index(ours: Any, theirs: Any, torch: Any) -> None:
@@ -440,7 +440,7 @@ def test_states_of_columns(ours: Any, torch: Any) -> None:
     for each in (first.clone(), pickle.loads(pickle.dumps(first))):
         each.to(torch.bfloat16).set_dtype(torch.float16)
         assert plain(take(each, parts[1]).compute()) == whole
-    refused(lambda: first(scores[:3] * math.nan, grades[:3], index[:3]), "nan")
+    input_error(lambda: first(scores[:3] * math.nan, grades[:3], index[:3]), "nan")
     first.merge_state(take(make(), parts[1]))
     assert plain(first.compute()) == whole
     first.reset()
@@ -462,7 +462,7 @@ def test_bad_columns(ours: Any, columns: Any, fact: str) -> None:
     metric = ours.RetrievalMetric("RR")
     metric.update([0.1, 0.2], [1, 0], [3, 3])
     before = states(metric)
-    refused(lambda: metric.update(*columns), fact)
+    input_error(lambda: metric.update(*columns), fact)
     assert states(metric) == before
 
 
@@ -471,7 +471,7 @@ def test_bad_columns(ours: Any, columns: Any, fact: str) -> None:
     [{"empty_target_action": "x"}, {"ignore_index": 0.5}, {"aggregation": "x"}, {"ties": "id"}],
 )
 def test_options_of_columns_are_checked(ours: Any, options: dict[str, Any]) -> None:
-    refused(lambda: ours.RetrievalMetric("RR", **options))
+    input_error(lambda: ours.RetrievalMetric("RR", **options))
 
 
 # Several processes.

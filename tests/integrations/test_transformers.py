@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch import evaluate_matrix, measure
 from irbatch.integrations.transformers import ComputeMetrics
@@ -97,7 +97,7 @@ def test_a_failing_evaluation_is_forgotten() -> None:
     compute = ComputeMetrics(MEASURES)
     whole = compute(given(scores, labels))
     compute(given(scores[:1], labels[:1]), compute_result=False)
-    refused(lambda: compute(given(scores[:, :2], labels), compute_result=False))
+    input_error(lambda: compute(given(scores[:, :2], labels), compute_result=False))
     assert compute(given(scores, labels), compute_result=True) == whole
     assert compute.results is not None
     assert compute.results.counts.queries == 2
@@ -148,13 +148,13 @@ def test_rows_of_pairs(shape: Callable[[Any], Any], ids: Any) -> None:
 )
 def test_refusals(prediction: Any, options: dict[str, Any], fact: str) -> None:
     compute = ComputeMetrics(MEASURES, **options)
-    refused(lambda: compute(prediction), fact)
+    input_error(lambda: compute(prediction), fact)
     assert compute.results is None
 
 
 @pytest.mark.parametrize("options", [{"measures": "nGCD"}, {"ties": "x"}, {"ties": "id"}])
 def test_options_are_checked_before_training(options: dict[str, Any]) -> None:
-    refused(lambda: ComputeMetrics(**{"measures": "RR", **options}))
+    input_error(lambda: ComputeMetrics(**{"measures": "RR", **options}))
 
 
 def test_nothing_of_transformers_is_imported() -> None:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from oracle import leaderboard as twin
-from support.input_errors import refused
+from support.input_errors import input_error
 
 import irbatch
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency, measure_search
@@ -942,7 +942,7 @@ def test_several_currencies_are_not_compared() -> None:
         ]
         name = board.axis(axis).name
         for call in calls:
-            refused(call, f"record of 'b': {name} is in EUR, and that of 'a' in USD")
+            input_error(call, f"record of 'b': {name} is in EUR, and that of 'a' in USD")
     assert board.sorted("latency").systems == ["a", "b"]
     assert board.where("RR > 0.1").sorted("cost").systems == ["b"], "only one is left"
 
@@ -951,7 +951,7 @@ def test_a_currency_without_a_price_says_nothing() -> None:
     records = [timed("a", 1), timed("b", 2, currency="EUR", price_per_hour=2)]
     board = Leaderboard({"a": {"RR": 0.1}, "b": {"RR": 0.2}}, records)
     assert board.sorted("cost").systems == ["b", "a"]
-    refused(lambda: board.pareto("cost"), "record of 'a': cost_per_million is missing")
+    input_error(lambda: board.pareto("cost"), "record of 'a': cost_per_million is missing")
 
 
 def test_currencies_count_where_there_is_a_price() -> None:
@@ -982,7 +982,7 @@ def test_emissions_are_of_a_query() -> None:
     board = Leaderboard({"a": {"RR": 0.5}}, timed("a", 1, emissions=6, n_queries=2, repeat=3))
     assert board.values("emissions_per_query").tolist() == [1]
     assert board.axis("emissions_per_query").unit == "kg CO2eq"
-    refused(lambda: board.values("emissions"), "did you mean emissions_per_query?")
+    input_error(lambda: board.values("emissions"), "did you mean emissions_per_query?")
 
 
 def test_selected_systems() -> None:
@@ -992,21 +992,23 @@ def test_selected_systems() -> None:
     assert chosen.means[:, 0].tolist() == [0.33, 0.36]
     assert (chosen.constraints, chosen.left_out) == (board.constraints, board.left_out)
     assert len(board.select()) == 0
-    refused(lambda: board.select("dnse"), "'dnse' is not on the leaderboard; did you mean dense?")
-    refused(lambda: board.select("dense", "dense"), "'dense' is named twice")
+    input_error(
+        lambda: board.select("dnse"), "'dnse' is not on the leaderboard; did you mean dense?"
+    )
+    input_error(lambda: board.select("dense", "dense"), "'dense' is named twice")
 
 
 def test_an_axis_that_nobody_has_a_value_of_is_no_order() -> None:
-    error = refused(lambda: systems().sorted("flops"), "'rerank'", "flops is missing")
+    error = input_error(lambda: systems().sorted("flops"), "'rerank'", "flops is missing")
     assert str(error).endswith(", as for 2 other systems")
     assert systems().where("RR@10 > 1").sorted("flops").systems == []
 
 
 def test_measures_are_those_that_some_system_has() -> None:
     records = [timed("a", 1), timed("b", 2)]
-    refused(lambda: Leaderboard({"a": {"RR": 0.5}, "b": {"RR": 0.5, "AP": 0.1}}, records),
+    input_error(lambda: Leaderboard({"a": {"RR": 0.5}, "b": {"RR": 0.5, "AP": 0.1}}, records),
             "record of 'a': AP is missing")  # fmt: skip
-    refused(lambda: Leaderboard({"a": {"RR": 0.5, "AP": 1}, "b": {"MRR": 0.5}}, records),
+    input_error(lambda: Leaderboard({"a": {"RR": 0.5, "AP": 1}, "b": {"MRR": 0.5}}, records),
             "record of 'b': AP is missing")  # fmt: skip
     chosen = Leaderboard({"a": {"RR": 0.5}, "b": {"MRR": 0.4, "AP": 0.1}}, records, measures="RR")
     assert chosen.means.tolist() == [[0.5], [0.4]]
@@ -1029,7 +1031,7 @@ def test_records_may_be_measurements() -> None:
         board = Leaderboard(accuracy, given_records)
         assert board.records == [measured.record, other]
     assert Leaderboard({"bm25": {"RR": 0.1}}, measured).records == [measured.record]
-    refused(lambda: Leaderboard({"bm25": {"RR": 0.1}}, [measured, measured]), "two records")
+    input_error(lambda: Leaderboard({"bm25": {"RR": 0.1}}, [measured, measured]), "two records")
 
 
 def test_queries_without_a_ranking_are_told() -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.comparisons import NASTY
-from support.input_errors import refused
+from support.input_errors import input_error
 
 import irbatch
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
@@ -180,8 +180,8 @@ def test_measures_that_are_shown() -> None:
         assert shown.directions == {}, "of what isn't shown"
     both = read_leaderboard(text, measures=["AP", "P@1"])
     assert both.means.tolist() == [[0.25, 0.5]]
-    refused(lambda: read_leaderboard(text, measures=["RR"]), "'bm25'", "RR is missing")
-    refused(lambda: read_leaderboard(text, measures=[]), "no measure")
+    input_error(lambda: read_leaderboard(text, measures=["RR"]), "'bm25'", "RR is missing")
+    input_error(lambda: read_leaderboard(text, measures=[]), "no measure")
 
 
 @pytest.mark.parametrize("measures", ["P@{5,10} RR", ["P@{5,10}", "MRR"], "P@5 P@10 MRR"])
@@ -214,8 +214,8 @@ def test_directions_that_are_given_come_first() -> None:
     assert board.directions == {"RR@10": "higher", "throughput": "lower", "peak_memory": "higher",
                                 "cost_per_million": "higher"}  # fmt: skip
     for directions in ({"nope": "higher"}, {"cost": "up"}, 3):
-        refused(lambda each=directions: read_leaderboard(text, directions=each))
-        refused(lambda each=directions: read_leaderboard(written(typed(), directions=each)))
+        input_error(lambda each=directions: read_leaderboard(text, directions=each))
+        input_error(lambda each=directions: read_leaderboard(written(typed(), directions=each)))
 
 
 SYSTEMS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
@@ -262,7 +262,7 @@ def test_errors_name_the_system_and_the_field(
 ) -> None:
     first = typed("other", accuracy={"P@1": 0.5})
     system = {"system": "b\x1bm", "accuracy": {"P@1": 0.5}, **fields}
-    refused(lambda: read_leaderboard(written(first, system)), r"'b\x1bm'", *facts)
+    input_error(lambda: read_leaderboard(written(first, system)), r"'b\x1bm'", *facts)
 
 
 TABLES: list[tuple[str, tuple[str, ...]]] = [
@@ -300,29 +300,29 @@ TABLES: list[tuple[str, tuple[str, ...]]] = [
 
 @pytest.mark.parametrize(("text", "facts"), TABLES)
 def test_tables_that_are_none(text: str, facts: tuple[str, ...], tmp_path: Path) -> None:
-    refused(lambda: read_leaderboard(text), *facts)
+    input_error(lambda: read_leaderboard(text), *facts)
     path = tmp_path / "x.json"
     path.write_text(text)
-    refused(lambda: read_leaderboard(path), *facts)
+    input_error(lambda: read_leaderboard(path), *facts)
 
 
 @pytest.mark.parametrize("content", ["3", "null", '"systems"', "true"])
 def test_files_of_something_else(content: str, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(content)
-    refused(lambda: read_leaderboard(path), "an object with systems, or their list")
+    input_error(lambda: read_leaderboard(path), "an object with systems, or their list")
 
 
 @pytest.mark.parametrize("source", [None, 3, {"systems": []}, [typed()], b"[]"])
 def test_what_is_neither_a_path_nor_json(source: Any) -> None:
-    refused(lambda: read_leaderboard(source), "leaderboard: it is a path or JSON")
+    input_error(lambda: read_leaderboard(source), "leaderboard: it is a path or JSON")
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="absent"):
         read_leaderboard(tmp_path / "absent.json")
     (tmp_path / "x.json").write_bytes(b"\xff[]")
-    refused(lambda: read_leaderboard(tmp_path / "x.json"), "not UTF-8", "x.json")
+    input_error(lambda: read_leaderboard(tmp_path / "x.json"), "not UTF-8", "x.json")
 
 
 # Runs.
@@ -378,10 +378,10 @@ def test_measures_and_settings_of_runs(folder: Path) -> None:
     none = read_leaderboard(path, qrels=QRELS, measures="RR", draws=0)
     assert np.isnan(none.intervals).all()
     for measures in (None, []):
-        refused(lambda each=measures: read_leaderboard(path, qrels=QRELS, measures=each),
+        input_error(lambda each=measures: read_leaderboard(path, qrels=QRELS, measures=each),
                 "no measure")  # fmt: skip
     for options in ({"measures": "nope"}, {"measures": "RR", "ties": "x"}):
-        error = refused(lambda each=options: read_leaderboard(path, qrels=QRELS, **each))
+        error = input_error(lambda each=options: read_leaderboard(path, qrels=QRELS, **each))
         assert "run of" not in str(error), "it is of no system"
 
 
@@ -421,7 +421,7 @@ def test_runs_of_json_text_are_found_from_here(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = (folder / "systems.json").read_text()
-    refused(lambda: read_leaderboard(text, qrels=QRELS, measures="RR"), "'good'", "run is")
+    input_error(lambda: read_leaderboard(text, qrels=QRELS, measures="RR"), "'good'", "run is")
     monkeypatch.chdir(folder)
     assert len(read_leaderboard(text, qrels=QRELS, measures="RR")) == 2
     assert len(read_leaderboard("systems.json", qrels="qrels.txt", measures="RR")) == 2
@@ -446,28 +446,28 @@ def test_runs_that_are_none(folder: Path, run: Any, facts: tuple[str, ...]) -> N
     systems[1]["run"] = run
     systems[1]["accuracy"] = {"RR": 0.5}
     (folder / "systems.json").write_text(json.dumps(systems))
-    refused(lambda: read_leaderboard(folder / "systems.json", qrels=QRELS, measures="RR"),
+    input_error(lambda: read_leaderboard(folder / "systems.json", qrels=QRELS, measures="RR"),
             "'bad'", *facts)  # fmt: skip
 
 
 def test_what_is_wrong_in_a_run_names_the_system_and_the_file(folder: Path) -> None:
     path = folder / "runs" / "bad.trec"
     path.write_text(path.read_text() + "q3 Q0 d8 1 high x\n")
-    error = refused(
+    error = input_error(
         lambda: read_leaderboard(folder / "systems.json", qrels=QRELS, measures="RR"),
         "run of 'bad'", "bad.trec", "line 5", "high",
         path=str(path), line=5,
     )  # fmt: skip
     assert error.value == "high"
     (folder / "qrels.txt").write_text("q1 0 d1 high\n")
-    refused(lambda: read_leaderboard(folder / "systems.json", qrels=folder / "qrels.txt",
+    input_error(lambda: read_leaderboard(folder / "systems.json", qrels=folder / "qrels.txt",
                                      measures="RR"), "qrels", "line 1")  # fmt: skip
 
 
 def test_runs_take_qrels_and_so_do_settings(folder: Path) -> None:
-    refused(lambda: read_leaderboard(folder / "systems.json"), "'good'", "accuracy is missing",
+    input_error(lambda: read_leaderboard(folder / "systems.json"), "'good'", "accuracy is missing",
             "run is evaluated where qrels are given")  # fmt: skip
-    refused(lambda: read_leaderboard(written(typed()), missing="skip", rel=2), "missing, rel",
+    input_error(lambda: read_leaderboard(written(typed()), missing="skip", rel=2), "missing, rel",
             "takes qrels")  # fmt: skip
 
 

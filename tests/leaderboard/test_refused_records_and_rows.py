@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 import irbatch
 from irbatch import InputWarning
@@ -61,30 +61,30 @@ def test_every_field_is_in_the_matrix() -> None:
 @pytest.mark.parametrize("field", AMOUNTS)
 @each(NO_AMOUNTS)
 def test_amounts(field: str, value: Any) -> None:
-    refused(lambda: EfficiencyRecord(system="bm25", **{field: value}), "'bm25'", field)
+    input_error(lambda: EfficiencyRecord(system="bm25", **{field: value}), "'bm25'", field)
 
 
 @pytest.mark.parametrize("field", COUNTS)
 @each(NO_COUNTS)
 def test_counts(field: str, value: Any) -> None:
-    refused(lambda: EfficiencyRecord(system="bm25", **{field: value}), "'bm25'", field)
+    input_error(lambda: EfficiencyRecord(system="bm25", **{field: value}), "'bm25'", field)
 
 
 @pytest.mark.parametrize("field", TEXTS)
 @each(NO_TEXTS)
 def test_texts(field: str, value: Any) -> None:
-    refused(lambda: EfficiencyRecord(system="bm25", **{field: value}), "'bm25'", field)
+    input_error(lambda: EfficiencyRecord(system="bm25", **{field: value}), "'bm25'", field)
 
 
 @pytest.mark.parametrize("field", ["batch_size", "repeat", "currency", "hardware"])
 def test_fields_that_cannot_be_missing(field: str) -> None:
-    refused(lambda: EfficiencyRecord(system="bm25", **{field: None}), "'bm25'", field)
+    input_error(lambda: EfficiencyRecord(system="bm25", **{field: None}), "'bm25'", field)
 
 
 @pytest.mark.parametrize("field", ["n_queries", "batch_size", "repeat", "throughput_batch_size",
                                    "throughput"])  # fmt: skip
 def test_zero(field: str) -> None:
-    refused(lambda: EfficiencyRecord(system="bm25", **{field: 0}), "'bm25'", field, "0")
+    input_error(lambda: EfficiencyRecord(system="bm25", **{field: 0}), "'bm25'", field, "0")
 
 
 def test_zero_that_is_a_measurement() -> None:
@@ -95,15 +95,15 @@ def test_zero_that_is_a_measurement() -> None:
 
 @each([*NO_TEXTS, None, NAN])
 def test_systems_without_a_name(value: Any) -> None:
-    refused(lambda: EfficiencyRecord(system=value), "system")
-    refused(lambda: EfficiencyRecord.from_dict({"system": value}), "system")
+    input_error(lambda: EfficiencyRecord(system=value), "system")
+    input_error(lambda: EfficiencyRecord.from_dict({"system": value}), "system")
 
 
 @pytest.mark.parametrize("field", ["hardware", "latency"])
 @each([{}, {"mean": 3}, 3, b"c6g.xlarge", [], NAN])
 def test_parts_of_other_types(field: str, value: Any) -> None:
-    refused(lambda: EfficiencyRecord(system="bm25", **{field: value}), "'bm25'", field)
-    refused(lambda: EfficiencyRecord(system="bm25", latency="c6g.xlarge"), "'bm25'", "latency")  # type: ignore[arg-type]
+    input_error(lambda: EfficiencyRecord(system="bm25", **{field: value}), "'bm25'", field)
+    input_error(lambda: EfficiencyRecord(system="bm25", latency="c6g.xlarge"), "'bm25'", "latency")  # type: ignore[arg-type]
 
 
 def test_a_text_is_the_hardwares_instance() -> None:
@@ -113,27 +113,29 @@ def test_a_text_is_the_hardwares_instance() -> None:
     assert read.hardware == expected
     assert EfficiencyRecord.from_dict(read.to_dict()) == read
     for value in ("", " "):
-        refused(lambda value=value: EfficiencyRecord(system="a", hardware=value), "'a'", "hardware")
+        input_error(
+            lambda value=value: EfficiencyRecord(system="a", hardware=value), "'a'", "hardware"
+        )
         written = {"system": "a", "hardware": value}
-        refused(lambda written=written: EfficiencyRecord.from_dict(written), "'a'", "hardware")
+        input_error(lambda written=written: EfficiencyRecord.from_dict(written), "'a'", "hardware")
 
 
 def test_parts_that_are_exchanged() -> None:
-    refused(lambda: EfficiencyRecord(system="a", latency=Hardware()), "'a'", "latency")
-    refused(lambda: EfficiencyRecord(system="a", hardware=Latency()), "'a'", "hardware")
+    input_error(lambda: EfficiencyRecord(system="a", latency=Hardware()), "'a'", "latency")
+    input_error(lambda: EfficiencyRecord(system="a", hardware=Latency()), "'a'", "hardware")
 
 
 @each(NO_AMOUNTS)
 def test_prices(value: Any) -> None:
     record = EfficiencyRecord(system="bm25", price_per_hour=2)
-    refused(lambda: record.priced(value), "'bm25'", "price_per_hour")
+    input_error(lambda: record.priced(value), "'bm25'", "price_per_hour")
     assert record.price_per_hour == 2
 
 
 @each([1, b"EUR", ["EUR"]])
 def test_currencies(value: Any) -> None:
     record = EfficiencyRecord(system="bm25", price_per_hour=2)
-    refused(lambda: record.priced(1, value), "'bm25'", "currency")
+    input_error(lambda: record.priced(1, value), "'bm25'", "currency")
 
 
 @pytest.mark.parametrize("lookup", [EfficiencyRecord.value, EfficiencyRecord.interval])
@@ -143,12 +145,12 @@ def test_quantities_that_there_are_not(
 ) -> None:
     for latency in (None, Latency(mean=3)):
         record = EfficiencyRecord(system="bm25", latency=latency)
-        refused(lambda record=record: lookup(record, value), "no quantity")
+        input_error(lambda record=record: lookup(record, value), "no quantity")
 
 
 def test_a_misspelt_quantity_is_guessed() -> None:
     record = EfficiencyRecord(system="bm25")
-    refused(lambda: record.value("troughput"), "troughput", "did you mean throughput?")
+    input_error(lambda: record.value("troughput"), "troughput", "did you mean throughput?")
 
 
 # ---------------------------------------------------------------- hardware
@@ -157,23 +159,23 @@ def test_a_misspelt_quantity_is_guessed() -> None:
 @pytest.mark.parametrize("field", ["instance", "cpu", "gpu"])
 @each(NO_TEXTS)
 def test_hardware_texts(field: str, value: Any) -> None:
-    refused(lambda: Hardware(**{field: value}), "hardware", field)
+    input_error(lambda: Hardware(**{field: value}), "hardware", field)
 
 
 @pytest.mark.parametrize("field", ["n_cpu", "n_gpu"])
 @each(NO_COUNTS)
 def test_hardware_counts(field: str, value: Any) -> None:
-    refused(lambda: Hardware(**{field: value}), "hardware", field)
+    input_error(lambda: Hardware(**{field: value}), "hardware", field)
 
 
 @each(NO_AMOUNTS)
 def test_hardware_memory(value: Any) -> None:
-    refused(lambda: Hardware(ram_gb=value), "hardware", "ram_gb")
+    input_error(lambda: Hardware(ram_gb=value), "hardware", "ram_gb")
 
 
 @each(NO_TEXTS)
 def test_instances_here(value: Any) -> None:
-    refused(lambda: Hardware.here(value), "hardware", "instance")
+    input_error(lambda: Hardware.here(value), "hardware", "instance")
 
 
 # ---------------------------------------------------------------- latency
@@ -182,19 +184,19 @@ def test_instances_here(value: Any) -> None:
 @pytest.mark.parametrize("field", STATISTICS)
 @each(NO_AMOUNTS)
 def test_latency_amounts(field: str, value: Any) -> None:
-    refused(lambda: Latency(**{field: value}), "latency", field)
+    input_error(lambda: Latency(**{field: value}), "latency", field)
 
 
 @each([*NO_COUNTS, 0])
 def test_latency_calls(value: Any) -> None:
-    refused(lambda: Latency(calls=value), "latency", "calls")
+    input_error(lambda: Latency(calls=value), "latency", "calls")
 
 
 @pytest.mark.parametrize(
     "stated", [{"p50": 5, "p90": 4}, {"p50": 5, "p99": 4}, {"p90": 1, "p95": 3, "p99": 2}]
 )
 def test_percentiles_out_of_order(stated: dict[str, float]) -> None:
-    refused(lambda: Latency(**stated), "latency", "more than p")
+    input_error(lambda: Latency(**stated), "latency", "more than p")
 
 
 def test_equal_percentiles() -> None:
@@ -203,21 +205,21 @@ def test_equal_percentiles() -> None:
 
 @each([None, 5, "mean", [("mean", (1, 2))], ["mean"], NAN])
 def test_intervals_that_are_no_mapping(value: Any) -> None:
-    refused(lambda: Latency(mean=1, intervals=value), "latency", "interval")
+    input_error(lambda: Latency(mean=1, intervals=value), "latency", "interval")
     if value is not None:  # in JSON nothing is known then
         written = {"system": "bm25", "latency": {"mean": 1, "intervals": value}}
-        refused(lambda: EfficiencyRecord.from_dict(written), "'bm25'", "latency", "interval")
+        input_error(lambda: EfficiencyRecord.from_dict(written), "'bm25'", "latency", "interval")
 
 
 @each([None, 5, "ab", [], [1], [1, 2, 3], {1, 2}, {1: 2, 3: 4}, [1, None], [NAN, 1], [0, INF],
        [-1, 2], [2, 1], ["1", 2], [True, 2]])  # fmt: skip
 def test_bounds(value: Any) -> None:
-    refused(lambda: Latency(mean=1, intervals={"mean": value}), "latency", "interval of mean")
+    input_error(lambda: Latency(mean=1, intervals={"mean": value}), "latency", "interval of mean")
 
 
 @each(["p42", "median", "", None, 50, ("mean",)])
 def test_intervals_of_other_statistics(value: Any) -> None:
-    refused(lambda: Latency(mean=1, intervals={value: (0, 2)}), "latency", "interval")
+    input_error(lambda: Latency(mean=1, intervals={value: (0, 2)}), "latency", "interval")
 
 
 LEVELS = [None, "0.05", 0, -0.05, 0.51, 1, NAN, INF, True, [0.05], 1j]
@@ -225,9 +227,9 @@ LEVELS = [None, "0.05", 0, -0.05, 0.51, 1, NAN, INF, True, [0.05], 1j]
 
 @each(LEVELS)
 def test_levels(value: Any) -> None:
-    refused(lambda: Latency(mean=1, level=value), "level")
-    refused(lambda: Latency.from_samples([1, 2], level=value), "level")
-    refused(lambda: Leaderboard({"a": {"RR": 1}}, EfficiencyRecord(system="a"), level=value),
+    input_error(lambda: Latency(mean=1, level=value), "level")
+    input_error(lambda: Latency.from_samples([1, 2], level=value), "level")
+    input_error(lambda: Leaderboard({"a": {"RR": 1}}, EfficiencyRecord(system="a"), level=value),
             "level")  # fmt: skip
 
 
@@ -239,10 +241,10 @@ RESULTS = irbatch.evaluate({"q1": {"d": 1}, "q2": {"d": 1}}, {"q1": {"d": 1.0}},
 @each(NO_DRAWS)
 def test_draws(name: str, value: Any) -> None:
     given: dict[str, Any] = {"draws": 10, name: value}
-    refused(lambda: Latency.from_samples([1.0, 2.0, 3.0], **given), name)
+    input_error(lambda: Latency.from_samples([1.0, 2.0, 3.0], **given), name)
     record = EfficiencyRecord(system="a")
-    refused(lambda: Leaderboard({"a": RESULTS}, record, **given), name)
-    refused(lambda: Leaderboard({"a": {"RR": 1}}, record, **given), name)
+    input_error(lambda: Leaderboard({"a": RESULTS}, record, **given), name)
+    input_error(lambda: Leaderboard({"a": {"RR": 1}}, record, **given), name)
 
 
 @each([None, [], [[]], [[], []], 5 * [[]], "abc", "5", b"5", {}, {"a": 1}, {1.0}, [None], [NAN],
@@ -250,7 +252,7 @@ def test_draws(name: str, value: Any) -> None:
        [object()], np.array([1, 2], "timedelta64[s]"), np.array(["2024-01-01"], "datetime64[s]"),
        (each for each in [1.0])])  # fmt: skip
 def test_samples(value: Any) -> None:
-    refused(lambda: Latency.from_samples(value, draws=10), "latency")
+    input_error(lambda: Latency.from_samples(value, draws=10), "latency")
 
 
 @pytest.mark.parametrize("draws", [0, 10])
@@ -264,8 +266,8 @@ def test_samples_whose_sum_is_beyond_float64(draws: int) -> None:
 
 
 def test_the_call_that_is_wrong_is_named() -> None:
-    refused(lambda: Latency.from_samples([1, 2, -3.5]), "latency", "call 2", "-3.5", value=-3.5)
-    refused(lambda: Latency.from_samples([[1, 2], [NAN, 2]]), "latency", "call 0", "nan")
+    input_error(lambda: Latency.from_samples([1, 2, -3.5]), "latency", "call 2", "-3.5", value=-3.5)
+    input_error(lambda: Latency.from_samples([[1, 2], [NAN, 2]]), "latency", "call 0", "nan")
 
 
 # ---------------------------------------------------------------- JSON of records
@@ -316,13 +318,13 @@ def test_the_call_that_is_wrong_is_named() -> None:
 )  # fmt: skip
 def test_objects(written: dict[Any, Any], facts: list[str]) -> None:
     before = copy.deepcopy(written)
-    refused(lambda: EfficiencyRecord.from_dict(written), *facts)
+    input_error(lambda: EfficiencyRecord.from_dict(written), *facts)
     assert str(written) == str(before)
 
 
 @each([None, 5, "bm25", [], [("system", "bm25")], {1}])
 def test_what_is_no_object(value: Any) -> None:
-    refused(lambda: EfficiencyRecord.from_dict(value), "record")
+    input_error(lambda: EfficiencyRecord.from_dict(value), "record")
 
 
 def test_a_latency_that_is_a_number_is_the_mean() -> None:
@@ -367,23 +369,23 @@ def test_units_where_the_currency_is_not_said() -> None:
     ids=lambda value: str(value)[:30],
 )
 def test_texts_that_are_no_records(text: str, facts: list[str], tmp_path: Path) -> None:
-    refused(lambda: EfficiencyRecord.from_json(text), *facts)
+    input_error(lambda: EfficiencyRecord.from_json(text), *facts)
     path = tmp_path / "bm25.json"
     path.write_text(text)
-    refused(lambda: EfficiencyRecord.from_json(path), *facts)
+    input_error(lambda: EfficiencyRecord.from_json(path), *facts)
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff\xfe{", b'"bm25"', b"5", b"null", b"\x00"])
 def test_files_that_are_no_records(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "bm25.json"
     path.write_bytes(data)
-    error = refused(lambda: EfficiencyRecord.from_json(path), "record")
+    error = input_error(lambda: EfficiencyRecord.from_json(path), "record")
     assert "bm25.json" in str(error) or data in (b'"bm25"', b"5", b"null")
 
 
 @each([None, 5, b"{}", [], {"system": "bm25"}])
 def test_sources_that_are_no_paths(value: Any) -> None:
-    refused(lambda: EfficiencyRecord.from_json(value), "record")
+    input_error(lambda: EfficiencyRecord.from_json(value), "record")
 
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:
@@ -409,58 +411,58 @@ BOARD = Leaderboard(ACCURACY, RECORDS)
 @each([None, 5, NAN, "a", b"a", [], {}, [None], ["a"], [{"system": "a"}], {"a": None},
        {"a": {"mean": 3}}, [RECORDS]])  # fmt: skip
 def test_records_that_are_none(value: Any) -> None:
-    refused(lambda: Leaderboard(ACCURACY, value), "record")
+    input_error(lambda: Leaderboard(ACCURACY, value), "record")
 
 
 def test_two_records_of_one_system() -> None:
-    refused(lambda: Leaderboard(ACCURACY, [*RECORDS, record("a")]), "two records", "'a'")
+    input_error(lambda: Leaderboard(ACCURACY, [*RECORDS, record("a")]), "two records", "'a'")
 
 
 def test_records_under_other_names() -> None:
-    refused(lambda: Leaderboard({"a": {"RR": 1}}, {"b": record("a")}), "record", "'a'", "'b'")
+    input_error(lambda: Leaderboard({"a": {"RR": 1}}, {"b": record("a")}), "record", "'a'", "'b'")
 
 
 @each([None, 5, NAN, "a", b"ab", object()])
 def test_results_that_are_none(value: Any) -> None:
-    refused(lambda: Leaderboard(value, RECORDS), "results")
+    input_error(lambda: Leaderboard(value, RECORDS), "results")
 
 
 def test_results_of_other_systems() -> None:
-    refused(lambda: Leaderboard({"a": ACCURACY["a"]}, RECORDS), "'b'", "accuracy", "missing")
-    refused(lambda: Leaderboard({}, RECORDS), "'a'", "accuracy", "missing")
-    refused(lambda: Leaderboard([], RECORDS), "'a'", "accuracy", "missing")
-    refused(lambda: Leaderboard(ACCURACY, RECORDS[:1]), "'b'", "record", value="b")
-    refused(lambda: Leaderboard({"A": {}, "b": {}}, RECORDS), "'a'", "accuracy",
+    input_error(lambda: Leaderboard({"a": ACCURACY["a"]}, RECORDS), "'b'", "accuracy", "missing")
+    input_error(lambda: Leaderboard({}, RECORDS), "'a'", "accuracy", "missing")
+    input_error(lambda: Leaderboard([], RECORDS), "'a'", "accuracy", "missing")
+    input_error(lambda: Leaderboard(ACCURACY, RECORDS[:1]), "'b'", "record", value="b")
+    input_error(lambda: Leaderboard({"A": {}, "b": {}}, RECORDS), "'a'", "accuracy",
             "there are results of 'A' and 'b'")  # fmt: skip
-    refused(lambda: Leaderboard({"bm25": {"RR": 1}, "dense": {}}, [record("bm25s")]),
+    input_error(lambda: Leaderboard({"bm25": {"RR": 1}, "dense": {}}, [record("bm25s")]),
             "'bm25s'", "there are results of 'bm25' and 'dense'; did you mean bm25?")  # fmt: skip
-    refused(lambda: Leaderboard({}, RECORDS), "there are results of no system")
+    input_error(lambda: Leaderboard({}, RECORDS), "there are results of no system")
     names = {f"s{i}": {"RR": 1} for i in range(9)}
-    refused(lambda: Leaderboard(names, RECORDS), "'s0', 's1', 's2', 's3' and 's4'")
+    input_error(lambda: Leaderboard(names, RECORDS), "'s0', 's1', 's2', 's3' and 's4'")
 
 
 def test_results_without_a_name() -> None:
     named = irbatch.evaluate_runs({"q": {"d": 1}}, {"a": {"q": {"d": 1.0}}}, "RR")["a"]
-    refused(lambda: Leaderboard([RESULTS], RECORDS[0]), "no name")
-    refused(lambda: Leaderboard(RESULTS, RECORDS[0]), "no name")
-    refused(lambda: Leaderboard([named, named], RECORDS[0]), "two results", "'a'")
-    refused(lambda: Leaderboard([{"RR": 1}], RECORDS[0]), "no name")
-    refused(lambda: Leaderboard([None], RECORDS[0]), "no name")
+    input_error(lambda: Leaderboard([RESULTS], RECORDS[0]), "no name")
+    input_error(lambda: Leaderboard(RESULTS, RECORDS[0]), "no name")
+    input_error(lambda: Leaderboard([named, named], RECORDS[0]), "two results", "'a'")
+    input_error(lambda: Leaderboard([{"RR": 1}], RECORDS[0]), "no name")
+    input_error(lambda: Leaderboard([None], RECORDS[0]), "no name")
     assert Leaderboard(named, RECORDS[0]).systems == ["a"]
 
 
 @each([None, 5, 0.5, NAN, "RR", [0.5], [("RR", 0.5)], {"RR"}, np.array([0.5]), object()])
 def test_accuracy_that_is_none(value: Any) -> None:
-    refused(lambda: Leaderboard({**ACCURACY, "a": value}, RECORDS), "'a'", "accuracy")
-    refused(lambda: Leaderboard({**ACCURACY, "b": value}, RECORDS), "'b'", "accuracy")
-    refused(lambda: Leaderboard({**ACCURACY, "a": value}, RECORDS, measures="RR"), "'a'")
+    input_error(lambda: Leaderboard({**ACCURACY, "a": value}, RECORDS), "'a'", "accuracy")
+    input_error(lambda: Leaderboard({**ACCURACY, "b": value}, RECORDS), "'b'", "accuracy")
+    input_error(lambda: Leaderboard({**ACCURACY, "a": value}, RECORDS, measures="RR"), "'a'")
 
 
 def test_accuracy_without_measures() -> None:
-    refused(lambda: Leaderboard({"a": {}, "b": {}}, RECORDS), "no measure")
-    refused(lambda: Leaderboard({**ACCURACY, "a": {}}, RECORDS), "'a'", "RR", "missing")
-    refused(lambda: Leaderboard({**ACCURACY, "b": {}}, RECORDS), "'b'", "RR", "missing")
-    refused(lambda: Leaderboard({**ACCURACY, "b": {"RR": 1}}, RECORDS), "'b'", "AP", "missing")
+    input_error(lambda: Leaderboard({"a": {}, "b": {}}, RECORDS), "no measure")
+    input_error(lambda: Leaderboard({**ACCURACY, "a": {}}, RECORDS), "'a'", "RR", "missing")
+    input_error(lambda: Leaderboard({**ACCURACY, "b": {}}, RECORDS), "'b'", "RR", "missing")
+    input_error(lambda: Leaderboard({**ACCURACY, "b": {"RR": 1}}, RECORDS), "'b'", "AP", "missing")
 
 
 @each([*NO_NUMBERS, None, INF, -INF])
@@ -469,7 +471,7 @@ def test_means(value: Any) -> None:
         if isinstance(stated, dict) and not stated:
             continue
         accuracy = {**ACCURACY, "b": {"RR": 0.1, "AP": stated}}
-        refused(lambda accuracy=accuracy: Leaderboard(accuracy, RECORDS), "'b'", "AP")
+        input_error(lambda accuracy=accuracy: Leaderboard(accuracy, RECORDS), "'b'", "AP")
         assert accuracy["b"]["AP"] is stated
 
 
@@ -477,13 +479,13 @@ def test_means(value: Any) -> None:
 @each([*NO_NUMBERS, INF, -INF])
 def test_bounds_of_accuracy(bound: str, value: Any) -> None:
     stated = {"mean": 0.5, "low": 0.4, "high": 0.6, bound: value}
-    refused(lambda: Leaderboard({"a": {"RR": stated}}, RECORDS[0]), "'a'", "RR", bound)
+    input_error(lambda: Leaderboard({"a": {"RR": stated}}, RECORDS[0]), "'a'", "RR", bound)
 
 
 @each([{}, {"low": 0.1}, {"low": 0.1, "high": 0.2}, {"mean": 0.5, "std": 1}, {"value": 0.5},
        {"mean": 0.5, "low": 0.6, "high": 0.4}, {"mean": 0.5, None: 1}])  # fmt: skip
 def test_shapes_of_accuracy(value: Any) -> None:
-    refused(lambda: Leaderboard({"a": {"RR": value}}, RECORDS[0]), "'a'", "RR")
+    input_error(lambda: Leaderboard({"a": {"RR": value}}, RECORDS[0]), "'a'", "RR")
 
 
 def test_negative_accuracy_is_a_number() -> None:
@@ -492,24 +494,28 @@ def test_negative_accuracy_is_a_number() -> None:
 
 @each([5, NAN, [], "", ["RR", None], [None], [["RR"]], [5], ["RR", "nDCG"], "P@1"])
 def test_measures_that_there_are_not(value: Any) -> None:
-    refused(lambda: Leaderboard(ACCURACY, RECORDS, measures=value))
+    input_error(lambda: Leaderboard(ACCURACY, RECORDS, measures=value))
 
 
 @pytest.mark.parametrize("name", ["cost", "latency_p95", "flops"])
 def test_measures_called_as_quantities(name: str) -> None:
-    refused(lambda: Leaderboard({"a": {name: 3}}, RECORDS[0]), "measure", name)
+    input_error(lambda: Leaderboard({"a": {name: 3}}, RECORDS[0]), "measure", name)
 
 
 @pytest.mark.parametrize("results", [ACCURACY["a"], RESULTS], ids=["means", "Results"])
 def test_measures_given_twice(results: Any) -> None:
-    refused(lambda: Leaderboard({"a": results}, RECORDS[0], measures=["RR", "RR"]), "RR", "twice")
+    input_error(
+        lambda: Leaderboard({"a": results}, RECORDS[0], measures=["RR", "RR"]), "RR", "twice"
+    )
     if results is RESULTS:
-        refused(lambda: Leaderboard({"a": results}, RECORDS[0], measures=["RR", "MRR"]), "twice")
+        input_error(
+            lambda: Leaderboard({"a": results}, RECORDS[0], measures=["RR", "MRR"]), "twice"
+        )
 
 
 def test_results_without_values() -> None:
     nothing = irbatch.evaluate({"q": {"d": 0}}, {"q": {"d": 1.0}}, "RR", no_relevant="skip")
-    refused(lambda: Leaderboard({"a": nothing}, RECORDS[0]), "'a'", "RR", "nan")
+    input_error(lambda: Leaderboard({"a": nothing}, RECORDS[0]), "'a'", "RR", "nan")
 
 
 def test_results_of_other_queries() -> None:
@@ -541,7 +547,7 @@ def test_axes_that_there_are_not(value: Any) -> None:
         lambda: BOARD.pareto(["RR", value]),
     ]
     for call in calls:
-        refused(call, "axis")
+        input_error(call, "axis")
 
 
 @each(["nDGC", "", None, 5, NAN, b"RR", ("RR",)])
@@ -558,35 +564,35 @@ def test_mappings_of_axes_that_there_are_not(value: Any) -> None:
         lambda: BOARD.utility({"RR": 1}).reweighted({value: 1}),
     ]
     for call in calls:
-        refused(call, "axis")
+        input_error(call, "axis")
 
 
 @each(["nDGC", 5, NAN, [], ["RR"], b"RR"])
 def test_performance_that_there_is_not(value: Any) -> None:
     if value != []:
-        refused(lambda: BOARD.dynascore({"RR": 1}, performance=value), "axis")
+        input_error(lambda: BOARD.dynascore({"RR": 1}, performance=value), "axis")
 
 
 def test_a_misspelt_axis_is_guessed() -> None:
-    refused(lambda: BOARD.values("cost_per_milion"), "did you mean cost_per_million?")
-    refused(lambda: BOARD.values("latencies"), "did you mean latency?")
-    refused(lambda: BOARD.values("Q"), "RR, AP")
+    input_error(lambda: BOARD.values("cost_per_milion"), "did you mean cost_per_million?")
+    input_error(lambda: BOARD.values("latencies"), "did you mean latency?")
+    input_error(lambda: BOARD.values("Q"), "RR, AP")
 
 
 @each([None, 5, NAN, [], {}, (), ""])
 def test_frontiers_of_no_axes(value: Any) -> None:
-    refused(lambda: BOARD.pareto(value), "axis")
+    input_error(lambda: BOARD.pareto(value), "axis")
 
 
 @pytest.mark.parametrize("axes", [["RR", "RR"], ["RR", "MRR"], ["latency", "latency_mean"]])
 def test_axes_given_twice(axes: list[str]) -> None:
-    refused(lambda: BOARD.pareto(axes), "twice")
+    input_error(lambda: BOARD.pareto(axes), "twice")
     if axes[0] != axes[1]:
         twice = dict.fromkeys(axes, 1)
-        refused(lambda: BOARD.utility(twice), "twice")
-        refused(lambda: BOARD.dynascore(twice), "twice")
+        input_error(lambda: BOARD.utility(twice), "twice")
+        input_error(lambda: BOARD.dynascore(twice), "twice")
         ways = dict(zip(axes, ("lower", "higher"), strict=True))
-        refused(lambda: Leaderboard(ACCURACY, RECORDS, directions=ways), "twice")
+        input_error(lambda: Leaderboard(ACCURACY, RECORDS, directions=ways), "twice")
 
 
 @each(["up", "", "Higher", None, 1, -1, True, [], NAN])
@@ -598,7 +604,7 @@ def test_directions_that_are_none(value: Any) -> None:
         lambda: BOARD.dynascore({"RR": 1}, directions={"RR": value}),
     ]
     for call in calls:
-        refused(call, "directions", "RR", "'higher'", "'lower'")
+        input_error(call, "directions", "RR", "'higher'", "'lower'")
 
 
 @each([5, NAN, "lower", ["RR"], [("RR", "lower")], True])
@@ -610,7 +616,7 @@ def test_directions_that_are_no_mapping(value: Any) -> None:
         lambda: BOARD.dynascore({"RR": 1}, directions=value),
     ]
     for call in calls:
-        refused(call, "directions")
+        input_error(call, "directions")
 
 
 @pytest.mark.parametrize(
@@ -634,7 +640,7 @@ def test_systems_without_a_value(axis: str, system: str, facts: list[str]) -> No
         lambda: BOARD.where("RR > 0", f"{axis} >= 5"),
     ]
     for call in calls:
-        refused(call, f"'{system}'", "missing", *facts)
+        input_error(call, f"'{system}'", "missing", *facts)
     if np.isnan(BOARD.values(axis)).sum() == 1:
         assert BOARD.sorted(axis).systems[-1] == system
 
@@ -651,7 +657,7 @@ def test_values_beyond_float64(made: EfficiencyRecord, axis: str) -> None:
     calls: list[Call] = [lambda: board.values(axis), lambda: board.pareto(axis),
                          lambda: board.sorted(axis), lambda: board.utility({axis: 1})]  # fmt: skip
     for call in calls:
-        refused(call, "'a'", axis, "finite")
+        input_error(call, "'a'", axis, "finite")
 
 
 # ---------------------------------------------------------------- scores
@@ -670,14 +676,14 @@ def scoring(weights: Any) -> list[Call]:
 def test_weights(value: Any) -> None:
     weights = {"RR": 1, "AP": value}
     for call in scoring(weights):
-        refused(call, "weight", "AP")
+        input_error(call, "weight", "AP")
     assert weights["AP"] is value
 
 
 @each([None, 5, NAN, "RR", b"RR", ["RR"], [("RR", 1)], {"RR"}, True])
 def test_weights_that_are_no_mapping(value: Any) -> None:
     for call in scoring(value):
-        refused(call, "weights")
+        input_error(call, "weights")
 
 
 @pytest.mark.parametrize("value", [{"RR": 1, "MRR": 2}, {"latency": 1, "latency_mean": 1}])
@@ -689,51 +695,55 @@ def test_weights_of_an_axis_given_twice(value: dict[str, float]) -> None:
         lambda: BOARD.utility(axes).reweighted(value),
         lambda: BOARD.dynascore(axes).reweighted(value),
     ):
-        refused(call, "twice")
+        input_error(call, "twice")
 
 
 @each([{}, {"RR": 0}, {"RR": 0.0, "AP": 0}, {"RR": -0.0}])
 def test_weights_of_nothing(value: Any) -> None:
     for call in scoring(value):
-        refused(call, "weight")
+        input_error(call, "weight")
 
 
 @each([*NO_NUMBERS, None, INF, -INF])
 def test_offsets(value: Any) -> None:
-    refused(lambda: BOARD.dynascore({"RR": 1, "AP": 1}, offsets={"AP": value}), "offset", "AP")
+    input_error(lambda: BOARD.dynascore({"RR": 1, "AP": 1}, offsets={"AP": value}), "offset", "AP")
 
 
 @each([5, NAN, "AP", ["AP"], [("AP", 1)], True])
 def test_offsets_that_are_no_mapping(value: Any) -> None:
-    refused(lambda: BOARD.dynascore({"RR": 1, "AP": 1}, offsets=value), "offsets")
+    input_error(lambda: BOARD.dynascore({"RR": 1, "AP": 1}, offsets=value), "offsets")
 
 
 def test_offsets_without_a_weight() -> None:
-    refused(lambda: BOARD.dynascore({"RR": 1}, offsets={"latency": 1}), "latency_mean", "offset")
+    input_error(
+        lambda: BOARD.dynascore({"RR": 1}, offsets={"latency": 1}), "latency_mean", "offset"
+    )
     found = BOARD.dynascore({"RR": 1}, offsets={"RR": -2})
     assert found["a"] == pytest.approx(-1.5), "a negative one is a number"
 
 
 @each([*NO_AMOUNTS, None])
 def test_cutoffs(value: Any) -> None:
-    refused(lambda: BOARD.dynascore({"RR": 1, "AP": 1}, cutoff=value), "cutoff")
+    input_error(lambda: BOARD.dynascore({"RR": 1, "AP": 1}, cutoff=value), "cutoff")
 
 
 @each(["linear", "", "Range", None, 0, True, [], ["range"], NAN])
 def test_scales(value: Any) -> None:
-    refused(lambda: BOARD.utility({"RR": 1}, scale=value), "scale")
+    input_error(lambda: BOARD.utility({"RR": 1}, scale=value), "scale")
 
 
 @pytest.mark.parametrize("value", [0.0, -0.5])
 def test_logarithms_that_there_are_not(value: float) -> None:
     board = Leaderboard({"a": {"RR": 0.5}, "b": {"RR": value}}, RECORDS)
-    refused(lambda: board.utility({"latency": 1, "RR": 1}, scale="log"), "'b'", "RR", "logarithm")
+    input_error(
+        lambda: board.utility({"latency": 1, "RR": 1}, scale="log"), "'b'", "RR", "logarithm"
+    )
 
 
 @each(["latency", "nDGC", "", None, 5, [], ["RR"], {}])
 def test_sweeps_along_other_axes(value: Any) -> None:
     for scores in BOARD.utility({"RR": 1, "AP": 1}), BOARD.dynascore({"RR": 1, "AP": 1}):
-        refused(lambda scores=scores: scores.sweep(value), "axis", "RR, AP")
+        input_error(lambda scores=scores: scores.sweep(value), "axis", "RR, AP")
 
 
 @pytest.mark.parametrize("low", [1e-310, 1e-320, -1.7e308, 0.0])
@@ -768,18 +778,18 @@ def check_finite(scores: Scores) -> None:
        "RR > 1 2", "1 < RR", "RR > 1 > 0", "RR > 0x10", "RR > １", None, 5, NAN, [], ["RR > 1"],
        ("RR", ">", 1), b"RR > 1", {"RR": 1}, True])  # fmt: skip
 def test_constraints_that_are_none(value: Any) -> None:
-    refused(lambda: BOARD.where(value))
-    refused(lambda: BOARD.where("RR > 0", value))
+    input_error(lambda: BOARD.where(value))
+    input_error(lambda: BOARD.where("RR > 0", value))
 
 
 @pytest.mark.parametrize("text", ["nDGC > 1", "latency_p42 < 5", "RR AP > 1", "RR < > 1"])
 def test_constraints_on_axes_that_there_are_not(text: str) -> None:
-    refused(lambda: BOARD.where(text))
+    input_error(lambda: BOARD.where(text))
 
 
 @pytest.mark.parametrize("text", ["RR > 0 and AP > 0", "RR > 0 or AP > 0", "0 < RR < 1"])
 def test_several_constraints_in_one(text: str) -> None:
-    refused(lambda: BOARD.where(text), "constraint", text)
+    input_error(lambda: BOARD.where(text), "constraint", text)
 
 
 def test_nobody_is_left() -> None:
@@ -795,7 +805,7 @@ def test_nobody_is_left() -> None:
         lambda: nobody.dynascore({"RR": 1}),
     ]
     for call in calls:
-        refused(call, "no system is left")
+        input_error(call, "no system is left")
     assert "Left out by them: a, b" in nobody.caption()
 
 
@@ -873,4 +883,4 @@ def test_parts_of_a_board_are_its_own() -> None:
 
 
 def test_replaced_records_are_checked_too() -> None:
-    refused(lambda: replace(RECORDS[0], throughput=-1), "'a'", "throughput")
+    input_error(lambda: replace(RECORDS[0], throughput=-1), "'a'", "throughput")

@@ -19,7 +19,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.commands import compile_latex
 from support.comparisons import EVERY, NASTY, PLAIN, TextOf, no_constant
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
 from irbatch.errors import InputError, printable
@@ -214,7 +214,7 @@ def test_batch_sizes_stand_there_where_they_differ() -> None:
     assert cells(board) == [["a", "–", "1", "**0.5000**"], ["b", "4 CPU", "1,024", "0.2500"]]
     for form in PEOPLES.values():
         assert "1,024" in form(board)
-    refused(
+    input_error(
         lambda: Leaderboard.to_text(board, columns=["batch_size"] * 2), "batch_size is given twice"
     )
 
@@ -248,7 +248,7 @@ def test_columns_in_any_spelling(three: Leaderboard) -> None:
 def test_columns_that_there_are_not(
     form: str, columns: Any, fact: str, three: Leaderboard, tmp_path: Path
 ) -> None:
-    refused(lambda: PEOPLES[form](three, columns=columns, path=tmp_path / "x"), fact)
+    input_error(lambda: PEOPLES[form](three, columns=columns, path=tmp_path / "x"), fact)
     assert not list(tmp_path.iterdir())
 
 
@@ -361,7 +361,9 @@ def test_a_frontier_that_there_is_not(form: str, three: Leaderboard, tmp_path: P
         (["cost", "cost"], ("cost_per_million is given twice",)),
         ([], ("no axis",)),
     ):
-        refused(lambda axes=axes: PEOPLES[form](three, frontier=axes, path=tmp_path / "x"), *facts)
+        input_error(
+            lambda axes=axes: PEOPLES[form](three, frontier=axes, path=tmp_path / "x"), *facts
+        )
     assert not list(tmp_path.iterdir())
 
 
@@ -610,7 +612,7 @@ def test_latex_keeps_characters_where_asked() -> None:
 def test_latex_refuses_a_label_that_would_not_compile(
     label: str, three: Leaderboard, tmp_path: Path
 ) -> None:
-    refused(lambda: Leaderboard.to_latex(three, label=label, path=tmp_path / "x"), "label")
+    input_error(lambda: Leaderboard.to_latex(three, label=label, path=tmp_path / "x"), "label")
     assert not list(tmp_path.iterdir())
 
 
@@ -779,7 +781,7 @@ def test_decimals(form: str, three: Leaderboard) -> None:
     assert "0.9375" not in FORMATS[form](three, digits=2)
     assert "12.12" in FORMATS[form](three, digits=2)
     for digits in (-1, 18, 2.0, "4", True, None):
-        refused(
+        input_error(
             lambda digits=digits: FORMATS[form](three, digits=digits), "a whole number from 0 to 17"
         )
 
@@ -803,7 +805,7 @@ def test_a_leaderboard_that_nobody_is_left_on(form: str, three: Leaderboard) -> 
     if form in PEOPLES:
         assert "0 systems" in text
         assert "price" in FORMATS[form](left, columns=["price_per_hour"])
-        refused(lambda: FORMATS[form](left, frontier=["nope"]), "'nope'")
+        input_error(lambda: FORMATS[form](left, frontier=["nope"]), "'nope'")
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch import (
     Results,
@@ -51,24 +51,24 @@ def test_cutoff_is_none(cutoff: Any) -> None:
         lambda: evaluate(QRELS, RUN, "P", [cutoff]),
         lambda: evaluate_matrix([[1, 0]], "P", [cutoff]),
     ):
-        error = refused(call, fact)
+        error = input_error(call, fact)
         assert error.value is cutoff
 
 
 def test_no_cutoff_is_full_depth_among_cutoffs_only() -> None:
     assert [str(each) for each in parse_measures("P", [5, None])] == ["P@5", "P"]
-    refused(lambda: measure("P") @ None, "cutoff None")
+    input_error(lambda: measure("P") @ None, "cutoff None")
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "2.5", "abc", "1e3", "٣", "5@6", "1_0", "0x10"])
 def test_cutoff_in_a_name_is_none(text: str) -> None:
     facts = (repr(text), repr(f"P@{text}"), "whole number of at least 1")
-    refused(lambda: measure(f"P@{text}"), *facts, source="measures", value=text)
-    refused(lambda: evaluate(QRELS, RUN, f"AP P@{{5,{text}}}"), repr(text), value=text)
+    input_error(lambda: measure(f"P@{text}"), *facts, source="measures", value=text)
+    input_error(lambda: evaluate(QRELS, RUN, f"AP P@{{5,{text}}}"), repr(text), value=text)
 
 
 def test_cutoff_of_more_digits_than_python_reads() -> None:
-    refused(lambda: measure("P@" + "9" * 5000), "P@")
+    input_error(lambda: measure("P@" + "9" * 5000), "P@")
 
 
 @pytest.mark.parametrize("cutoff", [1, 2, 3, 1000, 2**31, 2**63, 10**30, np.int64(7)], ids=repr)
@@ -102,11 +102,13 @@ def test_unknown_measures_are_named_all_at_once() -> None:
         "7 is not a measure",
         "no parameter 'foo'",
     )
-    error = refused(lambda: evaluate(QRELS, RUN, wishes), *facts, source="measures")
+    error = input_error(lambda: evaluate(QRELS, RUN, wishes), *facts, source="measures")
     assert [each.value for each in error.problems[:5]] == [
         *("nDGC@10", "presicion@5", "0", "zzzzzzzz", 7)
     ]
-    refused(lambda: evaluate(QRELS, RUN, " ".join(wishes[:3])), "2 problems", "nDGC", "presicion")
+    input_error(
+        lambda: evaluate(QRELS, RUN, " ".join(wishes[:3])), "2 problems", "nDGC", "presicion"
+    )
 
 
 @pytest.mark.parametrize(
@@ -138,33 +140,33 @@ def test_unknown_measures_are_named_all_at_once() -> None:
     ids=repr,
 )
 def test_name_cannot_be_understood(wish: Any, fact: str) -> None:
-    refused(lambda: parse_measures(wish), fact)
-    refused(lambda: evaluate(QRELS, RUN, wish), fact)
+    input_error(lambda: parse_measures(wish), fact)
+    input_error(lambda: evaluate(QRELS, RUN, wish), fact)
 
 
 @pytest.mark.parametrize("value", ["x", None, True, float("nan"), [1], -1, 10**400], ids=type)
 def test_parameter_of_the_wrong_kind(value: Any) -> None:
-    refused(lambda: measure("AP")(rel=value), "AP: rel=", "must be")
+    input_error(lambda: measure("AP")(rel=value), "AP: rel=", "must be")
 
 
 def test_one_name_one_measure() -> None:
-    refused(lambda: measure("P@{1,5}"), "'P@{1,5}' stands for 2 measures")
-    refused(lambda: measure("P AP"), "stands for 2 measures")
+    input_error(lambda: measure("P@{1,5}"), "'P@{1,5}' stands for 2 measures")
+    input_error(lambda: measure("P AP"), "stands for 2 measures")
 
 
 @pytest.mark.usefixtures("_undefined_again")
 class TestDefinitions:
     @pytest.mark.parametrize("name", ["", "a b", "a-b", "1a", "a@5", "a(b", None, 5], ids=repr)
     def test_name_is_no_word(self, name: Any) -> None:
-        refused(lambda: define_measure(name, definition="-"), repr(name), value=name)
-        refused(lambda: define_gain(name, lambda grades: grades), repr(name), value=name)
-        refused(lambda: define_discount(name, float), repr(name), value=name)
+        input_error(lambda: define_measure(name, definition="-"), repr(name), value=name)
+        input_error(lambda: define_gain(name, lambda grades: grades), repr(name), value=name)
+        input_error(lambda: define_discount(name, float), repr(name), value=name)
 
     def test_name_is_taken(self) -> None:
-        refused(lambda: define_measure("nDCG", definition="-"), "'nDCG'", value="nDCG")
-        refused(lambda: define_gain("exp", lambda grades: grades), "'exp'", value="exp")
-        refused(lambda: define_discount("log2", float), "'log2'", value="log2")
-        refused(lambda: define_measure("X", definition="-", aggregate="max"), "'max'", "'mean'")
+        input_error(lambda: define_measure("nDCG", definition="-"), "'nDCG'", value="nDCG")
+        input_error(lambda: define_gain("exp", lambda grades: grades), "'exp'", value="exp")
+        input_error(lambda: define_discount("log2", float), "'log2'", value="log2")
+        input_error(lambda: define_measure("X", definition="-", aggregate="max"), "'max'", "'mean'")
 
     @pytest.mark.parametrize(
         ("gain", "fact"),
@@ -180,13 +182,13 @@ class TestDefinitions:
     def test_gain_of_no_use(self, gain: Any, fact: str) -> None:
         name = f"gain{fact.encode().hex()}"
         define_gain(name, gain)
-        refused(lambda: evaluate(QRELS, RUN, f"nDCG(gain={name})"), repr(name), fact)
+        input_error(lambda: evaluate(QRELS, RUN, f"nDCG(gain={name})"), repr(name), fact)
 
     @pytest.mark.parametrize("worth", [0, -1, float("nan"), float("inf"), None], ids=repr)
     def test_discount_of_no_use(self, worth: Any) -> None:
         name = f"discount{repr(worth).encode().hex()}"
         define_discount(name, lambda rank: worth if rank == 3 else 1.0)
-        refused(lambda: evaluate(QRELS, RUN, f"nDCG(discount={name})"), repr(name), "rank 3")
+        input_error(lambda: evaluate(QRELS, RUN, f"nDCG(discount={name})"), repr(name), "rank 3")
 
     @pytest.mark.parametrize(
         "formula",
@@ -198,12 +200,12 @@ class TestDefinitions:
             define_measure("Fails", definition="-")(formula)
             return evaluate(QRELS, RUN, "AP Fails@5")
 
-        refused(define_and_use, "formula of Fails")
+        input_error(define_and_use, "formula of Fails")
 
     def test_measure_of_another_process(self) -> None:
         pickled = pickle.dumps(define_measure("Gone", definition="-")(lambda s: s.hits))
         del CATALOGUE["Gone"]
-        refused(lambda: pickle.loads(pickled), "'Gone'")
+        input_error(lambda: pickle.loads(pickled), "'Gone'")
 
 
 @pytest.fixture
@@ -243,14 +245,14 @@ def test_results_cannot_be_written_to(results: Results) -> None:
 def test_setting_is_no_option(setting: str, value: Any) -> None:
     fact = f"{setting}={value!r} must be one of"
     wrong = {setting: value}
-    refused(lambda: evaluate(QRELS, RUN, "RR", **wrong), fact, value=value)
-    refused(lambda: evaluate_runs(QRELS, {"a": RUN}, "RR", **wrong), fact)
+    input_error(lambda: evaluate(QRELS, RUN, "RR", **wrong), fact, value=value)
+    input_error(lambda: evaluate_runs(QRELS, {"a": RUN}, "RR", **wrong), fact)
 
 
 @pytest.mark.parametrize("ties", ["first", None, 5, ["error"]], ids=repr)
 def test_ties_is_no_option(ties: Any) -> None:
     fact = f"ties={ties!r} must be one of 'expected'"
-    refused(lambda: evaluate_scores([[1, 2]], [[1, 0]], "RR", ties=ties), fact, value=ties)
+    input_error(lambda: evaluate_scores([[1, 2]], [[1, 0]], "RR", ties=ties), fact, value=ties)
 
 
 @pytest.mark.parametrize(
@@ -264,4 +266,4 @@ def test_ties_is_no_option(ties: Any) -> None:
     ],
 )
 def test_runs_need_names(runs: Any, fact: str) -> None:
-    refused(lambda: evaluate_runs(QRELS, runs, "RR"), fact)
+    input_error(lambda: evaluate_runs(QRELS, runs, "RR"), fact)

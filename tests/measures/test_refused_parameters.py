@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch import evaluate, measure
 
@@ -45,7 +45,7 @@ from irbatch import evaluate, measure
 )
 def test_parameters(name: str, parameter: str, values: list[object], fact: str) -> None:
     for value in values:
-        error = refused(functools.partial(measure(name), **{parameter: value}), name, fact)
+        error = input_error(functools.partial(measure(name), **{parameter: value}), name, fact)
         assert error.value is value
 
 
@@ -65,5 +65,7 @@ def test_parameters(name: str, parameter: str, values: list[object], fact: str) 
 )
 def test_parameters_in_a_name(fact: str, wishes: list[str]) -> None:
     for wish in wishes:
-        refused(functools.partial(measure, wish), fact)
-        refused(functools.partial(evaluate, {"q": {"a": 1}}, {"q": {"a": 1.0}}, ["AP", wish]), fact)
+        input_error(functools.partial(measure, wish), fact)
+        input_error(
+            functools.partial(evaluate, {"q": {"a": 1}}, {"q": {"a": 1.0}}, ["AP", wish]), fact
+        )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch import Measure, define_measure, evaluate
 from irbatch.measures import CATALOGUE, Choice, Number, Points
@@ -51,7 +51,9 @@ class TestUsers:
     )
     def test_wrong_shapes(self, formula: Callable[..., Any]) -> None:
         mine = self.define(formula)
-        refused(lambda: evaluate(QRELS, RUN, mine), "formula of Mine returned shape", "for (3,)")
+        input_error(
+            lambda: evaluate(QRELS, RUN, mine), "formula of Mine returned shape", "for (3,)"
+        )
 
     @pytest.mark.parametrize(
         ("formula", "fact"),
@@ -67,7 +69,7 @@ class TestUsers:
     )
     def test_failures(self, formula: Callable[..., Any], fact: str) -> None:
         mine = self.define(formula)
-        refused(lambda: evaluate(QRELS, RUN, ["Bpref", mine]), "formula of Mine", fact,
+        input_error(lambda: evaluate(QRELS, RUN, ["Bpref", mine]), "formula of Mine", fact,
                 source="measures")  # fmt: skip
 
     @pytest.mark.parametrize("returned", [[2, 0, 1], (2.0, 0.0, 1.0), np.array([2, 0, 1], np.int8)])
@@ -104,11 +106,13 @@ class TestUsers:
         ],
     )
     def test_declarations(self, declared: dict[str, Any], fact: str) -> None:
-        refused(lambda: self.define(lambda j: j.relevant, **declared), fact)
+        input_error(lambda: self.define(lambda j: j.relevant, **declared), fact)
 
     def test_parameter_without_a_declaration(self) -> None:
-        refused(lambda: self.define(lambda j, points=(1, 2): j.relevant), "'points'", "parameters=")
-        refused(lambda: self.define(lambda j, points: j.relevant), "'points'", "parameters=")
+        input_error(
+            lambda: self.define(lambda j, points=(1, 2): j.relevant), "'points'", "parameters="
+        )
+        input_error(lambda: self.define(lambda j, points: j.relevant), "'points'", "parameters=")
 
     def test_all_kinds_of_parameters(self) -> None:
         mine = self.define(
@@ -122,11 +126,11 @@ class TestUsers:
         wish = mine(points=[3, 1], least=2, word="bb")
         assert str(wish) == "Mine(points={1,3},least=2,word=bb)"
         assert evaluate(QRELS, RUN, str(wish))[wish] == 8.0
-        refused(lambda: mine(points=[4]), "at most 3")
-        refused(lambda: mine(word="c"), "one of a, bb")
+        input_error(lambda: mine(points=[4]), "at most 3")
+        input_error(lambda: mine(word="c"), "one of a, bb")
 
     def test_undefined_again(self) -> None:
         mine = self.define(lambda j: j.relevant)
         frozen = pickle.dumps(evaluate(QRELS, RUN, mine))
         del CATALOGUE["Mine"]
-        refused(lambda: pickle.loads(frozen), "'Mine' is not defined in this process")
+        input_error(lambda: pickle.loads(frozen), "'Mine' is not defined in this process")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 from irbatch import Results, evaluate, evaluate_ids, evaluate_matrix, evaluate_scores, measure
 
@@ -180,16 +180,18 @@ def test_fractional_grades_need_a_rel(name: str) -> None:
         check(evaluate(fractional, run, name))
     else:
         fact = "grade 0.5 is not a whole number"
-        refused(lambda: evaluate(fractional, run, name), fact, query="q", document="a", value=0.5)
+        input_error(
+            lambda: evaluate(fractional, run, name), fact, query="q", document="a", value=0.5
+        )
     check(evaluate(fractional, run, name, rel=0.5))
 
 
 @pytest.mark.parametrize("name", ["G", "nDCGrel", "RnDCG", "RBP"])
 def test_exponential_gain_overflows(name: str) -> None:
     wish = f"{name}(gain=exp)"
-    refused(lambda: evaluate({"q": {"a": 2**40}}, {"q": {"a": 1.0}}, wish), "2^", "overflows",
+    input_error(lambda: evaluate({"q": {"a": 2**40}}, {"q": {"a": 1.0}}, wish), "2^", "overflows",
             value=2.0**40)  # fmt: skip
-    refused(lambda: evaluate_matrix([[2000]], wish), "2^2000 overflows", value=2000.0)
+    input_error(lambda: evaluate_matrix([[2000]], wish), "2^2000 overflows", value=2000.0)
     check(evaluate_matrix([[1, 20, 0, 3]], wish))
 
 
@@ -241,7 +243,7 @@ def test_missing_queries() -> None:
     skipped = evaluate(QRELS, run, ALL, missing="skip")
     check(skipped, GMAP=1.0, Bpref=1.0)
     assert skipped.counts.queries == 1
-    refused(lambda: evaluate(QRELS, run, ALL, missing="error"), "2 of 3", "'q1', 'q2'")
+    input_error(lambda: evaluate(QRELS, run, ALL, missing="error"), "2 of 3", "'q1', 'q2'")
 
 
 @pytest.mark.parametrize("name", ALL)

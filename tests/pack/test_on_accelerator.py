@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 import irbatch
 import irbatch.evaluation.embeddings
@@ -107,16 +107,16 @@ def test_embeddings(travelled: list[int], monkeypatch: pytest.MonkeyPatch, simil
 
 def test_refusals(travelled: list[int]) -> None:
     scores = torch.tensor([[1.0, 2.0], [float("nan"), 1.0]])
-    refused(lambda: irbatch.evaluate_scores(scores, LABELS, "RR"), "(2, 2)", "(12, 200)")
+    input_error(lambda: irbatch.evaluate_scores(scores, LABELS, "RR"), "(2, 2)", "(12, 200)")
     labels = torch.tensor([[1, 0], [0, 1]])
-    refused(lambda: irbatch.evaluate_scores(scores, labels, "RR"), "candidate 0", query=1)
+    input_error(lambda: irbatch.evaluate_scores(scores, labels, "RR"), "candidate 0", query=1)
     ok = irbatch.evaluate_scores(scores, labels, "RR", mask=[[True, True], [False, True]])
     assert ok["RR"] == 0.75
     far = torch.tensor([[1.0, float("inf")]])
-    refused(
+    input_error(
         lambda: irbatch.evaluate_embeddings(far, far, measures="RR", positives=[0]), "row 0", "inf"
     )
-    refused(
+    input_error(
         lambda: irbatch.evaluate_embeddings(far, far.numpy(), measures="RR", positives=[0]),
         "both sides",
     )

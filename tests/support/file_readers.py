@@ -14,7 +14,7 @@ import pytest
 
 from irbatch import InputError, evaluate, read_qrels, read_run
 from irbatch.formats import file_reader, streams
-from support.input_errors import refused
+from support.input_errors import input_error
 
 # The reader of lines; the byte parser on a file in one piece; and on pieces of few lines.
 READERS = ("lines", "parser", "pieces")
@@ -40,7 +40,7 @@ def refused_by_all(
     if source == "qrels":
         entry_points = [lambda: read_qrels(path), lambda: evaluate(path, {"q1": {"d1": 1.0}}, "RR")]
     fields = {"source": source, "path": str(path), **fields}
-    errors = [refused(each, source, repr(str(path)), *facts, **fields) for each in entry_points]
+    errors = [input_error(each, source, repr(str(path)), *facts, **fields) for each in entry_points]
     assert len({str(each) for each in errors}) == 1
     return errors[0]
 

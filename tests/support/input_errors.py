@@ -9,7 +9,7 @@ from irbatch import InputError
 ANYTHING = object()
 
 
-def refused(call: Callable[[], object], *facts: str, **fields: object) -> InputError:
+def input_error(call: Callable[[], object], *facts: str, **fields: object) -> InputError:
     """Check that a call raises InputError, that its text holds the facts, and its fields' values.
 
     A field given as `ANYTHING` only has to be set.

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import pytrec_eval
-from support.input_errors import refused
+from support.input_errors import input_error
 from support.other_tools import Table, outcome, python
 from support.trec_eval_command import Command
 
@@ -159,7 +159,7 @@ def test_what_ends_the_process_there(reason: str) -> None:
     if said.startswith("{"):
         assert str(ours.RelevanceEvaluator(qrels, measures).evaluate(run)) == said
     else:
-        refused(lambda: ours.RelevanceEvaluator(qrels, measures), said)
+        input_error(lambda: ours.RelevanceEvaluator(qrels, measures), said)
 
 
 def test_a_query_of_the_name_that_it_uses_itself() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 from support.trec_eval_command import AP, BOTH, MISSING, QRELS, RUN, Command, wishes
 
 import irbatch
@@ -64,7 +64,7 @@ def test_the_function_stops_at_a_missing_topic_too() -> None:
     run = irbatch.Run({"1": {"a": 1.0}, "3": {"c": 1.0}})
     lines = print_lines(TrecEval(["map"]), judged, run, per_query=True)
     assert next(lines) == "map                   \t1\t1.0000"
-    error = refused(lambda: next(lines), "missing", source="run", query="2")
+    error = input_error(lambda: next(lines), "missing", source="run", query="2")
     assert isinstance(error, MissingQueryError)
 
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 from support.trec_eval_command import BOTH, QRELS, RUN, Command
 
 from irbatch.cli import main
@@ -51,7 +51,7 @@ def test_measures_that_came_with_version_10(trec_eval: Command, name: str) -> No
     printed = trec_eval("-m", name, version="9")
     assert (printed.status, printed.out) == (2, "")
     assert f"illegal measure '{name}'" in printed.err
-    refused(
+    input_error(
         TrecEval([name], "9").values, f"illegal measure '{name}'", source="measures", value=name
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.input_errors import refused
+from support.input_errors import input_error
 
 import irbatch
 from irbatch import BatchEvaluator, InputError
@@ -213,24 +213,24 @@ def test_an_error_changes_nothing(
     updated(evaluator, slice(0, 5))
     evaluator.update_columns(["c"], ["x"], [1.0], [1])
     before = evaluator.state_dict()
-    refused(lambda: update(evaluator), *facts)
+    input_error(lambda: update(evaluator), *facts)
     assert evaluator.state_dict() == before
     assert len(evaluator) == 6
 
 
 def test_sums_know_no_queries() -> None:
     evaluator = BatchEvaluator("RR", keep="sums")
-    refused(lambda: evaluator.update([[1, 2]], [[1, 0]], query_ids=["a"]), "keep='queries'")
-    refused(lambda: evaluator.update_ids([[1]], [[1]], query_ids=["a"]), "keep='queries'")
+    input_error(lambda: evaluator.update([[1, 2]], [[1, 0]], query_ids=["a"]), "keep='queries'")
+    input_error(lambda: evaluator.update_ids([[1]], [[1]], query_ids=["a"]), "keep='queries'")
 
 
 def test_nothing_yet_and_reset() -> None:
     evaluator = BatchEvaluator("RR")
-    refused(evaluator.compute, "no queries yet")
+    input_error(evaluator.compute, "no queries yet")
     evaluator.update([[1, 2]], positives=[1])
     assert "1 queries" in repr(evaluator)
     evaluator.reset()
-    refused(evaluator.compute, "no queries yet")
+    input_error(evaluator.compute, "no queries yet")
     evaluator.update([[1, 2]], positives=[1], query_ids=["with an id now"])
     assert evaluator.compute()["RR"] == 1.0
 
@@ -242,7 +242,7 @@ def test_nothing_yet_and_reset() -> None:
 )
 def test_options_that_there_are_not(options: dict[str, Any]) -> None:
     name, value = next(iter(options.items()))
-    refused(lambda: BatchEvaluator("RR", **options), f"{name}={value!r}", value=value)
+    input_error(lambda: BatchEvaluator("RR", **options), f"{name}={value!r}", value=value)
     with pytest.raises(InputError, match="nDCH"):
         BatchEvaluator("nDCH@10")
 
