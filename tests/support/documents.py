@@ -9,6 +9,9 @@ import numpy as np
 
 from irbatch.comparing.figures import plot_figures
 from irbatch.comparing.tables import make_document
+from irbatch.efficiency import EfficiencyRecord, Latency
+from irbatch.leaderboard import Leaderboard
+from irbatch.leaderboard.document import make_document as make_board_document
 from irbatch.report import html, latex, markdown, terminal
 from irbatch.report.document import (
     BEST,
@@ -95,6 +98,12 @@ def random(systems: int = 3, queries: int = 8, columns: int = 2, **more: Any) ->
     return make(values, p=0.01, **more)
 
 
+def board() -> Leaderboard:
+    records = [EfficiencyRecord(system=name, latency=Latency(mean=9.0 + i))
+               for i, name in enumerate(NASTY)]  # fmt: skip
+    return Leaderboard({name: {NASTY[0]: i % 7 / 8} for i, name in enumerate(NASTY)}, records)
+
+
 DOCUMENTS: dict[str, Document] = {
     "made": made(),
     "comparison": make_document(random(), 4, intervals=True, pairs=False),
@@ -102,6 +111,7 @@ DOCUMENTS: dict[str, Document] = {
     "one system": make_document(constant(0.5), 4, intervals=False, pairs=False),
     "many systems": make_document(random(30), 4, intervals=True, pairs=False),
     "many measures": make_document(random(columns=40), 2, intervals=True, pairs=False),
+    "leaderboard": make_board_document(board(), frontier=[NASTY[0], "latency"], intervals=True),
     "no rows": Document("", "", [], [Table("", [Column("system", "name"), Column("P@1")], [])]),
 }
 compared = random(4)
