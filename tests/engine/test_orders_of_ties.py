@@ -1,0 +1,81 @@
+"""Who stands before whom among documents that share a score."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from irbatch.engine.ties.by_id import order_documents, place_ids, rank_in_tie
+from irbatch.engine.ties.groups import TieGroups
+from irbatch.engine.ties.open_ties import OpenTies
+from irbatch.engine.ties.policy import Ordering, TiePolicy
+
+
+def test_documents_stand_by_score_then_id_both_descending() -> None:
+    rng = np.random.default_rng(0)
+    rows = np.sort(rng.integers(0, 5, 60))
+    scores = rng.integers(0, 4, 60).astype(float)
+    ids = [f"d{i}" for i in rng.permutation(60)]
+    expected = sorted(range(60), key=lambda i: (-rows[i], scores[i], ids[i]), reverse=True)
+    assert order_documents(rows, scores, ids).tolist() == expected
+
+
+@pytest.mark.parametrize("ids", [["a", "b", "c"], [9, 10, 100]])
+def test_ids_compare_as_text_either_way(ids: list[object]) -> None:
+    down = sorted(ids, key=str, reverse=True)
+    for policy, order in ((TiePolicy.ID, down), (TiePolicy.ID_ASCENDING, down[::-1])):
+        places = [order.index(each) for each in ids]
+        assert rank_in_tie(policy, ids, ids) == places
+        assert place_ids(policy, ids).tolist() == places
+    assert rank_in_tie(TiePolicy.INDEX, ids, ids[::-1]) == [2, 1, 0]
+
+
+def test_grades_decide_for_the_worst_and_for_the_best() -> None:
+    """A tie of five: grades 2, 1 and -1, and two documents without a judgment."""
+    grades = np.array([1.0, 2.0, -1.0])
+    shared = np.zeros(3, np.int64), grades, np.full(3, 4), np.full(3, 5)
+    places = {
+        policy: TieGroups(policy, *shared).count_before(lambda: np.array([7, 8, 9])).tolist()
+        for policy in TiePolicy
+    }
+    worst, keys = [3, 4, 0], [7, 8, 9]
+    assert places == {
+        TiePolicy.OPTIMISTIC: [1, 0, 4],
+        **dict.fromkeys((TiePolicy.PESSIMISTIC, TiePolicy.EXPECTED, TiePolicy.ERROR), worst),
+        **dict.fromkeys((TiePolicy.INDEX, TiePolicy.ID, TiePolicy.ID_ASCENDING), keys),
+    }
+
+
+@pytest.mark.parametrize("policy", list(TiePolicy))
+def test_only_ties_of_different_grades_matter(policy: TiePolicy) -> None:
+    """Row 0: a tie of one grade. Row 1: a mixed one. Row 2: a mixed one without a grade above 0."""
+    rows = np.array([0, 0, 1, 1, 2])
+    grades = np.array([1.0, 1.0, 0.0, 1.0, -1.0])
+    groups = TieGroups(policy, rows, grades, np.full(5, 3), np.full(5, 2))
+    found = groups.list_open()
+    assert (found is not None) == (policy == TiePolicy.EXPECTED)
+    if found is not None:
+        assert [each.tolist() for each in found] == [[1, 2], [3, 3], [5, 5]]
+    assert groups.mark_rows(4).tolist() == [False, not policy.by_id, False, False]
+    refused = groups.find_refused()
+    assert (refused in (2, 3)) if policy == TiePolicy.ERROR else refused is None
+    assert groups.count_constant(np.array([2, 2, 2])) == 1
+    assert groups.count_constant(np.array([2, 9, 2])) == 0
+
+
+def test_open_ties_of_some_rows_count_from_the_first() -> None:
+    ties = OpenTies(np.array([0, 2, 2, 5]), np.arange(4), np.arange(4) + 2)
+    for first, last in itertools.combinations(range(7), 2):
+        found = ties.of_rows(first, last)
+        mine = [i for i, row in enumerate([0, 2, 2, 5]) if first <= row < last]
+        assert found.begins.tolist() == mine
+        assert (found.rows + first).tolist() == ties.rows[mine].tolist()
+
+
+def test_an_ordering_says_what_decides() -> None:
+    assert Ordering().describe() == "score (float64) descending, then document id descending"
+    index = Ordering("float32", TiePolicy.INDEX)
+    assert index.describe() == "score (float32) descending, ties: index"
+    assert index.describe("rank") == "rank ascending, ties: index"
