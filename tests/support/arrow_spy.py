@@ -94,7 +94,8 @@ def three_chunks() -> Any:
     return pa.Table.from_batches(table.to_batches(max_chunksize=1))
 
 
-def refused(table: Any, wanted: Sequence[str] | None = None, source: str = "run") -> str:
+def reading_error(table: Any, wanted: Sequence[str] | None = None, source: str = "run") -> str:
+    """Check that a table is refused with an InputError; return its text."""
     with pytest.raises(InputError) as caught:
         ArrowTable(table, source).read(wanted)
     assert caught.value.source == source

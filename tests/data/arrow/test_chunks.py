@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.arrow_producers import TEXTS, lists
-from support.arrow_spy import Spy, refused
+from support.arrow_spy import Spy, reading_error
 
 from irbatch.data.arrow import ArrowTable
 from irbatch.data.arrow.structs import Array
@@ -139,7 +139,7 @@ def test_unknown_counts_of_nulls() -> None:
         name: list(values) for name, values in COLUMNS.items()
     }
     spy = Spy(pa.table({"x": [1] * 10 + [None, 2]}).slice(3), forget_null_counts)
-    assert refused(spy) == "run: column 'x' row 7 is null"
+    assert reading_error(spy) == "run: column 'x' row 7 is null"
     assert ArrowTable(Spy(pa.table({"x": [None, 2, 3]}).slice(1), forget_null_counts)).read()
 
 
@@ -151,4 +151,6 @@ def test_a_null_row_of_the_whole_chunk() -> None:
         array.buffers[0] = bits.ctypes.data
         array.null_count = 1
 
-    assert refused(Spy(pa.table({"x": [1, 2, 3, 4]}), mask)) == "run: column 'x' row 2 is null"
+    assert (
+        reading_error(Spy(pa.table({"x": [1, 2, 3, 4]}), mask)) == "run: column 'x' row 2 is null"
+    )

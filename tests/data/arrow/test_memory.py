@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from support.arrow_spy import Spy, refused, three_chunks
+from support.arrow_spy import Spy, reading_error, three_chunks
 
 from irbatch.data.arrow import ArrowTable
 from irbatch.data.text_column import TextColumn
@@ -41,7 +41,7 @@ def test_everything_is_released_once() -> None:
 @pytest.mark.parametrize("wanted", [["x"], ["d"], ["none"]])
 def test_everything_is_released_after_an_error(wanted: list[str]) -> None:
     spy = Spy(three_chunks())
-    refused(spy, wanted)
+    reading_error(spy, wanted)
     assert spy.given == (4 if wanted == ["x"] else 1)
     spy.assert_all_released()
 
@@ -51,7 +51,7 @@ def test_everything_is_released_after_an_error(wanted: list[str]) -> None:
 def test_an_error_of_the_producer(fails: int, reason: bytes | None) -> None:
     spy = Spy(three_chunks(), fails=fails, reason=reason)
     text = "disk on fire" if reason else "Input/output error"
-    assert refused(spy, ["n"]) == f"run: could not be read: {text}"
+    assert reading_error(spy, ["n"]) == f"run: could not be read: {text}"
     assert spy.given == fails
     spy.assert_all_released()
 
@@ -59,7 +59,7 @@ def test_an_error_of_the_producer(fails: int, reason: bytes | None) -> None:
 def test_a_stream_that_is_no_table_is_released() -> None:
     pa = pytest.importorskip("pyarrow")
     spy = Spy(pa.chunked_array([[1]]))
-    refused(spy)
+    reading_error(spy)
     spy.assert_all_released()
 
 
@@ -102,7 +102,7 @@ def test_an_error_leaves_nothing() -> None:
     pa = pytest.importorskip("pyarrow")
     gc.collect()
     before = pa.total_allocated_bytes()
-    refused(pa.table({"x": pa.array([*range(10_000), None])}))
+    reading_error(pa.table({"x": pa.array([*range(10_000), None])}))
     gc.collect()
     assert pa.total_allocated_bytes() == before
 

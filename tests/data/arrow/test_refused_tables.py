@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from support.arrow_spy import Spy, refused
+from support.arrow_spy import Spy, reading_error
 
 from irbatch.data.arrow import ArrowTable
 from irbatch.data.arrow.structs import Array
@@ -33,8 +33,8 @@ def test_a_null_is_refused_by_column_and_row(kind: str) -> None:
     column = column.dictionary_encode() if kind == "dictionary" else column
     table = pa.table({"x": column, "y": range(21)})
     chunks = pa.Table.from_batches(table.slice(1).to_batches(max_chunksize=4))
-    assert refused(chunks) == "run: column 'x' row 15 is null"
-    assert refused(table) == "run: column 'x' row 0 is null"
+    assert reading_error(chunks) == "run: column 'x' row 15 is null"
+    assert reading_error(table) == "run: column 'x' row 0 is null"
     assert ArrowTable(chunks).read(["y"])["y"].tolist() == list(range(1, 21))
     assert len(ArrowTable(table.slice(1, 15)).read()["x"]) == 15
 
@@ -49,14 +49,14 @@ def test_nulls_of_other_producers() -> None:
         pd.DataFrame({"x": ["a", None]}),
         db.sql("select case when i = 0 then 'a' end as x from range(2) t(i) order by i"),
     ):
-        assert refused(table) == "run: column 'x' row 1 is null"
+        assert reading_error(table) == "run: column 'x' row 1 is null"
 
 
 def test_a_null_in_a_dictionary_is_refused_where_it_is_used() -> None:
     pa = pytest.importorskip("pyarrow")
     for values in (["a", None, "b"], [1.5, None, 2.5]):
         used = pa.DictionaryArray.from_arrays(pa.array([0, 2, 0, 1, 1]), pa.array(values))
-        assert refused(pa.table({"x": used})) == "run: column 'x' row 3 is null"
+        assert reading_error(pa.table({"x": used})) == "run: column 'x' row 3 is null"
         unused = ArrowTable(pa.table({"x": used.slice(0, 3)})).read()["x"].tolist()
         assert unused == [values[0], values[2], values[0]]
 
@@ -71,7 +71,7 @@ def test_binary_that_is_not_utf8_is_refused(kind: str, bad: list[bytes]) -> None
     column = pa.array(values, pa.binary() if kind == "dictionary" else getattr(pa, kind)())
     column = column.dictionary_encode() if kind == "dictionary" else column
     table = pa.concat_tables([pa.table({"x": column})] * 2)
-    assert refused(table) == "run: column 'x' row 2 is not UTF-8"
+    assert reading_error(table) == "run: column 'x' row 2 is not UTF-8"
     assert len(ArrowTable(table.slice(0, 2)).read()["x"]) == 2
 
 
@@ -92,10 +92,10 @@ def test_types_that_are_neither_text_nor_numbers() -> None:
     for kind, column in others.items():
         table = pa.table({"odd": column, "x": [1]})
         message = f"run: column 'odd' is of the Arrow type '{kind}'; cast it to text or numbers"
-        assert refused(table) == message
-        assert refused(table.slice(0, 0)) == message
+        assert reading_error(table) == message
+        assert reading_error(table.slice(0, 0)) == message
         assert (
-            refused(
+            reading_error(
                 table.set_column(0, "odd", column.dictionary_encode()) if kind == "tdD" else table
             )
             == message
@@ -106,15 +106,15 @@ def test_types_that_are_neither_text_nor_numbers() -> None:
 def test_columns_that_are_not_there_or_twice() -> None:
     pa = pytest.importorskip("pyarrow")
     table = pa.Table.from_arrays([pa.array([1]), pa.array([2]), pa.array([3])], ["a", "b", "a"])
-    assert refused(table, ["c"]) == "run: has no column 'c'; its columns are ['a', 'b', 'a']"
-    assert refused(table) == "run: has 2 columns 'a'; its columns are ['a', 'b', 'a']"
+    assert reading_error(table, ["c"]) == "run: has no column 'c'; its columns are ['a', 'b', 'a']"
+    assert reading_error(table) == "run: has 2 columns 'a'; its columns are ['a', 'b', 'a']"
     assert ArrowTable(table).read(["b"])["b"].tolist() == [2]
 
 
 def test_what_is_no_table() -> None:
     pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
-    assert refused(pl.Series([1])) == "run: Series is no table of columns"
-    assert refused(pa.chunked_array([[1]])) == "run: ChunkedArray is no table of columns"
+    assert reading_error(pl.Series([1])) == "run: Series is no table of columns"
+    assert reading_error(pa.chunked_array([[1]])) == "run: ChunkedArray is no table of columns"
 
 
 def test_a_text_too_long_for_its_length() -> None:
@@ -125,7 +125,7 @@ def test_a_text_too_long_for_its_length() -> None:
         Array.from_address(array.children[0]).buffers[1] = offsets.ctypes.data
 
     spy = Spy(pa.table({"x": pa.array(["a", "b"], pa.large_string())}), lengthen)
-    assert refused(spy) == "run: column 'x' row 1 has more than 2147483647 bytes"
+    assert reading_error(spy) == "run: column 'x' row 1 has more than 2147483647 bytes"
 
 
 def test_what_a_producer_raises_is_let_through() -> None:
