@@ -134,6 +134,11 @@ def test_the_package_is_small_at_its_top() -> None:
     assert len([each for each in entries if each.name != "__pycache__"]) <= 21
 
 
+def test_modules_are_short() -> None:
+    lines = {name: len(path.read_text().splitlines()) for name, path in modules().items()}
+    assert not {name: count for name, count in lines.items() if count > 350}
+
+
 def test_only_entry_points_have_many_parameters() -> None:
     packages = "irbatch", "irbatch.comparing", "irbatch.efficiency", "irbatch.leaderboard"
     exported = {name for each in packages for name in importlib.import_module(each).__all__}
