@@ -49,15 +49,18 @@ def measure(name: str) -> Measure:
 
 
 def parse_measures(
-    wishes: str | Measure | Iterable[str | Measure],
+    measures: str | Measure | Iterable[str | Measure] = (),
     cutoffs: int | Iterable[int | None] | None = None,
+    *,
+    wishes: str | Measure | Iterable[str | Measure] | None = None,
 ) -> tuple[Measure, ...]:
     """Turn what was asked for into measures, each once, in the order asked.
 
     Args:
-        wishes: a name, several separated by spaces, a `Measure`, or several of these.
+        measures: a name, several separated by spaces, a `Measure`, or several of these.
         cutoffs: one or several, applied to every measure that takes a cutoff and was given none;
             None among them stands for full depth.
+        wishes: what `measures` was called before.
 
     Raises:
         InputError: naming all that could not be understood, each with the nearest spelling.
@@ -66,18 +69,18 @@ def parse_measures(
     nDCG@5 nDCG@10 AP@100 R@5 R@10
     """
     at = _check_cutoffs(cutoffs)
-    if isinstance(wishes, str | Measure):
-        wishes = [wishes]
-    if isinstance(wishes, bytes) or not isinstance(wishes, Iterable):
-        raise refusal(f"{wishes!r} is not a measure or its name")
+    asked = measures if wishes is None else wishes
+    if isinstance(asked, str | Measure):
+        asked = [asked]
+    if isinstance(asked, bytes) or not isinstance(asked, Iterable):
+        raise refusal(f"{asked!r} is not a measure or its name")
     index = _index()
     problems: list[InputError] = []
     found: dict[Measure, None] = {}
-    for wish in wishes:
+    for name in asked:
         try:
-            for each in _parse_wish(wish, index):
-                for one in _at_cutoffs(each, at):
-                    found[one] = None
+            for each in _parse_names(name, index):
+                found.update(dict.fromkeys(_at_cutoffs(each, at)))
         except InputError as problem:
             problems.extend(problem.problems)
     raise_problems(problems)
@@ -126,13 +129,13 @@ def _index_of(declarations: tuple[Declaration, ...]) -> dict[str, Measure]:
     return index
 
 
-def _parse_wish(wish: object, index: dict[str, Measure]) -> list[Measure]:
-    if isinstance(wish, Measure):
-        return [wish]
-    if not isinstance(wish, str):
-        raise refusal(f"{wish!r} is not a measure or its name", value=wish)
+def _parse_names(names: object, index: dict[str, Measure]) -> list[Measure]:
+    if isinstance(names, Measure):
+        return [names]
+    if not isinstance(names, str):
+        raise refusal(f"{names!r} is not a measure or its name", value=names)
     found, problems = [], []
-    for text in _split(re.sub(r"\s*@\s*", "@", wish), None):
+    for text in _split(re.sub(r"\s*@\s*", "@", names), None):
         try:
             found += _parse(text, index)
         except InputError as problem:

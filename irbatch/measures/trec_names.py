@@ -134,11 +134,11 @@ def trec_measures() -> dict[str, TrecMeasure]:
     return {each.named.name: each for each in every}
 
 
-def list_measures(wishes: Sequence[str], version: str) -> dict[str, str]:
+def list_measures(asked: Sequence[str], version: str) -> dict[str, str]:
     """Read what is written after ``-m``.
 
     Args:
-        wishes: names and nicknames, with parameters after the first dot.
+        asked: names and nicknames, with parameters after the first dot.
         version: ``"9"`` or ``"10"``.
 
     Returns:
@@ -151,13 +151,13 @@ def list_measures(wishes: Sequence[str], version: str) -> dict[str, str]:
     every = [each.named for each in trec_measures().values()]
     known = {each.name: each.nicknames for each in every if each.since <= int(version)}
     parameters: dict[str, str] = {}
-    for wish in wishes:
-        name, dot, text = wish.partition(".")
-        group = [each for each, nicknames in known.items() if name in nicknames]
+    for each in asked:
+        name, dot, text = each.partition(".")
+        group = [one for one, nicknames in known.items() if name in nicknames]
         if (dot and not text) or not (group or name in known):
-            raise InputError(f"illegal measure {wish!r}", source="measures", value=wish)
-        for each in group:
-            parameters.setdefault(each, "")
+            raise InputError(f"illegal measure {each!r}", source="measures", value=each)
+        for one in group:
+            parameters.setdefault(one, "")
         if not group and not parameters.get(name):
             parameters[name] = text
     return {name: parameters[name] for name in known if name in parameters}

@@ -72,6 +72,7 @@ def test_cutoffs_argument_goes_to_measures_without_one() -> None:
 def test_each_measure_once_in_the_order_asked() -> None:
     found = parse_measures("P@10 AP P_10 precision@010 map")
     assert list(map(str, found)) == ["P@10", "AP"]
+    assert parse_measures(wishes="P@10 AP") == parse_measures(measures="P@10 AP") == found
 
 
 def all_settings() -> st.SearchStrategy[Measure]:
