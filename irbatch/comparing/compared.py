@@ -14,9 +14,9 @@ from irbatch.array_types import Bools, Floats, Ints
 from irbatch.comparing.lookups import find_measure, find_system
 from irbatch.errors import InputError
 from irbatch.measures import Measure
-from irbatch.statistics.differences import paired_differences
 from irbatch.statistics.intervals import as_linear
 from irbatch.statistics.power import POWER, detectable_difference, equivalence_p, queries_needed
+from irbatch.statistics.significance import paired_differences
 
 NAMES = {
     "randomisation": "paired randomisation test",

@@ -16,12 +16,7 @@ INTERVALS = ("percentile", "bca", "t")
 
 
 class Intervals(NamedTuple):
-    """Bounds of intervals, the lower and the upper one last.
-
-    Args:
-        means: float64 ``(systems, measures, 2)``.
-        differences: float64 ``(pairs, measures, 2)``.
-    """
+    """Lower and upper bounds: ``(systems, measures, 2)`` and ``(pairs, measures, 2)``."""
 
     means: Floats
     differences: Floats

@@ -21,13 +21,8 @@ FEW = 50  # queries up to which the usual approximation is off by one or more
 def equivalence_p(differences: Floats, margin: float) -> Floats:
     """Test that mean differences lie within a margin: two one-sided t-tests (Schuirmann 1987).
 
-    Args:
-        differences: float64 ``(queries, columns)``.
-        margin: what is as good as no difference, > 0.
-
-    Returns:
-        The larger of both p-values, float64 ``(columns,)``: below the level, systems are
-        equivalent.
+    Returns the larger of both p-values of differences ``(queries, columns)``, ``(columns,)``: below
+    the level, systems are equivalent.
     """
     stats = _stats()
     n = len(differences)
@@ -40,13 +35,7 @@ def equivalence_p(differences: Floats, margin: float) -> Floats:
 
 
 def detectable_difference(differences: Floats, level: float, power: float = POWER) -> Floats:
-    """Find the least true difference that as many queries would show with some power.
-
-    Args:
-        differences: float64 ``(queries, columns)``, of which the spread is read.
-        level: of the two-sided t-test.
-        power: the chance to find it.
-    """
+    """Find the least true difference that as many queries of this spread show with some power."""
     n = len(differences)
     error = differences.std(axis=0, ddof=1) / np.sqrt(n)
     found: Floats = _reach(n - 1.0, level, power) * error
@@ -54,11 +43,7 @@ def detectable_difference(differences: Floats, level: float, power: float = POWE
 
 
 def queries_needed(differences: Floats, level: float, power: float = POWER) -> Floats:
-    """Find how many queries it takes to show the observed differences with some power.
-
-    Returns:
-        float64 ``(columns,)``, whole; infinite where there is no difference.
-    """
+    """Find how many queries show the observed differences; infinite where there is none."""
     mean = np.abs(differences.mean(axis=0))
     spread = differences.std(axis=0, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):

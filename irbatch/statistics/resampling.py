@@ -95,47 +95,28 @@ def count_extreme_flips(differences: Floats) -> Ints:
     n = len(differences)
     total, limit = _limits(differences)
     counts = np.zeros(differences.shape[1], np.int64)
-    every = 1 << n
-    for start in range(0, every, 1 << 14):
-        numbers = np.arange(start, min(start + (1 << 14), every))
-        signs = (numbers[:, None] >> np.arange(n)) & 1
-        counts += (np.abs(2.0 * (signs.astype(np.float64) @ differences) - total) >= limit).sum(
-            axis=0
-        )
+    for start in range(0, 1 << n, 1 << 14):
+        numbers = np.arange(start, min(start + (1 << 14), 1 << n))
+        signs = ((numbers[:, None] >> np.arange(n)) & 1).astype(np.float64)
+        counts += (np.abs(2.0 * (signs @ differences) - total) >= limit).sum(axis=0)
     return counts
 
 
 def check_level(level: object) -> None:
-    """Check the chance that an interval misses, or that a test finds what is not there.
-
-    Raises:
-        InputError: if it is not a number above 0 and up to 0.5.
-    """
+    """Check the chance that an interval misses, or that a test finds what is not there."""
     if not is_real(level) or not 0 < level <= 0.5:
         problem = f"level={shown(level)} must be above 0 and at most 0.5, such as 0.05"
         raise InputError(problem, value=level)
 
 
 def check_draws(draws: object, seed: object, least: int = 1) -> None:
-    """Check how often is drawn, and what the generator starts from.
-
-    Args:
-        draws, seed: as they are given.
-        least: how many draws there have to be.
-
-    Raises:
-        InputError: if one of them is not a whole number, or too small.
-    """
+    """Check how often is drawn, at least so often, and what the generator starts from."""
     check_whole("draws", draws, least)
     check_whole("seed", seed, 0)
 
 
 def draw_counts(size: int, draws: int, seed: int) -> Iterator[Floats]:
-    """Draw from so many with replacement, as many as there are, and count how often each came.
-
-    Yields:
-        Counts of some draws, float64 ``(draws, size)``.
-    """
+    """Draw `size` of as many with replacement; yield how often each came, ``(draws, size)``."""
     for start in range(0, draws, AT_ONCE):
         generator = _generator(seed, start, 0)
         rows = min(AT_ONCE, draws - start)
@@ -151,8 +132,7 @@ def draw_means(
 
     Args:
         values: float64 ``(queries, columns)``.
-        draws: how many times.
-        seed: of the generator.
+        draws, seed: how many times, and of the generator.
         strata: positions of the queries of each group, from each of which as many are drawn as it
             has; default: all are one group.
 
@@ -178,8 +158,7 @@ def draw_quantiles(values: Floats, shares: Floats, draws: int, seed: int) -> Ite
     Args:
         values: float64 ``(repeats, columns)``, at least 0: those of a column are drawn together.
         shares: float64 ``(quantiles,)``, from 0 to 1; quantiles lie between neighbours linearly.
-        draws: how many times.
-        seed: of the generator.
+        draws, seed: how many times, and of the generator.
 
     Yields:
         The mean and the quantiles of some draws, float64 ``(draws, 1 + quantiles)``.
@@ -203,15 +182,9 @@ def draw_quantiles(values: Floats, shares: Floats, draws: int, seed: int) -> Ite
 
 
 def draw_ranges(values: Floats, draws: int, seed: int) -> Iterator[Floats]:
-    """Permute the systems in every query, and take the largest difference of means.
+    """Permute the systems of values ``(queries, systems, measures)`` in every query.
 
-    Args:
-        values: float64 ``(queries, systems, measures)``.
-        draws: how many times.
-        seed: of the generator.
-
-    Yields:
-        The largest mean less the smallest, of some draws, float64 ``(draws, measures)``.
+    Yields the largest mean less the smallest, ``(some draws, measures)``.
     """
     queries, systems, measures = values.shape
     for start in range(0, draws, AT_ONCE):

@@ -14,27 +14,45 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.runtime.extras import imported
-from irbatch.statistics.differences import paired_differences
-from irbatch.statistics.resampling import (
-    ROUNDING,
-    draw_means,
-    draw_ranges,
-    extremes_to_p,
-    flip_signs,
-)
+from irbatch.statistics import resampling
+from irbatch.statistics.resampling import ROUNDING, extremes_to_p
 
 Pairs = Sequence[tuple[int, int]]
 
+# Bits of a measure's largest value that differences keep. 0.3 - 0.2 and 0.8 - 0.7 differ in the
+# 53rd: as such they would be ranked one above the other, and a constant difference would vary.
+BITS = 46
 
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """What is tested.
+
+def paired_differences(values: Floats, pairs: Pairs) -> Floats:
+    """Subtract the second systems' values from the first's, query by query.
 
     Args:
         values: float64 ``(systems, queries, measures)``.
         pairs: positions of systems.
-        draws, seed: of tests that resample.
+
+    Returns:
+        float64 ``(pairs, queries, measures)``: multiples of one power of two a measure, so that
+        nothing is left over of subtracting decimal fractions in binary.
+
+    >>> values = np.array([[[0.3], [0.8]], [[0.2], [0.7]]])
+    >>> first, second = paired_differences(values, [(0, 1)]).ravel().tolist()
+    >>> first == second, 0.3 - 0.2 == 0.8 - 0.7
+    (True, False)
     """
+    firsts, seconds = ([pair[side] for pair in pairs] for side in (0, 1))
+    differences = values[firsts] - values[seconds]
+    largest = np.abs(values).max(axis=(0, 1), initial=0.0)
+    grain = np.ldexp(1.0, np.frexp(largest)[1] - BITS)
+    usable = (largest > 0) & np.isfinite(largest) & (grain > 0)
+    grain = np.where(usable, grain, 1.0)
+    rounded: Floats = np.where(usable, np.rint(differences / grain) * grain, differences)
+    return rounded
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What is tested: values ``(systems, queries, measures)``, and pairs of systems."""
 
     values: Floats
     pairs: Pairs
@@ -47,7 +65,7 @@ class Sample:
         return int(self.values.shape[1])
 
     def differences(self) -> Floats:
-        """Return the first system's values less the second's, ``(queries, pairs, measures)``."""
+        """Return `paired_differences` as ``(queries, pairs, measures)``."""
         differences = paired_differences(self.values, self.pairs)
         return np.ascontiguousarray(np.moveaxis(differences, 1, 0))
 
@@ -67,7 +85,7 @@ def p_values(sample: Sample, test: str) -> Floats:
 
 def _randomise(sample: Sample) -> Floats:
     """Test by flipping signs (Fisher 1935; Smucker, Allan & Carterette 2007)."""
-    counts, draws = flip_signs(sample.flat(), sample.draws, sample.seed)
+    counts, draws = resampling.flip_signs(sample.flat(), sample.draws, sample.seed)
     return sample.shaped(extremes_to_p(counts, draws, sample.queries))
 
 
@@ -80,7 +98,7 @@ def _bootstrap(sample: Sample) -> Floats:
     observed = _studentise(mean, (centred**2).mean(axis=0), n)
     counts = np.zeros(flat.shape[1], np.int64)
     both = np.concatenate([centred, centred**2], axis=1)
-    for means in draw_means(both, sample.draws, sample.seed):
+    for means in resampling.draw_means(both, sample.draws, sample.seed):
         drawn, squares = np.split(means, 2, axis=1)
         spread = np.maximum(squares - drawn**2, 0.0)
         counts += (_studentise(drawn, spread, n) >= observed * (1 - ROUNDING)).sum(axis=0)
@@ -109,10 +127,8 @@ def _student(sample: Sample) -> Floats:
 def _wilcoxon(sample: Sample) -> Floats:
     """Test by signed ranks, zeros left out (Wilcoxon 1945)."""
     stats = imported("the Wilcoxon test", "stats", "scipy.stats")
-    found = [
-        float(stats.wilcoxon(column).pvalue) if column.any() else 1.0 for column in sample.flat().T
-    ]
-    return sample.shaped(found)
+    columns = sample.flat().T
+    return sample.shaped([stats.wilcoxon(each).pvalue if each.any() else 1.0 for each in columns])
 
 
 def _sign(sample: Sample) -> Floats:
@@ -133,7 +149,7 @@ def _randomised_tukey(sample: Sample) -> Floats:
     differences = np.abs(sample.differences().mean(axis=0))
     scale = ROUNDING * np.abs(by_query).sum(axis=(0, 1)) / sample.queries
     counts = np.zeros(differences.shape, np.int64)
-    for ranges in draw_ranges(by_query, sample.draws, sample.seed):
+    for ranges in resampling.draw_ranges(by_query, sample.draws, sample.seed):
         counts += (ranges[:, None, :] >= differences - scale).sum(axis=0)
     return extremes_to_p(counts, sample.draws, sample.queries)
 
@@ -142,12 +158,10 @@ def _anova(sample: Sample) -> Floats:
     """Test by two-way ANOVA, systems and queries, and Tukey's honest differences (Tukey 1953)."""
     stats = imported("ANOVA", "stats", "scipy.stats")
     systems, n, measures = sample.values.shape
-    residuals = (
-        sample.values
-        - sample.values.mean(axis=0, keepdims=True)
-        - sample.values.mean(axis=1, keepdims=True)
-        + sample.values.mean(axis=(0, 1), keepdims=True)
+    by_system, by_query, overall = (
+        sample.values.mean(axis=axis, keepdims=True) for axis in (1, 0, (0, 1))
     )
+    residuals = sample.values - by_query - by_system + overall
     freedom = (systems - 1) * (n - 1)
     error = np.sqrt((residuals**2).sum(axis=(0, 1)) / freedom / n)
     differences = np.abs(sample.differences().mean(axis=0))
@@ -167,6 +181,5 @@ TESTS: dict[str, Callable[[Sample], Floats]] = {
     "tukey": _randomised_tukey,
     "anova": _anova,
 }
-"""The tests by name."""
 
 FAMILY_WISE = ("tukey", "anova")  # their p-values are of all pairs together: nothing to correct
