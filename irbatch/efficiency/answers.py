@@ -24,15 +24,7 @@ FORMS = (
 
 
 def read_queries(source: str, queries: Any) -> tuple[list[Any], list[Any]]:
-    """Return ids of queries, and the queries; those without ids are numbered from 0.
-
-    Args:
-        source: what errors call them.
-        queries: a mapping of ids to queries, or an iterable of queries.
-
-    Raises:
-        InputError: if there are none, they have no order, or an id is not one.
-    """
+    """Return ids of queries, and the queries; those without ids are numbered from 0."""
     refuse = partial(InputError, source=source)
     if hasattr(queries, "index") and hasattr(queries, "items") and getattr(queries, "ndim", 0) == 1:
         length, queries = len(queries), dict(queries.items())  # of a series of pandas
@@ -66,11 +58,7 @@ def _list_queries(source: str, queries: Any) -> list[Any]:
 
 
 def answers_of_batch(source: str, ids: Sequence[Any], answers: Any) -> list[Any]:
-    """Return the answers of a call that answered several queries.
-
-    Raises:
-        InputError: naming the queries, if it is not a sequence of as many answers.
-    """
+    """Return the answers of a call that answered several queries."""
     _check_waited(source, answers, ids[0])
     first, last = shown(ids[0]), shown(ids[-1])
     asked = f"query {first}" if len(ids) == 1 else f"queries {first} to {last}"
@@ -88,14 +76,9 @@ def answers_of_batch(source: str, ids: Sequence[Any], answers: Any) -> list[Any]
 
 
 def read_answers(source: str, ids: Sequence[Any], answers: Sequence[Any]) -> dict[Any, Ranking]:
-    """Read the answer to each query: document to score, in the order of the answer.
+    """Return the answer to each query: document to score, in the order of the answer.
 
     Of ids alone the scores are n, n - 1, … 1.
-
-    Raises:
-        InputError: naming the query, if its answer is not one of the forms; and the document, if it
-            is there twice or its score is not a number. If documents are text in one answer and
-            numbers in another.
     """
     rankings = {}
     kinds: dict[str, Any] = {}
@@ -133,10 +116,6 @@ def compare_answers(
     """Warn where larger calls, whose throughput is measured, find something else.
 
     Rounding may change a few of the last documents; a tenth of all is more than that.
-
-    Args:
-        system: its name.
-        rankings, others: query to ranking.
     """
     same = sum(len(ranking.keys() & others[query].keys()) for query, ranking in rankings.items())
     total = sum(max(len(ranking), len(others[query])) for query, ranking in rankings.items())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from irbatch.errors import InputError, shown
 from irbatch.runtime.numbers import is_number
+
+Part = TypeVar("Part")
 
 
 def of_system(system: object) -> str:
@@ -26,11 +28,7 @@ def refuse(source: str, field: str, problem: str, value: object) -> InputError:
 
 
 def read_quantity(source: str, field: str, value: Any) -> float:
-    """Return a measured number as a float.
-
-    Raises:
-        InputError: if it is not a number, negative or not finite.
-    """
+    """Return a measured number as a float: finite, from 0 on."""
     number = float(value) if is_number(value) else None
     if number is not None and math.isfinite(number) and number >= 0:
         return number
@@ -44,11 +42,7 @@ def check_quantity(source: str, field: str, value: Any) -> float | None:
 
 
 def check_count(source: str, field: str, value: Any, least: int) -> int | None:
-    """Return a whole number that is large enough; None for None.
-
-    Raises:
-        InputError: if it is another number, or not a number.
-    """
+    """Return a whole number that is large enough; None for None."""
     if value is None:
         return None
     number = read_quantity(source, field, value)
@@ -56,6 +50,21 @@ def check_count(source: str, field: str, value: Any, least: int) -> int | None:
         problem = f"is {shown(value)}, which is no whole number from {least} on"
         raise refuse(source, field, problem, value)
     return int(number)
+
+
+def require(source: str, **values: Any) -> None:
+    """Refuse None."""
+    for name, value in values.items():
+        if value is None:
+            raise refuse(source, name, "is missing", None)
+
+
+def part_of_record(source: str, place: str, kind: Callable[..., Part], values: Any) -> Part:
+    """Make a part of a record of its fields; errors name the record, and the part's place."""
+    try:
+        return kind(**values)
+    except InputError as problem:
+        raise refuse(source, f"{place}:", problem.message, problem.value) from None
 
 
 def check_text(source: str, field: str, value: Any) -> None:

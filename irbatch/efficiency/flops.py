@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import math
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,18 +18,9 @@ COUNTED = 32  # queries whose floating-point operations torch counts
 
 
 def check_model(source: str, model: Any) -> None:
-    """Refuse what is neither None nor a model of torch.
-
-    Raises:
-        InputError: if it is something else.
-    """
-    if model is None:
-        return
-    try:
-        torch = importlib.import_module("torch")
-    except ImportError:  # then it can't be one
-        torch = None
-    if torch is None or not isinstance(model, torch.nn.Module):
+    """Refuse what is neither None nor a model of torch."""
+    torch = sys.modules.get("torch")  # which every model has loaded
+    if model is not None and (torch is None or not isinstance(model, torch.nn.Module)):
         kind = type(model).__name__
         raise refuse(source, "model", f"is a {kind}, not a torch.nn.Module", model)
 
@@ -43,11 +35,8 @@ def model_size(model: Any) -> float:
 def torch_flops(calls: Calls) -> float | None:
     """Let torch count the floating-point operations of the first calls, one at least.
 
-    Its counter knows matrix products, convolutions and attention, and sees what the calling
-    thread does.
-
-    Returns:
-        The mean over queries; None, with a warning, where torch counted nothing.
+    Its counter sees what the calling thread does. What it counts is returned as the mean over
+    queries; None, with a warning, where that is nothing.
     """
     counter = importlib.import_module("torch.utils.flop_counter")
     queries = 0
@@ -66,11 +55,7 @@ def torch_flops(calls: Calls) -> float | None:
 def mean_flops(
     source: str, count: Callable[[Any], Any], ids: Sequence[Any], queries: Sequence[Any]
 ) -> float:
-    """Return the mean of what the caller's function says of each query.
-
-    Raises:
-        InputError: naming the query, if it is not a number, negative or not finite.
-    """
+    """Return the mean of what the caller's function says of each query."""
     numbers = []
     for query, each in zip(ids, queries, strict=True):
         with ErrorsIn(query=query):

@@ -49,10 +49,11 @@ class Hardware:
             instance: what the provider calls it, which the system doesn't know.
         """
         gpus = _gpus()
+        has_affinity = hasattr(os, "sched_getaffinity")  # the cores that this process may use
         return cls(
             instance=instance,
             cpu=_cpu(),
-            n_cpu=_cores(),
+            n_cpu=len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count(),
             gpu=gpus[0] if gpus else None,
             n_gpu=len(gpus),
             ram_gb=_memory(),
@@ -63,23 +64,15 @@ class Hardware:
         return only_known(vars(self))
 
     def __str__(self) -> str:
-        cpu = f"{self.n_cpu} CPU" if self.n_cpu is not None and self.instance else self.cpu
-        if self.cpu and self.n_cpu is not None and not self.instance:
-            cpu = f"{self.n_cpu} cores of {self.cpu}"
-        gpu = self.gpu and (f"{self.n_gpu} × {self.gpu}" if self.n_gpu else self.gpu)
-        if gpu is None and self.n_gpu:
-            gpu = f"{self.n_gpu} GPU"
-        if cpu is None and self.n_cpu is not None:
-            cpu = f"{self.n_cpu} CPU"
+        cpu, gpu = self.cpu, self.gpu
+        if self.n_cpu is not None:
+            cpu = (
+                f"{self.n_cpu} cores of {cpu}" if cpu and not self.instance else f"{self.n_cpu} CPU"
+            )
+        if self.n_gpu:
+            gpu = f"{self.n_gpu} × {gpu}" if gpu else f"{self.n_gpu} GPU"
         ram = f"{self.ram_gb:.4g} GB" if self.ram_gb is not None else None
         return ", ".join(part for part in (self.instance, gpu, cpu, ram) if part)
-
-
-def _cores() -> int | None:
-    """Count the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count()
 
 
 def _cpu() -> str | None:

@@ -12,7 +12,7 @@ from typing import Any
 from irbatch.array_types import Floats
 from irbatch.data.runs import Run
 from irbatch.efficiency.answers import compare_answers, read_answers, read_queries
-from irbatch.efficiency.checks import check_count, of_system, refuse
+from irbatch.efficiency.checks import check_count, of_system, refuse, require
 from irbatch.efficiency.flops import check_model, mean_flops, model_size, torch_flops
 from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.latency import Latency
@@ -160,18 +160,22 @@ def measure_search(
     """
     name = _name_of(search) if system is None else system
     source = of_system(name)
-    _check_callable(source, search=search, search_many=search_many)
-    ids, values = read_queries(source, queries)
+    for argument, value in (("search", search), ("search_many", search_many or search)):
+        if not callable(value):
+            problem = f"is a {type(value).__name__}, not to be called"
+            raise refuse(source, argument, problem, value)
+    ids, asked = read_queries(source, queries)
     check_model(source, model)
     if hardware is None or isinstance(hardware, str):
         hardware = Hardware.here(hardware)
+    require(source, warmup=warmup, draws=draws, seed=seed)
     record = EfficiencyRecord(
         system=name,
         dataset=dataset,
         hardware=hardware,
         n_queries=len(ids),
         batch_size=batch_size,
-        warmup=_whole(source, "warmup", warmup),
+        warmup=warmup,
         repeat=repeat,
         throughput_batch_size=throughput_batch_size,
         model_memory=model_memory,
@@ -183,24 +187,26 @@ def measure_search(
         currency=currency,
     )
     check_level(level)
-    drawn = {"draws": _whole(source, "draws", draws), "seed": _whole(source, "seed", seed)}
+    drawing = {"draws": draws, "seed": seed}
+    for argument, number in drawing.items():
+        drawing[argument] = check_count(source, argument, number, least=0) or 0
     answer_of, takes_list = f"answer of {shown(name)}", record.batch_size > 1
-    calls = Calls(answer_of, search, ids, values, record.batch_size, takes_list)
+    calls = Calls(answer_of, search, ids, asked, record.batch_size, takes_list)
     many_calls = _many_calls(source, calls, search_many, record.throughput_batch_size)
-    summarise = partial(Latency.from_samples, level=level, **drawn)
-    return _measured(calls, many_calls, record, model, flops, summarise, progress)
+    run, times, measured = _make_calls(calls, many_calls, record, model, flops, progress)
+    latency = Latency.from_samples(times, level=level, **drawing)
+    return Measurement(replace(record, latency=latency, **measured), run, times)
 
 
-def _measured(
+def _make_calls(
     calls: Calls,
     many_calls: Calls | None,
     record: EfficiencyRecord,
     model: Any,
     flops: Any,
-    summarise: Callable[[Floats], Latency],
     progress: bool | None,
-) -> Measurement:
-    """Make all calls; arguments are those of `measure_search`, which are sound."""
+) -> tuple[Run, Floats, dict[str, Any]]:
+    """Return the run, ms ``(repeat, calls)``, and fields of the record."""
     with steps_on_bar(progress) as step:
         measured, times, answers = time_calls(calls, record, step)
         if many_calls is not None:
@@ -214,8 +220,7 @@ def _measured(
         compare_answers(record.system, run.rankings, read_answers(calls.source, calls.ids, others))
     if callable(flops):
         measured["flops"] = mean_flops(of_system(record.system), flops, calls.ids, calls.queries)
-    found = replace(record, latency=summarise(times), **measured)
-    return Measurement(found, run, times)
+    return run, times, measured
 
 
 def _name_of(search: Any) -> str:
@@ -230,20 +235,6 @@ def _name_of(search: Any) -> str:
         return name
     named = search if owner is None else owner
     return (named if isinstance(named, type) else type(named)).__name__
-
-
-def _check_callable(source: str, **given: Any) -> None:
-    for name, value in given.items():
-        if not callable(value) and (name == "search" or value is not None):
-            raise refuse(source, name, f"is a {type(value).__name__}, not to be called", value)
-
-
-def _whole(source: str, name: str, value: Any) -> int:
-    """Return an argument that is a whole number from 0 on."""
-    number = check_count(source, name, value, 0)
-    if number is None:
-        raise refuse(source, name, "is missing", value)
-    return number
 
 
 def _many_calls(source: str, calls: Calls, search_many: Any, size: int | None) -> Calls | None:

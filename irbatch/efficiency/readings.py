@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from irbatch.efficiency.checks import refuse
 from irbatch.efficiency.quantities import MEGA
@@ -23,30 +23,8 @@ CLEAR = Path("/proc/self/clear_refs")
 RESET_PEAK = "5"  # see proc(5)
 
 
-class Usage(NamedTuple):
-    """What a stretch of work took, of this process with all of its threads.
-
-    Args:
-        wall_time, user_time, system_time: in s.
-        peak_memory: the most that the process held, in MB; None where the system doesn't tell.
-        start_time: ISO 8601, with the offset from UTC.
-    """
-
-    wall_time: float
-    user_time: float
-    system_time: float
-    peak_memory: float | None
-    start_time: str
-
-    @property
-    def cpu_used(self) -> float | None:
-        """Cores that were busy, on average."""
-        busy = self.user_time + self.system_time
-        return busy / self.wall_time if self.wall_time else None
-
-
 class Watch:
-    """Reads what the process has used so far, at the beginning of some work.
+    """Tells what this process, with all of its threads, uses from now on.
 
     The mark of the most memory ever held is set back where Linux allows it. Elsewhere it stands
     since the process began.
@@ -58,14 +36,19 @@ class Watch:
         self._cpu = cpu_times()
         self._wall = time.perf_counter()
 
-    def read(self) -> Usage:
-        """Return what was used since."""
-        wall = time.perf_counter() - self._wall
-        user, system = (
-            max(now - before, 0.0) for now, before in zip(cpu_times(), self._cpu, strict=True)
-        )
-        wall, user, system = (round(each, DECIMALS) for each in (wall, user, system))
-        return Usage(wall, user, system, peak_memory(), self._started)
+    def read(self) -> dict[str, Any]:
+        """Return what was used since, as fields of a record."""
+        wall = round(time.perf_counter() - self._wall, DECIMALS)
+        both = zip(cpu_times(), self._cpu, strict=True)
+        user, system = (round(max(now - before, 0.0), DECIMALS) for now, before in both)
+        return {
+            "cpu_used": (user + system) / wall if wall else None,
+            "wall_time": wall,
+            "user_time": user,
+            "system_time": system,
+            "peak_memory": peak_memory(),
+            "start_time": self._started,
+        }
 
 
 def cpu_times() -> tuple[float, float]:
@@ -112,18 +95,10 @@ def _resource() -> Any:
 
 
 def size_on_disk(source: str, field: str, paths: Any) -> float | None:
-    """Add up the sizes of files and of everything in folders, in MB (10⁶ bytes).
+    """Return the size of a path or several, in MB (10⁶ bytes); None for None.
 
     Links to files count as the files, links to folders inside a folder are not followed, and a
     file that is met twice counts once.
-
-    Args:
-        source, field: what errors call them.
-        paths: a path, or several; None has no size.
-
-    Raises:
-        InputError: naming the path, if it is not one, or if nothing is there.
-        OSError: as the system says, if something cannot be read.
     """
     if paths is None:
         return None

@@ -7,7 +7,14 @@ from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from typing import Any
 
-from irbatch.efficiency.checks import check_fields, check_text, of_system, only_known, refuse
+from irbatch.efficiency.checks import (
+    check_fields,
+    check_text,
+    of_system,
+    only_known,
+    refuse,
+    require,
+)
 from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.interchange.ir_metadata import read_ir_metadata, write_ir_metadata
 from irbatch.efficiency.interchange.json_form import fields_to_json, json_to_fields, read_object
@@ -102,9 +109,8 @@ class EfficiencyRecord:
             check_text(source, "hardware", self.hardware)
             object.__setattr__(self, "hardware", Hardware(instance=self.hardware))
         check_fields(self, source, texts=TEXTS, counts=COUNTS, quantities=QUANTITY_FIELDS)
-        for name in ("batch_size", "repeat", "currency"):
-            if getattr(self, name) is None:
-                raise refuse(source, name, "is missing", None)
+        needed = ("batch_size", "repeat", "currency")
+        require(source, **{name: getattr(self, name) for name in needed})
         if self.throughput == 0:
             raise refuse(source, "throughput", "is 0: nothing was answered", 0.0)
         for name, kind in (("hardware", Hardware), ("latency", Latency)):

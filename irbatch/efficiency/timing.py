@@ -26,22 +26,14 @@ NAMED = 5  # queries of a call that failed
 
 @dataclass(frozen=True)
 class Calls:
-    """The calls that answer all queries once.
+    """The calls that answer all queries once."""
 
-    Args:
-        source: what errors call the answers.
-        search: what is called.
-        ids, queries: of all queries.
-        size: how many queries a call answers; the last may be left fewer.
-        takes_list: whether `search` takes a list of queries, not one.
-    """
-
-    source: str
+    source: str  # what errors call the answers
     search: Callable[[Any], Any]
     ids: list[Any]
     queries: list[Any]
-    size: int
-    takes_list: bool
+    size: int  # queries that a call answers; the last may be left fewer
+    takes_list: bool  # whether `search` takes a list of queries, not one
 
     def __len__(self) -> int:
         return -(-len(self.ids) // self.size)
@@ -92,11 +84,7 @@ def check_answer(calls: Calls, number: int, answer: Any) -> None:
 def time_calls(
     calls: Calls, record: EfficiencyRecord, step: Step
 ) -> tuple[dict[str, Any], Floats, list[Any]]:
-    """Make all timed calls.
-
-    Returns:
-        Fields of the record; ms float64 ``(repeats, calls)``; an answer to each query.
-    """
+    """Return fields of the record; ms float64 ``(repeats, calls)``; an answer to each query."""
     warm_up(calls, record.warmup or 0, step)
     times = np.zeros((record.repeat, len(calls)), np.int64)
     kept: list[Any] = []
@@ -109,8 +97,7 @@ def time_calls(
             if turn == record.repeat - 1:
                 kept.append(answer)
             step(f"pass {turn + 1} of {record.repeat}", number + 1, len(calls))
-    usage = watch.read()
-    measured = {"cpu_used": usage.cpu_used, **usage._asdict()}
+    measured = watch.read()
     measured["throughput"] = _per_second(len(calls.ids) * record.repeat, int(times.sum()))
     answers = [each for number, got in enumerate(kept) for each in calls.answers(number, got)]
     milliseconds: Floats = times / MILLISECOND
@@ -121,11 +108,7 @@ def time_calls(
 def time_throughput(
     calls: Calls, record: EfficiencyRecord, step: Step
 ) -> tuple[float | None, list[Any]]:
-    """Make one pass of larger calls, after one that is not timed.
-
-    Returns:
-        Queries a second, and an answer to each query.
-    """
+    """Return queries a second, of one pass of larger calls, and an answer to each query."""
     warm_up(calls, min(record.warmup or 0, 1), step)
     total = 0
     answers: list[Any] = []

@@ -96,9 +96,14 @@ def test_where_nothing_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert (record.user_time, record.system_time) == (2.0, 1.0)
 
 
-def test_without_time_no_cores_were_used() -> None:
-    assert the_readings.Usage(0.0, 0.0, 0.0, None, "2026-01-01").cpu_used is None
-    assert the_readings.Usage(2.0, 2.5, 0.5, None, "2026-01-01").cpu_used == 1.5
+@pytest.mark.parametrize(("begin", "end", "cores"), [(1.0, 1.0, None), (1.0, 3.0, 1.5)])
+def test_without_time_no_cores_were_used(
+    monkeypatch: pytest.MonkeyPatch, begin: float, end: float, cores: float | None
+) -> None:
+    clock = SimpleNamespace(perf_counter=iter([begin, end]).__next__)
+    monkeypatch.setattr(the_readings, "time", clock)
+    monkeypatch.setattr(the_readings, "cpu_times", iter([(0.0, 1.0), (2.5, 1.5)]).__next__)
+    assert the_readings.Watch().read()["cpu_used"] == cores
 
 
 def test_times_have_nanoseconds_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +112,7 @@ def test_times_have_nanoseconds_and_no_more(monkeypatch: pytest.MonkeyPatch) -> 
     )
     monkeypatch.setattr(the_readings, "cpu_times", iter([(0.2, 0.7), (0.3, 0.8)]).__next__)
     used = the_readings.Watch().read()
-    assert (used.wall_time, used.user_time, used.system_time) == (0.3, 0.1, 0.1)
+    assert (used["wall_time"], used["user_time"], used["system_time"]) == (0.3, 0.1, 0.1)
     assert 0.4 - 0.1 != 0.3
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -36,7 +36,7 @@ MASS = {"mg": Decimal("1e-6"), "g": Decimal("1e-3"), "kg": Decimal(1)}
 
 
 def _units_with(unit: str) -> Mapping[str, Decimal]:
-    """Return the sizes of all units that measure the same: of one that is not known, itself."""
+    """Return the sizes of all units that measure the same; one that is not known is alone."""
     known = (units for units in (TIME, BYTES, ENERGY, MASS) if unit in units)
     return next(known, {unit: Decimal(1)})
 
@@ -44,10 +44,7 @@ def _units_with(unit: str) -> Mapping[str, Decimal]:
 def write_amount(value: float, unit: str, factor: int = 1) -> str:
     """Write a number and its unit so that the same number is read from it.
 
-    Args:
-        value: the number.
-        unit: what it is written in.
-        factor: how many of that unit make the number's own: a power of ten.
+    A number in another unit, of which one is `factor` of these, a power of ten, is converted.
 
     >>> write_amount(0.426, "ms", factor=1000)
     '426 ms'
@@ -65,16 +62,11 @@ class Node:
 
     All of its readers return None for nothing, and raise an `InputError` that names the document
     and the keys for a value of another kind.
-
-    Args:
-        source: whose document it is, for errors.
-        value: what stands there; None for nothing.
-        path: the keys that lead there.
     """
 
-    source: str
-    value: Any
-    path: str = ""
+    source: str  # whose document it is
+    value: Any  # None for nothing
+    path: str = ""  # the keys that lead there
 
     def at(self, path: str) -> Node:
         """Go on by some keys, as in ``"runtime: start time"``."""
@@ -117,12 +109,7 @@ class Node:
         return check_count(self.source, self.path, self.number(), least)
 
     def amount(self, unit: str, bare: str | None = None) -> float | None:
-        """Return a number in a unit, in which it need not be written.
-
-        Args:
-            unit: the one to return it in.
-            bare: the one that is meant where none is written.
-        """
+        """Return a number in a unit; `bare` is the one that is meant where none is written."""
         if self._is_nothing():
             return None
         units = _units_with(unit)
@@ -150,6 +137,15 @@ class Node:
                 return low, high
         raise self.problem("not two bounds")
 
+    def energy(self, *paths: str) -> float | None:
+        """Return the sum of the energies that could be measured, in J; None if there are none."""
+        known = only_known({path: self.at(path).amount("J", bare="J") for path in paths})
+        return sum(known.values()) if known else None
+
+    def fields(self, table: Table) -> dict[str, Any]:
+        """Return the fields that are known."""
+        return only_known({name: form.read(self.at(keys)) for name, (keys, form) in table.items()})
+
     def _is_nothing(self) -> bool:
         value = self.value
         return value is None or (isinstance(value, str) and NOTHING.fullmatch(value) is not None)
@@ -176,12 +172,6 @@ class Node:
         return read_quantity(self.source, self.path, value)
 
 
-def add_energies(parts: Iterable[Node]) -> float | None:
-    """Return the sum of the energies that could be measured, in J; None if there are none."""
-    known = [joules for part in parts if (joules := part.amount("J", bare="J")) is not None]
-    return sum(known) if known else None
-
-
 class Form(NamedTuple):
     """How a field is read, None for nothing, and how it is written."""
 
@@ -193,7 +183,7 @@ Table = Mapping[str, tuple[str, Form]]  # field to the keys that lead to it, and
 
 
 def amounts(unit: str, written: str | None = None, bare: str | None = None) -> Form:
-    """Return the form of numbers in a unit, which may be written in a smaller one."""
+    """Return the form of numbers in a unit, `written` in a smaller one; `bare` as `Node.amount`."""
     units, written = _units_with(unit), written or unit
     factor = int(units[unit] / units[written])
     return Form(
@@ -202,17 +192,8 @@ def amounts(unit: str, written: str | None = None, bare: str | None = None) -> F
     )
 
 
-def counts(least: int = 0) -> Form:
-    """Return the form of whole numbers that are not too small."""
-    return Form(partial(Node.count, least=least))
-
-
-TEXT, NUMBER, COUNT = Form(Node.text), Form(Node.number, float), counts()
-
-
-def read_fields(node: Node, table: Table) -> dict[str, Any]:
-    """Return the fields that are known."""
-    return only_known({name: form.read(node.at(keys)) for name, (keys, form) in table.items()})
+TEXT, NUMBER = Form(Node.text), Form(Node.number, float)
+COUNT, FROM_1 = Form(Node.count), Form(partial(Node.count, least=1))
 
 
 def write_fields(values: Mapping[str, Any], table: Table) -> dict[str, Any]:

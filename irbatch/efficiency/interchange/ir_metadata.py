@@ -6,6 +6,7 @@ that of tirex-tracker 0.2; what neither has stands beside it in the same style.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from os import PathLike, fspath
@@ -13,10 +14,24 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.efficiency.interchange.ir_metadata_fields import fields_to_form, form_to_fields
+from irbatch.efficiency.checks import of_system, only_known, part_of_record
+from irbatch.efficiency.hardware import Hardware
+from irbatch.efficiency.interchange.documents import (
+    COUNT,
+    FROM_1,
+    NUMBER,
+    TEXT,
+    Form,
+    Node,
+    amounts,
+    write_amount,
+    write_fields,
+)
 from irbatch.efficiency.interchange.run_header import split_header
 from irbatch.efficiency.interchange.yaml_text import read_yaml, write_yaml
-from irbatch.errors import InputError
+from irbatch.efficiency.latency import STATISTICS, Latency
+from irbatch.efficiency.quantities import CURRENCY
+from irbatch.errors import ErrorsIn, InputError
 from irbatch.formats.streams import open_input
 
 SOURCE = "ir_metadata"
@@ -27,23 +42,81 @@ MARK = re.compile(r"^(ir_metadata\.(?:start|end))[ \t]*\r?$", re.MULTILINE)
 BEGINS = re.compile(
     r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*+[ \t]*(?:[{?%&!\"']|---|ir_metadata\.start|[^\n]*:(?:\s|$))"
 )
+SCHEMA = 0.2
+COSTS = {"price per hour": "price_per_hour", "per million queries": "stated_cost"}
+DERIVED_COSTS = {
+    "per million queries": "cost_per_million",
+    "per million queries at full throughput": "throughput_cost_per_million",
+}
+
+
+def _read_intervals(node: Node) -> dict[str, tuple[float, float]]:
+    named = [name for name in STATISTICS if node.at(name).value is not None]
+    return {name: node.at(name).bounds("ms") for name in named}
+
+
+def _write_intervals(intervals: Mapping[str, tuple[float, float]]) -> dict[str, list[str]]:
+    return {name: [write_amount(end, "ms") for end in ends] for name, ends in intervals.items()}
+
+
+def _read_latency(node: Node) -> Latency | None:
+    if node.value is None:
+        return None
+    return part_of_record(node.source, node.path, Latency, node.fields(LATENCY))
+
+
+SECONDS, MEGABYTES = amounts("s", written="ms"), amounts("MB")
+
+HARDWARE = {
+    "instance": ("instance", TEXT),
+    "cpu": ("cpu: model", TEXT),
+    "n_cpu": ("cpu: number of cores", COUNT),
+    "gpu": ("gpu: model", TEXT),
+    "n_gpu": ("gpu: number of gpus", COUNT),
+    "ram_gb": ("ram", amounts("GB")),
+}
+LATENCY = {
+    **{name: (name, amounts("ms")) for name in STATISTICS},
+    "calls": ("calls", FROM_1),
+    "level": ("level", NUMBER),
+    "intervals": ("intervals", Form(_read_intervals, _write_intervals)),
+}
+LATENCY_FORM = Form(_read_latency, lambda latency: write_fields(latency.known(), LATENCY))
+RECORD = {
+    "dataset": ("data: test collection: name", TEXT),
+    "source": ("data: source", TEXT),
+    "start_time": ("resources: runtime: start time", TEXT),
+    "wall_time": ("resources: runtime: wallclock", SECONDS),
+    "user_time": ("resources: runtime: user", SECONDS),
+    "system_time": ("resources: runtime: system", SECONDS),
+    "n_queries": ("resources: queries: number", FROM_1),
+    "batch_size": ("resources: queries: batch size", FROM_1),
+    "warmup": ("resources: queries: warm-up calls", COUNT),
+    "repeat": ("resources: queries: repeats", FROM_1),
+    "latency": ("resources: latency", LATENCY_FORM),
+    "throughput": ("resources: throughput: value", amounts("queries/s")),
+    "throughput_batch_size": ("resources: throughput: batch size", FROM_1),
+    "peak_memory": ("resources: ram: used process: max", amounts("MB", "KB", bare="KB")),
+    "model_memory": ("resources: memory: model", MEGABYTES),
+    "index_memory": ("resources: memory: index", MEGABYTES),
+    "model_disk": ("resources: disk: model", MEGABYTES),
+    "index_disk": ("resources: disk: index", MEGABYTES),
+    "flops": ("resources: compute: flops", amounts("FLOPs/query")),
+    "cpu_used": ("resources: compute: cores used", amounts("cores")),
+    "energy": ("resources: energy", amounts("J")),
+    "emissions": ("resources: emissions", amounts("kg")),
+}
 
 
 def write_ir_metadata(
     fields: Mapping[str, Any], derived: Mapping[str, float], more: Mapping[str, Any] | None
 ) -> str:
-    """Return the fields of a record as YAML; see `EfficiencyRecord.to_ir_metadata`.
-
-    Args:
-        fields: those that are known.
-        derived: the quantities that follow from them.
-        more: what else there is to say.
-    """
+    """Return the known fields of a record as YAML; see `EfficiencyRecord.to_ir_metadata`."""
     if more is not None and not isinstance(more, Mapping):
         problem = f"more= takes a mapping, not a {type(more).__name__}"
         raise InputError(problem, source=SOURCE, value=more)
     try:
-        return write_yaml(_merged(fields_to_form(fields, derived), more or {}), SOURCE)
+        return write_yaml(_merged(_write_form(fields, derived), more or {}), SOURCE)
     except RecursionError:
         raise InputError("more= is nested too deeply", source=SOURCE) from None
 
@@ -73,21 +146,20 @@ def _yaml_value(value: Any) -> Any:
 
 def read_ir_metadata(source: Any, system: str | None) -> dict[str, Any]:
     """Return the fields of a record; see `EfficiencyRecord.from_ir_metadata`."""
-    path = None
-    try:
-        if isinstance(source, str) and "\n" in source:
+    is_yaml = isinstance(source, str) and "\n" in source
+    path = fspath(source) if isinstance(source, str | PathLike) and not is_yaml else None
+    with ErrorsIn(path=path):
+        if is_yaml:
             source = _parse(source, "it is no mapping in YAML")
-        elif isinstance(source, str | PathLike):
-            path = fspath(source)
+        elif path is not None:
             source = _load(path)
         elif not isinstance(source, Mapping):
             wanted = f"from a path, YAML or a mapping, not from a {type(source).__name__}"
             raise InputError(f"it is read {wanted}", source=SOURCE, value=source)
-        return form_to_fields(source, system)
-    except InputError as problem:
-        raise problem.with_fields(path=path) from None
-    except RecursionError:  # of aliases in aliases
-        raise InputError("it is nested too deeply", source=SOURCE, path=path) from None
+        try:
+            return _read_form(source, system)
+        except RecursionError:  # of aliases in aliases
+            raise InputError("it is nested too deeply", source=SOURCE) from None
 
 
 def _load(path: str) -> Mapping[str, Any]:
@@ -118,3 +190,67 @@ def _parse(text: str, otherwise: str, before: int = 0) -> Mapping[str, Any]:
     if not isinstance(found, Mapping):
         raise InputError(otherwise, source=SOURCE, value=found)
     return found
+
+
+def _write_form(fields: Mapping[str, Any], derived: Mapping[str, float]) -> dict[str, Any]:
+    """Return what ir_metadata has of a record, numbers with their units as text."""
+    hardware = write_fields(fields["hardware"].known(), HARDWARE)
+    form = {
+        "schema version": SCHEMA,
+        "tag": fields["system"],
+        **({"platform": {"hardware": hardware}} if hardware else {}),
+        "method": {"name": fields["system"]},
+        **write_fields(fields, RECORD),
+    }
+    if cost := _write_cost(fields, derived):
+        form["resources"]["cost"] = cost
+    return form
+
+
+def _write_cost(fields: Mapping[str, Any], derived: Mapping[str, float]) -> dict[str, Any]:
+    """Write prices; costs that follow from them stand apart, where they are not read again."""
+    currency = fields["currency"]
+    cost: dict[str, Any] = {
+        key: write_amount(fields[name], currency) for key, name in COSTS.items() if name in fields
+    }
+    if not cost and currency != CURRENCY:
+        cost["currency"] = currency
+    following = {
+        key: write_amount(derived[name], currency)
+        for key, name in DERIVED_COSTS.items()
+        if name in derived and key not in cost and math.isfinite(derived[name])
+    }
+    return {**cost, "derived": following} if following else cost
+
+
+def _read_form(form: Mapping[str, Any], system: str | None) -> dict[str, Any]:
+    """Return the fields of a record that ir_metadata says; keys that are not known are not read."""
+    if system is None:
+        top = Node("ir_metadata", form)
+        system = top.at("method: name").text() or top.at("tag").text()
+    if system is None:
+        problem = "it names no system, neither as method: name nor as tag; say system="
+        raise InputError(problem, source="ir_metadata")
+    top = Node(of_system(system), form)
+    resources = top.at("resources")
+    fields = {
+        "system": system,
+        "hardware": Hardware(**top.at("platform: hardware").fields(HARDWARE)),
+        **top.fields(RECORD),
+        **_read_cost(resources.at("cost")),
+    }
+    if "energy" not in fields:  # which tirex-tracker tells by part
+        parts = (f"{part}: energy used system" for part in ("cpu", "gpu", "ram"))
+        fields["energy"] = resources.energy(*parts)
+    return fields
+
+
+def _read_cost(node: Node) -> dict[str, Any]:
+    currency = node.at("currency").text()
+    fields: dict[str, Any] = {}
+    for key, name in COSTS.items():
+        fields[name], unit = node.at(key).priced()
+        if unit is not None and currency not in (None, unit):
+            raise node.at(key).problem(f"but other amounts are in {currency}")
+        currency = unit or currency
+    return only_known({**fields, "currency": currency})

@@ -8,15 +8,13 @@ from dataclasses import fields
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from irbatch.efficiency.checks import of_system, only_known, refuse
+from irbatch.efficiency.checks import of_system, only_known, part_of_record, refuse
 from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.latency import Latency
 from irbatch.efficiency.quantities import ALIASES, CURRENCY, FORMULAS, QUANTITIES
 from irbatch.errors import InputError, did_you_mean, shown
-
-Part = TypeVar("Part", Hardware, Latency)
 
 STATED, FIELD = "cost_per_million", "stated_cost"  # what JSON and the record call it
 UNITS = {
@@ -32,12 +30,7 @@ FOR_READERS = ("units", "derived")
 
 
 def fields_to_json(known: Mapping[str, Any], derived: Mapping[str, float]) -> dict[str, Any]:
-    """Return what is known of a record, with units; `json_to_fields` reads it.
-
-    Args:
-        known: its fields.
-        derived: the quantities that follow from them.
-    """
+    """Return the known fields of a record, and what follows from them, with units."""
     values = {**known, "hardware": known["hardware"].known() or None}
     if "latency" in known:
         values["latency"] = latency = known["latency"].known()
@@ -56,14 +49,9 @@ def fields_to_json(known: Mapping[str, Any], derived: Mapping[str, float]) -> di
 
 
 def json_to_fields(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """Return the fields of a record; units must be ours, and what follows is not read.
+    """Return the fields of a record, of all `names` that there are, from what JSON says.
 
-    Args:
-        values: what JSON says.
-        names: all fields that a record may have.
-
-    Raises:
-        InputError: naming the system and the field, if a value cannot be read.
+    Units must be ours, and what follows from the fields is not read.
     """
     if not isinstance(values, Mapping):
         problem = f"a record is an object, not a {type(values).__name__}"
@@ -81,10 +69,10 @@ def json_to_fields(values: Mapping[str, Any], names: Collection[str]) -> dict[st
     _check_units(source, values)
     if isinstance(found.get("latency"), int | float):
         found["latency"] = {"mean": found["latency"]}
-    if found.get("latency") is not None:
-        found["latency"] = _part(source, "latency", Latency, found["latency"])
-    if found.get("hardware") is not None and not isinstance(found["hardware"], str):
-        found["hardware"] = _part(source, "hardware", Hardware, found["hardware"])
+    for name, kind in (("latency", Latency), ("hardware", Hardware)):
+        part = found.get(name)
+        if part is not None and not (kind is Hardware and isinstance(part, str)):
+            found[name] = _part(source, name, kind, part)
     return only_known(found)
 
 
@@ -110,7 +98,7 @@ def _hint(name: Any, names: Collection[str]) -> str:
     return f"; did you mean {MEANT[name]}?" if name in MEANT else did_you_mean(name, names)
 
 
-def _part(source: str, name: str, kind: type[Part], values: Any) -> Part:
+def _part(source: str, name: str, kind: type[Hardware | Latency], values: Any) -> Any:
     if not isinstance(values, Mapping):
         raise refuse(source, name, f"is {shown(values)}, not an object", values)
     names = [each.name for each in fields(kind)]
@@ -118,23 +106,13 @@ def _part(source: str, name: str, kind: type[Part], values: Any) -> Part:
         if key not in names:
             problem = f"is not known{did_you_mean(key, names)}"
             raise refuse(source, f"{name}: {shown(key)}", problem, key)
-    try:
-        return kind(**only_known(values))
-    except InputError as problem:
-        message = f"{name}: {problem.message}"
-        raise InputError(message, source=source, value=problem.value) from None
+    return part_of_record(source, name, kind, only_known(values))
 
 
 def read_object(source: str | PathLike[str], what: str) -> Any:
-    """Read JSON from a file, or from text that begins as an object or a list does.
+    """Read JSON from a path, or from text that begins as an object or a list does.
 
-    Args:
-        source: a path or the text.
-        what: it holds, for errors.
-
-    Raises:
-        InputError: naming the file and the line, if it is not JSON or has a key twice.
-        OSError: as the system says.
+    No key may be there twice. `what` says in errors what is read.
     """
     if not isinstance(source, str | PathLike):
         problem = f"JSON is read from a path or a text, not from a {type(source).__name__}"

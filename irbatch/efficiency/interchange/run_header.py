@@ -65,11 +65,7 @@ def write_header(name: str, text: str, replace: bool) -> None:
 
 
 def split_header(file: Input) -> tuple[str | None, Iterator[bytes | bytearray]]:
-    """Return the YAML of a header, None where there is none, and what follows, in pieces.
-
-    Raises:
-        InputError: naming the line, if the header has no end.
-    """
+    """Return the YAML of a header, None where there is none, and what follows, in pieces."""
     pieces = _pieces(file)
     first = next(pieces, bytearray())
     if not FIRST.match(first):

@@ -12,29 +12,20 @@ from typing import Any
 
 from irbatch.efficiency.checks import of_system
 from irbatch.efficiency.hardware import Hardware
-from irbatch.efficiency.interchange.documents import (
-    COUNT,
-    NUMBER,
-    TEXT,
-    Node,
-    Table,
-    add_energies,
-    amounts,
-    read_fields,
-)
+from irbatch.efficiency.interchange.documents import COUNT, NUMBER, TEXT, Node, amounts
 from irbatch.efficiency.interchange.ir_metadata import read_ir_metadata
 from irbatch.errors import ErrorsIn, InputError, shown
 from irbatch.formats.streams import numbered_lines
 
 MILLISECONDS = amounts("s", bare="ms")
-TIREX: Table = {
+TIREX = {
     "start_time": ("TIME_START", TEXT),
     "wall_time": ("TIME_ELAPSED_WALL_CLOCK_MS", MILLISECONDS),
     "user_time": ("TIME_ELAPSED_USER_MS", MILLISECONDS),
     "system_time": ("TIME_ELAPSED_SYSTEM_MS", MILLISECONDS),
     "peak_memory": ("RAM_USED_PROCESS_KB: max", amounts("MB", bare="KB")),
 }
-TIREX_HARDWARE: Table = {
+TIREX_HARDWARE = {
     "cpu": ("CPU_MODEL_NAME", TEXT),
     "n_cpu": ("CPU_AVAILABLE_SYSTEM_CORES", COUNT),
     "gpu": ("GPU_MODEL_NAME", TEXT),
@@ -45,12 +36,12 @@ ENERGIES = [f"{part}_ENERGY_SYSTEM_JOULES" for part in ("CPU", "GPU", "RAM")]
 PLACES = [*TIREX.values(), *TIREX_HARDWARE.values()]
 MEASURES = {CORES, *ENERGIES, *(keys.partition(":")[0] for keys, _ in PLACES)}
 
-CODECARBON: Table = {
+CODECARBON = {
     "wall_time": ("duration", amounts("s", bare="s")),
     "emissions": ("emissions", NUMBER),
     "energy": ("energy_consumed", amounts("J", bare="kWh")),
 }
-CODECARBON_HARDWARE: Table = {
+CODECARBON_HARDWARE = {
     "cpu": ("cpu_model", TEXT),
     "n_cpu": ("cpu_count", COUNT),
     "gpu": ("gpu_model", TEXT),
@@ -81,14 +72,13 @@ def read_tirex(source: Any, system: str | None) -> dict[str, Any]:
     if not known:
         problem = "there is no measure of tirex-tracker's in it that a record has"
         raise refuse(problem, value=source)
-    system_name = of_system(system)
-    found = Node(system_name, {name: _measured(system_name, name, values[name]) for name in known})
-    hardware = read_fields(found, TIREX_HARDWARE)
+    record = of_system(system)
+    found = Node(record, {name: _measured(record, name, values[name]) for name in known})
+    hardware = found.fields(TIREX_HARDWARE)
     if "n_cpu" not in hardware:
         hardware["n_cpu"] = found.at(CORES).count()
-    energy = add_energies(found.at(name) for name in ENERGIES)
-    fields = {"system": system, "hardware": Hardware(**hardware), "energy": energy}
-    return {**fields, **read_fields(found, TIREX)}
+    fields = {"system": system, "hardware": Hardware(**hardware), "energy": found.energy(*ENERGIES)}
+    return {**fields, **found.fields(TIREX)}
 
 
 def _measured(source: str, name: str, entry: Any) -> Any:
@@ -169,21 +159,22 @@ def _codecarbon_fields(values: Mapping[str, Any], system: str | None) -> dict[st
     if not isinstance(name, str) or not name.strip():
         problem = f"project_name is {shown(name)}, which is no name; say system="
         raise InputError(problem, source="codecarbon", value=name)
-    found = Node(of_system(name), {key: None if _is_empty(v) else v for key, v in values.items()})
+    said = {column: cell for column, cell in values.items() if not _is_empty(cell)}
+    found = Node(of_system(name), said)
     for column in NEEDED:
         if found.at(column).value is None:
             raise found.at(column).problem("which is no number")
-    hardware = read_fields(found, CODECARBON_HARDWARE)
+    hardware = found.fields(CODECARBON_HARDWARE)
     model, count = hardware.get("gpu", ""), f"{hardware.get('n_gpu')} x "
     if model.startswith(count):
         hardware["gpu"] = model.removeprefix(count)
     elif " x " in model:  # of several models, which it counts by itself
         hardware.pop("n_gpu", None)
-    return {"system": name, "hardware": Hardware(**hardware), **read_fields(found, CODECARBON)}
+    return {"system": name, "hardware": Hardware(**hardware), **found.fields(CODECARBON)}
 
 
 def _is_empty(cell: Any) -> bool:
     """Tell whether a cell says nothing, as NaN in a frame."""
-    return (
-        not cell.strip() if isinstance(cell, str) else isinstance(cell, float) and math.isnan(cell)
-    )
+    if isinstance(cell, str):
+        return not cell.strip()
+    return isinstance(cell, float) and math.isnan(cell)

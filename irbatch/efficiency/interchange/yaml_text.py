@@ -19,14 +19,6 @@ LIKE_NUMBER = re.compile(r"[-+.]*[0-9]\S*")  # which some reader of YAML may tak
 def write_yaml(document: Any, source: str) -> str:
     r"""Write YAML, every text in one line and so that all readers take it for a text.
 
-    Args:
-        document: mappings, lists, texts, numbers and None.
-        source: what it is, for errors.
-
-    Raises:
-        InputError: if a value has no form in YAML.
-        ImportError: naming the extra, when PyYAML is not installed.
-
     >>> print(write_yaml({"tag": "1e3", "lines": "a\nb"}, "example"), end="")
     tag: '1e3'
     lines: "a\nb"
@@ -56,15 +48,7 @@ def write_yaml(document: Any, source: str) -> str:
 def read_yaml(text: str, source: str, before: int = 0) -> Any:
     r"""Read YAML: mappings, lists, and scalars as texts; None where one is null without quotes.
 
-    Args:
-        text: the YAML.
-        source: what it is, for errors.
-        before: how many lines of its file are before it.
-
-    Raises:
-        InputError: naming the line, if it is not YAML, is nested 100 levels deep, or if
-            its aliases make too much of it.
-        ImportError: naming the extra, when PyYAML is not installed.
+    Errors name the line of the file, which has so many lines `before` the YAML.
 
     >>> read_yaml("tag: 1e3\nwhen: 2026-11-21\ngpu: null\n", "example")
     {'tag': '1e3', 'when': '2026-11-21', 'gpu': None}
@@ -86,10 +70,6 @@ class _Builder:
 
     PyYAML's own loaders have no limits, and the quick one crashes where nesting is deep. Checked
     first, and then loaded, a document takes several times as long and three times the memory.
-
-    Args:
-        yaml: PyYAML.
-        events: of its parser.
     """
 
     def __init__(self, yaml: Any, events: Iterator[Any]) -> None:
@@ -97,11 +77,7 @@ class _Builder:
         self._anchors: dict[str, tuple[Any, int]] = {}
 
     def document(self) -> Any:
-        """Return what the one document holds; None if there is none.
-
-        Raises:
-            yaml.YAMLError: naming the place, if there are several, and as `read_yaml`.
-        """
+        """Return what the one document holds; None if there is none."""
         roots: list[Any] = []
         for event in self._events:
             if isinstance(event, self._yaml.NodeEvent):
