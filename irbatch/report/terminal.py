@@ -70,22 +70,22 @@ def _numbers(heading: str, cells: Sequence[Cell], ansi: bool) -> Lines:
     """Write numbers under each other, and after each what belongs to it."""
     stars = "" if ansi else " "
     texts = [("*" if cell.stands_out and not ansi else stars) + cell.text for cell in cells]
-    lines = _fill([heading, *texts], right=True)
-    if ansi:
-        lines[1:] = [
-            f"{line.removesuffix(cell.text)}{BOLD}{cell.text}{PLAIN}" if cell.stands_out else line
-            for line, cell in zip(lines[1:], cells, strict=True)
-        ]
-    notes = [
-        f" {printable(cell.after)}".rstrip() + f" {join_letters(cell.marks)}".rstrip()
-        for cell in cells
-    ]
-    return [line + note for line, note in zip(lines, ["", *notes], strict=True)]
+    lines = []
+    for number, cell in zip(_fill(texts, right=True), cells, strict=True):
+        if ansi and cell.stands_out:
+            number = f"{number.removesuffix(cell.text)}{BOLD}{cell.text}{PLAIN}"
+        after = f" {printable(cell.after)}".rstrip() + f" {join_letters(cell.marks)}".rstrip()
+        lines.append(number + after)
+    heading = " " * (max(map(_width, texts), default=0) - _width(heading)) + heading
+    # A heading that is longer than the numbers stands above what follows them, too.
+    filled = _fill(lines)
+    spaces = " " * (_width(heading) - max(map(_width, filled), default=0))
+    return [heading, *(spaces + line for line in filled)]
 
 
 def _fill(lines: Lines, right: bool = False) -> Lines:
     """Fill lines with spaces, at their ends or before them, to the width of the widest."""
-    most = max(map(_width, lines))
+    most = max(map(_width, lines), default=0)
     spaces = (" " * (most - _width(line)) for line in lines)
     return [
         space * right + line + space * (not right)

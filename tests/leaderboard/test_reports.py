@@ -428,10 +428,10 @@ def test_text(three: Leaderboard) -> None:
 system is as good along every axis and better along one; [low, high]: 95% intervals.
 
    system  hardware      RR@10   R@1000                   mean latency (ms)
--  ------  ----------  -------  ------------------------  --------------------------
-●  bm25    c6g, 4 CPU   0.1875   0.8750 [0.7500, 0.9375]              *8.25 [8, 8.5]
-●  dense   p4d         *0.3750  *0.9375                                30.5
-   slow    p4d          0.3125  *0.9375                               1,234
+-  ------  ----------  -------  ------------------------  -----------------
+●  bm25    c6g, 4 CPU   0.1875   0.8750 [0.7500, 0.9375]     *8.25 [8, 8.5]
+●  dense   p4d         *0.3750  *0.9375                       30.5
+   slow    p4d          0.3125  *0.9375                      1,234
 
 irbatch: 1.2.3 | relevant: >= 1
 """
