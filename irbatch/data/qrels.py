@@ -18,6 +18,7 @@ from irbatch.data.exports import Exports, Listed
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.matrix import NEGATIVE
+from irbatch.runtime.numbers import distinct
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
 
@@ -68,7 +69,7 @@ class Qrels(Exports):
             counts = self.table.ends - self.table.begins
         grades = read_grades(judgments, name)
         self.starts = offsets_of(counts)
-        self.levels = np.unique(grades[grades >= 0]) + 0.0  # -0.0 is 0
+        self.levels = distinct(grades[grades >= 0]) + 0.0  # -0.0 is 0
         self.levels.flags.writeable = False
         codes = np.searchsorted(self.levels, grades).astype(np.int32)
         self.codes: npt.NDArray[np.int32] = np.where(grades < 0, np.int32(NEGATIVE), codes)

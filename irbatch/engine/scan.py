@@ -77,6 +77,19 @@ class Found(NamedTuple):
     codes: Ints
 
 
+class Space(NamedTuple):
+    """Memory that a thread works in: one ranking's documents, and where words hold some."""
+
+    found: Found
+    places: Ints
+
+    @classmethod
+    def for_rows(cls, rows: Rows) -> Space:
+        """Make as much as the longest of some rows takes."""
+        ranks, codes = np.empty((2, rows.codes.shape[1]), np.int64)
+        return cls(Found(ranks, codes), np.empty(rows.words.shape[1], np.int64))
+
+
 def scan(matrix: RelevanceMatrix, request: ScanRequest, threads: int | None = None) -> Scan:
     """Collect every statistic of the request in one pass over the matrix.
 
@@ -107,7 +120,9 @@ def scan(matrix: RelevanceMatrix, request: ScanRequest, threads: int | None = No
     documents = int(matrix.judged[:, int(matrix.complete) :].sum()) + queries
     work = rows.codes.nbytes // WORD + 10 * documents * (1 + binary + 2 * graded)
     map_ranges(
-        lambda start, stop: _scan_rows.run(work, rows, tabulated, sums, start, stop),
+        lambda start, stop: _scan_rows.run(
+            work, rows, tabulated, sums, Space.for_rows(rows), start, stop
+        ),
         queries,
         cells=rows.codes.size + 10 * rows.ranks.size,
         threads=threads,
@@ -157,20 +172,19 @@ def _rows(matrix: RelevanceMatrix, request: KernelRequest) -> Rows:
 
 
 @kernel
-def _scan_rows(rows: Rows, request: KernelRequest, sums: PrefixSums, start: int, stop: int) -> None:
+def _scan_rows(
+    rows: Rows, request: KernelRequest, sums: PrefixSums, space: Space, start: int, stop: int
+) -> None:
     """Scan rows `start` to `stop` and write what comes of them."""
     starts, lengths, level_counts = rows.starts, rows.lengths, rows.level_counts
     cutoffs, lowest_relevant = request.cutoffs, request.lowest_relevant
-    depth = rows.codes.shape[1]
-    space = Found(np.empty(depth, np.int64), np.empty(depth, np.int64))
-    places = np.empty(rows.words.shape[1], np.int64)
     for q in range(start, stop):
         if starts.size > 0:
             first, last = starts[q], starts[q + 1]
             ranks, codes = rows.ranks[first:last], rows.entry_codes[first:last]
         else:
-            n = _collect_judged(rows, q, places, space)
-            ranks, codes = space.ranks[:n], space.codes[:n]
+            n = _collect_judged(rows, q, space.places, space.found)
+            ranks, codes = space.found.ranks[:n], space.found.codes[:n]
         n = ranks.size
         while n > 0 and ranks[n - 1] > lengths[q]:  # beyond the last cutoff, or the end
             n -= 1

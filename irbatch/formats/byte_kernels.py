@@ -54,6 +54,8 @@ class Parsed(NamedTuple):
         unsure: int64 ``(n, 3)``, the row, and where it begins and ends, of each value that is for
             Python to convert.
         counts: int64 ``(COUNTS,)``, numbers of what else there is.
+        bounds: int64 ``(2, width + 1)``, room for where the columns of a line begin and end, and
+            for one too many.
     """
 
     ids: Bytes
@@ -63,14 +65,14 @@ class Parsed(NamedTuple):
     groups: Ints
     unsure: Ints
     counts: Ints
+    bounds: Ints
 
 
 @kernel
 def parse_lines(text: Bytes, layout: Layout, found: Parsed) -> int:
     """Parse lines; return the number of rows, or GIVEN_UP at the first odd line."""
     counts = found.counts
-    # Where each column of a line begins and ends; there is room for one too many.
-    begins, ends = np.empty(layout.width + 1, np.int64), np.empty(layout.width + 1, np.int64)
+    begins, ends = found.bounds
     rows, filled, at = 0, 0, 0
     all_bytes = 0  # of ids, combined
     query_start, query_stop, second = 0, -1, 0  # of the group: its query, and its second row

@@ -34,18 +34,10 @@ def parse_bytes(text: bytes | bytearray, form: LineForm) -> Parsed | None:
     ended = text if text.endswith(b"\n") or not text else text + b"\n"
     data = as_input(np.frombuffer(ended, np.uint8))
     lines = np.count_nonzero(data == NEWLINE)
-    # Memory that is never written to is never there.
-    room = Parsed(
-        np.empty(data.size, np.uint8),
-        np.empty(lines, np.int64),
-        np.empty(lines, np.int32),
-        np.empty(lines, np.float64),
-        np.empty((lines, 4), np.int64),
-        np.empty((lines, 3), np.int64),
-        np.zeros(COUNTS, np.int64),
-    )
     at = form.query_at, form.document_at, form.value_at, form.rank_at, form.tag_at
-    rows = int(parse_lines.run(data.size, data, Layout(form.width, *at), room))
+    layout = Layout(form.width, *at)
+    room = _make_room(data.size, int(lines), layout)
+    rows = int(parse_lines.run(data.size, data, layout, room))
     if rows == GIVEN_UP or (room.counts[BEYOND_ASCII] and not _is_utf8(text)):
         return None
     parsed = Parsed(
@@ -56,8 +48,29 @@ def parse_bytes(text: bytes | bytearray, form: LineForm) -> Parsed | None:
         room.groups[: room.counts[GROUPS]].copy(),
         room.unsure[: room.counts[UNSURE]].copy(),
         room.counts,
+        room.bounds,
     )
     return parsed if _convert(text, parsed, form) else None
+
+
+def is_ready() -> bool:
+    """Tell whether the parser's machine code is at hand, so that it is worth it for small files."""
+    layout = Layout(*range(len(Layout._fields)))
+    return parse_lines.is_ready(np.empty(0, np.uint8), layout, _make_room(0, 0, layout))
+
+
+def _make_room(size: int, lines: int, layout: Layout) -> Parsed:
+    """Make room for what is parsed; memory that is never written to is never there."""
+    return Parsed(
+        np.empty(size, np.uint8),
+        np.empty(lines, np.int64),
+        np.empty(lines, np.int32),
+        np.empty(lines, np.float64),
+        np.empty((lines, 4), np.int64),
+        np.empty((lines, 3), np.int64),
+        np.zeros(COUNTS, np.int64),
+        np.empty((2, layout.width + 1), np.int64),
+    )
 
 
 def _is_plain(text: bytes | bytearray, form: LineForm) -> bool:

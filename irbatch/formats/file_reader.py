@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import functools
 import io
-import sys
 from collections.abc import Callable, Iterable, Iterator
 
 from irbatch.data.query_table import QueryTable
 from irbatch.errors import LISTED_PROBLEMS, ErrorsIn, InputError
+from irbatch.formats.byte_parser import is_ready
 from irbatch.formats.file_warnings import FileWarnings
 from irbatch.formats.forms import recognise
 from irbatch.formats.lines import Lookup, ParsedLines, raise_by_line
@@ -20,10 +20,11 @@ from irbatch.formats.pieces import Piece, assemble
 from irbatch.formats.streams import Input
 from irbatch.runtime.threads import map_items
 
-# Bytes from which the byte parser is worth loading; fewer once Numba is there. Reading lines in
-# Python takes about 30 ns a byte (benchmarks/test_files.py).
+# Bytes from which the byte parser is worth compiling, and from which it is worth using when its
+# machine code is at hand. Reading lines in Python takes about 30 ns a byte
+# (benchmarks/test_files.py).
 LARGE = 24 << 20
-LARGE_WITH_NUMBA = 2 << 20
+LARGE_WHEN_READY = 128 << 10
 
 LONGEST_QUERY = 256  # bytes of an id that are looked at to cut between queries
 MOST_REPEATS = 1000  # documents given twice that are looked for once more, to name their lines
@@ -56,13 +57,14 @@ class Reader:
     ) -> None:
         self.file, self._progress = file, progress
         self.name, self.query_kind = file.path, "str"
-        limit = LARGE_WITH_NUMBA if "numba" in sys.modules else LARGE
         self._rest = _with_its_error(file.pieces())
         self._begun: list[Text] = []
-        size = 0
+        size, limit = 0, LARGE_WHEN_READY
         for piece in self._rest:
             self._begun.append(piece)
             size += len(piece) if isinstance(piece, bytearray) else 0
+            if limit == LARGE_WHEN_READY <= size and not is_ready():
+                limit = LARGE
             if size >= limit:
                 break
         self.is_large = size >= limit

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from irbatch.array_types import Bools, Ints, Positions
 from irbatch.data.qrels import Qrels
 from irbatch.engine.matrix import BLOCK_BYTES, BYTE_LEVELS, RelevanceMatrix, plan_blocks
+from irbatch.runtime.numbers import distinct
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,7 @@ def blank_matrix(
     if qrels.levels.size <= BYTE_LEVELS:
         counts = qrels.level_counts(rows)
         return RelevanceMatrix.unjudged(retrieved, qrels.levels, counts), codes, row_index
-    used = np.unique(codes[codes >= 0])
+    used = distinct(codes[codes >= 0])
     counts = qrels.level_counts(rows, used)
     local = np.where(codes < 0, codes, np.searchsorted(used, codes)).astype(np.int32)
     return RelevanceMatrix.unjudged(retrieved, qrels.levels[used], counts), local, row_index

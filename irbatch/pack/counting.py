@@ -109,8 +109,13 @@ def _count(rows: ScoreRows, counted: Counted, threads: int | None) -> Ints:
     """Count by comparing each row with each of its graded scores; return the NaN of each row."""
     nan = np.zeros(rows.widths.size, np.int64)
     cells = (counted.columns.size + nan.size) * rows.scores.shape[1]
+
+    def count(first: int, last: int) -> None:
+        space = np.empty(rows.there.shape[1], rows.scores.dtype)
+        _count_rows.run(3 * cells, rows, counted, nan, space, first, last)
+
     map_ranges(
-        lambda first, last: _count_rows.run(3 * cells, rows, counted, nan, first, last),
+        count,
         nan.size,
         cells=cells // 4,
         threads=threads,
@@ -153,25 +158,28 @@ def _subtract_excluded(
 
 
 @kernel
-def _count_rows(rows: ScoreRows, counted: Counted, nan: Ints, first: int, last: int) -> None:
+def _count_rows(
+    rows: ScoreRows, counted: Counted, nan: Ints, space: Matrix, first: int, last: int
+) -> None:
     """Compare rows `first` to `last` with their graded scores; count the NaN of each.
+
+    Scores of candidates alone are put into `space`, which has room for a row of them.
 
     Counts are 32 bits wide and said to be at each step: as wide as the scores, so that sixteen of
     them are compared at once; 64 bits take twice as long.
     """
     scores, there, widths = rows
     starts, columns, above, equal = counted
-    scratch = np.empty(scores.shape[1], scores.dtype)
     for q in range(first, last):
         row = scores[q]
         n = widths[q]
         if there.shape[0] > 0:
             m = 0
             for c in range(n):
-                scratch[m] = row[c]
+                space[m] = row[c]
                 m += there[q, c]
             n = m
-            row = scratch
+            row = space
         nan[q] = _count_nan(row, n)
         i = starts[q]
         while i + 4 <= starts[q + 1]:

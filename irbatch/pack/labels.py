@@ -22,6 +22,7 @@ from irbatch.engine.matrix import (
 from irbatch.errors import InputError
 from irbatch.pack.block import Block
 from irbatch.runtime.jit import kernel
+from irbatch.runtime.numbers import distinct
 
 MOST_COUNT_BYTES = 8 * BLOCK_BYTES  # of a block's counts by level
 
@@ -70,7 +71,9 @@ def _levels(*values: Labels) -> Floats:
         largest = max((int(each.max(initial=0)) for each in values), default=0)
         if largest < BYTE_LEVELS:
             return np.arange(largest + 1, dtype=np.float64)
-    grades = np.unique(np.concatenate([np.unique(each) for each in values]).astype(np.float64))
+    grades: Floats = distinct(
+        np.concatenate([distinct(each) for each in values]).astype(np.float64)
+    )
     return grades[grades >= 0]
 
 

@@ -106,8 +106,12 @@ class _Join:
         wanted: list[Any] = []
         missing = itertools.repeat(math.nan)
         start = 0
+        counts = np.diff(self.qrels.starts)
         try:
             for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
+                if not ranking:  # a table of judgments need not make ids for it
+                    wanted.extend(itertools.repeat(math.nan, counts[row]))
+                    continue
                 packed = pack_floats(ranking.values())
                 end = start + len(packed)
                 raw[start:end] = packed

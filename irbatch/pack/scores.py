@@ -24,6 +24,7 @@ from irbatch.engine.ties.policy import TiePolicy
 from irbatch.errors import InputError
 from irbatch.pack.block import Block
 from irbatch.pack.candidates import Candidates
+from irbatch.runtime.numbers import distinct
 from irbatch.runtime.ragged import row_index_of
 
 # Cells of a block whose matrix is never written out, and of the level counts of any block.
@@ -149,7 +150,7 @@ def _pack_rows(
     first, last = int(rows[0]), int(rows[-1]) + 1
     part = slice(int(ranked.starts[first]), int(ranked.starts[last]))
     grades = ranked.grades[part]
-    levels = np.unique(np.append(grades[grades > 0], [0.0] if n_relevant is None else [0.0, 1.0]))
+    levels = distinct(np.append(grades[grades > 0], [0.0] if n_relevant is None else [0.0, 1.0]))
     if rows.size > 1 and rows.size * levels.size > COUNT_CELLS:
         for half in np.array_split(rows, 2):
             yield from _pack_rows(candidates, ranked, n_relevant, half)

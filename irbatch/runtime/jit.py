@@ -1,9 +1,10 @@
 """How the hot loops run: one Python source, executed as it stands or compiled by Numba.
 
-Compiling a kernel costs a second or more in a new process, loading it from Numba's disk cache a
-few tenths; walking some ten thousand cells in plain Python costs less than either. So a kernel
-runs its own source uncompiled until the work it has done that way adds up to what compiling would
-have cost, then compiles once. Both ways are the same statements in the same order: the same bits.
+Compiling a kernel costs a second or more in a new process, loading its machine code (see
+`stored_code`) some hundredths; walking some ten thousand cells in plain Python costs less than
+either. So a kernel runs its own source uncompiled until the work it has done that way adds up to
+what loading it costs, or, where nothing is stored, compiling it. Both ways are the same statements
+in the same order: the same bits.
 
 `IRBATCH_JIT` overrides the choice: ``1`` compiles at the first call, ``0`` never compiles.
 """
@@ -13,39 +14,53 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import FunctionType
+from contextlib import contextmanager, suppress
+from threading import RLock
+from types import FunctionType, ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-# Cells of plain-Python work after which a kernel compiles. Plain Python takes about 0.1 us a cell
-# (see benchmarks/test_cold_start.py), so this is about 0.2 s, what importing Numba costs. Once
-# that is paid, loading one more kernel from the disk cache takes some hundredths.
-PLAIN_CELLS = 2_000_000
-PLAIN_CELLS_WITH_NUMBA = 200_000
+from irbatch.runtime.stored_code import (
+    Arguments,
+    StoredCode,
+    describe,
+    flatten,
+    is_supported,
+    load,
+    save,
+)
+
+# Cells of plain-Python work, at about 0.1 us a cell, after which a kernel is loaded (0.3 ms) or,
+# where nothing is stored, compiled (Numba takes 0.3 s, the first time, and a kernel 0.1 s and
+# more). See benchmarks/test_cold_start.py.
+LOAD_AFTER = 3_000
+COMPILE_AFTER, COMPILE_AFTER_NUMBA = 2_000_000, 200_000
+
+UNWRAPPED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nobody calls it but entries
+
+Code = Callable[[Arguments], Any]
 
 
 class Kernel:
     """A module-level function over arrays and numbers that can run plain or compiled.
 
-    A kernel may call other kernels of its own file by their global names. It never allocates for
-    the caller, keeps no state, and trusts its arguments: its callers check them.
-
-    Arrays that belong together are one argument, a NamedTuple. Compiled code finds its fields by
-    their positions, and the disk cache only notices edits of the kernel's own file: after fields
-    of one type have changed places in another file, clear the cache.
+    Its arguments are arrays, whole numbers of 64 bits, floats, truth values and named tuples of
+    these; it returns numbers, or nothing. Arrays that belong together are one argument, a named
+    tuple. It may call other kernels of its own file by their global names. It allocates nothing,
+    keeps no state, and trusts its arguments: its callers check them.
     """
 
     _entries: ClassVar[list[Kernel]] = []
     _compile_always = False
+    _lock = RLock()  # while code is loaded or compiled
 
     def __init__(self, source: FunctionType) -> None:
         self.source = source
         self.__doc__ = source.__doc__
         self.__name__ = source.__name__
-        self._compiled: Callable[..., Any] | None = None
+        self._code: dict[tuple[Any, ...], Code] = {}  # by kinds of arguments
         self._plain_cells = 0
         Kernel._entries.append(self)
 
@@ -55,26 +70,24 @@ class Kernel:
 
     def run(self, cells: int, *arguments: Any) -> Any:
         """Run plain or compiled, whichever is sooner done for work of about `cells` cells."""
-        if self._compiled is None and not self._should_compile(cells):
-            self._plain_cells += cells
-            return self.source(*arguments)
-        try:
-            return self.compiled()(*arguments)
-        except Exception:
-            # Kernels raise nothing of their own: this is a disk cache that cannot be read or
-            # written (full disk, read-only home, damaged file). Compile without it; a real error
-            # comes again.
-            self._compiled = self._compile(cache=False)
-            return self._compiled(*arguments)
+        if self._code or self._is_worth(cells, LOAD_AFTER):
+            flat = flatten(arguments)
+            code = self._code.get(flat.kinds) or self._find(flat, cells)
+            if code is not None:
+                return code(flat)
+        self._plain_cells += cells
+        return self.source(*arguments)
 
-    def compiled(self) -> Callable[..., Any]:
-        """Return the compiled kernel (compilation itself happens at its first call)."""
-        if self._compiled is None:
-            try:
-                self._compiled = self._compile(cache=True)
-            except RuntimeError:  # no directory that a cache could be written to
-                self._compiled = self._compile(cache=False)
-        return self._compiled
+    def is_ready(self, *arguments: Any) -> bool:
+        """Tell whether code for such arguments is loaded, or stored: then no work is too little."""
+        if os.environ.get("IRBATCH_JIT") == "0":
+            return False
+        flat = flatten(arguments)
+        with Kernel._lock:
+            code = self._code.get(flat.kinds) or self._load(flat)
+            if code is not None:
+                self._code[flat.kinds] = code
+        return code is not None
 
     @staticmethod
     @contextmanager
@@ -86,33 +99,95 @@ class Kernel:
             yield names
         finally:
             Kernel._compile_always = False
-            names += [each.__name__ for each in Kernel._entries if each._compiled is not None]
+            names += [each.__name__ for each in Kernel._entries if each._code]
 
-    def _should_compile(self, cells: int) -> bool:
+    def _is_worth(self, cells: int, limit: int) -> bool:
+        """Tell whether plain work, this one's included, goes beyond a limit."""
         wish = "1" if Kernel._compile_always else os.environ.get("IRBATCH_JIT", "auto")
-        limit = PLAIN_CELLS_WITH_NUMBA if "numba" in sys.modules else PLAIN_CELLS
         return wish == "1" or (wish != "0" and self._plain_cells + cells > limit)
 
-    def _compile(self, *, cache: bool) -> Callable[..., Any]:
+    def _find(self, flat: Arguments, cells: int) -> Code | None:
+        """Load or compile what runs such arguments, if the work is worth it."""
+        with Kernel._lock:
+            code = self._code.get(flat.kinds)  # another thread may have been first
+            if code is None and self._is_worth(cells, LOAD_AFTER):
+                code = self._load(flat)
+            if code is None and self._is_worth(cells, _compile_limit()):
+                code = self._compile(flat)
+            if code is not None:
+                self._code[flat.kinds] = code
+            return code
+
+    def _load(self, flat: Arguments) -> Code | None:
+        if not is_supported():
+            return None
+        try:
+            return load(self.__name__, self._made_from(flat), flat.kinds)
+        except (OSError, ValueError):  # then it is compiled anew
+            return None
+
+    def _compile(self, flat: Arguments) -> Code:
+        """Compile the source, and keep its machine code where that is possible."""
+        if is_supported():
+            from irbatch.runtime.compiling import compile_entry
+
+            with suppress(Exception):  # a real error comes again
+                entry = compile_entry(self._decorated(_nrt=False, **UNWRAPPED), flat.kinds)
+                save(self.__name__, self._made_from(flat), entry)
+                return StoredCode(entry, flat.kinds)
+        decorated = self._decorated(cache=True)
+        return lambda flat: decorated(*flat.given)
+
+    def _decorated(self, **options: Any) -> Callable[..., Any]:
         """Bind the kernels this one calls to their compiled forms, and wrap it for Numba."""
         import numba
 
-        called = {
-            name: value._compile(cache=False)
-            for name, value in self.source.__globals__.items()
-            if isinstance(value, Kernel) and name in self.source.__code__.co_names
-        }
-        source = self.source
+        source, called = self.source, self._called()
         if called:
-            source = FunctionType(
-                source.__code__, {**source.__globals__, **called}, source.__name__
-            )
+            bound = {name: each._decorated(**options) for name, each in called.items()}
+            source = FunctionType(source.__code__, {**source.__globals__, **bound}, source.__name__)
             source.__qualname__ = self.source.__qualname__
             source.__module__ = self.source.__module__
         # error_model="numpy" leaves out checks for divisions by zero, of which kernels have none.
-        compiling = numba.njit(nogil=True, cache=cache, error_model="numpy")
-        decorated: Callable[..., Any] = compiling(source)
+        decorated: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy", **options)(
+            source
+        )
         return decorated
+
+    def _called(self) -> dict[str, Kernel]:
+        known, names = self.source.__globals__, self.source.__code__.co_names
+        return {name: known[name] for name in names if isinstance(known.get(name), Kernel)}
+
+    def _made_from(self, flat: Arguments) -> str:
+        """Say what machine code for such arguments is made from."""
+        kernels = list(self._with_called())
+        constants = sorted({each for kernel in kernels for each in kernel._constants()})
+        return describe([each.source.__code__ for each in kernels], constants, flat.kinds)
+
+    def _with_called(self) -> Iterator[Kernel]:
+        yield self
+        for each in self._called().values():
+            yield from each._with_called()
+
+    def _constants(self) -> Iterator[tuple[str, str]]:
+        """Yield the global values that the source uses."""
+        for name in self.source.__code__.co_names:
+            value = self.source.__globals__.get(name)
+            if value is not None and not isinstance(value, Kernel | ModuleType):
+                yield name, str(getattr(value, "_fields", value))
+
+
+def _compile_limit() -> int:
+    return COMPILE_AFTER_NUMBA if "numba" in sys.modules else COMPILE_AFTER
+
+
+def _renew_lock() -> None:
+    """In a child of a fork nobody holds the lock, whoever held it in the parent."""
+    Kernel._lock = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def kernel(source: Callable[..., Any]) -> Kernel:

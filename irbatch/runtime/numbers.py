@@ -7,9 +7,10 @@ import math
 import struct
 import warnings
 from collections.abc import Callable, Collection, Sequence
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
+import numpy.typing as npt
 
 from irbatch.array_types import Floats
 from irbatch.errors import shown
@@ -96,3 +97,14 @@ def grade_problem(value: object) -> str | None:
     if problem is None and abs(value) > LARGEST_WHOLE:  # type: ignore[arg-type]
         return f"{shown(value)} is beyond 2^53, where grades are no longer exact"
     return problem
+
+
+def distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the distinct numbers of an array without NaN, ascending.
+
+    As `numpy.unique`, whose first call imports numpy.ma, which takes longer than small evaluations.
+    """
+    ordered = np.sort(values, axis=None)
+    is_new = np.ones(ordered.size, np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
+    return ordered[is_new]

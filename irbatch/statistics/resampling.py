@@ -196,10 +196,16 @@ def draw_ranges(values: Floats, draws: int, seed: int) -> Iterator[Floats]:
             # 16 bits choose among the systems left: to a part in some thousands, alike.
             size = (AT_ONCE, TUKEY_STRETCH, max(systems - 1, 1))
             picks = generator.integers(0, 1 << 16, size, np.uint16)
-            arguments = 20 * picks.size, np.ascontiguousarray(part), picks, sums
-            add = functools.partial(_add_permuted.run, *arguments)
+            add = functools.partial(_permute, np.ascontiguousarray(part), picks, sums)
             map_ranges(add, AT_ONCE, cells=picks.size * measures)
         yield (sums.max(axis=1) - sums.min(axis=1))[:rows] / queries
+
+
+def _permute(
+    values: Floats, picks: npt.NDArray[np.uint16], sums: Floats, first: int, last: int
+) -> None:
+    order = np.empty(values.shape[1], np.int64)
+    _add_permuted.run(20 * picks.size, values, picks, sums, order, first, last)
 
 
 def _count_picks(generator: np.random.Generator, size: int, draws: int) -> Floats:
@@ -216,11 +222,15 @@ def _rows_at_once(size: int) -> int:
 
 @kernel
 def _add_permuted(
-    values: Floats, picks: npt.NDArray[np.uint16], sums: Floats, first: int, last: int
+    values: Floats,
+    picks: npt.NDArray[np.uint16],
+    sums: Floats,
+    order: Ints,
+    first: int,
+    last: int,
 ) -> None:
-    """Add each query's values to its systems in random order, by draw."""
+    """Add each query's values to its systems in random order, by draw; `order` is scratch."""
     queries, systems, measures = values.shape
-    order = np.empty(systems, np.int64)
     for d in range(first, last):
         for s in range(systems):
             order[s] = s

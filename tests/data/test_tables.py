@@ -234,7 +234,7 @@ def test_numbers_stay_numbers() -> None:
 def test_queries_that_come_back(jit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IRBATCH_JIT", jit)
     for each in Kernel._entries if jit == "0" else ():
-        monkeypatch.setattr(each, "_compiled", None)
+        monkeypatch.setattr(each, "_code", {})
     rng = np.random.default_rng(3)
     for ints in (False, True):
         rows = rng.integers(-50, 50, 2000)

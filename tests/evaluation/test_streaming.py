@@ -22,7 +22,7 @@ MEASURES = "nDCG@10 AP RR P@5 Bpref IPrec(recall=0.3) NumRet GMAP"
 @pytest.fixture(autouse=True)
 def _all_files_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_reader, "LARGE", 1)
-    monkeypatch.setattr(file_reader, "LARGE_WITH_NUMBA", 1)
+    monkeypatch.setattr(file_reader, "LARGE_WHEN_READY", 1)
     monkeypatch.setattr(streams, "PIECE", 200)
 
 

@@ -175,7 +175,7 @@ import sys
 import irbatch
 from irbatch.formats import file_reader
 if sys.argv[1] == "large":
-    file_reader.LARGE = file_reader.LARGE_WITH_NUMBA = 1
+    file_reader.LARGE = file_reader.LARGE_WHEN_READY = 1
 try:
     print(irbatch.evaluate({"q0": {"d3": 1}}, "-", "RR").mean())
 except irbatch.InputError as error:

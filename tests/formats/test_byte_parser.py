@@ -73,7 +73,7 @@ def assert_same_or_nothing(data: bytes) -> bool:
 def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IRBATCH_JIT", "0" if request.param == "plain" else "1")
     for each in Kernel._entries if request.param == "plain" else ():
-        monkeypatch.setattr(each, "_compiled", None)
+        monkeypatch.setattr(each, "_code", {})
 
 
 GOOD = (
@@ -171,7 +171,7 @@ def written(run: Run, rng: random.Random) -> bytes:
 def test_evaluations_are_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Ties, float32, missing and extra queries, ids beyond ASCII: as from a dictionary."""
     monkeypatch.setattr(file_reader, "LARGE", 1)
-    monkeypatch.setattr(file_reader, "LARGE_WITH_NUMBA", 1)
+    monkeypatch.setattr(file_reader, "LARGE_WHEN_READY", 1)
     rng = random.Random(1)
     compared = 0
     for qrels, run in nasty_problems(seed=31, count=120):
@@ -219,11 +219,11 @@ def assert_large_is_read_like_small(
     path = tmp_path / "run"
     path.write_bytes(data)
     monkeypatch.setattr(file_reader, "LARGE", 1)
-    monkeypatch.setattr(file_reader, "LARGE_WITH_NUMBA", 1)
+    monkeypatch.setattr(file_reader, "LARGE_WHEN_READY", 1)
     large = irbatch.read_run(path)
     assert isinstance(large.rankings, QueryTable)
     monkeypatch.setattr(file_reader, "LARGE", 1 << 30)
-    monkeypatch.setattr(file_reader, "LARGE_WITH_NUMBA", 1 << 30)
+    monkeypatch.setattr(file_reader, "LARGE_WHEN_READY", 1 << 30)
     small = irbatch.read_run(path)
     assert dict(large.rankings) == small.rankings
     assert list(large.rankings) == list(small.rankings)
@@ -260,7 +260,7 @@ def test_large_files_are_read_as_columns(
     path.write_bytes(pack(GOOD[0]))
     assert isinstance(irbatch.read_run(path).rankings, dict)  # small ones line by line
     monkeypatch.setattr(file_reader, "LARGE", 1)
-    monkeypatch.setattr(file_reader, "LARGE_WITH_NUMBA", 1)
+    monkeypatch.setattr(file_reader, "LARGE_WHEN_READY", 1)
     run = irbatch.read_run(path)
     assert isinstance(run.rankings, QueryTable)
     assert run.tag == "t"
@@ -272,7 +272,7 @@ def test_problems_of_large_files_are_named_by_line(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pack: Callable[[bytes], bytes]
 ) -> None:
     monkeypatch.setattr(file_reader, "LARGE", 1)
-    monkeypatch.setattr(file_reader, "LARGE_WITH_NUMBA", 1)
+    monkeypatch.setattr(file_reader, "LARGE_WHEN_READY", 1)
     path = tmp_path / "run"
     path.write_bytes(pack(GOOD[0] + b"q1 Q0 d3 1 x t\n" + GOOD[0]))
     with pytest.raises(InputError) as caught:

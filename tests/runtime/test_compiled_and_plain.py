@@ -28,6 +28,7 @@ import irbatch
 from irbatch.data.arguments.labels import LabelRows
 from irbatch.pack.labels import pack_labels
 from irbatch.runtime.jit import Kernel
+from irbatch.runtime.stored_code import is_supported
 
 MEASURES = irbatch.parse_measures(
     "P R Rcap F F(beta=2) Success RR AP AP(rel=2) AP(norm=min) AP(norm=found) Rprec CG DCG IDCG "
@@ -46,7 +47,7 @@ SCORED = irbatch.parse_measures(
 TESTS = str(Path(__file__).parents[1])  # where this module's helpers are
 TIMEOUT = 60  # seconds for a process that takes a few
 WORKERS = 8
-CACHE_FILES = ("*.nbi", "*.nbc")  # Numba's index and code
+CACHE_FILES = ("*.kernel",) if is_supported() else ("*.nbi", "*.nbc")
 
 Array = npt.NDArray[Any]
 
@@ -84,13 +85,13 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
     def choose(wish: bool) -> None:
         monkeypatch.setenv("IRBATCH_JIT", "0" if wish else "1")
         for each in Kernel._entries if wish else ():
-            monkeypatch.setattr(each, "_compiled", None)
+            monkeypatch.setattr(each, "_code", {})
 
     return choose
 
 
 def compiled_kernels() -> set[str]:
-    return {each.__name__ for each in Kernel._entries if each._compiled is not None}
+    return {each.__name__ for each in Kernel._entries if each._code}
 
 
 def both_ways(plain: Callable[[bool], None], evaluate: Callable[[], Array]) -> None:
@@ -181,11 +182,11 @@ def test_compiling_midway_does_not_show(
     monkeypatch.delenv("IRBATCH_JIT")
     for each in Kernel._entries:
         monkeypatch.setattr(each, "_plain_cells", 0)
-    for limit in ("PLAIN_CELLS", "PLAIN_CELLS_WITH_NUMBA"):
+    for limit in ("LOAD_AFTER", "COMPILE_AFTER", "COMPILE_AFTER_NUMBA"):
         monkeypatch.setattr(f"irbatch.runtime.jit.{limit}", 100_000)
     for _ in range(3):
         assert some_values() == before
-    midway = [each for each in Kernel._entries if each._compiled and each._plain_cells]
+    midway = [each for each in Kernel._entries if each._code and each._plain_cells]
     assert "_scan_rows" in [each.__name__ for each in midway]
 
 
@@ -305,9 +306,9 @@ def test_small_evaluations_do_without_numba(tmp_path: Path) -> None:
 
 
 def test_filled_cache(filled_cache: Path, expected: str) -> None:
-    before = {path: path.stat().st_mtime_ns for path in filled_cache.rglob("*.nbc")}
+    before = {path: path.stat().st_mtime_ns for path in filled_cache.rglob(CACHE_FILES[-1])}
     assert in_new_process("once", IRBATCH_JIT="1", NUMBA_CACHE_DIR=filled_cache) == expected
-    after = {path: path.stat().st_mtime_ns for path in filled_cache.rglob("*.nbc")}
+    after = {path: path.stat().st_mtime_ns for path in filled_cache.rglob(CACHE_FILES[-1])}
     assert after == before  # it was used
 
 

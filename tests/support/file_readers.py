@@ -25,7 +25,7 @@ def use_reader(reader: str, monkeypatch: pytest.MonkeyPatch, piece: int = PIECE)
     """Have all files read by one reader; `piece` is the bytes of a piece."""
     large = 1 << 40 if reader == "lines" else 1
     monkeypatch.setattr(file_reader, "LARGE", large)
-    monkeypatch.setattr(file_reader, "LARGE_WITH_NUMBA", large)
+    monkeypatch.setattr(file_reader, "LARGE_WHEN_READY", large)
     monkeypatch.setattr(streams, "PIECE", piece if reader == "pieces" else 4 << 20)
 
 

@@ -1,0 +1,287 @@
+"""Machine code of kernels, kept in files and loaded without importing Numba.
+
+Importing Numba and loading kernels from its own disk cache costs a new process 0.7 s and more. Here
+a kernel is compiled by Numba once a machine, behind an entry that takes addresses (see
+`irbatch.runtime.compiling`), and the image of its code is written to a file, which the next process
+copies into memory that it may run: some tenths of a millisecond, see
+`benchmarks/test_cold_start.py`.
+
+A file is used only if it is whole, belongs to this user or the system, and was made from this very
+bytecode, for this processor and these types of arguments, by these versions of Python and Numba;
+anything else is compiled anew.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import mmap
+import os
+import platform
+import struct
+import sys
+import zlib
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from types import CodeType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from irbatch.runtime.object_code import Image, Patch
+
+FORMAT = "irbatch kernel 1"
+MOST_RESULTS = 8  # numbers that a kernel may return
+# Numba's own convention: places for the result and for an error, then the arguments.
+_CALL = ctypes.CFUNCTYPE(
+    ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
+)
+_memory: list[mmap.mmap] = []  # that code runs in; kept for as long as the process lives
+
+
+class Arguments(NamedTuple):
+    """A kernel's arguments as an entry takes them.
+
+    Args:
+        kinds: ``int``, ``float`` or ``bool`` of a number; of an array its data type and its
+            dimensions, negative if it is not contiguous; of a named tuple its class, the kinds of
+            its fields, and None.
+        numbers: one for each number and array: the number, the address of the array's object.
+        given: the arguments themselves, which keep the arrays alive.
+    """
+
+    kinds: tuple[Any, ...]
+    numbers: list[Any]
+    given: Sequence[Any]
+
+
+class Entry(NamedTuple):
+    """A kernel compiled for some kinds of arguments.
+
+    Args:
+        image: its code.
+        results: a letter for each number that the kernel returns: ``"q"`` for whole numbers,
+            ``"d"`` for floats, ``"?"`` for truth values.
+        is_tuple: whether it returns a tuple of them.
+    """
+
+    image: Image
+    results: str
+    is_tuple: bool
+
+
+class StoredCode:
+    """A kernel's machine code, linked into this process.
+
+    Args:
+        entry: what was compiled.
+        kinds: of the arguments it takes, see `Arguments`.
+    """
+
+    def __init__(self, entry: Entry, kinds: Sequence[Any]) -> None:
+        self._call = _CALL(_put_in_memory(entry.image))
+        letters = ["d" if each is float else "q" for each in kinds if _is_number(each)]
+        self._pack = struct.Struct("=" + "".join(letters)).pack
+        self._unpack = struct.Struct("=" + entry.results.replace("?", "q")).unpack_from
+        self._truths = [i for i, letter in enumerate(entry.results) if letter == "?"]
+        self._results, self._is_tuple = len(entry.results), entry.is_tuple
+
+    def __call__(self, arguments: Arguments) -> Any:
+        """Run it, without the GIL.
+
+        Raises:
+            RuntimeError: if the kernel raised an error.
+            struct.error: if a whole number takes more than 64 bits.
+        """
+        out = (ctypes.c_int64 * (1 + MOST_RESULTS))()
+        if self._call(out, out, self._pack(*arguments.numbers), out):
+            raise RuntimeError("a kernel raised an error")
+        if not self._results:
+            return None
+        found = list(self._unpack(out, 8))
+        for i in self._truths:
+            found[i] = bool(found[i])
+        return tuple(found) if self._is_tuple else found[0]
+
+
+def is_supported() -> bool:
+    """Tell whether machine code is kept here: by CPython with its GIL, on Linux and x86-64."""
+    has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
+    here = sys.platform, platform.machine(), sys.implementation.name
+    return bool(has_gil) and here == ("linux", "x86_64", "cpython")
+
+
+def flatten(given: Sequence[Any]) -> Arguments:
+    """Lay arguments out for an entry.
+
+    Raises:
+        TypeError: if one is of a type that no entry takes.
+    """
+    kinds: list[Any] = []
+    numbers: list[Any] = []
+    _flatten(given, kinds, numbers)
+    return Arguments(tuple(kinds), numbers, given)
+
+
+def _flatten(given: Sequence[Any], kinds: list[Any], numbers: list[Any]) -> None:
+    for value in given:
+        kind = type(value)
+        if kind is np.ndarray:
+            flags = value.flags
+            if not flags.aligned:
+                raise TypeError("arrays of kernels are aligned")
+            kinds += (value.dtype, value.ndim if flags.c_contiguous else -value.ndim)
+            numbers.append(id(value))
+        elif kind is int or kind is float or kind is bool:
+            kinds.append(kind)
+            numbers.append(value)
+        elif isinstance(value, np.generic):
+            _flatten((value.item(),), kinds, numbers)
+        elif hasattr(kind, "_fields"):
+            kinds.append(kind)
+            _flatten(value, kinds, numbers)
+            kinds.append(None)
+        else:
+            raise TypeError(f"kernels take no {kind.__name__}")
+
+
+def _is_number(kind: Any) -> bool:
+    """Tell whether a part of `Arguments.kinds` stands for a number: an array's data type does."""
+    return kind is int or kind is float or kind is bool or isinstance(kind, np.dtype)
+
+
+def describe(codes: Sequence[CodeType], constants: Sequence[Any], kinds: Sequence[Any]) -> str:
+    """Say all that a kernel's machine code is made from, in one line.
+
+    Args:
+        codes: the bytecode of the kernel and of those it calls.
+        constants: the global values they use.
+        kinds: see `Arguments`.
+    """
+    typed = [getattr(each, "_fields", str(each)) for each in kinds]
+    return repr((_circumstances(), [_parts(code) for code in codes], list(constants), typed))
+
+
+def _parts(code: CodeType) -> tuple[Any, ...]:
+    constants = [_parts(each) if isinstance(each, CodeType) else each for each in code.co_consts]
+    return code.co_code, constants, code.co_names, code.co_varnames, code.co_argcount
+
+
+@functools.cache
+def _circumstances() -> tuple[str, ...]:
+    """Say what machine code depends on besides its source: processor and versions."""
+    with open("/proc/cpuinfo", "rb") as file:  # noqa: PTH123 - pathlib takes 5 ms to import
+        first = file.read(1 << 13).partition(b"\n\n")[0].decode(errors="replace").splitlines()
+    facts = ("model name", "cpu family", "model\t", "stepping", "flags")
+    processor = [line for line in first if line.startswith(facts)]
+    return FORMAT, sys.version, str(np.ndarray.__basicsize__), _numba_version(), *processor
+
+
+def _numba_version() -> str:
+    """Tell the installed Numba from others without importing it, which takes 0.3 s."""
+    spec = find_spec("numba")
+    folder = os.path.dirname(str(spec and spec.origin))  # noqa: PTH120
+    with open(os.path.join(folder, "_version.py")) as file:  # noqa: PTH118, PTH123
+        return file.read()
+
+
+def save(name: str, made_from: str, entry: Entry) -> None:
+    """Write an entry's file, whole or not at all, into the first folder that takes it.
+
+    Args:
+        name: the kernel's.
+        made_from: see `describe`.
+        entry: what was compiled of it.
+    """
+    from irbatch.runtime.files import replacing
+
+    image = entry.image
+    facts = [made_from, f"{entry.is_tuple:d} {image.entry} {entry.results}"]
+    facts += [f"{patch.at} {patch.addend} {patch.symbol}" for patch in image.patches]
+    body = "\n".join(facts).encode() + b"\n\n" + image.code
+    for folder in _folders():
+        with suppress(OSError):
+            os.makedirs(folder, exist_ok=True)  # noqa: PTH103
+            with replacing(_path(folder, name, made_from)) as file:
+                file.write(_checksum(body) + body)
+            return
+
+
+def load(name: str, made_from: str, kinds: Sequence[Any]) -> StoredCode | None:
+    """Load a kernel's file; None if there is none that is whole and was made from the same.
+
+    Args:
+        name, made_from: as in `save`.
+        kinds: see `Arguments`.
+
+    Raises:
+        OSError: if the system doesn't let memory be run.
+    """
+    content = _read(name, made_from)
+    if content is None or _checksum(content[4:]) != content[:4]:
+        return None
+    head, _, code = content[4:].partition(b"\n\n")
+    found, returns, *patches = head.decode().split("\n")
+    if found != made_from:
+        return None
+    is_tuple, begin, results = returns.split(" ")
+    parts = [each.split(" ", 2) for each in patches]
+    places = [Patch(int(at), symbol, int(addend)) for at, addend, symbol in parts]
+    return StoredCode(Entry(Image(code, int(begin), places), results, is_tuple == "1"), kinds)
+
+
+def _checksum(body: bytes) -> bytes:
+    return zlib.crc32(body).to_bytes(4, "little")  # against damage; hashlib takes 5 ms to import
+
+
+def _path(folder: str, name: str, made_from: str) -> str:
+    number = zlib.crc32(made_from.encode())
+    return os.path.join(folder, f"{name.strip('_')}-{number:08x}.kernel")  # noqa: PTH118
+
+
+def _read(name: str, made_from: str) -> bytes | None:
+    """Read a file that nobody but this user or the system can have written."""
+    for folder in _folders():
+        with suppress(OSError), open(_path(folder, name, made_from), "rb") as file:  # noqa: PTH123
+            found = os.fstat(file.fileno())
+            if found.st_uid in (0, os.geteuid()) and not found.st_mode & 0o022:
+                return file.read()
+    return None
+
+
+def _folders() -> list[str]:
+    """List the folders that hold files: ``NUMBA_CACHE_DIR`` alone where it is set.
+
+    Else beside this module, where all users of an installation find them, or in the user's cache.
+    """
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        return [chosen]
+    beside = os.path.join(os.path.dirname(__file__), "__pycache__")  # noqa: PTH118, PTH120
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111
+    return [beside, os.path.join(cache, "irbatch")]  # noqa: PTH118
+
+
+def _put_in_memory(image: Image) -> int:
+    """Copy code into memory, complete its addresses, and let it be run; return where it begins.
+
+    Raises:
+        OSError: if the system doesn't let memory be run.
+    """
+    memory = mmap.mmap(-1, len(image.code), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    memory.write(image.code)
+    for at, symbol, addend in image.patches:
+        address = _address_of(symbol) if symbol else begin
+        struct.pack_into("<Q", memory, at, address + addend)
+    protect = ctypes.CDLL(None, use_errno=True).mprotect
+    protect.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+    if protect(begin, len(memory), mmap.PROT_READ | mmap.PROT_EXEC):
+        raise OSError(ctypes.get_errno(), "the system doesn't let memory be run")
+    _memory.append(memory)
+    return begin + image.entry
+
+
+def _address_of(function: str) -> int:
+    """Return where a function of the C library or of Python is."""
+    return ctypes.cast(getattr(ctypes.pythonapi, function), ctypes.c_void_p).value or 0

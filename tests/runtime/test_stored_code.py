@@ -1,0 +1,337 @@
+"""Machine code in files: what is loaded gives the source's bits, and only what fits is loaded."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from irbatch.runtime import jit, stored_code
+from irbatch.runtime.jit import Kernel, kernel
+
+pytestmark = pytest.mark.skipif(not stored_code.is_supported(), reason="no code is stored here")
+
+Array = npt.NDArray[Any]
+STEP = 3
+
+
+class Sums(NamedTuple):
+    """Where a kernel writes to."""
+
+    whole: Array
+    real: Array
+
+
+class Work(NamedTuple):
+    """Named tuples in named tuples."""
+
+    values: Array
+    sums: Sums
+    times: int
+
+
+@kernel
+def _twice(value: float) -> float:
+    return 2.0 * value
+
+
+@kernel
+def _add_up(codes: Array, there: Array, work: Work, factor: float, skip: bool) -> Any:
+    total = 0
+    for i in range(codes.shape[0]):
+        for j in range(codes.shape[1]):
+            if there[i] and not (skip and codes[i, j] == 0):
+                total += STEP * int(codes[i, j])
+                work.sums.real[j] += _twice(factor) * work.values[i, j] * work.times
+        work.sums.whole[i] = total
+    return total, total / 7, total > 10
+
+
+@kernel
+def _largest(values: Array) -> float:
+    largest = values[0]
+    for value in values:
+        if value > largest:
+            largest = value
+    return float(largest)
+
+
+@kernel
+def _double_in_place(values: Array) -> None:
+    for i in range(values.size):
+        values[i] *= 2
+
+
+@kernel
+def _is_long(values: Array) -> bool:
+    return values.size > 3
+
+
+@kernel
+def _allocate(n: int) -> int:
+    return int(np.zeros(n).size)
+
+
+def arguments(dtype: str = "i1") -> tuple[Any, ...]:
+    rng = np.random.default_rng(4)
+    codes = rng.integers(0, 5, (6, 9)).astype(dtype)
+    sums = Sums(np.zeros(6, np.int64), np.zeros(9))
+    return codes, rng.random(6) < 0.8, Work(rng.random((6, 9)), sums, 4), 0.3, True
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of their own for files, and kernels that nothing was loaded for."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("IRBATCH_JIT", "1")
+    for each in (_add_up, _largest, _double_in_place, _is_long, _allocate):
+        monkeypatch.setattr(each, "_code", {})
+    return tmp_path
+
+
+def forget(*kernels: Kernel) -> None:
+    for each in kernels:
+        each._code.clear()
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def no_compiler(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """From now on, whatever is compiled fails."""
+
+    def forbid() -> None:
+        def refuse(*_: Any) -> None:
+            raise AssertionError("this should have been loaded")
+
+        monkeypatch.setattr(Kernel, "_compile", refuse)
+
+    return forbid
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u8", "f4", "f8"])
+def test_what_is_compiled_and_what_is_loaded_give_the_bits_of_the_source(
+    dtype: str, folder: Path, no_compiler: Callable[[], None]
+) -> None:
+    plain = arguments(dtype)
+    expected = _add_up.source(*plain)
+    compiled = arguments(dtype)
+    assert _add_up.run(1, *compiled) == expected
+    no_compiler()
+    forget(_add_up)
+    loaded = arguments(dtype)
+    found = _add_up.run(1, *loaded)
+    assert found == expected
+    assert [type(each) for each in found] == [int, float, bool]
+    for each in (compiled, loaded):
+        assert each[2].sums.whole.tobytes() == plain[2].sums.whole.tobytes()
+        assert each[2].sums.real.tobytes() == plain[2].sums.real.tobytes()
+    assert len(files(folder)) == 1
+
+
+def test_results_of_every_kind() -> None:
+    values = np.array([1.5, -2.0, 7.25, 3.0])
+    assert _largest.run(1, values) == 7.25
+    assert _is_long.run(1, values) is True
+    assert _double_in_place.run(1, values) is None
+    assert values.tolist() == [3.0, -4.0, 14.5, 6.0]
+
+
+def test_arrays_that_are_not_contiguous() -> None:
+    values = np.arange(40.0).reshape(8, 5)
+    assert _largest.run(1, values[::-2, 3]) == 38.0
+    assert _largest.run(1, values.T[2]) == 37.0
+    _double_in_place.run(1, values[1::3, 4])
+    assert values[:, 4].tolist() == [4.0, 18.0, 14.0, 19.0, 48.0, 29.0, 34.0, 78.0]
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    expected = _add_up.source(*arguments())
+    *rest, factor, skip = arguments()
+    assert _add_up.run(1, *rest, np.float64(factor), np.bool_(skip)) == expected
+
+
+def test_files_are_named_by_what_they_are_made_from(folder: Path) -> None:
+    for dtype in ("f4", "f8"):
+        _largest.run(1, np.ones(3, dtype))
+    _largest.run(1, np.ones((3, 2))[:, 0])
+    assert len(files(folder)) == 3
+    assert all(name.startswith("largest-") for name in files(folder))
+
+
+def test_another_constant_makes_another_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = _add_up.run(1, *arguments())[0]
+    forget(_add_up)
+    monkeypatch.setitem(_add_up.source.__globals__, "STEP", 6)
+    assert _add_up.run(1, *arguments())[0] == 2 * first
+    assert len(files(folder)) == 2
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut off", "garbled", "one bit"])
+def test_damaged_files_are_written_anew(
+    folder: Path, damage: str, no_compiler: Callable[[], None]
+) -> None:
+    values = np.array([1.0, 5.0])
+    _largest.run(1, values)
+    (path,) = folder.iterdir()
+    content = path.read_bytes()
+    damaged = {
+        "empty": b"",
+        "cut off": content[: len(content) // 2],
+        "garbled": np.random.default_rng(3).bytes(len(content)),
+        "one bit": content[:-9] + bytes([content[-9] ^ 4]) + content[-8:],
+    }
+    path.write_bytes(damaged[damage])
+    forget(_largest)
+    assert _largest.run(1, values) == 5.0
+    forget(_largest)
+    assert path.read_bytes() != damaged[damage]
+    no_compiler()
+    assert _largest.run(1, values) == 5.0
+
+
+def test_files_of_another_processor_or_version_are_not_loaded(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = np.array([1.0, 5.0])
+    _largest.run(1, values)
+    for number in range(2):
+        forget(_largest)
+        monkeypatch.setattr(stored_code, "_circumstances", lambda number=number: (str(number),))
+        assert _largest.run(1, values) == 5.0
+    assert len(files(folder)) == 3
+
+
+def test_files_of_one_name_but_made_from_something_else_are_written_anew(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_code, "_path", lambda folder, *_: f"{folder}/one.kernel")
+    for kind in ("f4", "f8", "f4"):
+        forget(_largest, _double_in_place)
+        values = np.array([1, 2], kind)
+        assert _largest.run(1, values) == 2.0
+        _double_in_place.run(1, values)
+        assert values.tolist() == [2.0, 4.0]
+    assert list(files(folder)) == ["one.kernel"]
+
+
+@pytest.mark.parametrize("mode", [0o664, 0o646])
+def test_files_that_others_could_have_written_are_not_loaded(
+    folder: Path, mode: int, no_compiler: Callable[[], None]
+) -> None:
+    values = np.array([1.0, 5.0])
+    _largest.run(1, values)
+    (path,) = folder.iterdir()
+    no_compiler()
+    forget(_largest)
+    path.chmod(mode)
+    with pytest.raises(AssertionError, match="should have been loaded"):
+        _largest.run(1, values)
+    path.chmod(0o644)
+    assert _largest.run(1, values) == 5.0
+
+
+def test_where_memory_may_not_be_run_numba_runs_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError(13, "the system doesn't let memory be run")
+
+    monkeypatch.setattr(stored_code, "_put_in_memory", refuse)
+    for _ in range(2):
+        forget(_largest)
+        assert _largest.run(1, np.array([1.0, 5.0])) == 5.0
+
+
+def test_a_folder_that_cannot_be_written_to(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "file").touch()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder / "file"))
+    assert _largest.run(1, np.array([1.0, 5.0])) == 5.0
+    assert list(files(folder)) == ["file"]
+
+
+def test_the_user_has_a_folder_where_the_package_is_read_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "__pycache__").touch()
+    monkeypatch.setattr(stored_code, "__file__", str(tmp_path / "stored_code.py"))
+    assert _largest.run(1, np.array([1.0, 5.0])) == 5.0
+    assert len(list((tmp_path / "irbatch").iterdir())) == 1
+
+
+def test_elsewhere_numba_keeps_its_own_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "is_supported", lambda: False)
+    expected = _add_up.source(*arguments())
+    assert _add_up.run(1, *arguments()) == expected
+    assert not list(folder.glob("*.kernel"))
+
+
+def test_a_kernel_that_allocates_runs_but_is_not_kept(folder: Path) -> None:
+    assert _allocate.run(1, 3) == 3
+    assert not list(folder.glob("*.kernel"))
+
+
+def test_what_no_entry_takes() -> None:
+    odd = np.frombuffer(b"\0" * 17, np.uint8)[1:].view(np.float64)
+    assert not odd.flags.aligned
+    for values in (odd, [1.0], "1", None):
+        with pytest.raises(TypeError):
+            _largest.run(1, values)
+    with pytest.raises(struct.error):
+        _add_up.run(1, *arguments()[:2], arguments()[2]._replace(times=2**64), 0.3, True)
+
+
+def test_many_threads_at_once(folder: Path) -> None:
+    values = np.arange(100.0)
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(lambda _: _largest.run(1, values), range(64))) == {99.0}
+    assert len(files(folder)) == 1
+
+
+def test_a_fork_while_another_thread_compiles(folder: Path) -> None:
+    """The child must not wait for a lock that a thread of its parent held."""
+    code = (
+        "import os, threading\n"
+        "from irbatch.runtime.jit import Kernel\n"
+        "held, done = threading.Event(), threading.Event()\n"
+        "def hold():\n"
+        "    with Kernel._lock:\n"
+        "        held.set(); done.wait(20)\n"
+        "thread = threading.Thread(target=hold); thread.start(); held.wait()\n"
+        "child = os.fork()\n"
+        "if not child:\n"
+        "    os._exit(0 if Kernel._lock.acquire(timeout=5) else 1)\n"
+        "status = os.waitpid(child, 0)[1]\n"
+        "done.set(); thread.join()\n"
+        "raise SystemExit(status != 0)\n"
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60)
+
+
+def test_numba_is_not_imported_for_what_is_stored(folder: Path) -> None:
+    code = (
+        "import sys, numpy, irbatch\n"
+        "found = irbatch.evaluate_matrix(numpy.eye(40), 'nDCG@10 AP RBP', threads=1)\n"
+        "print('numba' in sys.modules, found.mean())"
+    )
+
+    def run() -> list[str]:
+        words = [sys.executable, "-c", code]
+        done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
+        return done.stdout.split(maxsplit=1)
+
+    first, second = run(), run()
+    assert [first[0], second[0]] == ["True", "False"]
+    assert first[1] == second[1]
