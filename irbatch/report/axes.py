@@ -28,12 +28,7 @@ LEGEND_ROWS = 28
 
 
 class Style(NamedTuple):
-    """How a system is drawn.
-
-    Args:
-        color: its colour.
-        linestyle, marker: change with every eighth system, so that 40 are told apart.
-    """
+    """How a system is drawn: lines and markers change after eight, so that 40 are told apart."""
 
     color: str
     linestyle: Any
@@ -46,10 +41,7 @@ def new_axes(ax: Axes | None, height: float = 4.2, width: float = WIDTH, legend:
     Args:
         ax: what the caller has; its figure is left as it is.
         height, width: of a new figure, in inches.
-        legend: how many names there will be in a legend, for which there is to be room.
-
-    Raises:
-        ImportError: naming the extra, when matplotlib is not installed.
+        legend: how many names a legend will have, for which there is to be room.
     """
     figure = imported("plots", "plot", "matplotlib.figure")
     if ax is not None:
@@ -60,22 +52,13 @@ def new_axes(ax: Axes | None, height: float = 4.2, width: float = WIDTH, legend:
 
 
 def check_axes(ax: Any) -> None:
-    """Refuse what are not matplotlib's axes.
-
-    Raises:
-        InputError: if it is neither None nor axes.
-    """
+    """Refuse what is neither None nor matplotlib's axes."""
     if ax is not None and not hasattr(ax, "get_figure"):
         raise InputError(f"ax= takes matplotlib's axes, not a {type(ax).__name__}", value=ax)
 
 
 def tidy(ax: Axes, grid: str | None = "y") -> None:
-    """Remove the frame at the top and at the right, and draw a faint grid behind.
-
-    Args:
-        ax: the axes.
-        grid: ``"x"``, ``"y"``, ``"both"`` or None.
-    """
+    """Remove the frame at the top and at the right; draw a grid across ``x``, ``y`` or ``both``."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -92,21 +75,15 @@ def styles(count: int) -> list[Style]:
     >>> [style.color for style in styles(2)]
     ['#0072B2', '#D55E00']
     """
-    n = len(COLOURS)
+    n = len(COLOURS)  # and of markers
     return [
-        Style(COLOURS[i % n], DASHES[i // n % len(DASHES)], MARKERS[(i + i // n) % len(MARKERS)])
+        Style(COLOURS[i % n], DASHES[i // n % len(DASHES)], MARKERS[(i + i // n) % n])
         for i in range(count)
     ]
 
 
 def add_legend(ax: Axes, handles: Sequence[Any], names: Sequence[str]) -> None:
-    """Put a legend to the right of the axes, where it covers nothing.
-
-    Args:
-        ax: the axes.
-        handles: what is explained.
-        names: one each, as they fit.
-    """
+    """Put a legend to the right of the axes, where it covers nothing."""
     size = 9 if len(names) <= 16 else 7.5
     place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "borderaxespad": 0.0}
     form = {"frameon": False, "alignment": "left", "handlelength": 2.4, "columnspacing": 1.2}

@@ -56,7 +56,7 @@ class Column:
 
     @property
     def labels(self) -> bool:
-        """Whether it says what a row is of: it is repeated where a wide table goes on below."""
+        """Whether it says what a row is of: these come first, and again where a table goes on."""
         return self.kind in ("mark", "name")
 
 
@@ -70,13 +70,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table.
-
-    Args:
-        caption: what it is of.
-        columns, rows: those that label a row come first.
-        whole: it is not cut where it is wider than a terminal.
-    """
+    """A table; a whole one is not cut where it is wider than a terminal."""
 
     caption: str
     columns: Sequence[Column]
@@ -94,14 +88,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture.
-
-    Args:
-        title: what it is of.
-        description: what it shows, in words, for those who don't see it.
-        caption: what stands below it.
-        draw: returns matplotlib's figure.
-    """
+    """A picture, described for those who don't see it; `draw` returns matplotlib's figure."""
 
     title: str
     description: str
@@ -129,15 +116,7 @@ Part = Heading | Table | Figures
 
 @dataclass(frozen=True)
 class Document:
-    """A report.
-
-    Args:
-        title: what it is of.
-        caption: how it came about.
-        legend: signs and what they mean; `BEST` and `MARKS` stand for what a form shows.
-        parts: headings, tables and figures.
-        settings: every setting that shaped the numbers.
-    """
+    """A report: how it came about, what signs mean, its parts, and what shaped the numbers."""
 
     title: str
     caption: str
@@ -146,11 +125,7 @@ class Document:
     settings: str = ""
 
     def explained(self, best: str, marks: str = "superscripts") -> str:
-        """Write the legend.
-
-        Args:
-            best: how the best stand out.
-            marks: what the marks are called.
+        """Write the legend, in which a form says how the best stand out and what marks are.
 
         >>> Document("", "", [(BEST, "the highest"), ("●", "on the frontier")], []).explained("*")
         '*: the highest; ●: on the frontier.'

@@ -38,24 +38,14 @@ def set_tip(artist: Any, text: str) -> None:
 
 
 def embed(figure: Figure, ident: str) -> str:
-    """Draw a picture and return an element of HTML.
-
-    Args:
-        figure: the picture.
-        ident: starts the ids of its elements, which differ from those of others on the page.
-
-    Raises:
-        ImportError: naming the extra, when matplotlib is not installed.
-    """
+    """Draw a picture as an element of HTML, whose elements have ids that start with `ident`."""
     root = ElementTree.fromstring(_draw(figure))  # noqa: S314 (it is matplotlib's)
     for parent in root.iter():
         for child in list(parent):
             if child.tag.endswith(("metadata", "style")):
                 parent.remove(child)
-    used = dict.fromkeys(
-        re.findall(r'(?:url\(|href=")#([^)"]+)', ElementTree.tostring(root, "unicode"))
-    )
-    names = {name: f"{ident}-{number}" for number, name in enumerate(used)}
+    used = re.findall(r'(?:url\(|href=")#([^)"]+)', ElementTree.tostring(root, "unicode"))
+    names = {name: f"{ident}-{number}" for number, name in enumerate(dict.fromkeys(used))}
     for element in root.iter():
         _convert(element, names)
     _, _, wide, high = map(float, root.attrib["viewBox"].split())

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from html import escape
+from string import Template
 
 from irbatch.errors import printable
 from irbatch.report.document import (
@@ -18,24 +21,120 @@ from irbatch.report.document import (
     Figures,
     Heading,
     Part,
-    Row,
     Table,
 )
 from irbatch.report.embedding import embed
 from irbatch.report.names import join_letters
-from irbatch.report.page import STYLE, write_page
 
 FIGURE_SPACE = "\u2007"  # as wide as a digit
 TAGS = dict(zip(ISOLATED, ("<bdi>", "</bdi>"), strict=True))
 COLOURS = {BETTER: ' class="up"', WORSE: ' class="down"'}
 
+STYLE = """
+.irbatch{--ink:#1c2128;--soft:#59636e;--line:#d1d9e0;--back:#fff;--stripe:#f3f5f8;
+--up:#1664c0;--down:#b8500c;color-scheme:light;color:var(--ink);background:var(--back);
+font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+@media (prefers-color-scheme:dark){.irbatch{--ink:#e6edf3;--soft:#9aa5b1;--line:#3a424c;
+--back:#0d1117;--stripe:#161c24;--up:#5aa9ff;--down:#f0914b;color-scheme:dark}}
+body.irbatch{margin:0 auto;max-width:90rem;padding:1.5rem}
+.irbatch h1{font-size:1.6rem;margin:0 0 .5rem}
+.irbatch h2{font-size:1.25rem;margin:2.5rem 0 .5rem;border-bottom:1px solid var(--line)}
+.irbatch h3{font-size:1rem;margin:1.5rem 0 .25rem}
+.irbatch p{margin:.5rem 0;max-width:60rem;overflow-wrap:anywhere}
+.irbatch .soft,.irbatch caption,.irbatch figcaption{color:var(--soft);font-size:.87rem}
+.irbatch .scroll{overflow-x:auto;margin:1rem 0}
+.irbatch table{border-collapse:collapse;font-variant-numeric:tabular-nums;color:inherit}
+.irbatch caption{text-align:left;padding:.3rem 0}
+.irbatch th,.irbatch td{padding:.3rem .6rem;text-align:left;vertical-align:baseline;
+border-bottom:1px solid var(--line);background:none}
+.irbatch thead th{border-bottom:2px solid var(--ink);white-space:nowrap;vertical-align:bottom}
+.irbatch thead th.wrap{white-space:normal;min-width:5.5rem}
+.irbatch tr.behind{color:var(--soft)}
+.irbatch tbody th,.irbatch .name{font-weight:inherit;min-width:9rem;max-width:22rem;
+overflow-wrap:anywhere}
+.irbatch .n{text-align:right}.irbatch .n,.irbatch .mean{white-space:nowrap}
+.irbatch tbody tr:nth-child(even){background:var(--stripe)}
+.irbatch sup{font-size:.72em;line-height:0;color:var(--soft);margin-left:.1em}
+.irbatch sup.up{color:var(--up)}.irbatch sup.down{color:var(--down)}
+.irbatch small{color:var(--soft);font-size:.8em;margin-left:.3em}
+.irbatch th button{all:unset;cursor:pointer;font-weight:bold}
+.irbatch th button:focus-visible{outline:2px solid var(--up);outline-offset:2px}
+.irbatch th button::after{content:"\\2195";color:var(--soft);display:inline-block;width:1.2em;
+text-align:center;font-weight:normal}
+.irbatch th[aria-sort=ascending] button::after{content:"\\2191";color:var(--ink)}
+.irbatch th[aria-sort=descending] button::after{content:"\\2193";color:var(--ink)}
+.irbatch .plots{display:flex;flex-wrap:wrap;gap:0 3rem;align-items:end}
+.irbatch figure{margin:.75rem 0 1.5rem;max-width:100%;overflow-x:auto;break-inside:avoid}
+.irbatch figcaption{width:min-content;min-width:100%}
+.irbatch svg{display:block;max-width:100%;height:auto;fill:var(--ink);
+font:12px "DejaVu Sans",Verdana,sans-serif}
+.irbatch svg text{unicode-bidi:isolate;white-space:pre}
+@media print{.irbatch{--ink:#000;--soft:#444;--line:#bbb;--back:#fff;--stripe:#fff;--up:#1664c0;
+--down:#b8500c;color-scheme:light;font-size:10pt}body.irbatch{max-width:none;padding:0}
+.irbatch .scroll,.irbatch figure{overflow:visible}.irbatch tr{break-inside:avoid}
+.irbatch th button::after{content:none!important}}
+"""
+
+# The first click sorts by what one looks for first, the next one turns it round, the third undoes.
+SCRIPT = """
+"use strict";
+for (const table of document.querySelectorAll("table")) {
+  const body = table.tBodies[0], rows = [...body.rows];
+  const heads = [...table.tHead.rows[0].cells];
+  const value = (row, column) => {
+    const cell = row.cells[column];
+    return cell.dataset.v === undefined ? cell.textContent : cell.dataset.v;
+  };
+  const compare = (column, numeric, sign) => (a, b) => {
+    const x = value(a, column), y = value(b, column);
+    if (!numeric) return sign * x.localeCompare(y, undefined, {numeric: true});
+    if (x === "" || y === "") return (x === "") - (y === "");
+    return x === y ? 0 : sign * (Number(x) < Number(y) ? -1 : 1);
+  };
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    const first = head.dataset.first || "ascending";
+    const second = first === "ascending" ? "descending" : "ascending";
+    button.addEventListener("click", () => {
+      const now = head.getAttribute("aria-sort");
+      const next = now === first ? second : now === second ? null : first;
+      heads.forEach((each) => each.removeAttribute("aria-sort"));
+      if (next) head.setAttribute("aria-sort", next);
+      const order = compare(column, "first" in head.dataset, next === "ascending" ? 1 : -1);
+      body.append(...(next ? [...rows].sort(order) : rows));
+    });
+  });
+}
+"""
+
+PAGE = Template("""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="$policy">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>$title</title>
+<style>$style</style>
+</head>
+<body class="irbatch">
+<main>
+$body
+</main>
+<script>$script</script>
+</body>
+</html>
+""")
+
 
 def write_document(document: Document, *, fragment: bool = False) -> str:
     """Write a report: sortable tables, and pictures where matplotlib is installed.
 
-    Args:
-        document: the report.
-        fragment: leave out what makes it a page, its script too, to stand in a notebook.
+    A fragment, to stand in a notebook, is without what makes it a page, and without the script.
     """
     title = escape(printable(document.title))
     said = [f"<h1>{title}</h1>", f"<p>{_words(document.caption)}</p>"]
@@ -43,7 +142,16 @@ def write_document(document: Document, *, fragment: bool = False) -> str:
     body = "\n".join(filter(None, said))
     if fragment:
         return f'<style>{STYLE}</style>\n<div class="irbatch">\n{body}\n</div>\n'
-    return write_page(title, body)
+    # Nothing runs or is loaded but what this module wrote: the page's policy names its hashes.
+    policy = (
+        f"default-src 'none'; img-src data:; style-src {_hash(STYLE)}; "
+        f"script-src {_hash(SCRIPT)}; base-uri 'none'; form-action 'none'"
+    )
+    return PAGE.substitute(title=title, body=body, style=STYLE, script=SCRIPT, policy=policy)
+
+
+def _hash(code: str) -> str:
+    return f"'sha256-{b64encode(sha256(code.encode()).digest()).decode()}'"
 
 
 def _parts(parts: Sequence[Part]) -> Iterator[str]:
@@ -78,12 +186,15 @@ def _table(table: Table) -> str:
     annotated = [table.annotated(k) for k in places]
     sizes = [max((len(cell.text) for cell in table.column(k)), default=0) for k in places]
     head = "".join(map(_heading, table.columns, annotated))
-    rows = "\n".join(_row(row, table.columns, annotated, sizes) for row in table.rows)
+    rows = []
+    for row in table.rows:
+        cells = "".join(map(_cell, table.columns, row.cells, annotated, sizes))
+        rows.append(f'<tr class="behind">{cells}</tr>' if row.faint else f"<tr>{cells}</tr>")
     caption = escape(printable(table.caption))
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{caption}">\n<table>\n'
         f"<caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n"
-        f"<tbody>\n{rows}\n</tbody>\n</table>\n</div>"
+        "<tbody>\n" + "\n".join(rows) + "\n</tbody>\n</table>\n</div>"
     )
 
 
@@ -95,14 +206,6 @@ def _heading(column: Column, annotated: bool) -> str:
     if column.kind in ("number", "mark"):
         first = f' data-first="{"descending" if column.descends else "ascending"}"'
     return f'<th scope="col"{kind}{first}>{_name(column.heading)}</th>'
-
-
-def _row(
-    row: Row, columns: Sequence[Column], annotated: Sequence[bool], sizes: Sequence[int]
-) -> str:
-    faint = ' class="behind"' if row.faint else ""
-    cells = "".join(map(_cell, columns, row.cells, annotated, sizes))
-    return f"<tr{faint}>{cells}</tr>"
 
 
 def _cell(column: Column, cell: Cell, annotated: bool, size: int) -> str:

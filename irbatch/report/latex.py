@@ -47,14 +47,12 @@ GREEK = (
 def write_document(document: Document, label: str, *, unicode: bool = False) -> str:
     r"""Write a report's tables as one, which needs ``\usepackage{booktabs}``.
 
+    All tables have the same columns; headings stand above their rows; figures are left out.
+
     Args:
-        document: the report; all its tables have the same columns, headings stand above their
-            rows, and figures are left out.
+        document: the report.
         label: what ``\ref`` calls the table.
         unicode: keep characters beyond ASCII as they are.
-
-    Raises:
-        InputError: if ``\label`` doesn't take the label.
     """
     if not LABEL.fullmatch(label):
         problem = f"a label is letters, digits and :._/+-, not {label!r}"
@@ -62,7 +60,12 @@ def write_document(document: Document, label: str, *, unicode: bool = False) -> 
     tables = [part for part in document.parts if isinstance(part, Table)]
     said = [document.caption, document.explained("Bold"), document.settings]
     caption = _escape(" ".join(filter(None, said)), unicode)
-    aligned = "".join(_alignment(tables, k) for k in range(len(tables[0].columns)))
+    columns = tables[0].columns
+    # Numbers stand flush right, but for those that something stands after.
+    aligned = "".join(
+        "r" if each.kind == "number" and not any(table.annotated(k) for table in tables) else "l"
+        for k, each in enumerate(columns)
+    )
     lines = [
         r"% needs \usepackage{booktabs}",
         r"\begin{table}",
@@ -71,18 +74,12 @@ def write_document(document: Document, label: str, *, unicode: bool = False) -> 
         rf"  \label{{{label}}}",
         rf"  \begin{{tabular}}{{{aligned}}}",
         r"    \toprule",
-        *(f"    {line}" for line in _body(document, tables[0].columns, unicode)),
+        *(f"    {line}" for line in _body(document, columns, unicode)),
         r"    \bottomrule",
         r"  \end{tabular}",
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _alignment(tables: Sequence[Table], position: int) -> str:
-    """Put numbers flush right, but for those that something stands after."""
-    numeric = tables[0].columns[position].kind == "number"
-    return "r" if numeric and not any(each.annotated(position) for each in tables) else "l"
 
 
 def _body(document: Document, columns: Sequence[Column], unicode: bool) -> Iterator[str]:
@@ -91,9 +88,8 @@ def _body(document: Document, columns: Sequence[Column], unicode: bool) -> Itera
     above = ""
     for part in document.parts:
         if isinstance(part, Heading):
-            above = (
-                rf"\multicolumn{{{len(columns)}}}{{l}}{{\emph{{{_escape(part.text, unicode)}}}}}"
-            )
+            heading = rf"\emph{{{_escape(part.text, unicode)}}}"
+            above = rf"\multicolumn{{{len(columns)}}}{{l}}{{{heading}}}"
         elif isinstance(part, Table):
             yield r"\midrule"
             if above:
@@ -140,12 +136,7 @@ def write_number(text: str) -> str:
 
 
 def _escape(text: str, unicode: bool) -> str:
-    """Take from every character its meaning in LaTeX.
-
-    Args:
-        text: what is to be read.
-        unicode: keep characters beyond ASCII as they are.
-    """
+    """Take from every character its meaning in LaTeX."""
     apart = LIGATURE.sub("\0", printable(text))  # which no printable text can hold
     return "".join("{}" if each == "\0" else _character(each, unicode) for each in apart)
 
@@ -158,10 +149,8 @@ def _character(each: str, unicode: bool) -> str:
 
 def _accented(each: str) -> str | None:
     r"""Write a letter and its accent: ``\'{e}``."""
-    letter, accent = "", ""
-    parts = unicodedata.normalize("NFD", each)
-    if len(parts) == 2:
-        letter, accent = parts[0], parts[1]
+    decomposed = unicodedata.normalize("NFD", each)
+    letter, accent = decomposed[0], decomposed[1:]
     if accent not in ACCENTS or not letter.isascii():
         return None
     dot = "\\" if letter in "ij" and accent != CEDILLA else ""  # which the accent stands in for
@@ -173,9 +162,8 @@ def _greek(each: str) -> str | None:
     alphabet, _, letter = unicodedata.name(each, "").partition(" LETTER ")
     if alphabet not in ("GREEK SMALL", "GREEK CAPITAL"):
         return None
-    name = letter.lower().replace("lamda", "lambda")
-    if alphabet == "GREEK CAPITAL":
-        name = name.capitalize()
+    name = letter.replace("LAMDA", "LAMBDA")
+    name = name.capitalize() if alphabet == "GREEK CAPITAL" else name.lower()
     return rf"$\{name}$" if f" {name} " in GREEK else None
 
 

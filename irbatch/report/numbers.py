@@ -17,11 +17,7 @@ MOST_DIGITS = 17  # of a float64
 
 
 def check_digits(digits: int) -> None:
-    """Check how many decimals are asked for.
-
-    Raises:
-        InputError: if it is not a whole number from 0 to 17.
-    """
+    """Refuse a number of decimals that is not a whole number from 0 to 17."""
     if not is_whole(digits) or not 0 <= digits <= MOST_DIGITS:
         problem = f"decimals are a whole number from 0 to {MOST_DIGITS}, not {digits!r}"
         raise InputError(problem, source="digits", value=digits)
@@ -39,16 +35,12 @@ def is_best(values: Sequence[float]) -> list[bool]:
 
 def show(value: float, digits: int) -> str:
     """Write a mean: a fixed number of decimals; no sign before what is rounded to zero."""
-    if not math.isfinite(value):
-        return _odd(value)
     text = _write(value, digits)
-    return text.removeprefix("-") if float(text) == 0 else text
+    return text if text.strip("-0.") else text.removeprefix("-")
 
 
 def show_change(value: float, digits: int) -> str:
     """Write a difference with its sign, which even one that is rounded to zero keeps."""
-    if not math.isfinite(value):
-        return _odd(value, "+")
     return _write(value, digits, "+") if value else _write(0.0, digits)
 
 
@@ -73,7 +65,7 @@ def show_quantity(value: float) -> str:
     ['0', '8.312', '0.0123', '1,235', '1e+09', '1.5e+09', '1.234e-07']
     """
     if not math.isfinite(value):
-        return _odd(value)
+        return _write(value, 0)
     text = f"{value or 0.0:.4g}"
     short = "e-" not in text and abs(float(text)) < HUGE
     return f"{Decimal(text):,f}" if short else f"{value:.4g}"
@@ -116,11 +108,9 @@ def _misleads(p: float, level: float, decimals: int) -> bool:
     return (float(f"{p:.{decimals}f}") < level) != (p < level)
 
 
-def _write(value: float, digits: int, sign: str = "") -> str:
-    return f"{value:{sign}.{digits}{'f' if abs(value) < WORDY else 'e'}}"
-
-
-def _odd(value: float, plus: str = "") -> str:
+def _write(value: float, digits: int, plus: str = "") -> str:
     if math.isnan(value):
         return NOTHING
-    return f"{plus}∞" if value > 0 else "-∞"
+    if math.isinf(value):
+        return f"{plus}∞" if value > 0 else "-∞"
+    return f"{value:{plus}.{digits}{'f' if abs(value) < WORDY else 'e'}}"

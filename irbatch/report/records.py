@@ -41,16 +41,20 @@ def write_csv(
     names: Sequence[str], records: Iterable[Record], path: str | PathLike[str] | None
 ) -> str:
     """Return, or also write, one line a record."""
-    text = "".join([_line(names), *(_line(list(record.values())) for record in records)])
-    return _written(text, path)
+    import csv
+    import io
+
+    lines = []
+    for cells in (names, *(record.values() for record in records)):
+        buffer = io.StringIO()
+        line = ["" if cell is None else csv_cell(cell) for cell in cells]
+        csv.writer(buffer, lineterminator="\r\n").writerow(line)  # it quotes a lone "\r" only so
+        lines.append(buffer.getvalue().removesuffix("\r\n") + "\n")
+    return _written("".join(lines), path)
 
 
 def make_frame(names: Sequence[str], records: Iterable[Record]) -> Any:
-    """Return a pandas frame, one row a record.
-
-    Raises:
-        ImportError: naming the extra, when pandas is not installed.
-    """
+    """Return a pandas frame, one row a record."""
     pd = imported("frames", "pandas", "pandas")
     return pd.DataFrame(list(records), columns=names)
 
@@ -58,15 +62,3 @@ def make_frame(names: Sequence[str], records: Iterable[Record]) -> Any:
 def _written(text: str, path: str | PathLike[str] | None) -> str:
     text = SURROGATE.sub(lambda each: f"\\u{ord(each[0]):04x}", text)
     return written(text, path)
-
-
-def _line(cells: Sequence[Any]) -> str:
-    """Write a line; its end is put after it, as a lone carriage return is only quoted so."""
-    import csv
-    import io
-
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\r\n").writerow(
-        ["" if cell is None else csv_cell(cell) for cell in cells]
-    )
-    return buffer.getvalue().removesuffix("\r\n") + "\n"
