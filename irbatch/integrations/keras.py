@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
 from irbatch.errors import InputError
-from irbatch.evaluation.batches import BatchEvaluator
 from irbatch.evaluation.results import Results
+from irbatch.integrations.score_batches import evaluator_without_ids
 from irbatch.runtime.checks import check_whole
 from irbatch.runtime.extras import imported
 
@@ -75,8 +75,8 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
         style: str = "irbatch",
     ) -> None:
         super().__init__()
-        self._evaluator = BatchEvaluator(measures, cutoffs, ties=ties, no_relevant=no_relevant)
-        self._evaluator.update([[0.0]], [[1]])  # refuses ties='id' before a model is trained
+        options = {"ties": ties, "no_relevant": no_relevant}
+        self._evaluator = evaluator_without_ids(measures, cutoffs, **options)
         self._every = check_whole("every", every, 1)
         _check_validation(validation)
         self._validation, self._score, self._batch_size = validation, score, batch_size
@@ -111,14 +111,12 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
             yield self._validation(self.model)
             return
         whole = isinstance(self._validation, tuple)
-        for batch in [self._validation] if whole else self._validation:
-            inputs, labels = batch[:2]  # sample weights may follow
-            yield self._scores(inputs), labels
-
-    def _scores(self, inputs: Any) -> Any:
-        if self._score is not None:
-            return self._score(self.model, inputs)
-        return self.model.predict(inputs, batch_size=self._batch_size, verbose=0)
+        for inputs, labels, *_ in [self._validation] if whole else self._validation:
+            if self._score is None:
+                scores = self.model.predict(inputs, batch_size=self._batch_size, verbose=0)
+            else:
+                scores = self._score(self.model, inputs)
+            yield scores, labels
 
 
 def _check_validation(validation: Any) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from irbatch.errors import InputError
 from irbatch.evaluation.batches import BatchEvaluator
-from irbatch.evaluation.scores import evaluate_scores
+from irbatch.integrations.score_batches import evaluator_without_ids
 from irbatch.measures import measure, parse_measures
 from irbatch.runtime.extras import imported
 
@@ -210,8 +210,8 @@ class RerankingEvaluator(_evaluation.RerankingEvaluator):  # type: ignore[misc]
         super().__init__(samples, *args, **options)
         if not self.samples:
             raise InputError("no sample has positive and negative documents", source="samples")
-        self._evaluator = BatchEvaluator(_reranking(self.at_k), keep="sums", ties=ties)
-        self._evaluator.update([[0.0]], [[1]])  # refuses ties='id' before a model is trained
+        self._measures = _reranking(self.at_k)
+        self._evaluator = evaluator_without_ids(self._measures, keep="sums", ties=ties)
 
     def compute_metrics(self, model: Any) -> dict[str, float]:
         """Embed and score the documents of all samples; return ``"map"``, ``"mrr"``, ``"ndcg"``."""
@@ -221,7 +221,7 @@ class RerankingEvaluator(_evaluation.RerankingEvaluator):  # type: ignore[misc]
         self._evaluator.reset()
         self._evaluator.update(scores, positives=positives, lengths=[len(row) for row in rows])
         means = self._evaluator.compute()
-        ap, rr, ndcg = (means[each] for each in _reranking(self.at_k))
+        ap, rr, ndcg = (means[each] for each in self._measures)
         return {"map": ap, "mrr": rr, "ndcg": ndcg}
 
     def _scores(self, model: Any) -> Iterator[Any]:
@@ -261,8 +261,7 @@ class CrossEncoderRerankingEvaluator(_cross_encoders.CrossEncoderRerankingEvalua
     def __init__(self, samples: Any, *args: Any, ties: str = "expected", **options: Any) -> None:
         super().__init__(samples, *args, **options)
         self._measures = _reranking(self.at_k)
-        self._ties = ties
-        self.compute_metrics([1], [0.0])  # refuses ties='id' before a model is trained
+        self._evaluator = evaluator_without_ids(self._measures, keep="sums", ties=ties)
 
     def compute_metrics(self, y_true: Any, y_pred: Any) -> tuple[float, float, float]:
         """Return RR and nDCG at the cutoff, and AP, of one ranking.
@@ -271,7 +270,8 @@ class CrossEncoderRerankingEvaluator(_cross_encoders.CrossEncoderRerankingEvalua
             y_true: 1 for relevant documents and 0 for others.
             y_pred: their scores.
         """
-        means = evaluate_scores([y_pred], [y_true], self._measures, ties=self._ties)
+        self._evaluator.reset()
+        means = self._evaluator.update([y_pred], [y_true])
         ap, rr, ndcg = (means[each] for each in self._measures)
         return rr, ndcg, ap
 

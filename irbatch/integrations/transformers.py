@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 
 from irbatch.errors import InputError, shown
-from irbatch.evaluation.batches import BatchEvaluator
 from irbatch.evaluation.results import Results
-from irbatch.integrations.padding import pad_queries
+from irbatch.integrations.score_batches import evaluator_without_ids, pad_queries
 
 __all__ = ["ComputeMetrics"]
 
@@ -75,8 +74,8 @@ class ComputeMetrics:
         style: str = "irbatch",
         query_ids: Callable[[Any], Any] | Sequence[Any] | None = None,
     ) -> None:
-        self._evaluator = BatchEvaluator(measures, cutoffs, ties=ties, no_relevant=no_relevant)
-        self._evaluator.update([[0.0]], [[1]])  # refuses ties='id' before a model is trained
+        options = {"ties": ties, "no_relevant": no_relevant}
+        self._evaluator = evaluator_without_ids(measures, cutoffs, **options)
         self._query_ids = query_ids
         self._style = style
         self.results: Results | None = None

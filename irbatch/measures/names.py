@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from irbatch.errors import InputError, raise_problems
 from irbatch.measures.declare import CATALOGUE, Declaration, Measure, check_cutoff, normal
-from irbatch.measures.trec_names import NICKNAMES, trec_measures
+from irbatch.measures.trec_names import NICKNAMES, list_group, trec_measures
 from irbatch.runtime.numbers import DECIMAL
 
 MOST_DIGITS = 300  # of a cutoff
@@ -183,8 +183,8 @@ def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
         meaning: the measure of ours by that name, if there is one; our own names go before.
     """
     if name in NICKNAMES:
-        group = (each for each in trec_measures().values() if name in each.named.nicknames)
-        return [each.measure for one in group for each in one.values() if each.measure]
+        values = (value for each in list_group(name) for value in each.values())
+        return [each.measure for each in values if each.measure]
     splits = [(name, "")]
     if meaning is None:
         ends = [match.start() for match in re.finditer(r"_(?=[0-9.])|_(?=\w+=)|\.", name)]

@@ -50,6 +50,7 @@ class TrecName(Spelling):
         into: our parameters that they become; with gains, those that it takes by name, ``p=.8``.
         since: the version that it came with.
         nicknames: the groups that it belongs to.
+        in_set: its place when ``"set"`` is asked for, if that is not its place in the output.
     """
 
     def __init__(
@@ -62,10 +63,12 @@ class TrecName(Spelling):
         *,
         since: int = 9,
         nicknames: tuple[str, ...] = EVERY,
+        in_set: float | None = None,
     ) -> None:
         self.place, self.name, self.takes = place, name, takes
         self.defaults, self.into = defaults, into
         self.since, self.nicknames = since, nicknames
+        self.in_set = place if in_set is None else in_set
         point = f"_{{{into[0]}:.2f}}" if takes == "points" else ""
         full, cut = ("", name + "_{k}") if takes == "cutoffs" else (name + point, "")
         super().__init__("trec_eval", full, cut)
@@ -132,6 +135,12 @@ def trec_measures() -> dict[str, TrecMeasure]:
             every += [TrecMeasure(each, declaration.measure) for each in names]
     every.sort(key=lambda each: each.named.place)
     return {each.named.name: each for each in every}
+
+
+def list_group(nickname: str) -> list[TrecMeasure]:
+    """List the measures of a group, in the order that trec_eval lists them in."""
+    group = [each for each in trec_measures().values() if nickname in each.named.nicknames]
+    return sorted(group, key=lambda each: each.named.in_set) if nickname == "set" else group
 
 
 def list_measures(asked: Sequence[str], version: str) -> dict[str, str]:

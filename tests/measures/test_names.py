@@ -64,6 +64,13 @@ def test_several_cutoffs_in_one_name() -> None:
     assert len(names("map_cut")) == len(names("relative_P")) == 9
 
 
+def test_groups_in_trec_evals_order() -> None:
+    counts, of_sets = "NumQ NumRet NumRel NumRelRet Utility", "P R Rcap SetAP F"
+    assert " ".join(map(str, parse_measures("set"))) == f"{counts} {of_sets}"
+    every = map(str, parse_measures("all_trec"))
+    assert [each for each in every if each in of_sets.split()] == ["P", "Rcap", "R", "SetAP", "F"]
+
+
 def test_cutoffs_argument_goes_to_measures_without_one() -> None:
     found = parse_measures(["nDCG", "P@3", "NumQ"], cutoffs=[1, 10])
     assert list(map(str, found)) == ["nDCG@1", "nDCG@10", "P@3", "NumQ"]

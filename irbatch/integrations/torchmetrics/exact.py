@@ -11,8 +11,6 @@ from irbatch.array_types import Ints
 from irbatch.errors import InputError, shown
 from irbatch.runtime.extras import imported
 
-__all__ = ["ExactMetric", "as_whole", "torch", "torchmetrics"]
-
 torch = imported("torchmetrics' metrics", "torchmetrics", "torch")
 torchmetrics = imported("torchmetrics' metrics", "torchmetrics", "torchmetrics")
 Metric: Any = torchmetrics.Metric

@@ -14,8 +14,6 @@ from irbatch.integrations.torchmetrics.exact import ExactMetric, torch, torchmet
 from irbatch.measures import parse_measures
 from irbatch.runtime.numbers import is_whole
 
-__all__ = ["RankingMetric", "make_collection"]
-
 BEYOND = 1 << 63  # one more than the largest int64
 ADDITIVE = ("sums", "counted", "zeros", "counts")  # of the state of a BatchEvaluator
 

@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 
 from irbatch.errors import InputError, shown
-from irbatch.evaluation.batches import BatchEvaluator
-from irbatch.integrations.padding import pad_queries
+from irbatch.integrations.score_batches import evaluator_without_ids, pad_queries
 from irbatch.integrations.torchmetrics.exact import ExactMetric, as_whole, torch
-
-__all__ = ["RetrievalMetric"]
 
 EMPTY_TARGET = {"neg": 0.0, "pos": 1.0, "skip": None, "error": None}
 
@@ -58,8 +55,7 @@ class RetrievalMetric(ExactMetric):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self._evaluator = BatchEvaluator(measures, cutoffs, ties=ties, no_relevant="skip")
-        self._evaluator.update([[0.0]], [[1]])  # refuses ties='id' before a model is trained
+        self._evaluator = evaluator_without_ids(measures, cutoffs, ties=ties, no_relevant="skip")
         if empty_target_action not in EMPTY_TARGET:
             problem = f"{empty_target_action!r} is none of {', '.join(EMPTY_TARGET)}"
             raise InputError(problem, source="empty_target_action", value=empty_target_action)

@@ -71,7 +71,7 @@ def recall(s: PrefixStatistics) -> Floats:
     source="Thakur et al. 2021; trec_eval's relative_P",
     aliases=("CappedRecall", "recall_cap"),
     spellings=(
-        TrecName(31, "set_relative_P", nicknames=SET),
+        TrecName(31, "set_relative_P", nicknames=SET, in_set=32.5),
         TrecName(28, "relative_P", "cutoffs", CUTOFFS),
         Spelling("ir_measures", "SetRelP", ""),
         Spelling("beir", "", "R_cap@{k}"),

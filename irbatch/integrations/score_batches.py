@@ -1,14 +1,26 @@
-"""Flat columns, an entry for each document, as padded matrices, a row for each query."""
+"""What adapters of batches of scores share: their evaluator, and flat columns as matrices."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from irbatch.array_types import Ints
+from irbatch.evaluation.batches import BatchEvaluator
 
-__all__ = ["pad_queries"]
+
+def evaluator_without_ids(measures: Any, cutoffs: Any = None, **options: Any) -> BatchEvaluator:
+    """Return an evaluator of scores of documents without ids.
+
+    Raises:
+        InputError: if an option is not known, or ties need ids: at once, not after training.
+    """
+    evaluator = BatchEvaluator(measures, cutoffs, **options)
+    evaluator.update([[0.0]], [[1]])
+    evaluator.reset()
+    return evaluator
 
 
 def pad_queries(index: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
