@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 __all__ = [
@@ -175,6 +174,8 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     >>> did_you_mean("nDGC@10", ["nDCG@10", "AP"])
     '; did you mean nDCG@10?'
     """
+    from difflib import get_close_matches  # a millisecond of importing irbatch
+
     listed, text = list(known), str(name)
     longer = [each for each in listed if text and each.startswith(text)]
     near = get_close_matches(text, listed, 1) or longer

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from irbatch.array_types import Codes, Floats, Ints, Positions
-from irbatch.engine.ties.open_ties import OpenTies
+from irbatch.engine.ties.groups import OpenTies
 
 UNJUDGED = -1  # no judgment for this document
 NEGATIVE = -2  # judged with a grade below 0: judged, never relevant, gain 0

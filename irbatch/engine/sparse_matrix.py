@@ -13,7 +13,7 @@ import numpy as np
 
 from irbatch.array_types import Codes, Floats, Ints
 from irbatch.engine.matrix import PAD, RelevanceMatrix, code_dtype, padded_depth
-from irbatch.engine.ties.open_ties import OpenTies
+from irbatch.engine.ties.groups import OpenTies
 from irbatch.runtime.ragged import row_index_of
 
 

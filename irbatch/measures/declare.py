@@ -8,7 +8,6 @@ table and the name parser are all made from these.
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -50,6 +49,8 @@ class Spelling:
 
     def spell(self, measure: Measure) -> str:
         """Return its name for a measure, or "" if it has none."""
+        import string  # half a millisecond of importing irbatch
+
         template = self.full if measure.cutoff is None else self.cut
         spelled = {}
         for _, name, form, _ in string.Formatter().parse(template):

@@ -18,8 +18,7 @@ from irbatch.data.arguments.ids import read_candidate_ids
 from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE
 from irbatch.engine.sparse_matrix import Entries, SparseMatrix
 from irbatch.engine.ties.by_id import place_ids
-from irbatch.engine.ties.groups import TieGroups
-from irbatch.engine.ties.open_ties import OpenTies
+from irbatch.engine.ties.groups import OpenTies, TieGroups
 from irbatch.engine.ties.policy import TiePolicy
 from irbatch.errors import InputError
 from irbatch.pack.block import Block

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from irbatch.engine.ties.by_id import order_documents, place_ids, rank_in_tie
-from irbatch.engine.ties.groups import TieGroups
-from irbatch.engine.ties.open_ties import OpenTies
+from irbatch.engine.ties.groups import OpenTies, TieGroups
 from irbatch.engine.ties.policy import Ordering, TiePolicy
 
 

@@ -20,7 +20,7 @@ from irbatch.engine.matrix import NEGATIVE, PAD, RelevanceMatrix
 from irbatch.engine.prefix import PrefixStatistics, PrefixSums, Scan, ScanRequest
 from irbatch.engine.scan import KernelRequest, choose_blank, tabulate
 from irbatch.engine.sparse_matrix import Entries, SparseMatrix
-from irbatch.engine.ties.open_ties import OpenTies
+from irbatch.engine.ties.groups import OpenTies
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
