@@ -34,12 +34,6 @@ def find_columns(
         given: the columns that a caller named, by role: ``"query"``, ``"document"``, and
             ``"grade"`` or ``"score"``. None, or no entry, for those to be recognised.
 
-    Returns:
-        the name of the column of each role.
-
-    Raises:
-        InputError: if no column, or more than one, could be meant.
-
     >>> find_columns(["qid", "query", "docno", "score", "rank"], "run", {})
     {'query': 'qid', 'document': 'docno', 'score': 'score'}
     """
@@ -64,9 +58,8 @@ def find_columns(
 def _recognise(free: list[str], names: list[str], role: str, source: str) -> str:
     known = ROLES[source][role]
     candidates = [name for name in known if name in free]
-    plain = [
-        name for name in candidates if not (YIELDING.get(name, set()) - {name}) & {*candidates}
-    ]
+    others = {name: {*candidates} - {name} for name in candidates}
+    plain = [name for name in candidates if not YIELDING.get(name, set()) & others[name]]
     if len(plain) == 1:
         return plain[0]
     if plain:

@@ -39,19 +39,12 @@ class Tabular(Protocol):
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some queries with their documents, as Python has them.
-
-    Args:
-        queries: their ids.
-        sizes: int64 ``(queries,)``, how many documents each has, at least one.
-        documents: the documents' ids, one query after the other.
-        values: float64 ``(documents,)``, their grades or scores.
-    """
+    """Some queries with their documents, as Python has them, one query after the other."""
 
     queries: list[Any]
-    sizes: Ints
+    sizes: Ints  # (queries,), how many documents each has, at least one
     documents: list[Any]
-    values: Floats
+    values: Floats  # (documents,), their grades or scores
 
     @property
     def row_index(self) -> Ints:
@@ -129,12 +122,7 @@ class Exports:
                 library.write_table(table, file)
 
     def _chunks(self) -> Iterator[Chunk]:
-        """Yield queries in chunks of some size; those without documents are left out.
-
-        Raises:
-            InputError: if a value is not a number, an id neither text nor a whole number, ids are
-                of both kinds, or there are no documents at all.
-        """
+        """Yield queries in chunks of some size; those without documents are left out."""
         empty: list[Any] = []
         some = False
         waiting: list[Listed] = []

@@ -22,10 +22,7 @@ from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, num
 from irbatch.runtime.ragged import offsets_of
 
 # What to do with ids of other types, by the kind of array they come in.
-HINTS = {
-    "S": "; decode them first",
-    "f": "; read them as text or as integers",
-}
+HINTS = {"S": "; decode them first", "f": "; read them as text or as integers"}
 
 
 class IdOverflowError(InputError):
@@ -35,18 +32,7 @@ class IdOverflowError(InputError):
 def read_columns(
     queries: Any, documents: Any, values: Any, source: str, name: str | None = None
 ) -> QueryTable:
-    """Group columns by query.
-
-    Args:
-        queries, documents: ids, text or whole numbers: sequences, 1-D arrays, or `TextColumn`.
-        values: as many real numbers.
-        source: ``"qrels"`` or ``"run"``, for errors.
-        name: what errors call the table.
-
-    Raises:
-        InputError: if an id is neither text nor a whole number, or a value not a number, naming
-            the row, counted from 0; if a query has a document twice, naming both rows.
-    """
+    """Group columns by query, see `irbatch.Run.from_columns`; ids may also be a `TextColumn`."""
     with ErrorsIn(path=name):
         query_ids = as_ids(queries, "query", source)
         document_ids = as_ids(documents, "document", source)
@@ -67,12 +53,7 @@ def read_columns(
 
 
 def read_rankings(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = None) -> QueryTable:
-    """Make a table of a run's mappings: query to document to score.
-
-    Raises:
-        InputError: if an id is neither text nor a whole number, or a score not a number, naming
-            the query and the document.
-    """
+    """Make a table of a run's mappings: query to document to score."""
     rows = list(rankings.values())
     starts = offsets_of([len(row) for row in rows])
     places = dict(zip(rankings, range(len(rows)), strict=True))
@@ -93,10 +74,10 @@ def read_rankings(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = 
 
 
 def as_ids(column: Any, what: str, source: str) -> IdColumn:
-    """Return ids as `TextColumn` or int64, whatever sequence they come in.
+    """Return ids as `TextColumn` or int64, whatever sequence they come in; errors name the row.
 
     Raises:
-        InputError: if one is neither text nor a whole number, naming its row, counted from 0.
+        IdOverflowError: if a whole number is beyond int64.
     """
     if isinstance(column, TextColumn):
         return column
@@ -132,11 +113,7 @@ def as_ids(column: Any, what: str, source: str) -> IdColumn:
 
 
 def as_numbers(column: Any, source: str) -> Floats:
-    """Return the grades of judgments or the scores of a run as float64.
-
-    Raises:
-        InputError: if one is not a number, naming its row, counted from 0.
-    """
+    """Return the grades of judgments or the scores of a run as float64; errors name the row."""
     what = VALUE[source]
     if isinstance(column, TextColumn):
         sample = f" such as {column.take(slice(1)).tolist()[0]!r}" if len(column) else ""

@@ -24,18 +24,7 @@ def read_sparse(
     with_empty: bool,
     name: str | None = None,
 ) -> QueryTable:
-    """Read a matrix whose rows are queries and whose columns are documents.
-
-    Args:
-        matrix: see `irbatch.Run.from_sparse`.
-        source: ``"qrels"`` or ``"run"``, for errors.
-        query_ids, document_ids: of the rows and the columns; None for their numbers.
-        with_empty: keep queries without documents.
-        name: what errors call the matrix.
-
-    Raises:
-        InputError: as `irbatch.Run.from_sparse`.
-    """
+    """Read a matrix, see `irbatch.Run.from_sparse`; `with_empty` keeps queries of no documents."""
     with ErrorsIn(source=source, path=name):
         rows = _as_rows(matrix)
         queries = _ids(query_ids, rows.shape[0], "query", source)

@@ -28,17 +28,7 @@ UNFIT_FOR_ARROW = (ImportError, NotImplementedError, OverflowError, TypeError, V
 def read_table(
     table: Any, source: str, given: Mapping[str, str | None], name: str | None = None
 ) -> QueryTable:
-    """Read a table.
-
-    Args:
-        table: see `irbatch.Run.from_table`.
-        source: ``"qrels"`` or ``"run"``.
-        given: the columns' names by role, as `find_columns` takes them.
-        name: what errors call the table.
-
-    Raises:
-        InputError: as `irbatch.Run.from_table`.
-    """
+    """Read a table, see `irbatch.Run.from_table`; `given` as `find_columns` takes it."""
     with ErrorsIn(source=source, path=name):
         names, read = _open(table, source)
         found = find_columns(names, source, given)

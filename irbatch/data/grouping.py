@@ -19,9 +19,6 @@ NO_NUMBERS = np.empty(0, np.int64)
 def group_rows(ids: IdColumn) -> tuple[Ints, Ints, Ints | None]:
     """Find the rows of each id.
 
-    Args:
-        ids: `TextColumn` or int64 ``(rows,)``.
-
     Returns:
         int64 ``(ids,)``, the first row of each different id, ascending; int64 ``(ids + 1,)``, where
         its rows begin and end when ordered by id; and int64 ``(rows,)``, the rows in that order,
@@ -56,11 +53,7 @@ def _first_rows(ids: IdColumn) -> Ints:
 
 
 def _number(ids: IdColumn) -> tuple[Ints, Ints]:
-    """Give different ids numbers, in the order they appear in.
-
-    Returns:
-        the number of each, and the first of each number.
-    """
+    """Return each id's number, in order of appearance, and the first row of each number."""
     texts = ids if isinstance(ids, TextColumn) else NO_TEXTS
     numbers = NO_NUMBERS if isinstance(ids, TextColumn) else as_input(ids)
     slots = np.zeros(1 << (2 * len(ids)).bit_length(), np.int32)

@@ -53,15 +53,7 @@ class KeyedIds(NamedTuple):
 
 
 def find_repeated(documents: KeyedIds, threads: int | None = None) -> int:
-    """Look for documents that a query has twice, and write all hashes unless there are some.
-
-    Args:
-        documents: the documents.
-        threads: how many look; default: as many as it is worth.
-
-    Returns:
-        A row whose document its query has before it; -1 if no query has one twice.
-    """
+    """Return a row whose document its query has before it; or -1, all hashes being written."""
     found: list[int] = []
     work = 4 * documents.keys.size + int(documents.lengths.sum())
 
@@ -76,13 +68,11 @@ def find_repeated(documents: KeyedIds, threads: int | None = None) -> int:
 
 
 def find_rows(retrieved: KeyedIds, judged: KeyedIds, places: Ints) -> Ints:
-    """Find judged documents in their queries' rankings.
+    """Find judged documents in their queries' rankings, whose hashes are written.
 
     Args:
-        retrieved: the rankings, their hashes written.
-        judged: the judged documents, of the same kind.
-        places: int64 ``(queries,)``, the place of each query of the judgments among the rankings,
-            or -1.
+        retrieved, judged: the documents, of the same kind.
+        places: int64 ``(queries,)``, the place of each judged query among the rankings, or -1.
 
     Returns:
         int64 ``(documents,)``: the row of each, -1 where it was not retrieved.

@@ -59,10 +59,7 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
     ) -> QueryTable:
         """Make a table of groups of consecutive rows with one query; queries may come back.
 
-        Args:
-            queries: the query of each group.
-            firsts: int64 ``(groups,)``, the first row of each.
-            documents, values, threads: as above.
+        Of each group `queries` has the query and `firsts`, int64, the first row.
         """
         places: dict[Any, int] = {}
         row_index = np.array([places.setdefault(each, len(places)) for each in queries], np.int64)

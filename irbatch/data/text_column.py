@@ -50,11 +50,8 @@ class TextColumn:
         """Put columns one after the other."""
         offsets = offsets_of(np.array([each.text.size for each in parts], np.int64)).tolist()
         starts = [each.starts + at for each, at in zip(parts, offsets, strict=False)]
-        return cls(
-            np.concatenate([each.text for each in parts]),
-            np.concatenate(starts),
-            np.concatenate([each.lengths for each in parts]),
-        )
+        text = np.concatenate([each.text for each in parts])
+        return cls(text, np.concatenate(starts), np.concatenate([each.lengths for each in parts]))
 
     def copied(self) -> TextColumn:
         """Return the same texts over bytes of their own, one after the other."""

@@ -39,15 +39,7 @@ def _ranks(chunk: Chunk) -> Iterator[str]:
 
 
 def _lines(chunk: Chunk, middle: str, between: Iterable[str], end: str, source: str) -> bytes:
-    """Return the lines of a chunk.
-
-    Args:
-        chunk: some queries with their documents.
-        middle: what stands between query and document.
-        between: for each document, what stands between it and its value.
-        end: what stands after the value.
-        source: ``"qrels"`` or ``"run"``, for errors.
-    """
+    """Return the lines of a chunk: `middle` before a document, `between` before its value."""
     queries, documents = _as_texts(chunk.queries), _as_texts(chunk.documents)
     _check_ids(chunk, queries, documents, source)
     starts = [query + middle for query in queries]

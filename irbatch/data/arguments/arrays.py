@@ -15,34 +15,23 @@ from irbatch.runtime.numbers import LARGEST_WHOLE
 
 
 def check_real(dtype: np.dtype[Any], what: str, source: str, query: Any = None) -> None:
-    """Refuse an array of anything but real numbers and truth values.
-
-    Raises:
-        InputError: naming the type.
-    """
+    """Refuse an array of anything but real numbers and truth values."""
     if dtype.kind not in "biuf":
         raise InputError(f"{what} are numbers, not {dtype.name}", source=source, query=query)
 
 
 def check_shape(given: tuple[int, ...], scores: tuple[int, int], source: str) -> None:
-    """Refuse what has not the shape of the scores.
-
-    Raises:
-        InputError: naming both shapes.
-    """
+    """Refuse what has not the shape of the scores."""
     if tuple(given) != scores:
         problem = f"it is of shape {tuple(given)}, the scores are of shape {scores}"
         raise InputError(problem, source=source)
 
 
 def find_bad_grade(grades: npt.NDArray[Any]) -> int:
-    """Return where the first grade stands that float64 may not hold exactly, or that is NaN.
+    """Return the flat place of the first grade that is NaN or beyond 2^53; -1 if there is none.
 
     Args:
         grades: whole numbers, truth values or float64 of any shape.
-
-    Returns:
-        The place in the flattened array; -1 when all grades are sound.
     """
     kind, size = grades.dtype.kind, grades.dtype.itemsize
     if not grades.size or kind == "b" or (kind in "iu" and size < 8):
@@ -53,12 +42,7 @@ def find_bad_grade(grades: npt.NDArray[Any]) -> int:
 
 
 def read_mask(mask: Any, shape: tuple[int, int], source: str) -> Bools:
-    """Read truth values of every candidate: bool ``(queries, candidates)``.
-
-    Raises:
-        InputError: if the shape is not that of the scores, or values are neither truth values
-            nor 0 and 1.
-    """
+    """Read truth values, or 0 and 1, of every candidate: bool ``(queries, candidates)``."""
     cells = to_numpy(mask, source)
     check_shape(cells.shape, shape, source)
     if cells.dtype.kind in "iu" and np.isin(cells, (0, 1)).all():
@@ -69,17 +53,7 @@ def read_mask(mask: Any, shape: tuple[int, int], source: str) -> Bools:
 
 
 def read_lengths(lengths: Any, widths: Ints, queries: Sequence[Any], source: str) -> Ints:
-    """Read how many cells of each row count: int64 ``(queries,)``.
-
-    Args:
-        lengths: as they are given.
-        widths: int64 ``(queries,)``, how many cells each row has.
-        queries: the rows' ids, for errors.
-        source: what errors call the argument.
-
-    Raises:
-        InputError: if they are not one whole number a row, or not within the row.
-    """
+    """Read how many cells of each row, of those that it has (`widths`), count: int64 ``(n,)``."""
     given = to_numpy(lengths, source)
     if given.shape != widths.shape or given.dtype.kind not in "iu":
         kind = f"{given.dtype.name} of shape {given.shape}"
@@ -94,11 +68,7 @@ def read_lengths(lengths: Any, widths: Ints, queries: Sequence[Any], source: str
 
 
 def read_n_relevant(n_relevant: Any, n: int) -> Ints:
-    """Read how many relevant documents each of `n` queries has in all: int64 ``(queries,)``.
-
-    Raises:
-        InputError: if they are not one whole number a query, from 0 on.
-    """
+    """Read how many relevant documents, from 0 on, each of `n` queries has in all: int64."""
     numbers = to_numpy(n_relevant, "n_relevant")
     if numbers.shape != (n,) or numbers.dtype.kind not in "iu" or (numbers < 0).any():
         problem = f"n_relevant is one whole number a query, {n} in all"

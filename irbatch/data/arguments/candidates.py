@@ -26,21 +26,15 @@ Shape = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class GradedCandidates:
-    """Candidates that are worth naming, those whose grade is not 0, query after query.
+    """Candidates whose grade is not 0, query after query, in any order within a query."""
 
-    Args:
-        starts: int64 ``(queries + 1,)``, where each query's begin and end.
-        columns: int64 ``(graded,)``, in any order within a query.
-        grades: float64 ``(graded,)``.
-    """
-
-    starts: Ints
-    columns: Ints
-    grades: Floats
+    starts: Ints  # (queries + 1,), where each query's begin and end
+    columns: Ints  # (graded,)
+    grades: Floats  # (graded,)
 
     @cached_property
     def row_index(self) -> Ints:
-        """The row of each, int64 ``(graded,)``."""
+        """The row of each."""
         return row_index_of(self.starts)
 
     @classmethod
@@ -56,7 +50,7 @@ class GradedCandidates:
         return cls(offsets_of(counts), columns, np.asarray(grades, np.float64))
 
     def without(self, hidden: Bools) -> GradedCandidates:
-        """Leave out some of them: bool ``(graded,)``."""
+        """Return the others than some of them."""
         if not hidden.any():
             return self
         kept = ~hidden
@@ -64,30 +58,18 @@ class GradedCandidates:
         return GradedCandidates.from_cells(*cells, self.starts.size - 1)
 
     def check_grades(self, queries: Queries) -> None:
-        """Refuse grades that are NaN or beyond 2^53.
-
-        Raises:
-            InputError: naming query and candidate.
-        """
+        """Refuse grades that are NaN or beyond 2^53."""
         _check_grades(self.row_index, self.columns, self.grades, queries)
 
 
 def read_labels(
     labels: Any, shape: Shape, queries: Queries
 ) -> tuple[GradedCandidates, Bools | None]:
-    """Read a label for every candidate.
-
-    Args:
-        labels: array-like ``(queries, candidates)`` of bools or grades, or a sparse matrix.
-        shape: the scores'.
-        queries: the rows' ids, for errors.
+    """Read a label for every candidate: an array-like or a sparse matrix of the scores' shape.
 
     Returns:
         Candidates whose label is not 0, real numbers unchecked: those that are hidden may have
         any; and which cells are candidates, bool of the same shape, or None if all are.
-
-    Raises:
-        InputError: if the shape differs, or labels are not numbers or whole numbers beyond 2^53.
     """
     hidden: Bools | None = None
     if is_sparse(labels):
@@ -130,12 +112,7 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
         positives: one column a query; a matrix of columns in which `IGNORED` is padding; for each
             query a sequence or set of columns, or a mapping of columns to grades; or
             ``"diagonal"``, row i's is column i, or ``"first"``, column 0.
-        shape: the scores'.
-        queries: the rows' ids, for errors.
-
-    Raises:
-        InputError: if a column is not one of the candidates or comes twice, or if there are too
-            few or too many rows.
+        shape, queries: of the scores, and the rows' ids.
     """
     if isinstance(positives, str):
         rows, columns = _read_word(positives, shape)
@@ -158,17 +135,9 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
 def read_excluded(excluded: Any, shape: Shape, queries: Queries) -> Bools | tuple[Ints, Ints]:
     """Read which candidates to leave out.
 
-    Args:
-        excluded: a matrix of truth values, a sparse matrix, or for each query a list of columns.
-        shape: the scores'.
-        queries: the rows' ids, for errors.
-
     Returns:
-        For a matrix bool ``(queries, candidates)``; else the cells' rows and columns, int64,
-        each once, in order.
-
-    Raises:
-        InputError: if a column is not one of the candidates, or if the shape differs.
+        For a matrix bool ``(queries, candidates)``; for a sparse matrix, or a list of columns for
+        each query, the cells' rows and columns, int64, each once, in order.
     """
     if is_sparse(excluded):
         check_shape(excluded.shape, shape, "exclude")
@@ -217,9 +186,8 @@ def _read_matrix(positives: Any, shape: Shape) -> tuple[Ints, Ints]:
         columns = np.where(np.ma.getmaskarray(positives), IGNORED, columns.astype(np.int64))
     problem = None
     if columns.shape == shape and shape[0] > 1:
-        problem = (
-            f"an array of shape {shape}, as the scores: labels of all candidates are relevance"
-        )
+        hint = "labels of all candidates are relevance"
+        problem = f"an array of shape {shape}, as the scores: {hint}"
     elif columns.size and columns.dtype.kind not in "iu":
         problem = f"positives are whole numbers, not {columns.dtype.name}"
     elif columns.ndim not in (1, 2) or len(columns) != shape[0]:
@@ -236,11 +204,7 @@ def _read_matrix(positives: Any, shape: Shape) -> tuple[Ints, Ints]:
 def _read_lists(
     lists: Any, shape: Shape, queries: Queries, source: str
 ) -> tuple[Ints, Ints, Floats]:
-    """Read one list of columns a query, or mappings of columns to grades.
-
-    Returns:
-        Row and column of each, int64, and its grade, float64 (1 where none is given).
-    """
+    """Read one list of columns a query, or mappings to grades: rows, columns and grades (or 1)."""
     if len(lists) != shape[0]:
         raise InputError(f"{len(lists)} lists for {shape[0]} queries", source=source)
     columns: list[Any] = []

@@ -25,21 +25,11 @@ Row = list[Any] | npt.NDArray[Any]
 
 
 def read_id_lists(ranked: Any, relevant: Any, pad: object = None) -> tuple[Lists, Lists]:
-    """Read ranked and relevant documents of the same queries.
-
-    Args:
-        ranked: query id to ids, best first, or for queries 0, 1, … a sequence of ids or a matrix
-            of whole numbers ``(queries, depth)``.
-        relevant: as `ranked`; ids may be in sets, or in mappings to grades.
-        pad: an id that stands for no document at the end of a row.
+    """Read ranked and relevant documents of the same queries, see `irbatch.evaluate_ids`.
 
     Returns:
         Rankings: query to documents in order; and judgments: query to document to grade, 1 for
         those that were only listed. They are tables unless ids are beyond int64.
-
-    Raises:
-        InputError: if the two don't pair up, a row is not a list of ids, ids are not text or
-            whole numbers of one kind, or a query has one twice.
     """
     _check_pair(ranked, relevant)
     run, qrels = _Side(ranked, "run", pad), _Side(relevant, "qrels", pad)
@@ -70,13 +60,7 @@ def _check_pair(ranked: Any, relevant: Any) -> None:
 
 
 class _Side:
-    """The lists of one side.
-
-    Args:
-        lists: as they are given.
-        source: ``"run"`` or ``"qrels"``.
-        pad: an id that stands for no document.
-    """
+    """The lists of one side: ``"run"`` or ``"qrels"``."""
 
     def __init__(self, lists: Any, source: str, pad: object) -> None:
         self.lists, self.source, self.pad = lists, source, pad

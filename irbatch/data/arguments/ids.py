@@ -28,17 +28,7 @@ def kinds_of(ids: Iterable[object]) -> set[str | None]:
 
 
 def check_id(value: object, what: str, source: str, query: object = None) -> None:
-    """Refuse what cannot be an id.
-
-    Args:
-        value: the id.
-        what: ``"query"`` or ``"document"``.
-        source: ``"qrels"`` or ``"run"``.
-        query: the query, when the id is a document's.
-
-    Raises:
-        InputError: if it is neither text nor a whole number.
-    """
+    """Refuse an id of a query or a document that is neither text nor a whole number."""
     if id_kind(type(value)) is None:
         hint = "; decode it first: .decode()" if isinstance(value, bytes) else ""
         kind = type(value).__name__
@@ -47,11 +37,7 @@ def check_id(value: object, what: str, source: str, query: object = None) -> Non
 
 
 def same_kind(ids: Iterable[object], what: str, source: str, query: object = None) -> str | None:
-    """Return the one kind that all ids are of; None of no ids.
-
-    Raises:
-        InputError: if an id is neither text nor a whole number, or if both kinds occur.
-    """
+    """Return the one kind that all ids are of; None of no ids; refuse those of two kinds."""
     ids = ids if isinstance(ids, list) else list(ids)
     kinds = kinds_of(ids)
     if None in kinds:
@@ -68,11 +54,7 @@ def same_kind(ids: Iterable[object], what: str, source: str, query: object = Non
 def kind_of_documents(
     queries: list[Any], documents: Sequence[Collection[Any]], source: str
 ) -> str | None:
-    """Return the one kind of id that all documents have; None of no documents.
-
-    Raises:
-        InputError: as `same_kind`.
-    """
+    """Return the one kind of id that all documents of all queries have; None of no documents."""
     kinds = kinds_of(itertools.chain.from_iterable(documents))
     if len(kinds) == 1 and None not in kinds:
         return next(iter(kinds))
@@ -88,11 +70,7 @@ def kind_of_documents(
 
 
 def read_query_ids(query_ids: Any) -> list[Any] | None:
-    """Return the ids given to queries as a list; None if none are given.
-
-    Raises:
-        InputError: if they are not a sequence of ids of one kind.
-    """
+    """Return the ids given to queries, of one kind, as a list; None if none are given."""
     if query_ids is None:
         return None
     if isinstance(query_ids, str | AbstractSet | Mapping) or not isinstance(query_ids, Iterable):
@@ -106,15 +84,7 @@ def read_query_ids(query_ids: Any) -> list[Any] | None:
 
 
 def read_candidate_ids(document_ids: Any, shape: tuple[int, int]) -> list[list[Any]]:
-    """Return the ids of candidates: one list for all queries, or a list for each.
-
-    Args:
-        document_ids: ``(candidates,)`` or ``(queries, candidates)``.
-        shape: the scores'.
-
-    Raises:
-        InputError: if the shape differs, ids are not of one kind, or one comes twice.
-    """
+    """Return the ids of candidates, different ones: one list for all queries, or one for each."""
     given = np.shape(document_ids)
     if given not in (shape, shape[1:]):
         problem = f"{shape[1]} candidates need as many ids, not an array of shape {given}"
@@ -130,11 +100,7 @@ def read_candidate_ids(document_ids: Any, shape: tuple[int, int]) -> list[list[A
 
 
 def check_query_ids(ids: Sequence[Any] | None, n: int, source: str) -> Sequence[Any]:
-    """Return the ids of `n` queries: those given, or their positions.
-
-    Raises:
-        InputError: if there are no queries, naming `source`, or not as many different ids.
-    """
+    """Return the ids of `n` queries, at least one: those given, all different, or positions."""
     if not n:
         raise InputError("there are no queries", source=source)
     if ids is None:

@@ -20,11 +20,7 @@ Judgments = Mapping[Any, Mapping[Any, Any]]
 def read_documents(
     judgments: Judgments, name: str | None, borrowed: bool
 ) -> Sequence[Collection[Any]]:
-    """List each query's documents, or borrow what holds them.
-
-    Raises:
-        InputError: if judgments are not a mapping of mappings, or there are no queries.
-    """
+    """List each query's documents, or borrow what holds them; refuse judgments of no query."""
     if not isinstance(judgments, Mapping):
         problem = f"a mapping of queries to documents to grades, not a {type(judgments).__name__}"
         hint = "for tables see from_table, for records from_records"
@@ -43,12 +39,7 @@ def read_documents(
 
 
 def read_grades(judgments: Judgments, name: str | None) -> Floats:
-    """Read all grades, query after query: float64 ``(judgments,)``.
-
-    Raises:
-        InputError: naming query and document of grades that are not numbers or beyond 2^53, or of
-            a document that a table has twice.
-    """
+    """Read all grades, query after query: float64 ``(judgments,)``; refuse repeated documents."""
     most: int | None = None
     if isinstance(judgments, QueryTable):
         if judgments.repeated >= 0:

@@ -21,18 +21,11 @@ class LabelRows:
     """Labels of documents, one row a query, rectangular or ragged.
 
     Args:
-        labels: 2-D array-like of bools or numbers, or a sequence of rows of different lengths.
-            Masked cells of a masked array are not there; they may only end a row.
-        lengths: how many cells of each row are documents; default all that are not masked.
-        queries: the rows' ids; default their positions.
+        labels, lengths, queries: see `irbatch.evaluate_matrix`.
         name: what errors call the labels.
 
     Attributes:
         depths: int64 ``(queries,)``, the number of documents of each.
-
-    Raises:
-        InputError: if labels are not two-dimensional or not numbers, a masked cell stands before
-            others, or a length is not within its row.
     """
 
     def __init__(
@@ -66,11 +59,7 @@ class LabelRows:
         return any(row.size and row[-1] == label for row in rows)
 
     def block(self, picks: Positions) -> Labels:
-        """Return some queries' labels, 2-D, padded with 0 past each row's length.
-
-        Raises:
-            InputError: if a label is NaN or beyond 2^53.
-        """
+        """Return some queries' labels, 2-D, padded with 0; refuse those that are no grades."""
         depth = int(self.depths[picks].max(initial=0))
         if isinstance(self.rows, np.ndarray):
             values = self.rows[picks, :depth]

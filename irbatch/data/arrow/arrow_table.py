@@ -25,9 +25,6 @@ class ArrowTable:
 
     Attributes:
         names: of the columns, in their order.
-
-    Raises:
-        InputError: if it is not a table of columns, or its producer fails.
     """
 
     def __init__(self, table: Any, source: str = "table") -> None:
@@ -50,19 +47,11 @@ class ArrowTable:
         self.names = [field.name for field in self._fields]
 
     def read(self, wanted: Sequence[str] | None = None) -> dict[str, ArrowColumn]:
-        """Read columns; the others may be of any type.
-
-        Args:
-            wanted: their names; None for all.
+        """Read columns, by default all, without missing values; others may be of any type.
 
         Returns:
             by name, text as a `TextColumn`, numbers as ``(rows,)`` arrays of their own type; what
             lies over the producer's memory is read-only.
-
-        Raises:
-            InputError: if there is no column of a name, or several; if one is neither text nor
-                numbers, or has a missing value or bytes that are not UTF-8; if the producer fails,
-                or the table was read before.
         """
         try:
             names = self.names if wanted is None else wanted
