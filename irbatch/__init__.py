@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from irbatch.efficiency import EfficiencyRecord
     from irbatch.evaluation.batches import BatchEvaluator
     from irbatch.evaluation.embeddings import evaluate_embeddings
-    from irbatch.evaluation.ids import evaluate_ids
-    from irbatch.evaluation.labels import evaluate_matrix
+    from irbatch.evaluation.rankings import evaluate_ids, evaluate_matrix
     from irbatch.evaluation.scores import evaluate_scores, evaluate_triples
     from irbatch.leaderboard import Leaderboard
 
@@ -82,8 +81,8 @@ LATER = {
     "compare": "comparing",
     "compare_results": "comparing",
     "evaluate_embeddings": "evaluation.embeddings",
-    "evaluate_ids": "evaluation.ids",
-    "evaluate_matrix": "evaluation.labels",
+    "evaluate_ids": "evaluation.rankings",
+    "evaluate_matrix": "evaluation.rankings",
     "evaluate_scores": "evaluation.scores",
     "evaluate_triples": "evaluation.scores",
 }

@@ -24,8 +24,7 @@ def warmup() -> list[str]:
     True
     """
     from irbatch.comparing.rank_biased import rbo
-    from irbatch.evaluation.ids import evaluate_ids
-    from irbatch.evaluation.labels import evaluate_matrix
+    from irbatch.evaluation.rankings import evaluate_ids, evaluate_matrix
     from irbatch.evaluation.scores import evaluate_scores
     from irbatch.formats.forms import RUN
     from irbatch.formats.pieces import Piece, assemble

@@ -12,9 +12,9 @@ import numpy as np
 from irbatch.array_types import Bools, Floats
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.counts import QueryMark
-from irbatch.evaluation.means import Column
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.system_names import name_systems
+from irbatch.measures import Measure
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Aligned:
     """
 
     systems: list[str]
-    columns: tuple[Column, ...]
+    columns: tuple[Measure, ...]
     query_ids: list[Any]
     values: Floats
     settings: dict[str, str]

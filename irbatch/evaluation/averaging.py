@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -36,15 +37,14 @@ def evaluate_run(
     *,
     in_order: bool = False,
 ) -> Results:
-    """Choose the queries to average, compute every measure, and make results of the values.
+    """Choose the queries to average, and return their results; see `compute_run`.
 
     Args:
-        plan, qrels, run, settings, threads, progress, in_order: as in `compute_run`.
         order: what the rankings' order came from, for the signature.
 
     Raises:
         InputError: if no query is both judged and answered, or one is missing against the
-            settings; and as `compute_run`.
+            settings.
     """
 
     def choose(answered: Collection[Any]) -> Positions:
@@ -70,24 +70,10 @@ def make_results(
     counts: Counts | None = None,
     name: str | None = None,
 ) -> Results:
-    """Make results of the values of queries.
-
-    Args:
-        computed: the values.
-        query_ids: the queries'.
-        order: what the rankings' order came from, for the signature.
-        counts: default: those of queries that were all judged and answered.
-        name: the system's.
-    """
-    return Results(
-        computed.values,
-        query_ids,
-        computed.plan.measures,
-        counts or count_queries(computed.marks),
-        computed.settings.signature(order),
-        name,
-        computed.marks,
-    )
+    """Return results; `counts` default to those of queries all judged and answered."""
+    measures, settings = computed.plan.measures, computed.settings.signature(order)
+    counts = counts or count_queries(computed.marks)
+    return Results(computed.values, query_ids, measures, counts, settings, name, computed.marks)
 
 
 def _check_answered(
@@ -121,5 +107,5 @@ def _called(name: str | None) -> str:
 
 
 def _samples(ids: Iterable[Any]) -> str:
-    shown = [repr(each) for each, _ in zip(ids, range(SAMPLES + 1), strict=False)]
+    shown = [repr(each) for each in itertools.islice(ids, SAMPLES + 1)]
     return ", ".join(shown[:SAMPLES]) + (", …" if len(shown) > SAMPLES else "")

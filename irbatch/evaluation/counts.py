@@ -11,15 +11,7 @@ from irbatch.array_types import Bools, Bytes
 
 
 class QueryMark(IntFlag):
-    """What is marked of a query; states that were written hold these numbers.
-
-    Attributes:
-        NO_RELEVANT: it has no document of grade 1 or more.
-        EMPTY: its ranking is empty.
-        TIED: its values depend on the order of documents that share a score, where ids don't
-            decide it.
-        MISSING: the run has no ranking for it.
-    """
+    """What is marked of a query, see `Counts`; states that were written hold these numbers."""
 
     NO_RELEVANT = 1
     EMPTY = 2
@@ -66,13 +58,7 @@ class Counts:
 
 
 def count_queries(marks: Bytes, judged: int | None = None, extra: int = 0) -> Counts:
-    """Count the queries averaged.
-
-    Args:
-        marks: uint8 ``(queries,)``, see `QueryMark`.
-        judged: how many queries the qrels have; default: those averaged.
-        extra: how many queries only the run has.
-    """
+    """Count the queries averaged, by their marks; `judged` defaults to their number."""
     no_relevant, empty, tied, missing = (
         int(np.count_nonzero(mark.holds(marks))) for mark in QueryMark
     )

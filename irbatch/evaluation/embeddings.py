@@ -18,7 +18,7 @@ from irbatch.evaluation.settings import Settings
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.runtime.checks import check_choice
 
-SIMILARITIES = ("dot", "cosine")
+SIMILARITIES = {"dot": "product of embeddings", "cosine": "cosine of embeddings"}
 BLOCK_BYTES = 128 << 20  # of scores at once
 DOCUMENTS = 1 << 16  # at once on the way to scores, when they have to be made float32
 
@@ -72,8 +72,7 @@ def evaluate_embeddings(
     plan = plan_measures(relevance, measures, cutoffs)
     check_choice("similarity", similarity, SIMILARITIES)
     settings = Settings(no_relevant=no_relevant)
-    scored_by = "cosine of embeddings" if similarity == "cosine" else "product of embeddings"
-    evaluator = ScoreEvaluator(plan, settings, ties, threads, scored_by)
+    evaluator = ScoreEvaluator(plan, settings, ties, threads, SIMILARITIES[similarity])
     pair = _Pair(queries, documents, cosine=similarity == "cosine")
     ids = read_query_ids(query_ids)
     check_query_ids(ids, pair.shape[0], "queries")
@@ -86,9 +85,8 @@ def evaluate_embeddings(
     parts = []
     for rows in pair.blocks():
         some = {name: _take(each, rows, pair.shape) for name, each in per_query.items()}
-        parts.append(
-            evaluator.evaluate(pair.scores(rows), **{"document_ids": document_ids, **some})
-        )
+        some.setdefault("document_ids", document_ids)
+        parts.append(evaluator.evaluate(pair.scores(rows), **some))
     results = join_results(parts)
     results.has_ids = ids is not None
     return results
@@ -117,16 +115,13 @@ class _Pair:
     def scores(self, rows: slice) -> Any:
         """Return the scores of some queries: ``(rows, documents)``."""
         left = self._ready(self._queries, "queries", rows.start, rows.stop)
-        parts = []
-        for start in range(0, max(self.shape[1], 1), DOCUMENTS):
-            stop = min(start + DOCUMENTS, self.shape[1])
-            right = self._ready(self._documents, "documents", start, stop)
-            parts.append(self._product(left, right))
+        parts = [
+            self._product(left, self._ready(self._documents, "documents", start, start + DOCUMENTS))
+            for start in range(0, max(self.shape[1], 1), DOCUMENTS)
+        ]
         if len(parts) == 1:
             return parts[0]
-        if self._on_accelerator:
-            return sys.modules["torch"].cat(parts, dim=1)
-        return np.concatenate(parts, axis=1)
+        return (sys.modules["torch"].cat if self._on_accelerator else np.concatenate)(parts, 1)
 
     def _product(self, left: Any, right: Any) -> Any:
         if self._on_accelerator:
@@ -194,11 +189,7 @@ def _scaled(part: Matrix) -> Matrix:
 
 
 def _read_rows(given: Any, name: str, shape: tuple[int, int]) -> Any:
-    """Return what has a row for each query in a form that rows can be taken from.
-
-    Raises:
-        InputError: if it has another number of rows.
-    """
+    """Return what has a row for each query, checked, in a form that rows can be taken from."""
     if given is None or isinstance(given, str):
         return given
     rows = len(given) if hasattr(given, "__len__") and not hasattr(given, "shape") else -1

@@ -3,30 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
 
 from irbatch.errors import many
 from irbatch.evaluation.counts import Counts
+from irbatch.measures import Measure
 
-SHOWN_DIGITS = 4
 SHOWN_MEASURES = 40
-
-
-class Column(Protocol):
-    """What results need to know of a measure: its names, and how its values add up."""
-
-    @property
-    def aggregate(self) -> str:
-        """``"mean"``, ``"geometric"`` or ``"sum"``."""
-        ...
-
-    def spelled(self, style: str) -> str:
-        """Return its name in some tool's spelling."""
-        ...
-
-    def answers_to(self, name: str) -> bool:
-        """Tell whether a name, in any spelling, is its own."""
-        ...
 
 
 class Means:
@@ -43,27 +25,23 @@ class Means:
     def __init__(
         self,
         means: Sequence[float],
-        measures: Sequence[Column],
+        measures: Sequence[Measure],
         counts: Counts,
         settings: Mapping[str, str],
         name: str | None = None,
     ) -> None:
         self._means = list(means)
-        self._measures = tuple(measures)
+        self.columns = tuple(measures)
+        """The measures themselves."""
         self.counts = counts
         self._settings = dict(settings)
         self.name = name
-        self._column = {str(each): column for column, each in enumerate(self._measures)}
+        self._column = {str(each): column for column, each in enumerate(self.columns)}
 
     @property
     def measures(self) -> list[str]:
         """Canonical names, one a mean."""
         return list(self._column)
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """The measures themselves."""
-        return self._measures
 
     @property
     def signature(self) -> str:
@@ -75,12 +53,12 @@ class Means:
         """Every setting that shaped the numbers, by name."""
         return dict(self._settings)
 
-    def __getitem__(self, name: str | Column) -> float:
+    def __getitem__(self, name: str | Measure) -> float:
         """Return a measure's mean (or sum, for a count), by any spelling of its name."""
         return self._aggregate(self.column_of(name))
 
     def __len__(self) -> int:
-        return len(self._measures)
+        return len(self.columns)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._column)
@@ -109,19 +87,18 @@ class Means:
                 has no such name keeps ours.
         """
         return {
-            each.spelled(style): self._aggregate(column)
-            for column, each in enumerate(self._measures)
+            each.spelled(style): self._aggregate(column) for column, each in enumerate(self.columns)
         }
 
     def __repr__(self) -> str:
         named = f" of {self.name!r}" if self.name else ""
         shown = self.measures[:SHOWN_MEASURES]
         width = max(map(len, shown), default=0)
-        size = f"{many(self.counts.queries, 'query')}, {many(len(self._measures), 'measure')}"
+        size = f"{many(self.counts.queries, 'query')}, {many(len(self.columns), 'measure')}"
         lines = [f"{type(self).__name__}{named}: {size}"]
         lines += [f"  {name:{width}}  {self.shown(name)}" for name in shown]
-        if len(self._measures) > len(shown):
-            lines.append(f"  … and {len(self._measures) - len(shown)} more")
+        if len(self.columns) > len(shown):
+            lines.append(f"  … and {len(self.columns) - len(shown)} more")
         return "\n".join([*lines, *(f"  {note}" for note in self.notes())])
 
     def _repr_html_(self) -> str:
@@ -138,17 +115,16 @@ class Means:
             f"<small>{escape(self.signature)}</small>"
         )
 
-    def shown(self, name: str | Column) -> str:
+    def shown(self, name: str | Measure) -> str:
         """Format a mean for people: four decimals, a count as a whole number."""
         column = self.column_of(name)
         value = self._aggregate(column)
-        if self._measures[column].aggregate == "sum" and value.is_integer():
-            return str(int(value))
-        return f"{value:.{SHOWN_DIGITS}f}"
+        whole = self.columns[column].aggregate == "sum" and value.is_integer()
+        return f"{value:.{0 if whole else 4}f}"
 
     def summed(self) -> list[bool]:
         """Tell for each measure whether it is summed over queries, as counts are."""
-        return [each.aggregate == "sum" for each in self._measures]
+        return [each.aggregate == "sum" for each in self.columns]
 
     def notes(self) -> list[str]:
         """Say what the means hide: queries missing, ignored, or without relevant documents."""
@@ -161,7 +137,7 @@ class Means:
         ]
         return [f"{many(number, 'query')} {what}" for number, what in said if number]
 
-    def column_of(self, name: str | Column) -> int:
+    def column_of(self, name: str | Measure) -> int:
         """Return a measure's position among `measures`, by any spelling of its name.
 
         Raises:
@@ -176,7 +152,7 @@ class Means:
         """Look a measure up: by its canonical name, or else any other that it answers to."""
         if name in self._column:
             return self._column[name]
-        answering = (i for i, each in enumerate(self._measures) if each.answers_to(name))
+        answering = (i for i, each in enumerate(self.columns) if each.answers_to(name))
         return next(answering, None)
 
     def _aggregate(self, column: int) -> float:

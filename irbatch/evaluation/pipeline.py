@@ -33,14 +33,8 @@ Watch = Callable[[Positions, RelevanceMatrix], object]
 class Computed:
     """The values of some queries; blocks of them are put in as they are packed.
 
-    Args:
-        plan: the measures.
-        rows: intp ``(queries,)``, the queries' positions in `Qrels.queries` or in the input.
-        settings: how rankings are read.
-        threads: how many threads scan; default: as many as the work is worth.
-        watch: sees each block as it was scanned.
-
     Attributes:
+        rows: intp ``(queries,)``, the queries' positions in `Qrels.queries` or in the input.
         values: float64 ``(queries, measures)``.
         marks: uint8 ``(queries,)``, see `QueryMark`.
         any_judged: whether any document retrieved is judged.
@@ -67,10 +61,7 @@ class Computed:
         """Scan a block, and keep the values and the marks of its queries.
 
         Documents that the settings leave out are removed first: the far ranks, then the unjudged.
-
-        Args:
-            block: some queries.
-            places: where they stand in `rows`.
+        `places` says where the queries stand in `rows`.
         """
         settings, matrix = self.settings, block.matrix
         if settings.max_depth is not None:
@@ -101,11 +92,7 @@ class Computed:
 def compute_blocks(
     plan: Plan, blocks: Iterable[Block], queries: int, settings: Settings, threads: int | None
 ) -> Computed:
-    """Compute every measure of queries whose grades come with them, not from judgments.
-
-    Raises:
-        InputError: as `Plan.check_levels`.
-    """
+    """Compute every measure of queries whose grades come with them, not from judgments."""
     computed = Computed(plan, np.arange(queries), settings, threads)
     for block in blocks:
         plan.check_levels(block.matrix.levels)
@@ -128,12 +115,9 @@ def compute_run(
     """Compute every measure of a run.
 
     Args:
-        plan: the measures.
-        qrels: the judgments.
         run: the rankings; or a large file, of which no more is kept than the values of queries.
         choose: which queries to evaluate, and in which order.
-        settings: how rankings are read.
-        threads: how many threads scan.
+        threads: how many threads scan; default: as many as the work is worth.
         progress: called with queries done and queries in all, unless a file is read.
         in_order: the rankings stand in order; their scores are not looked at.
         watch: sees each block as it was scanned.
@@ -142,7 +126,12 @@ def compute_run(
         InputError: if grades are fractional and a measure doesn't say which of them are relevant,
             naming query and document; or if a ranking cannot be evaluated.
     """
-    _check_levels(plan, qrels)
+    try:
+        plan.check_levels(qrels.levels)
+    except InputError as problem:
+        query, document = qrels.first_of(problem.value)
+        fields = {"source": "qrels", "path": qrels.name, "query": query, "document": document}
+        raise problem.with_fields(**fields) from None
     if isinstance(run, Run):
         rows = choose(run.queries)
         computed = Computed(plan, rows, settings, threads, watch)
@@ -198,14 +187,3 @@ def _mark_missing(computed: Computed, qrels: Qrels) -> None:
     missing = ~np.fromiter(answered, bool, computed.rows.size)
     computed.marks[missing] &= ~np.uint8(QueryMark.EMPTY)
     computed.marks[missing] |= np.uint8(QueryMark.MISSING)
-
-
-def _check_levels(plan: Plan, qrels: Qrels) -> None:
-    """Check the grades, naming query and document: the plan knows grades, not whose they are."""
-    try:
-        plan.check_levels(qrels.levels)
-    except InputError as problem:
-        query, document = qrels.first_of(problem.value)
-        raise problem.with_fields(
-            source="qrels", path=qrels.name, query=query, document=document
-        ) from None

@@ -13,7 +13,8 @@ import numpy as np
 
 from irbatch.array_types import Bytes, Floats
 from irbatch.evaluation.counts import Counts
-from irbatch.evaluation.means import Column, Means
+from irbatch.evaluation.means import Means
+from irbatch.measures import Measure
 from irbatch.runtime.extras import imported
 from irbatch.runtime.numbers import exact_mean
 
@@ -37,7 +38,7 @@ class Results(Means):
         self,
         values: Floats,
         query_ids: Sequence[Any],
-        measures: Sequence[Column],
+        measures: Sequence[Measure],
         counts: Counts,
         settings: Mapping[str, str],
         name: str | None = None,
@@ -55,14 +56,14 @@ class Results(Means):
         """Query id to its row in `values`."""
         return {query: row for row, query in enumerate(self.query_ids)}
 
-    def per_query(self, name: str | Column) -> dict[Any, float]:
+    def per_query(self, name: str | Measure) -> dict[Any, float]:
         """Return a measure's value for each query id."""
         column = self.column_of(name)
         return dict(zip(self.query_ids, self.values[:, column].tolist(), strict=True))
 
     def to_dict(self, style: str = "irbatch") -> dict[Any, dict[str, float]]:
         """Return query id to measure name to value, the shape pytrec_eval returns."""
-        names = [each.spelled(style) for each in self._measures]
+        names = [each.spelled(style) for each in self.columns]
         rows = (dict(zip(names, row, strict=True)) for row in self.values.tolist())
         return dict(zip(self.query_ids, rows, strict=True))
 
@@ -129,16 +130,14 @@ class Results(Means):
     def _aggregate(self, column: int) -> float:
         values = self.values[:, column]
         values = values[~np.isnan(values)].tolist()
-        how = self._measures[column].aggregate
+        how = self.columns[column].aggregate
         if how == "sum":
             return _sum(values)
         if not values:
             return math.nan
-        if how == "geometric" and min(values) <= 0:
-            return 0.0
-        if how == "geometric":
-            return math.exp(math.fsum(map(math.log, values)) / len(values))
-        return exact_mean(values)
+        if how == "mean":
+            return exact_mean(values)
+        return math.exp(math.fsum(map(math.log, values)) / len(values)) if min(values) > 0 else 0.0
 
 
 def _finite(values: Mapping[str, float]) -> dict[str, float | None]:
@@ -161,18 +160,12 @@ def csv_cell(value: object) -> str:
 
 def join_results(parts: Sequence[Results]) -> Results:
     """Put results of the same measures and settings, of one or more parts, one after the other."""
-    if len(parts) == 1:
-        return parts[0]
     first = parts[0]
-    counts = np.array([part.counts.numbers() for part in parts]).sum(axis=0).tolist()
-    return Results(
-        np.concatenate([part.values for part in parts]),
-        [query for part in parts for query in part.query_ids]
-        if first.has_ids
-        else range(sum(len(part.query_ids) for part in parts)),
-        first.columns,
-        Counts(*counts),
-        first.settings,
-        first.name,
-        np.concatenate([part.marks for part in parts]),
-    )
+    if len(parts) == 1:
+        return first
+    values = np.concatenate([part.values for part in parts])
+    ids = [query for part in parts for query in part.query_ids] if first.has_ids else None
+    counts = Counts(*np.sum([part.counts.numbers() for part in parts], axis=0).tolist())
+    marks = np.concatenate([part.marks for part in parts])
+    queries = range(len(values)) if ids is None else ids
+    return Results(values, queries, first.columns, counts, first.settings, first.name, marks)

@@ -154,11 +154,7 @@ def evaluate_triples(
 
 
 def plan_measures(relevance: Any, measures: Measures | None, cutoffs: Cutoffs) -> Plan:
-    """Plan the measures, which are to be given by name where relevance is given otherwise.
-
-    Raises:
-        InputError: if there is no such measure, or they stand in the place of relevance.
-    """
+    """Plan the measures; say so where they stand in the place of relevance."""
     if measures is None:
         names = isinstance(relevance, str) or (
             isinstance(relevance, list | tuple) and any(isinstance(e, str) for e in relevance)
@@ -169,13 +165,9 @@ def plan_measures(relevance: Any, measures: Measures | None, cutoffs: Cutoffs) -
 
 
 class ScoreEvaluator:
-    """What stays the same over the batches of an evaluation.
+    """What stays the same over the batches of an evaluation, see `evaluate_scores`.
 
     Args:
-        plan: the measures.
-        settings: how queries are averaged.
-        ties: see `evaluate_scores`.
-        threads: how many threads share the rows; default: as many as the work is worth.
         scored_by: what the scores are, for the signature.
     """
 
@@ -230,11 +222,8 @@ class ScoreEvaluator:
         keys = read_tie_keys(self.ties, document_ids, candidates.shape)
         ranked = rank_candidates(candidates, graded, above, equal, self.ties, keys)
         _warn_of_ties(ranked, significant_bits(scores))
-        return self._results(candidates, ranked, found)
-
-    def _results(self, candidates: Candidates, ranked: Ranked, n_relevant: Ints | None) -> Results:
         every_cell = self.plan.reads_cells(ties=ranked.ties is not None)
-        blocks = pack_candidates(candidates, ranked, n_relevant, every_cell=every_cell)
+        blocks = pack_candidates(candidates, ranked, found, every_cell=every_cell)
         n = candidates.shape[0]
         computed = compute_blocks(self.plan, blocks, n, self.settings, self.threads)
         order = f"{self._scored_by} descending, ties: {self.ties}"

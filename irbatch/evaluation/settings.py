@@ -53,15 +53,7 @@ DEFAULTS: dict[str | None, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """How queries are averaged and rankings are read.
-
-    Args:
-        missing, no_relevant, judged_only, score_dtype, ties, rel, max_depth, trec_eval: as in
-            `irbatch.evaluate`, after what a version of trec_eval decides was decided.
-
-    Raises:
-        InputError: if an option has another value than it can have.
-    """
+    """How queries are averaged and rankings are read, as `irbatch.evaluate` describes it."""
 
     missing: str = "zero"
     no_relevant: str = "zero"
@@ -109,11 +101,7 @@ class Settings:
         return chosen | ({"rounding": "up"} if self.trec_eval == "9" else {})
 
     def signature(self, order: str) -> dict[str, str]:
-        """Name every setting.
-
-        Args:
-            order: what the rankings' order came from.
-        """
+        """Name every setting; `order` says what the rankings' order came from."""
         called = {"zero": "score 0"}
         signature = {
             "irbatch": __version__,
@@ -136,9 +124,5 @@ class Settings:
 
 
 def check_option(name: str, value: object) -> None:
-    """Refuse a value that an option can't have.
-
-    Raises:
-        InputError: naming those that it can have.
-    """
+    """Refuse a value that an option can't have."""
     check_choice(name, value, OPTIONS[name])

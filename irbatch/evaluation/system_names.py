@@ -12,10 +12,7 @@ from irbatch.errors import InputError
 from irbatch.evaluation.means import Means
 
 # What names of files end in that is no part of a system's name.
-ENDINGS = (
-    *(".gz", ".bz2", ".xz", ".zst"),
-    *(".run", ".txt", ".trec", ".tsv", ".jsonl", ".parquet"),
-)
+ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".run", ".txt", ".trec", ".tsv", ".jsonl", ".parquet")
 
 Each = TypeVar("Each")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,13 +43,11 @@ class Columns:
         if len(set(lengths.values())) > 1:
             raise InputError(f"columns are of one length, not {lengths}", source="update_columns")
         _check(*columns.values())
-        fresh: dict[Any, Documents] = {}
+        fresh: defaultdict[Any, Documents] = defaultdict(dict)
         repeats = 0
         nothing: Documents = {}
         for query, document, score, grade in zip(*columns.values(), strict=True):
-            mine = fresh.get(query)
-            if mine is None:
-                mine = fresh[query] = {}
+            mine = fresh[query]
             known = mine.get(document) or self._queries.get(query, nothing).get(document)
             if known is None:
                 mine[document] = (score, grade)
@@ -62,26 +61,20 @@ class Columns:
             self._queries.setdefault(query, {}).update(documents)
         self.repeats += repeats
 
-    def judgments(self) -> dict[Any, dict[Any, float]]:
-        """Return query to document to grade."""
+    def by_query(self, column: str) -> dict[Any, dict[Any, float]]:
+        """Return query to document to one of ``"scores"`` and ``"grades"``."""
+        place = ("scores", "grades").index(column)
         return {
-            query: {document: grade for document, (_, grade) in documents.items()}
-            for query, documents in self._queries.items()
-        }
-
-    def run(self) -> dict[Any, dict[Any, float]]:
-        """Return query to document to score."""
-        return {
-            query: {document: score for document, (score, _) in documents.items()}
+            query: {document: both[place] for document, both in documents.items()}
             for query, documents in self._queries.items()
         }
 
     def state(self) -> dict[str, list[Any]]:
         """Return the columns, as `add` takes them."""
         rows = [
-            (query, document, score, grade)
+            (query, document, *both)
             for query, documents in self._queries.items()
-            for document, (score, grade) in documents.items()
+            for document, both in documents.items()
         ]
         return {name: [row[i] for row in rows] for i, name in enumerate(NAMES)}
 

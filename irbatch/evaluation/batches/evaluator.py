@@ -8,10 +8,9 @@ from typing import Any, Unpack
 from irbatch.data.arguments.ids import read_query_ids
 from irbatch.errors import InputError
 from irbatch.evaluation.batches.columns import Columns
-from irbatch.evaluation.batches.queries import REPEATED, QueryValues
-from irbatch.evaluation.batches.sums import Sums
-from irbatch.evaluation.ids import evaluate_ids
+from irbatch.evaluation.batches.kept import REPEATED, QueryValues, Sums
 from irbatch.evaluation.means import Means
+from irbatch.evaluation.rankings import evaluate_ids
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Measures, evaluate
 from irbatch.evaluation.scores import CandidateArguments, ScoreEvaluator
@@ -71,13 +70,8 @@ class BatchEvaluator:
         self.measures = [str(each) for each in self._measures]
         settings = Settings(no_relevant=no_relevant)
         self._scores = ScoreEvaluator(Plan(self._measures), settings, ties, threads)
-        self._options: dict[str, Any] = {
-            "keep": keep,
-            "ties": ties,
-            "no_relevant": no_relevant,
-            "repeated": repeated,
-            "threads": threads,
-        }
+        self._shared: dict[str, Any] = {"no_relevant": no_relevant, "threads": threads}
+        self._options = {"keep": keep, "ties": ties, "repeated": repeated, **self._shared}
         self.reset()
 
     def __len__(self) -> int:
@@ -115,8 +109,7 @@ class BatchEvaluator:
         """
         self._check_ids(query_ids)
         ids = read_query_ids(query_ids)
-        once = ids is None or len(set(ids)) == len(ids)
-        named = ids if once else None
+        named = None if ids is None or len(set(ids)) < len(ids) else ids
         results = self._scores.evaluate(scores, relevance, query_ids=named, **given)
         return self._keep(results, ids)
 
@@ -138,14 +131,7 @@ class BatchEvaluator:
             InputError: as `irbatch.evaluate_ids`, and if a query has other values than before.
         """
         self._check_ids(query_ids)
-        results = evaluate_ids(
-            ranked,
-            relevant,
-            self._measures,
-            pad=pad,
-            no_relevant=self._options["no_relevant"],
-            threads=self._options["threads"],
-        )
+        results = evaluate_ids(ranked, relevant, self._measures, pad=pad, **self._shared)
         ids = results.query_ids if isinstance(ranked, Mapping) else read_query_ids(query_ids)
         return self._keep(results, ids)
 
@@ -191,14 +177,9 @@ class BatchEvaluator:
         kept.add_state(self._kept.state())
         settings = dict(self._signature)
         if len(self._columns):
-            found = evaluate(
-                self._columns.judgments(),
-                self._columns.run(),
-                self._measures,
-                ties=self._options["ties"],
-                no_relevant=self._options["no_relevant"],
-                threads=self._options["threads"],
-            )
+            judgments, run = map(self._columns.by_query, ("grades", "scores"))
+            ties = self._options["ties"]
+            found = evaluate(judgments, run, self._measures, ties=ties, **self._shared)
             kept.add(found, found.query_ids)
             settings = _join_settings(settings, found.settings)
         return kept.results(settings)

@@ -1,31 +1,27 @@
-"""What is kept of each query: its values, and its marks."""
+"""What is kept of queries: their values and marks, or exact sums, whose order doesn't show."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from irbatch.array_types import Bytes, Floats
 from irbatch.errors import InputError
-from irbatch.evaluation.counts import count_queries
+from irbatch.evaluation.counts import Counts, count_queries
+from irbatch.evaluation.means import Means
 from irbatch.evaluation.results import Results
 from irbatch.measures import Measure
+from irbatch.runtime.exact_sums import LIMBS, add_up, round_sum
 
 REPEATED = ("error", "first", "last")  # what becomes of a query that comes again, with other values
 
 
 class QueryValues:
-    """Values of queries, each counted once if it has an id.
-
-    Args:
-        measures: those evaluated.
-        repeated: one of `REPEATED`.
-
-    Attributes:
-        repeats: how often a query came again.
-    """
+    """Values of queries, each counted once if it has an id; `repeated` is one of `REPEATED`."""
 
     def __init__(self, measures: Sequence[Measure], repeated: str) -> None:
         self._measures, self._repeated = measures, repeated
@@ -33,18 +29,14 @@ class QueryValues:
         self._marks = np.empty(0, np.uint8)
         self._size = 0
         self._row_of: dict[Hashable, int] | None = None  # None: no query has an id
-        self.repeats = 0
+        self.repeats = 0  # how often a query came again
         self.extra = 0
 
     def __len__(self) -> int:
         return self._size
 
     def add(self, results: Results, ids: Sequence[Any] | None) -> None:
-        """Keep the values of some queries.
-
-        Args:
-            results: their values.
-            ids: the queries'; None if they have none.
+        """Keep the values of some queries, whose ids are None if they have none.
 
         Raises:
             InputError: if some calls have ids and others none, or a query comes again with other
@@ -99,11 +91,7 @@ class QueryValues:
         }
 
     def add_state(self, state: Mapping[str, Any]) -> None:
-        """Add what another has kept.
-
-        Raises:
-            InputError: as `add`.
-        """
+        """Add what another has kept, as `add` does."""
         marks = np.asarray(state["marks"], np.uint8)
         values = np.asarray(state["values"], np.float64).reshape(marks.size, len(self._measures))
         if len(values):
@@ -126,12 +114,9 @@ class QueryValues:
         """Write rows behind the others; the memory doubles when it is full."""
         end = self._size + len(values)
         if end > len(self._values):
-            room = max(end, 2 * len(self._values), 256)
-            for name, width in (("_values", (room, len(self._measures))), ("_marks", (room,))):
-                old = getattr(self, name)
-                new = np.empty(width, old.dtype)
-                new[: self._size] = old[: self._size]
-                setattr(self, name, new)
+            more = max(end, 2 * len(self._values), 256) - len(self._values)
+            self._values = np.concatenate([self._values, np.empty((more, len(self._measures)))])
+            self._marks = np.concatenate([self._marks, np.empty(more, np.uint8)])
         self._values[self._size : end], self._marks[self._size : end] = values, marks
         self._size = end
 
@@ -145,3 +130,55 @@ class QueryValues:
             query=query,
             value=float(now[column]),
         )
+
+
+class Sums:
+    """Sums of measures' values: whole numbers that add up over batches and processes."""
+
+    def __init__(self, measures: Sequence[Measure]) -> None:
+        self._measures = measures
+        self.repeats = 0  # none is noticed
+        sizes = {"sums": (len(measures), LIMBS), "counted": len(measures), "zeros": len(measures)}
+        sizes["counts"] = len(fields(Counts))
+        self._arrays = {name: np.zeros(size, np.int64) for name, size in sizes.items()}
+
+    def __len__(self) -> int:
+        return int(self._arrays["counts"][0])
+
+    def add(self, results: Results, ids: object = None) -> None:
+        """Add the values of some queries; their ids are not kept."""
+        terms = results.values.copy()
+        zeros = np.zeros(len(self._measures), np.int64)
+        for column, measure in enumerate(self._measures):
+            if measure.aggregate == "geometric":
+                values = terms[:, column].tolist()
+                zeros[column] = sum(each <= 0 for each in values)
+                terms[:, column] = [math.log(each) if each > 0 else 0.0 for each in values]
+        counted = (~np.isnan(results.values)).sum(axis=0)
+        more = {"sums": add_up(terms), "counted": counted, "zeros": zeros}
+        self.add_state({**more, "counts": results.counts.numbers()})
+
+    def results(self, settings: Mapping[str, str]) -> Means:
+        """Return the means; the same bits as those of `irbatch.Results`."""
+        means = [self._mean(column) for column in range(len(self._measures))]
+        return Means(means, self._measures, Counts(*self._arrays["counts"].tolist()), settings)
+
+    def state(self) -> dict[str, Any]:
+        """Return the sums, in arrays of their own."""
+        return {name: array.copy() for name, array in self._arrays.items()}
+
+    def add_state(self, state: Mapping[str, Any]) -> None:
+        """Add what another has summed."""
+        for name, array in self._arrays.items():
+            array += np.asarray(state[name], np.int64)
+
+    def _mean(self, column: int) -> float:
+        sums, counted, zeros = (self._arrays[name][column] for name in ("sums", "counted", "zeros"))
+        how, n, total = self._measures[column].aggregate, int(counted), round_sum(sums)
+        if how == "sum":
+            return total
+        if not n:
+            return math.nan
+        if how == "geometric":
+            return 0.0 if zeros else math.exp(total / n)
+        return total / n if math.isfinite(total) else round_sum(sums, n)
