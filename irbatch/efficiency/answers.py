@@ -59,19 +59,20 @@ def _list_queries(source: str, queries: Any) -> list[Any]:
 
 def answers_of_batch(source: str, ids: Sequence[Any], answers: Any) -> list[Any]:
     """Return the answers of a call that answered several queries."""
-    _check_waited(source, answers, ids[0])
     first, last = shown(ids[0]), shown(ids[-1])
     asked = f"query {first}" if len(ids) == 1 else f"queries {first} to {last}"
-    container = isinstance(answers, Sequence) and not isinstance(answers, str | bytes)
-    if not container and getattr(answers, "ndim", 0) < 1:
-        problem = f"{shown(answers)} is no list of answers, one a query{_iterator_hint(answers)}"
-        raise InputError(f"{asked}: {problem}", source=source, value=answers)
-    items = list(answers)
-    if len(items) != len(ids):
-        problem = f"{many(len(items), 'answer')} to {many(len(ids), 'query')}"
-        raise InputError(f"{asked}: {problem}", source=source, value=answers)
-    for query, answer in zip(ids, items, strict=True):
-        _check_waited(source, answer, query)
+    with ErrorsIn(source=source):
+        _check_waited(answers, ids[0])
+        container = isinstance(answers, Sequence) and not isinstance(answers, str | bytes)
+        if not container and getattr(answers, "ndim", 0) < 1:
+            wanted = f"no list of answers, one a query{_iterator_hint(answers)}"
+            raise InputError(f"{asked}: {shown(answers)} is {wanted}", value=answers)
+        items = list(answers)
+        if len(items) != len(ids):
+            problem = f"{many(len(items), 'answer')} to {many(len(ids), 'query')}"
+            raise InputError(f"{asked}: {problem}", value=answers)
+        for query, answer in zip(ids, items, strict=True):
+            _check_waited(answer, query)
     return items
 
 
@@ -83,7 +84,8 @@ def read_answers(source: str, ids: Sequence[Any], answers: Sequence[Any]) -> dic
     rankings = {}
     kinds: dict[str, Any] = {}
     for query, answer in zip(ids, answers, strict=True):
-        ranking = rankings[query] = _read_answer(source, query, answer)
+        with ErrorsIn(source=source, query=query):
+            ranking = rankings[query] = _read_answer(answer)
         first = next(iter(ranking), None)
         if first is not None:
             kinds.setdefault("str" if isinstance(first, str) else "int", query)
@@ -93,19 +95,19 @@ def read_answers(source: str, ids: Sequence[Any], answers: Sequence[Any]) -> dic
     return rankings
 
 
-def _read_answer(source: str, query: Any, answer: Any) -> Ranking:
-    _check_waited(source, answer, query)
-    documents, scores = _columns(source, query, answer)
+def _read_answer(answer: Any) -> Ranking:
+    _check_waited(answer)
+    documents, scores = _columns(answer)
     documents = [_python_id(each) for each in documents]
-    same_kind(documents, "document", source, query)
-    scores = range(len(documents), 0, -1) if scores is None else scores
+    same_kind(documents, "document", "answer")
     repeated = first_repeated(documents)
     if repeated is not None:
-        problem = "it is in the answer twice"
-        raise InputError(problem, source=source, query=query, document=repeated)
+        raise InputError("it is in the answer twice", document=repeated)
+    if scores is None:
+        scores = range(len(documents), 0, -1)
     ranking = dict(zip(documents, scores, strict=True))
-    rows = ((query, document, score) for document, score in ranking.items())
-    for error in number_errors("score", rows, source=source):
+    rows = ((None, document, score) for document, score in ranking.items())
+    for error in number_errors("score", rows):
         raise error
     return {document: float(score) for document, score in ranking.items()}
 
@@ -125,43 +127,43 @@ def compare_answers(
         warn(f"{found}, {alike}: their throughput is of something else")
 
 
-def _columns(source: str, query: Any, answer: Any) -> tuple[Iterable[Any], Iterable[Any] | None]:
+def _columns(answer: Any) -> tuple[Iterable[Any], Iterable[Any] | None]:
     """Return documents and scores; None where there are only documents."""
-    refuse = partial(InputError, source=source, query=query)
     is_pair = isinstance(answer, tuple) and len(answer) == 2
     if isinstance(answer, Mapping):
-        return list(answer), list(answer.values())
+        return answer.keys(), answer.values()
     if is_pair and any(map(_is_array, answer)):
-        documents, scores = (_column(source, query, each) for each in answer)
+        documents, scores = map(_column, answer)
         if len(documents) != len(scores):
-            raise refuse(f"{many(len(documents), 'document')} and {many(len(scores), 'score')}")
+            numbers = f"{many(len(documents), 'document')} and {many(len(scores), 'score')}"
+            raise InputError(numbers)
         return documents, scores
     if is_pair and all(isinstance(each, list) for each in answer):
         hint = "put ids and scores into arrays, or pairs into a list"
-        raise refuse(f"two lists may be ids and scores, or two pairs: {hint}")
+        raise InputError(f"two lists may be ids and scores, or two pairs: {hint}")
     if _is_array(answer):
-        return _column(source, query, answer), None
+        return _column(answer), None
     if not isinstance(answer, Sequence) or isinstance(answer, str | bytes | bytearray | memoryview):
-        raise refuse(f"{shown(answer)} is no answer{_iterator_hint(answer)}; {FORMS}", value=answer)
+        problem = f"{shown(answer)} is no answer{_iterator_hint(answer)}"
+        raise InputError(f"{problem}; {FORMS}", value=answer)
     if not answer or id_kind(type(answer[0])):
         return answer, None
     for place, pair in enumerate(answer):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             problem = f"{shown(pair)}, at place {place}, is no (document, score) pair"
-            raise refuse(f"{problem}; {FORMS}", value=pair)
+            raise InputError(f"{problem}; {FORMS}", value=pair)
     return [pair[0] for pair in answer], [pair[1] for pair in answer]
 
 
-def _column(source: str, query: Any, values: Any) -> list[Any]:
+def _column(values: Any) -> list[Any]:
     """List what an array of one dimension, or a list beside one, holds."""
-    _check_waited(source, values, query)
+    _check_waited(values)
     if isinstance(values, list | tuple):
         return list(values)
-    with ErrorsIn(query=query):
-        array = to_numpy(values, source)
+    array = to_numpy(values, "answer")
     if array.ndim != 1:
         shape = f"an array of shape {array.shape} is no answer"
-        raise InputError(f"{shape}; {FORMS}", source=source, query=query, value=array.shape)
+        raise InputError(f"{shape}; {FORMS}", value=array.shape)
     items: list[Any] = array.tolist()
     return items
 
@@ -173,12 +175,11 @@ def _is_array(value: Any) -> bool:
     return is_tensor(value) or any(hasattr(value, each) for each in ("__array__", "__dlpack__"))
 
 
-def _check_waited(source: str, answer: Any, query: Any) -> None:
+def _check_waited(answer: Any, query: Any = None) -> None:
     """Refuse a tensor on an accelerator: the clock may have stopped before it was computed."""
     if is_on_accelerator(answer):
         place = f"the answer is on {answer.device}, where it may come after the call has ended"
-        problem = f"{place}; return it in main memory, as with .cpu()"
-        raise InputError(problem, source=source, query=query)
+        raise InputError(f"{place}; return it in main memory, as with .cpu()", query=query)
 
 
 def _iterator_hint(answer: Any) -> str:
