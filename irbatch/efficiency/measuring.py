@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,12 +14,11 @@ from irbatch.array_types import Floats
 from irbatch.data.runs import Run
 from irbatch.efficiency.answers import compare_answers, read_answers, read_queries
 from irbatch.efficiency.checks import check_count, of_system, refuse, require
-from irbatch.efficiency.flops import check_model, mean_flops, model_size, torch_flops
 from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.latency import Latency
-from irbatch.efficiency.readings import size_on_disk
+from irbatch.efficiency.readings import model_size, size_on_disk
 from irbatch.efficiency.record import EfficiencyRecord
-from irbatch.efficiency.timing import Calls, time_calls, time_throughput
+from irbatch.efficiency.timing import Calls, mean_flops, time_calls, time_throughput, torch_flops
 from irbatch.errors import many, shown
 from irbatch.report.numbers import show_quantity
 from irbatch.runtime.progress_bar import steps_on_bar
@@ -160,12 +160,14 @@ def measure_search(
     """
     name = _name_of(search) if system is None else system
     source = of_system(name)
-    for argument, value in (("search", search), ("search_many", search_many or search)):
-        if not callable(value):
+    for argument, value in (("search", search), ("search_many", search_many)):
+        if not callable(value) and (value is not None or argument == "search"):
             problem = f"is a {type(value).__name__}, not to be called"
             raise refuse(source, argument, problem, value)
     ids, asked = read_queries(source, queries)
-    check_model(source, model)
+    torch = sys.modules.get("torch")  # which every model has loaded
+    if model is not None and (torch is None or not isinstance(model, torch.nn.Module)):
+        raise refuse(source, "model", f"is a {type(model).__name__}, not a torch.nn.Module", model)
     if hardware is None or isinstance(hardware, str):
         hardware = Hardware.here(hardware)
     require(source, warmup=warmup, draws=draws, seed=seed)
@@ -219,7 +221,7 @@ def _make_calls(
     if many_calls is not None:
         compare_answers(record.system, run.rankings, read_answers(calls.source, calls.ids, others))
     if callable(flops):
-        measured["flops"] = mean_flops(of_system(record.system), flops, calls.ids, calls.queries)
+        measured["flops"] = mean_flops(of_system(record.system), flops, calls)
     return run, times, measured
 
 

@@ -1,8 +1,8 @@
-"""What the operating system says of this process, and of files: time, memory, size."""
+"""What this process, models and files take: time, memory, size."""
 
 from __future__ import annotations
 
-import importlib
+import itertools
 import os
 import stat
 import sys
@@ -15,6 +15,11 @@ from typing import Any
 from irbatch.efficiency.checks import refuse
 from irbatch.efficiency.quantities import MEGA
 from irbatch.errors import shown
+
+try:
+    import resource
+except ImportError:  # on Windows
+    resource = None  # type: ignore[assignment]
 
 KIBI = 1024
 DECIMALS = 9  # of seconds: clocks are no finer
@@ -53,7 +58,6 @@ class Watch:
 
 def cpu_times() -> tuple[float, float]:
     """Return the user and the system time of this process, in s."""
-    resource = _resource()
     if resource is None:
         times = os.times()
         return times.user, times.system
@@ -79,19 +83,16 @@ def peak_memory() -> float | None:
     for line in lines:
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * KIBI / MEGA
-    resource = _resource()
     if resource is None:
         return None
     most = int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
     return most * (1 if sys.platform == "darwin" else KIBI) / MEGA
 
 
-def _resource() -> Any:
-    """Import what Windows has not."""
-    try:
-        return importlib.import_module("resource")
-    except ImportError:
-        return None
+def model_size(model: Any) -> float:
+    """Return the size of a model's parameters and buffers, each counted once, in MB."""
+    parts = itertools.chain(model.parameters(), model.buffers())
+    return float(sum(each.numel() * each.element_size() for each in parts)) / MEGA
 
 
 def size_on_disk(source: str, field: str, paths: Any) -> float | None:

@@ -7,14 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from typing import Any
 
-from irbatch.efficiency.checks import (
-    check_fields,
-    check_text,
-    of_system,
-    only_known,
-    refuse,
-    require,
-)
+from irbatch.efficiency import checks
 from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.interchange.ir_metadata import read_ir_metadata, write_ir_metadata
 from irbatch.efficiency.interchange.json_form import fields_to_json, json_to_fields, read_object
@@ -104,20 +97,20 @@ class EfficiencyRecord:
         if not isinstance(self.system, str) or not self.system.strip():
             problem = f"system is {shown(self.system)}, which is no name"
             raise InputError(problem, source="efficiency record", value=self.system)
-        source = of_system(self.system)
+        source = checks.of_system(self.system)
         if isinstance(self.hardware, str):
-            check_text(source, "hardware", self.hardware)
+            checks.check_text(source, "hardware", self.hardware)
             object.__setattr__(self, "hardware", Hardware(instance=self.hardware))
-        check_fields(self, source, texts=TEXTS, counts=COUNTS, quantities=QUANTITY_FIELDS)
+        checks.check_fields(self, source, texts=TEXTS, counts=COUNTS, quantities=QUANTITY_FIELDS)
         needed = ("batch_size", "repeat", "currency")
-        require(source, **{name: getattr(self, name) for name in needed})
+        checks.require(source, **{name: getattr(self, name) for name in needed})
         if self.throughput == 0:
-            raise refuse(source, "throughput", "is 0: nothing was answered", 0.0)
+            raise checks.refuse(source, "throughput", "is 0: nothing was answered", 0.0)
         for name, kind in (("hardware", Hardware), ("latency", Latency)):
             value = getattr(self, name)
             if not isinstance(value, kind) and (value is not None or name == "hardware"):
                 what = f"is a {type(value).__name__}, not of irbatch.efficiency.{kind.__name__}"
-                raise refuse(source, name, what, value)
+                raise checks.refuse(source, name, what, value)
 
     def __repr__(self) -> str:
         parts = [f"{name}={v!r}" for name, v in self.known().items() if v != DEFAULTS.get(name)]
@@ -192,15 +185,14 @@ class EfficiencyRecord:
         name = quantity_name(name)
         if self.latency is None:
             return None
-        if name == "cost_per_million" and self.stated_cost is None:
-            cost, bounds = self.cost_per_million, self.latency.intervals.get("mean")
-            if cost is None or bounds is None or not self.latency.mean:
-                return None
-            low, high = (cost * each / self.latency.mean for each in bounds)
-            return low, high
-        if not name.startswith("latency_"):
+        if name.startswith("latency_"):
+            return self.latency.intervals.get(name.removeprefix("latency_"))
+        bounds, cost = self.latency.intervals.get("mean"), self.cost_per_million
+        follows = name == "cost_per_million" and self.stated_cost is None
+        if not follows or bounds is None or cost is None or not self.latency.mean:
             return None
-        return self.latency.intervals.get(name.removeprefix("latency_"))
+        low, high = (cost * each / self.latency.mean for each in bounds)
+        return low, high
 
     def priced(self, price_per_hour: float, currency: str | None = None) -> EfficiencyRecord:
         """Return the record with another price, and costs that follow from it."""
@@ -209,11 +201,11 @@ class EfficiencyRecord:
 
     def known(self) -> dict[str, Any]:
         """Return the fields that say something, by name."""
-        return only_known(vars(self))
+        return checks.only_known(vars(self))
 
     def _derived(self) -> dict[str, float]:
         """Return the quantities that follow from the fields."""
-        return only_known({name: getattr(self, name) for name in FORMULAS})
+        return checks.only_known({name: getattr(self, name) for name in FORMULAS})
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known as JSON has it; see `to_json`."""
@@ -229,19 +221,12 @@ class EfficiencyRecord:
         return cls(**json_to_fields(values, [each.name for each in fields(cls)]))
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
-        """Return, or also write, the record as JSON.
-
-        Args:
-            path: where to write it; an existing file is replaced whole or not at all.
-        """
+        """Return the record as JSON; also write it to `path`, replaced whole or not at all."""
         return write_json(self.to_dict(), path)
 
     @classmethod
     def from_json(cls, source: str | PathLike[str]) -> EfficiencyRecord:
-        """Read what `to_json` wrote.
-
-        Args:
-            source: a path, or the JSON itself.
+        """Read what `to_json` wrote, from a path or from the JSON itself.
 
         Raises:
             InputError: as `from_dict`, and if it is not JSON.
@@ -251,10 +236,10 @@ class EfficiencyRecord:
     def to_ir_metadata(
         self, path: str | PathLike[str] | None = None, *, more: Mapping[str, Any] | None = None
     ) -> str:
-        """Return, or also write, the record in ir_metadata's form, as YAML.
+        """Return the record in ir_metadata's form, as YAML; also write it, as `to_json`.
 
         Args:
-            path: where to write it; an existing file is replaced whole or not at all.
+            path: where to write it.
             more: what else there is to say: ``{"actor": {"team": "…"}, "research goal": {…}}``;
                 where both say something, the record is right.
 

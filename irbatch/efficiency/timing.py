@@ -1,4 +1,4 @@
-"""The calls of a search, timed one by one.
+"""The calls of a search, timed one by one, and their floating-point operations.
 
 Nothing but the call stands between two readings of the clock: answers are read, and a bar is
 drawn, after the second.
@@ -6,6 +6,8 @@ drawn, after the second.
 
 from __future__ import annotations
 
+import importlib
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,13 +17,15 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.efficiency.answers import answers_of_batch, read_answers
+from irbatch.efficiency.checks import read_quantity
 from irbatch.efficiency.readings import Watch
 from irbatch.efficiency.record import EfficiencyRecord
-from irbatch.errors import many, shown
+from irbatch.errors import ErrorsIn, many, shown, warn
 from irbatch.runtime.progress_bar import Step
 
 MILLISECOND, SECOND = 1e6, 1e9  # in nanoseconds
 NAMED = 5  # queries of a call that failed
+COUNTED = 32  # queries whose floating-point operations torch counts
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,10 @@ class Calls:
             raise
         return end - begin, answer
 
+    def check(self, number: int, answer: Any) -> None:
+        """Refuse what a call returned, if it is not an answer to each of its queries."""
+        read_answers(self.source, self.ids_of(number), self.answers(number, answer))
+
     def answers(self, number: int, answer: Any) -> list[Any]:
         """Return what a call returned as a list, an answer to each of its queries."""
         if not self.takes_list:
@@ -72,13 +80,8 @@ def warm_up(calls: Calls, count: int, step: Step) -> None:
         number = i % len(calls)
         _, answer = calls.time(number)
         if i == 0:
-            check_answer(calls, number, answer)
+            calls.check(number, answer)
         step("warm-up", i + 1, count)
-
-
-def check_answer(calls: Calls, number: int, answer: Any) -> None:
-    """Refuse what a call returned, if it is not an answer to each of its queries."""
-    read_answers(calls.source, calls.ids_of(number), calls.answers(number, answer))
 
 
 def time_calls(
@@ -93,7 +96,7 @@ def time_calls(
         for number in range(len(calls)):
             times[turn, number], answer = calls.time(number)
             if turn == number == 0 and not record.warmup:
-                check_answer(calls, number, answer)
+                calls.check(number, answer)
             if turn == record.repeat - 1:
                 kept.append(answer)
             step(f"pass {turn + 1} of {record.repeat}", number + 1, len(calls))
@@ -123,3 +126,32 @@ def time_throughput(
 def _per_second(queries: int, nanoseconds: int) -> float | None:
     """Return how many queries were answered in a second; None if the clock stood still."""
     return queries / (nanoseconds / SECOND) if nanoseconds else None
+
+
+def torch_flops(calls: Calls) -> float | None:
+    """Let torch count the floating-point operations of the first calls, one at least.
+
+    Its counter sees what the calling thread does. What it counts is returned as the mean over
+    queries; None, with a warning, where that is nothing.
+    """
+    counter = importlib.import_module("torch.utils.flop_counter")
+    queries = 0
+    with counter.FlopCounterMode(display=False) as counting:
+        for number in range(min(max(COUNTED // calls.size, 1), len(calls))):
+            calls.time(number)
+            queries += len(calls.ids_of(number))
+    total = int(counting.get_total_flops())
+    if total:
+        return total / queries
+    why = "search doesn't call the model, or calls it in another thread or process"
+    warn(f"torch counted no FLOPs: {why}; flops= says what they are")
+    return None
+
+
+def mean_flops(source: str, count: Callable[[Any], Any], calls: Calls) -> float:
+    """Return the mean of what the caller's function says of each query."""
+    numbers = []
+    for query, each in zip(calls.ids, calls.queries, strict=True):
+        with ErrorsIn(query=query):
+            numbers.append(read_quantity(source, "flops", count(each)))
+    return math.fsum(numbers) / len(numbers)

@@ -74,7 +74,7 @@ def test_memory_where_there_is_no_proc(
     monkeypatch.setattr(the_readings, "STATUS", tmp_path / "none")
     monkeypatch.setattr(the_readings, "CLEAR", tmp_path / "none" / "none")
     monkeypatch.setattr(the_readings.sys, "platform", platform)
-    monkeypatch.setitem(sys.modules, "resource", resource)
+    monkeypatch.setattr(the_readings, "resource", resource)
     assert not the_readings.reset_peak()
     assert the_readings.peak_memory() == expected
     (tmp_path / "status").write_text("Name:\tgvisor\n")
@@ -85,7 +85,7 @@ def test_memory_where_there_is_no_proc(
 def test_where_nothing_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(the_readings, "STATUS", tmp_path / "none")
     monkeypatch.setattr(the_readings, "CLEAR", tmp_path / "none" / "none")
-    monkeypatch.setitem(sys.modules, "resource", None)
+    monkeypatch.setattr(the_readings, "resource", None)
     times = iter([(1.0, 0.5), (3.0, 1.5)])
     monkeypatch.setattr(
         the_readings.os, "times", lambda: SimpleNamespace(**dict(zip(("user", "system"),
