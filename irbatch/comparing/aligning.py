@@ -19,17 +19,7 @@ from irbatch.measures import Measure
 
 @dataclass(frozen=True, eq=False)
 class Aligned:
-    """Results of several systems, of the queries that all of them have.
-
-    Args:
-        systems: names, in the order given.
-        columns: the measures.
-        query_ids: the queries that all systems have values for.
-        values: float64 ``(systems, queries, measures)``.
-        settings: how the values came about.
-        missing: system to the queries that others have and it has not.
-        unanswered: system to the queries compared that it has no ranking for.
-    """
+    """Results of several systems, of the queries that all have; see `irbatch.Comparison`."""
 
     systems: list[str]
     columns: tuple[Measure, ...]
@@ -49,7 +39,7 @@ def align(results: Mapping[str, Results] | Iterable[Results]) -> Aligned:
         InputError: if there are fewer than two systems, or than two queries in common, if measures
             differ, or values are NaN for some of the systems only.
     """
-    named = as_named(results)
+    named = _name(results)
     refuse = partial(InputError, source="results")
     first = next(iter(named.values()))
     for name, each in named.items():
@@ -62,10 +52,8 @@ def align(results: Mapping[str, Results] | Iterable[Results]) -> Aligned:
     shared = set.intersection(*(set(each.query_ids) for each in named.values()))
     common = [query for query in first.query_ids if query in shared]
     if not common:
-        items = list(named.items())
-        ends = items[0], items[-1]
-        samples = (f"{name!r} has {_samples(each.query_ids)}" for name, each in ends)
-        raise refuse(f"the systems have no query in common: {', '.join(samples)}")
+        samples = [f"{name!r} has {_sample(each.query_ids)}" for name, each in named.items()]
+        raise refuse(f"the systems have no query in common: {samples[0]}, {samples[-1]}")
     values = np.stack([_take(each, common, first.measures) for each in named.values()])
     common, values = _without_nan(list(named), common, values, first.measures)
     if len(common) < 2:
@@ -82,21 +70,16 @@ def align(results: Mapping[str, Results] | Iterable[Results]) -> Aligned:
             name: [query for query in every if query not in each.rows]
             for name, each in named.items()
         },
-        unanswered={name: _unanswered(each, common) for name, each in named.items()},
+        unanswered={
+            name: [query for query in common if marked[each.rows[query]]]
+            for name, each in named.items()
+            for marked in [QueryMark.MISSING.holds(each.marks)]
+        },
     )
 
 
-def _unanswered(results: Results, queries: Sequence[Any]) -> list[Any]:
-    missing = QueryMark.MISSING.holds(results.marks)
-    return [query for query in queries if missing[results.rows[query]]]
-
-
-def as_named(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Results]:
-    """Return results by the systems' names.
-
-    Raises:
-        InputError: if there are fewer than two, or their names are missing or the same.
-    """
+def _name(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Results]:
+    """Return results by the systems' names: those of two systems or more."""
     named = name_systems(results, "result")
     for name, each in named.items():
         if not isinstance(name, str) or not isinstance(each, Results):
@@ -111,9 +94,7 @@ def as_named(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Re
 def _take(results: Results, queries: Sequence[Any], measures: Sequence[str]) -> Floats:
     """Return values ``(queries, measures)``, in the order of both."""
     rows = [results.rows[query] for query in queries]
-    columns = [results.measures.index(name) for name in measures]
-    taken: Floats = results.values[rows][:, columns]
-    return taken
+    return results.values[rows][:, [results.measures.index(name) for name in measures]]
 
 
 def _without_nan(
@@ -140,5 +121,5 @@ def _settings(named: Mapping[str, Results]) -> dict[str, str]:
     return joined
 
 
-def _samples(ids: Sequence[Any]) -> str:
+def _sample(ids: Sequence[Any]) -> str:
     return ", ".join(map(repr, ids[:3])) + (", …" if len(ids) > 3 else "")

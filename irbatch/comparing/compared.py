@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -11,9 +11,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
-from irbatch.comparing.lookups import find_measure, find_system
-from irbatch.errors import InputError
-from irbatch.measures import Measure
+from irbatch.errors import InputError, shown
+from irbatch.measures import Measure, measure
 from irbatch.statistics.intervals import as_linear
 from irbatch.statistics.power import POWER, detectable_difference, equivalence_p, queries_needed
 from irbatch.statistics.significance import paired_differences
@@ -34,6 +33,7 @@ NAMES = {
     "percentile": "percentile bootstrap",
     "bca": "BCa bootstrap",
 }
+NAMED = 10  # systems or measures that an error lists
 
 
 class Difference(NamedTuple):
@@ -131,20 +131,14 @@ class Compared:
 
     @cached_property
     def equivalent(self) -> Bools | None:
-        """Where two one-sided t-tests put the difference within the margin; None without one.
-
-        Before any correction.
-        """
+        """Where two uncorrected one-sided t-tests put differences within the margin, if any."""
         if self.margin is None:
             return None
         return self._by_column(equivalence_p(self._columns, self.margin)) < self.level
 
     @cached_property
     def detectable(self) -> Floats:
-        """The least true difference that these queries show with a power of 0.8.
-
-        By the t-test at `level`, before correction.
-        """
+        """The least true difference that the uncorrected t-test shows with a power of 0.8."""
         return self._by_column(detectable_difference(self._columns, self.level, POWER))
 
     @cached_property
@@ -189,28 +183,26 @@ class Compared:
         """
         column = find_measure(self.measures, measure)
         first, second = (find_system(self.systems, each) for each in (a, b))
-        if (first, second) in self.pairs:
-            return self._difference(self.pairs.index((first, second)), column, 1)
-        if (second, first) in self.pairs:
-            return self._difference(self.pairs.index((second, first)), column, -1)
+        for pair, sign in (((first, second), 1), ((second, first), -1)):
+            if pair in self.pairs:
+                return self._difference(self.pairs.index(pair), column, sign)
         raise InputError(f"{a!r} was not compared with {b!r}", value=a)
 
     def _difference(self, pair: int, column: int, sign: int) -> Difference:
-        low, high = (sign * self.difference_intervals[pair, column]).tolist()[::sign]
-        wins, losses = int(self.wins[pair, column]), int(self.losses[pair, column])
+        at = pair, column
+        low, high = (sign * self.difference_intervals[at]).tolist()[::sign]
+        wins, losses = [int(self.wins[at]), int(self.losses[at])][::sign]
         of = self.means[self.pairs[pair][1 if sign > 0 else 0], column]
-        difference = sign * float(self.differences[pair, column])
+        difference = sign * float(self.differences[at])
         return Difference(
             difference,
             (low, high),
             difference / float(of) if of else math.nan,
-            wins if sign > 0 else losses,
-            int(self.ties[pair, column]),
-            losses if sign > 0 else wins,
-            sign * float(self.effects[pair, column]),
-            float(self.p_values[pair, column]),
-            float(self.corrected[pair, column]),
-            bool(self.significant[pair, column]),
+            *(wins, int(self.ties[at]), losses),
+            sign * float(self.effects[at]),
+            float(self.p_values[at]),
+            float(self.corrected[at]),
+            bool(self.significant[at]),
         )
 
     def _of_pairs(self, values: Floats, side: int) -> Floats:
@@ -235,14 +227,35 @@ class Compared:
 def query_values(
     compared: Compared, a: str, b: str, measure: str | Measure
 ) -> tuple[Floats, Floats]:
-    """Return the values of two systems, float64 ``(queries,)`` each.
-
-    Raises:
-        InputError: if a system or the measure is unknown, or both systems are the same.
-    """
+    """Return the values of two different systems, float64 ``(queries,)`` each."""
     column = find_measure(compared.measures, measure)
     first, second = find_system(compared.systems, a), find_system(compared.systems, b)
     if first == second:
         raise InputError(f"two systems differ, not {a!r} from itself", value=a)
     values = np.asarray(compared.values)
     return values[first, :, column], values[second, :, column]
+
+
+def find_system(systems: Sequence[str], name: str) -> int:
+    """Return the position of a system; refuse one that is unknown."""
+    if name not in systems:
+        problem = f"there is no system {shown(name)}; there are: {_listed(systems)}"
+        raise InputError(problem, source="system", value=name)
+    return list(systems).index(name)
+
+
+def find_measure(measures: Sequence[str], name: str | Measure) -> int:
+    """Return the position of a measure, by any spelling of its name; refuse one not evaluated."""
+    known = list(measures)
+    if str(name) in known:
+        return known.index(str(name))
+    canonical = str(measure(name) if isinstance(name, str) else name)
+    if canonical not in known:
+        problem = f"{canonical} was not evaluated; there are: {_listed(known)}"
+        raise InputError(problem, source="measures", value=canonical)
+    return known.index(canonical)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f", and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more

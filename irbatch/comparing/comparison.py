@@ -205,6 +205,6 @@ class Comparison(Compared):
         """Return a pandas frame: one row a group, measure and system.
 
         Raises:
-            ImportError: as `to_pandas`.
+            ImportError: naming the extra, when pandas is not installed.
         """
         return records.make_frame(*list_means(self))

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from irbatch.comparing.compared import Compared, query_values
-from irbatch.comparing.lookups import find_system
+from irbatch.comparing.compared import Compared, find_system, query_values
 from irbatch.comparing.rankings import order_documents
 from irbatch.errors import InputError
 from irbatch.evaluation.counts import QueryMark
@@ -25,7 +24,7 @@ from irbatch.evaluation.runs import (
 )
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.system_names import name_systems
-from irbatch.measures import Measure, measure, parse_measures
+from irbatch.measures import measure, parse_measures
 from irbatch.runtime.checks import check_whole
 
 __all__ = [
@@ -138,7 +137,10 @@ def largest_differences(
     if qrels is None or runs is None:
         return rows
     least = _least_grade(measure) if rel is None else rel
-    ranks = _rank_relevant([row.query for row in rows], qrels, _pick(runs, (a, b)), least)
+    named = name_systems(runs)
+    names = list(named)
+    pair = [as_run(named[names[find_system(names, name)]], name) for name in (a, b)]
+    ranks = _rank_relevant([row.query for row in rows], qrels, pair, least)
     return [row._replace(relevant=each) for row, each in zip(rows, ranks, strict=True)]
 
 
@@ -206,7 +208,8 @@ def judged_shares(
     [('seen', 0.5, 1.0), ('new', 0.5, 0.5)]
     """
     wanted = parse_measures(measures, cutoffs)
-    shares = [_judged(each) for each in wanted]
+    judged = measure("Judged")
+    shares = [judged if each.cutoff is None else judged @ each.cutoff for each in wanted]
     rows = []
     for name, found in evaluate_runs(qrels, runs, [*wanted, *shares], **settings).items():
         for each, share in zip(wanted, shares, strict=True):
@@ -216,17 +219,6 @@ def judged_shares(
             holes = int(np.count_nonzero(values < 1))
             rows.append(JudgedShare(name, str(each), found[each], found[share], least, holes))
     return rows
-
-
-def _pick(runs: Runs, systems: tuple[str, str]) -> list[Any]:
-    named = name_systems(runs)
-    return [as_run(named[list(named)[find_system(list(named), name)]], name) for name in systems]
-
-
-def _judged(wanted: Measure) -> Measure:
-    """Return the share of judged documents to a measure's cutoff."""
-    share = measure("Judged")
-    return share if wanted.cutoff is None else share @ wanted.cutoff
 
 
 def _least_grade(name: str) -> float:
@@ -246,13 +238,12 @@ def _rank_relevant(
     for query in queries:
         if query not in rows:
             raise InputError("the judgments don't have this query", source="qrels", query=query)
-        part = slice(int(judged.starts[rows[query]]), int(judged.starts[rows[query] + 1]))
+        row = rows[query]
+        documents, part = judged.documents[row], slice(judged.starts[row], judged.starts[row + 1])
         ranks = [_ranks(run, query) for run in runs]
         ranked = [
             RankedRelevant(document, grade, ranks[0].get(document), ranks[1].get(document))
-            for document, grade in zip(
-                judged.documents[rows[query]], grades[part].tolist(), strict=True
-            )
+            for document, grade in zip(documents, grades[part].tolist(), strict=True)
             if grade >= rel
         ]
         found.append(tuple(sorted(ranked, key=_highest)))

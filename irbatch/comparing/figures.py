@@ -11,7 +11,7 @@ from irbatch.array_types import Floats
 from irbatch.comparing.compared import Compared
 from irbatch.comparing.plots import plot_differences, plot_means, share_bars
 from irbatch.errors import InputError, many, printable
-from irbatch.report.axes import new_axes
+from irbatch.report import axes
 from irbatch.report.document import Figure, Figures, isolate
 from irbatch.report.embedding import set_tip
 from irbatch.report.numbers import check_digits, show, show_change, show_interval
@@ -22,18 +22,7 @@ Pair = tuple[int, int]
 
 
 def plot_figures(compared: Compared, pair: tuple[str, str] | None, digits: int) -> list[Figures]:
-    """Return the pictures of each measure; they are drawn when they are written.
-
-    Args:
-        compared: what was compared.
-        pair: the two systems whose differences are plotted query by query; default: the best of
-            the first measure, and the baseline or the second best.
-        digits: how many decimals of means.
-
-    Raises:
-        InputError: if digits is not a whole number from 0 to 17, or a pair is not of two systems
-            compared.
-    """
+    """Return the pictures of each measure, drawn when written; see `Comparison.to_html`."""
     check_digits(digits)
     chosen = _choose(compared, pair)
     pictures = []
@@ -90,7 +79,7 @@ def _differences(compared: Compared, pair: Pair, column: int) -> Iterator[Figure
     told = _tell(differences)
 
     def draw() -> Any:
-        ax = new_axes(None, HEIGHT, WIDTH)
+        ax = axes.new_axes(None, HEIGHT, WIDTH)
         plot_differences(compared, a, b, measure, most=MOST_BARS, ax=ax)
         for bar, queries in zip(ax.patches, bars, strict=True):
             first = compared.query_ids[queries[0]]

@@ -40,9 +40,6 @@ class Condition(NamedTuple):
 def parse_condition(text: str) -> Condition:
     """Read a condition: MEASURE drops|rises|changes [AMOUNT[%]] [p<LEVEL].
 
-    Raises:
-        InputError: if it is not of this form.
-
     >>> parse_condition("ndcg_cut_10 drops 1% p<0.05")
     Condition(measure='nDCG@10', change='drops', amount=0.01, relative=True, p=0.05)
     """
@@ -59,19 +56,7 @@ def parse_condition(text: str) -> Condition:
 
 
 def find_failures(comparison: Compared, text: str) -> list[str]:
-    """Say of which systems a condition holds.
-
-    Args:
-        comparison: with a baseline.
-        text: see `parse_condition`.
-
-    Returns:
-        A sentence for each.
-
-    Raises:
-        InputError: if the condition is not of this form, its measure was not compared, or there is
-            no baseline.
-    """
+    """Say in a sentence for each of which systems a condition holds, see `Comparison.failures`."""
     condition = parse_condition(text)
     if comparison.baseline is None:
         raise InputError("a condition needs a baseline to compare with", source="baseline")

@@ -14,7 +14,7 @@ from irbatch.errors import InputError
 from irbatch.evaluation.runs import Judgments, Rankings, as_qrels, as_run
 from irbatch.measures import check_cutoff
 from irbatch.pack import pack_run
-from irbatch.report.axes import Axes, add_legend, check_axes, fit_names, new_axes, tidy
+from irbatch.report import axes
 from irbatch.runtime.extras import imported
 
 Codes = npt.NDArray[np.signedinteger]
@@ -33,8 +33,8 @@ def plot_relevance(
     *,
     depth: int = 100,
     queries: Sequence[Any] | None = None,
-    ax: Axes | None = None,
-) -> Axes:
+    ax: axes.Axes | None = None,
+) -> axes.Axes:
     """Plot a relevance matrix: queries down, ranks across, colours for grades.
 
     Unjudged documents are grey, grade 0 is sand, higher grades are blue, the darker the higher,
@@ -59,7 +59,7 @@ def plot_relevance(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['grade 2', 'grade 0', 'unjudged', 'past the end']
     """
-    check_axes(ax)
+    axes.check_axes(ax)
     depth = check_cutoff(depth)
     if isinstance(judged, RelevanceMatrix):
         if run is not None or queries is not None:
@@ -74,9 +74,9 @@ def plot_relevance(
         raise InputError("there are no queries to plot")
     used = int((codes != PAD).any(axis=0).nonzero()[0].max(initial=0)) + 1
     codes = codes[:, :used]
-    ax = new_axes(ax, height=float(np.clip(1.2 + 0.17 * len(codes), 2.2, 7.5)))
+    ax = axes.new_axes(ax, height=float(np.clip(1.2 + 0.17 * len(codes), 2.2, 7.5)))
     _draw(ax, codes, levels)
-    _label_axes(ax, fit_names(ids, 16), used)
+    _label_axes(ax, axes.fit_names(ids, 16), used)
     return ax
 
 
@@ -101,7 +101,7 @@ def _pack(
     return codes, qrels.levels, wanted
 
 
-def _draw(ax: Axes, codes: Codes, levels: Floats) -> None:
+def _draw(ax: axes.Axes, codes: Codes, levels: Floats) -> None:
     colors = imported("plots", "plot", "matplotlib.colors")
     patches = imported("plots", "plot", "matplotlib.patches")
     grades = [_grade_colour(i, levels) for i in range(levels.size)]
@@ -122,7 +122,7 @@ def _draw(ax: Axes, codes: Codes, levels: Floats) -> None:
     handles = [
         patches.Patch(facecolor=colour, edgecolor="#AAAAAA", linewidth=0.6) for _, colour in legend
     ]
-    add_legend(ax, handles, [name for name, _ in legend])
+    axes.add_legend(ax, handles, [name for name, _ in legend])
 
 
 def _grade_colour(place: int, levels: Floats) -> Any:
@@ -134,7 +134,7 @@ def _grade_colour(place: int, levels: Floats) -> Any:
     return tuple(low + (high - low) * share for low, high in zip(LIGHT, DARK, strict=True))
 
 
-def _label_axes(ax: Axes, names: list[str], depth: int) -> None:
+def _label_axes(ax: axes.Axes, names: list[str], depth: int) -> None:
     if len(names) <= MOST_NAMED:
         ax.set_yticks(range(len(names)), names)
     else:
@@ -143,6 +143,6 @@ def _label_axes(ax: Axes, names: list[str], depth: int) -> None:
     ax.set_xticks(sorted({1, *range(step, depth + 1, step)}))
     ax.set_xlabel("rank")
     ax.set_ylabel("query" if len(names) == 1 else f"{len(names)} queries")
-    tidy(ax, None)
+    axes.tidy(ax, None)
     if len(names) <= MOST_NAMED:
         ax.tick_params(axis="y", labelsize=9 if len(names) <= 25 else 7)

@@ -11,23 +11,11 @@ from irbatch.array_types import Floats
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.system_names import name_systems
-from irbatch.measures import Measure, check_cutoff, measure
-from irbatch.report.axes import (
-    INK,
-    Axes,
-    Style,
-    add_legend,
-    add_note,
-    check_axes,
-    fit_names,
-    new_axes,
-    styles,
-    tidy,
-)
+from irbatch.measures import Measure, check_cutoff
+from irbatch.measures import measure as read_measure
+from irbatch.report import axes
 from irbatch.runtime.checks import check_choice, check_number
 from irbatch.statistics.intervals import INTERVALS, find_intervals
-
-__all__ = ["plot_cutoffs", "plot_precision_recall"]
 
 AllResults = Results | Mapping[str, Results] | Iterable[Results]
 
@@ -44,8 +32,8 @@ def plot_cutoffs(
     level: float = 0.05,
     draws: int = 2000,
     seed: int = 0,
-    ax: Axes | None = None,
-) -> Axes:
+    ax: axes.Axes | None = None,
+) -> axes.Axes:
     """Plot a measure's mean against its cutoff, one line a system, with intervals as bands.
 
     Bands are drawn for up to six systems, and not for counts or geometric means. Cutoffs that span
@@ -74,18 +62,21 @@ def plot_cutoffs(
     >>> plot_cutoffs(results, "R").get_xlabel()
     'cutoff'
     """
-    check_axes(ax)
+    axes.check_axes(ax)
     check_choice("interval", interval, (*INTERVALS, None))
     check_number("level", level, above=0, below=1)
     named = _name_results(results)
-    wanted = _as_measure(measure)
+    found = read_measure(measure) if isinstance(measure, str) else measure
+    if not found.declaration.takes_cutoff:
+        raise InputError(f"{found.name} takes no cutoff", source="measures", value=str(measure))
+    wanted = _without_cutoff(found)
     places = _places(named, wanted, cutoffs)
-    ax = new_axes(ax, legend=len(named))
+    ax = axes.new_axes(ax, legend=len(named))
     banded = len(named) <= MOST_BANDS and wanted.aggregate == "mean" and interval is not None
     banded = banded and all(len(each.query_ids) > 1 for each in named.values())
     lines = []
     shifts = np.linspace(-0.5, 0.5, len(named) + 2)[1:-1].tolist()
-    for each, style, shift in zip(named.values(), styles(len(named)), shifts, strict=True):
+    for each, style, shift in zip(named.values(), axes.styles(len(named)), shifts, strict=True):
         columns = [each.measures.index(str(wanted @ cutoff)) for cutoff in places]
         # Points of one cutoff stand side by side.
         across = np.array(places, np.float64) + (shift if len(places) == 1 else 0.0)
@@ -97,13 +88,13 @@ def plot_cutoffs(
     _cutoff_axis(ax, places)
     ax.set_ylabel(f"{wanted}@k")
     if banded:
-        add_note(ax, f"bands: {100 * (1 - level):g} % intervals of the mean")
-    tidy(ax, "both")
-    add_legend(ax, lines, fit_names(named))
+        axes.add_note(ax, f"bands: {100 * (1 - level):g} % intervals of the mean")
+    axes.tidy(ax, "both")
+    axes.add_legend(ax, lines, axes.fit_names(named))
     return ax
 
 
-def plot_precision_recall(results: AllResults, *, ax: Axes | None = None) -> Axes:
+def plot_precision_recall(results: AllResults, *, ax: axes.Axes | None = None) -> axes.Axes:
     """Plot interpolated precision against recall, one line a system.
 
     Args:
@@ -124,28 +115,24 @@ def plot_precision_recall(results: AllResults, *, ax: Axes | None = None) -> Axe
     >>> plot_precision_recall(results).get_xlabel()
     'recall'
     """
-    check_axes(ax)
+    axes.check_axes(ax)
     named = _name_results(results)
     points = _recall_points(named)
-    ax = new_axes(ax, legend=len(named))
+    ax = axes.new_axes(ax, legend=len(named))
     lines = []
-    for each, style in zip(named.values(), styles(len(named)), strict=True):
+    for each, style in zip(named.values(), axes.styles(len(named)), strict=True):
         precisions = [each[str(name)] for name in points.values()]
         lines.append(_draw_line(ax, list(points), precisions, style, len(named) <= MOST_MARKED))
     cutoff = next(iter(points.values())).cutoff
     at = "" if cutoff is None else f" in the first {cutoff}"
     ax.set(xlim=(-0.02, 1.02), ylim=(0, 1.02), xlabel="recall")
     ax.set_ylabel(f"interpolated precision{at}")
-    tidy(ax, "both")
-    add_legend(ax, lines, fit_names(named))
+    axes.tidy(ax, "both")
+    axes.add_legend(ax, lines, axes.fit_names(named))
     return ax
 
 
-def _as_measure(name: str | Measure, *, check: bool = True) -> Measure:
-    """Return a measure without its cutoff."""
-    found = measure(name) if isinstance(name, str) else name
-    if check and not found.declaration.takes_cutoff:
-        raise InputError(f"{found.name} takes no cutoff", source="measures", value=str(name))
+def _without_cutoff(found: Measure) -> Measure:
     return Measure(found.name, found.parameters, None, declaration=found.declaration)
 
 
@@ -156,17 +143,13 @@ def _places(
     have = []
     for each in named.values():
         alike = (column for column in each.columns if isinstance(column, Measure))
-        have.append(
-            {column.cutoff for column in alike if _as_measure(column, check=False) == wanted}
-        )
+        have.append({column.cutoff for column in alike if _without_cutoff(column) == wanted})
     common = sorted(cutoff for cutoff in set.intersection(*have) if cutoff is not None)
     if cutoffs is None:
         if not common:
+            problem = f"{wanted} was not evaluated at any cutoff for every system"
             there = ", ".join(next(iter(named.values())).measures[:10])
-            problem = (
-                f"{wanted} was not evaluated at any cutoff for every system; there are: {there}"
-            )
-            raise InputError(problem, source="measures", value=str(wanted))
+            raise InputError(f"{problem}; there are: {there}", source="measures", value=str(wanted))
         return common
     listed = [cutoffs] if isinstance(cutoffs, int) else list(cutoffs)
     chosen = sorted({check_cutoff(cutoff) for cutoff in listed})
@@ -191,7 +174,7 @@ def _band(
     return bounds[:, 0], bounds[:, 1]
 
 
-def _draw_line(ax: Axes, across: Any, along: Any, style: Style, marked: bool) -> Any:
+def _draw_line(ax: axes.Axes, across: Any, along: Any, style: axes.Style, marked: bool) -> Any:
     """Draw a system's line, with its markers where they don't cover each other."""
     marker = style.marker if marked else ""
     how = {"color": style.color, "linestyle": style.linestyle, "marker": marker}
@@ -199,7 +182,7 @@ def _draw_line(ax: Axes, across: Any, along: Any, style: Style, marked: bool) ->
     return line
 
 
-def _draw_band(ax: Axes, across: Floats, bounds: tuple[Floats, Floats], colour: str) -> None:
+def _draw_band(ax: axes.Axes, across: Floats, bounds: tuple[Floats, Floats], colour: str) -> None:
     low, high = bounds
     if across.size == 1:  # a band would have no width
         style = {"color": colour, "linewidth": 7, "alpha": 0.25, "solid_capstyle": "butt"}
@@ -208,7 +191,7 @@ def _draw_band(ax: Axes, across: Floats, bounds: tuple[Floats, Floats], colour: 
         ax.fill_between(across, low, high, color=colour, alpha=0.15, linewidth=0)
 
 
-def _cutoff_axis(ax: Axes, places: list[int]) -> None:
+def _cutoff_axis(ax: axes.Axes, places: list[int]) -> None:
     """Put ticks at the cutoffs, as many of them as fit."""
     wide = places[-1] > 10 * places[0]
     if wide:
@@ -225,7 +208,7 @@ def _cutoff_axis(ax: Axes, places: list[int]) -> None:
     ax.set_xticks([], minor=True)
     if len(places) == 1:
         ax.set_xlim(places[0] - 1, places[0] + 1)
-    ax.set_xlabel("cutoff", color=INK)
+    ax.set_xlabel("cutoff", color=axes.INK)
 
 
 def _recall_points(named: Mapping[str, Results]) -> dict[float, Measure]:
@@ -240,23 +223,15 @@ def _recall_points(named: Mapping[str, Results]) -> dict[float, Measure]:
                 group[float(column["recall"])] = column
     enough = {key: points for key, points in groups.items() if len(points) > 1}
     if not enough:
-        raise InputError(
-            "interpolated precision was not evaluated at two recall points or more for every "
-            "system; 'iprec_at_recall' stands for eleven",
-            source="measures",
-        )
+        problem = "interpolated precision was not evaluated at two recall points or more for every"
+        advice = "system; 'iprec_at_recall' stands for eleven"
+        raise InputError(f"{problem} {advice}", source="measures")
     deepest = max(enough, key=lambda key: np.inf if key[0] is None else key[0])
     return dict(sorted(enough[deepest].items()))
 
 
-def _name_results(
-    results: Results | Mapping[str, Results] | Iterable[Results],
-) -> dict[str, Results]:
-    """Return results of one system or several by the systems' names.
-
-    Raises:
-        InputError: if there are none, two have one name, or something else is among them.
-    """
+def _name_results(results: AllResults) -> dict[str, Results]:
+    """Return results of one system or several by the systems' names."""
     if isinstance(results, Results):
         results = {results.name or "system": results}
     named = name_systems(results, "result", numbered=True)
@@ -264,6 +239,6 @@ def _name_results(
         raise InputError("there are no results to plot", source="results")
     for name, each in named.items():
         if not isinstance(each, Results):
-            given = f"{shown(name)} is a {type(each).__name__}"
-            raise InputError(f"{given}, not Results with values per query", source="results")
+            problem = f"{shown(name)} is a {type(each).__name__}, not Results with values per query"
+            raise InputError(problem, source="results")
     return named

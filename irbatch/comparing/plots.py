@@ -9,25 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from irbatch.array_types import Floats, Positions
-from irbatch.comparing.compared import Compared, query_values
-from irbatch.comparing.lookups import find_measure
+from irbatch.comparing.compared import Compared, find_measure, query_values
 from irbatch.comparing.plot_intervals import plot_forest, plot_means
 from irbatch.comparing.plot_relevance import plot_relevance
 from irbatch.comparing.plot_results import plot_cutoffs, plot_precision_recall
 from irbatch.errors import many
-from irbatch.report.axes import (
-    BETTER,
-    INK,
-    LARGEST,
-    MUTED,
-    WORSE,
-    Axes,
-    add_note,
-    check_axes,
-    fit_names,
-    new_axes,
-    tidy,
-)
+from irbatch.report import axes
 from irbatch.runtime.checks import check_whole
 
 __all__ = [
@@ -54,8 +41,8 @@ def plot_differences(
     *,
     labelled: int = 3,
     most: int | None = None,
-    ax: Axes | None = None,
-) -> Axes:
+    ax: axes.Axes | None = None,
+) -> axes.Axes:
     """Plot by how much one system is better than another, one bar a query, the best ones first.
 
     Args:
@@ -83,14 +70,14 @@ def plot_differences(
     new − old
     1 win, 1 tie, 0 losses; mean +0.500 (dashed)
     """
-    check_axes(ax)
+    axes.check_axes(ax)
     check_whole("labelled", labelled, 0)
     first, second = query_values(comparison, a, b, measure)
     name = comparison.measures[find_measure(comparison.measures, measure)]
     bars = share_bars(first - second, most)
     heights = (first - second)[np.concatenate(bars)]
-    ids = fit_names((comparison.query_ids[row] for row in np.concatenate(bars).tolist()), 16)
-    ax = new_axes(ax)
+    ids = axes.fit_names((comparison.query_ids[row] for row in np.concatenate(bars).tolist()), 16)
+    ax = axes.new_axes(ax)
     sizes = np.array([bar.size for bar in bars])
     ends = np.cumsum(sizes)
     means = np.add.reduceat(heights, ends - sizes) / sizes
@@ -98,11 +85,11 @@ def plot_differences(
         ends - (sizes + 1) / 2,
         means,
         width=sizes * (0.8 if heights.size <= 60 else 1.0),
-        color=np.where(means > 0, BETTER, WORSE).tolist(),
+        color=np.where(means > 0, axes.BETTER, axes.WORSE).tolist(),
     )
-    ax.axhline(0, color=INK, linewidth=0.8)
+    ax.axhline(0, color=axes.INK, linewidth=0.8)
     mean = float(heights.mean())
-    ax.axhline(mean, color=MUTED, linewidth=1, linestyle=(0, (4, 2)))
+    ax.axhline(mean, color=axes.MUTED, linewidth=1, linestyle=(0, (4, 2)))
     _leave_room(ax, heights)
     if heights.size <= MOST_NAMED:
         ax.set_xticks(range(len(ids)), ids, rotation=90 if max(map(len, ids)) > 3 else 0)
@@ -112,14 +99,14 @@ def plot_differences(
     ax.set_xlim(-0.6, heights.size - 0.4)
     ax.set_xlabel(f"{many(heights.size, 'query')}, ordered by difference")
     ax.set_ylabel(f"difference in {name}")
-    one, other = fit_names([a, b])
+    one, other = axes.fit_names([a, b])
     told = f"{_tell_wins(heights)}; mean {_signed(mean)} (dashed)"
     ax.set_title(f"{one} − {other}\n{told}", loc="left", fontsize=10)
-    tidy(ax)
+    axes.tidy(ax)
     return ax
 
 
-def plot_scores(comparison: Compared, measure: str, *, ax: Axes | None = None) -> Axes:
+def plot_scores(comparison: Compared, measure: str, *, ax: axes.Axes | None = None) -> axes.Axes:
     """Plot how each system's values are distributed over the queries, the best mean on top.
 
     A dot a query, a box from the first to the third quartile with the median in it, whiskers from
@@ -129,12 +116,7 @@ def plot_scores(comparison: Compared, measure: str, *, ax: Axes | None = None) -
     Args:
         comparison, measure, ax: as in `plot_differences`.
 
-    Returns:
-        The axes.
-
-    Raises:
-        InputError: if the measure is unknown.
-        ImportError: naming the extra, when matplotlib is not installed.
+    Returns, Raises: as `plot_differences`.
 
     >>> from types import SimpleNamespace
     >>> compared = SimpleNamespace(systems=["a", "b"], measures=["AP"], query_ids=["q1", "q2"],
@@ -142,13 +124,13 @@ def plot_scores(comparison: Compared, measure: str, *, ax: Axes | None = None) -
     >>> [label.get_text() for label in plot_scores(compared, "AP").get_yticklabels()]
     ['b', 'a']
     """
-    check_axes(ax)
+    axes.check_axes(ax)
     column = find_measure(comparison.measures, measure)
     values = np.asarray(comparison.values, np.float64)[:, :, column]
     order = np.argsort(-values.mean(axis=1), kind="stable")
-    names = fit_names(comparison.systems)
+    names = axes.fit_names(comparison.systems)
     row_height = 0.36 if len(names) <= 20 else 0.24
-    ax = new_axes(ax, height=1.2 + max(row_height * len(names), 1.2))
+    ax = axes.new_axes(ax, height=1.2 + max(row_height * len(names), 1.2))
     ax.use_sticky_edges = False  # boxes would end where the axes do
     spread = (np.arange(values.shape[1]) * GOLDEN % 1 - 0.5) * 0.62
     few = values.shape[1] <= MOST_POINTS
@@ -156,25 +138,23 @@ def plot_scores(comparison: Compared, measure: str, *, ax: Axes | None = None) -
     for row, system in enumerate(order.tolist()):
         if few:
             # By rank, not by place: neighbours in value stand apart.
-            dots = {"s": size, "color": BETTER, "alpha": 0.35, "linewidths": 0, "zorder": 2}
+            dots = {"s": size, "color": axes.BETTER, "alpha": 0.35, "linewidths": 0, "zorder": 2}
             ax.scatter(np.sort(values[system]), row + spread, **dots)
         _draw_box(ax, values[system], row)
     ax.set_yticks(range(len(names)), [names[system] for system in order.tolist()])
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlabel(f"{comparison.measures[column]}, {many(values.shape[1], 'query')}")
-    add_note(ax, "box: quartiles and median; whiskers: 5–95 %; diamond: mean")
-    tidy(ax, "x")
+    axes.add_note(ax, "box: quartiles and median; whiskers: 5–95 %; diamond: mean")
+    axes.tidy(ax, "x")
     return ax
 
 
 def share_bars(differences: Floats, most: int | None) -> list[Positions]:
     """Return the rows of queries that share a bar, from the largest difference to the least.
 
-    Args:
-        differences: by query; those that can't be drawn have no bar.
-        most: how many bars there are; None: as many as queries.
+    There are at most `most` bars; differences that can't be drawn have none.
     """
-    known = np.flatnonzero(np.abs(differences) <= LARGEST)
+    known = np.flatnonzero(np.abs(differences) <= axes.LARGEST)
     order = known[np.argsort(-differences[known], kind="stable")]
     return list(np.array_split(order, max(1, min(most or order.size, order.size))))
 
@@ -186,37 +166,39 @@ def _tell_wins(differences: Floats) -> str:
     return ", ".join(f"{n} {one if n == 1 else more}" for n, one, more in counted)
 
 
-def _leave_room(ax: Axes, heights: Floats) -> None:
+def _leave_room(ax: axes.Axes, heights: Floats) -> None:
     """Leave a third of the axes to either side of zero, for the names of queries."""
     top, bottom = max(float(heights.max()), 0.0), min(float(heights.min()), 0.0)
     reach = max(top, -bottom) or 1.0
     ax.set_ylim(min(bottom * 1.06, -0.5 * reach), max(top * 1.06, 0.5 * reach))
 
 
-def _name_extremes(ax: Axes, ids: list[str], heights: Floats, labelled: int) -> None:
+def _name_extremes(ax: axes.Axes, ids: list[str], heights: Floats, labelled: int) -> None:
     """Name the best queries under their bars, which stand up, and the worst above theirs."""
     best = [i for i in range(min(labelled, heights.size)) if heights[i] > 0]
     worst = [i for i in range(heights.size)[-labelled or heights.size :] if heights[i] < 0]
     for rows, x, y, ha, va, colour in (
-        (best, 0.01, 0.03, "left", "bottom", BETTER),
-        (worst[::-1], 0.99, 0.97, "right", "top", WORSE),
+        (best, 0.01, 0.03, "left", "bottom", axes.BETTER),
+        (worst[::-1], 0.99, 0.97, "right", "top", axes.WORSE),
     ):
         listed = "\n".join(f"{ids[i]}  {_signed(heights[i])}" for i in rows)
         if listed:
-            side = "best" if colour == BETTER else "worst"
+            side = "best" if colour == axes.BETTER else "worst"
             behind = {"facecolor": "white", "edgecolor": "none", "alpha": 0.9, "pad": 2}
             style = {"fontsize": 8.5, "color": colour, "linespacing": 1.3, "bbox": behind}
             ax.text(x, y, f"{side}\n{listed}", transform=ax.transAxes, ha=ha, va=va, **style)
 
 
-def _draw_box(ax: Axes, values: Floats, row: int) -> None:
+def _draw_box(ax: axes.Axes, values: Floats, row: int) -> None:
     low, first, median, third, high = np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95]).tolist()
     for ends in ((low, first), (third, high)):
-        ax.plot(ends, [row, row], color=INK, linewidth=1, zorder=3, solid_capstyle="butt")
-    style = {"facecolor": (1, 1, 1, 0.4), "edgecolor": INK, "linewidth": 1, "zorder": 3}
+        ax.plot(ends, [row, row], color=axes.INK, linewidth=1, zorder=3, solid_capstyle="butt")
+    style = {"facecolor": (1, 1, 1, 0.4), "edgecolor": axes.INK, "linewidth": 1, "zorder": 3}
     ax.barh(row, third - first, left=first, height=0.42, **style)
-    ax.plot([median, median], [row - 0.21, row + 0.21], color=INK, linewidth=1.8, zorder=4)
-    ax.plot(values.mean(), row, "D", markersize=5, color=WORSE, markeredgecolor="white", zorder=5)
+    ax.plot([median, median], [row - 0.21, row + 0.21], color=axes.INK, linewidth=1.8, zorder=4)
+    ax.plot(
+        values.mean(), row, "D", markersize=5, color=axes.WORSE, markeredgecolor="white", zorder=5
+    )
 
 
 def _signed(number: float) -> str:

@@ -89,11 +89,10 @@ def rbo(
     (0.7067, 0.5247, 0.327)
     """
     _check(p, depth)
-    lists = _as_list(first, "first"), _as_list(second, "second")
-    _check_kind(*lists)
-    pair = lists[0][:depth], lists[1][:depth]
-    minimum, residual, extrapolated = _overlaps([pair], p)
-    return Overlap(minimum.item(), residual.item(), extrapolated.item())
+    one, other = _as_list(first, "first"), _as_list(second, "second")
+    _check_kind(one, other)
+    found = _overlaps([(one[:depth], other[:depth])], p)
+    return Overlap(*(value.item() for value in found))
 
 
 def overlap(run_a: Rankings, run_b: Rankings, p: float = 0.9, depth: int | None = None) -> Overlaps:
@@ -118,14 +117,14 @@ def overlap(run_a: Rankings, run_b: Rankings, p: float = 0.9, depth: int | None 
     runs = as_run(run_a), as_run(run_b)
     queries = [query for query in runs[0].queries if query in runs[1].queries]
     if not queries:
-        samples = (", ".join(repr(query) for query in list(run.queries)[:3]) for run in runs)
-        told = f"one has {next(samples) or 'none'}, the other {next(samples) or 'none'}"
-        raise InputError(f"the runs have no query in common: {told}", source="run")
+        some = [", ".join(map(repr, list(run.queries)[:3])) or "none" for run in runs]
+        problem = f"the runs have no query in common: one has {some[0]}, the other {some[1]}"
+        raise InputError(problem, source="run")
     pairs = []
     for query in queries:
-        ordered = [order_documents(run.rankings[query], query, run.name) for run in runs]
-        _check_kind(ordered[0], ordered[1], query)
-        pairs.append((ordered[0][:depth], ordered[1][:depth]))
+        one, other = (order_documents(run.rankings[query], query, run.name) for run in runs)
+        _check_kind(one, other, query)
+        pairs.append((one[:depth], other[:depth]))
     return Overlaps(queries, *_overlaps(pairs, p))
 
 
@@ -154,10 +153,8 @@ def _check_kind(first: list[Any], second: list[Any], query: object = None) -> No
         raise InputError(f"{sides}: one is text, the other a number", query=query)
 
 
-def _overlaps(
-    pairs: Sequence[tuple[list[Any], list[Any]]], p: float
-) -> tuple[Floats, Floats, Floats]:
-    """Compute the three values of pairs of rankings."""
+def _overlaps(pairs: Sequence[tuple[list[Any], list[Any]]], p: float) -> Floats:
+    """Compute the three values of pairs of rankings, ``(3, pairs)``."""
     sizes = np.array([(len(first), len(second)) for first, second in pairs], np.int64)
     starts = offsets_of(sizes.max(axis=1))
     counts = np.zeros(starts[-1], np.int8)
@@ -170,7 +167,7 @@ def _overlaps(
     found = np.empty((3, len(pairs)))
     tables = _tables(float(p), int(sizes.sum(axis=1).max()))
     _sum_up.run(4 * counts.size, counts, starts, sizes.min(axis=1), 1.0 - p, *tables, found)
-    return found[0], found[1], found[2]
+    return found
 
 
 def _tables(p: float, depth: int) -> tuple[Floats, Floats, Floats]:

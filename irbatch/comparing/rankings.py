@@ -18,13 +18,6 @@ def order_documents(
 
     By score, those of one score by id, both descending; ids that are numbers as their digits.
 
-    Args:
-        documents: document id to score.
-        query, system: what errors call them.
-
-    Raises:
-        InputError: if a score is not a number.
-
     >>> order_documents({"d1": 0.5, "d2": 0.7, "d3": 0.5})
     ['d2', 'd3', 'd1']
     """

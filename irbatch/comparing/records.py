@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,30 +17,19 @@ CHOICES = ("test", "correction", "level", "interval", "draws", "seed", "margin")
 
 
 def list_pairs(compared: Compared, power: bool) -> tuple[list[str], list[Record]]:
-    """Return columns and records: one a group, measure and pair.
-
-    Args:
-        compared: what was compared.
-        power: whether they tell what could have been found.
-    """
-    found = [
-        {"group": group, **record}
-        for group, each in _parts(compared)
-        for record in _pairs(each, power)
-    ]
+    """Return columns and records: one a group, measure and pair."""
+    found = _by_group(compared, lambda each: _pairs(each, power))
     return ["group", *PAIR, *_of_pairs(compared, power)], found
 
 
 def list_means(compared: Compared) -> tuple[list[str], list[Record]]:
     """Return columns and records: one a group, measure and system."""
-    found = [
-        {"group": group, **record} for group, each in _parts(compared) for record in _means(each)
-    ]
-    return ["group", *MEAN], found
+    return ["group", *MEAN], _by_group(compared, _means)
 
 
-def _parts(compared: Compared) -> list[tuple[str, Compared]]:
-    return [("", compared), *((str(name), each) for name, each in compared.groups.items())]
+def _by_group(compared: Compared, describe: Callable[[Compared], Iterable[Record]]) -> list[Record]:
+    parts: list[tuple[str, Compared]] = [("", compared), *compared.groups.items()]
+    return [{"group": str(name), **each} for name, part in parts for each in describe(part)]
 
 
 def _means(compared: Compared) -> Iterator[Record]:

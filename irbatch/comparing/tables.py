@@ -8,6 +8,7 @@ import numpy as np
 
 from irbatch.comparing.compared import Compared
 from irbatch.errors import many
+from irbatch.report import numbers
 from irbatch.report.document import (
     BEST,
     BETTER,
@@ -24,16 +25,6 @@ from irbatch.report.document import (
     Table,
 )
 from irbatch.report.names import letter
-from irbatch.report.numbers import (
-    NOTHING,
-    check_digits,
-    is_best,
-    show,
-    show_change,
-    show_interval,
-    show_p,
-    show_percent,
-)
 
 
 def make_document(
@@ -46,18 +37,9 @@ def make_document(
 ) -> Document:
     """Return the report of a comparison: of all queries first, then of each group of them.
 
-    Args:
-        compared: what was compared.
-        digits: how many decimals of means and differences.
-        intervals: whether means come with their confidence intervals.
-        pairs: whether there are tables of pairs.
-        title: of the report.
-        figures: pictures of all queries.
-
-    Raises:
-        InputError: if digits is not a whole number from 0 to 17.
+    Options are those of `irbatch.Comparison.to_html`; figures are of all queries.
     """
-    check_digits(digits)
+    numbers.check_digits(digits)
     parts: list[Part] = []
     everything: list[tuple[str, Compared]] = [("all queries", compared), *compared.groups.items()]
     for name, each in everything:
@@ -87,7 +69,7 @@ def _means(compared: Compared, digits: int, intervals: bool) -> Table:
     columns = [Column("system", "name"), *map(Column, compared.measures)]
     if lettered:
         columns.insert(0, Column("#", "mark", descends=False))
-    best = [is_best(means) for means in compared.means.T.tolist()]
+    best = [numbers.is_best(means) for means in compared.means.T.tolist()]
     marks = _marks(compared)
     rows = []
     for i, system in enumerate(compared.systems):
@@ -96,8 +78,8 @@ def _means(compared: Compared, digits: int, intervals: bool) -> Table:
             cells.insert(0, Cell(letter(i), i))
         for k, mean in enumerate(compared.means[i].tolist()):
             low, high = compared.intervals[i, k].tolist()
-            within = show_interval(low, high, digits) if intervals else ""
-            cells.append(Cell(show(mean, digits), mean, best[k][i], within, marks[i][k]))
+            within = numbers.show_interval(low, high, digits) if intervals else ""
+            cells.append(Cell(numbers.show(mean, digits), mean, best[k][i], within, marks[i][k]))
         rows.append(Row(cells))
     return Table(f"Means of {many(len(compared.query_ids), 'query')}", columns, rows)
 
@@ -122,30 +104,21 @@ def _marks(compared: Compared) -> list[list[list[str]]]:
 
 def _pairs(compared: Compared, digits: int) -> Table:
     """Lay out one row a measure and pair; a p-value that is significant stands out."""
-    names = ["measure", "system", "against"]
     interval = f"{100 * (1 - compared.level):g}% interval"
-    numbers = ["difference", "relative", interval, "wins/ties/losses", "effect"]
     p_values = ["p"] if compared.correction == "none" else ["p", "corrected p"]
     columns = [
-        *(Column(name, "name") for name in names),
-        *map(Column, numbers),
+        *(Column(name, "name") for name in ("measure", "system", "against")),
+        *map(Column, ("difference", "relative", interval, "wins/ties/losses", "effect")),
         *(Column(name, descends=False) for name in p_values),
     ]
     if compared.equivalent is not None:
         columns.append(Column("equivalent"))
     systems = compared.systems
-    rows = [
-        Row(
-            [
-                Cell(measure),
-                Cell(systems[a]),
-                Cell(systems[b]),
-                *_numbers(compared, pair, k, digits),
-            ]
-        )
-        for k, measure in enumerate(compared.measures)
-        for pair, (a, b) in enumerate(compared.pairs)
-    ]
+    rows = []
+    for k, measure in enumerate(compared.measures):
+        for pair, (a, b) in enumerate(compared.pairs):
+            names = map(Cell, (measure, systems[a], systems[b]))
+            rows.append(Row([*names, *_numbers(compared, pair, k, digits)]))
     return Table("Pairs of systems; significant p-values are bold", columns, rows, whole=True)
 
 
@@ -157,19 +130,19 @@ def _numbers(compared: Compared, pair: int, k: int, digits: int) -> list[Cell]:
     counts = [int(each[at]) for each in (compared.wins, compared.ties, compared.losses)]
     effect, p = float(compared.effects[at]), float(compared.p_values[at])
     cells = [
-        Cell(show_change(difference, digits), difference),
-        Cell(show_percent(relative), relative),
-        Cell(show_interval(low, high, digits, signed=True), low),
+        Cell(numbers.show_change(difference, digits), difference),
+        Cell(numbers.show_percent(relative), relative),
+        Cell(numbers.show_interval(low, high, digits, signed=True), low),
         Cell("/".join(map(str, counts)), counts[0] - counts[2]),
-        Cell(show_change(effect, 2), effect),
+        Cell(numbers.show_change(effect, 2), effect),
     ]
     p_values = [p] if compared.correction == "none" else [p, float(compared.corrected[at])]
     significant = bool(compared.significant[at])
     cells += [
-        Cell(show_p(each, compared.level), each, significant and position == len(p_values))
+        Cell(numbers.show_p(each, compared.level), each, significant and position == len(p_values))
         for position, each in enumerate(p_values, 1)
     ]
     if compared.equivalent is not None:
         same = int(compared.equivalent[at])
-        cells.append(Cell("yes" if same else "no" if p == p else NOTHING, same))
+        cells.append(Cell("yes" if same else "no" if p == p else numbers.NOTHING, same))
     return cells
