@@ -17,20 +17,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import RLock
 from types import FunctionType, ModuleType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.runtime.stored_code import (
-    Arguments,
-    StoredCode,
-    describe,
-    flatten,
-    is_supported,
-    load,
-    save,
-)
+# What else `stored_code` has is imported by what calls it: a tenth of importing irbatch.
+if TYPE_CHECKING:
+    from irbatch.runtime.stored_code import Arguments
 
 # Cells of plain-Python work, at about 0.1 us a cell, after which a kernel is loaded (0.3 ms) or,
 # where nothing is stored, compiled (Numba takes 0.3 s, the first time, and a kernel 0.1 s and
@@ -40,7 +34,7 @@ COMPILE_AFTER, COMPILE_AFTER_NUMBA = 2_000_000, 200_000
 
 UNWRAPPED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nobody calls it but entries
 
-Code = Callable[[Arguments], Any]
+Code = Callable[["Arguments"], Any]
 
 
 class Kernel:
@@ -71,6 +65,8 @@ class Kernel:
     def run(self, cells: int, *arguments: Any) -> Any:
         """Run plain or compiled, whichever is sooner done for work of about `cells` cells."""
         if self._code or self._is_worth(cells, LOAD_AFTER):
+            from irbatch.runtime.stored_code import flatten
+
             flat = flatten(arguments)
             code = self._code.get(flat.kinds) or self._find(flat, cells)
             if code is not None:
@@ -82,6 +78,8 @@ class Kernel:
         """Tell whether code for such arguments is loaded, or stored: then no work is too little."""
         if os.environ.get("IRBATCH_JIT") == "0":
             return False
+        from irbatch.runtime.stored_code import flatten
+
         flat = flatten(arguments)
         with Kernel._lock:
             code = self._code.get(flat.kinds) or self._load(flat)
@@ -119,6 +117,8 @@ class Kernel:
             return code
 
     def _load(self, flat: Arguments) -> Code | None:
+        from irbatch.runtime.stored_code import is_supported, load
+
         if not is_supported():
             return None
         try:
@@ -128,6 +128,8 @@ class Kernel:
 
     def _compile(self, flat: Arguments) -> Code:
         """Compile the source, and keep its machine code where that is possible."""
+        from irbatch.runtime.stored_code import StoredCode, is_supported, save
+
         if is_supported():
             from irbatch.runtime.compiling import compile_entry
 
@@ -160,6 +162,8 @@ class Kernel:
 
     def _made_from(self, flat: Arguments) -> str:
         """Say what machine code for such arguments is made from."""
+        from irbatch.runtime.stored_code import describe
+
         kernels = list(self._with_called())
         constants = sorted({each for kernel in kernels for each in kernel._constants()})
         return describe([each.source.__code__ for each in kernels], constants, flat.kinds)

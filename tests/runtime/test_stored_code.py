@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from irbatch.runtime import jit, stored_code
+from irbatch.runtime import stored_code
 from irbatch.runtime.jit import Kernel, kernel
 
 pytestmark = pytest.mark.skipif(not stored_code.is_supported(), reason="no code is stored here")
@@ -272,7 +272,7 @@ def test_the_user_has_a_folder_where_the_package_is_read_only(
 
 
 def test_elsewhere_numba_keeps_its_own_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jit, "is_supported", lambda: False)
+    monkeypatch.setattr(stored_code, "is_supported", lambda: False)
     expected = _add_up.source(*arguments())
     assert _add_up.run(1, *arguments()) == expected
     assert not list(folder.glob("*.kernel"))
