@@ -16,10 +16,10 @@ import math
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from irbatch.evaluation.pipeline import compute_run
 from irbatch.evaluation.settings import Settings
 from irbatch.formats.forms import QRELS, RUN
 from irbatch.formats.lines import parse_table
-from irbatch.measures import NICKNAMES, Plan, TrecValue, list_measures, trec_measures
+from irbatch.measures import NICKNAMES, Measure, Plan, TrecValue, list_measures, trec_measures
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, is_whole
 from irbatch.trec_eval import adjust_values
 
@@ -86,18 +86,11 @@ class RelevanceEvaluator:
             problem = f"{shown(relevance_level)} must be a whole number of at least 1"
             raise InputError(f"relevance_level {problem}", value=relevance_level)
         self.measures = _combine(measures)
-        self._values = list(_list_values(self.measures))
         self._level = float(relevance_level)
         self._settings = Settings.choose(
             trec_eval=VERSION, judged_only=bool(judged_docs_only_flag), rel=self._level
         )
-        wanted = dict.fromkeys(each.measure for each in self._values if each.measure)
-        self._measures = list(wanted)
-        # Texts, such as runid, are 0.0 in pytrec_eval: the last column, which stays empty.
-        places = {measure: place for place, measure in enumerate(wanted)}
-        self._columns = [
-            places[each.measure] if each.measure else len(wanted) for each in self._values
-        ]
+        self._wanted = _plan_values(frozenset(self.measures), self._level)
         judged = drop_empty(query_relevance)
         self._qrels = Qrels(judged) if judged else None
         self._row_of = {query: row for row, query in enumerate(judged)}
@@ -120,19 +113,40 @@ class RelevanceEvaluator:
         run = Run(scores)
         queries = [query for query in scores if query in self._row_of]
         rows = np.fromiter(map(self._row_of.__getitem__, queries), np.intp, len(queries))
-        values = self._compute(self._qrels, run, rows)[:, self._columns]
-        names = [each.label for each in self._values]
-        found = (dict(zip(names, each, strict=True)) for each in values.tolist())
+        values = self._compute(self._qrels, run, rows)[:, self._wanted.columns]
+        labels = self._wanted.labels
+        found = (dict(zip(labels, each, strict=True)) for each in values.tolist())
         return dict(zip(queries, found, strict=True))
 
     def _compute(self, qrels: Qrels, run: Run, rows: Positions) -> Floats:
         """Return the values of the plan's measures, and a column of zeros."""
-        if not self._measures or not rows.size:
-            return np.zeros((rows.size, len(self._measures) + 1))
-        plan = Plan(self._measures, self._settings.open_parameters())
+        measures, plan = self._wanted.measures, self._wanted.plan
+        if plan is None or not rows.size:
+            return np.zeros((rows.size, len(measures) + 1))
         values = compute_run(plan, qrels, run, lambda answered: rows, self._settings).values
-        adjust_values(values, self._measures, qrels, rows, self._level)
+        adjust_values(values, measures, qrels, rows, self._level)
         return np.hstack([values, np.zeros((rows.size, 1))])
+
+
+class _Wanted(NamedTuple):
+    """What is computed: values under pytrec_eval's labels, and the plan's column of each."""
+
+    labels: list[str]
+    columns: list[int]
+    measures: list[Measure]
+    plan: Plan | None
+
+
+@functools.lru_cache(maxsize=64)  # scripts make an evaluator for every run
+def _plan_values(names: frozenset[str], level: float) -> _Wanted:
+    values = list(_list_values(names))
+    measures = list(dict.fromkeys(each.measure for each in values if each.measure))
+    # Texts, such as runid, are 0.0 in pytrec_eval: the last column, which stays empty.
+    places = {measure: place for place, measure in enumerate(measures)}
+    columns = [places[each.measure] if each.measure else len(measures) for each in values]
+    opened = Settings.choose(trec_eval=VERSION, rel=level).open_parameters()
+    plan = Plan(measures, opened) if measures else None
+    return _Wanted([each.label for each in values], columns, measures, plan)
 
 
 def drop_empty(query_relevance: Mapping[Any, Mapping[Any, Any]]) -> Mapping[Any, Any]:
@@ -173,7 +187,7 @@ def _split(name: str) -> tuple[str, str]:
     raise InputError(f"unsupported measure {shown(name)}", source="measures", value=name)
 
 
-def _list_values(measures: set[str]) -> Iterator[TrecValue]:
+def _list_values(measures: Set[str]) -> Iterator[TrecValue]:
     """List what is computed, in trec_eval's order, under pytrec_eval's names."""
     parameters = dict(each.partition(".")[::2] for each in measures)
     for name, trec in trec_measures().items():

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 LOAD_AFTER = 3_000
 COMPILE_AFTER, COMPILE_AFTER_NUMBA = 2_000_000, 200_000
 
-UNWRAPPED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nobody calls it but entries
+UNWRAPPED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # only entries call it
 
 Code = Callable[["Arguments"], Any]
 
@@ -186,7 +186,7 @@ def _compile_limit() -> int:
 
 
 def _renew_lock() -> None:
-    """In a child of a fork nobody holds the lock, whoever held it in the parent."""
+    """In a child of a fork no thread holds the lock, whichever held it in the parent."""
     Kernel._lock = RLock()
 
 

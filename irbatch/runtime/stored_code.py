@@ -241,7 +241,7 @@ def _path(folder: str, name: str, made_from: str) -> str:
 
 
 def _read(name: str, made_from: str) -> bytes | None:
-    """Read a file that nobody but this user or the system can have written."""
+    """Read a file that only this user or the system can have written."""
     for folder in _folders():
         with suppress(OSError), open(_path(folder, name, made_from), "rb") as file:  # noqa: PTH123
             found = os.fstat(file.fileno())
