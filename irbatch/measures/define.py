@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
+
+import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.errors import InputError
@@ -100,6 +103,16 @@ def define_measure(
         return CATALOGUE[name].measure
 
     return declare
+
+
+builtin = functools.partial(define_measure, builtin=True)
+
+
+def ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """Divide, with 0 where the denominator is 0: nothing retrieved, or nothing to retrieve."""
+    nothing = denominator == 0
+    quotient: Floats = np.where(nothing, 0.0, numerator / np.where(nothing, 1.0, denominator))
+    return quotient
 
 
 def _check_definition(

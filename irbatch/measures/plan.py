@@ -3,20 +3,42 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
+from irbatch.engine.judged import Judged, JudgedRanks, collect_judged
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.prefix import FULL_DEPTH, PrefixStatistics, Scan, ScanRequest
 from irbatch.engine.scan import scan
 from irbatch.errors import InputError
-from irbatch.measures.apply import Collected, Group, apply_formula
 from irbatch.measures.declare import AS_ANY_OTHER, Measure
 from irbatch.measures.gains import make_weighting
 
 DEFAULT_REL = 1.0
+
+Weights = tuple[object, ...]
+"""Gain, discount and rel, see `make_weighting`."""
+
+
+class Group(NamedTuple):
+    """Measures that differ in their cutoffs only.
+
+    Args:
+        measure: one of them.
+        threshold: its least relevant grade.
+        weights: of its gains.
+        depths: the cutoffs.
+        positions: where they stand among the plan's measures.
+    """
+
+    measure: Measure
+    threshold: float
+    weights: Weights
+    depths: list[float]
+    positions: list[int]
 
 
 class Plan:
@@ -35,23 +57,19 @@ class Plan:
         self._filled = tuple(_fill_in(each, defaults or {}) for each in measures)
         groups: dict[tuple[object, ...], Group] = {}
         for position, each in enumerate(self._filled):
-            key = (each.name, each.parameters)
-            if key not in groups:
-                groups[key] = Group(each, _threshold(each), _weighting(each), [], [])
-            groups[key].depths.append(_scan_cutoff(each))
-            groups[key].positions.append(position)
+            new = Group(each, _threshold(each), _weights(each), [], [])
+            group = groups.setdefault((each.name, each.parameters), new)
+            group.depths.append(FULL_DEPTH if each.cutoff is None else each.cutoff)
+            group.positions.append(position)
         every = list(groups.values())
         self._of_prefixes = [each for each in every if each.measure.declaration.reads == "prefix"]
         self._of_judged = [each for each in every if each.measure.declaration.reads == "judged"]
         self._linear = [each for each in self._of_prefixes if each.measure.is_linear()]
         self._thresholds = list(dict.fromkeys(each.threshold for each in self._of_prefixes))
-        self._weightings = list(dict.fromkeys(each.weighting for each in self._of_prefixes))
+        self._weights = list(dict.fromkeys(each.weights for each in self._of_prefixes))
         self._cutoffs = sorted({depth for each in self._of_prefixes for depth in each.depths})
-        self._request = ScanRequest(
-            cutoffs=self._cutoffs,
-            thresholds=self._thresholds,
-            weightings=[make_weighting(*key) for key in self._weightings],
-        )
+        weightings = [make_weighting(*each) for each in self._weights]
+        self._request = ScanRequest(self._cutoffs, self._thresholds, weightings)
 
     def check_levels(self, levels: Floats) -> None:
         """Refuse fractional grades where a measure has to know which of them are relevant.
@@ -65,11 +83,9 @@ class Plan:
         for each in self._filled:
             undecided = "rel" in each.declaration.parameters and not each.declaration.graded
             if undecided and each["rel"] is None:
-                raise InputError(
-                    f"grade {fractional[0]:g} is not a whole number: say from which grade on a "
-                    f"document is relevant, e.g. {each(rel=0.5)}",
-                    value=float(fractional[0]),
-                )
+                problem = f"grade {fractional[0]:g} is not a whole number: say from which grade on"
+                problem += f" a document is relevant, e.g. {each(rel=0.5)}"
+                raise InputError(problem, value=float(fractional[0]))
 
     def reads_cells(self, *, ties: bool) -> bool:
         """Tell whether a measure reads every cell of a block, or every order if it has ties."""
@@ -105,11 +121,11 @@ class Plan:
                 self._from_prefixes(self._linear, expected, of_tied)
                 positions = [position for group in self._linear for position in group.positions]
                 values[expected.rows[:, None], positions] = of_tied[:, positions]
-        collected = Collected(matrix)
+        judged = _reader_of_judged(matrix)
         for group in self._of_judged:
             for depth, position in zip(group.depths, group.positions, strict=True):
-                judged = collected.judged(group, depth)
-                values[:, position] = apply_formula(group.measure, judged, ())
+                read = judged(depth, group.threshold, group.weights)
+                values[:, position] = _apply_formula(group.measure, read, ())
         if matrix.ties is not None:
             self._over_orders(matrix, values, threads)
         if skip_no_relevant:
@@ -126,15 +142,15 @@ class Plan:
         """
         views: dict[tuple[object, ...], PrefixStatistics] = {}
         for group in groups:
-            key = group.threshold, group.weighting, tuple(group.depths)
+            key = group.threshold, group.weights, tuple(group.depths)
             if key not in views:
                 views[key] = scanned.select(
                     self._thresholds.index(group.threshold),
-                    self._weightings.index(group.weighting),
+                    self._weights.index(group.weights),
                     [self._cutoffs.index(depth) for depth in group.depths],
                 )
             depths = (len(group.depths),)
-            values[:, group.positions] = apply_formula(group.measure, views[key], depths)
+            values[:, group.positions] = _apply_formula(group.measure, views[key], depths)
 
     def _over_orders(self, matrix: RelevanceMatrix, values: Floats, threads: int | None) -> None:
         """Write the mean over orders of each measure that has no other expected value."""
@@ -155,28 +171,72 @@ class Plan:
         return Plan([self._filled[position] for position in positions]), positions
 
 
+def _reader_of_judged(matrix: RelevanceMatrix) -> Callable[[float, float, Weights], JudgedRanks]:
+    """Return what reads a block's judged documents at a cutoff: each is collected once."""
+
+    @functools.cache
+    def collect(depth: float) -> tuple[RelevanceMatrix, Judged]:
+        cut = matrix if depth == FULL_DEPTH else matrix.truncated(int(depth))
+        return cut, collect_judged(cut)
+
+    @functools.cache
+    def read(depth: float, threshold: float, weights: Weights) -> JudgedRanks:
+        cut, judged = collect(depth)
+        weighting = make_weighting(*weights)
+        gains = np.asarray(weighting.gain(matrix.levels), np.float64)
+        deepest = max(matrix.depth, int(matrix.judged.sum(axis=1).max(initial=0)), 1)
+        return JudgedRanks(cut, judged, threshold, gains, weighting.discount(deepest))
+
+    return read
+
+
+def _apply_formula(
+    measure: Measure, known: PrefixStatistics | JudgedRanks, at: tuple[int, ...]
+) -> Floats:
+    """Apply a formula; check what it returns, since users write formulas too.
+
+    Args:
+        measure: whose formula.
+        known: what the formula reads.
+        at: the shape of the cutoffs that it returns values for.
+    """
+    declaration = measure.declaration
+    who = f"the formula of {measure.name}"
+    own = {name: measure[name] for name in declaration.own_parameters()}
+    shape = (known.retrieved.shape[0], *at)
+    try:
+        with np.errstate(all="ignore"):  # infinities and NaN are refused below
+            values = np.asarray(declaration.formula(known, **own), np.float64)
+    except InputError:
+        raise
+    except Exception as problem:
+        said = f"{who} failed: {type(problem).__name__}: {problem}"
+        raise InputError(said, source="measures") from problem
+    if values.shape not in (shape, (shape[0], *(1 for _ in at))):
+        raise InputError(f"{who} returned shape {values.shape} for {shape}", source="measures")
+    if not np.isfinite(values).all():
+        value = values[~np.isfinite(values)].flat[0]
+        shown = "NaN" if np.isnan(value) else value
+        raise InputError(f"{who} returned {shown}", source="measures")
+    return np.broadcast_to(values, shape)
+
+
 def _fill_in(measure: Measure, defaults: Mapping[str, object]) -> Measure:
     """Set the parameters that a measure leaves open."""
     declaration = measure.declaration
-    given = dict(measure.parameters)
-    settings = {
-        name: value
-        for name, value in defaults.items()
-        if name in declaration.parameters
-        and name not in given
-        and not (name == "rel" and declaration.graded)
-    }
-    return measure(**settings)
+    left_open = declaration.parameters.keys() - dict(measure.parameters)
+    if declaration.graded:
+        left_open.discard("rel")
+    return measure(**{name: value for name, value in defaults.items() if name in left_open})
 
 
 def _has_relevant(group: Group, matrix: RelevanceMatrix) -> Bools:
     """Tell, bool ``(queries,)``, which queries have a document that is relevant to the measure."""
     if group.measure.declaration.graded:
-        gains = make_weighting(*group.weighting).gain(matrix.levels)
-        wanted = matrix.judged[:, gains > 0]
+        relevant = make_weighting(*group.weights).gain(matrix.levels) > 0
     else:
-        wanted = matrix.judged[:, matrix.levels >= group.threshold]
-    counts: Ints = wanted.sum(axis=1)
+        relevant = matrix.levels >= group.threshold
+    counts: Ints = matrix.judged[:, relevant].sum(axis=1)
     return counts > 0
 
 
@@ -187,20 +247,19 @@ def _needs_relevant(measure: Measure) -> bool:
     return measure.aggregate != "sum" and looks
 
 
-def _scan_cutoff(measure: Measure) -> float:
-    return FULL_DEPTH if measure.cutoff is None else measure.cutoff
+def _parameter(measure: Measure, name: str, default: object = None) -> Any:
+    """Return the parameter of a measure; the default, if it has none or leaves it open."""
+    value = measure[name] if name in measure.declaration.parameters else None
+    return default if value is None else value
 
 
 def _threshold(measure: Measure) -> float:
     """Return the least relevant grade; 1 unless the measure says otherwise."""
-    rel = measure["rel"] if "rel" in measure.declaration.parameters else None
-    return DEFAULT_REL if rel is None else float(rel)
+    return float(_parameter(measure, "rel", DEFAULT_REL))
 
 
-def _weighting(measure: Measure) -> tuple[object, ...]:
+def _weights(measure: Measure) -> Weights:
     """Return gain, discount and rel; the defaults for a measure that reads no gains."""
-    parameters = measure.declaration.parameters
-    if not measure.declaration.graded:
-        return "linear", "log2", None
-    discount = measure["discount"] if "discount" in parameters else "log2"
-    return measure["gain"], discount, measure["rel"] if "rel" in parameters else None
+    rel = _parameter(measure, "rel") if measure.declaration.graded else None
+    gain = _parameter(measure, "gain", "linear")
+    return gain, _parameter(measure, "discount", "log2"), rel

@@ -6,12 +6,14 @@ A formula reads `PrefixStatistics` and returns a value for each query and cutoff
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.engine.prefix import PrefixStatistics
 from irbatch.measures.declare import Spelling
-from irbatch.measures.formulas import builtin, logarithm, ratio
+from irbatch.measures.define import builtin, ratio
 from irbatch.measures.parameters import REL, Choice, Number
 from irbatch.measures.trec_names import CUTOFFS, OFFICIAL, SET, TrecName
 
@@ -36,7 +38,6 @@ LEAST_MEAN = 1e-5  # what a geometric mean takes for 0, as trec_eval does
     ),
 )
 def precision(s: PrefixStatistics) -> Floats:
-    """Return hits / k."""
     return ratio(s.hits, s.cutoff)
 
 
@@ -58,7 +59,6 @@ def precision(s: PrefixStatistics) -> Floats:
     ),
 )
 def recall(s: PrefixStatistics) -> Floats:
-    """Return hits / relevant."""
     return ratio(s.hits, s.relevant)
 
 
@@ -79,7 +79,6 @@ def recall(s: PrefixStatistics) -> Floats:
     ),
 )
 def capped_recall(s: PrefixStatistics) -> Floats:
-    """Return hits / min(k, relevant)."""
     return ratio(s.hits, np.minimum(s.cutoff, s.relevant))
 
 
@@ -100,7 +99,6 @@ def capped_recall(s: PrefixStatistics) -> Floats:
     ),
 )
 def f_measure(s: PrefixStatistics, beta: float, weight: float | None) -> Floats:
-    """Return (1 + beta²) P R / (beta² P + R)."""
     p, r = ratio(s.hits, s.cutoff), ratio(s.hits, s.relevant)
     weight = beta * beta if weight is None else weight
     return ratio((1.0 + weight) * p * r, weight * p + r)
@@ -123,7 +121,6 @@ def f_measure(s: PrefixStatistics, beta: float, weight: float | None) -> Floats:
     ),
 )
 def success(s: PrefixStatistics) -> Floats:
-    """Return 1 where there are hits."""
     return s.any_hit
 
 
@@ -144,7 +141,6 @@ def success(s: PrefixStatistics) -> Floats:
     ),
 )
 def reciprocal_rank(s: PrefixStatistics) -> Floats:
-    """Return 1 / first hit."""
     return s.reciprocal_rank
 
 
@@ -168,7 +164,6 @@ def reciprocal_rank(s: PrefixStatistics) -> Floats:
     ),
 )
 def average_precision(s: PrefixStatistics, norm: str) -> Floats:
-    """Return the precision sum over the chosen normaliser."""
     if norm == "min":
         return ratio(s.precision_sum, np.minimum(s.cutoff, s.relevant))
     return ratio(s.precision_sum, s.relevant if norm == "all" else s.hits)
@@ -190,7 +185,6 @@ def average_precision(s: PrefixStatistics, norm: str) -> Floats:
     spellings=(TrecName(6, "gm_map", nicknames=OFFICIAL),),
 )
 def geometric_average_precision(s: PrefixStatistics) -> Floats:
-    """Return AP with a floor."""
     return np.maximum(ratio(s.precision_sum, s.relevant), LEAST_MEAN)
 
 
@@ -204,9 +198,10 @@ def geometric_average_precision(s: PrefixStatistics) -> Floats:
     spellings=(TrecName(36, "yaap", nicknames=()),),
 )
 def smoothed_average_precision(s: PrefixStatistics) -> Floats:
-    """Return the log odds of the precision sum."""
     odds = (1.0 + s.precision_sum) / (1.0 + s.relevant - s.precision_sum)
-    return logarithm(odds)
+    # C's logarithm: NumPy's may differ in the last bit.
+    logarithms: Floats = np.vectorize(math.log, otypes=[np.float64])(odds)
+    return logarithms
 
 
 @builtin(
@@ -217,7 +212,6 @@ def smoothed_average_precision(s: PrefixStatistics) -> Floats:
     spellings=(TrecName(33, "set_map", nicknames=SET), Spelling("ir_measures", "SetAP")),
 )
 def set_average_precision(s: PrefixStatistics) -> Floats:
-    """Return hits² / (k · relevant)."""
     return ratio(s.hits * s.hits, s.cutoff * s.relevant)
 
 
@@ -236,5 +230,4 @@ def set_average_precision(s: PrefixStatistics) -> Floats:
     ),
 )
 def r_precision(s: PrefixStatistics) -> Floats:
-    """Return hits among the first `relevant` documents / relevant."""
     return ratio(s.hits_at_relevant, s.relevant)

@@ -7,7 +7,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.engine.prefix import PrefixStatistics
 from irbatch.measures.declare import AS_ANY_OTHER, Spelling
-from irbatch.measures.formulas import builtin, ratio
+from irbatch.measures.define import builtin, ratio
 from irbatch.measures.parameters import REL, Number
 from irbatch.measures.trec_names import OFFICIAL_AND_SET, SET, TrecName
 
@@ -23,7 +23,6 @@ from irbatch.measures.trec_names import OFFICIAL_AND_SET, SET, TrecName
     spellings=(Spelling("ir_measures", "Judged", "Judged@{k}"),),
 )
 def judged_share(s: PrefixStatistics) -> Floats:
-    """Return judged / min(k, retrieved)."""
     return ratio(s.judged, np.minimum(s.cutoff, s.retrieved))
 
 
@@ -38,7 +37,6 @@ def judged_share(s: PrefixStatistics) -> Floats:
     spellings=(TrecName(39, "unj", "cutoffs", "5,10,20", since=10),),
 )
 def unjudged_share(s: PrefixStatistics) -> Floats:
-    """Return those without a judgment, or a negative one, over k."""
     unjudged = np.minimum(s.cutoff, s.retrieved) - s.judged + s.negative
     return ratio(unjudged, s.cutoff)
 
@@ -63,7 +61,6 @@ def unjudged_share(s: PrefixStatistics) -> Floats:
     spellings=(TrecName(17, "utility", "named", "1,-1,0,0", ("a", "b", "c", "d"), nicknames=SET),),
 )
 def utility(s: PrefixStatistics, a: float, b: float, c: float, d: float, docs: float) -> Floats:
-    """Return the weighted sum over the four cells of the contingency table."""
     retrieved = np.minimum(s.cutoff, s.retrieved)
     missed = s.relevant - s.hits
     rest = docs + s.hits - retrieved - s.relevant
@@ -82,7 +79,6 @@ def utility(s: PrefixStatistics, a: float, b: float, c: float, d: float, docs: f
     spellings=(TrecName(1, "num_q", nicknames=OFFICIAL_AND_SET), Spelling("ir_measures", "NumQ")),
 )
 def number_of_queries(s: PrefixStatistics) -> Floats:
-    """Return 1 for each query."""
     return np.ones_like(s.retrieved)
 
 
@@ -101,7 +97,6 @@ def number_of_queries(s: PrefixStatistics) -> Floats:
     ),
 )
 def number_retrieved(s: PrefixStatistics) -> Floats:
-    """Return min(k, retrieved)."""
     return np.minimum(s.cutoff, s.retrieved)
 
 
@@ -118,7 +113,6 @@ def number_retrieved(s: PrefixStatistics) -> Floats:
     ),
 )
 def number_relevant(s: PrefixStatistics) -> Floats:
-    """Return relevant."""
     return s.relevant
 
 
@@ -135,7 +129,6 @@ def number_relevant(s: PrefixStatistics) -> Floats:
     ),
 )
 def number_relevant_retrieved(s: PrefixStatistics) -> Floats:
-    """Return hits."""
     return s.hits
 
 
@@ -150,5 +143,4 @@ def number_relevant_retrieved(s: PrefixStatistics) -> Floats:
     spellings=(TrecName(35, "num_nonrel_judged_ret"),),
 )
 def number_nonrelevant_retrieved(s: PrefixStatistics) -> Floats:
-    """Return the judged that are neither relevant nor negative."""
     return s.judged - s.negative - s.hits

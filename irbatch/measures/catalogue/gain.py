@@ -7,7 +7,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.engine.prefix import PrefixStatistics
 from irbatch.measures.declare import Spelling
-from irbatch.measures.formulas import builtin, ratio
+from irbatch.measures.define import builtin, ratio
 from irbatch.measures.parameters import GRADED
 from irbatch.measures.trec_names import CUTOFFS, TrecName
 
@@ -23,7 +23,6 @@ from irbatch.measures.trec_names import CUTOFFS, TrecName
     aliases=("CumulativeGain",),
 )
 def cumulative_gain(s: PrefixStatistics) -> Floats:
-    """Return the gain."""
     return s.gain
 
 
@@ -43,7 +42,6 @@ def cumulative_gain(s: PrefixStatistics) -> Floats:
     ),
 )
 def discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
-    """Return the discounted gain."""
     return s.discounted_gain
 
 
@@ -58,7 +56,6 @@ def discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
     spellings=(TrecName(22, "ideal_dcg", "gains", since=10, nicknames=()),),
 )
 def ideal_discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
-    """Return the ideal ranking's discounted gain."""
     return s.ideal_discounted_gain
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints
 from irbatch.engine.judged import JudgedRanks
-from irbatch.measures.formulas import builtin, ratio
+from irbatch.measures.define import builtin, ratio
 from irbatch.measures.parameters import GRADED
 from irbatch.measures.trec_names import TrecName
 from irbatch.runtime.jit import Kernel, kernel
@@ -29,7 +29,6 @@ from irbatch.runtime.jit import Kernel, kernel
     spellings=(TrecName(24, "ndcg_rel", "gains"),),
 )
 def ndcg_at_relevant(j: JudgedRanks) -> Floats:
-    """Return the mean of DCG / IDCG over the documents worth something."""
     return _run(_average_at_relevant, j, j.divisors)
 
 
@@ -44,7 +43,6 @@ def ndcg_at_relevant(j: JudgedRanks) -> Floats:
     spellings=(TrecName(25, "Rndcg", "gains"),),
 )
 def ndcg_at_levels(j: JudgedRanks) -> Floats:
-    """Return the mean of DCG / IDCG over the ranks that end a level of the ideal ranking."""
     return _run(_average_at_levels, j, j.divisors, j.retrieved)
 
 
@@ -59,7 +57,6 @@ def ndcg_at_levels(j: JudgedRanks) -> Floats:
     spellings=(TrecName(20, "G", "gains"),),
 )
 def normalized_gain(j: JudgedRanks) -> Floats:
-    """Return the discounted gain over the ideal gain."""
     return _run(_discount_by_loss, j)
 
 
@@ -73,7 +70,6 @@ def normalized_gain(j: JudgedRanks) -> Floats:
     spellings=(TrecName(19, "binG"),),
 )
 def binary_gain(j: JudgedRanks) -> Floats:
-    """Return the discounted number of hits / relevant."""
     others = j.ranks[j.hits] - j.hit_numbers
     return ratio(j.sum_over_hits(1.0 / j.divisors[others]), j.relevant)
 
@@ -106,7 +102,6 @@ def _run(loop: Kernel, j: JudgedRanks, *more: Floats | Ints) -> Floats:
 def _average_at_relevant(
     retrieved: Retrieved, ideal: Ideal, divisors: Floats, values: Floats
 ) -> None:
-    """Write the mean nDCG at documents of positive gain."""
     starts, ranks, gains = retrieved
     for q in range(values.size):
         first = ideal.starts[q]
@@ -135,7 +130,6 @@ def _average_at_relevant(
 def _average_at_levels(
     retrieved: Retrieved, ideal: Ideal, divisors: Floats, depths: Ints, values: Floats
 ) -> None:
-    """Write the mean nDCG at the ends of the ideal ranking's levels, and of the ranking."""
     starts, ranks, gains = retrieved
     for q in range(values.size):
         first = ideal.starts[q]
@@ -165,7 +159,6 @@ def _average_at_levels(
 
 @kernel
 def _discount_by_loss(retrieved: Retrieved, ideal: Ideal, values: Floats) -> None:
-    """Write G."""
     starts, ranks, gains = retrieved
     for q in range(values.size):
         first = ideal.starts[q]

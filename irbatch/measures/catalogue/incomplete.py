@@ -12,7 +12,7 @@ from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.matrix import NEGATIVE
 from irbatch.measures.catalogue.binary import LEAST_MEAN
 from irbatch.measures.declare import Spelling
-from irbatch.measures.formulas import builtin, ratio
+from irbatch.measures.define import builtin, ratio
 from irbatch.measures.trec_names import OFFICIAL, TrecName
 
 EPSILON = 1e-5  # keeps infAP's estimates from 0/0
@@ -33,7 +33,6 @@ EPSILON = 1e-5  # keeps infAP's estimates from 0/0
     ),
 )
 def binary_preference(j: JudgedRanks) -> Floats:
-    """Return the mean share of preferences kept."""
     above = j.count_above((j.codes >= 0) & (j.codes < j.lowest))
     row_index = j.row_index[j.hits]
     relevant, nonrelevant = j.relevant[row_index], j.nonrelevant[row_index]
@@ -53,7 +52,6 @@ def binary_preference(j: JudgedRanks) -> Floats:
     spellings=(TrecName(15, "gm_bpref"),),
 )
 def geometric_binary_preference(j: JudgedRanks) -> Floats:
-    """Return Bpref with a floor."""
     return np.maximum(binary_preference.declaration.formula(j), LEAST_MEAN)
 
 
@@ -68,7 +66,6 @@ def geometric_binary_preference(j: JudgedRanks) -> Floats:
     spellings=(TrecName(14, "infAP"), Spelling("ir_measures", "infAP")),
 )
 def inferred_average_precision(j: JudgedRanks) -> Floats:
-    """Return the sum of the estimated precisions / relevant."""
     ranks = j.ranks[j.hits]
     before = ranks - 1.0
     relevant = j.hit_numbers - 1

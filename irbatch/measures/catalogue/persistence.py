@@ -11,7 +11,7 @@ from irbatch.array_types import Floats
 from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.matrix import PAD
 from irbatch.measures.declare import AS_ANY_OTHER, Spelling
-from irbatch.measures.formulas import builtin
+from irbatch.measures.define import builtin
 from irbatch.measures.parameters import GRADED, Choice, Number
 from irbatch.measures.trec_names import TrecName
 
@@ -38,7 +38,6 @@ PERSISTENCE = Number(0.9, above=0.0, below=1.0)
     ),
 )
 def rank_biased_precision(j: JudgedRanks, p: float) -> Floats:
-    """Return the expected gain a document read."""
     largest = np.where(j.matrix.judged > 0, j.gains, 0.0).max(axis=1, initial=1.0)
     terms = j.gained / largest[j.row_index] * _chances(p, j.matrix.depth)[j.ranks - 1]
     expected: Floats = (1.0 - p) * np.bincount(j.row_index, terms, j.queries).astype(np.float64)
@@ -58,7 +57,6 @@ def rank_biased_precision(j: JudgedRanks, p: float) -> Floats:
     spellings=(TrecName(38, "rbp_resid", since=10),),
 )
 def rank_biased_residual(j: JudgedRanks, p: float, tail: str) -> Floats:
-    """Return the chance that the reader meets a document without a judgment."""
     chances = _chances(p, j.matrix.depth)
     unjudged = (j.matrix.codes < 0) & (j.matrix.codes != PAD)
     # In rank order, as every sum here; where nothing is added 0 changes nothing.

@@ -10,7 +10,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.engine.judged import JudgedRanks
 from irbatch.measures.declare import Spelling
-from irbatch.measures.formulas import builtin, ratio
+from irbatch.measures.define import builtin, ratio
 from irbatch.measures.parameters import REL, Choice, Number, Points
 from irbatch.measures.trec_names import OFFICIAL, TrecName
 
@@ -32,7 +32,6 @@ ROUNDING = Choice("nearest", ("nearest", "up"))
     spellings=(TrecName(16, "Rprec_mult", "points", MULTIPLES, ("times",)),),
 )
 def precision_at_multiple(j: JudgedRanks, times: float) -> Floats:
-    """Return hits among the first c / c."""
     cut = np.trunc(times * j.relevant + UP)
     row_index = j.row_index[j.hits]
     within = j.ranks[j.hits] <= cut[row_index]
