@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NoReturn, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +18,10 @@ from irbatch.data.column_names import VALUE
 from irbatch.data.text_column import TextColumn
 from irbatch.engine.ties.by_id import order_documents
 from irbatch.errors import ErrorsIn, InputError, warn
-from irbatch.runtime.checks import number_errors
+from irbatch.runtime.checks import read_numbers
 from irbatch.runtime.extras import imported
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats
+from irbatch.runtime.ragged import offsets_of, row_index_of
 
 CHUNK = 1 << 16  # rows
 VALUE_COLUMN = {"qrels": "relevance", "run": "score"}  # what ir_measures calls them
@@ -49,7 +50,7 @@ class Chunk:
     @property
     def row_index(self) -> Ints:
         """The query of each document, counted from 0: int64 ``(documents,)``."""
-        return np.repeat(np.arange(self.sizes.size), self.sizes)
+        return row_index_of(offsets_of(self.sizes))
 
     def ranked(self) -> Chunk:
         """Order each query's documents as they are evaluated."""
@@ -84,23 +85,17 @@ class Exports:
             ImportError: naming the extra, when pyarrow is not installed.
         """
         pa = imported("Arrow tables", "arrow", "pyarrow")
-        queries, row_index, documents, values = self._columns()
-        ids = pa.array(queries).take(pa.array(row_index))
-        return pa.table([ids, pa.array(documents), pa.array(values)], names=self._names())
+        return pa.table(self._columns(lambda ids, rows: pa.array(ids).take(pa.array(rows))))
 
     def to_polars(self) -> Any:
         """Return a polars frame, see `to_arrow`."""
         pl = imported("frames", "polars", "polars")
-        queries, row_index, documents, values = self._columns()
-        columns = pl.Series(queries).gather(row_index), documents, values
-        return pl.DataFrame(dict(zip(self._names(), columns, strict=True)))
+        return pl.DataFrame(self._columns(lambda ids, rows: pl.Series(ids).gather(rows)))
 
     def to_pandas(self) -> Any:
         """Return a pandas frame, see `to_arrow`."""
         pd = imported("frames", "pandas", "pandas")
-        queries, row_index, documents, values = self._columns()
-        columns = pd.Series(queries).take(row_index).array, documents, values
-        return pd.DataFrame(dict(zip(self._names(), columns, strict=True)))
+        return pd.DataFrame(self._columns(lambda ids, rows: pd.Series(ids).take(rows).array))
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the columns of `to_arrow` as a Parquet file, whole or not at all.
@@ -142,43 +137,34 @@ class Exports:
             problem = "there are no documents to write"
             raise InputError(problem, source=self.source, path=self.name)
         if empty:
-            warn(
-                f"{len(empty)} queries of the {self.source} have no documents, such as "
-                f"{empty[0]!r}, and are not in what is written"
-            )
+            which = f"{len(empty)} queries of the {self.source} have no documents"
+            warn(f"{which}, such as {empty[0]!r}, and are not in what is written")
 
     def _chunk(self, listed: list[Listed]) -> Chunk:
-        sizes = np.fromiter((len(documents) for _, documents, _ in listed), np.int64, len(listed))
-        ids = list(itertools.chain.from_iterable(documents for _, documents, _ in listed))
+        queries, documents, numbers = zip(*listed, strict=True)
+        sizes = np.fromiter(map(len, documents), np.int64, len(documents))
+        ids = list(itertools.chain.from_iterable(documents))
         try:
-            parts = [
-                values if isinstance(values, np.ndarray) else as_floats(values)
-                for _, _, values in listed
-            ]
+            parts = [each if isinstance(each, np.ndarray) else as_floats(each) for each in numbers]
             values = np.concatenate(parts)
             fine = not np.isnan(values).any() and kinds_of(ids) in ({"str"}, {"int"})
         except NUMBER_ERRORS:
             fine = False
         if not fine:
-            for each in listed:
-                self._check_query(*each)
-            problem = "document ids are text in some queries and numbers in others"
-            raise InputError(problem, source=self.source, path=self.name)
-        return Chunk([query for query, _, _ in listed], sizes, ids, values)
+            self._refuse(listed)
+        return Chunk(list(queries), sizes, ids, values)
 
-    def _check_query(self, query: Any, documents: Collection[Any], values: Any) -> None:
-        """Raise what is wrong with a query's documents or values, if anything is."""
-        with ErrorsIn(path=self.name):
-            same_kind(documents, "document", self.source, query)
-            rows = ((query, *each) for each in zip(documents, values, strict=True))
-            for problem in number_errors(VALUE[self.source], rows, source=self.source):
-                raise problem
+    def _refuse(self, listed: list[Listed]) -> NoReturn:
+        """Raise what is wrong with the documents or the values of some queries."""
+        with ErrorsIn(source=self.source, path=self.name):
+            for query, documents, values in listed:
+                same_kind(documents, "document", self.source, query)
+                names = ((query, document) for document in documents)
+                read_numbers(VALUE[self.source], values, names)
+            raise InputError("document ids are text in some queries and numbers in others")
 
-    def _names(self) -> list[str]:
-        return ["query_id", "doc_id", VALUE_COLUMN[self.source]]
-
-    def _columns(self) -> tuple[Any, Ints, Any, Any]:
-        """Return the queries, each row's place among them, the documents and the values."""
+    def _columns(self, take: Callable[[Any, Ints], Any]) -> dict[str, Any]:
+        """Return the columns by name; `take` repeats query ids for their rows."""
         chunks = list(self._chunks())
         queries = _as_column([id for each in chunks for id in each.queries], "query", self.source)
         documents = [id for each in chunks for id in each.documents]
@@ -186,8 +172,11 @@ class Exports:
         values: npt.NDArray[Any] = np.concatenate([each.values for each in chunks])
         if self.source == "qrels" and (values == np.rint(values)).all():
             values = values.astype(np.int64)
-        row_index = np.repeat(np.arange(sizes.size), sizes)
-        return queries, row_index, _as_column(documents, "document", self.source), values
+        return {
+            "query_id": take(queries, row_index_of(offsets_of(sizes))),
+            "doc_id": _as_column(documents, "document", self.source),
+            VALUE_COLUMN[self.source]: values,
+        }
 
 
 def _as_column(ids: list[Any], what: str, source: str) -> Any:

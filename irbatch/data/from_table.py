@@ -1,4 +1,4 @@
-"""Tables of any framework as judgments or rankings; none is imported for it.
+"""Tables of any framework, and records, as judgments or rankings; no framework is imported for it.
 
 What hands its memory over by Arrow's stream is read that way, other tables column by column. Only
 the columns that are needed are asked for.
@@ -6,7 +6,9 @@ the columns that are needed are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,9 @@ from irbatch.data.arrow import ArrowTable
 from irbatch.data.column_names import find_columns
 from irbatch.data.from_columns import read_columns
 from irbatch.data.query_table import QueryTable
-from irbatch.errors import ErrorsIn, InputError
+from irbatch.errors import ErrorsIn, InputError, shown
+
+PIECE = 1 << 14  # records at a time: not all need be in memory at once
 
 # From the names of columns to what is in them.
 Reader = Callable[[list[str]], Sequence[Any]]
@@ -31,10 +35,14 @@ def read_table(
     """Read a table, see `irbatch.Run.from_table`; `given` as `find_columns` takes it."""
     with ErrorsIn(source=source, path=name):
         names, read = _open(table, source)
-        found = find_columns(names, source, given)
-        columns = read(list(found.values()))
-    queries, documents, values = columns
-    return read_columns(queries, documents, values, source, name)
+        queries, documents, values = read([*find_columns(names, source, given).values()])
+        return read_columns(queries, documents, values, source)
+
+
+def read_records(records: Iterable[Any], source: str, name: str | None = None) -> QueryTable:
+    """Read records, see `irbatch.Run.from_records`."""
+    with ErrorsIn(source=source, path=name):
+        return read_columns(*_read_fields(records, source), source)
 
 
 def _open(table: Any, source: str) -> Opened:
@@ -109,3 +117,50 @@ KINDS: tuple[tuple[Callable[[object], bool], Callable[[Any], Opened]], ...] = (
     (_has("__arrow_c_stream__"), _open_arrow),
     (_has("column_names", "__getitem__", "__len__"), _open_named),
 )
+
+
+def _read_fields(records: Iterable[Any], source: str) -> tuple[list[Any], list[Any], list[Any]]:
+    """Return the queries, the documents and the values."""
+    columns: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
+    if isinstance(records, str | bytes | Mapping) or not isinstance(records, Iterable):
+        raise InputError(f"a {type(records).__name__} is no series of records")
+    left = iter(records)
+    piece = list(itertools.islice(left, PIECE))
+    if not piece:
+        return columns
+    found = find_columns(_fields(piece[0]), source, {})
+    getter = operator.itemgetter if isinstance(piece[0], Mapping) else operator.attrgetter
+    get = getter(*found.values())
+    while piece:
+        try:
+            parts: Iterable[Any] = zip(*map(get, piece), strict=True)
+        except (AttributeError, KeyError, TypeError) as problem:
+            raise _without_field(piece, get, len(columns[0])) from problem
+        for column, part in zip(columns, parts, strict=True):
+            column += part
+        piece = list(itertools.islice(left, PIECE))
+    return columns
+
+
+def _fields(record: Any) -> list[str]:
+    """List the names of a record's fields."""
+    if isinstance(record, Mapping):
+        return list(record)
+    named = getattr(record, "_fields", None) or getattr(record, "__dataclass_fields__", None)
+    if named is None and not isinstance(record, type):
+        named = getattr(record, "__dict__", None) or getattr(record, "__slots__", None)
+    if not named:
+        kinds = "an object, a named tuple or a dictionary with fields for query, document and value"
+        given = f"{shown(record)} is a {type(record).__name__}"
+        raise InputError(f"row 0: {given}, not a record: {kinds}")
+    return [named] if isinstance(named, str) else list(named)
+
+
+def _without_field(piece: list[Any], get: Callable[[Any], Any], first: int) -> InputError:
+    """Name the first record that is not as the others are."""
+    for row, record in enumerate(piece, first):
+        try:
+            get(record)
+        except (AttributeError, KeyError, TypeError):
+            return InputError(f"row {row}: {shown(record)} lacks a field that row 0 has")
+    return InputError("the records changed while they were read")

@@ -146,9 +146,9 @@ class Qrels(Exports):
         >>> Qrels.from_records([{"query_id": "q1", "doc_id": "d1", "relevance": 2}])
         <Qrels: 1 queries, 1 judgments>
         """
-        from irbatch.data.from_records import read_records
+        from irbatch.data.from_table import read_records
 
-        return cls(read_records(records, "qrels", {}, name), name)
+        return cls(read_records(records, "qrels", name), name)
 
     @classmethod
     def from_sparse(

@@ -134,9 +134,9 @@ class Run(Exports):
         >>> Run.from_records([{"query_id": "q1", "doc_id": "d1", "score": 0.7}])
         <Run: 1 queries>
         """
-        from irbatch.data.from_records import read_records
+        from irbatch.data.from_table import read_records
 
-        return cls(read_records(records, "run", {}, name), name, tag)
+        return cls(read_records(records, "run", name), name, tag)
 
     @classmethod
     def from_sparse(

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy.typing as npt
 
-from irbatch.data.arrow.chunks import SUPPORTED, ArraySlice, ArrowColumn, Field, join, read_rows
+from irbatch.data.arrow import chunks
+from irbatch.data.arrow.chunks import ArraySlice, ArrowColumn, Field, RowError, TextSlices
 from irbatch.data.arrow.structs import Array, Batch, Schema, Stream, release, stream_address
-from irbatch.data.arrow.text_slices import RowError, TextSlices
 from irbatch.errors import InputError
 
 
@@ -64,7 +64,7 @@ class ArrowTable:
                 first += batch.array.length
         finally:
             release(self._stream)
-        return {name: join(self._fields[at], parts[name]) for name, at in columns.items()}
+        return {name: chunks.join(self._fields[at], parts[name]) for name, at in columns.items()}
 
     def _place(self, name: str) -> int:
         """Return which of the columns has a name, if it can be read."""
@@ -74,7 +74,7 @@ class ArrowTable:
             raise self._error(f"has {there} {name!r}; its columns are {self.names!r:.500}")
         place = self.names.index(name)
         kind = self._fields[place].values
-        if kind not in SUPPORTED:
+        if kind not in chunks.SUPPORTED:
             problem = f"column {name!r} is of the Arrow type {kind!r}; cast it to text or numbers"
             raise self._error(problem)
         return place
@@ -85,7 +85,9 @@ class ArrowTable:
         rows = ArraySlice(batch, array, array.offset, array.length)
         try:
             rows.refuse_nulls()
-            return read_rows(field, rows.of(array.children[place], array.offset, array.length))
+            return chunks.read_rows(
+                field, rows.of(array.children[place], array.offset, array.length)
+            )
         except RowError as error:
             row = first + error.row
             raise self._error(f"column {field.name!r} row {row} {error.problem}") from None
