@@ -52,10 +52,6 @@ class Counts:
     empty: int
     tied: int = 0
 
-    def numbers(self) -> list[int]:
-        """Return the counts, in the order of their names above."""
-        return [int(each) for each in vars(self).values()]
-
 
 def count_queries(marks: Bytes, judged: int | None = None, extra: int = 0) -> Counts:
     """Count the queries averaged, by their marks; `judged` defaults to their number."""

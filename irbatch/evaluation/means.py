@@ -34,7 +34,7 @@ class Means:
         self.columns = tuple(measures)
         """The measures themselves."""
         self.counts = counts
-        self._settings = dict(settings)
+        self.settings = dict(settings)
         self.name = name
         self._column = {str(each): column for column, each in enumerate(self.columns)}
 
@@ -47,11 +47,6 @@ class Means:
     def signature(self) -> str:
         """Every setting that shaped the numbers, on one line."""
         return " | ".join(f"{name}: {value}" for name, value in self.settings.items())
-
-    @property
-    def settings(self) -> dict[str, str]:
-        """Every setting that shaped the numbers, by name."""
-        return dict(self._settings)
 
     def __getitem__(self, name: str | Measure) -> float:
         """Return a measure's mean (or sum, for a count), by any spelling of its name."""

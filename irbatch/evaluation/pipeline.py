@@ -1,20 +1,23 @@
-"""From packed queries to the values of every measure: what all entry points come down to."""
+"""From packed queries to values and results: what all entry points come down to."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Collection, Iterable, Iterator
+import functools
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from irbatch.array_types import Positions
+from irbatch.array_types import Bools, Positions
 from irbatch.data.qrels import Qrels
 from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.errors import InputError
-from irbatch.evaluation.counts import QueryMark
+from irbatch.errors import InputError, warn
+from irbatch.evaluation.counts import Counts, QueryMark, count_queries
+from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Progress, Settings
 from irbatch.measures import Plan
 from irbatch.pack import Block, pack_run
@@ -23,6 +26,9 @@ from irbatch.runtime.threads import check_threads
 if TYPE_CHECKING:
     from irbatch.formats.file_reader import Reader
 
+ENOUGH = 10  # queries in which some document should be judged, had ids the same spelling
+SAMPLES = 3  # ids shown of each side when nothing matches
+
 Choose = Callable[[Collection[Any]], Positions]
 """From the queries of a run to the positions in `Qrels.queries` of those to evaluate."""
 
@@ -30,6 +36,7 @@ Watch = Callable[[Positions, RelevanceMatrix], object]
 """Called with the positions in `Qrels.queries` of some queries, and their matrix."""
 
 
+@dataclass(eq=False)
 class Computed:
     """The values of some queries; blocks of them are put in as they are packed.
 
@@ -41,21 +48,18 @@ class Computed:
         answered: of a run, all queries that it has a ranking for.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        rows: Positions,
-        settings: Settings,
-        threads: int | None = None,
-        watch: Watch | None = None,
-    ) -> None:
-        check_threads(threads)
-        self.plan, self.rows, self.settings = plan, rows, settings
-        self._threads, self._watch = threads, watch
-        self.values = np.zeros((rows.size, len(plan.measures)))
-        self.marks = np.zeros(rows.size, np.uint8)
-        self.any_judged = False
-        self.answered: Collection[Any] = ()
+    plan: Plan
+    rows: Positions
+    settings: Settings
+    threads: int | None = None
+    watch: Watch | None = None
+    any_judged: bool = False
+    answered: Collection[Any] = ()
+
+    def __post_init__(self) -> None:
+        check_threads(self.threads)
+        self.values = np.zeros((self.rows.size, len(self.plan.measures)))
+        self.marks = np.zeros(self.rows.size, np.uint8)
 
     def put(self, block: Block, places: Positions) -> None:
         """Scan a block, and keep the values and the marks of its queries.
@@ -69,7 +73,7 @@ class Computed:
         if settings.judged_only:
             matrix = matrix.condensed()
         self.values[places] = self.plan.values(
-            matrix, skip_no_relevant=settings.no_relevant == "skip", threads=self._threads
+            matrix, skip_no_relevant=settings.no_relevant == "skip", threads=self.threads
         )
         relevant = matrix.judged[:, matrix.levels >= 1].sum(axis=1)
         marks = QueryMark.NO_RELEVANT.where(relevant == 0)
@@ -78,15 +82,8 @@ class Computed:
             marks |= QueryMark.TIED.where(block.tied)
         self.marks[places] = marks
         self.any_judged = self.any_judged or block.matrix.has_judged()
-        if self._watch is not None:
-            self._watch(self.rows[places], matrix)
-
-    def select(self, places: Positions) -> Computed:
-        """Return what came of some of the queries, by their places in `rows`."""
-        selected = copy.copy(self)
-        selected.rows = self.rows[places]
-        selected.values, selected.marks = self.values[places], self.marks[places]
-        return selected
+        if self.watch is not None:
+            self.watch(self.rows[places], matrix)
 
 
 def compute_blocks(
@@ -177,7 +174,9 @@ def _compute_reading(computed: Computed, qrels: Qrels, reader: Reader, choose: C
     rows = np.array(absent, np.intp)
     for block in pack_run(qrels, Run({}), rows, ordering):
         computed.put(block, rows[block.rows])
-    return computed.select(chosen)
+    computed.rows, computed.values = chosen, computed.values[chosen]
+    computed.marks = computed.marks[chosen]
+    return computed
 
 
 def _mark_missing(computed: Computed, qrels: Qrels) -> None:
@@ -187,3 +186,88 @@ def _mark_missing(computed: Computed, qrels: Qrels) -> None:
     missing = ~np.fromiter(answered, bool, computed.rows.size)
     computed.marks[missing] &= ~np.uint8(QueryMark.EMPTY)
     computed.marks[missing] |= np.uint8(QueryMark.MISSING)
+
+
+def evaluate_run(
+    plan: Plan,
+    qrels: Qrels,
+    run: Run | Reader,
+    settings: Settings,
+    order: str,
+    threads: int | None,
+    progress: Progress | None = None,
+    *,
+    in_order: bool = False,
+) -> Results:
+    """Choose the queries to average, and return their results; see `compute_run`.
+
+    Args:
+        order: what the rankings' order came from, for the signature.
+
+    Raises:
+        InputError: if no query is both judged and answered, or one is missing against the
+            settings.
+    """
+
+    def choose(answered: Collection[Any]) -> Positions:
+        there = np.fromiter(map(answered.__contains__, qrels.queries), bool, len(qrels))
+        _check_answered(there, qrels, run, answered, settings.missing)
+        return np.flatnonzero(there) if settings.missing == "skip" else np.arange(len(qrels))
+
+    computed = compute_run(plan, qrels, run, choose, settings, threads, progress, in_order=in_order)
+    queries = [qrels.queries[row] for row in computed.rows]
+    matched = len(queries) - int(np.count_nonzero(QueryMark.MISSING.holds(computed.marks)))
+    counts = count_queries(computed.marks, len(qrels), len(computed.answered) - matched)
+    if not computed.any_judged and qrels.codes.size and counts.answered >= ENOUGH:
+        sample = next(iter(next(filter(None, qrels.documents))))
+        spelled = f"are ids spelled as in the qrels, such as {sample!r}?"
+        warn(f"{_called(run.name)}: none of its documents is judged; {spelled}")
+    return make_results(computed, queries, order, counts, run.name)
+
+
+def make_results(
+    computed: Computed,
+    query_ids: Sequence[Any],
+    order: str,
+    counts: Counts | None = None,
+    name: str | None = None,
+) -> Results:
+    """Return results; `counts` default to those of queries all judged and answered."""
+    measures, settings = computed.plan.measures, computed.settings.signature(order)
+    counts = counts or count_queries(computed.marks)
+    return Results(computed.values, query_ids, measures, counts, settings, name, computed.marks)
+
+
+def _check_answered(
+    there: Bools, qrels: Qrels, run: Run | Reader, answered: Collection[Any], missing: str
+) -> None:
+    """Refuse a run of other queries, or one that lacks queries against the settings."""
+    refuse = functools.partial(InputError, source="run", path=run.name)
+    absent = [qrels.queries[row] for row in np.flatnonzero(~there)]
+    if len(absent) == len(qrels) and answered:
+        kinds = ""
+        if qrels.query_kind != run.query_kind:
+            kinds = (
+                f"; ids are {qrels.query_kind} in the qrels and {run.query_kind} in the run: make "
+                "both text, as they are in text files"
+            )
+        raise refuse(
+            f"no query of it is judged (of {len(answered)}): qrels have "
+            f"{_samples(qrels.queries)}, the run has {_samples(answered)}{kinds}"
+        )
+    if not answered:
+        warn(f"{_called(run.name)} is empty: every query scores 0")
+    if absent and missing == "error":
+        raise refuse(
+            f"{len(absent)} of {len(qrels)} judged queries are missing, such as "
+            f'{_samples(absent)}; missing="zero" scores them 0, "skip" leaves them out'
+        )
+
+
+def _called(name: str | None) -> str:
+    return f"run {name!r}" if name else "run"
+
+
+def _samples(ids: Iterable[Any]) -> str:
+    shown = [repr(each) for each in itertools.islice(ids, SAMPLES + 1)]
+    return ", ".join(shown[:SAMPLES]) + (", …" if len(shown) > SAMPLES else "")

@@ -14,8 +14,7 @@ from irbatch.data.arguments.labels import LabelRows
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, warn
-from irbatch.evaluation.averaging import evaluate_run, make_results
-from irbatch.evaluation.pipeline import compute_blocks
+from irbatch.evaluation.pipeline import compute_blocks, evaluate_run, make_results
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Measures
 from irbatch.evaluation.settings import Settings

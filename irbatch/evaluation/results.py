@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -165,7 +165,7 @@ def join_results(parts: Sequence[Results]) -> Results:
         return first
     values = np.concatenate([part.values for part in parts])
     ids = [query for part in parts for query in part.query_ids] if first.has_ids else None
-    counts = Counts(*np.sum([part.counts.numbers() for part in parts], axis=0).tolist())
+    counts = Counts(*np.sum([astuple(part.counts) for part in parts], axis=0).tolist())
     marks = np.concatenate([part.marks for part in parts])
     queries = range(len(values)) if ids is None else ids
     return Results(values, queries, first.columns, counts, first.settings, first.name, marks)

@@ -13,7 +13,7 @@ from irbatch.data.exports import Tabular
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError
-from irbatch.evaluation.averaging import evaluate_run
+from irbatch.evaluation.pipeline import evaluate_run
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, Progress, Settings
 from irbatch.evaluation.system_names import name_systems

@@ -14,8 +14,7 @@ from irbatch.data.arguments.candidates import GradedCandidates, read_labels, rea
 from irbatch.data.arguments.ids import read_query_ids
 from irbatch.engine.ties.policy import TiePolicy
 from irbatch.errors import InputError, warn
-from irbatch.evaluation.averaging import make_results
-from irbatch.evaluation.pipeline import compute_blocks
+from irbatch.evaluation.pipeline import compute_blocks, make_results
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Measures
 from irbatch.evaluation.settings import Settings, check_option
@@ -79,11 +78,9 @@ def evaluate_scores(
             shape, a sparse matrix, or lists of columns.
         n_relevant: ``(queries,)``, how many relevant documents there are in all where some are
             not among the candidates; for labels 0 and 1.
-        ties: what becomes of candidates that share a score: ``"expected"`` is the expected value
-            over all of their orders; ``"pessimistic"`` puts lower labels first, ``"optimistic"``
-            higher ones, ``"index"`` earlier columns; ``"id"`` orders by `document_ids`,
-            descending, as trec_eval does, ``"id_ascending"`` the other way round; ``"error"``
-            refuses ties of different labels.
+        ties: what becomes of candidates that share a score, as in `irbatch.evaluate`: by default
+            the expected value over all of their orders. ``"index"`` puts earlier columns first;
+            ``"id"`` and ``"id_ascending"`` need `document_ids`.
         document_ids: ``(candidates,)``, or ``(queries, candidates)``.
         query_ids: the queries' ids; default 0, 1, ….
 

@@ -16,7 +16,7 @@ Progress = Callable[[int, int], object]
 """Called with the number of queries done and the number there are."""
 
 TIES = tuple(map(str, TiePolicy))
-"""What may become of documents that share a score, see `irbatch.evaluate_scores`."""
+"""What may become of documents that share a score, see `irbatch.evaluate`."""
 
 
 class EvaluateOptions(TypedDict, total=False):

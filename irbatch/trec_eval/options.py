@@ -24,9 +24,6 @@ class TrecEval:
         max_depth: ranks seen (``-M``), or None.
         judged_only: remove unjudged documents (``-J``).
         docs: documents in the collection (``-N``).
-
-    Raises:
-        InputError: if an option has no such value; from `values`, as said there.
     """
 
     measures: Sequence[str] = ()

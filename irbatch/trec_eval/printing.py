@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from irbatch.array_types import Bools, Floats, Positions
+from irbatch.array_types import Floats, Positions
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import NEGATIVE, RelevanceMatrix
@@ -46,7 +46,6 @@ def print_lines(
     """Yield the lines that trec_eval prints.
 
     Args:
-        options: the evaluation.
         qrels, run: as read from files: ids are text. A reader is evaluated as it is read.
         per_query: the values of each query (``-q``).
         summary: the averages (not with ``-n``).
@@ -83,8 +82,6 @@ def adjust_values(
 
     Args:
         values: float64 ``(queries, measures)``.
-        measures: the measures.
-        qrels: the judgments.
         rows: the queries' places in `qrels.queries`.
         level: the least relevant grade.
     """
@@ -118,7 +115,10 @@ class Printed:
         self.tag = run.tag
         self.rows, self._values = computed.rows, computed.values
         self.queries = [qrels.queries[row] for row in self.rows]
-        self._adjust(QueryMark.MISSING.holds(computed.marks))
+        adjust_values(self._values, list(wanted), qrels, self.rows, options.level)
+        made_up = QueryMark.MISSING.holds(computed.marks)  # by version 10: they have no utility
+        utility = np.array([each.name == "Utility" for each in wanted], bool)
+        self._values[np.ix_(made_up, utility)] = 0.0
 
     def _choose_queries(self, answered: Collection[str]) -> Positions:
         """Return the rows of the judged queries to evaluate, in the order of their ids."""
@@ -144,16 +144,6 @@ class Printed:
                 spelled = zip(rows.tolist(), _spell_top(matrix, each.length), strict=True)
                 self._strings[each.label].update(spelled)
 
-    def _adjust(self, made_up: Bools) -> None:
-        """Change the values where trec_eval's are others.
-
-        A ranking that version 10 makes up for a missing query has no utility.
-        """
-        adjust_values(self._values, list(self._places), self.qrels, self.rows, self.options.level)
-        for measure, place in self._places.items():
-            if measure.name == "Utility":
-                self._values[made_up, place] = 0.0
-
     def standardize(self, zscores: ZScores) -> None:
         """Turn values into deviations from a mean, in standard deviations."""
         self.prefix = "Z"
@@ -165,14 +155,15 @@ class Printed:
                 self._values[row, place] = _standardize(value, known.get(labels[measure]))
 
     def query_lines(self) -> Iterator[str]:
-        """Print each query's values."""
+        """Print each query's values; some measures are of all queries only."""
         for row, query in enumerate(self.queries):
             for each in self.columns:
+                measure = each.measure
                 if each.label in self._strings:
                     spelled = self._strings[each.label].get(int(self.rows[row]), "")
                     yield _line(each.label, query, f"'{spelled}'")
-                elif each.measure is not None and _shown_of_queries(each.measure):
-                    yield self._shown(each, query, self._values[row, self._places[each.measure]])
+                elif measure and measure.aggregate != "geometric" and measure.name != "NumQ":
+                    yield self._shown(each, query, self._values[row, self._places[measure]])
 
     def summary_lines(self) -> Iterator[str]:
         """Print the averages."""
@@ -206,11 +197,6 @@ class Printed:
 
 def _line(label: str, query: str, text: str) -> str:
     return f"{label:22}\t{query}\t{text}"
-
-
-def _shown_of_queries(measure: Measure) -> bool:
-    """Tell what is printed of each query; the rest are of all queries only."""
-    return measure.aggregate != "geometric" and measure.name != "NumQ"
 
 
 def _standardize(value: float, of_query: tuple[float, float] | None) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import astuple, fields
 from typing import Any
 
 import numpy as np
@@ -156,7 +156,7 @@ class Sums:
                 terms[:, column] = [math.log(each) if each > 0 else 0.0 for each in values]
         counted = (~np.isnan(results.values)).sum(axis=0)
         more = {"sums": add_up(terms), "counted": counted, "zeros": zeros}
-        self.add_state({**more, "counts": results.counts.numbers()})
+        self.add_state({**more, "counts": astuple(results.counts)})
 
     def results(self, settings: Mapping[str, str]) -> Means:
         """Return the means; the same bits as those of `irbatch.Results`."""
