@@ -15,8 +15,7 @@ class Means:
     """Means of measures, where single queries are not looked at or were not kept.
 
     Args:
-        means: one a measure.
-        measures: the measures.
+        means, measures: one mean a measure.
         counts: see `Counts`.
         settings: every setting that shaped the numbers, by name.
         name: the system's.

@@ -78,11 +78,7 @@ class Results(Means):
         return pd.DataFrame(self.values.copy(), index=index, columns=self.measures)
 
     def to_polars(self) -> Any:
-        """Return a polars frame: a column ``query`` and one for each measure.
-
-        Raises:
-            ImportError: naming the extra, when polars is not installed.
-        """
+        """Return a polars frame: a column ``query``, and the others as in `to_pandas`."""
         pl = imported("frames", "polars", "polars")
         columns = {name: self.values[:, i].copy() for i, name in enumerate(self.measures)}
         return pl.DataFrame({"query": self.query_ids, **columns})
@@ -97,12 +93,15 @@ class Results(Means):
 
         from irbatch.runtime.files import written
 
+        def finite(values: Mapping[str, float]) -> dict[str, float | None]:
+            return {name: value if math.isfinite(value) else None for name, value in values.items()}
+
         everything = {
             "name": self.name,
             "settings": self.settings,
             "counts": asdict(self.counts),
-            "mean": _finite(self.mean()),
-            "per_query": {str(query): _finite(row) for query, row in self.to_dict().items()},
+            "mean": finite(self.mean()),
+            "per_query": {str(query): finite(row) for query, row in self.to_dict().items()},
         }
         text = json.dumps(everything, ensure_ascii=False, indent=1)
         return written(text + "\n", path)
@@ -110,10 +109,8 @@ class Results(Means):
     def to_csv(self, path: str | PathLike[str] | None = None) -> str:
         """Return, or also write, one line a query and one column a measure.
 
-        Ids that a spreadsheet would take for a formula get a leading apostrophe.
-
-        Args:
-            path: where to write it; an existing file is replaced whole or not at all.
+        Ids that a spreadsheet would take for a formula get a leading apostrophe. `path` is as in
+        `to_json`.
         """
         import csv
         import io
@@ -138,10 +135,6 @@ class Results(Means):
         if how == "mean":
             return exact_mean(values)
         return math.exp(math.fsum(map(math.log, values)) / len(values)) if min(values) > 0 else 0.0
-
-
-def _finite(values: Mapping[str, float]) -> dict[str, float | None]:
-    return {name: value if math.isfinite(value) else None for name, value in values.items()}
 
 
 def _sum(values: Sequence[float]) -> float:

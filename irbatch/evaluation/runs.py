@@ -120,17 +120,12 @@ def evaluate_runs(
     cutoffs: Cutoffs = None,
     **settings: Unpack[EvaluateOptions],
 ) -> dict[str, Results]:
-    """Evaluate several systems against the same judgments, which are prepared once.
+    """Return the results of several systems, by name; the judgments are prepared once.
 
     Args:
-        qrels: as in `evaluate`.
         runs: system name to rankings, or rankings that bring their names: paths (their stems are
             the names) or named `Run` objects.
-        measures, cutoffs: as in `evaluate`.
-        **settings: the keyword arguments of `evaluate`.
-
-    Returns:
-        System name to `Results`, in the order given.
+        qrels, measures, cutoffs, **settings: as in `evaluate`.
 
     Raises:
         InputError: as `evaluate`, and if a system has no name or two have the same.

@@ -232,9 +232,8 @@ class ScoreEvaluator:
             problem = f"say what is relevant by labels or by positives=: {what}"
             raise InputError(problem, source="relevance")
         if self.ties.by_id != (document_ids is not None):
-            problem = f"are needed for ties='{self.ties}'"
-            if document_ids is not None:
-                problem = "are for ties='id' or 'id_ascending'"
+            needed, unused = f"needed for ties='{self.ties}'", "for ties='id' or 'id_ascending'"
+            problem = f"are {needed if document_ids is None else unused}"
             raise InputError(problem, source="document_ids")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
@@ -12,7 +13,7 @@ from irbatch.errors import InputError
 from irbatch.evaluation.means import Means
 
 # What names of files end in that is no part of a system's name.
-ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".run", ".txt", ".trec", ".tsv", ".jsonl", ".parquet")
+ENDINGS = re.compile(r"(?<=.)(\.(gz|bz2|xz|zst|run|txt|trec|tsv|jsonl|parquet))+\Z", re.DOTALL)
 
 Each = TypeVar("Each")
 
@@ -59,7 +60,4 @@ def name_systems(
 
 def _stem(path: str) -> str:
     """Name a system after its file: without the endings of archives and runs."""
-    name = os.path.basename(path)  # noqa: PTH119 - pathlib takes 5 ms to import
-    while name.endswith(ENDINGS) and name.rindex(".") > 0:
-        name = name[: name.rindex(".")]
-    return name
+    return ENDINGS.sub("", os.path.basename(path))  # noqa: PTH119 - pathlib takes 5 ms to import

@@ -48,11 +48,7 @@ class TrecEval:
                 raise InputError(problem, value=number)
 
     def values(self) -> list[TrecValue]:
-        """List what is printed of each query, in order.
-
-        Raises:
-            InputError: if the version has no such measure, or the measure no such parameters.
-        """
+        """List what is printed of each query, in order."""
         wanted = list_measures(self.measures or ("official",), self.version)
         return [
             each

@@ -52,7 +52,6 @@ def print_lines(
         zscores: to print deviations from these instead of values (``-Z``).
 
     Raises:
-        InputError: if no query is both judged and answered.
         MissingQueryError: as version 10, without ``-c``, after what precedes the query.
     """
     table = Printed(options, qrels, run)

@@ -30,13 +30,7 @@ class Columns:
         return query in self._queries
 
     def add(self, query_ids: Any, document_ids: Any, scores: Any, grades: Any) -> None:
-        """Keep some documents: sequences or arrays, all of one length.
-
-        Raises:
-            InputError: if lengths differ, an id is neither text nor a whole number, a score or
-                grade is not a number, or a document comes again with another score or grade;
-                nothing has changed then.
-        """
+        """Keep some documents, see `BatchEvaluator`; if one is refused, nothing has changed."""
         given = zip(NAMES, (query_ids, document_ids, scores, grades), strict=True)
         columns = {name: _as_list(column, name) for name, column in given}
         lengths = {name: len(column) for name, column in columns.items()}

@@ -93,16 +93,13 @@ class BatchEvaluator:
         query_ids: Sequence[Any] | None = None,
         **given: Unpack[CandidateArguments],
     ) -> Results:
-        """Add a batch of scores, given as to `irbatch.evaluate_scores`.
+        """Add a batch of scores, and return the results of this batch alone.
 
         Args:
             scores, relevance, **given: positives, mask, lengths, exclude, n_relevant and
                 document_ids, as in `irbatch.evaluate_scores`.
             query_ids: the queries' ids; with them a query that comes again is counted once. Not
                 for ``keep="sums"``.
-
-        Returns:
-            The results of this batch alone.
 
         Raises:
             InputError: as `irbatch.evaluate_scores`, and if a query has other values than before.
@@ -124,7 +121,6 @@ class BatchEvaluator:
         """Add a batch of rankings of document ids, given as to `irbatch.evaluate_ids`.
 
         Args:
-            ranked, relevant, pad: as in `irbatch.evaluate_ids`.
             query_ids: the queries' ids, unless rankings are a mapping.
 
         Raises:
@@ -213,11 +209,7 @@ class BatchEvaluator:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over a state; what was kept before is forgotten.
-
-        Raises:
-            InputError: if the state is of other measures or settings.
-        """
+        """Take over a state of the same measures and settings; what was kept is forgotten."""
         self._load([state])
 
     def __getstate__(self) -> dict[str, Any]:

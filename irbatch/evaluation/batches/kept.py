@@ -36,12 +36,7 @@ class QueryValues:
         return self._size
 
     def add(self, results: Results, ids: Sequence[Any] | None) -> None:
-        """Keep the values of some queries, whose ids are None if they have none.
-
-        Raises:
-            InputError: if some calls have ids and others none, or a query comes again with other
-                values; nothing has changed then.
-        """
+        """Keep the values of some queries; if one is refused, nothing has changed."""
         self._add(results.values, results.marks, ids)
         self.extra += results.counts.extra
 
@@ -53,8 +48,13 @@ class QueryValues:
         if ids is None:
             self._append(values, marks)
             return
+        within = 0  # how often a query comes again in this very call
         if len(set(ids)) < len(ids):
-            values, marks, ids = self._keep_one_each(values, marks, ids)
+            once = QueryValues(self._measures, self._repeated)
+            for i, each in enumerate(ids):
+                once._add(values[i : i + 1], marks[i : i + 1], [each])
+            ids, values, marks = list(once._row_of or ()), once._values, once._marks
+            values, marks, within = values[: once._size], marks[: once._size], once.repeats
         row_of: dict[Hashable, int] = {} if self._row_of is None else self._row_of
         known = np.fromiter((row_of.get(each, -1) for each in ids), np.int64, len(ids))
         again = np.flatnonzero(known >= 0)
@@ -62,7 +62,8 @@ class QueryValues:
         same = (before == values[again]) | (np.isnan(before) & np.isnan(values[again]))
         other = again[~same.all(axis=1)]
         if other.size and self._repeated == "error":
-            self._refuse(ids[int(other[0])], before[~same.all(axis=1)][0], values[other[0]])
+            first = int(other[0])
+            self._refuse(ids[first], self._values[known[first]], values[first])
         if self._repeated == "last":
             self._values[known[other]] = values[other]
             self._marks[known[other]] = marks[other]
@@ -70,7 +71,7 @@ class QueryValues:
         row_of.update((ids[i], self._size + j) for j, i in enumerate(fresh.tolist()))
         self._row_of = row_of
         self._append(values[fresh], marks[fresh])
-        self.repeats += again.size
+        self.repeats += again.size + within
 
     def results(self, settings: Mapping[str, str]) -> Results:
         """Return everything kept as results."""
@@ -98,17 +99,6 @@ class QueryValues:
             self._add(values, marks, state["query_ids"])
         self.extra += state["extra"]
         self.repeats += state["repeats"]
-
-    def _keep_one_each(
-        self, values: Floats, marks: Bytes, ids: Sequence[Any]
-    ) -> tuple[Floats, Bytes, list[Any]]:
-        """Keep each of a call's queries once, as if they had come one after the other."""
-        once = QueryValues(self._measures, self._repeated)
-        for i, each in enumerate(ids):
-            once._add(values[i : i + 1], marks[i : i + 1], [each])
-        self.repeats += once.repeats
-        state = once.state()
-        return state["values"], state["marks"], state["query_ids"]
 
     def _append(self, values: Floats, marks: Bytes) -> None:
         """Write rows behind the others; the memory doubles when it is full."""
