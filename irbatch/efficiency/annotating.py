@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
-from irbatch.efficiency.interchange.run_header import write_header
+from irbatch.efficiency.interchange.run_header import END, SOURCE, START, split_header
 from irbatch.efficiency.measuring import Measurement
 from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.errors import InputError, shown
+from irbatch.formats.streams import open_input
+from irbatch.runtime.files import replacing
 
 
 def annotate_run(
@@ -48,5 +52,18 @@ def annotate_run(
     if not isinstance(path, str | PathLike) or not isinstance(found, EfficiencyRecord):
         given = f"{shown(path)} and a {type(found).__name__}"
         problem = f"a run's path and a record are wanted, not {given}"
-        raise InputError(problem, source="run", value=found)
-    write_header(fspath(path), found.to_ir_metadata(more=more), replace)
+        raise InputError(problem, source=SOURCE, value=found)
+    lines = found.to_ir_metadata(more=more).removesuffix("\n").split("\n")
+    name = fspath(path)
+    refuse = partial(InputError, source=SOURCE, path=name)
+    if name == "-" or (Path(name).exists() and not Path(name).is_file()):
+        raise refuse("it is no file that can be replaced")
+    with open_input(name, SOURCE) as file:
+        if file.is_parquet:
+            raise refuse("it is Parquet, which has no header")
+        if split_header(file)[0] is not None and not replace:
+            raise refuse("it has a header; replace=True replaces it")
+    with replacing(name, pack=True) as new, open_input(name, SOURCE) as file:
+        new.write("\n".join([START, *(f"# {line}" for line in lines), END, ""]).encode())
+        for piece in split_header(file)[1]:
+            new.write(piece)

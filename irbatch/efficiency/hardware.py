@@ -96,9 +96,6 @@ def _gpus() -> list[str]:
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         return [str(torch.cuda.get_device_name(i)) for i in range(torch.cuda.device_count())]
-    names = []
-    for path in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            if line.startswith("Model:"):
-                names.append(line.partition(":")[2].strip())
-    return names
+    about = sorted(Path("/proc/driver/nvidia/gpus").glob("*/information"))
+    lines = (line for path in about for line in path.read_text(encoding="utf-8").splitlines())
+    return [line.partition(":")[2].strip() for line in lines if line.startswith("Model:")]

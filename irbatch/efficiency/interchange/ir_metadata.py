@@ -116,20 +116,19 @@ def write_ir_metadata(
         problem = f"more= takes a mapping, not a {type(more).__name__}"
         raise InputError(problem, source=SOURCE, value=more)
     try:
-        return write_yaml(_merged(_write_form(fields, derived), more or {}), SOURCE)
+        ours, theirs = _yaml_value(_write_form(fields, derived)), _yaml_value(more or {})
+        return write_yaml(_merged(ours, theirs), SOURCE)
     except RecursionError:
         raise InputError("more= is nested too deeply", source=SOURCE) from None
 
 
-def _merged(ours: Mapping[Any, Any], more: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Add what is not ours to what is, however deep; neither is changed."""
-    merged = {_yaml_value(key): _yaml_value(value) for key, value in ours.items()}
+def _merged(ours: dict[Any, Any], more: dict[Any, Any]) -> dict[Any, Any]:
+    """Add what is not ours to what is, however deep."""
+    merged = dict(ours)
     for key, value in more.items():
-        key = _yaml_value(key)
-        if key not in merged:
-            merged[key] = _yaml_value(value)
-        elif isinstance(merged[key], dict) and isinstance(value, Mapping):
-            merged[key] = _merged(merged[key], value)
+        known = merged.setdefault(key, value)
+        if isinstance(known, dict) and isinstance(value, dict):
+            merged[key] = _merged(known, value)
     return merged
 
 

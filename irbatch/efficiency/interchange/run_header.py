@@ -5,14 +5,11 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
-from functools import partial
 from itertools import chain
 from os import PathLike
-from pathlib import Path
 
 from irbatch.errors import InputError
 from irbatch.formats.streams import Input, open_input
-from irbatch.runtime.files import replacing
 
 START, END = "# ir_metadata.start", "# ir_metadata.end"
 FIRST = re.compile(rb"#[ \t]*ir_metadata\.start[ \t]*\r?(\n|\Z)")
@@ -45,23 +42,6 @@ def read_header(path: str | PathLike[str]) -> str | None:
     """
     with open_input(path, SOURCE) as file:
         return None if file.is_parquet else split_header(file)[0]
-
-
-def write_header(name: str, text: str, replace: bool) -> None:
-    """Put YAML at the beginning of a run file; see `irbatch.efficiency.annotate_run`."""
-    refuse = partial(InputError, source=SOURCE, path=name)
-    if name == "-" or (Path(name).exists() and not Path(name).is_file()):
-        raise refuse("it is no file that can be replaced")
-    with open_input(name, SOURCE) as file:
-        if file.is_parquet:
-            raise refuse("it is Parquet, which has no header")
-        if split_header(file)[0] is not None and not replace:
-            raise refuse("it has a header; replace=True replaces it")
-    lines = (f"# {line}" for line in text.removesuffix("\n").split("\n"))
-    with replacing(name, pack=True) as new, open_input(name, SOURCE) as file:
-        new.write("\n".join([START, *lines, END, ""]).encode())
-        for piece in split_header(file)[1]:
-            new.write(piece)
 
 
 def split_header(file: Input) -> tuple[str | None, Iterator[bytes | bytearray]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from os import PathLike, fspath
 from typing import Any
@@ -124,7 +124,8 @@ def read_codecarbon(source: Any, system: str | None) -> dict[str, Any]:
 def _last_line(path: str) -> tuple[dict[str, Any], int]:
     """Read the last line of a table by its first one, and count it."""
     refuse = partial(InputError, source="codecarbon", path=path)
-    reader = csv.reader(_lines(path), strict=True)
+    lines = (line.decode() for _, line in numbered_lines(path, "codecarbon"))
+    reader = csv.reader(lines, strict=True)
     row: list[str] = []
     line = 0
     try:
@@ -134,6 +135,8 @@ def _last_line(path: str) -> tuple[dict[str, Any], int]:
                 row, line = cells, reader.line_num
     except csv.Error as problem:
         raise refuse(f"no CSV: {problem}", line=reader.line_num) from None
+    except UnicodeDecodeError:
+        raise refuse("it is not UTF-8", line=reader.line_num + 1) from None
     missing = [name for name in NEEDED if name not in head]
     if missing:
         what = f"has no {', '.join(missing)}" if head else "is empty"
@@ -143,15 +146,6 @@ def _last_line(path: str) -> tuple[dict[str, Any], int]:
     if len(row) != len(head):
         raise refuse(f"{len(row)} cells stand below {len(head)} names", line=line)
     return dict(zip(head, row, strict=True)), line
-
-
-def _lines(path: str) -> Iterator[str]:
-    for number, line in numbered_lines(path, "codecarbon"):
-        try:
-            yield line.decode()
-        except UnicodeDecodeError:
-            problem = "it is not UTF-8"
-            raise InputError(problem, source="codecarbon", path=path, line=number) from None
 
 
 def _codecarbon_fields(values: Mapping[str, Any], system: str | None) -> dict[str, Any]:
