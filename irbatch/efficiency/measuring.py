@@ -47,13 +47,13 @@ class Measurement:
     def __repr__(self) -> str:
         record = self.record
         said = f"{many(record.n_queries or 0, 'query')}, batch size {record.batch_size}"
-        repeats = many(record.repeat, "repeat")
-        lines = [f"<Measurement of {shown(record.system)}: {said}, {repeats}"]
-        latency = record.latency
-        if latency is not None:
-            names = ("mean", "p50", "p95", "p99")
-            parts = ", ".join(f"{name} {show_quantity(getattr(latency, name))}" for name in names)
-            lines.append(f"  latency {parts} ms a call")
+        lines = [f"<Measurement of {shown(record.system)}: {said}, {many(record.repeat, 'repeat')}"]
+        if record.latency is not None:
+            parts = (
+                f"{name} {show_quantity(getattr(record.latency, name))}"
+                for name in ("mean", "p50", "p95", "p99")
+            )
+            lines.append(f"  latency {', '.join(parts)} ms a call")
         if record.throughput is not None:
             lines.append(f"  throughput {show_quantity(record.throughput)} queries/s")
         if record.peak_memory is not None:

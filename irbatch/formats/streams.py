@@ -121,6 +121,17 @@ class Input:
         if rest:
             yield rest
 
+    def counted_pieces(self) -> Iterator[bytearray]:
+        """Read it as `pieces` does, with errors that name the lines of the file."""
+        number = 0
+        try:
+            for piece in self.pieces():
+                number += piece.count(b"\n")
+                yield piece
+        except InputError as problem:
+            line = number + (problem.line or 0) or None
+            raise problem.with_fields(line=line) from problem.__cause__
+
     def _begin(self) -> BinaryIO:
         """Open it at its beginning; what cannot be read a second time will be kept on disk."""
         self._fault: Exception | None = None
@@ -241,17 +252,11 @@ def numbered_lines(path: str | PathLike[str], source: str) -> Iterator[tuple[int
     """Read a file's lines with their numbers from 1, without a byte order mark.
 
     Raises:
-        InputError: as `open_input` and `Input.pieces`.
+        InputError: as `open_input` and `Input.counted_pieces`.
     """
-    number = 0
     with open_input(path, source) as file:
-        try:
-            for piece in file.pieces():
-                for number, line in enumerate(io.BytesIO(piece), number + 1):  # noqa: B020
-                    yield number, line
-        except InputError as problem:
-            at = number + (problem.line or 0) or None
-            raise problem.with_fields(line=at) from problem.__cause__
+        lines = (line for piece in file.counted_pieces() for line in io.BytesIO(piece))
+        yield from enumerate(lines, 1)
 
 
 def _reading_errors() -> tuple[type[Exception], ...]:

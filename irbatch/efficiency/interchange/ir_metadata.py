@@ -171,10 +171,9 @@ def _load(path: str) -> Mapping[str, Any]:
             return _parse(header, NEITHER, before=1)
         content = bytearray()
         for piece in pieces:
-            if not content and not BEGINS.match(piece.decode(errors="replace")):
-                raise InputError(NEITHER, source=SOURCE)
+            begins = content or BEGINS.match(piece.decode(errors="replace"))
             content += piece
-            if len(content) > LARGEST:
+            if not begins or len(content) > LARGEST:
                 raise InputError(NEITHER, source=SOURCE)
     try:
         text = content.decode()

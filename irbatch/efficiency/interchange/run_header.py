@@ -46,7 +46,7 @@ def read_header(path: str | PathLike[str]) -> str | None:
 
 def split_header(file: Input) -> tuple[str | None, Iterator[bytes | bytearray]]:
     """Return the YAML of a header, None where there is none, and what follows, in pieces."""
-    pieces = _pieces(file)
+    pieces = file.counted_pieces()
     first = next(pieces, bytearray())
     if not FIRST.match(first):
         return None, chain([first], pieces)
@@ -65,18 +65,6 @@ def split_header(file: Input) -> tuple[str | None, Iterator[bytes | bytearray]]:
 def _endless(file: Input, line: int) -> InputError:
     problem = f"the header does not end: {END!r} is missing"
     return InputError(problem, source=file.source, path=file.path, line=line)
-
-
-def _pieces(file: Input) -> Iterator[bytearray]:
-    """Read a file in pieces; errors name its lines, not those of a piece."""
-    number = 0
-    try:
-        for piece in file.pieces():
-            number += piece.count(b"\n")
-            yield piece
-    except InputError as problem:
-        line = number + (problem.line or 0) or None
-        raise problem.with_fields(line=line) from problem.__cause__
 
 
 def _uncommented(file: Input, lines: list[bytes]) -> str:
