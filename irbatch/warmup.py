@@ -23,7 +23,7 @@ def warmup() -> list[str]:
     >>> "_scan_rows" in warmup()  # doctest: +SKIP
     True
     """
-    from irbatch.comparing.rank_biased import rbo
+    from irbatch.comparing.correlation import rbo
     from irbatch.evaluation.rankings import evaluate_ids, evaluate_matrix
     from irbatch.evaluation.scores import evaluate_scores
     from irbatch.formats.forms import RUN

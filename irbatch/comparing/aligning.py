@@ -34,10 +34,6 @@ def align(results: Mapping[str, Results] | Iterable[Results]) -> Aligned:
     """Put results of several systems side by side, by query id.
 
     Queries that a measure leaves out for every system (`no_relevant="skip"`) are left out.
-
-    Raises:
-        InputError: if there are fewer than two systems, or than two queries in common, if measures
-            differ, or values are NaN for some of the systems only.
     """
     named = _name(results)
     refuse = partial(InputError, source="results")

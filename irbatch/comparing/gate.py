@@ -20,21 +20,13 @@ EXAMPLE = "'nDCG@10 drops 1% p<0.05'"
 
 
 class Condition(NamedTuple):
-    """What must not happen.
+    """What must not happen."""
 
-    Args:
-        measure: canonical name.
-        change: ``"drops"``, ``"rises"`` or ``"changes"``.
-        amount: by how much at least.
-        relative: whether that is a share of the baseline's mean.
-        p: the corrected p-value has to be below it; None: whatever it is.
-    """
-
-    measure: str
+    measure: str  # its canonical name
     change: str
-    amount: float
-    relative: bool
-    p: float | None
+    amount: float  # at least
+    relative: bool  # whether that is a share of the baseline's mean
+    p: float | None  # above the corrected p-value
 
 
 def parse_condition(text: str) -> Condition:

@@ -155,12 +155,10 @@ def _make(
     scaled, geometric = _scale(aligned)
     pairs = _pairs(aligned.systems, options.baseline)
     sample = Sample(scaled, pairs, options.draws, options.seed)
-    p = p_values(sample, options.test)
     correction = "none" if options.test in FAMILY_WISE else options.correction
-    drawn = options.draws, options.seed
-    found = find_intervals(
-        scaled, pairs, options.interval, options.level, *drawn, strata, geometric
-    )
+    how = options.interval, options.level, options.draws, options.seed
+    found = find_intervals(scaled, pairs, *how, strata, geometric)
+    p = p_values(sample, options.test)
     # Exactly rounded, as the means of results are.
     columns = scaled.transpose(0, 2, 1).tolist()
     means = np.array([[math.fsum(column) / len(column) for column in system] for system in columns])
@@ -200,11 +198,7 @@ def _make(
 
 
 def _scale(aligned: Aligned) -> tuple[Floats, Bools]:
-    """Return values as their means are taken, and which measures' means are geometric.
-
-    Raises:
-        InputError: if a value whose mean is geometric is 0 or below.
-    """
+    """Return values as their means are taken, and which measures' means are geometric."""
     geometric = np.array([each.aggregate == "geometric" for each in aligned.columns])
     scaled = aligned.values.copy()
     if geometric.any():
@@ -227,11 +221,7 @@ def _pairs(systems: Sequence[str], baseline: str | None) -> list[tuple[int, int]
 
 
 def _members(queries: Sequence[Any], groups: Mapping[Any, str] | None) -> dict[str, list[int]]:
-    """Return the rows of each group's queries.
-
-    Raises:
-        InputError: if a query has no group.
-    """
+    """Return the rows of each group's queries."""
     members: dict[str, list[int]] = {}
     if groups is None:
         return members
