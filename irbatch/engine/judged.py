@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,24 +14,17 @@ from irbatch.engine.matrix import NEGATIVE, PAD, UNJUDGED, WORD, RelevanceMatrix
 
 
 class Judged(NamedTuple):
-    """The judged documents that a block of queries retrieved, in rank order, query after query.
+    """The judged documents that a block of queries retrieved, in rank order, query after query."""
 
-    Args:
-        row_index: int64 ``(documents,)``, the row each belongs to; ascending.
-        ranks: int64 ``(documents,)``, from 1, ascending within a row.
-        codes: int64 ``(documents,)``: an index into the matrix's levels, or NEGATIVE.
-    """
-
-    row_index: Ints
-    ranks: Ints
-    codes: Ints
+    row_index: Ints  # ascending
+    ranks: Ints  # from 1
+    codes: Ints  # indices into the matrix's levels, or NEGATIVE
 
 
 def collect_judged(matrix: RelevanceMatrix) -> Judged:
     """Collect the judged documents of a block.
 
-    Words of nothing but unjudged documents or padding are passed over whole: a fifth of the time
-    that looking at each cell takes.
+    Whole words of unjudged documents or padding are passed over: a fifth of the time.
     """
     words = matrix.codes.view(np.int64)
     rows, places = np.nonzero(
@@ -42,6 +36,7 @@ def collect_judged(matrix: RelevanceMatrix) -> Judged:
     return Judged(rows[picks], ranks, cells[picks, offsets].astype(np.int64))
 
 
+@dataclass(eq=False)
 class JudgedRanks:
     """What a measure reads of a block's judged documents.
 
@@ -53,18 +48,16 @@ class JudgedRanks:
         divisors: float64, the discount of ranks 1 … depth or more.
     """
 
-    def __init__(
-        self,
-        matrix: RelevanceMatrix,
-        judged: Judged,
-        threshold: float,
-        gains: Floats,
-        divisors: Floats,
-    ) -> None:
-        self.matrix, self.threshold = matrix, threshold
-        self.gains, self.divisors = gains, divisors
-        self.row_index, self.ranks, self.codes = judged
-        _freeze(gains, *judged)
+    matrix: RelevanceMatrix
+    judged: Judged
+    threshold: float
+    gains: Floats
+    divisors: Floats
+
+    def __post_init__(self) -> None:
+        self.row_index, self.ranks, self.codes = self.judged
+        matrix = self.matrix
+        _freeze(self.gains, *self.judged)
         _freeze(matrix.codes, matrix.levels, matrix.retrieved, matrix.judged)
 
     @property
@@ -121,12 +114,7 @@ class JudgedRanks:
 
     @functools.cached_property
     def ideal(self) -> tuple[Floats, Ints]:
-        """The ideal rankings: all judged documents of positive gain, from the highest down.
-
-        Returns:
-            Their gains, query after query; and where each query's begin and end, int64
-            ``(queries + 1,)``.
-        """
+        """Gains of the ideal rankings, from the highest down, query after query; and `starts`."""
         order = np.argsort(-self.gains, kind="stable")
         order = order[self.gains[order] > 0]
         counts = self.matrix.judged[:, order]
@@ -135,11 +123,7 @@ class JudgedRanks:
         return gains, starts
 
     def count_above(self, which: Bools) -> Ints:
-        """Count for each hit how many of some documents stand above it.
-
-        Args:
-            which: bool ``(documents,)``.
-        """
+        """Count for each hit how many of some documents, bool ``(documents,)``, stand above it."""
         before = np.concatenate(([0], np.cumsum(which)))
         above: Ints = before[self.hits] - before[self.starts[self.row_index[self.hits]]]
         return above

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from irbatch.array_types import Codes, Floats, Ints, Positions
 from irbatch.engine.ties.groups import OpenTies
+from irbatch.runtime.ragged import row_index_of
 
 UNJUDGED = -1  # no judgment for this document
 NEGATIVE = -2  # judged with a grade below 0: judged, never relevant, gain 0
@@ -49,18 +52,11 @@ class RelevanceMatrix:
 
     @classmethod
     def unjudged(cls, retrieved: Ints, levels: Floats, judged: Ints) -> RelevanceMatrix:
-        """Make a block in which every retrieved document is still unjudged.
-
-        Args:
-            retrieved: int64 ``(queries,)``.
-            levels: float64 ``(levels,)``, ascending.
-            judged: int64 ``(queries, levels)``.
-        """
+        """Make a block in which every retrieved document is still unjudged."""
         dtype = code_dtype(levels.size)
         deepest = int(retrieved.max(initial=0))
         codes = np.full((retrieved.size, padded_depth(deepest, dtype)), UNJUDGED, dtype)
-        if retrieved.size and (retrieved.min() < codes.shape[1]):
-            codes[np.arange(codes.shape[1]) >= retrieved[:, None]] = PAD
+        _pad(codes, retrieved)
         return cls(codes, levels, retrieved, judged)
 
     @property
@@ -92,6 +88,63 @@ class RelevanceMatrix:
         return RelevanceMatrix(codes, self.levels, retrieved, self.judged, True, ties)
 
 
+class Entries(NamedTuple):
+    """Cells of a relevance matrix, row after row."""
+
+    starts: Ints  # (queries + 1,): where each query's begin and end
+    ranks: Ints  # from 1, ascending within a query
+    codes: Ints  # as in `RelevanceMatrix`
+
+
+NO_ENTRIES = Entries(*(np.empty(0, np.int64) for _ in range(3)))
+
+
+class SparseMatrix(RelevanceMatrix):
+    """A block in which every document is judged, most with grade 0, which is the lowest level.
+
+    Where every candidate of a query is scored and few are relevant, a row would be zeros but for
+    a handful of cells: only these are written down, as `entries`.
+    """
+
+    entries: Entries
+
+    def __init__(
+        self,
+        levels: Floats,
+        retrieved: Ints,
+        judged: Ints,
+        entries: Entries,
+        ties: OpenTies | None = None,
+    ) -> None:
+        # A frozen dataclass has no other way; `codes` is left out.
+        fields = {"levels": levels, "retrieved": retrieved, "judged": judged, "complete": True}
+        self.__dict__.update(fields, entries=entries, ties=ties)
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The matrix itself, for what reads all of its cells."""
+        codes = np.zeros((self.retrieved.size, self.depth), code_dtype(self.levels.size))
+        _pad(codes, self.retrieved)
+        codes[row_index_of(self.entries.starts), self.entries.ranks - 1] = self.entries.codes
+        return codes
+
+    @property
+    def depth(self) -> int:
+        """Columns of `codes`, padding included."""
+        deepest = int(self.retrieved.max(initial=0))
+        return padded_depth(deepest, code_dtype(self.levels.size))
+
+    def has_judged(self) -> bool:
+        """Tell whether there is any document: all are judged."""
+        return bool(self.retrieved.any())
+
+
+def _pad(codes: Codes, retrieved: Ints) -> None:
+    """Mark what is past the end of each ranking."""
+    if retrieved.size and retrieved.min() < codes.shape[1]:
+        codes[np.arange(codes.shape[1]) >= retrieved[:, None]] = PAD
+
+
 def code_dtype(n_levels: int) -> np.dtype[np.signedinteger]:
     """Return the narrowest integer type whose non-negative values number `n_levels`."""
     for dtype in (np.int8, np.int16):
@@ -107,7 +160,7 @@ def padded_depth(depth: int, dtype: np.dtype[np.signedinteger]) -> int:
 
 
 def plan_blocks(depths: Ints, n_levels: int) -> Iterator[Positions]:
-    """Group queries into blocks of similar depth and bounded size.
+    """Group rankings into blocks of similar depth and bounded size: positions in `depths`.
 
     Padding never more than doubles what the rankings need, and a block stays within 2 MiB unless
     one query alone exceeds it: a query of a million documents beside ten thousand of ten costs
@@ -116,9 +169,6 @@ def plan_blocks(depths: Ints, n_levels: int) -> Iterator[Positions]:
     Args:
         depths: int64 ``(queries,)``, the length of each ranking.
         n_levels: number of grade levels, which bounds the level counts of a row.
-
-    Yields:
-        intp ``(rows,)``: positions in `depths`; together every position once.
     """
     order = np.argsort(depths, kind="stable")
     ascending = depths[order]

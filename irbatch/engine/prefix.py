@@ -36,10 +36,9 @@ class ScanRequest:
     """What a scan is to collect.
 
     Args:
-        cutoffs: ascending, each at least 1; `FULL_DEPTH` last when full depth is wanted.
-            Whole numbers of any size.
+        cutoffs: whole numbers from 1, ascending; `FULL_DEPTH` last when full depth is wanted.
         thresholds: grades from which a document counts as relevant.
-        weightings: the gains and discounts.
+        weightings: what each document contributes.
     """
 
     cutoffs: Sequence[float]
@@ -48,11 +47,10 @@ class ScanRequest:
 
 
 class PrefixSums(NamedTuple):
-    """What a scan counts and adds up.
+    """What a scan counts and adds up: ``(thresholds or weightings, queries, cutoffs)``.
 
-    Arrays are ``(thresholds or weightings, queries, cutoffs)``, without the last axis for
-    `first_hit`, `hits_at_relevant` and `relevant`; `judged` and `negative` are
-    ``(queries, cutoffs)``.
+    `judged` and `negative` lack the first axis; `first_hit`, `hits_at_relevant` and `relevant`
+    the last.
     """
 
     judged: Counts
@@ -67,29 +65,36 @@ class PrefixSums(NamedTuple):
     ideal_gain: Floats
     ideal_discounted_gain: Floats
 
+    @classmethod
+    def empty(cls, request: ScanRequest, queries: int, counts: npt.DTypeLike) -> PrefixSums:
+        """Make room for the answers to a request; `counts` is the type of those counted."""
+        at_cutoffs = queries, len(request.cutoffs)
+        binary, graded = len(request.thresholds), len(request.weightings)
+        return cls(
+            judged=np.empty(at_cutoffs, counts),
+            negative=np.empty(at_cutoffs, counts),
+            hits=np.empty((binary, *at_cutoffs), counts),
+            precision_sum=np.empty((binary, *at_cutoffs)),
+            first_hit=np.empty((binary, queries), np.int64),
+            hits_at_relevant=np.empty((binary, queries), counts),
+            relevant=np.empty((binary, queries), np.int64),
+            gain=np.empty((graded, *at_cutoffs)),
+            discounted_gain=np.empty((graded, *at_cutoffs)),
+            ideal_gain=np.empty((graded, *at_cutoffs)),
+            ideal_discounted_gain=np.empty((graded, *at_cutoffs)),
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """Everything one pass collected; `select` gives a measure its view of it.
+    """Everything one pass collected; `select` gives a measure its view of it."""
 
-    Args:
-        cutoffs: float64 ``(cutoffs,)``.
-        retrieved: int64 ``(queries,)``.
-        sums: what was counted and added up.
-    """
-
-    cutoffs: Floats
-    retrieved: Ints
+    cutoffs: Floats  # (cutoffs,)
+    retrieved: Ints  # (queries,)
     sums: PrefixSums
 
     def select(self, threshold: int, weighting: int, columns: Sequence[int]) -> PrefixStatistics:
-        """View the statistics of one threshold and one weighting at some of the cutoffs.
-
-        Args:
-            threshold: position among the request's thresholds.
-            weighting: position among its weightings.
-            columns: positions of the cutoffs in the request.
-        """
+        """View some statistics, given their threshold's, weighting's and cutoffs' positions."""
         return PrefixStatistics(self, threshold, weighting, columns)
 
 

@@ -16,9 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Codes, Floats, Ints
-from irbatch.engine.matrix import NEGATIVE, UNJUDGED, WORD, RelevanceMatrix
+from irbatch.engine.matrix import (
+    NEGATIVE,
+    NO_ENTRIES,
+    UNJUDGED,
+    WORD,
+    RelevanceMatrix,
+    SparseMatrix,
+)
 from irbatch.engine.prefix import PrefixSums, Scan, ScanRequest
-from irbatch.engine.sparse_matrix import NO_ENTRIES, SparseMatrix
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.threads import map_ranges
 
@@ -28,46 +34,28 @@ Counts = npt.NDArray[np.int32]
 
 
 class KernelRequest(NamedTuple):
-    """A `ScanRequest` as kernels read it, for the levels of a block.
+    """A `ScanRequest` as kernels read it, for the levels of a block."""
 
-    Args:
-        cutoffs: int64 ``(cutoffs,)``.
-        lowest_relevant: int64 ``(thresholds,)``, the lowest relevant level at each threshold.
-        gains: float64 ``(weightings, levels)``.
-        ideal_order: int64 ``(weightings, levels)``, levels from the highest gain down.
-        divisors: float64 ``(weightings, ranks)``, the discounts.
-    """
-
-    cutoffs: Ints
-    lowest_relevant: Ints
-    gains: Floats
-    ideal_order: Ints
-    divisors: Floats
+    cutoffs: Ints  # (cutoffs,)
+    lowest_relevant: Ints  # (thresholds,): the lowest relevant level at each
+    gains: Floats  # (weightings, levels)
+    ideal_order: Ints  # (weightings, levels): levels from the highest gain down
+    divisors: Floats  # (weightings, ranks): the discounts
 
 
 class Rows(NamedTuple):
-    """A block as the scan reads it: cells to walk, or entries that are written down already.
+    """A block as the scan reads it: cells to walk, or entries that are written down already."""
 
-    Args:
-        codes: ``(queries, depth)``; without columns where there are entries.
-        words: int64, the same memory.
-        blank, blank_word: the code that is passed over, and a word of it.
-        starts, ranks, entry_codes: `Entries`; empty where cells are walked.
-        complete: whether all retrieved documents are judged.
-        lengths: int64 ``(queries,)``, how many ranks to look at.
-        level_counts: int64 ``(queries, levels)``, the judged documents of each level.
-    """
-
-    codes: Codes
-    words: Ints
-    blank: int
-    blank_word: int
-    starts: Ints
+    codes: Codes  # (queries, depth); without columns where there are entries
+    words: Ints  # the same memory
+    blank: int  # the code that is passed over
+    blank_word: int  # a word of it
+    starts: Ints  # this and the next two are `Entries`; empty where cells are walked
     ranks: Ints
     entry_codes: Ints
-    complete: bool
-    lengths: Ints
-    level_counts: Ints
+    complete: bool  # whether all retrieved documents are judged
+    lengths: Ints  # (queries,): how many ranks to look at
+    level_counts: Ints  # (queries, levels): the judged documents of each level
 
 
 class Found(NamedTuple):
@@ -93,32 +81,16 @@ class Space(NamedTuple):
 def scan(matrix: RelevanceMatrix, request: ScanRequest, threads: int | None = None) -> Scan:
     """Collect every statistic of the request in one pass over the matrix.
 
-    Args:
-        matrix: a block of queries.
-        request: cutoffs, thresholds and weightings.
-        threads: how many threads share the rows; default: as many as the work is worth.
+    `threads` share the rows; default: as many as the work is worth.
     """
     queries = matrix.retrieved.size
     tabulated = tabulate(matrix, request)
     rows = _rows(matrix, tabulated)
-    at_cutoffs = queries, len(request.cutoffs)
-    binary, graded = len(request.thresholds), len(request.weightings)
-    sums = PrefixSums(
-        judged=np.empty(at_cutoffs, np.int32),
-        negative=np.empty(at_cutoffs, np.int32),
-        hits=np.empty((binary, *at_cutoffs), np.int32),
-        precision_sum=np.empty((binary, *at_cutoffs)),
-        first_hit=np.empty((binary, queries), np.int64),
-        hits_at_relevant=np.empty((binary, queries), np.int64),
-        relevant=np.empty((binary, queries), np.int64),
-        gain=np.empty((graded, *at_cutoffs)),
-        discounted_gain=np.empty((graded, *at_cutoffs)),
-        ideal_gain=np.empty((graded, *at_cutoffs)),
-        ideal_discounted_gain=np.empty((graded, *at_cutoffs)),
-    )
+    sums = PrefixSums.empty(request, queries, np.int32)
     # In plain Python a word costs about one cell, a judged document about ten a statistic.
     documents = int(matrix.judged[:, int(matrix.complete) :].sum()) + queries
-    work = rows.codes.nbytes // WORD + 10 * documents * (1 + binary + 2 * graded)
+    statistics = 1 + len(request.thresholds) + 2 * len(request.weightings)
+    work = rows.codes.nbytes // WORD + 10 * documents * statistics
     map_ranges(
         lambda start, stop: _scan_rows.run(
             work, rows, tabulated, sums, Space.for_rows(rows), start, stop
@@ -148,10 +120,9 @@ def tabulate(matrix: RelevanceMatrix, request: ScanRequest) -> KernelRequest:
 
 
 def choose_blank(matrix: RelevanceMatrix, request: KernelRequest) -> int:
-    """Choose the code that is passed over: the most frequent one that adds to no statistic.
+    """Choose the code that is passed over: that of unjudged documents, as a rule.
 
-    Unjudged documents, as a rule. Where all are judged, and their number needs no counting, it is
-    the lowest level, if none of the measures sees relevance or gain in it.
+    Where all are judged it is the lowest level, if no measure sees relevance or gain in it.
     """
     irrelevant = matrix.levels.size > 0 and request.lowest_relevant.min() > 0
     return 0 if matrix.complete and irrelevant and not request.gains[:, 0].any() else UNJUDGED

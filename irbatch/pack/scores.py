@@ -15,8 +15,7 @@ import numpy as np
 from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.data.arguments.candidates import GradedCandidates
 from irbatch.data.arguments.ids import read_candidate_ids
-from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE
-from irbatch.engine.sparse_matrix import Entries, SparseMatrix
+from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE, Entries, SparseMatrix
 from irbatch.engine.ties.by_id import place_ids
 from irbatch.engine.ties.groups import OpenTies, TieGroups
 from irbatch.engine.ties.policy import TiePolicy

@@ -16,10 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.engine.matrix import NEGATIVE, PAD, RelevanceMatrix
+from irbatch.engine.matrix import NEGATIVE, PAD, Entries, RelevanceMatrix, SparseMatrix
 from irbatch.engine.prefix import PrefixStatistics, PrefixSums, Scan, ScanRequest
 from irbatch.engine.scan import KernelRequest, choose_blank, tabulate
-from irbatch.engine.sparse_matrix import Entries, SparseMatrix
 from irbatch.engine.ties.groups import OpenTies
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.ragged import joined_ranges, offsets_of

@@ -15,16 +15,11 @@ class OpenTies(NamedTuple):
     """Ranks whose documents could stand in any order, since they share a score.
 
     Only those among which the order matters: their codes are not all the same.
-
-    Args:
-        rows: int64 ``(ties,)``, the query of each; ascending.
-        begins, ends: int64 ``(ties,)``, its first rank less one, and its last; ascending within a
-            row.
     """
 
-    rows: Ints
-    begins: Ints
-    ends: Ints
+    rows: Ints  # the query of each; ascending
+    begins: Ints  # its first rank less one; ascending within a row
+    ends: Ints  # its last rank
 
     def of_rows(self, first: int, last: int) -> OpenTies:
         """Return those of rows `first` to `last`, which are counted from 0 then."""
@@ -32,12 +27,7 @@ class OpenTies(NamedTuple):
         return OpenTies(self.rows[mine] - first, self.begins[mine], self.ends[mine])
 
     def condensed(self, kept: Bools, codes: Codes) -> OpenTies:
-        """Return what is left of them when documents are removed.
-
-        Args:
-            kept: bool ``(queries, depth)``, which stay.
-            codes: ``(queries, depth)``, the relevance matrix without the others.
-        """
+        """Return what is left of them in a matrix of `codes`, to which some cells were `kept`."""
         kept_before = np.cumsum(kept, axis=1, dtype=np.int64)
         begins = np.where(self.begins > 0, kept_before[self.rows, self.begins - 1], 0)
         ends = kept_before[self.rows, self.ends - 1]
@@ -50,13 +40,13 @@ class OpenTies(NamedTuple):
 class TieGroups:
     """Judged documents that share their score with others, grouped by query and score.
 
+    Documents that are not among them stand between those graded below 0 and the others.
+
     Args:
         policy: what becomes of them.
-        row_index: int64 ``(judged,)``, the row of each.
-        grades: float64 ``(judged,)``; documents that are not among them stand between those below
-            0 and the others.
-        above, equal: int64 ``(judged,)``, how many documents of the query score higher, and the
-            same.
+        row_index: the row of each.
+        grades: its grade.
+        above, equal: how many documents of the query score higher, and the same.
     """
 
     def __init__(
@@ -84,11 +74,7 @@ class TieGroups:
         return iter(np.split(self._order, self._firsts[1:]))
 
     def count_before(self, by_key: Callable[[], Ints]) -> Ints:
-        """Count how many of its group stand before each: int64 ``(judged,)``.
-
-        Args:
-            by_key: returns this, if the policy is that ids or positions decide.
-        """
+        """Count how many of its group stand before each: `by_key` if ids or positions decide."""
         if self.policy.by_key:
             return by_key()
         group = self._group
@@ -122,10 +108,6 @@ class TieGroups:
         return marked
 
     def count_constant(self, sizes: Ints) -> int:
-        """Count the queries all of whose candidates share a score, though not a grade.
-
-        Args:
-            sizes: int64 ``(queries,)``, the number of candidates of each.
-        """
+        """Count the queries all of whose `sizes` candidates share a score, though not a grade."""
         same = self._matters & (self._equal == sizes[self._rows])
         return int(np.unique(self._rows[same]).size)
