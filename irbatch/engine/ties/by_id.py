@@ -24,10 +24,7 @@ def id_texts(ids: Sequence[Any]) -> Sequence[str]:
 def order_documents(row_index: Ints, scores: Floats, ids: Sequence[Any]) -> Ints:
     """Return the positions of documents in the order of their rankings.
 
-    Args:
-        row_index: int64 ``(documents,)``, the ranking of each, ascending.
-        scores: float64 ``(documents,)``, none of them NaN.
-        ids: the documents' ids, compared as they are.
+    `row_index`, ascending, is the ranking of each; ids are compared as they are.
     """
     same_row = row_index[1:] == row_index[:-1]
     if not (same_row & (scores[1:] >= scores[:-1])).any():
@@ -42,7 +39,7 @@ def order_documents(row_index: Ints, scores: Floats, ids: Sequence[Any]) -> Ints
 
 
 def place_ids(policy: TiePolicy, ids: Sequence[Any]) -> Ints:
-    """Return the place of each document when all are ordered by id: int64 ``(documents,)``."""
+    """Return the place of each document when all are ordered by id."""
     texts = id_texts(ids)
     descending = policy != TiePolicy.ID_ASCENDING
     places = np.empty(len(ids), np.int64)
@@ -53,10 +50,8 @@ def place_ids(policy: TiePolicy, ids: Sequence[Any]) -> Ints:
 def rank_in_tie(policy: TiePolicy, tied: Sequence[Any], documents: Sequence[Any]) -> list[int]:
     """Rank some of the documents that share a score, from 0.
 
-    Args:
-        policy: by id, or by their places in `tied` (``"index"``).
-        tied: the ids of all that share the score, in the order they came in.
-        documents: the ids of those to rank.
+    `tied` are the ids of all that share it, in the order they came in, which decides for
+    ``"index"``.
     """
     if policy == TiePolicy.INDEX:
         return [tied.index(each) for each in documents]

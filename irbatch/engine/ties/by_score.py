@@ -31,10 +31,7 @@ def as_compared(scores: Floats, score_dtype: str) -> Floats:
 
 
 def round_scores(scores: Floats, score_dtype: str) -> None:
-    """Do the same in place: float64 ``(documents,)``.
-
-    A cache's share at a time, which takes half as long as all at once.
-    """
+    """Do the same in place, a cache's share at a time, which takes half as long as all at once."""
     for start in range(0, scores.size if score_dtype != "float64" else 0, CHUNK):
         part = scores[start : start + CHUNK]
         part[:] = as_compared(part, score_dtype)
@@ -43,12 +40,8 @@ def round_scores(scores: Floats, score_dtype: str) -> None:
 def order_scores(scores: Floats, starts: Ints) -> bool:
     """Sort each ranking's scores into descending order, in place, where they are not.
 
-    Args:
-        scores: float64 ``(documents,)``, the rankings one after the other.
-        starts: int64 ``(rankings + 1,)``, where each begins and ends.
-
-    Returns:
-        Whether all could be ordered: False, with nothing sorted, when a score is NaN.
+    Returns False, with nothing sorted, if a score is NaN. Ranking `i` is at `starts[i]` to
+    `starts[i + 1]`.
     """
     states = check_order(scores, starts[:-1], starts[1:])
     if (states == HAS_NAN).any():
@@ -59,15 +52,7 @@ def order_scores(scores: Floats, starts: Ints) -> bool:
 
 
 def check_order(scores: Floats, begins: Ints, ends: Ints) -> npt.NDArray[np.int8]:
-    """Look at each ranking's scores.
-
-    Args:
-        scores: float64 ``(documents,)``.
-        begins, ends: int64 ``(rankings,)``, where each ranking begins and ends in them.
-
-    Returns:
-        int8 ``(rankings,)``: `DESCENDING`, `UNORDERED`, or `HAS_NAN`.
-    """
+    """Tell of each ranking, at `begins` to `ends`: `DESCENDING`, `UNORDERED` or `HAS_NAN`."""
     states = np.empty(begins.size, np.int8)
 
     def look(first: int, last: int) -> None:
@@ -78,26 +63,19 @@ def check_order(scores: Floats, begins: Ints, ends: Ints) -> npt.NDArray[np.int8
 
 
 def find_ranks(
-    scores: Floats,
-    begins: Ints,
-    ends: Ints,
-    wanted: Floats,
-    rows: Ints,
-    near: Ints,
+    scores: Floats, begins: Ints, ends: Ints, wanted: Floats, rows: Ints, near: Ints
 ) -> tuple[Ints, Ints]:
     """Find where documents of given scores stand in their rankings.
 
     Args:
-        scores: float64 ``(documents,)``.
-        begins, ends: int64 ``(rankings,)``, where each ranking begins and ends in them; its scores
-            descend.
-        wanted: float64 ``(n,)``, scores that occur in their ranking.
-        rows: int64 ``(n,)``, the ranking of each.
-        near: int64 ``(n,)``, where in `scores` each may stand; -1 where that is not known.
+        scores: descending within a ranking.
+        begins, ends: where each ranking begins and ends in them.
+        wanted: scores that occur in their ranking.
+        rows: the ranking of each.
+        near: where in `scores` each may stand; -1 where that is not known.
 
     Returns:
-        int64 ``(n,)`` twice: how many documents score higher, and how many score the same (the
-        document itself included).
+        How many documents score higher, and how many the same, the document itself included.
     """
     above = np.empty(wanted.size, np.int64)
     equal = np.empty(wanted.size, np.int64)

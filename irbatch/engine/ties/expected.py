@@ -72,14 +72,7 @@ class ExpectedStatistics(PrefixStatistics):
 
 
 class TiedRow(NamedTuple):
-    """One query as kernels read it.
-
-    Args:
-        ranks, codes: int64 ``(documents,)``, its documents that are not blank, as in `Entries`.
-        begins, ends: int64 ``(ties,)``, see `OpenTies`.
-        length: how many ranks to look at.
-        cutoffs: int64 ``(cutoffs,)``.
-    """
+    """One query as kernels read it: entries, open ties, how many ranks to look at, cutoffs."""
 
     ranks: Ints
     codes: Ints
@@ -92,36 +85,28 @@ class TiedRow(NamedTuple):
 def expect(
     matrix: RelevanceMatrix, ties: OpenTies, request: ScanRequest, scanned: Scan
 ) -> ExpectedScan:
-    """Compute the expected statistics of a block's queries with ties.
-
-    Args:
-        matrix: a block of queries.
-        ties: its ties, at least one.
-        request: what was scanned for.
-        scanned: what the scan of the block returned.
-    """
+    """Compute the expected statistics of a block's queries with ties, of which there are some."""
     rows, tie_starts = np.unique(ties.rows, return_index=True)
     tabulated = tabulate(matrix, request)
     entries = _list_entries(matrix, rows, choose_blank(matrix, tabulated))
-    binary, graded = len(request.thresholds), len(request.weightings)
-    at_cutoffs = rows.size, len(request.cutoffs)
-    sums = PrefixSums(
-        judged=np.zeros(at_cutoffs),
-        negative=np.zeros(at_cutoffs),
-        hits=np.zeros((binary, *at_cutoffs)),
-        precision_sum=np.zeros((binary, *at_cutoffs)),
-        first_hit=scanned.sums.first_hit.take(rows, axis=1),
-        hits_at_relevant=np.zeros((binary, rows.size)),
-        relevant=scanned.sums.relevant.take(rows, axis=1),
-        gain=np.zeros((graded, *at_cutoffs)),
-        discounted_gain=np.zeros((graded, *at_cutoffs)),
-        ideal_gain=scanned.sums.ideal_gain.take(rows, axis=1),
-        ideal_discounted_gain=scanned.sums.ideal_discounted_gain.take(rows, axis=1),
+    certain = ("first_hit", "relevant", "ideal_gain", "ideal_discounted_gain")
+    sums = PrefixSums.empty(request, rows.size, np.float64)._replace(
+        **{name: getattr(scanned.sums, name).take(rows, axis=1) for name in certain}
     )
-    any_hit, reciprocal = np.zeros_like(sums.hits), np.zeros_like(sums.hits)
+    any_hit, reciprocal = np.empty_like(sums.hits), np.empty_like(sums.hits)
     lengths = np.minimum(matrix.retrieved[rows], tabulated.cutoffs[-1])
-    work = 20 * int((ties.ends - ties.begins).sum() + entries.ranks.size) * (binary + graded)
+    # Judged documents, and negative ones, are counted as gains that no discount divides. Gains
+    # are looked up by code: those below 0 count from the end.
+    levels = matrix.levels.size
+    gains = np.zeros((len(request.weightings) + 2, levels + 2))
+    gains[:-2, :levels] = tabulated.gains
+    gains[-2], gains[-1, NEGATIVE] = 1.0, 1.0
+    undivided = np.ones((1, tabulated.divisors.shape[1]))
+    divisors = np.append(tabulated.divisors, undivided, axis=0)
+    tabulated = tabulated._replace(gains=gains, divisors=divisors)
     bounds = np.append(tie_starts, ties.rows.size)
+    kinds = len(request.thresholds) + len(request.weightings)
+    work = 20 * int((ties.ends - ties.begins).sum() + entries.ranks.size) * kinds
     _expect_rows.run(work, entries, ties, bounds, lengths, tabulated, sums, any_hit, reciprocal)
     if matrix.complete:  # those passed over are judged, too
         np.minimum(tabulated.cutoffs, lengths[:, None], out=sums.judged)
@@ -161,16 +146,18 @@ def _expect_rows(
         first, last = tie_starts[q], tie_starts[q + 1]
         begins, ends = ties.begins[first:last], ties.ends[first:last]
         row = TiedRow(ranks, codes, begins, ends, lengths[q], request.cutoffs)
-        _expect_judged(row, sums.judged[q], sums.negative[q])
+        gains, divisors = request.gains, request.divisors
+        judged, negative = sums.judged[q], sums.negative[q]
+        _expect_sums(row, gains[-2], gains[-1], divisors[-1], judged, negative)
         for t in range(lowest_relevant.size):
             hits, precision_sum = sums.hits[t, q], sums.precision_sum[t, q]
             chances = any_hit[t, q], reciprocal[t, q]
             sums.hits_at_relevant[t, q] = _expect_hits(
                 row, lowest_relevant[t], sums.relevant[t, q], hits, precision_sum, chances
             )
-        for g in range(request.gains.shape[0]):
+        for g in range(sums.gain.shape[0]):
             gain, discounted = sums.gain[g, q], sums.discounted_gain[g, q]
-            _expect_gains(row, request.gains[g], request.divisors[g], gain, discounted)
+            _expect_sums(row, gains[g], gains[g], divisors[g], gain, discounted)
 
 
 @kernel
@@ -182,35 +169,6 @@ def _shared_ranks(row: TiedRow, rank: int, tie: int) -> tuple[int, int, int]:
     if tie < ends.size and begins[tie] < rank:
         return begins[tie] + 1, ends[tie], tie
     return rank, rank, tie
-
-
-@kernel
-def _expect_judged(row: TiedRow, judged: Floats, negative: Floats) -> None:
-    """Write the expected number of judged documents, and of those graded below 0."""
-    ranks, codes, length, cutoffs = row.ranks, row.codes, row.length, row.cutoffs
-    seen = 0.0
-    below = 0.0
-    i = j = k = 0
-    while i < ranks.size:
-        first, last, j = _shared_ranks(row, ranks[i], j)
-        listed = 0
-        minus = 0
-        while i < ranks.size and ranks[i] <= last:
-            listed += 1
-            minus += codes[i] == NEGATIVE
-            i += 1
-        size = last - first + 1
-        for rank in range(first, last + 1):
-            if rank > length:
-                break
-            while k < cutoffs.size and cutoffs[k] < rank:
-                judged[k] = seen
-                negative[k] = below
-                k += 1
-            seen += listed / size
-            below += minus / size
-    judged[k:] = seen
-    negative[k:] = below
 
 
 @kernel
@@ -271,32 +229,41 @@ def _expect_hits(
 
 
 @kernel
-def _expect_gains(
-    row: TiedRow, gains: Floats, divisors: Floats, gain: Floats, discounted: Floats
+def _expect_sums(
+    row: TiedRow,
+    added: Floats,
+    divided: Floats,
+    divisors: Floats,
+    plain: Floats,
+    discounted: Floats,
 ) -> None:
-    """Write the expected gain and discounted gain at each cutoff."""
+    """Write two expected sums at each cutoff: of what documents add by their codes.
+
+    What is `divided` is so by its rank's divisor. A NEGATIVE code counts from the end.
+    """
     ranks, codes, length, cutoffs = row.ranks, row.codes, row.length, row.cutoffs
     plain_sum = 0.0
     discounted_sum = 0.0
     i = j = k = 0
     while i < ranks.size:
         first, last, j = _shared_ranks(row, ranks[i], j)
-        of_all = 0.0
+        plain_here = 0.0
+        divided_here = 0.0
         while i < ranks.size and ranks[i] <= last:
-            if codes[i] >= 0:
-                of_all += gains[codes[i]]
+            plain_here += added[codes[i]]
+            divided_here += divided[codes[i]]
             i += 1
-        if of_all == 0.0:
+        if plain_here == 0.0:
             continue
-        mean = of_all / (last - first + 1)
+        size = last - first + 1
         for rank in range(first, last + 1):
             if rank > length:
                 break
             while k < cutoffs.size and cutoffs[k] < rank:
-                gain[k] = plain_sum
+                plain[k] = plain_sum
                 discounted[k] = discounted_sum
                 k += 1
-            plain_sum += mean
-            discounted_sum += mean / divisors[rank - 1]
-    gain[k:] = plain_sum
+            plain_sum += plain_here / size
+            discounted_sum += divided_here / size / divisors[rank - 1]
+    plain[k:] = plain_sum
     discounted[k:] = discounted_sum

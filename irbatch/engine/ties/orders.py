@@ -15,34 +15,25 @@ import numpy as np
 
 from irbatch.array_types import Codes
 from irbatch.engine.matrix import BLOCK_BYTES, RelevanceMatrix
+from irbatch.runtime.numbers import distinct
 
 MOST_ORDERS = math.factorial(7)  # of a query: so many are all tried
 DRAWS = 1000  # or a few more, of a query that has more orders
-SEED = 20081  # the same draws for a query wherever it stands
+SEED = 20081  # the same draws for a query wherever it stands, and others for others
 
 
 def orders_of(matrix: RelevanceMatrix) -> Iterator[tuple[int, Iterator[RelevanceMatrix]]]:
     """Give every query with ties its orders: all that differ, or a thousand drawn from them.
 
-    Args:
-        matrix: a block of queries.
-
     Yields:
         Its row in the block; and relevance matrices whose rows are its orders, each as likely as
         any other.
     """
-    if matrix.ties is None:
+    if (ties := matrix.ties) is None:
         return
-    rows, starts = np.unique(matrix.ties.rows, return_index=True)
-    bounds = [*starts.tolist(), matrix.ties.rows.size]
-    for row, first, last in zip(rows.tolist(), bounds, bounds[1:], strict=False):
-        spans = [
-            slice(int(begin), int(end))
-            for begin, end in zip(
-                matrix.ties.begins[first:last], matrix.ties.ends[first:last], strict=True
-            )
-        ]
-        yield row, _matrices(matrix, row, spans)
+    for row in distinct(ties.rows).tolist():
+        _, begins, ends = ties.of_rows(row, row + 1)
+        yield row, _matrices(matrix, row, list(map(slice, begins.tolist(), ends.tolist())))
 
 
 def _matrices(
@@ -60,10 +51,7 @@ def _matrices(
     else:
         largest = max(each.size for each in tied)
         number = -(-DRAWS // largest) * largest if largest <= DRAWS else DRAWS
-        # The same draws for a query wherever it stands, and others for others.
-        own = [
-            zlib.crc32(each.tobytes(), span.start) for each, span in zip(tied, spans, strict=True)
-        ]
+        own = [zlib.crc32(each, span.start) for each, span in zip(tied, spans, strict=True)]
         random = np.random.default_rng([SEED, *own])
         arranged = [_draw(each, number, random) for each in tied]
         picks = (np.arange(number),) * len(tied)
@@ -95,12 +83,7 @@ def _draw(codes: Codes, number: int, random: np.random.Generator) -> Codes:
 def _count_orders(codes: Codes) -> int:
     """Count the orders of a tie that differ."""
     _, counts = np.unique(codes, return_counts=True)
-    free = codes.size
-    orders = 1
-    for count in counts.tolist():
-        orders *= math.comb(free, count)
-        free -= count
-    return orders
+    return math.prod(map(math.comb, np.cumsum(counts).tolist(), counts.tolist()))
 
 
 def _arrange(codes: Codes) -> Codes:
