@@ -51,7 +51,7 @@ def _matrices(
     else:
         largest = max(each.size for each in tied)
         number = -(-DRAWS // largest) * largest if largest <= DRAWS else DRAWS
-        own = [zlib.crc32(each, span.start) for each, span in zip(tied, spans, strict=True)]
+        own = [zlib.crc32(each.data, span.start) for each, span in zip(tied, spans, strict=True)]
         random = np.random.default_rng([SEED, *own])
         arranged = [_draw(each, number, random) for each in tied]
         picks = (np.arange(number),) * len(tied)
