@@ -22,8 +22,6 @@ SIMILARITIES = {"dot": "product of embeddings", "cosine": "cosine of embeddings"
 BLOCK_BYTES = 128 << 20  # of scores at once
 DOCUMENTS = 1 << 16  # at once on the way to scores, when they have to be made float32
 
-Matrix = npt.NDArray[Any]
-
 
 def evaluate_embeddings(
     queries: Any,
@@ -174,7 +172,7 @@ class _Pair:
         return _scaled(part)
 
 
-def _scaled(part: Matrix) -> Matrix:
+def _scaled(part: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Scale rows to length 1; those of length 0 stay."""
     with np.errstate(over="ignore", under="ignore"):
         lengths = np.linalg.norm(part, axis=1, keepdims=True)

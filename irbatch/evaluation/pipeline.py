@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -85,16 +85,12 @@ class Computed:
         if self.watch is not None:
             self.watch(self.rows[places], matrix)
 
-
-def compute_blocks(
-    plan: Plan, blocks: Iterable[Block], queries: int, settings: Settings, threads: int | None
-) -> Computed:
-    """Compute every measure of queries whose grades come with them, not from judgments."""
-    computed = Computed(plan, np.arange(queries), settings, threads)
-    for block in blocks:
-        plan.check_levels(block.matrix.levels)
-        computed.put(block, block.rows)
-    return computed
+    def results(
+        self, query_ids: Sequence[Any], order: str, counts: Counts, name: str | None = None
+    ) -> Results:
+        """Return results; `order` says what the rankings' order came from."""
+        settings, measures = self.settings.signature(order), self.plan.measures
+        return Results(self.values, query_ids, measures, counts, settings, name, self.marks)
 
 
 def compute_run(
@@ -133,8 +129,14 @@ def compute_run(
         rows = choose(run.queries)
         computed = Computed(plan, rows, settings, threads, watch)
         computed.answered = run.queries
+        if in_order and isinstance(run.rankings, QueryTable):
+            from irbatch.pack.table import pack_ranked  # for those who have tables
+
+            blocks: Iterable[Block] = pack_ranked(qrels, run.rankings, rows)
+        else:
+            blocks = pack_run(qrels, run, rows, settings.ordering)
         done = 0
-        for block in _pack(qrels, run, rows, settings, in_order=in_order):
+        for block in blocks:
             computed.put(block, block.rows)
             done += block.rows.size
             if progress is not None:
@@ -144,16 +146,6 @@ def compute_run(
         computed = _compute_reading(every, qrels, run, choose)
     _mark_missing(computed, qrels)
     return computed
-
-
-def _pack(
-    qrels: Qrels, run: Run, rows: Positions, settings: Settings, *, in_order: bool
-) -> Iterator[Block]:
-    if in_order and isinstance(run.rankings, QueryTable):
-        from irbatch.pack.table import pack_ranked  # for those who have tables
-
-        return pack_ranked(qrels, run.rankings, rows)
-    return pack_run(qrels, run, rows, settings.ordering)
 
 
 def _compute_reading(computed: Computed, qrels: Qrels, reader: Reader, choose: Choose) -> Computed:
@@ -201,9 +193,6 @@ def evaluate_run(
 ) -> Results:
     """Choose the queries to average, and return their results; see `compute_run`.
 
-    Args:
-        order: what the rankings' order came from, for the signature.
-
     Raises:
         InputError: if no query is both judged and answered, or one is missing against the
             settings.
@@ -222,20 +211,23 @@ def evaluate_run(
         sample = next(iter(next(filter(None, qrels.documents))))
         spelled = f"are ids spelled as in the qrels, such as {sample!r}?"
         warn(f"{_called(run.name)}: none of its documents is judged; {spelled}")
-    return make_results(computed, queries, order, counts, run.name)
+    return computed.results(queries, order, counts, run.name)
 
 
-def make_results(
-    computed: Computed,
+def evaluate_blocks(
+    plan: Plan,
+    blocks: Iterable[Block],
     query_ids: Sequence[Any],
+    settings: Settings,
     order: str,
-    counts: Counts | None = None,
-    name: str | None = None,
+    threads: int | None,
 ) -> Results:
-    """Return results; `counts` default to those of queries all judged and answered."""
-    measures, settings = computed.plan.measures, computed.settings.signature(order)
-    counts = counts or count_queries(computed.marks)
-    return Results(computed.values, query_ids, measures, counts, settings, name, computed.marks)
+    """Return the results of queries whose grades come with them, not from judgments."""
+    computed = Computed(plan, np.arange(len(query_ids)), settings, threads)
+    for block in blocks:
+        plan.check_levels(block.matrix.levels)
+        computed.put(block, block.rows)
+    return computed.results(query_ids, order, count_queries(computed.marks))
 
 
 def _check_answered(

@@ -14,7 +14,7 @@ from irbatch.data.arguments.labels import LabelRows
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, warn
-from irbatch.evaluation.pipeline import compute_blocks, evaluate_run, make_results
+from irbatch.evaluation.pipeline import evaluate_blocks, evaluate_run
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Measures
 from irbatch.evaluation.settings import Settings
@@ -105,15 +105,13 @@ def evaluate_matrix(
         if judged is not None:
             raise InputError("give judged= or n_relevant=, not both", source="n_relevant")
         judged = _ones(n_relevant, labels)
-    everything = None
-    if judged is not None:
-        everything = LabelRows(judged, name="judged")
+    everything = None if judged is None else LabelRows(judged, name="judged")
+    if everything is not None:
         if len(everything) != len(labels):
             raise InputError(f"{len(everything)} rows for {len(labels)} queries", source="judged")
         everything.queries = labels.queries  # so that errors call the rows by the same ids
     blocks = pack_labels(labels, everything)
-    computed = compute_blocks(plan, blocks, len(labels), settings, threads)
-    return make_results(computed, labels.queries, "as given")
+    return evaluate_blocks(plan, blocks, labels.queries, settings, "as given", threads)
 
 
 def _ones(n_relevant: Any, labels: LabelRows) -> list[np.ndarray[Any, Any]]:

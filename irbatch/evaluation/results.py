@@ -129,20 +129,15 @@ class Results(Means):
         values = values[~np.isnan(values)].tolist()
         how = self.columns[column].aggregate
         if how == "sum":
-            return _sum(values)
+            try:
+                return math.fsum(values)
+            except OverflowError:  # beyond float64
+                return math.copysign(math.inf, exact_mean(values))
         if not values:
             return math.nan
         if how == "mean":
             return exact_mean(values)
         return math.exp(math.fsum(map(math.log, values)) / len(values)) if min(values) > 0 else 0.0
-
-
-def _sum(values: Sequence[float]) -> float:
-    """Sum exactly rounded; infinite where it is beyond float64."""
-    try:
-        return math.fsum(values)
-    except OverflowError:
-        return math.copysign(math.inf, exact_mean(values))
 
 
 def csv_cell(value: object) -> str:

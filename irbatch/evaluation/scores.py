@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import numpy as np
@@ -14,7 +15,7 @@ from irbatch.data.arguments.candidates import GradedCandidates, read_labels, rea
 from irbatch.data.arguments.ids import read_query_ids
 from irbatch.engine.ties.policy import TiePolicy
 from irbatch.errors import InputError, warn
-from irbatch.evaluation.pipeline import compute_blocks, make_results
+from irbatch.evaluation.pipeline import evaluate_blocks
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Measures
 from irbatch.evaluation.settings import Settings, check_option
@@ -161,26 +162,20 @@ def plan_measures(relevance: Any, measures: Measures | None, cutoffs: Cutoffs) -
     return Plan(parse_measures(measures, cutoffs))
 
 
+@dataclass(eq=False)
 class ScoreEvaluator:
-    """What stays the same over the batches of an evaluation, see `evaluate_scores`.
+    """What stays the same over the batches of an evaluation, see `evaluate_scores`."""
 
-    Args:
-        scored_by: what the scores are, for the signature.
-    """
+    plan: Plan
+    settings: Settings
+    ties: str
+    threads: int | None
+    scored_by: str = "score"  # what the scores are, for the signature
 
-    def __init__(
-        self,
-        plan: Plan,
-        settings: Settings,
-        ties: str,
-        threads: int | None,
-        scored_by: str = "score",
-    ) -> None:
-        check_option("ties", ties)
-        check_threads(threads)
-        self.plan, self.settings, self.threads = plan, settings, threads
-        self.ties = TiePolicy(ties)
-        self._scored_by = scored_by
+    def __post_init__(self) -> None:
+        check_option("ties", self.ties)
+        check_threads(self.threads)
+        self._policy = TiePolicy(self.ties)
 
     def evaluate(
         self,
@@ -216,22 +211,21 @@ class ScoreEvaluator:
             above, equal = count_on_accelerator(candidates, graded)
         else:
             above, equal = count_candidates(candidates, graded, self.threads)
-        keys = read_tie_keys(self.ties, document_ids, candidates.shape)
-        ranked = rank_candidates(candidates, graded, above, equal, self.ties, keys)
+        keys = read_tie_keys(self._policy, document_ids, candidates.shape)
+        ranked = rank_candidates(candidates, graded, above, equal, self._policy, keys)
         _warn_of_ties(ranked, significant_bits(scores))
         every_cell = self.plan.reads_cells(ties=ranked.ties is not None)
         blocks = pack_candidates(candidates, ranked, found, every_cell=every_cell)
-        n = candidates.shape[0]
-        computed = compute_blocks(self.plan, blocks, n, self.settings, self.threads)
-        order = f"{self._scored_by} descending, ties: {self.ties}"
-        return make_results(computed, candidates.queries, order)
+        order = f"{self.scored_by} descending, ties: {self.ties}"
+        queries, settings = candidates.queries, self.settings
+        return evaluate_blocks(self.plan, blocks, queries, settings, order, self.threads)
 
     def _check_arguments(self, relevance: Any, positives: Any, document_ids: Any) -> None:
         if (relevance is None) == (positives is None):
             what = "neither is given" if relevance is None else "both are given"
             problem = f"say what is relevant by labels or by positives=: {what}"
             raise InputError(problem, source="relevance")
-        if self.ties.by_id != (document_ids is not None):
+        if self._policy.by_id != (document_ids is not None):
             needed, unused = f"needed for ties='{self.ties}'", "for ties='id' or 'id_ascending'"
             problem = f"are {needed if document_ids is None else unused}"
             raise InputError(problem, source="document_ids")

@@ -24,7 +24,6 @@ from irbatch.trec_eval.options import TrecEval
 
 LEAST = math.log(1e-5)  # what a missing query adds to a geometric mean in version 9
 MISSING_ZSCORE = -1_000_000.0
-ALL = "all"
 
 ZScores = Mapping[str, Mapping[str, tuple[float, float]]]
 """Query to label to mean and standard deviation."""
@@ -168,9 +167,9 @@ class Printed:
         """Print the averages."""
         for each in self.columns:
             if each.measure is not None:
-                yield self._shown(each, ALL, self._average(each.measure))
+                yield self._shown(each, "all", self._average(each.measure))
             elif each.length is None:
-                yield _line(each.label, ALL, self.tag or "")
+                yield _line(each.label, "all", self.tag or "")
 
     def _average(self, measure: Measure) -> float:
         """Sum a column in the order of queries; and divide, unless it is a count."""
@@ -199,9 +198,7 @@ def _line(label: str, query: str, text: str) -> str:
 
 
 def _standardize(value: float, of_query: tuple[float, float] | None) -> float:
-    if of_query is None:
-        return MISSING_ZSCORE
-    mean, deviation = of_query
+    mean, deviation = of_query or (math.nan, 0.0)
     if deviation:
         return (value - mean) / deviation
     return 0.0 if value == mean else MISSING_ZSCORE

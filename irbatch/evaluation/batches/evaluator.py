@@ -18,7 +18,6 @@ from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
 from irbatch.runtime.checks import check_choice
 
-KEEP = ("queries", "sums")
 FORMAT = 1  # of the state
 SHAPING = ("keep", "ties", "no_relevant")  # options that states must share to add up
 
@@ -64,7 +63,7 @@ class BatchEvaluator:
         repeated: str = "error",
         threads: int | None = None,
     ) -> None:
-        check_choice("keep", keep, KEEP)
+        check_choice("keep", keep, ("queries", "sums"))
         check_choice("repeated", repeated, REPEATED)
         self._measures = parse_measures(measures, cutoffs)
         self.measures = [str(each) for each in self._measures]
