@@ -1,13 +1,28 @@
-"""Axes that systems are compared along: measures of accuracy, and quantities of their records."""
+"""Axes that systems are compared along, measures and quantities of records, and limits on them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from irbatch.efficiency import Quantity
 from irbatch.efficiency.quantities import ALIASES, HIGHER, LOWER, QUANTITIES
 from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.measures import measure
+from irbatch.runtime.numbers import DECIMAL
+
+OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+CONSTRAINT = re.compile(rf"\s*(.+?)\s*({'|'.join(OPERATORS)})\s*({DECIMAL})\s*")
 
 
 def find_axis(name: object, measures: Sequence[str]) -> Quantity:
@@ -16,9 +31,6 @@ def find_axis(name: object, measures: Sequence[str]) -> Quantity:
     Args:
         name: as in ``"nDCG@10"``, ``"latency_p95"`` or ``"cost"``.
         measures: those that there are.
-
-    Raises:
-        InputError: if there is no such axis, with the nearest one.
     """
     if isinstance(name, str):
         if name in measures:
@@ -35,32 +47,26 @@ def find_axis(name: object, measures: Sequence[str]) -> Quantity:
 
 
 def list_axes(names: Iterable[object], measures: Sequence[str]) -> list[Quantity]:
-    """Find several axes.
-
-    Raises:
-        InputError: if none is given, one is given twice, or there is no such axis.
-    """
+    """Find several axes, one at least and none twice."""
     if isinstance(names, str):
         names = [names]
     if not isinstance(names, Iterable):
         raise InputError(f"axes are names, not {shown(names)}", source="axis", value=names)
-    found = [find_axis(name, measures) for name in names]
+    found: dict[str, Quantity] = {}
+    for name in names:
+        axis = find_axis(name, measures)
+        if axis.name in found:
+            raise InputError(f"{axis.name} is given twice", source="axis", value=axis.name)
+        found[axis.name] = axis
     if not found:
         raise InputError("there is no axis to compare systems along", source="axis")
-    for i, each in enumerate(found):
-        if each.name in [other.name for other in found[:i]]:
-            raise InputError(f"{each.name} is given twice", source="axis", value=each.name)
-    return found
+    return list(found.values())
 
 
 def check_directions(
     directions: Mapping[str, str] | None, measures: Sequence[str]
 ) -> dict[str, str]:
-    """Return which way is better, by the names of the axes for which it is said.
-
-    Raises:
-        InputError: if there is no such axis, or a way is neither ``"higher"`` nor ``"lower"``.
-    """
+    """Return which way is better, by the names of the axes for which it is said."""
     ways = f"{HIGHER!r} or {LOWER!r}"
     if directions is not None and not isinstance(directions, Mapping):
         problem = f"directions go from axes to {ways}, not {shown(directions)}"
@@ -75,6 +81,37 @@ def check_directions(
             raise InputError(problem, source="directions", value=better)
         checked[axis.name] = better
     return checked
+
+
+class Constraint(NamedTuple):
+    """An axis, how it compares, and with what.
+
+    >>> parse_constraint("latency_p95 < 50", []).holds(49.9)
+    True
+    """
+
+    axis: Quantity
+    operator: str
+    limit: float
+
+    def holds(self, value: float) -> bool:
+        """Tell whether a system with this value meets it."""
+        return OPERATORS[self.operator](value, self.limit)
+
+    def __str__(self) -> str:
+        return f"{self.axis.name} {self.operator} {repr(self.limit).removesuffix('.0')}"
+
+
+def parse_constraint(text: str, measures: Sequence[str]) -> Constraint:
+    """Read a constraint: AXIS < NUMBER, or with another of <= > >= == !=."""
+    matched = CONSTRAINT.fullmatch(text) if isinstance(text, str) else None
+    if matched is None or not math.isfinite(float(matched[3])):
+        problem = f"a constraint is AXIS < NUMBER, such as 'latency_p95 < 50', not {shown(text)}"
+        raise InputError(problem, source="constraint", value=text)
+    if any(word in matched[1] for word in (*OPERATORS, " and ", " or ")):
+        problem = f"{shown(text)} is more than one constraint: give each by itself"
+        raise InputError(problem, source="constraint", value=text)
+    return Constraint(find_axis(matched[1], measures), matched[2], float(matched[3]))
 
 
 def is_share(name: str) -> bool:

@@ -29,15 +29,7 @@ BOUNDS = ("low", "high")
 
 
 class Accuracy(NamedTuple):
-    """How accurate systems are.
-
-    Args:
-        measures: names.
-        means: float64 ``(systems, measures)``.
-        intervals: float64 ``(systems, measures, 2)``; NaN where there are none.
-        n_queries: of each system; None where that isn't known.
-        settings: how the values came about.
-    """
+    """How accurate systems are; `irbatch.leaderboard.Leaderboard` explains the names."""
 
     measures: list[str]
     means: Floats
@@ -46,29 +38,22 @@ class Accuracy(NamedTuple):
     settings: dict[str, str]
 
 
-def name_records(records: Records) -> dict[str, EfficiencyRecord]:
-    """Return records by their systems' names.
-
-    Raises:
-        InputError: if there is no record, two are of one system, or one is something else.
-    """
+def name_records(records: Any) -> dict[str, EfficiencyRecord]:
+    """Return records, given in any of the forms of `Records`, by their systems' names."""
     if isinstance(records, EfficiencyRecord | Measurement):
         records = [records]
-    if isinstance(records, Mapping):
-        for name, each in records.items():
-            each = each.record if isinstance(each, Measurement) else each
-            if isinstance(each, EfficiencyRecord) and each.system != name:
-                problem = f"the record of {shown(name)} says that it is of {shown(each.system)}"
-                raise InputError(problem, source="records", value=name)
-        records = list(records.values())
     if isinstance(records, str) or not isinstance(records, Iterable):
         raise InputError(f"records are several, not {shown(records)}", source="records")
     named: dict[str, EfficiencyRecord] = {}
-    for given in records:
-        each = given.record if isinstance(given, Measurement) else given
+    by_name = isinstance(records, Mapping)
+    for name, each in records.items() if by_name else enumerate(records):
+        each = each.record if isinstance(each, Measurement) else each
         if not isinstance(each, EfficiencyRecord):
             problem = f"a record is an EfficiencyRecord, not a {type(each).__name__}"
             raise InputError(problem, source="records", value=each)
+        if by_name and each.system != name:
+            problem = f"the record of {shown(name)} says that it is of {shown(each.system)}"
+            raise InputError(problem, source="records", value=name)
         if each.system in named:
             problem = f"there are two records of {shown(each.system)}"
             raise InputError(problem, source="records", value=each.system)
@@ -86,18 +71,7 @@ def join_accuracy(
     draws: int,
     seed: int,
 ) -> Accuracy:
-    """Collect the accuracy of systems.
-
-    Args:
-        results: `Results` of each system by name, or named ones; or its means by measure, as
-            numbers or as ``{"mean": …, "low": …, "high": …}``.
-        systems: whose records there are.
-        measures: those wanted; default: all that some system has.
-        level, draws, seed: of the bootstrap over queries, for intervals.
-
-    Raises:
-        InputError: naming the system and the measure, if a value is missing or not finite.
-    """
+    """Collect the accuracy of the systems whose records there are; `Leaderboard` has arguments."""
     named = name_systems([results] if isinstance(results, Means) else results, "result")
     for system in systems:
         if system not in named:
@@ -118,19 +92,24 @@ def join_accuracy(
     table = np.array(cells, np.float64).reshape(len(systems), len(columns), 3)
     if draws:
         _find_intervals(table[..., 1:], in_order, columns, level, draws, seed)
-    names = [_name(in_order[0], measure) for measure in columns]
+    names = [str(_own_name(in_order[0], measure)) for measure in columns]
     _warn_of_percent(names, table[..., 0], systems)
-    _check_names(names)
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"{name} is given twice", source="measures", value=name)
+        if name in QUANTITIES or name in ALIASES:
+            problem = f"a measure of accuracy cannot be called {name}, as a quantity of records is"
+            raise InputError(problem, source="measures", value=name)
     counts = [each.counts.queries if isinstance(each, Means) else None for each in in_order]
-    return Accuracy(names, table[..., 0], table[..., 1:], counts, _settings(named, systems))
+    return Accuracy(names, table[..., 0], table[..., 1:], counts, _settings(systems, in_order))
 
 
 def _columns(measures: Any, results: Sequence[Any]) -> list[str]:
     """Return the measures that are wanted: by default all that some system has."""
+    columns: list[str] = []
     if measures is None:
-        columns: list[str] = []
         for each in results:
-            known = [_name(each, column) for column in columns if _has(each, column)]
+            known = [str(_own_name(each, column)) for column in columns]
             columns += [str(name) for name in each if str(name) not in known]
     else:
         wanted = [measures] if isinstance(measures, str) else measures
@@ -144,13 +123,9 @@ def _columns(measures: Any, results: Sequence[Any]) -> list[str]:
     return columns
 
 
-def _has(results: Any, measure: str) -> bool:
-    return measure in results if isinstance(results, Means) else _name(results, measure) in results
-
-
 def _spread(name: str, results: Any) -> list[str]:
     """Return the measures that one text names: ``"P@{5,10}"`` names two."""
-    if _has(results, name):
+    if _own_name(results, name) is not None:
         return [name]
     try:
         return [str(each) for each in parse_measures(name)]
@@ -158,56 +133,47 @@ def _spread(name: str, results: Any) -> list[str]:
         return [name]
 
 
-def _check_names(names: Sequence[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"{name} is given twice", source="measures", value=name)
-        if name in QUANTITIES or name in ALIASES:
-            problem = f"a measure of accuracy cannot be called {name}, as a quantity of records is"
-            raise InputError(problem, source="measures", value=name)
-
-
-def _name(results: Any, measure: str) -> str:
-    """Name a measure as the results do, which may spell it otherwise."""
+def _own_name(results: Any, measure: str) -> Any:
+    """Return what results call a measure, which they may spell otherwise; None if they lack it."""
     if isinstance(results, Means):
-        return results.measures[results.column_of(measure)]
-    wanted = str(measure)
-    canonical = canonical_name(wanted)
+        return results.measures[results.column_of(measure)] if measure in results else None
+    if measure in results:
+        return measure
+    canonical = canonical_name(measure)
     alike = (name for name in results if canonical and canonical_name(str(name)) == canonical)
-    return wanted if wanted in results else str(next(alike, wanted))
+    return next(alike, None)
 
 
 def _cell(system: str, results: Any, measure: str) -> tuple[float, float, float]:
     """Return a mean, and the bounds of its interval where they are given."""
-    if isinstance(results, Mapping):
-        measure = _name(results, measure)
-    if measure not in results:
+    name = _own_name(results, measure)
+    if name is None:
         hint = did_you_mean(measure, map(str, results))
-        raise refuse(of_system(system), str(measure), f"is missing{hint}", None)
-    given = results[measure]
+        raise refuse(of_system(system), measure, f"is missing{hint}", None)
+    given = results[name]
     if not isinstance(given, Mapping):
         return _number(system, measure, given), np.nan, np.nan
     if "mean" not in given or set(given) - {"mean", *BOUNDS}:
         named = ", ".join(map(str, given))
         problem = f"has a mean, and may have low and high bounds; not {named}"
-        raise refuse(of_system(system), str(measure), problem, given)
+        raise refuse(of_system(system), measure, problem, given)
     mean = _number(system, measure, given["mean"])
     low, high = (
         np.nan
-        if (value := given.get(bound)) is None
-        else _number(system, f"{bound} bound of {measure}", value)
+        if given.get(bound) is None
+        else _number(system, f"{bound} bound of {measure}", given[bound])
         for bound in BOUNDS
     )
     if low > high:  # the mean may lie outside: of few draws it does
         problem = f"lies between {low:g} and {high:g}, which are the wrong way round"
-        raise refuse(of_system(system), str(measure), problem, given)
+        raise refuse(of_system(system), measure, problem, given)
     return mean, low, high
 
 
 def _number(system: str, field: str, value: Any) -> float:
     if not is_number(value) or not np.isfinite(value):
         problem = f"is {shown(value)}, which is no finite number"
-        raise refuse(of_system(system), str(field), problem, value)
+        raise refuse(of_system(system), field, problem, value)
     return float(value)
 
 
@@ -222,10 +188,7 @@ def _find_intervals(
     """Put bootstrap intervals of means over queries where there are values of queries.
 
     One set of draws serves all systems and measures that have values of as many queries.
-
-    Args:
-        bounds: float64 ``(systems, measures, 2)``, which are written.
-        results, measures, level, draws, seed: as `join_accuracy` has them.
+    Intervals are written into `bounds`, float64 ``(systems, measures, 2)``.
     """
     alike: dict[int, list[tuple[int, int, Floats, bool]]] = {}
     for i, each in enumerate(results):
@@ -259,23 +222,22 @@ def _warn_of_percent(measures: Sequence[str], means: Floats, systems: Sequence[s
             )
 
 
-def _settings(named: Mapping[str, Any], systems: Sequence[str]) -> dict[str, str]:
+def _settings(systems: Sequence[str], results: Sequence[Any]) -> dict[str, str]:
     """Return what the results have in common; warn where systems answered other queries."""
-    evaluated = [named[system] for system in systems if isinstance(named[system], Means)]
-    if not evaluated:
-        return {}
-    queries = [set(each.query_ids) for each in evaluated if isinstance(each, Results)]
+    means = {
+        system: each
+        for system, each in zip(systems, results, strict=True)
+        if isinstance(each, Means)
+    }
+    queries = [set(each.query_ids) for each in means.values() if isinstance(each, Results)]
     if any(each != queries[0] for each in queries):
         warn("systems on the leaderboard were evaluated on different queries")
-    first: dict[str, str] = evaluated[0].settings
-    settings = {
-        name: value
-        for name, value in first.items()
-        if all(each.settings.get(name) == value for each in evaluated)
-    }
+    stated = [set(each.settings.items()) for each in means.values()]
+    first: dict[str, str] = next(iter(means.values())).settings if means else {}
+    settings = {k: v for k, v in first.items() if all((k, v) in each for each in stated)}
     missing = [
         f"{each.counts.missing} of {system}"
-        for system in systems
-        if isinstance(each := named[system], Means) and each.counts.missing
+        for system, each in means.items()
+        if each.counts.missing
     ]
     return {**settings, "queries without a ranking": ", ".join(missing)} if missing else settings

@@ -10,21 +10,21 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.efficiency import Quantity
+from irbatch.efficiency.checks import check_quantity, of_system, refuse
 from irbatch.efficiency.quantities import HIGHER, QUANTITIES
-from irbatch.errors import InputError, did_you_mean, many, shown
-from irbatch.leaderboard.axes import check_directions, find_axis, list_axes
-from irbatch.leaderboard.axis_values import (
-    check_comparable,
-    check_currencies,
-    find_currencies,
-    read_bounds,
-    read_values,
-)
+from irbatch.errors import InputError, did_you_mean, join_words, many, shown, warn
+from irbatch.leaderboard.axes import check_directions, find_axis, list_axes, parse_constraint
 from irbatch.leaderboard.caption import write_caption
-from irbatch.leaderboard.constraints import parse_constraint
 from irbatch.leaderboard.joining import Records, join_accuracy, name_records
 from irbatch.leaderboard.pareto import Pareto, find_pareto
 from irbatch.statistics.resampling import check_draws, check_level
+
+NEEDS = {  # what quantities that are worked out follow from
+    "cost_per_million": ": it takes price_per_hour and a mean latency",
+    "throughput_cost_per_million": ": it takes price_per_hour and throughput",
+    "energy_per_query": ": it takes energy and n_queries",
+    "emissions_per_query": ": it takes emissions and n_queries",
+}
 
 
 class Systems:
@@ -47,14 +47,10 @@ class Systems:
         check_level(level)
         check_draws(draws, seed, least=0)
         named = name_records(records)
-        accuracy = join_accuracy(results, list(named), measures, level, draws, seed)
-        self.systems = list(named)
-        self.records = list(named.values())
-        self.measures = accuracy.measures
-        self.means = accuracy.means
-        self.intervals = accuracy.intervals
-        self.n_queries = accuracy.n_queries
-        self.settings = accuracy.settings
+        self.systems, self.records = list(named), list(named.values())
+        self.measures, self.means, self.intervals, self.n_queries, self.settings = join_accuracy(
+            results, self.systems, measures, level, draws, seed
+        )
         self.level: float | None = level  # None: of bounds that somebody typed
         self.directions = check_directions(directions, self.measures)
         self.constraints: list[str] = []
@@ -97,14 +93,18 @@ class Systems:
         axis = find_axis(name, self.measures).name
         if axis in self.measures:
             return self.means[:, self.measures.index(axis)].copy()
-        return read_values(self.records, axis)
+        known = (
+            check_quantity(of_system(each.system), axis, each.value(axis)) for each in self.records
+        )
+        return np.array([np.nan if value is None else value for value in known], np.float64)
 
     def bounds(self, name: str) -> Floats:
         """Return intervals along an axis, float64 ``(systems, 2)``; NaN where there are none."""
         axis = find_axis(name, self.measures).name
         if axis in self.measures:
             return self.intervals[:, self.measures.index(axis)].copy()
-        return read_bounds(self.records, axis)
+        found = [each.interval(axis) or (np.nan, np.nan) for each in self.records]
+        return np.array(found, np.float64).reshape(-1, 2)
 
     def levels(self, name: str) -> list[float | None]:
         """Return the chance that each system's interval misses; None where that isn't known."""
@@ -115,8 +115,11 @@ class Systems:
 
     def currencies(self, name: str) -> dict[str, str]:
         """Return each currency that an axis is in, with a system whose value is in it."""
-        axis = find_axis(name, self.measures).name
-        return {} if axis in self.measures else find_currencies(self.records, axis)
+        axis = find_axis(name, self.measures)
+        if axis.name in self.measures or "{currency}" not in axis.unit:
+            return {}
+        known = [each for each in self.records if each.value(axis.name) is not None]
+        return {each.currency: each.system for each in reversed(known)}
 
     def sorted(self, by: str, *, best_first: bool = True) -> Self:
         """Return the leaderboard in the order of an axis; systems without a value come last.
@@ -125,9 +128,9 @@ class Systems:
             InputError: if no system has a value, or the values are in several currencies.
         """
         axis, values = self.axis(by), self.values(by)
-        check_currencies(self.records, axis.name)
+        self._check_currency(axis.name)
         if len(self) and np.isnan(values).all():
-            check_comparable(self.records, axis.name, values)
+            self._comparable(axis.name)
         turned = values * (-1 if (axis.better == HIGHER) == best_first else 1)
         return self._rows(np.argsort(turned, kind="stable").tolist())
 
@@ -156,7 +159,7 @@ class Systems:
         broken: dict[str, list[str]] = {}
         parsed = [parse_constraint(text, self.measures) for text in constraints]
         for constraint in parsed:
-            values = self._known(constraint.axis.name)
+            values = self._comparable(constraint.axis.name)
             for system, value in zip(self.systems, values.tolist(), strict=True):
                 if not constraint.holds(value):
                     broken.setdefault(system, []).append(str(constraint))
@@ -200,11 +203,25 @@ class Systems:
         other.means, other.intervals = self.means[places], self.intervals[places]
         return other
 
-    def _known(self, name: str) -> Floats:
-        """Return values along an axis, which every system must have."""
-        values = self.values(name)
-        check_comparable(self.records, name, values)
+    def _comparable(self, axis: str) -> Floats:
+        """Return values along an axis, which every system must have and in the same currency."""
+        values = self.values(axis)
+        missing = [self.systems[place] for place in np.flatnonzero(np.isnan(values)).tolist()]
+        if missing:
+            others = f", as for {many(len(missing) - 1, 'other system')}" if missing[1:] else ""
+            problem = f"is missing{NEEDS.get(axis, '')}{others}"
+            raise refuse(of_system(missing[0]), axis, problem, None)
+        self._check_currency(axis)
+        sizes = list(dict.fromkeys(str(each.batch_size) for each in self.records))
+        if axis.startswith("latency_") and len(sizes) > 1:
+            warn(f"{axis} is of calls of {join_words(sizes)} queries, which take different times")
         return values
+
+    def _check_currency(self, axis: str) -> None:
+        (one, system), *others = [*self.currencies(axis).items()] or [("", "")]
+        for other, owner in others:
+            problem = f"is in {one}, and that of {shown(owner)} in {other}"
+            raise refuse(of_system(system), axis, problem, one)
 
     def compare(
         self, names: list[str], directions: Mapping[str, str] | None
@@ -215,7 +232,7 @@ class Systems:
         turned = check_directions(directions, self.measures)
         better = [turned.get(name, self.axis(name).better) for name in names]
         signs = np.array([1.0 if each == HIGHER else -1.0 for each in better])
-        return np.stack([self._known(name) for name in names], axis=1), signs
+        return np.stack([self._comparable(name) for name in names], axis=1), signs
 
     def name_axes(self, given: Mapping[str, float], what: str) -> dict[str, float]:
         """Return what is given by axis under the axes' own names."""
