@@ -10,22 +10,16 @@ from typing import Any, Self, Unpack
 from irbatch.evaluation.runs import Judgments
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.leaderboard.axes import check_directions, find_axis, list_axes
-from irbatch.leaderboard.document import TableOptions, make_document, picture_frontier
+from irbatch.leaderboard.document import TableOptions, columns_of, make_document, picture_frontier
 from irbatch.leaderboard.json_form import board_to_dict, read_statement
 from irbatch.leaderboard.plots import plot_frontier
 from irbatch.leaderboard.scores import Scores, check_weights
-from irbatch.leaderboard.scoring import (
-    SCALES,
-    check_cutoff,
-    check_offsets,
-    score_dynascore,
-    score_utility,
-)
+from irbatch.leaderboard.scoring import SCALES, check_offsets, score_dynascore, score_utility
 from irbatch.leaderboard.systems import Systems
-from irbatch.leaderboard.values_table import make_frame, write_values
 from irbatch.report import html, latex, markdown, terminal
-from irbatch.report.records import write_json
-from irbatch.runtime.checks import check_choice
+from irbatch.report.records import write_csv, write_json
+from irbatch.runtime.checks import check_choice, check_number
+from irbatch.runtime.extras import imported
 from irbatch.runtime.files import written
 
 Path = str | PathLike[str]
@@ -95,8 +89,8 @@ class Leaderboard(Systems):
 
         What is published leaves some cases open. Of systems of equal performance the expected rate
         over their orders counts. An axis that does not change wherever performance does has no
-        rate: it adds nothing, and is named in `left_out`; so do all but performance where there is
-        one system, or all perform alike. Mind that a score depends on which systems are compared.
+        rate: it adds nothing, and is named in `left_out`; so do all but performance where all
+        perform alike. A score depends on which systems are compared.
 
         Args:
             weights: axis to weight, of any sum.
@@ -111,7 +105,7 @@ class Leaderboard(Systems):
             InputError: if a weight is negative or none is above 0; naming the system, if one has no
                 value of an axis.
         """
-        check_cutoff(cutoff)
+        check_number("cutoff", cutoff, least=0, below=1)
         weights = self.name_axes(weights, "weights")
         weighed = [name for name in weights if name in self.measures]
         main = find_axis(performance or [*weighed, *self.measures][0], self.measures).name
@@ -131,19 +125,17 @@ class Leaderboard(Systems):
         """Score systems by a weighted mean of their axes, brought to one scale.
 
         Args:
-            weights: axis to weight, of any sum.
+            weights, directions: as in `dynascore`.
             scale: ``"range"``: from 0 for the worst system to 1 for the best, 1 for all where they
                 are equal; ``"log"``: the same of logarithms, for what spans powers of ten;
                 ``"none"``: as they are, negative where lower is better.
-            directions: axis to ``"higher"`` or ``"lower"``, where it isn't the leaderboard's.
 
         Raises:
             InputError: as `dynascore`; and naming the system of a value that has no logarithm.
         """
         check_choice("scale", scale, SCALES)
         weights = self.name_axes(weights, "weights")
-        names = list(weights)
-        shares = check_weights(weights, names)
+        names, shares = list(weights), check_weights(weights, list(weights))
         values, signs = self.compare(names, directions)
         return score_utility(self.systems, names, values, signs, shares, scale)
 
@@ -256,8 +248,7 @@ class Leaderboard(Systems):
     def to_csv(self, path: Path | None = None) -> str:
         """Return, or also write, one line a system: its hardware, its values, bounds and calls.
 
-        What isn't known is empty. Names that a spreadsheet would take for a formula get a leading
-        apostrophe.
+        What isn't known is empty. Names that look like formulas get a leading apostrophe.
 
         >>> from irbatch.efficiency import EfficiencyRecord
         >>> board = Leaderboard({"bm25": {"RR@10": 0.19}}, EfficiencyRecord(system="bm25"))
@@ -265,7 +256,13 @@ class Leaderboard(Systems):
         system,instance,cpu,n_cpu,gpu,n_gpu,ram_gb,RR@10,batch_size,repeat,currency
         bm25,,,,,,,0.19,1,1,USD
         """
-        return write_values(self, path)
+        names, columns = columns_of(self)
+        # By position, as a measure may be called what another column is; NaN is empty.
+        rows = (
+            {str(k): None if cell != cell else cell for k, cell in enumerate(row)}
+            for row in zip(*columns, strict=True)
+        )
+        return write_csv(names, rows, path)
 
     def to_json(self, path: Path | None = None) -> str:
         """Return, or also write, everything as JSON, which `from_json` reads."""
@@ -277,7 +274,10 @@ class Leaderboard(Systems):
         Raises:
             ImportError: naming the extra, when pandas is not installed.
         """
-        return make_frame(self)
+        names, columns = columns_of(self)
+        frame = imported("frames", "pandas", "pandas").DataFrame(dict(enumerate(columns)))
+        frame.columns = names
+        return frame
 
     def plot(self, x: str, y: str | None = None, **options: Any) -> Any:
         """Draw systems between two axes and their Pareto frontier; return matplotlib's axes.
@@ -318,8 +318,7 @@ class Leaderboard(Systems):
                 and accuracy that is stated counts where there is no run.
             measures: those shown, or with `qrels` those evaluated; default: all that some have;
                 with `qrels` they must be given.
-            level: the chance that an interval misses, with `qrels`; without it is the JSON's.
-            draws, seed: of the bootstrap over queries, with `qrels`.
+            level, draws, seed: as of `Leaderboard`, with `qrels`; without, the level is the JSON's.
             directions: axis to ``"higher"`` or ``"lower"``, before what the JSON says.
             **settings: of `irbatch.evaluate`, with `qrels`.
 
@@ -336,8 +335,11 @@ class Leaderboard(Systems):
         read = read_statement(source, qrels, measures, settings)
         stated = None if qrels is not None else read.document.get("level")
         level = level if stated is None else stated
-        draws = 0 if qrels is None else draws
-        drawn: dict[str, Any] = {"level": level, "draws": draws, "seed": seed}
+        drawn: dict[str, Any] = {
+            "level": level,
+            "draws": 0 if qrels is None else draws,
+            "seed": seed,
+        }
         board = cls(read.results, read.records, measures=read.measures, **drawn)
         if qrels is None:  # or settings are those of now, and constraints were met by other numbers
             board.level, board.settings, board.n_queries = stated, read.settings, read.n_queries

@@ -1,19 +1,18 @@
-"""A leaderboard as a document: a table of systems, and the picture of a frontier."""
+"""A leaderboard as a document for people, a table and a picture, and as columns for programs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from irbatch.array_types import Bools, Floats
-from irbatch.efficiency import Quantity
+from irbatch.efficiency import Hardware, Quantity
 from irbatch.efficiency.quantities import HIGHER
 from irbatch.errors import InputError, join_words, many, shown
 from irbatch.leaderboard.axes import find_axis, list_axes
-from irbatch.leaderboard.frontier import Frontier, find_frontier, tell_levels
-from irbatch.leaderboard.plots import draw_frontier
+from irbatch.leaderboard.plots import Frontier, draw_frontier, find_frontier, tell_levels
 from irbatch.leaderboard.systems import Systems
 from irbatch.report.document import (
     BEST,
@@ -34,11 +33,16 @@ MARK = "●"  # of systems on the frontier
 HARDWARE, BATCH, SOURCE = "hardware", "batch_size", "source"  # columns that are no axes
 # Not the peak of memory: it is the process', which mostly holds several systems.
 USUAL = (
-    "latency_mean", "latency_p95", "throughput", "index_memory", "index_disk", "energy_per_query",
-    "cost_per_million",
-)  # fmt: skip
+    *("latency_mean", "latency_p95", "throughput", "index_memory", "index_disk"),
+    *("energy_per_query", "cost_per_million"),
+)
 PICTURED = ("cost_per_million", "latency_mean", "latency_p50")  # the first that all systems have
 NAMED = 6  # systems that dominate another one
+CALLS = (  # fields of records
+    *("batch_size", "n_queries", "warmup", "repeat", "throughput_batch_size", "wall_time"),
+    *("user_time", "system_time", "start_time", "energy", "emissions", "dataset", "source"),
+    "currency",
+)
 
 
 class TableOptions(TypedDict, total=False):
@@ -57,10 +61,7 @@ def make_document(
     intervals: bool = False,
     digits: int = 4,
 ) -> Document:
-    """Return the report of a leaderboard: a table with one row a system.
-
-    Arguments and errors are those of `Leaderboard.to_text`.
-    """
+    """Return the report of a leaderboard: a table with one row a system; see `to_text`."""
     check_digits(digits)
     names = _usual_columns(board) if columns is None else _chosen_columns(board, columns)
     axes = [] if frontier is None else list_axes(frontier, board.measures)
@@ -86,10 +87,7 @@ def make_document(
 def picture_frontier(
     board: Systems, x: str | None, y: str | None, **options: Unpack[TableOptions]
 ) -> list[Part]:
-    """Return a picture of the Pareto frontier, and a table of which systems dominate which.
-
-    Arguments and errors are those of `Leaderboard.to_html`.
-    """
+    """Return a picture of the frontier, and a table of who dominates whom; see `to_html`."""
     frontier, digits = options.get("frontier"), options.get("digits", 4)
     marked = [] if frontier is None else list_axes(frontier, board.measures)
     if x is None and y is None and len(marked) == 2:
@@ -128,17 +126,14 @@ def picture_frontier(
 
 def _usual_columns(board: Systems) -> list[str]:
     """Choose columns where nobody else does."""
-    machines = {str(each.hardware) for each in board.records}
-    sizes = {each.batch_size for each in board.records}
-    known = [name for name in board.axes if name in USUAL]
-    published = any(each.source is not None for each in board.records)
-    return [
-        *[HARDWARE] * (len(machines) > 1),
-        *[BATCH] * (len(sizes) > 1),
-        *board.measures,
-        *known,
-        *[SOURCE] * published,
-    ]
+    names = [*board.measures, *(name for name in board.axes if name in USUAL)]
+    if len({each.batch_size for each in board.records}) > 1:
+        names.insert(0, BATCH)
+    if len({str(each.hardware) for each in board.records}) > 1:
+        names.insert(0, HARDWARE)
+    if any(each.source is not None for each in board.records):
+        names.append(SOURCE)
+    return names
 
 
 def _chosen_columns(board: Systems, columns: Iterable[str]) -> list[str]:
@@ -171,25 +166,20 @@ def _describe(board: Systems, name: str, intervals: bool, digits: int) -> tuple[
         return Column("batch size", descends=False), sizes
     axis, values = board.axis(name), board.values(name)
     descends = axis.better == HIGHER
-    best = _find_best(values if descends else -values) & (len(board.currencies(name)) < 2)
+    known = values[~np.isnan(values)]
+    best = np.nan  # one value alone is not the best
+    if len(known) > 1 and len(board.currencies(name)) < 2:
+        best = known.max() if descends else known.min()
 
     def write(value: float) -> str:
         return show(value, digits) if is_measure else show_quantity(value)
 
     cells = []
-    for row, (low, high) in enumerate(board.bounds(name).tolist()):
-        known = intervals and not (np.isnan(low) and np.isnan(high))
-        within = f"[{write(low)}, {write(high)}]" if known else ""
-        value = float(values[row])
-        cells.append(Cell(write(value), value, bool(best[row]), within))
+    for value, (low, high) in zip(values.tolist(), board.bounds(name).tolist(), strict=True):
+        bounded = intervals and not (np.isnan(low) and np.isnan(high))
+        within = f"[{write(low)}, {write(high)}]" if bounded else ""
+        cells.append(Cell(write(value), value, value == best, within))
     return Column(axis.heading, descends=descends), cells
-
-
-def _find_best(values: Floats) -> Bools:
-    """Tell which values are the highest, to the last bit; one alone is not."""
-    known = ~np.isnan(values)
-    best = np.zeros(values.shape, np.bool_)
-    return values == values[known].max() if known.sum() > 1 else best
 
 
 def _explain(
@@ -201,13 +191,11 @@ def _explain(
         legend.append((BEST, "the best of its column"))
     if frontier:
         labels = join_words([each.label for each in frontier])
-        legend.append(
-            (
-                MARK,
-                f"on the Pareto frontier of {labels}, where no other system is as "
-                "good along every axis and better along one",
-            )
+        meaning = (
+            f"on the Pareto frontier of {labels}, where no other system is as "
+            "good along every axis and better along one"
         )
+        legend.append((MARK, meaning))
     sure = {
         board.levels(name)[i]
         for k, name in enumerate(names, len(table.columns) - len(names))
@@ -247,3 +235,23 @@ def _list_names(systems: list[str]) -> str:
     more = len(systems) - NAMED
     named = ", ".join(map(isolate, systems[:NAMED]))
     return f"{named} and {more} more" if more > 0 else named
+
+
+def columns_of(board: Systems) -> tuple[list[str], list[list[Any]]]:
+    """Return names and values of the columns of `Leaderboard.to_csv`, unrounded."""
+
+    def fields_of(owners: list[Any], names: Iterable[str]) -> list[tuple[str, list[Any]]]:
+        return [(name, [getattr(each, name) for each in owners]) for name in names]
+
+    machines = [each.hardware for each in board.records]
+    columns: list[tuple[str, list[Any]]] = [("system", list(board.systems))]
+    columns += fields_of(machines, [each.name for each in fields(Hardware)])
+    for axis in board.axes:
+        columns.append((axis, board.values(axis).tolist()))
+        bounds = board.bounds(axis)
+        if not np.isnan(bounds).all():
+            lows, highs = bounds.T.tolist()
+            columns += [(f"{axis} low", lows), (f"{axis} high", highs)]
+    calls = [*fields_of(board.records, CALLS), ("queries", list(board.n_queries))]
+    columns += [each for each in calls if any(value is not None for value in each[1])]
+    return [name for name, _ in columns], [values for _, values in columns]

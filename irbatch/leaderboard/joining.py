@@ -45,13 +45,13 @@ def name_records(records: Any) -> dict[str, EfficiencyRecord]:
     if isinstance(records, str) or not isinstance(records, Iterable):
         raise InputError(f"records are several, not {shown(records)}", source="records")
     named: dict[str, EfficiencyRecord] = {}
-    by_name = isinstance(records, Mapping)
-    for name, each in records.items() if by_name else enumerate(records):
+    pairs = records.items() if isinstance(records, Mapping) else enumerate(records)
+    for name, each in pairs:
         each = each.record if isinstance(each, Measurement) else each
         if not isinstance(each, EfficiencyRecord):
             problem = f"a record is an EfficiencyRecord, not a {type(each).__name__}"
             raise InputError(problem, source="records", value=each)
-        if by_name and each.system != name:
+        if isinstance(records, Mapping) and each.system != name:
             problem = f"the record of {shown(name)} says that it is of {shown(each.system)}"
             raise InputError(problem, source="records", value=name)
         if each.system in named:

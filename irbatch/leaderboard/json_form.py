@@ -58,7 +58,7 @@ class Statement(NamedTuple):
     @property
     def settings(self) -> dict[str, str]:
         """How the means that are stated came about."""
-        settings = _object("settings", self.document.get("settings"))
+        settings = self._object("settings")
         for name, value in settings.items():
             if not isinstance(value, str):
                 problem = f"is {shown(value)}, which is no text"
@@ -81,21 +81,24 @@ class Statement(NamedTuple):
     @property
     def left_out(self) -> dict[str, list[str]]:
         """Other systems, with the constraints that they broke."""
-        left_out = _object("left_out", self.document.get("left_out"))
-        return {
-            system: _texts(f"left_out: {shown(system)}", broken)
-            for system, broken in left_out.items()
-        }
+        left_out = self._object("left_out")
+        return {name: _texts(f"left_out: {shown(name)}", each) for name, each in left_out.items()}
 
     def directions(self, measures: Sequence[str]) -> dict[str, str]:
         """Return which way is better; of measures that aren't shown, nothing."""
         accuracies = [values.get("accuracy") for values in self.systems.values()]
         stated = [name for each in accuracies if isinstance(each, dict) for name in each]
         known = list(dict.fromkeys([*measures, *stated]))
-        given = check_directions(_object("directions", self.document.get("directions")), known)
+        given = check_directions(self._object("directions"), known)
         return {
             axis: better for axis, better in given.items() if axis in measures or axis not in known
         }
+
+    def _object(self, field: str) -> dict[str, Any]:
+        value = self.document.get(field)
+        if value is not None and not isinstance(value, dict):
+            raise refuse(SOURCE, field, f"are {shown(value)}, not an object", value)
+        return dict(value or {})
 
 
 def read_statement(
@@ -234,10 +237,7 @@ def _find_run(system: str, values: dict[str, Any], folder: Path) -> Path:
 
 
 def _evaluate(
-    qrels: Judgments,
-    runs: Mapping[str, Path],
-    measures: list[Any] | None,
-    settings: EvaluateOptions,
+    qrels: Judgments, runs: Mapping[str, Path], measures: Any, settings: EvaluateOptions
 ) -> dict[str, Results]:
     """Evaluate each system's run; what is wrong with it names the system."""
     if not measures:
@@ -252,12 +252,6 @@ def _evaluate(
                 raise
             raise problem.with_fields(source=f"run of {shown(system)}") from None
     return results
-
-
-def _object(field: str, value: Any) -> dict[str, Any]:
-    if value is not None and not isinstance(value, dict):
-        raise refuse(SOURCE, field, f"are {shown(value)}, not an object", value)
-    return dict(value or {})
 
 
 def _texts(field: str, value: Any) -> list[str]:

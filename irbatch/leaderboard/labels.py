@@ -32,42 +32,28 @@ TOWARDS = np.stack([np.cos(TURNS), np.sin(TURNS)], axis=1)
 
 
 class Drawn(NamedTuple):
-    """What a picture shows, in values along its axes.
+    """What a picture shows, in values along its axes."""
 
-    Args:
-        values: float64 ``(systems, 2)``.
-        strong: bool ``(systems,)``: on the frontier.
-        stairs: float64 ``(lines, 2, 2)``, ends of lines that no label covers.
-        bars: float64 ``(lines, 2, 2)``, ends of lines that a label had better not cover.
-    """
-
-    values: Floats
-    strong: Bools
-    stairs: Floats
-    bars: Floats
+    values: Floats  # (systems, 2)
+    strong: Bools  # (systems,): on the frontier
+    stairs: Floats  # (lines, 2, 2): ends of lines that no label covers
+    bars: Floats  # (lines, 2, 2): ends of lines that a label had better not cover
 
 
 class Label(NamedTuple):
-    """What stands beside a point: the name of its system, or the numbers of the systems there.
-
-    Args:
-        text: as it is written.
-        rows: places of the systems.
-        rings: how many rings of places around the point are tried.
-    """
+    """What stands beside a point: the name of its system, or the numbers of the systems there."""
 
     text: str
-    rows: list[int]
-    rings: int
+    rows: list[int]  # places of the systems
+    rings: int  # how many rings of places around the point are tried
 
 
 def write_labels(ax: Axes, names: Mapping[int, str], drawn: Drawn, *, grow: bool) -> int:
     """Write names or numbers beside points; return how many systems there is no room for.
 
     Args:
-        ax: the axes.
+        ax, drawn: the axes, and what they show.
         names: of the systems that are labelled, by their places.
-        drawn: what the axes show.
         grow: whether the figure may grow by the legend.
     """
     size = ax.get_figure().figure.get_size_inches()
@@ -236,13 +222,10 @@ def _write(ax: Axes, label: Label, drawn: Drawn, box: Floats) -> None:
     """Write a label into its box, whose corners are told from its point."""
     colour = INK if drawn.strong[label.rows].any() else MUTED
     near = np.clip([0.0, 0.0], box[:2], box[2:])
-    leader = {
-        "arrowstyle": "-", "color": colour, "linewidth": 0.6, "alpha": 0.6, "shrinkA": 0,
-        "shrinkB": RADIUS - 1, "relpos": tuple((near - box[:2]) / (box[2:] - box[:2])),
-    }  # fmt: skip
+    leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.6, "alpha": 0.6, "shrinkA": 0}
+    leader |= {"shrinkB": RADIUS - 1, "relpos": tuple((near - box[:2]) / (box[2:] - box[:2]))}
     is_far = np.hypot(*near) > RADIUS + GAP + STEP / 2
-    ax.annotate(
-        label.text, drawn.values[label.rows[0]], (box[0] + PAD, box[1] + PAD / 2),
-        textcoords="offset points", fontsize=SMALL, color=colour, zorder=5, in_layout=False,
-        arrowprops=leader if is_far else None,
-    )  # fmt: skip
+    point, corner = drawn.values[label.rows[0]], (box[0] + PAD, box[1] + PAD / 2)
+    look = {"fontsize": SMALL, "color": colour, "zorder": 5, "in_layout": False}
+    look |= {"textcoords": "offset points", "arrowprops": leader if is_far else None}
+    ax.annotate(label.text, point, corner, **look)

@@ -2,24 +2,123 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from irbatch.array_types import Floats
+from irbatch.array_types import Bools, Floats
 from irbatch.efficiency import Quantity
+from irbatch.efficiency.checks import of_system, refuse
 from irbatch.efficiency.quantities import HIGHER
-from irbatch.errors import many, printable
-from irbatch.leaderboard.frontier import Frontier, find_frontier, reach, stairs, tell_levels
+from irbatch.errors import InputError, many, printable, shown
+from irbatch.leaderboard.axes import check_directions
 from irbatch.leaderboard.labels import BEHIND, Drawn, write_labels
 from irbatch.leaderboard.systems import Systems
-from irbatch.report.axes import BETTER, MUTED, Axes, check_axes, new_axes, tidy
+from irbatch.report.axes import BETTER, LARGEST, MUTED, Axes, add_note, check_axes, new_axes, tidy
+from irbatch.report.numbers import show_levels
 from irbatch.runtime.extras import imported
 
+WIDE = 3.0  # a quantity whose values span more than this factor is drawn on a logarithmic axis
+MARGIN = 0.09  # of the axes, around the points
+FARTHEST = 700.0  # logarithm of the ends of an axis
+LEAST_SPAN = 1e-9  # of an axis, as a share of its numbers: floats are no finer
+SMALLEST = 1e-290  # what is below, and above `LARGEST`, stands at an end of its axis
 MOST_NAMED = 100  # systems in a picture; of more, those on the frontier are named
 TICK, LEAST_TICKS = 45.0, 3  # typographic points of a number under an axis; how many numbers
 PLAIN_FROM, PLAIN_TO = 1e-4, 1e7  # what is written without an exponent
+
+
+class Frontier(NamedTuple):
+    """Systems between two axes, and which of them nothing dominates."""
+
+    x: Quantity  # with the way that is better as it was asked for
+    y: Quantity
+    values: Floats  # (systems, 2)
+    bounds: Floats  # (systems, 2, 2): system, axis, low and high; NaN where there are none
+    strong: Bools  # (systems,): on the frontier
+    dominated_by: dict[str, list[str]]
+    log: bool  # whether the x axis is logarithmic
+
+
+def find_frontier(
+    board: Systems,
+    x: str,
+    y: str | None = None,
+    *,
+    log: bool | None = None,
+    directions: Mapping[str, str] | None = None,
+) -> Frontier:
+    """Find what there is to draw; arguments and errors are those of `plot_frontier`."""
+    if log is not None and not isinstance(log, bool | np.bool_):
+        problem = f"log={shown(log)} is none of True, False and None"
+        raise InputError(problem, source="log", value=log)
+    axes = [board.axis(x), board.axis(board.measures[0] if y is None else y)]
+    names = [axis.name for axis in axes]
+    pareto = board.pareto(names, directions=directions)
+    turned = check_directions(directions, board.measures)
+    axes = [axis._replace(better=turned.get(axis.name, axis.better)) for axis in axes]
+    values = np.stack([board.values(name) for name in names], axis=1)
+    bounds = np.stack([board.bounds(name) for name in names], axis=1)
+    positive = values[:, 0] > 0
+    if log and not positive.all():
+        first = int(np.argmin(positive))
+        problem = f"is {values[first, 0]:g}, which has no logarithm"
+        raise refuse(of_system(board.systems[first]), names[0], problem, float(values[first, 0]))
+    if log is None:
+        spans = bool(positive.all() and values[:, 0].max() > WIDE * values[:, 0].min())
+        log = spans and names[0] not in board.measures
+    strong = np.array([system not in pareto.dominated_by for system in board.systems])
+    return Frontier(axes[0], axes[1], values, bounds, strong, pareto.dominated_by, bool(log))
+
+
+def reach(found: Frontier, bounds: Floats) -> tuple[list[float], list[float]]:
+    """Return the lower and the upper ends of both axes: around all points and their intervals."""
+    ends = []
+    for axis in (0, 1):
+        log = found.log and axis == 0
+        known = np.append(found.values[:, axis], bounds[:, axis].ravel())
+        known = known[np.isfinite(known) & ((known > 0) | (not log))]
+        known = np.clip(known, SMALLEST if log else -LARGEST, LARGEST)
+        low, high = (float(each) for each in (known.min(), known.max()))
+        if log:
+            low, high = math.log(low), math.log(high)
+        room = (high - low) * MARGIN
+        if high - low <= LEAST_SPAN * max(abs(low), abs(high)):  # one value, a tenth to either side
+            room = 0.1 if log else abs(high) / 10 or 0.5
+        low, high = low - room, high + room
+        if log:
+            low, high = math.exp(max(low, -FARTHEST)), math.exp(min(high, FARTHEST))
+        ends.append((low, high))
+    return [low for low, _ in ends], [high for _, high in ends]
+
+
+def stairs(found: Frontier, low: Sequence[float], high: Sequence[float]) -> Floats:
+    """Return the corners of the frontier, float64 ``(corners, 2)``, to both ends of the axes.
+
+    Of a cost and a measure: what measure is within reach of a cost, from the least cost on.
+    """
+    signs = np.array([1.0 if axis.better == HIGHER else -1.0 for axis in found[:2]])
+    worst = [low[i] if signs[i] > 0 else high[i] for i in (0, 1)]
+    best_first = np.unique(found.values[found.strong] * -signs, axis=0) * -signs
+    corners = [[best_first[0, 0], worst[1]]]
+    for i, (x, y) in enumerate(best_first.tolist()):
+        corners += [[x, best_first[i - 1, 1]]] if i else []
+        corners.append([x, y])
+    return np.array([*corners, [worst[0], corners[-1][1]]])
+
+
+def tell_levels(board: Systems, found: Frontier, bounds: Floats) -> str:
+    """Say how sure the intervals in a picture are: ``"95% intervals"``; empty if it has none."""
+    known = np.asarray(~np.isnan(bounds).any(axis=2))
+    levels = {
+        level
+        for i, axis in enumerate(found[:2])
+        for level, has in zip(board.levels(axis.name), known[:, i].tolist(), strict=True)
+        if has
+    }
+    return f"{show_levels(levels)} intervals".strip() if levels else ""
 
 
 def plot_frontier(
@@ -91,8 +190,7 @@ def draw_frontier(
     ax.set_ylim(low[1], high[1])
     corners = stairs(found, low, high)
     bars = np.clip(bounds, np.array(low)[:, None], np.array(high)[:, None])
-    worst = [corners[-1, 0], corners[0, 1]]
-    area = np.vstack([corners, worst])
+    area = np.vstack([corners, [corners[-1, 0], corners[0, 1]]])
     ax.fill(*area.T, facecolor=BETTER, alpha=0.08, edgecolor="none", zorder=0.4)
     ax.plot(*corners.T, color=BETTER, linewidth=1.4, zorder=2, solid_joinstyle="miter")
     points = _draw_points(ax, found, bars)
@@ -107,19 +205,15 @@ def draw_frontier(
         *["grey: dominated"] * (not found.strong.all()),
         *[f"bars: {sure}"] * bool(sure),
     ]
-    _set_title(ax, told)
+    add_note(ax, "; ".join(told))
     if labels:
         named = np.flatnonzero(found.strong | (systems <= MOST_NAMED))[:MOST_NAMED].tolist()
         steps = np.stack([corners[:-1], corners[1:]], axis=1)
         drawn = Drawn(found.values, found.strong, steps, _find_bars(found, bars))
         lost = write_labels(ax, {row: board.systems[row] for row in named}, drawn, grow=grow)
         if left_out := systems - len(named) + lost:
-            _set_title(ax, [*told, f"{many(left_out, 'name')} left out"])
+            add_note(ax, "; ".join([*told, f"{many(left_out, 'name')} left out"]))
     return ax, points
-
-
-def _set_title(ax: Axes, told: Sequence[str]) -> None:
-    ax.set_title("; ".join(told), loc="left", fontsize=9, color=MUTED)
 
 
 def _draw_points(ax: Axes, found: Frontier, bars: Floats) -> list[Any]:

@@ -195,12 +195,7 @@ def _find_highest(
 
 
 def check_weights(weights: Mapping[str, float], axes: Sequence[str]) -> Floats:
-    """Return shares that add up to 1, float64 ``(axes,)``.
-
-    Raises:
-        InputError: if there is no such axis, a weight is negative or not a finite number, or none
-            is above 0.
-    """
+    """Return shares that add up to 1, float64 ``(axes,)``, if none is negative and one above 0."""
     if not isinstance(weights, Mapping):
         problem = f"weights go from axes to numbers, not {shown(weights)}"
         raise InputError(problem, source="weights", value=weights)

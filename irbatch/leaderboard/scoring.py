@@ -11,7 +11,7 @@ from irbatch.array_types import Floats
 from irbatch.efficiency.checks import of_system, refuse
 from irbatch.errors import InputError, shown
 from irbatch.leaderboard.scores import Scores
-from irbatch.runtime.numbers import exact_mean, is_number, is_real
+from irbatch.runtime.numbers import exact_mean, is_number
 
 SCALES = ("range", "log", "none")
 
@@ -24,7 +24,7 @@ def score_dynascore(
     weights: Floats,
     cutoff: float,
 ) -> Scores:
-    """Score systems as Dynaboard does; see `Leaderboard.dynascore`.
+    """Score systems as `Leaderboard.dynascore` does.
 
     Args:
         systems, axes: names.
@@ -38,9 +38,9 @@ def score_dynascore(
     known = np.isfinite(rates) & (rates > 0)
     parts = np.divide(table, rates, out=np.zeros_like(table), where=known)
     left_out = [axis for axis, each in zip(axes, known.tolist(), strict=True) if not each]
-    told = {
-        axis: rate for axis, rate in zip(axes, rates.tolist(), strict=True) if axis not in left_out
-    }
+    told = dict(zip(axes, rates.tolist(), strict=True))
+    for axis in left_out:
+        del told[axis]
     method = "Dynascore"
     return Scores(method, list(systems), list(axes), weights, parts, told, left_out, axes[main])
 
@@ -55,8 +55,8 @@ def find_rates(values: Floats, performance: int, cutoff: float) -> Floats:
 
     Args:
         values: float64 ``(systems, axes)``, of which higher is better.
-        performance: which axis is.
-        cutoff: differences of performance up to this share of the highest are noise.
+        performance: position of the axis that is.
+        cutoff: as in `Leaderboard.dynascore`.
 
     Returns:
         float64 ``(axes,)``; NaN where no neighbours differ enough, infinite beyond float64.
@@ -85,17 +85,13 @@ def score_utility(
     weights: Floats,
     scale: str,
 ) -> Scores:
-    """Score systems by a weighted mean of axes on one scale; see `Leaderboard.utility`.
+    """Score systems as `Leaderboard.utility` does.
 
     Args:
-        systems, axes: names.
+        systems, axes, weights: as in `score_dynascore`.
         values: float64 ``(systems, axes)``.
         signs: 1 for an axis of which higher is better, else -1.
-        weights: shares, float64 ``(axes,)``.
         scale: one of `SCALES`.
-
-    Raises:
-        InputError: naming the system and the axis of a value that has no logarithm.
     """
     constant = [
         axis for axis, column in zip(axes, values.T, strict=True) if (column == column[0]).all()
@@ -115,23 +111,8 @@ def score_utility(
     return Scores("utility", list(systems), list(axes), weights, parts, {}, constant)
 
 
-def check_cutoff(cutoff: object) -> None:
-    """Check the share of the highest performance below which there is no difference.
-
-    Raises:
-        InputError: if it is not a number from 0 to less than 1.
-    """
-    if not is_real(cutoff) or not 0 <= cutoff < 1:
-        problem = f"cutoff={shown(cutoff)} must be a number from 0 to less than 1"
-        raise InputError(problem, source="cutoff", value=cutoff)
-
-
 def check_offsets(offsets: Mapping[str, float], axes: Sequence[str]) -> Floats:
-    """Return what is added to the values of each axis, float64 ``(axes,)``.
-
-    Raises:
-        InputError: if an offset is not a finite number, or its axis has no weight.
-    """
+    """Return what is added to the values of each axis, float64 ``(axes,)``."""
     for axis, offset in offsets.items():
         if axis not in axes:
             raise InputError(f"{axis} has an offset and no weight", source="offsets", value=axis)

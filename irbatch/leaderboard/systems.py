@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from typing import Any, Self
 
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.efficiency import Quantity
+from irbatch.efficiency import Hardware, Quantity
 from irbatch.efficiency.checks import check_quantity, of_system, refuse
 from irbatch.efficiency.quantities import HIGHER, QUANTITIES
 from irbatch.errors import InputError, did_you_mean, join_words, many, shown, warn
 from irbatch.leaderboard.axes import check_directions, find_axis, list_axes, parse_constraint
-from irbatch.leaderboard.caption import write_caption
 from irbatch.leaderboard.joining import Records, join_accuracy, name_records
 from irbatch.leaderboard.pareto import Pareto, find_pareto
 from irbatch.statistics.resampling import check_draws, check_level
@@ -189,7 +188,38 @@ class Systems:
         >>> Systems({"bm25": {"RR": 0.5}}, EfficiencyRecord(system="bm25")).caption()
         '1 system.'
         """
-        return write_caption(self.records, self.n_queries, self.constraints, list(self.left_out))
+        counts = sorted({count for count in self.n_queries if count is not None})
+        least = f"{counts[0]} to " if len(counts) > 1 else ""
+        known = counts and None not in self.n_queries
+        queries = f", {least}{many(counts[-1], 'query')}" if known else ""
+        said = [f"{many(len(self), 'system')}{queries}.", *self._calls(counts if known else [])]
+        machines = [each.hardware for each in self.records if each.hardware != Hardware()]
+        if len(set(machines)) > 1:
+            said.append("Not all were measured on the same hardware.")
+        elif machines:
+            all_known = len(machines) == len(self)
+            which = "Measured" if all_known else f"{many(len(machines), 'system')} measured"
+            said.append(f"{which} on {machines[0]}.")
+        if self.constraints:
+            said.append(f"Constraints: {', '.join(self.constraints)}.")
+        if self.left_out:
+            said.append(f"Left out by them: {', '.join(self.left_out)}.")
+        return " ".join(said)
+
+    def _calls(self, counts: list[int]) -> Iterator[str]:
+        """Say how latency and throughput were measured, of systems of which it is known."""
+        timed = [each for each in self.records if each.latency is not None and each.latency.calls]
+        if timed:
+            sizes = {each.batch_size for each in timed}
+            queries = sorted({each.n_queries for each in timed if each.n_queries is not None})
+            others = queries and queries != counts
+            of = f", of {join_words(list(map(str, queries)))} queries" if others else ""
+            yield f"Latency in ms, of calls of {_tell_sizes(sizes)}{of}."
+        larger = {
+            each.throughput_batch_size for each in self.records if each.throughput is not None
+        }
+        if stated := {size for size in larger if size is not None}:
+            yield f"Throughput of calls of {_tell_sizes(stated)}."
 
     def _rows(self, places: list[int]) -> Self:
         """Return a leaderboard of some systems, in some order."""
@@ -241,3 +271,8 @@ class Systems:
             raise InputError(problem, source=what, value=given)
         axes = list_axes(given, self.measures) if given else []
         return {axis.name: value for axis, value in zip(axes, given.values(), strict=True)}
+
+
+def _tell_sizes(sizes: set[int]) -> str:
+    written = join_words([str(size) for size in sorted(sizes)], "or")
+    return f"{written} {'query' if sizes == {1} else 'queries'}"

@@ -16,8 +16,8 @@ import pytest
 from irbatch import InputError
 from irbatch.efficiency import EfficiencyRecord, Latency
 from irbatch.leaderboard import Leaderboard
-from irbatch.leaderboard.frontier import find_frontier, reach, stairs
 from irbatch.leaderboard.labels import RADIUS, RINGS, find_places, write_numbers
+from irbatch.leaderboard.plots import find_frontier, reach, stairs
 
 Floats = npt.NDArray[np.float64]
 
