@@ -23,20 +23,14 @@ DENSE, SPARSE = 3, 8
 
 
 class KeyedIds(NamedTuple):
-    """Documents of queries, as kernels compare them.
+    """Documents of queries, as kernels compare them."""
 
-    Args:
-        text, starts, lengths: see `TextColumn`; empty if ids are whole numbers.
-        keys: int32 ``(rows,)``, hashes of texts, which kernels write; int64, whole numbers.
-        begins, ends: int64 ``(queries,)``, the first row of each query and the one after its last.
-    """
-
-    text: Bytes
+    text: Bytes  # see `TextColumn`; empty if ids are whole numbers, as the next two
     starts: Ints
     lengths: Lengths
-    keys: npt.NDArray[Any]
-    begins: Ints
-    ends: Ints
+    keys: npt.NDArray[Any]  # (rows,): whole numbers; of texts int32 hashes, which kernels write
+    begins: Ints  # (queries,): the first row of each
+    ends: Ints  # the one after its last
 
     @classmethod
     def of(cls, ids: IdColumn, begins: Ints, ends: Ints) -> KeyedIds:

@@ -82,17 +82,13 @@ class Qrels(Exports):
     ) -> Qrels:
         """Make judgments of columns, one row a judged document, in any order.
 
-        Arrays of int64 are kept as they are, not copied: don't change them later.
-
         Args:
-            query_ids, document_ids: text or whole numbers ``(rows,)``: sequences, arrays, series.
+            query_ids, document_ids: see `Run.from_columns`.
             grades: real numbers ``(rows,)`` up to 2^53.
             name: as above.
 
         Raises:
-            InputError: if columns differ in length; if an id is neither text nor a whole number, or
-                a grade not a number up to 2^53, naming the row; if a query has a document twice,
-                naming both rows.
+            InputError: as `Run.from_columns`, and if a grade is beyond 2^53.
 
         >>> Qrels.from_columns([7, 7, 8], [101, 102, 101], [2, 0, 1])
         <Qrels: 2 queries, 3 judgments>
@@ -115,9 +111,8 @@ class Qrels(Exports):
 
         Args:
             table: see `Run.from_table`.
-            query, document, grade: what the columns are called; default: the one that has a name
-                known from ir_measures, PyTerrier, ranx, BEIR or MS MARCO, such as ``query_id``,
-                ``docno``, ``relevance``; in BEIR's tables the grades are called ``score``.
+            query, document, grade: what the columns are called; default: a known name, as there,
+                such as ``relevance``; in BEIR's tables the grades are called ``score``.
             name: as above.
 
         Raises:
@@ -136,12 +131,11 @@ class Qrels(Exports):
         """Make judgments of records, such as ``dataset.qrels_iter()`` of ir_datasets yields.
 
         Args:
-            records: named tuples, objects or dictionaries whose fields have the names that
-                `from_table` knows.
+            records: see `Run.from_records`.
             name: as above.
 
         Raises:
-            InputError: as `from_table`, naming the row, counted from 0.
+            InputError: as `from_table`.
 
         >>> Qrels.from_records([{"query_id": "q1", "doc_id": "d1", "relevance": 2}])
         <Qrels: 1 queries, 1 judgments>
@@ -164,8 +158,7 @@ class Qrels(Exports):
         Args:
             matrix: see `Run.from_sparse`. A stored zero is the grade 0; a row without entries is
                 not judged, and no query.
-            query_ids, document_ids: ids of the rows and the columns; default their numbers.
-            name: as above.
+            query_ids, document_ids, name: as there.
 
         Raises:
             InputError: as `Run.from_sparse`, and when there are no entries.
@@ -209,8 +202,7 @@ class Qrels(Exports):
         """Write a TREC qrels file, ``query 0 document grade``, whole or not at all.
 
         Args:
-            path: the file; compressed if it ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. Ids
-                that are numbers are written as text.
+            path: see `Run.to_trec`.
 
         Raises:
             InputError: naming an id that would be read as something else.
@@ -250,14 +242,11 @@ class Qrels(Exports):
     def level_counts(
         self, rows: Iterable[int], levels: npt.NDArray[np.signedinteger] | None = None
     ) -> Ints:
-        """Count the documents judged at each level.
+        """Count the documents of some queries judged at each level: int64 ``(queries, levels)``.
 
         Args:
             rows: positions of queries.
             levels: integers ``(n,)``, places in `levels` to count, ascending; default all.
-
-        Returns:
-            int64 ``(queries, levels)``.
         """
         rows = np.asarray(rows, np.intp)
         codes, row_index = self.gather(rows)
@@ -268,16 +257,10 @@ class Qrels(Exports):
         return flat.astype(np.int64).reshape(rows.size, width)
 
     def gather(self, rows: Positions) -> tuple[npt.NDArray[np.int32], Ints]:
-        """Collect the judgments of some queries, one query after the other.
-
-        Returns:
-            their codes int32 ``(judgments,)``, and for each the place of its query in `rows`.
-        """
+        """Return the codes of some queries' judgments, and for each its query's place in `rows`."""
         counts = self.starts[rows + 1] - self.starts[rows]
         row_index = np.repeat(np.arange(rows.size), counts)
-        ends = np.cumsum(counts)
-        offsets = self.starts[rows] - (ends - counts)
-        return self.codes[np.arange(row_index.size) + offsets[row_index]], row_index
+        return self.codes[joined_ranges(self.starts[rows], counts)], row_index
 
     def first_of(self, grade: float) -> tuple[Any, Any]:
         """Return the first query and document that were given a grade of `levels`."""

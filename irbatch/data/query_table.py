@@ -106,10 +106,6 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         numbers: list[int] = self.documents[rows].tolist()
         return numbers
 
-    def document_lists(self) -> Sequence[list[Any]]:
-        """Return the document ids of each query, made when asked for."""
-        return _DocumentLists(self)
-
     def repeats(self, most: int) -> list[tuple[Any, Any]]:
         """List the documents that queries have more than once: query and document, at most some."""
         found: list[tuple[Any, Any]] = []
@@ -129,7 +125,9 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         return next(queries), self.ids(slice(row, row + 1))[0]
 
 
-class _DocumentLists(Sequence[list[Any]]):
+class DocumentLists(Sequence[list[Any]]):
+    """The document ids of each query of a table, made when asked for."""
+
     def __init__(self, table: QueryTable) -> None:
         self._table = table
 

@@ -72,9 +72,8 @@ class Run(Exports):
             name, tag: as above.
 
         Raises:
-            InputError: if columns differ in length; if an id is neither text nor a whole number, or
-                a score not a number, naming the row; if a query has a document twice, naming both
-                rows.
+            InputError: if columns differ in length, an id is neither text nor a whole number, a
+                score is not a number, or a query has a document twice; naming the rows, from 0.
 
         >>> Run.from_columns(["q1", "q1"], ["d1", "d2"], [0.7, 0.5]).rankings["q1"]
         {'d1': 0.7, 'd2': 0.5}
@@ -129,7 +128,7 @@ class Run(Exports):
             name, tag: as above.
 
         Raises:
-            InputError: as `from_table`, naming the row, counted from 0.
+            InputError: as `from_table`.
 
         >>> Run.from_records([{"query_id": "q1", "doc_id": "d1", "score": 0.7}])
         <Run: 1 queries>
@@ -171,11 +170,7 @@ class Run(Exports):
         """Return the run with its rankings as columns, to be evaluated again and again.
 
         Making them costs about as much as some evaluations from dictionaries; each one after that
-        takes a fraction of the time.
-
-        Raises:
-            InputError: if an id is neither text nor a whole number, or a score not a number, naming
-                the query and the document.
+        takes a fraction of the time. Errors are those of evaluating the run.
 
         >>> Run({"q1": {"d1": 0.7, "d2": 0.5}}).prepared().rankings["q1"]
         {'d1': 0.7, 'd2': 0.5}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -69,16 +70,15 @@ def _shortest_texts(values: Floats) -> list[str]:
 
 def _check_ids(chunk: Chunk, queries: Sequence[str], documents: Sequence[str], source: str) -> None:
     """Refuse ids that would be read as something else."""
+    refuse = functools.partial(InputError, source=source)
     for query in queries:
         if query == COMMENT:
-            problem = f"a line that begins with {query!r} is a comment"
-            raise InputError(problem, source=source, query=query)
+            raise refuse(f"a line that begins with {query!r} is a comment", query=query)
         if not query or UNFIT.search(query) or query.startswith(BOM):
-            problem = "this query id cannot stand in a TREC file"
-            raise InputError(problem, source=source, query=query)
+            raise refuse("this query id cannot stand in a TREC file", query=query)
     if not UNFIT.search("".join(documents)) and "" not in documents:
         return
     for row, document in zip(chunk.row_index.tolist(), documents, strict=True):
         if not document or UNFIT.search(document):
-            problem = "this document id cannot stand in a TREC file"
-            raise InputError(problem, source=source, query=chunk.queries[row], document=document)
+            names = {"query": chunk.queries[row], "document": document}
+            raise refuse("this document id cannot stand in a TREC file", **names)

@@ -56,7 +56,7 @@ class Counts:
 def count_queries(marks: Bytes, judged: int | None = None, extra: int = 0) -> Counts:
     """Count the queries averaged, by their marks; `judged` defaults to their number."""
     no_relevant, empty, tied, missing = (
-        int(np.count_nonzero(mark.holds(marks))) for mark in QueryMark
+        int(np.count_nonzero(marks & mark.value)) for mark in QueryMark
     )
     answered = marks.size - missing
     judged = marks.size if judged is None else judged

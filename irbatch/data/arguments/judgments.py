@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.data.query_table import QueryTable
+from irbatch.data.query_table import DocumentLists, QueryTable
 from irbatch.errors import LISTED_PROBLEMS, InputError, raise_problems
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, grade_problem
 from irbatch.runtime.ragged import joined_ranges
@@ -28,7 +28,7 @@ def read_documents(
     if not judgments:
         raise InputError("there are no queries", source="qrels", path=name)
     if isinstance(judgments, QueryTable):
-        return judgments.document_lists()
+        return DocumentLists(judgments)
     for query, documents in judgments.items():
         if not isinstance(documents, Mapping):
             problem = f"a mapping of documents to grades, not a {type(documents).__name__}"
