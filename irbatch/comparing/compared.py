@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, many, shown
 from irbatch.measures import Measure, measure
 from irbatch.statistics.intervals import as_linear
-from irbatch.statistics.power import POWER, detectable_difference, equivalence_p, queries_needed
+from irbatch.statistics.power import detectable_difference, equivalence_p, queries_needed
 from irbatch.statistics.significance import paired_differences
 
 NAMES = {
@@ -139,12 +139,12 @@ class Compared:
     @cached_property
     def detectable(self) -> Floats:
         """The least true difference that the uncorrected t-test shows with a power of 0.8."""
-        return self._by_column(detectable_difference(self._columns, self.level, POWER))
+        return self._by_column(detectable_difference(self._columns, self.level))
 
     @cached_property
     def queries_needed(self) -> Floats:
         """How many queries would show the observed differences with that power."""
-        return self._by_column(queries_needed(self._columns, self.level, POWER))
+        return self._by_column(queries_needed(self._columns, self.level))
 
     @property
     def signature(self) -> str:
@@ -153,8 +153,7 @@ class Compared:
 
     def caption(self) -> str:
         """Say how systems were compared, and what the means hide."""
-        compared = len(self.systems) - (self.baseline is not None)
-        systems = "1 system" if compared == 1 else f"{compared} systems"
+        systems = many(len(self.systems) - (self.baseline is not None), "system")
         against = f" against {self.baseline}" if self.baseline is not None else ""
         corrected = "" if self.correction == "none" else f", {NAMES[self.correction]}"
         intervals = f"{100 * (1 - self.level):g}% {NAMES.get(self.interval, self.interval)}"

@@ -36,15 +36,12 @@ class Comparison(Compared):
     """
 
     def failures(self, condition: str) -> list[str]:
-        """Say of which systems a condition holds: ``"nDCG@10 drops 1% p<0.05"``.
+        """Say in a sentence each of which systems a condition holds: ``"nDCG@10 drops 1% p<0.05"``.
 
         For a test of a release: ``assert not comparison.failures(…)``.
 
         Args:
             condition: MEASURE drops|rises|changes [AMOUNT[%]] [p<LEVEL], against the baseline.
-
-        Returns:
-            A sentence for each.
 
         Raises:
             InputError: if the condition is not of this form, or there is no baseline.

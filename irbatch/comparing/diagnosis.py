@@ -168,14 +168,14 @@ def missing_queries(
     answered: dict[str, set[Any]] = {}
     for name, each in name_systems(runs).items():
         if isinstance(each, Results):
+            queries = each.query_ids
             there = ~QueryMark.MISSING.holds(each.marks)
-            queries = list(itertools.compress(each.query_ids, there))
-            everything = each.query_ids
+            answered[name] = set(itertools.compress(queries, there))
         else:
-            everything = queries = list(as_run(each, name).queries)
-        answered[name] = set(queries)
+            queries = list(as_run(each, name).queries)
+            answered[name] = set(queries)
         if qrels is None:
-            known.update(dict.fromkeys(everything))
+            known.update(dict.fromkeys(queries))
     return {
         name: [query for query in known if query not in have] for name, have in answered.items()
     }

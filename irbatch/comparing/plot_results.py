@@ -82,8 +82,8 @@ def plot_cutoffs(
         across = np.array(places, np.float64) + (shift if len(places) == 1 else 0.0)
         means = [each[wanted @ cutoff] for cutoff in places]
         if banded and interval is not None:
-            band = _band(each.values[:, columns], interval, level, draws, seed)
-            _draw_band(ax, across, band, style.color)
+            options = interval, level, draws, seed
+            _draw_band(ax, across, each.values[:, columns], style.color, options)
         lines.append(_draw_line(ax, across, means, style, len(places) <= MOST_MARKED))
     _cutoff_axis(ax, places)
     ax.set_ylabel(f"{wanted}@k")
@@ -162,18 +162,6 @@ def _places(
     return chosen
 
 
-def _band(
-    values: Floats, interval: str, level: float, draws: int, seed: int
-) -> tuple[Floats, Floats]:
-    """Return bounds of the means of some columns, over the queries that all of them have."""
-    kept = values[~np.isnan(values).any(axis=1)]
-    if len(kept) < 2:
-        nothing = np.full(values.shape[1], np.nan)
-        return nothing, nothing
-    bounds = find_intervals(kept[None], [], interval, level, draws, seed).means[0]
-    return bounds[:, 0], bounds[:, 1]
-
-
 def _draw_line(ax: axes.Axes, across: Any, along: Any, style: axes.Style, marked: bool) -> Any:
     """Draw a system's line, with its markers where they don't cover each other."""
     marker = style.marker if marked else ""
@@ -182,8 +170,14 @@ def _draw_line(ax: axes.Axes, across: Any, along: Any, style: axes.Style, marked
     return line
 
 
-def _draw_band(ax: axes.Axes, across: Floats, bounds: tuple[Floats, Floats], colour: str) -> None:
-    low, high = bounds
+def _draw_band(
+    ax: axes.Axes, across: Floats, values: Floats, colour: str, options: tuple[str, float, int, int]
+) -> None:
+    """Draw the intervals of the columns' means, over the queries that all of them have."""
+    kept = values[~np.isnan(values).any(axis=1)]
+    if len(kept) < 2:
+        return
+    low, high = find_intervals(kept[None], [], *options).means[0].T
     if across.size == 1:  # a band would have no width
         style = {"color": colour, "linewidth": 7, "alpha": 0.25, "solid_capstyle": "butt"}
         ax.plot(across.repeat(2), [low[0], high[0]], **style)

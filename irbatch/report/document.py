@@ -22,37 +22,22 @@ Legend = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table.
-
-    Args:
-        text: a name, or a number as people see it.
-        value: what it is sorted by; NaN stands last.
-        stands_out: whether it is bold, or starred.
-        after: what follows in small print: an interval, or a remark on a name.
-        marks: superscripts.
-    """
+    """A cell of a table: a name, or a number as people see it."""
 
     text: str
-    value: float = math.nan
-    stands_out: bool = False
-    after: str = ""
-    marks: Sequence[str] = ()
+    value: float = math.nan  # it is sorted by; NaN stands last
+    stands_out: bool = False  # is bold, or starred
+    after: str = ""  # follows in small print: an interval, or a remark on a name
+    marks: Sequence[str] = ()  # superscripts
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
+    """A column of a table; a name is of the row, a mark a letter or sign before it."""
 
-    Args:
-        heading: what stands above it; above marks only where one can sort by it.
-        kind: ``"name"``: it names the row; ``"mark"``: a letter or sign before the name;
-            ``"text"``; ``"number"``.
-        descends: whether the largest is what one looks for.
-    """
-
-    heading: str
+    heading: str  # of marks only where one can sort by it
     kind: Literal["mark", "name", "text", "number"] = "number"
-    descends: bool = True
+    descends: bool = True  # the largest is what one looks for
 
     @property
     def labels(self) -> bool:
