@@ -26,12 +26,12 @@ __all__ = ["CUSTOM", "evaluate", "evaluate_custom"]
 
 DIGITS = 5
 FAMILIES = {"NDCG": "nDCG", "MAP": "AP", "Recall": "R", "P": "P"}
-CUSTOM = {"MRR": "RR", "R_cap": "Rcap", "Hole": "Unjudged", "Accuracy": "Success"}
-CALLED = {
-    "MRR": ("mrr", "mrr@k", "mrr_cut"),
-    "R_cap": ("recall_cap", "r_cap", "r_cap@k"),
-    "Hole": ("hole", "hole@k"),
-    "Accuracy": ("top_k_accuracy", "top_k_acc", "acc", "accuracy", "accuracy@k"),
+# BEIR's keys; the measure, and the names that BEIR knows each by.
+CUSTOM = {
+    "MRR": ("RR", ("mrr", "mrr@k", "mrr_cut")),
+    "R_cap": ("Rcap", ("recall_cap", "r_cap", "r_cap@k")),
+    "Hole": ("Unjudged", ("hole", "hole@k")),
+    "Accuracy": ("Success", ("top_k_accuracy", "top_k_acc", "acc", "accuracy", "accuracy@k")),
 }
 
 Table = Mapping[str, Mapping[str, Any]]
@@ -93,14 +93,16 @@ def evaluate_custom(qrels: Table, results: Table, k_values: Iterable[int], metri
     >>> evaluate_custom({"q1": {"d1": 1}}, {"q1": {"d2": 0.9, "d1": 0.8}}, [1, 2], metric="mrr")
     {'MRR@1': 0.0, 'MRR@2': 0.5}
     """
-    key = next((key for key, names in CALLED.items() if str(metric).lower() in names), None)
+    key = next((key for key, (_, names) in CUSTOM.items() if str(metric).lower() in names), None)
     if key is None:
-        names = ", ".join(each[0] for each in CALLED.values())
-        raise InputError(f"metric {metric!r} must be one of {names}", value=metric)
+        choices = ", ".join(names[0] for _, names in CUSTOM.values())
+        raise InputError(f"metric {metric!r} must be one of {choices}", value=metric)
     judged, run = Qrels(qrels, borrowed=True), Run(results)
-    if key == "Hole":
-        judged = Qrels(_judged_anywhere(qrels, results), borrowed=True)
-    wanted = [measure(CUSTOM[key]) @ k for k in _check_cutoffs(k_values)]
+    if key == "Hole":  # of the documents retrieved, those judged for any query count as judged
+        annotated = {document for judgments in qrels.values() for document in judgments}
+        seen = {q: dict.fromkeys(annotated & results.get(q, {}).keys(), 0) for q in qrels}
+        judged = Qrels(seen, borrowed=True)
+    wanted = [measure(CUSTOM[key][0]) @ k for k in _check_cutoffs(k_values)]
     means = evaluate_run(judged, run, wanted)
     return {f"{key}@{each.cutoff}": round(means[each], DIGITS) for each in wanted}
 
@@ -122,9 +124,3 @@ def _without_identical(results: Table) -> Table:
         else ranking
         for query, ranking in results.items()
     }
-
-
-def _judged_anywhere(qrels: Table, results: Table) -> Table:
-    """Judge, for each query, the documents retrieved that have a judgment for some query."""
-    annotated = {document for judged in qrels.values() for document in judged}
-    return {query: dict.fromkeys(annotated & results.get(query, {}).keys(), 0) for query in qrels}

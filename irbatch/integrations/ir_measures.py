@@ -39,13 +39,7 @@ CONVENTIONS = "9"  # of trec_eval, which ir_measures takes its values from
 
 
 class Form:
-    """A form that ir_measures' measures have, such as ``P@k``, and what it means here.
-
-    Args:
-        template: their name, a field where a number stands: ``P@{k}``.
-        spelling: the spelling whose name it is.
-        declaration: of our measure.
-    """
+    """A form that ir_measures' measures have, a name as ``P@{k}``, and what it means here."""
 
     def __init__(self, template: str, spelling: Spelling, declaration: Declaration) -> None:
         self._meaning = declaration.measure(**dict(spelling.parameters))

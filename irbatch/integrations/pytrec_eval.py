@@ -153,11 +153,8 @@ def drop_empty(query_relevance: Mapping[Any, Mapping[Any, Any]]) -> Mapping[Any,
     """Leave out queries without judgments; `Qrels` refuses all other forms."""
     if not isinstance(query_relevance, Mapping):
         Qrels(query_relevance)
-    return {
-        query: each
-        for query, each in query_relevance.items()
-        if not isinstance(each, Mapping) or len(each)
-    }
+    judged = query_relevance.items()
+    return {query: each for query, each in judged if not isinstance(each, Mapping) or len(each)}
 
 
 def _combine(measures: Iterable[str]) -> set[str]:
@@ -284,8 +281,13 @@ def patched() -> Iterator[ModuleType]:
     try:
         import pytrec_eval as module
     except ImportError:
-        with _standing_in(here):
+        before = {name: each for name, each in sys.modules.items() if name == "pytrec_eval"}
+        sys.modules["pytrec_eval"] = here
+        try:
             yield here
+        finally:
+            sys.modules.pop("pytrec_eval", None)
+            sys.modules.update(before)
         return
     names = [name for name in __all__ if hasattr(module, name)]
     theirs = {name: getattr(module, name) for name in names}
@@ -296,15 +298,3 @@ def patched() -> Iterator[ModuleType]:
     finally:
         for name, value in theirs.items():
             setattr(module, name, value)
-
-
-@contextmanager
-def _standing_in(here: ModuleType) -> Iterator[None]:
-    """Put this module in pytrec_eval's place among the imported modules."""
-    before = {name: module for name, module in sys.modules.items() if name == "pytrec_eval"}
-    sys.modules["pytrec_eval"] = here
-    try:
-        yield
-    finally:
-        sys.modules.pop("pytrec_eval", None)
-        sys.modules.update(before)

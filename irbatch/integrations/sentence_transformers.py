@@ -95,16 +95,13 @@ class InformationRetrievalEvaluator(_evaluation.InformationRetrievalEvaluator): 
             for key, (argument, name) in KEYS.items()
         }
         own = [each for of_key in self._keys.values() for each in of_key.values()]
-        every = list(dict.fromkeys([*own, *self._more]))
-        self._evaluator = BatchEvaluator(every, keep="sums", ties=ties)
+        self._evaluator = BatchEvaluator([*own, *self._more], keep="sums", ties=ties)
         deepest = max(each.cutoff for each in own)
         further = [each for each in self._more if each.cutoff is None or each.cutoff > deepest]
         self._whole = ties != "id_ascending" or bool(further)
         if self._whole and self.write_predictions:
-            problem = (
-                "the library writes predictions of ties='id_ascending', as deep as its cutoffs"
-            )
-            raise InputError(problem, source="write_predictions")
+            written = "predictions of ties='id_ascending', as deep as its cutoffs"
+            raise InputError(f"the library writes {written}", source="write_predictions")
 
     def compute_metrics(self, queries_result_list: Any) -> dict[str, dict[Any, float]]:
         """Evaluate the best documents of each query, as the library found them.
@@ -145,9 +142,8 @@ class InformationRetrievalEvaluator(_evaluation.InformationRetrievalEvaluator): 
         if corpus_embeddings is None:
             reader = model if corpus_model is None else corpus_model
             prompts = {"prompt_name": self.corpus_prompt_name, "prompt": self.corpus_prompt}
-            corpus_embeddings = self.embed_inputs(
-                reader, self.corpus, encode_fn_name="document", **prompts
-            )
+            options = {"encode_fn_name": "document", **prompts}
+            corpus_embeddings = self.embed_inputs(reader, self.corpus, **options)
         scores = {}
         for name, score in self.score_functions.items():
             scores[name] = self._rank_all(score, queries, corpus_embeddings)
@@ -174,10 +170,8 @@ class InformationRetrievalEvaluator(_evaluation.InformationRetrievalEvaluator): 
 
     def _keyed(self) -> dict[str, dict[Any, float]]:
         """Put the means under the library's keys, and those it doesn't have under their names."""
-        means = self._evaluator.compute()
-        found = {
-            key: {k: means[m] for k, m in of_key.items()} for key, of_key in self._keys.items()
-        }
+        means, keys = self._evaluator.compute(), self._keys.items()
+        found = {key: {k: means[each] for k, each in of_key.items()} for key, of_key in keys}
         return found | {str(each): {"": means[each]} for each in self._more}
 
 

@@ -130,10 +130,8 @@ class ComputeMetrics:
         if scores.ndim == labels.ndim + 1 and scores.shape[-1] == 1:
             scores = scores[..., 0]
         if labels.ndim != 2:
-            problem = (
-                f"labels of shape {tuple(labels.shape)} need query_ids=, the query of each row"
-            )
-            raise InputError(problem, source="label_ids")
+            shape = f"labels of shape {tuple(labels.shape)}"
+            raise InputError(f"{shape} need query_ids=, the query of each row", source="label_ids")
         self._evaluator.update(scores, labels, query_ids=ids)
 
     def _update_pairs(self, scores: Any, labels: Any, ids: list[Any]) -> None:

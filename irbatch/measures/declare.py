@@ -8,18 +8,18 @@ table and the name parser are all made from these.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 from irbatch.array_types import Floats
 from irbatch.errors import InputError, shown
-from irbatch.measures.parameters import GRADED, Parameter
+from irbatch.measures.parameters import Parameter
 from irbatch.runtime.checks import check_choice
 from irbatch.runtime.numbers import is_whole
 
 
+@dataclass(eq=False)
 class Spelling:
     """What another tool calls a measure.
 
@@ -34,18 +34,13 @@ class Spelling:
             here: they are never written.
     """
 
-    def __init__(
-        self,
-        style: str,
-        full: str,
-        cut: str = "",
-        parameters: tuple[tuple[str, object], ...] = (),
-        *,
-        renamed: Mapping[str, str] = MappingProxyType({}),
-        asked: tuple[str, ...] = (),
-    ) -> None:
-        self.style, self.full, self.cut, self.parameters = style, full, cut, parameters
-        self.renamed, self.asked = renamed, asked
+    style: str
+    full: str
+    cut: str = ""
+    parameters: tuple[tuple[str, object], ...] = ()
+    _: KW_ONLY
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    asked: tuple[str, ...] = ()
 
     def spell(self, measure: Measure) -> str:
         """Return its name for a measure, or "" if it has none."""
@@ -92,10 +87,6 @@ class Declaration:
     def graded(self) -> bool:
         """Whether it is a measure of gain rather than of relevant or not."""
         return "gain" in self.parameters
-
-    def own_parameters(self) -> Iterator[str]:
-        """Name the parameters that the formula takes as keyword arguments."""
-        return (name for name in self.parameters if name not in GRADED)
 
 
 AS_ANY_OTHER = "as any other"
@@ -184,14 +175,7 @@ class Measure:
         return normal(name) in map(normal, names)
 
     def spelled(self, style: str) -> str:
-        """Return another tool's name for it; ours where that tool has no such measure.
-
-        Args:
-            style: one of `styles`.
-
-        Raises:
-            InputError: if the style is not one of `styles`.
-        """
+        """Return the name that a tool, one of `styles`, has for it; ours if it has none."""
         for spelling in self.declaration.spellings:
             if spelling.style == style and (name := spelling.spell(self)):
                 return name

@@ -22,10 +22,6 @@ GainMap = tuple[tuple[float, float], ...]
 EXPONENT_LIMIT = 1023  # 2.0**1024 overflows float64
 
 
-def _linear(grades: Floats) -> Floats:
-    return grades.copy()
-
-
 def _exponential(grades: Floats) -> Floats:
     if grades.size and grades.max() > EXPONENT_LIMIT:
         problem = f"gain=exp: 2^{grades.max():g} overflows; use gain=linear or a gain map"
@@ -33,14 +29,10 @@ def _exponential(grades: Floats) -> Floats:
     return np.exp2(grades) - 1.0
 
 
-def _binary(grades: Floats) -> Floats:
-    return (grades > 0).astype(np.float64)
-
-
 GAINS: dict[str, Callable[[Floats], Floats]] = {
-    "linear": _linear,
+    "linear": np.copy,
     "exp": _exponential,
-    "binary": _binary,
+    "binary": lambda grades: (grades > 0).astype(np.float64),
 }
 """Gain functions by name: grades float64 (levels,) to gains of the same shape.
 
@@ -86,7 +78,7 @@ def define_discount(name: str, divisor: Callable[[int], float]) -> None:
         divisor: rank (from 1) to the positive number a gain at that rank is divided by.
 
     Raises:
-        InputError: if the name is not a word, or is defined already.
+        InputError: as `define_gain`.
 
     >>> define_discount("sqrt", lambda rank: rank**0.5)
     """
@@ -126,8 +118,7 @@ def make_weighting(gain: str | GainMap, discount: str, rel: float | None) -> Wei
 def _check_gains(gain: str | GainMap, grades: Floats, gains: Floats) -> None:
     if gains.shape != grades.shape:
         shapes = f"{gains.shape} from grades of {grades.shape}"
-        problem = f"gain {gain!r} made an array of shape {shapes}"
-        raise InputError(problem, source="measures")
+        raise InputError(f"gain {gain!r} made an array of shape {shapes}", source="measures")
     bad = ~(np.isfinite(gains) & (gains >= 0))
     if bad.any():
         grade, value = grades[bad][0], gains[bad][0]

@@ -16,6 +16,7 @@ from irbatch.engine.scan import scan
 from irbatch.errors import InputError
 from irbatch.measures.declare import AS_ANY_OTHER, Measure
 from irbatch.measures.gains import make_weighting
+from irbatch.measures.parameters import GRADED
 
 DEFAULT_REL = 1.0
 
@@ -202,7 +203,7 @@ def _apply_formula(
     """
     declaration = measure.declaration
     who = f"the formula of {measure.name}"
-    own = {name: measure[name] for name in declaration.own_parameters()}
+    own = {name: measure[name] for name in declaration.parameters if name not in GRADED}
     shape = (known.retrieved.shape[0], *at)
     try:
         with np.errstate(all="ignore"):  # infinities and NaN are refused below

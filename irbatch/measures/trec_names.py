@@ -75,39 +75,21 @@ class TrecName(Spelling):
 
 
 class TrecValue(NamedTuple):
-    """One value that trec_eval prints.
-
-    Args:
-        label: its name in the output.
-        measure: what it is; None for a line of text.
-        length: how many documents a relstring shows; None for anything else.
-    """
+    """One value that trec_eval prints."""
 
     label: str
-    measure: Measure | None
-    length: int | None = None
+    measure: Measure | None  # of a line of text, None
+    length: int | None = None  # how many documents a relstring shows
 
 
 class TrecMeasure(NamedTuple):
-    """One of trec_eval's measures.
-
-    Args:
-        named: its name and parameters.
-        meaning: the measure of ours, without parameters and cutoff; None for a line of text.
-    """
+    """One of trec_eval's measures."""
 
     named: TrecName
-    meaning: Measure | None
+    meaning: Measure | None  # of ours, without parameters and cutoff; of a line of text, None
 
     def values(self, parameters: str = "") -> list[TrecValue]:
-        """List what it prints.
-
-        Args:
-            parameters: the text after the first dot.
-
-        Raises:
-            InputError: if it takes no such parameters.
-        """
+        """List what it prints, given the text after the first dot."""
         found = []
         for label, settings, cutoff in _read(self.named, parameters):
             if self.meaning is None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -59,25 +61,21 @@ class ExactMetric(Metric):  # type: ignore[misc]
         nothing = np.empty((0, self.widths[name]), np.int64)
         return np.concatenate([nothing, *(each.cpu().numpy() for each in parts)])
 
-    def as_tensor(self, value: float) -> Any:
-        """Return a number as a tensor, float64 where the device has that."""
+    def as_tensors(self, values: Mapping[str, float]) -> Any:
+        """Return numbers as tensors, float64 where the device has that; of one number, it alone."""
         dtype = torch.float32 if self.device.type == "mps" else torch.float64
-        return torch.tensor(value, dtype=dtype, device=self.device)
+        make = functools.partial(torch.tensor, dtype=dtype, device=self.device)
+        found = {name: make(value) for name, value in values.items()}
+        return found if len(found) > 1 else found.popitem()[1]
 
 
 def as_whole(given: Any, name: str, device: Any) -> Any:
-    """Return ids as they are, or the bits of real numbers as float64.
+    """Return an int64 tensor: ids as they are, of other columns the bits of their float64.
 
     Args:
-        given: a tensor, or anything that `torch.as_tensor` takes.
+        given: anything that `torch.as_tensor` takes.
         name: what errors call it; ``"indexes"`` are ids, anything else is real numbers.
-        device: the device of the result.
-
-    Returns:
-        An int64 tensor of the same shape.
-
-    Raises:
-        InputError: if they are not whole numbers, or not real numbers, as `name` says; or NaN.
+        device: of the result.
     """
     whole = name == "indexes"
     try:

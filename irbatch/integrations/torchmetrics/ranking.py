@@ -57,9 +57,8 @@ class RankingMetric(ExactMetric):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self._evaluator = BatchEvaluator(
-            measures, cutoffs, keep=keep, ties=ties, no_relevant=no_relevant
-        )
+        options: dict[str, Any] = {"keep": keep, "ties": ties, "no_relevant": no_relevant}
+        self._evaluator = BatchEvaluator(measures, cutoffs, **options)
         self._nothing = self._evaluator.state_dict()
         self._keep = keep
         names = self._evaluator.measures
@@ -144,23 +143,19 @@ class RankingMetric(ExactMetric):
         else:
             sums = {part: getattr(self, name).cpu().numpy() for part, name in self._sums.items()}
             self._evaluator.load_state_dict(self._nothing | sums)
-        names = self._evaluator.measures
-        means = (
-            self._evaluator.compute() if len(self._evaluator) else dict.fromkeys(names, math.nan)
-        )
-        if self._report is not None:
-            return self.as_tensor(means[self._report])
-        found = {name: self.as_tensor(means[name]) for name in names}
-        return found if len(found) > 1 else found.popitem()[1]
+        names = self._evaluator.measures if self._report is None else [self._report]
+        means: Any = dict.fromkeys(names, math.nan)
+        if len(self._evaluator):
+            means = self._evaluator.compute()
+        return self.as_tensors({name: means[name] for name in names})
 
     def _load_queries(self, rows: np.ndarray[Any, Any]) -> None:
         """Merge all queries into the evaluator, repeated ones after the others."""
         self._evaluator.reset()
         while len(rows):
             ids, first = np.unique(rows[:, 0], return_index=True)
-            chosen = rows[first]
-            marks = chosen[:, 1].astype(np.uint8)
-            values = np.ascontiguousarray(chosen[:, 2:]).view(np.float64)
+            marks = rows[first, 1].astype(np.uint8)
+            values = np.ascontiguousarray(rows[first, 2:]).view(np.float64)
             state = {"query_ids": ids.tolist(), "marks": marks, "values": values}
             self._evaluator.merge(self._nothing | state)
             rows = np.delete(rows, first, axis=0)

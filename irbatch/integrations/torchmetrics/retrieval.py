@@ -84,10 +84,8 @@ class RetrievalMetric(ExactMetric):
         """
         if indexes is None:
             raise InputError("the query of each document is needed", source="indexes")
-        columns = [
-            as_whole(each, name, self.device)
-            for name, each in (("indexes", indexes), ("preds", preds), ("target", target))
-        ]
+        given = {"indexes": indexes, "preds": preds, "target": target}
+        columns = [as_whole(each, name, self.device) for name, each in given.items()]
         shapes = [tuple(each.shape) for each in columns]
         if len(set(shapes)) > 1:
             raise InputError(f"indexes, preds and target of shapes {shapes}", source="preds")
@@ -110,16 +108,14 @@ class RetrievalMetric(ExactMetric):
             index, scores, grades = index[kept], scores[kept], grades[kept]
         self._evaluator.reset()
         for queries, cells, lengths in pad_queries(index):
-            self._evaluator.update(
-                scores[cells], grades[cells], lengths=lengths, query_ids=queries.tolist()
-            )
+            ids = queries.tolist()
+            self._evaluator.update(scores[cells], grades[cells], lengths=lengths, query_ids=ids)
         found = dict.fromkeys(self._evaluator.measures, math.nan)
         if len(self._evaluator):
             results: Any = self._evaluator.compute()
             for name, column in zip(found, results.values.T, strict=True):
                 found[name] = self._aggregate(results.query_ids, column)
-        tensors = {name: self.as_tensor(value) for name, value in found.items()}
-        return tensors if len(tensors) > 1 else tensors.popitem()[1]
+        return self.as_tensors(found)
 
     def _aggregate(self, queries: list[int], values: np.ndarray[Any, Any]) -> float:
         """Aggregate the values of queries; NaN marks a query without relevant documents."""

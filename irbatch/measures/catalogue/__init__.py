@@ -5,6 +5,5 @@ from irbatch.measures.catalogue import binary  # noqa: F401 - each fills the cat
 from irbatch.measures.catalogue import recall_points  # noqa: F401
 from irbatch.measures.catalogue import incomplete  # noqa: F401
 from irbatch.measures.catalogue import gain  # noqa: F401
-from irbatch.measures.catalogue import gain_at_documents  # noqa: F401
 from irbatch.measures.catalogue import persistence  # noqa: F401
 from irbatch.measures.catalogue import counts  # noqa: F401

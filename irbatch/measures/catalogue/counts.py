@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from irbatch.array_types import Floats
@@ -10,6 +12,8 @@ from irbatch.measures.declare import AS_ANY_OTHER, Spelling
 from irbatch.measures.define import builtin, ratio
 from irbatch.measures.parameters import REL, Number
 from irbatch.measures.trec_names import OFFICIAL_AND_SET, SET, TrecName
+
+count = functools.partial(builtin, linear=True, aggregate="sum", range=(0.0, np.inf))
 
 
 @builtin(
@@ -82,13 +86,10 @@ def number_of_queries(s: PrefixStatistics) -> Floats:
     return np.ones_like(s.retrieved)
 
 
-@builtin(
+@count(
     "NumRet",
     definition="Number of documents retrieved (of the first k).",
-    linear=True,
     parameters={},
-    aggregate="sum",
-    range=(0.0, np.inf),
     past_end="Counts what there is.",
     no_relevant=AS_ANY_OTHER,
     spellings=(
@@ -100,13 +101,10 @@ def number_retrieved(s: PrefixStatistics) -> Floats:
     return np.minimum(s.cutoff, s.retrieved)
 
 
-@builtin(
+@count(
     "NumRel",
     definition="Number of relevant documents in the judgments.",
-    linear=True,
     takes_cutoff=False,
-    aggregate="sum",
-    range=(0.0, np.inf),
     spellings=(
         TrecName(3, "num_rel", nicknames=OFFICIAL_AND_SET),
         Spelling("ir_measures", "NumRel"),
@@ -116,12 +114,9 @@ def number_relevant(s: PrefixStatistics) -> Floats:
     return s.relevant
 
 
-@builtin(
+@count(
     "NumRelRet",
     definition="Number of relevant documents retrieved (among the first k).",
-    linear=True,
-    aggregate="sum",
-    range=(0.0, np.inf),
     past_end="Counts what there is.",
     spellings=(
         TrecName(4, "num_rel_ret", nicknames=OFFICIAL_AND_SET),
@@ -132,12 +127,9 @@ def number_relevant_retrieved(s: PrefixStatistics) -> Floats:
     return s.hits
 
 
-@builtin(
+@count(
     "NumNonRelRet",
     definition="Number of documents retrieved (among the first k) that were judged not relevant.",
-    linear=True,
-    aggregate="sum",
-    range=(0.0, np.inf),
     past_end="Counts what there is.",
     no_relevant=AS_ANY_OTHER,
     spellings=(TrecName(35, "num_nonrel_judged_ret"),),

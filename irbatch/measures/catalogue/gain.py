@@ -1,22 +1,29 @@
-"""Measures of gain that are functions of the first k documents: DCG and its kin."""
+"""Measures of gain: functions of the first k documents, and sums over documents one by one."""
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
-from irbatch.array_types import Floats
+from irbatch.array_types import Floats, Ints
+from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.prefix import PrefixStatistics
 from irbatch.measures.declare import Spelling
 from irbatch.measures.define import builtin, ratio
 from irbatch.measures.parameters import GRADED
 from irbatch.measures.trec_names import CUTOFFS, TrecName
+from irbatch.runtime.jit import Kernel, kernel
+
+UNDISCOUNTED = {name: GRADED[name] for name in ("gain", "rel")}
 
 
 @builtin(
     "CG",
     definition="Cumulative gain: the sum of the gains of the first k documents.",
     linear=True,
-    parameters={name: GRADED[name] for name in ("gain", "rel")},
+    parameters=UNDISCOUNTED,
     range=(0.0, np.inf),
     past_end="Ranks past the end add 0.",
     source="Järvelin & Kekäläinen 2002",
@@ -88,3 +95,166 @@ def ideal_discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
 def normalized_dcg(s: PrefixStatistics) -> Floats:
     """Return DCG / IDCG; never above 1, which rounding could otherwise pass by an ulp."""
     return np.minimum(ratio(s.discounted_gain, s.ideal_discounted_gain), 1.0)
+
+
+# Summed document by document: a formula reads `JudgedRanks` and returns float64 ``(queries,)``.
+
+
+@builtin(
+    "nDCGrel",
+    definition="nDCG averaged at the documents of positive gain: at their ranks, or at the end "
+    "of the ranking for those not retrieved.",
+    parameters=GRADED,
+    reads="judged",
+    past_end="Ranks past the end add 0 to DCG; IDCG does not shrink with the ranking.",
+    source="Buckley (trec_eval)",
+    spellings=(TrecName(24, "ndcg_rel", "gains"),),
+)
+def ndcg_at_relevant(j: JudgedRanks) -> Floats:
+    return _run(_average_at_relevant, j, j.divisors)
+
+
+@builtin(
+    "RnDCG",
+    definition="nDCG averaged at the ranks where the ideal ranking passes to a lower gain, and, "
+    "with two or more ranks beyond the last of them, at the end of the ranking.",
+    parameters=GRADED,
+    reads="judged",
+    past_end="Ranks past the end add 0 to DCG; IDCG does not shrink with the ranking.",
+    source="Buckley (trec_eval)",
+    spellings=(TrecName(25, "Rndcg", "gains"),),
+)
+def ndcg_at_levels(j: JudgedRanks) -> Floats:
+    return _run(_average_at_levels, j, j.divisors, j.retrieved)
+
+
+@builtin(
+    "G",
+    definition="Normalised gain: each gain divided by log2(2 + what an ideal ranking would have "
+    "gained by then, at least 1 a rank, less what was gained), over the sum of all gains.",
+    parameters=UNDISCOUNTED,
+    reads="judged",
+    past_end="Ranks past the end add 0.",
+    source="Buckley (trec_eval)",
+    spellings=(TrecName(20, "G", "gains"),),
+)
+def normalized_gain(j: JudgedRanks) -> Floats:
+    return _run(_discount_by_loss, j)
+
+
+@builtin(
+    "BinG",
+    definition="Binary G: the mean over relevant documents of 1 / log2(2 + the number of other "
+    "documents above).",
+    reads="judged",
+    past_end="Relevant documents that were not retrieved add 0.",
+    source="Buckley (trec_eval)",
+    spellings=(TrecName(19, "binG"),),
+)
+def binary_gain(j: JudgedRanks) -> Floats:
+    others = j.ranks[j.hits] - j.hit_numbers
+    return ratio(j.sum_over_hits(1.0 / j.divisors[others]), j.relevant)
+
+
+class Retrieved(NamedTuple):
+    """The judged documents retrieved, query after query; those of query q from ``starts[q]`` on."""
+
+    starts: Ints
+    ranks: Ints
+    gains: Floats
+
+
+class Ideal(NamedTuple):
+    """The gains of the ideal rankings, query after query; of query q from ``starts[q]`` on."""
+
+    starts: Ints
+    gains: Floats
+
+
+def _run(loop: Kernel, j: JudgedRanks, *more: Floats | Ints) -> Floats:
+    """Run one of the kernels below over all queries."""
+    gains, starts = j.ideal
+    values = np.zeros(j.queries)
+    cells = 10 * (j.ranks.size + gains.size + j.queries)
+    loop.run(cells, Retrieved(j.starts, j.ranks, j.gained), Ideal(starts, gains), *more, values)
+    return values
+
+
+@kernel
+def _average_at_relevant(
+    retrieved: Retrieved, ideal: Ideal, divisors: Floats, values: Floats
+) -> None:
+    """Write the mean nDCG at documents of positive gain."""
+    starts, ranks, gains = retrieved
+    for q in range(values.size):
+        first = ideal.starts[q]
+        wanted = ideal.starts[q + 1] - first
+        reached = found = 0
+        total = dcg = idcg = 0.0
+        for i in range(starts[q], starts[q + 1]):
+            if gains[i] > 0.0:
+                while reached < min(ranks[i], wanted):
+                    idcg += ideal.gains[first + reached] / divisors[reached]
+                    reached += 1
+                dcg += gains[i] / divisors[ranks[i] - 1]
+                total += dcg / idcg
+                found += 1
+        while reached < wanted:
+            idcg += ideal.gains[first + reached] / divisors[reached]
+            reached += 1
+        if found > 0:
+            values[q] = (total + (wanted - found) * dcg / idcg) / wanted
+
+
+@kernel
+def _average_at_levels(
+    retrieved: Retrieved, ideal: Ideal, divisors: Floats, depths: Ints, values: Floats
+) -> None:
+    """Write the mean nDCG at the ends of the ideal ranking's levels, and of the ranking."""
+    starts, ranks, gains = retrieved
+    for q in range(values.size):
+        first = ideal.starts[q]
+        wanted = ideal.starts[q + 1] - first
+        i = starts[q]
+        points = 0
+        total = dcg = idcg = 0.0
+        for rank in range(1, wanted + 1):
+            idcg += ideal.gains[first + rank - 1] / divisors[rank - 1]
+            if rank == wanted or ideal.gains[first + rank] != ideal.gains[first + rank - 1]:
+                while i < starts[q + 1] and ranks[i] <= rank:
+                    dcg += gains[i] / divisors[ranks[i] - 1]
+                    i += 1
+                total += dcg / idcg
+                points += 1
+        if wanted > 0 and depths[q] > wanted + 1:
+            while i < starts[q + 1]:
+                dcg += gains[i] / divisors[ranks[i] - 1]
+                i += 1
+            total += dcg / idcg
+            points += 1
+        if points > 0:
+            values[q] = total / points
+
+
+@kernel
+def _discount_by_loss(retrieved: Retrieved, ideal: Ideal, values: Floats) -> None:
+    """Write G."""
+    starts, ranks, gains = retrieved
+    for q in range(values.size):
+        first = ideal.starts[q]
+        wanted = ideal.starts[q + 1] - first
+        reached = 0
+        total = possible = so_far = 0.0
+        for i in range(starts[q], starts[q + 1]):
+            if gains[i] > 0.0:
+                while reached < ranks[i]:
+                    possible += max(ideal.gains[first + reached], 1.0) if reached < wanted else 1.0
+                    reached += 1
+                so_far += gains[i]
+                # Never more than possible was gained, but for rounding of large sums.
+                total += gains[i] / math.log2(max(2.0 + possible - so_far, 2.0))
+        all_gains = 0.0
+        for i in range(first, first + wanted):
+            all_gains += ideal.gains[i]
+        if wanted > 0:
+            values[q] = total / all_gains
