@@ -14,19 +14,12 @@ PERCENTILES = {"p50": 50, "p90": 90, "p95": 95, "p99": 99}  # of latency
 
 
 class Quantity(NamedTuple):
-    """Something that a record tells of a system.
+    """Something that a record tells of a system."""
 
-    Args:
-        name: what records, constraints and axes call it.
-        unit: of its numbers.
-        better: `LOWER` or `HIGHER`.
-        label: for the heads of tables and the axes of pictures.
-    """
-
-    name: str
-    unit: str
-    better: str
-    label: str
+    name: str  # in records, constraints and axes
+    unit: str  # of its numbers
+    better: str  # `LOWER` or `HIGHER`
+    label: str  # for the heads of tables and the axes of pictures
 
     @property
     def heading(self) -> str:
@@ -72,11 +65,7 @@ ALIASES = {
 
 
 def quantity_name(name: object) -> str:
-    """Return a quantity's own name for any that it is known by.
-
-    Raises:
-        InputError: if there is no such quantity.
-    """
+    """Return a quantity's own name for any that it is known by."""
     found = ALIASES.get(name, name) if isinstance(name, str) else name
     if not isinstance(found, str) or found not in QUANTITIES:
         problem = f"there is no quantity {shown(name)}{did_you_mean(name, [*QUANTITIES, *ALIASES])}"
