@@ -6,23 +6,11 @@ line a person can act on and whose fields a program can read.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
-
-__all__ = [
-    "ErrorsIn",
-    "InputError",
-    "InputWarning",
-    "did_you_mean",
-    "join_words",
-    "many",
-    "printable",
-    "raise_problems",
-    "shown",
-    "warn",
-]
 
 LISTED_PROBLEMS = 20
 LONGEST_ID = 100  # characters of an id that are shown
@@ -61,13 +49,9 @@ class InputError(ValueError):
         value: Any = None,
         problems: Sequence[InputError] = (),
     ) -> None:
-        self.message = message
-        self.source = source
-        self.query = query
-        self.document = document
-        self.path = path
-        self.line = line
-        self.value = value
+        self.message, self.source = message, source
+        self.query, self.document, self.value = query, document, value
+        self.path, self.line = path, line
         self.problems = tuple(problems) or (self,)
         super().__init__(self._place() + message)
 
@@ -99,11 +83,8 @@ class InputError(ValueError):
         problems = () if self.problems == (self,) else self.problems
         notes = getattr(self, "__notes__", None)
         state = None if notes is None else {"__notes__": notes}
-        return _rebuild, (type(self), self.message, {**self._fields(), "problems": problems}), state
-
-
-def _rebuild(kind: type[InputError], message: str, fields: dict[str, Any]) -> InputError:
-    return kind(message, **fields)
+        fields = {**self._fields(), "problems": problems}
+        return functools.partial(type(self), self.message, **fields), (), state
 
 
 class ErrorsIn:
@@ -138,7 +119,7 @@ def warn(message: str) -> None:
 
 
 def shown(value: object, length: int = 80) -> str:
-    """Show a value in an error: not more of it than fits, and no more digits than Python allows."""
+    """Show a value in an error, cut to a length."""
     try:
         return f"{value!r:.{length}}"
     except ValueError:  # of whole numbers of more than some thousand digits
@@ -146,11 +127,7 @@ def shown(value: object, length: int = 80) -> str:
 
 
 def raise_problems(problems: Sequence[InputError]) -> None:
-    """Raise the collected problems as one error, unless the list is empty.
-
-    One problem is raised as it is. Several are listed together, the first 20 of them, so that a
-    file can be mended in one go.
-    """
+    """Raise the only problem as it is, or several as one error that lists the first 20."""
     if not problems:
         return
     if len(problems) == 1:
@@ -160,16 +137,12 @@ def raise_problems(problems: Sequence[InputError]) -> None:
     # Readers give up at the twentieth: then there may be more.
     count = f"{'at least ' * (len(problems) == LISTED_PROBLEMS)}{len(problems)} problems"
     more = ", the first 20" if len(problems) > LISTED_PROBLEMS else ""
-    raise InputError(
-        f"{count}{more}:\n{shown}",
-        source=first.source,
-        path=first.path,
-        problems=problems,
-    )
+    message = f"{count}{more}:\n{shown}"
+    raise InputError(message, source=first.source, path=first.path, problems=problems)
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """Name what is spelled nearly so, or goes on where it ends; nothing where nothing is.
+    """Name a known spelling near to it, or one that begins with it; "" if there is no such.
 
     >>> did_you_mean("nDGC@10", ["nDCG@10", "AP"])
     '; did you mean nDCG@10?'

@@ -10,18 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from irbatch.errors import InputError
-from irbatch.formats.byte_kernels import (
-    BEYOND_ASCII,
-    COUNTS,
-    FILLED,
-    GIVEN_UP,
-    GROUPS,
-    NEWLINE,
-    UNSURE,
-    Layout,
-    Parsed,
-    parse_lines,
-)
+from irbatch.formats import byte_kernels as kernels
+from irbatch.formats.byte_kernels import Layout, Parsed, parse_lines
 from irbatch.formats.forms import LineForm
 from irbatch.formats.lines import read_number
 from irbatch.runtime.jit import as_input
@@ -33,22 +23,20 @@ def parse_bytes(text: bytes | bytearray, form: LineForm) -> Parsed | None:
         return None
     ended = text if text.endswith(b"\n") or not text else text + b"\n"
     data = as_input(np.frombuffer(ended, np.uint8))
-    lines = np.count_nonzero(data == NEWLINE)
+    lines = np.count_nonzero(data == kernels.NEWLINE)
     at = form.query_at, form.document_at, form.value_at, form.rank_at, form.tag_at
     layout = Layout(form.width, *at)
     room = _make_room(data.size, int(lines), layout)
     rows = int(parse_lines.run(data.size, data, layout, room))
-    if rows == GIVEN_UP or (room.counts[BEYOND_ASCII] and not _is_utf8(text)):
+    if rows == kernels.GIVEN_UP or (room.counts[kernels.BEYOND_ASCII] and not _is_utf8(text)):
         return None
-    parsed = Parsed(
-        room.ids[: room.counts[FILLED]],
-        room.starts[:rows],
-        room.lengths[:rows],
-        room.values[:rows],
-        room.groups[: room.counts[GROUPS]].copy(),
-        room.unsure[: room.counts[UNSURE]].copy(),
-        room.counts,
-        room.bounds,
+    parsed = room._replace(
+        ids=room.ids[: room.counts[kernels.FILLED]],
+        starts=room.starts[:rows],
+        lengths=room.lengths[:rows],
+        values=room.values[:rows],
+        groups=room.groups[: room.counts[kernels.GROUPS]].copy(),
+        unsure=room.unsure[: room.counts[kernels.UNSURE]].copy(),
     )
     return parsed if _convert(text, parsed, form) else None
 
@@ -68,7 +56,7 @@ def _make_room(size: int, lines: int, layout: Layout) -> Parsed:
         np.empty(lines, np.float64),
         np.empty((lines, 4), np.int64),
         np.empty((lines, 3), np.int64),
-        np.zeros(COUNTS, np.int64),
+        np.zeros(kernels.COUNTS, np.int64),
         np.empty((2, layout.width + 1), np.int64),
     )
 

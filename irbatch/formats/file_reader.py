@@ -42,21 +42,23 @@ class Reader:
         progress: called with bytes read and bytes in all.
 
     Attributes:
-        name: the file's path.
-        query_kind: the kind that ids of queries are of, which is text.
+        name, query_kind: as of a `Run`: the file's path, and that ids of queries are text.
         form: what its lines hold.
-        is_large: whether it is worth the byte parser.
+        is_large: whether it is worth the byte parser: then read a table, else a lookup.
         warnings: what to warn of; complete once all was read.
 
     Raises:
-        InputError: if the file has a header or JSON objects whose names are not known.
+        InputError: here if the file has a header or JSON objects whose names are not known;
+            reading it, what is wrong with it, listing the first 20 problems by line.
     """
+
+    query_kind = "str"
 
     def __init__(
         self, file: Input, *, by_rank: bool = False, progress: Progress | None = None
     ) -> None:
         self.file, self._progress = file, progress
-        self.name, self.query_kind = file.path, "str"
+        self.name = file.path
         self._rest = _with_its_error(file.pieces())
         self._begun: list[Text] = []
         size, limit = 0, LARGE_WHEN_READY
@@ -75,7 +77,7 @@ class Reader:
             self.form = form.by_rank() if by_rank else form
         if self.form.query_at == 0 and self.form.keys is None:
             file.cut = self._query_start
-        self._header_lines = self._lines = text.count(b"\n", 0, self._header)
+        self._lines = text.count(b"\n", 0, self._header)
         self.warnings = FileWarnings()
         self._problems: list[InputError] = []
         self._repeats: list[tuple[str, str]] = []  # queries and documents
@@ -86,11 +88,7 @@ class Reader:
         return self.warnings.last_tag
 
     def lookup(self) -> Lookup:
-        """Read a small file as query to document to value.
-
-        Raises:
-            InputError: listing the first 20 problems by line.
-        """
+        """Read a small file as query to document to value."""
         rows = ParsedLines(self.form, self.file.path)
         for piece in self._without_header(self._all()):
             if isinstance(piece, InputError):
@@ -104,11 +102,7 @@ class Reader:
         return rows.lookup()
 
     def table(self) -> QueryTable:
-        """Read a large file as columns.
-
-        Raises:
-            InputError: listing the first 20 problems by line.
-        """
+        """Read a large file as columns."""
         table = self._assembled(list(self._parsed(self._all())))
         self._raise_problems()
         return table
@@ -117,9 +111,6 @@ class Reader:
         """Read a large file and yield the queries that are complete, some at a time.
 
         A query that returns after others comes once more, whole: the last time counts.
-
-        Raises:
-            InputError: listing the first 20 problems by line.
         """
         seen: set[str] = set()
         returned: set[str] = set()
@@ -186,12 +177,9 @@ class Reader:
     def _parsed(
         self, texts: Iterable[Text], *, again: bool = False, alone: bool = False
     ) -> Iterator[Piece]:
-        """Parse pieces, some at once, and collect the problems found, when it is the first time.
+        """Parse pieces, some at once; the first time, not `again`, collect what is wrong with them.
 
-        Args:
-            texts: the pieces.
-            again: whether they were parsed before.
-            alone: make a table of each, too: most will be needed as they are.
+        Where each is needed `alone`, its table is made at the same time.
         """
         work = functools.partial(self._parse, alone=alone)
         for piece in map_items(work, self._without_header(texts)):
@@ -199,18 +187,15 @@ class Reader:
                 self._problems += () if again else (self._with_line(piece),)
                 break
             if not again:
-                self._see(piece)
+                self._problems += map(self._with_line, piece.problems)
+                self.warnings.add_piece(piece)
+                self._lines += piece.lines
+                if self._progress is not None:
+                    self._progress(self.file.done, self.file.size)
             if piece.values.size:
                 yield piece
             if not again and len(self._problems) >= LISTED_PROBLEMS:
                 break
-
-    def _see(self, piece: Piece) -> None:
-        self._problems += (self._with_line(each) for each in piece.problems)
-        self.warnings.add_piece(piece)
-        self._lines += piece.lines
-        if self._progress is not None:
-            self._progress(self.file.done, self.file.size)
 
     def _parse(self, text: Text, alone: bool) -> Piece | InputError:
         if isinstance(text, InputError):
@@ -249,8 +234,7 @@ class Reader:
         """Say in which lines documents stand that their queries have twice."""
         wanted = dict.fromkeys(self._repeats)
         firsts: dict[tuple[str, str], int] = {}
-        number = 0
-        found = 0
+        number = found = 0
         for piece in self.file.pieces():
             rows = ParsedLines(self.form, self.file.path)
             rows.read(enumerate(io.BytesIO(piece), number + 1))

@@ -12,12 +12,7 @@ from irbatch.runtime.ragged import joined_ranges
 
 
 class FileWarnings:
-    """What to warn of, as far as a file has been read.
-
-    Attributes:
-        last_tag: the tag of the last line.
-        rows: how many lines of data there were.
-    """
+    """What to warn of in the `rows` lines of data that have been read of a file."""
 
     def __init__(self) -> None:
         self.last_tag: str | None = None
@@ -29,7 +24,7 @@ class FileWarnings:
         self._query, self._documents = "", 0  # the last query, and its lines so far
 
     def add_piece(self, piece: Piece) -> None:
-        """Take note of a piece of a file, in its turn."""
+        """Take note of the next piece of a file."""
         self._see_tags(piece.tags, piece.last_tag)
         goes_on = bool(piece.queries) and piece.queries[0] == self._query
         doubtful = piece.queries[0] if piece.reversed and goes_on else None
@@ -48,12 +43,7 @@ class FileWarnings:
         self._count(queries, np.array(rows.values, np.float64), firsts)
 
     def issue(self, path: str, *, ranked: bool) -> None:
-        """Warn of what is doubtful.
-
-        Args:
-            path: the file.
-            ranked: whether it has a column of ranks beside the scores.
-        """
+        """Warn of what is doubtful in a file, `ranked` if it has ranks beside the scores."""
         if ranked and (self._fractional or (self._counted and self._several)):
             what = "ranks are numbers with a point" if self._fractional else "scores count 1, 2, 3"
             warn(f"run {path!r}: {what}: are rank and score swapped?")

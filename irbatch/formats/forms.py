@@ -26,10 +26,9 @@ class LineForm:
     """What a line holds.
 
     Args:
-        source: what the file is, ``"qrels"`` or ``"run"``, for errors.
+        source: ``"qrels"`` or ``"run"``, for errors.
         width: number of columns.
-        query_at, document_at, value_at: where they stand, from 0.
-        rank_at, tag_at: where rank and tag stand; -1 without them.
+        query_at, document_at, value_at, rank_at, tag_at: where they stand, from 0; -1 without.
         value: what the value is called.
         largest: the largest absolute value that is exact.
         tabs: whether only tabs separate; else spaces and tabs do, and there are comments.
@@ -82,7 +81,7 @@ def recognise(text: bytes | bytearray, source: str) -> tuple[LineForm, int]:
         source: ``"qrels"`` or ``"run"``.
 
     Returns:
-        The form, and how many bytes a header takes, 0 without one.
+        The form, and the bytes of its header, 0 without one.
 
     Raises:
         InputError: if the names of a header or of an object are not known.
@@ -135,11 +134,7 @@ def _keys_of(line: bytes) -> list[str]:
 
 
 def split_line(line: bytes, form: LineForm) -> list[bytes]:
-    """Return the columns of a line, none of a blank one.
-
-    Raises:
-        InputError: if the line should be a JSON object and is not one with the keys of `form`.
-    """
+    """Return the columns of a line, none of a blank one."""
     if form.keys:
         return _split_json(line, form)
     line = line.rstrip(b"\r\n")

@@ -26,19 +26,14 @@ Lookup = dict[str, dict[str, float]]
 
 
 class ParsedLines:
-    """What lines hold, as columns.
-
-    Args:
-        form: what a line holds.
-        path: the file, for errors.
+    """What lines of some form hold, as columns.
 
     Attributes:
         numbers: the numbers of the lines that are data.
         queries, documents, values: their columns; a value that is a rank is negated.
         ranks: the ranks beside scores; -1 for those that are not whole numbers.
         fractions: how many of the ranks are numbers with a point.
-        tags: the tags of the first lines of queries, each once.
-        last_tag: that of the last line.
+        tags, last_tag: the tags of the first lines of queries, each once; that of the last line.
         problems: what is wrong with other lines, at most as many as are listed.
     """
 
@@ -162,9 +157,9 @@ class ParsedLines:
 
     def repeated(self, query: str, document: str, line: int, first: int) -> InputError:
         """Say that a document was given in two lines."""
-        error = InputError(f"this document was given before, in line {first}", line=line)
-        fields = {"source": self.form.source, "path": self.path}
-        return error.with_fields(**fields, query=query, document=document)
+        problem = f"this document was given before, in line {first}"
+        error = InputError(problem, source=self.form.source, path=self.path, line=line)
+        return error.with_fields(query=query, document=document)
 
 
 def raise_by_line(problems: list[InputError]) -> None:
@@ -182,11 +177,7 @@ def parse_table(
 
 
 def read_number(raw: bytes, form: LineForm) -> float:
-    """Read a grade, score or rank.
-
-    Raises:
-        InputError: if it is not a number, or not one that `form` allows.
-    """
+    """Read a grade, score or rank, or refuse it."""
     text = _text(raw)
     if not _NUMBER.fullmatch(raw):
         comma = re.fullmatch(rb"[+-]?\d+,\d+", raw)

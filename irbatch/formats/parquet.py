@@ -12,19 +12,14 @@ from irbatch.runtime.extras import imported
 
 
 def read_parquet(path: str | os.PathLike[str], source: str, content: bytes | None = None) -> Any:
-    """Read the columns of judgments or rankings, recognised by their names.
+    """Return the columns of judgments or rankings, recognised by their names.
 
     Args:
-        path: the file.
-        source: ``"qrels"`` or ``"run"``.
+        path, source: of the file, see `open_input`.
         content: the file's bytes, where it can be read only once.
-
-    Returns:
-        a table for `Qrels.from_table` or `Run.from_table`.
 
     Raises:
         InputError: if the file cannot be read, or its columns are not known.
-        ImportError: naming the extra, when neither pyarrow nor polars is installed.
     """
     name = os.fspath(path)
     given: Any = name if content is None else io.BytesIO(content)

@@ -14,15 +14,7 @@ from irbatch.array_types import Floats, Ints
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import TextColumn
 from irbatch.errors import InputError
-from irbatch.formats.byte_kernels import (
-    FRACTIONS,
-    LAST_TAG,
-    LINES,
-    OTHER_TAG,
-    REVERSED,
-    TAG,
-    Parsed,
-)
+from irbatch.formats import byte_kernels as kernels
 from irbatch.formats.byte_parser import parse_bytes
 from irbatch.formats.forms import LineForm
 from irbatch.formats.lines import ParsedLines
@@ -31,19 +23,15 @@ from irbatch.runtime.ragged import joined_ranges, offsets_of
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Columns, and what else was seen.
+    """Columns, and what else was seen; `ParsedLines` says more of most fields.
 
     Attributes:
         queries: the query of each group of consecutive rows with one query.
         firsts: int64 ``(groups,)``, the first row of each.
-        documents, values: the rows' columns; a value that is a rank is negated.
         lines: how many lines there are, data or not.
         tags: the tags of the first lines of queries, one or two that differ.
-        last_tag: the tag of the last line.
-        contradicting: the queries in which ranks and scores contradict each other.
-        reversed: whether that is known of the first query only by its second row, which it may not
-            be: the query may have begun in the piece before.
-        fractional: whether ranks are numbers with a point.
+        reversed: whether the first query contradicts itself by its second row alone, which may be a
+            later one: the query may have begun in the piece before.
         problems: what is wrong with lines, which are numbered from 1 here.
     """
 
@@ -70,24 +58,24 @@ class Piece:
         return cls._from_lines(lines, text.count(b"\n"))
 
     @classmethod
-    def _from_bytes(cls, text: bytes | bytearray, parsed: Parsed, form: LineForm) -> Piece:
+    def _from_bytes(cls, text: bytes | bytearray, parsed: kernels.Parsed, form: LineForm) -> Piece:
         queries = [text[start:stop].decode() for _, start, stop, _ in parsed.groups.tolist()]
         counts = parsed.counts.tolist()
         tag, other, last = (
             bytes(text[counts[at] : counts[at + 1]]) if form.tag_at >= 0 else b""
-            for at in (TAG, OTHER_TAG, LAST_TAG)
+            for at in (kernels.TAG, kernels.OTHER_TAG, kernels.LAST_TAG)
         )
         return cls(
             queries,
             parsed.groups[:, 0].copy(),
             TextColumn(parsed.ids, parsed.starts, parsed.lengths),
             -parsed.values if form.is_ranked else parsed.values,
-            lines=counts[LINES],
+            lines=counts[kernels.LINES],
             tags=tuple(filter(None, (tag, other))),
             last_tag=last,
             contradicting=tuple(itertools.compress(queries, parsed.groups[:, 3].tolist())),
-            reversed=bool(queries) and parsed.groups[0, 3] == REVERSED,
-            fractional=bool(queries) and counts[FRACTIONS] == len(queries),
+            reversed=bool(queries) and parsed.groups[0, 3] == kernels.REVERSED,
+            fractional=bool(queries) and counts[kernels.FRACTIONS] == len(queries),
         )
 
     @classmethod

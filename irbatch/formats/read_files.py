@@ -87,11 +87,7 @@ def read_run(
 def open_run(
     path: str | PathLike[str], order_by: str = "score", progress: Progress | None = None
 ) -> Iterator[Reader | Run]:
-    """Open a run file: give a reader of a large one, or what a small one holds.
-
-    Raises:
-        InputError: as `read_run`.
-    """
+    """Open a run file, as `read_run` does: give a reader of a large one, or a small one's run."""
     from irbatch.formats.file_reader import Reader
     from irbatch.formats.streams import open_input
 

@@ -39,18 +39,17 @@ PARQUET = re.compile(rb"PAR1[\x00-\x08\x0e-\x1f]")  # no id has a control byte i
 BOM = b"\xef\xbb\xbf"
 HEAD = 16  # bytes that tell what a file is
 
+_Opener = Callable[[BinaryIO], BinaryIO]
+
 
 class Input:
-    """A file that is being read, as often as is asked for.
+    """A file that is being read, as often as is asked for; see `open_input`.
 
     Attributes:
-        path: its path, ``-`` for standard input.
-        source: what it is, ``"qrels"`` or ``"run"``, for errors.
-        head: its first bytes.
-        is_parquet: whether they are those of a Parquet file.
         again: whether it can be read more than once.
         cut: where to end a piece: from the piece and the end of its last whole line to there.
         size: its bytes, compressed as they are; 0 for a pipe.
+        is_parquet: whether its first bytes are those of a Parquet file.
     """
 
     def __init__(self, path: str, source: str, raw: BinaryIO, stack: ExitStack) -> None:
@@ -61,14 +60,14 @@ class Input:
         try:
             self.again = path != "-" and raw.seekable()
             self._raw: BinaryIO = raw if self.again else cast(BinaryIO, _Pipe(raw))
-            self.head = self._raw.head if isinstance(self._raw, _Pipe) else raw.read(HEAD)
+            head = self._raw.head if isinstance(self._raw, _Pipe) else raw.read(HEAD)
             self.size = os.fstat(raw.fileno()).st_size if self.again else 0
         except (OSError, ValueError) as problem:  # ValueError: it is closed
             raise self._problem(f"cannot be read: {problem}") from problem
-        if UTF_16.match(self.head):
+        if UTF_16.match(head):
             raise self._problem("is UTF-16 or UTF-32 text, not UTF-8")
-        self.is_parquet = bool(PARQUET.match(self.head))
-        self._unpack = self._unpacker()
+        self.is_parquet = bool(PARQUET.match(head))
+        self._unpack = self._unpacker(head)
 
     @property
     def done(self) -> int:
@@ -87,8 +86,7 @@ class Input:
                 line is counted from behind the last piece.
         """
         stream = self._begin()
-        made = 0
-        rest = bytearray()
+        made, rest = 0, bytearray()
         while True:
             # Read behind what the last piece left over: nothing is copied but that.
             piece = bytearray(len(rest) + PIECE)
@@ -173,19 +171,15 @@ class Input:
         if packed and made > max(BOMB_BYTES, BOMB_RATIO * self._raw.tell()):
             raise self._problem(f"makes {BOMB_RATIO} bytes of one: this archive is a trap")
 
-    def _unpacker(self) -> Callable[[BinaryIO], BinaryIO]:
+    def _unpacker(self, head: bytes) -> _Opener:
         """Return what opens the archive, if it is one."""
         for magic, modules in ARCHIVES.items():
-            if magic.match(self.head):
+            if magic.match(head):
                 try:
-                    opened: Callable[[BinaryIO], BinaryIO] = imported(
-                        "archives", "io", *modules
-                    ).open
+                    return cast(_Opener, imported("archives", "io", *modules).open)
                 except ImportError:  # of the others one is Python's own
-                    raise self._problem(
-                        "is compressed with zstd; to read it: pip install 'irbatch[io]'"
-                    ) from None
-                return opened
+                    problem = "is compressed with zstd; to read it: pip install 'irbatch[io]'"
+                    raise self._problem(problem) from None
         return lambda raw: raw
 
     def _problem(self, message: str, line: int | None = None) -> InputError:
@@ -193,11 +187,7 @@ class Input:
 
 
 class _Pipe(io.RawIOBase):
-    """What can be read only once: its first bytes are known and read once more.
-
-    Attributes:
-        head: the first bytes.
-    """
+    """What can be read only once: its first bytes, `head`, are known and read once more."""
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
@@ -249,11 +239,7 @@ def _open_raw(name: str, source: str, stack: ExitStack) -> BinaryIO:
 
 
 def numbered_lines(path: str | PathLike[str], source: str) -> Iterator[tuple[int, bytes]]:
-    """Read a file's lines with their numbers from 1, without a byte order mark.
-
-    Raises:
-        InputError: as `open_input` and `Input.counted_pieces`.
-    """
+    """Read a file's lines with their numbers from 1, without a byte order mark."""
     with open_input(path, source) as file:
         lines = (line for piece in file.counted_pieces() for line in io.BytesIO(piece))
         yield from enumerate(lines, 1)

@@ -17,11 +17,7 @@ from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, is_real, is_whole,
 
 
 def check_whole(name: str, value: object, least: int, most: int | None = None) -> int:
-    """Return a whole number of Python or NumPy as an int.
-
-    Raises:
-        InputError: if it is not one, or not within the limits, both inclusive.
-    """
+    """Return a whole number of Python or NumPy within limits, both inclusive, as an int."""
     if is_whole(value) and value >= least and (most is None or value <= most):
         return int(value)
     limits = f"of at least {least}" if most is None else f"from {least} to {most}"
@@ -29,16 +25,7 @@ def check_whole(name: str, value: object, least: int, most: int | None = None) -
 
 
 def check_number(name: str, value: object, **limits: float) -> float:
-    """Return a finite real number of Python or NumPy as a float.
-
-    Args:
-        name: what errors call it.
-        value: the number.
-        **limits: see `missed_limit`.
-
-    Raises:
-        InputError: if it is not a finite number, or not within the limits.
-    """
+    """Return a finite real number within limits, see `missed_limit`, as a float."""
     wanted = missed_limit(value, **limits)
     if wanted is not None:
         raise InputError(f"{name}={shown(value)} must be {wanted}", value=value)
@@ -78,11 +65,7 @@ def missed_limit(
 
 
 def check_choice(name: str, value: object, options: Iterable[Any]) -> None:
-    """Refuse a value that is not one of the options.
-
-    Raises:
-        InputError: naming them.
-    """
+    """Refuse a value that is not one of the options."""
     plain = value is None or isinstance(value, str | int | float)  # not an array of answers
     if not plain or not any(value is each or value == each for each in options):
         choices = ", ".join(map(repr, options))
@@ -121,7 +104,7 @@ def number_errors(
     Args:
         what: what the values are called: ``"score"`` or ``"grade"``.
         rows: query, document and value of each.
-        **fields: the others of each error, such as its source.
+        **fields: of the errors, such as their source.
     """
     for query, document, value in rows:
         if problem := number_problem(value):

@@ -9,13 +9,9 @@ from typing import Any
 def imported(purpose: str, extra: str, *modules: str) -> Any:
     """Import the first of some modules that is installed.
 
-    Args:
-        purpose: what it is for, as in ``"frames"``.
-        extra: the extra of irbatch that installs the first one.
-        *modules: their names.
-
     Raises:
-        ImportError: with the line that installs it; or its own, if it is installed and fails.
+        ImportError: if none is, naming the extra of irbatch that installs one, and what it is for,
+            such as ``"frames"``; or that of a module that is installed and fails.
     """
     for module in modules:
         try:

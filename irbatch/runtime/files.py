@@ -24,11 +24,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def written(text: str, path: str | os.PathLike[str] | None) -> str:
-    """Return a text, and write it where a path is given.
-
-    Raises:
-        OSError: as `write_text`.
-    """
+    """Return a text, and write it where a path is given, see `write_text`."""
     if path is not None:
         write_text(path, text)
     return text
@@ -38,12 +34,8 @@ def written(text: str, path: str | os.PathLike[str] | None) -> str:
 def replacing(path: str | os.PathLike[str], *, pack: bool = False) -> Iterator[BinaryIO]:
     """Open a file to write in place of another, which it replaces when the block has ended well.
 
-    Args:
-        path: the file.
-        pack: compress what is written if the name ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
-
-    Raises:
-        OSError: as the system says; nothing is left behind then, as after any other error.
+    With `pack`, what is written is compressed if the name ends in ``.gz``, ``.bz2``, ``.xz`` or
+    ``.zst``. After any error nothing is left behind.
     """
     path = Path(path)
     try:

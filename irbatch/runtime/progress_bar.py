@@ -17,22 +17,19 @@ REDRAWN_AFTER = 0.1  # seconds
 
 
 def make_bar(*, alone: bool = True, wanted: bool | None = None) -> tuple[Any, Any] | None:
-    """Make a bar with one task; nothing is drawn before it is started, and nothing is left of it.
+    """Return a bar and its task, or None where there is to be none.
+
+    Nothing is drawn before the bar is started, and nothing is left of it. The task's field
+    ``amount`` says how much is done.
 
     Args:
         alone: it draws itself, in a thread of its own, and puts what is printed above it. Else it
             is drawn only when its ``refresh()`` is called.
         wanted: whether there is to be a bar; default: where standard error is a terminal and rich
-            is installed.
-
-    Returns:
-        The bar and its task, whose field ``amount`` says how much is done; None where there is to
-        be none.
-
-    Raises:
-        ImportError: naming the extra, when a bar is wanted and rich is not installed.
+            is installed. Where it is wanted and rich is not installed, an ImportError says so.
     """
-    if not (_is_terminal() if wanted is None else wanted):
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    if not (is_terminal if wanted is None else wanted):
         return None
     try:
         rich = imported("progress bars", "cli", "rich.progress")
@@ -55,20 +52,9 @@ def make_bar(*, alone: bool = True, wanted: bool | None = None) -> tuple[Any, An
     return bar, bar.add_task("", total=None, amount="")
 
 
-def _is_terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
-
-
 @contextmanager
 def steps_on_bar(wanted: bool | None = None) -> Iterator[Step]:
-    """Give a function that work tells how far it is; between two steps nothing is drawn.
-
-    Args:
-        wanted: as `make_bar` has it.
-
-    Raises:
-        ImportError: as `make_bar`.
-    """
+    """Give a function to tell how far work is, on a bar as `make_bar` makes it."""
     made = make_bar(alone=False, wanted=wanted)
     if made is None:
         yield lambda what, done, total: None

@@ -39,7 +39,7 @@ def map_ranges(
     Args:
         work: safe to call from several threads on ranges that don't overlap.
         rows: how many rows there are.
-        cells: how much work they are, which decides on threads when `threads` is None.
+        cells: how much work they are, which decides on threads unless their number is given.
         threads: exactly this many, if given.
     """
     if threads is None:
@@ -58,11 +58,7 @@ def map_ranges(
 def map_items(work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[Done]:
     """Call ``work(item)`` for each item, several at once, and yield what comes of it in order.
 
-    Items are taken no faster than they are worked off: few of them are there at any time.
-
-    Args:
-        work: safe to call from several threads.
-        items: may be made while it is going on.
+    Items may be made while it is going on, and are taken no faster than they are worked off.
     """
     threads = available_cores()
     waiting: deque[Future[Done]] = deque()
