@@ -22,11 +22,8 @@ from numba.extending import intrinsic
 from numba.np import arrayobj, numpy_support
 
 from irbatch.runtime.object_code import make_image
-from irbatch.runtime.stored_code import Entry
+from irbatch.runtime.stored_code import DATA, SHAPE, STRIDES, Entry
 
-# Fields of an array's object behind the header that every Python object has, in words: NumPy's
-# PyArrayObject_fields, part of its C ABI.
-DATA, SHAPE, STRIDES = (object.__basicsize__ // 8 + field for field in (0, 2, 3))
 # Numba's wrapper of an entry for C, which tells Python of errors: not needed, as kernels have none.
 PREFIX = "cfunc."
 C_WRAPPER = re.compile(rf'^define [^\n]*@"?{re.escape(PREFIX)}[^\n]*\{{\n.*?^\}}\n', re.M | re.S)

@@ -17,7 +17,6 @@ import ctypes
 import functools
 import mmap
 import os
-import platform
 import struct
 import sys
 import zlib
@@ -32,6 +31,9 @@ import numpy as np
 from irbatch.runtime.object_code import Image, Patch
 
 FORMAT = "irbatch kernel 1"
+# Fields of an array's object behind the header that every Python object has, in words of 8 bytes:
+# NumPy's PyArrayObject_fields, part of its C ABI.
+DATA, SHAPE, STRIDES = (object.__basicsize__ // 8 + field for field in (0, 2, 3))
 MOST_RESULTS = 8  # numbers that a kernel may return
 # Numba's own convention: places for the result and for an error, then the arguments.
 _CALL = ctypes.CFUNCTYPE(
@@ -105,11 +107,23 @@ class StoredCode:
         return tuple(found) if self._is_tuple else found[0]
 
 
+@functools.cache
 def is_supported() -> bool:
     """Tell whether machine code is kept here: by CPython with its GIL, on Linux and x86-64."""
+    if sys.platform != "linux" or os.uname().machine != "x86_64" or sys.maxsize < 1 << 32:
+        return False
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
-    here = sys.platform, platform.machine(), sys.implementation.name
-    return bool(has_gil) and here == ("linux", "x86_64", "cpython")
+    return sys.implementation.name == "cpython" and bool(has_gil) and _knows_arrays()
+
+
+def _knows_arrays() -> bool:
+    """Tell whether NumPy's arrays have their fields where entries look for them."""
+    array = np.empty((2, 3), np.int16)
+    fields = (ctypes.c_int64 * (1 + max(DATA, SHAPE, STRIDES))).from_address(id(array))
+    if fields[DATA] != array.ctypes.data:
+        return False
+    pairs = [(ctypes.c_int64 * 2).from_address(fields[at])[:] for at in (SHAPE, STRIDES)]
+    return pairs == [[2, 3], [6, 2]]
 
 
 def flatten(given: Sequence[Any]) -> Arguments:

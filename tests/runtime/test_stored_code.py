@@ -335,3 +335,10 @@ def test_numba_is_not_imported_for_what_is_stored(folder: Path) -> None:
     first, second = run(), run()
     assert [first[0], second[0]] == ["True", "False"]
     assert first[1] == second[1]
+
+
+def test_arrays_with_other_fields_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A NumPy with another layout of arrays is left to Numba, which is compiled for it."""
+    assert stored_code._knows_arrays()
+    monkeypatch.setattr(stored_code, "DATA", stored_code.DATA + 1)
+    assert not stored_code._knows_arrays()
