@@ -35,7 +35,7 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
             can be iterated over once an epoch; or a function from the model to
             ``(scores, labels)``. Labels are ``(queries, candidates)``, -100 where there is no
             candidate; scores are of the same shape or with a last axis of 1.
-        measures, cutoffs: as in `irbatch.evaluate`.
+        measures, cutoffs, no_relevant: as in `irbatch.evaluate`.
         prefix: put before the names.
         score: a function from the model and inputs to scores, called where validation doesn't
             bring them; default: ``model.predict``.
@@ -43,7 +43,6 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
             which EarlyStopping warns.
         batch_size: samples that ``model.predict`` takes at once.
         ties: as in `irbatch.evaluate_scores`.
-        no_relevant: as in `irbatch.evaluate`.
         style: how names are spelled: see `irbatch.Results.mean`.
 
     Attributes:
@@ -93,11 +92,7 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
             logs.update({self._prefix + name: value for name, value in means.items()})
 
     def evaluate(self) -> Results:
-        """Evaluate the model as it is; return the results of all queries.
-
-        Raises:
-            InputError: if scores or labels cannot be evaluated.
-        """
+        """Evaluate the model as it is; return the results of all queries."""
         self._evaluator.reset()
         for scores, labels in self._scored():
             rank = len(getattr(labels, "shape", (0, 0)))

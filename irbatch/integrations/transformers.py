@@ -40,9 +40,8 @@ class ComputeMetrics:
     Of tuples, predictions or labels, the first is meant.
 
     Args:
-        measures, cutoffs: as in `irbatch.evaluate`.
+        measures, cutoffs, no_relevant: as in `irbatch.evaluate`.
         ties: as in `irbatch.evaluate_scores`.
-        no_relevant: as in `irbatch.evaluate`.
         style: how names are spelled: see `irbatch.Results.mean`.
         query_ids: which query each row is of: a function from transformers' EvalPrediction to ids,
             or the ids of all rows in the order of the dataset. Surest is to name a column of ids
@@ -90,9 +89,6 @@ class ComputeMetrics:
 
         Returns:
             Name to mean; nothing before the last batch.
-
-        Raises:
-            InputError: if scores or labels cannot be evaluated.
         """
         if compute_result is None:
             self.reset()

@@ -73,11 +73,7 @@ class Plan:
         self._request = ScanRequest(self._cutoffs, self._thresholds, weightings)
 
     def check_levels(self, levels: Floats) -> None:
-        """Refuse fractional grades where a measure has to know which of them are relevant.
-
-        Raises:
-            InputError: if a grade is not whole and a measure has no ``rel``.
-        """
+        """Refuse fractional grades if a measure has no ``rel`` to tell which are relevant."""
         fractional = levels[levels != np.floor(levels)]
         if not fractional.size:
             return
@@ -194,13 +190,7 @@ def _reader_of_judged(matrix: RelevanceMatrix) -> Callable[[float, float, Weight
 def _apply_formula(
     measure: Measure, known: PrefixStatistics | JudgedRanks, at: tuple[int, ...]
 ) -> Floats:
-    """Apply a formula; check what it returns, since users write formulas too.
-
-    Args:
-        measure: whose formula.
-        known: what the formula reads.
-        at: the shape of the cutoffs that it returns values for.
-    """
+    """Return a formula's values, float64 ``(queries, *at)``, checked, since users write some."""
     declaration = measure.declaration
     who = f"the formula of {measure.name}"
     own = {name: measure[name] for name in declaration.parameters if name not in GRADED}

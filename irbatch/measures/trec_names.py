@@ -135,9 +135,6 @@ def list_measures(asked: Sequence[str], version: str) -> dict[str, str]:
     Returns:
         Name to text of parameters, in the order of the output. Of parameters given twice the
         first count, as in trec_eval.
-
-    Raises:
-        InputError: if the version has no such measure, naming it.
     """
     every = [each.named for each in trec_measures().values()]
     known = {each.name: each.nicknames for each in every if each.since <= int(version)}

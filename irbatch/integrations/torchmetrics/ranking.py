@@ -26,9 +26,8 @@ class RankingMetric(ExactMetric):
     `make_collection`.
 
     Args:
-        measures, cutoffs: as in `irbatch.evaluate`.
+        measures, cutoffs, no_relevant: as in `irbatch.evaluate`.
         ties: as in `irbatch.evaluate_scores`.
-        no_relevant: as in `irbatch.evaluate`.
         keep: ``"sums"``, exact and of a fixed size; or ``"queries"``, the values of every query
             under its id, so that one that a DistributedSampler repeats counts once.
         report: the one of several measures that `compute` returns; default: all.
@@ -99,9 +98,6 @@ class RankingMetric(ExactMetric):
                 `irbatch.evaluate_scores`.
             query_ids: whole numbers ``(queries,)``, the same in every process; needed to
                 ``keep="queries"``, and for nothing else.
-
-        Raises:
-            InputError: if scores or labels cannot be evaluated.
         """
         ids = self._check_ids(query_ids)
         self._evaluator.reset()

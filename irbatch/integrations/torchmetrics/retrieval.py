@@ -34,8 +34,8 @@ class RetrievalMetric(ExactMetric):
         **kwargs: torchmetrics' own, such as ``dist_sync_on_step``.
 
     Raises:
-        InputError: if a measure or an option is not known; and from `update`, if columns cannot
-            be evaluated. The state is then as it was before.
+        InputError: if a measure or an option is not known; and from `update`, if columns differ in
+            shape or are not numbers. The state is then as it was before.
 
     >>> metric = RetrievalMetric("RR")
     >>> metric.update(preds=[0.2, 0.3, 0.5], target=[0, 1, 0], indexes=[7, 7, 7])
@@ -78,9 +78,6 @@ class RetrievalMetric(ExactMetric):
             preds: their scores, of any shape.
             target: their labels, of the same shape.
             indexes: the queries they are of, whole numbers, of the same shape.
-
-        Raises:
-            InputError: if columns differ in shape or are not numbers.
         """
         if indexes is None:
             raise InputError("the query of each document is needed", source="indexes")
