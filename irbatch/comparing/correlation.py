@@ -120,8 +120,8 @@ def rbo(
 
     With the overlap X_d, the documents that both rankings have among their first d, it is
     (1 - p) / p * sum over d of p^d * X_d / d, over rankings without an end. Of rankings that are
-    alike the extrapolated value is exactly 1, of disjoint ones exactly 0; two
-    empty rankings are taken to be alike, one empty and one not to be disjoint.
+    alike the extrapolated value is exactly 1, of disjoint ones exactly 0; two empty rankings are
+    taken to be alike, one empty and one not to be disjoint.
 
     Args:
         first, second: document ids, best first.
