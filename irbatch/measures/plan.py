@@ -55,7 +55,8 @@ class Plan:
         self, measures: Sequence[Measure], defaults: Mapping[str, object] | None = None
     ) -> None:
         self.measures = tuple(measures)
-        self._filled = tuple(_fill_in(each, defaults or {}) for each in measures)
+        self._defaults = dict(defaults or {})
+        self._filled = tuple(_fill_in(each, self._defaults) for each in measures)
         groups: dict[tuple[object, ...], Group] = {}
         for position, each in enumerate(self._filled):
             new = Group(each, _threshold(each), _weights(each), [], [])
@@ -71,6 +72,9 @@ class Plan:
         self._cutoffs = sorted({depth for each in self._of_prefixes for depth in each.depths})
         weightings = [make_weighting(*each) for each in self._weights]
         self._request = ScanRequest(self._cutoffs, self._thresholds, weightings)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Plan, (self.measures, self._defaults)  # weightings hold functions
 
     def check_levels(self, levels: Floats) -> None:
         """Refuse fractional grades if a measure has no ``rel`` to tell which are relevant."""
