@@ -17,7 +17,7 @@ from irbatch.data.arguments.judgments import read_documents, read_grades
 from irbatch.data.exports import Exports, Listed
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn, TextColumn
-from irbatch.engine.matrix import NEGATIVE
+from irbatch.engine.matrix import NEGATIVE, count_levels
 from irbatch.runtime.numbers import distinct
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
@@ -239,22 +239,11 @@ class Qrels(Exports):
             self._place_of[row] = dict(zip(documents, range(len(documents)), strict=True))
         return self._place_of[row]
 
-    def level_counts(
-        self, rows: Iterable[int], levels: npt.NDArray[np.signedinteger] | None = None
-    ) -> Ints:
-        """Count the documents of some queries judged at each level: int64 ``(queries, levels)``.
-
-        Args:
-            rows: positions of queries.
-            levels: integers ``(n,)``, places in `levels` to count, ascending; default all.
-        """
+    def level_counts(self, rows: Iterable[int]) -> Ints:
+        """Count the documents judged at each level: int64 ``(queries, levels)``."""
         rows = np.asarray(rows, np.intp)
         codes, row_index = self.gather(rows)
-        kept = codes >= 0
-        places = codes[kept] if levels is None else np.searchsorted(levels, codes[kept])
-        width = self.levels.size if levels is None else levels.size
-        flat = np.bincount(row_index[kept] * width + places, minlength=rows.size * width)
-        return flat.astype(np.int64).reshape(rows.size, width)
+        return count_levels(row_index, codes, (rows.size, self.levels.size))
 
     def gather(self, rows: Positions) -> tuple[npt.NDArray[np.int32], Ints]:
         """Return the codes of some queries' judgments, and for each its query's place in `rows`."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from irbatch.array_types import Codes, Floats, Ints, Positions
 from irbatch.engine.ties.groups import OpenTies
@@ -151,6 +152,13 @@ def code_dtype(n_levels: int) -> np.dtype[np.signedinteger]:
         if n_levels <= np.iinfo(dtype).max:
             return np.dtype(dtype)
     return np.dtype(np.int32)
+
+
+def count_levels(row_index: Ints, codes: npt.NDArray[Any], shape: tuple[int, int]) -> Ints:
+    """Count the codes that are levels, of each row: int64 of shape ``(rows, levels)``."""
+    kept = codes >= 0
+    cells = row_index[kept] * shape[1] + codes[kept]
+    return np.bincount(cells, minlength=shape[0] * shape[1]).astype(np.int64).reshape(shape)
 
 
 def padded_depth(depth: int, dtype: np.dtype[np.signedinteger]) -> int:

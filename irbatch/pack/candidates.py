@@ -21,14 +21,9 @@ UNCOPIED = (np.float32, np.float64, np.int64, np.uint64)
 
 
 class Excluded(NamedTuple):
-    """Candidates to leave out, query after query.
+    """Candidates to leave out, query after query."""
 
-    Args:
-        starts: int64 ``(queries + 1,)``, where each query's begin and end.
-        columns: int64 ``(excluded,)``.
-    """
-
-    starts: Ints
+    starts: Ints  # (queries + 1,): where each query's begin and end
     columns: Ints
 
 
@@ -46,9 +41,6 @@ class Candidates:
         there: bool ``(queries, candidates)``, which cells are candidates, or None if all are.
         excluded: candidates to leave out besides, or None.
         sizes: int64 ``(queries,)``, how many candidates are left.
-
-    Raises:
-        InputError: if scores are not a matrix of real numbers.
     """
 
     def __init__(self, scores: Any, queries: Sequence[Any] | None) -> None:
@@ -80,9 +72,6 @@ class Candidates:
         Args:
             there: bool ``(queries, candidates)``, which are candidates by their labels.
             mask, lengths, exclude: see `irbatch.evaluate_scores`.
-
-        Raises:
-            InputError: if one of them doesn't fit the scores, or hides all candidates of a query.
         """
         if there is not None:
             self._keep(there)
@@ -136,9 +125,8 @@ class Candidates:
         if self.there is not None:
             there &= self.there[start:stop]
         if self.excluded is not None:
-            starts, columns = self.excluded
-            out = slice(int(starts[start]), int(starts[stop]))
-            there[row_index_of(starts[start : stop + 1]), columns[out]] = False
+            part, starts = part_of(self.excluded.starts, start, stop)
+            there[row_index_of(starts), self.excluded.columns[part]] = False
         return there
 
     def _keep(self, there: Bools) -> None:
@@ -174,6 +162,10 @@ class Candidates:
             if (self.widths < self.shape[1]).any():
                 there = there & (np.arange(self.shape[1]) < self.widths[:, None])
             sizes = there.sum(axis=1, dtype=np.int64)
-        if self.excluded is not None:
-            sizes = sizes - np.diff(self.excluded.starts)
-        return sizes
+        return sizes if self.excluded is None else sizes - np.diff(self.excluded.starts)
+
+
+def part_of(starts: Ints, first: int, last: int) -> tuple[slice, Ints]:
+    """Return where the items of rows `first` to `last` are, and where each row's are in there."""
+    part = slice(int(starts[first]), int(starts[last]))
+    return part, starts[first : last + 1] - part.start

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from irbatch.array_types import Bools, Bytes, Ints
 from irbatch.data.arguments.candidates import GradedCandidates
 from irbatch.errors import InputError
-from irbatch.pack.candidates import Candidates, Excluded
+from irbatch.pack.candidates import Candidates, part_of
 from irbatch.runtime.jit import as_input, kernel
 from irbatch.runtime.ragged import row_index_of
 from irbatch.runtime.threads import map_ranges
@@ -23,38 +23,20 @@ Matrix = npt.NDArray[Any]
 
 
 class ScoreRows(NamedTuple):
-    """Some rows of scores, as kernels read them.
+    """Some rows of scores, as kernels read them."""
 
-    Args:
-        scores: ``(rows, candidates)``.
-        there: uint8 of that shape, 1 where a cell is a candidate; ``(0, 0)`` if all are.
-        widths: int64 ``(rows,)``; cells from there on are no candidates.
-    """
-
-    scores: Matrix
-    there: Bytes
-    widths: Ints
+    scores: Matrix  # (rows, candidates)
+    there: Bytes  # of that shape, 1 where a cell is a candidate; (0, 0) if all are
+    widths: Ints  # (rows,): cells from there on are no candidates
 
 
 class Counted(NamedTuple):
-    """The graded candidates of some rows, and what is counted for each.
+    """The graded candidates of some rows, and what is counted for each."""
 
-    Args:
-        starts: int64 ``(rows + 1,)``, where each row's begin and end.
-        columns: int64 ``(graded,)``.
-        above, equal: int64 ``(graded,)``, how many candidates score higher, and the same.
-    """
-
-    starts: Ints
+    starts: Ints  # (rows + 1,): where each row's begin and end
     columns: Ints
-    above: Ints
-    equal: Ints
-
-    def rows(self, start: int, stop: int) -> Counted:
-        """Return some rows' part of them, over the same memory."""
-        part = slice(int(self.starts[start]), int(self.starts[stop]))
-        starts = self.starts[start : stop + 1] - part.start
-        return Counted(starts, self.columns[part], self.above[part], self.equal[part])
+    above: Ints  # how many candidates score higher
+    equal: Ints  # how many score the same
 
 
 def count_candidates(
@@ -62,42 +44,36 @@ def count_candidates(
 ) -> tuple[Ints, Ints]:
     """Count for each graded candidate those of its query that score higher, and the same.
 
-    Args:
-        candidates: the scores.
-        graded: which to count for; all of them candidates.
-        threads: how many threads share the rows; default: as many as the work is worth.
-
     Returns:
-        int64 ``(graded,)`` twice: the number of candidates that score higher, and of those that
-        score the same, itself included.
+        The number of candidates that score higher, and of those that score the same, itself
+        included.
 
     Raises:
         InputError: if a candidate's score is NaN.
     """
     above, equal = np.zeros((2, graded.columns.size), np.int64)
-    counted = Counted(graded.starts, graded.columns, above, equal)
     for start, stop in candidates.blocks():
         scores, there = candidates.block(start, stop)
-        part = counted.rows(start, stop)
+        part, starts = part_of(graded.starts, start, stop)
+        counted = Counted(starts, graded.columns[part], above[part], equal[part])
         widths = candidates.widths[start:stop]
-        if part.columns.size > SORTED_FROM * (stop - start):
-            has_nan = _count_by_sorting(scores, there, widths, part, threads)
+        if counted.columns.size > SORTED_FROM * (stop - start):
+            has_nan = _count_by_sorting(scores, there, widths, counted, threads)
         else:
             cells = np.empty((0, 0), np.uint8) if there is None else there.view(np.uint8)
-            has_nan = _count(ScoreRows(as_input(scores), cells, widths), part, threads) > 0
+            has_nan = _count(ScoreRows(as_input(scores), cells, widths), counted, threads) > 0
         for row in np.flatnonzero(has_nan).tolist():
             refuse_nan(candidates, start + row, scores[row])
         if candidates.excluded is not None and candidates.excluded.columns.size:
-            _subtract_excluded(scores, candidates.excluded, start, stop, part)
+            out, starts = part_of(candidates.excluded.starts, start, stop)
+            work = 3 * int((np.diff(counted.starts) * np.diff(starts)).sum())
+            excluded = candidates.excluded.columns[out]
+            _subtract_rows.run(work, as_input(scores), starts, excluded, counted)
     return above, equal
 
 
 def refuse_nan(candidates: Candidates, row: int, scores: Matrix) -> None:
-    """Refuse a NaN among a row's candidates; cells that are no candidates may be NaN.
-
-    Raises:
-        InputError: naming query and candidate.
-    """
+    """Refuse a NaN among a row's candidates; cells that are no candidates may be NaN."""
     bad = np.isnan(scores) & candidates.are_candidates(row, row + 1)[0]
     if bad.any():
         problem = f"score nan of candidate {int(np.argmax(bad))} is not a number"
@@ -145,16 +121,6 @@ def _count_by_sorting(
 
     map_ranges(look, scores.shape[0], cells=10 * scores.size, threads=threads)
     return np.asarray(nan.any(axis=1))
-
-
-def _subtract_excluded(
-    scores: Matrix, excluded: Excluded, start: int, stop: int, counted: Counted
-) -> None:
-    """Take back what was counted of candidates to be left out."""
-    out = slice(int(excluded.starts[start]), int(excluded.starts[stop]))
-    starts = excluded.starts[start : stop + 1] - out.start
-    work = 3 * int((np.diff(counted.starts) * np.diff(starts)).sum())
-    _subtract_rows.run(work, as_input(scores), starts, excluded.columns[out], counted)
 
 
 @kernel

@@ -28,18 +28,10 @@ MOST_COUNT_BYTES = 8 * BLOCK_BYTES  # of a block's counts by level
 
 
 def pack_labels(labels: LabelRows, judged: LabelRows | None = None) -> Iterator[Block]:
-    """Pack labels in rank order.
+    """Pack labels in rank order; blocks' `rows` are positions in `labels`.
 
-    Args:
-        labels: the ranked documents' grades.
-        judged: for each query the grades of *all* its judged documents, ranked or not, in any
-            order; default: those ranked are all there are.
-
-    Yields:
-        Blocks whose `rows` are positions in `labels`.
-
-    Raises:
-        InputError: if `judged` lacks documents that are ranked.
+    `judged` has for each query the grades of *all* its judged documents, ranked or not, in any
+    order; default: those ranked are all there are.
     """
     for picks in plan_blocks(labels.depths, BYTE_LEVELS):
         yield from _pack_block(labels, judged, picks)
@@ -71,9 +63,7 @@ def _levels(*values: Labels) -> Floats:
         largest = max((int(each.max(initial=0)) for each in values), default=0)
         if largest < BYTE_LEVELS:
             return np.arange(largest + 1, dtype=np.float64)
-    grades: Floats = distinct(
-        np.concatenate([distinct(each) for each in values]).astype(np.float64)
-    )
+    grades = distinct(np.concatenate([distinct(each) for each in values]).astype(np.float64))
     return grades[grades >= 0]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from irbatch.array_types import Ints
 from irbatch.data.arguments.candidates import GradedCandidates
-from irbatch.pack.candidates import Candidates
+from irbatch.pack.candidates import Candidates, part_of
 from irbatch.pack.counting import SORTED_FROM, refuse_nan
 from irbatch.runtime.arrays import to_numpy
 
@@ -21,24 +21,12 @@ BLOCK_CELLS = 64 << 20  # of scores compared at once: the temporary masks are of
 
 
 def count_on_accelerator(candidates: Candidates, graded: GradedCandidates) -> tuple[Ints, Ints]:
-    """Count for each graded candidate those of its query that score higher, and the same.
-
-    Args:
-        candidates: the scores, a tensor.
-        graded: which to count for; all of them candidates.
-
-    Returns:
-        int64 ``(graded,)`` twice, as `irbatch.pack.counting.count_candidates`.
-
-    Raises:
-        InputError: if a candidate's score is NaN.
-    """
+    """Count as `irbatch.pack.counting.count_candidates`, where scores are a tensor."""
     above, equal = np.zeros((2, graded.columns.size), np.int64)
     at_once = max(BLOCK_CELLS // max(candidates.shape[1], 1), 1)
     for start in range(0, candidates.shape[0], at_once):
         stop = min(start + at_once, candidates.shape[0])
-        part = slice(int(graded.starts[start]), int(graded.starts[stop]))
-        starts = graded.starts[start : stop + 1] - part.start
+        part, starts = part_of(graded.starts, start, stop)
         found = _count_block(candidates, start, stop, starts, graded.columns[part])
         above[part], equal[part] = found
     return above, equal

@@ -6,10 +6,10 @@ shorter); their ranks come from where their scores stand. Nothing is factorised 
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,7 @@ from irbatch.data.runs import Run
 from irbatch.engine.ties.by_score import as_compared, order_scores, round_scores
 from irbatch.engine.ties.policy import DEFAULT_ORDERING, Ordering
 from irbatch.errors import InputError, raise_problems
-from irbatch.pack.block import Block, plan_query_blocks
-from irbatch.pack.joined import Joined, pack_joined
+from irbatch.pack.block import Block, Joined, pack_joined, plan_query_blocks
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem, pack_floats
 from irbatch.runtime.ragged import offsets_of
 
@@ -39,11 +38,8 @@ def pack_run(
     Args:
         qrels: the judgments.
         run: the rankings; a query without one has retrieved nothing.
-        rows: intp ``(queries,)``, positions in `qrels.queries`.
+        rows: positions in `qrels.queries`; blocks' `rows` are positions in these.
         ordering: what documents are ordered by.
-
-    Yields:
-        Blocks whose `rows` are positions in `rows`.
 
     Raises:
         InputError: if a score is not a number, or ids are of another kind than the judgments'.
@@ -64,36 +60,29 @@ def pack_run(
         yield _Join(qrels, run, rows[picks], chosen, ordering, buffer).block(picks)
 
 
+@dataclass(eq=False)
 class _Join:
     """The join of one block: its rankings' scores and where the judged documents stand."""
 
-    def __init__(
-        self,
-        qrels: Qrels,
-        run: Run,
-        rows: Positions,
-        rankings: list[Ranking],
-        ordering: Ordering,
-        buffer: Floats,
-    ) -> None:
-        self.qrels, self.run, self.rows, self.rankings = qrels, run, rows, rankings
-        self.ordering, self.buffer = ordering, buffer
-        self._refuse = functools.partial(InputError, source="run", path=run.name)
-        self.starts = offsets_of(np.fromiter(map(len, rankings), np.int64, len(rankings)))
-        self.bounds = self.starts.tolist()
+    qrels: Qrels
+    run: Run
+    rows: Positions
+    rankings: list[Ranking]
+    ordering: Ordering
+    buffer: Floats
 
     def block(self, picks: Positions) -> Block:
         """Look up, rank and place the judged documents; `picks` are the block's `rows`."""
         self._check_documents()
-        scores, judged_scores = self._read()
-        if not order_scores(scores, self.starts):
+        starts = offsets_of(np.fromiter(map(len, self.rankings), np.int64, len(self.rankings)))
+        scores, judged_scores = self._read(self.buffer[: starts[-1]])
+        if not order_scores(scores, starts):
             raise_problems(list(self._score_problems()))
-        bounds = self.starts[:-1], self.starts[1:]
-        joined = Joined(scores, *bounds, judged_scores, self._ids_at)
+        joined = Joined(scores, starts[:-1], starts[1:], judged_scores, self._ids_at)
         return pack_joined(self.qrels, self.rows, picks, joined, self.ordering.ties)
 
-    def _read(self) -> tuple[Floats, Floats]:
-        """Read all scores, and look the judged documents up.
+    def _read(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Read all scores into `scores`, and look the judged documents up.
 
         One ranking at a time for both: what is looked up was just read and is still near.
 
@@ -101,7 +90,6 @@ class _Join:
             The scores, one ranking after the other; and the score of each judged document, one
             query after the other, NaN where it was not retrieved.
         """
-        scores = self.buffer[: self.bounds[-1]]
         raw = scores.data.cast("B")  # a slice of it is filled sooner than one of an array
         wanted: list[Any] = []
         missing = itertools.repeat(math.nan)
@@ -136,6 +124,9 @@ class _Join:
         fresh = as_compared(as_floats(ranking.values()), self.ordering.score_dtype)
         return [retrieved[i] for i in np.flatnonzero(fresh == score)]
 
+    def _refuse(self, problem: str, **fields: Any) -> InputError:
+        return InputError(problem, source="run", path=self.run.name, **fields)
+
     def _check_documents(self) -> None:
         """Refuse documents whose ids are of another kind than the judged ones'."""
         kind = self.qrels.document_kind
@@ -162,9 +153,8 @@ class _Join:
         for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
             for document, score in ranking.items():
                 if problem := number_problem(score):
-                    query = self.qrels.queries[row]
-                    problem = f"score {problem}"
-                    yield self._refuse(problem, query=query, document=document, value=score)
+                    where = {"query": self.qrels.queries[row], "document": document}
+                    yield self._refuse(f"score {problem}", **where, value=score)
 
 
 def _spread(scores: Floats, ranking: Ranking, places: Mapping[Any, int]) -> list[float]:

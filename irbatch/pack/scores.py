@@ -15,13 +15,13 @@ import numpy as np
 from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.data.arguments.candidates import GradedCandidates
 from irbatch.data.arguments.ids import read_candidate_ids
-from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE, Entries, SparseMatrix
+from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE, Entries, SparseMatrix, count_levels
 from irbatch.engine.ties.by_id import place_ids
 from irbatch.engine.ties.groups import OpenTies, TieGroups
 from irbatch.engine.ties.policy import TiePolicy
 from irbatch.errors import InputError
 from irbatch.pack.block import Block
-from irbatch.pack.candidates import Candidates
+from irbatch.pack.candidates import Candidates, part_of
 from irbatch.runtime.numbers import distinct
 from irbatch.runtime.ragged import row_index_of
 
@@ -33,40 +33,21 @@ MANY_TIED = 16  # graded candidates of a row from which sorting it is sooner tha
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """Graded candidates where they stand, query after query in rank order.
+    """Graded candidates where they stand, query after query in rank order."""
 
-    Args:
-        starts: int64 ``(queries + 1,)``.
-        ranks: int64 ``(graded,)``, from 1.
-        grades: float64 ``(graded,)``.
-        ties: where the order was not decided; None if a policy decided all.
-        tied: bool ``(queries,)``, which have candidates of different grades that share a score.
-        constant: int, how many queries have one score for all of their candidates.
-    """
-
-    starts: Ints
-    ranks: Ints
+    starts: Ints  # (queries + 1,)
+    ranks: Ints  # from 1
     grades: Floats
-    ties: OpenTies | None
-    tied: Bools
-    constant: int
+    ties: OpenTies | None  # where the order was not decided; None if a policy decided all
+    tied: Bools  # (queries,): which have candidates of different grades that share a score
+    constant: int  # how many queries have one score for all of their candidates
 
 
 def read_tie_keys(policy: TiePolicy, document_ids: Any, shape: tuple[int, int]) -> Ints:
     """Return what decides among candidates that share a score: lower numbers come first.
 
-    Args:
-        policy: what becomes of such candidates.
-        document_ids: ids ``(candidates,)`` or ``(queries, candidates)``; without them columns
-            decide.
-        shape: the scores'.
-
-    Returns:
-        int64 ``(candidates,)`` where columns decide, else ``(1, candidates)`` or
-        ``(queries, candidates)``.
-
-    Raises:
-        InputError: if there are not as many ids as candidates, or a query has one twice.
+    These are int64 ``(candidates,)`` where columns decide, as they do without ids, else
+    ``(1, candidates)`` or ``(queries, candidates)``. Ids may be of either of these shapes.
     """
     if document_ids is None:
         return np.arange(shape[1])
@@ -88,11 +69,8 @@ def rank_candidates(
         candidates: the scores.
         graded: the candidates counted for.
         above, equal: what `irbatch.pack.counting.count_candidates` returned.
-        policy: what becomes of candidates that share a score.
+        policy: what becomes of ties; one of different grades may be refused.
         keys: what decides, if ids or columns do, see `read_tie_keys`.
-
-    Raises:
-        InputError: if candidates of different grades share a score and the policy refuses that.
     """
     rows = graded.row_index
     ranks = above + 1
@@ -130,8 +108,7 @@ def pack_candidates(
     Args:
         candidates: the scores.
         ranked: where their graded ones stand.
-        n_relevant: int64 ``(queries,)``, how many relevant documents each query has in all;
-            default: those graded.
+        n_relevant: how many relevant documents each query has in all; default: those graded.
         every_cell: whether all of a block's cells will be read, so that it has to be small.
     """
     deepest = max(candidates.shape[1], 1)
@@ -146,19 +123,15 @@ def _pack_rows(
 ) -> Iterator[Block]:
     """Pack some rows; in parts where their grades turn out to be very many."""
     first, last = int(rows[0]), int(rows[-1]) + 1
-    part = slice(int(ranked.starts[first]), int(ranked.starts[last]))
+    part, starts = part_of(ranked.starts, first, last)
     grades = ranked.grades[part]
     levels = distinct(np.append(grades[grades > 0], [0.0] if n_relevant is None else [0.0, 1.0]))
     if rows.size > 1 and rows.size * levels.size > COUNT_CELLS:
         for half in np.array_split(rows, 2):
             yield from _pack_rows(candidates, ranked, n_relevant, half)
         return
-    starts = ranked.starts[first : last + 1] - part.start
-    row_index = row_index_of(starts)
     codes = np.where(grades < 0, NEGATIVE, np.searchsorted(levels, grades)).astype(np.int64)
-    counted = codes >= 0
-    cells = row_index[counted] * levels.size + codes[counted]
-    judged = np.bincount(cells, minlength=rows.size * levels.size).reshape(rows.size, levels.size)
+    judged = count_levels(row_index_of(starts), codes, (rows.size, levels.size))
     judged[:, 0] = candidates.sizes[rows] - np.diff(starts)
     if n_relevant is not None:
         judged[:, 1] = n_relevant[rows]
@@ -171,14 +144,7 @@ def _pack_rows(
 def _count_before(candidates: Candidates, graded: GradedCandidates, tied: Ints, keys: Ints) -> Ints:
     """Count for some candidates those of the same score that a key puts before them.
 
-    Args:
-        candidates: the scores.
-        graded: the candidates counted for.
-        tied: int64 ``(tied,)``, positions of those graded that share their score.
-        keys: what decides.
-
-    Returns:
-        int64 ``(tied,)``.
+    `tied` are the positions of those graded that share their score.
     """
     keys = np.broadcast_to(keys, candidates.shape)
     before = np.zeros(graded.columns.size, np.int64)

@@ -15,8 +15,7 @@ from irbatch.data.query_table import QueryTable
 from irbatch.engine.ties.by_score import as_compared, order_scores, round_scores
 from irbatch.engine.ties.policy import Ordering
 from irbatch.errors import InputError
-from irbatch.pack.block import Block, blank_matrix, plan_query_blocks
-from irbatch.pack.joined import Joined, pack_joined
+from irbatch.pack.block import Block, Joined, blank_matrix, pack_joined, plan_query_blocks
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
 
@@ -35,14 +34,7 @@ def can_join(qrels: Qrels, table: QueryTable) -> bool:
 def pack_table(
     qrels: Qrels, table: QueryTable, rows: Positions, ordering: Ordering
 ) -> Iterator[Block]:
-    """Pack rankings of some of the judged queries, see `irbatch.pack.pack_run`.
-
-    Args:
-        qrels: the judgments.
-        table: the rankings, their values scores; `can_join` with the judgments.
-        rows: intp ``(queries,)``, positions in `qrels.queries`.
-        ordering: what documents are ordered by.
-    """
+    """Pack as `irbatch.pack.pack_run` a table of scores that `can_join` with the judgments."""
     places, depths = _find_queries(qrels, table, rows)
     for picks in plan_query_blocks(qrels, rows, depths):
         bounds = _find_bounds(table, places[picks])
@@ -54,8 +46,7 @@ def pack_table(
 def pack_ranked(qrels: Qrels, table: QueryTable, rows: Positions) -> Iterator[Block]:
     """Do the same for rankings that stand in order; their values are not looked at.
 
-    Raises:
-        InputError: if documents are of another kind than the judged ones.
+    Documents of another kind than the judged ones are refused.
     """
     if not can_join(qrels, table):
         query, document = table.where(int(table.begins[table.begins < table.ends][0]))
