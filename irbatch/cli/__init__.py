@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-from irbatch.cli.text import say
+from irbatch.cli.writing import say
 from irbatch.errors import InputError, InputWarning
 
 __all__ = ["main"]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from irbatch.cli.evaluate import DEFAULT_MEASURES
 from irbatch.cli.writing import WRITTEN, add_written, check_written, save_plot
-from irbatch.comparing import Comparison, compare
+from irbatch.comparing import compare
 from irbatch.comparing.gate import find_failures, parse_condition
 from irbatch.errors import InputError, many, printable
 from irbatch.evaluation.settings import OPTIONS, TIES
@@ -17,8 +17,10 @@ from irbatch.statistics.corrections import CORRECTIONS
 from irbatch.statistics.intervals import INTERVALS
 from irbatch.statistics.significance import TESTS
 
-SETTINGS = ("baseline", "test", "correction", "level", "interval", "draws", "seed", "margin",
-            "missing", "ties")  # fmt: skip
+SETTINGS = (
+    *("baseline", "test", "correction", "level", "interval", "draws", "seed", "margin"),
+    *("missing", "ties"),
+)
 GATE_FAILED = 3  # exit status: a condition of --fail-if holds
 
 
@@ -71,7 +73,9 @@ def run_compare(options: argparse.Namespace) -> int:
         if getattr(options, form) is not None:
             getattr(found, f"to_{form}")(path=getattr(options, form))
     if options.plot is not None:
-        _plot(found, options.plot)
+        from irbatch.comparing.plots import plot_forest  # for those who draw
+
+        save_plot(plot_forest(found, found.measures[0]), options.plot)
     _note(found.missing, "left out of all")
     _note(found.unanswered, "counting 0")
     return GATE_FAILED if failures else 0
@@ -93,9 +97,3 @@ def _note(missing: Mapping[str, Sequence[object]], what: str) -> None:
         if queries:
             counted = many(len(queries), "query")
             print(f"note: {printable(name)}: {counted} missing, {what}", file=sys.stderr)
-
-
-def _plot(found: Comparison, path: str) -> None:
-    from irbatch.comparing.plots import plot_forest  # for those who draw
-
-    save_plot(plot_forest(found, found.measures[0]), path)

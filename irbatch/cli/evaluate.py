@@ -24,8 +24,10 @@ PRINTERS = {
     "csv": print_csv,
     "markdown": print_markdown,
 }
-SETTINGS = ("missing", "no_relevant", "judged_only", "score_dtype", "ties", "rel", "max_depth",
-            "trec_eval", "order_by")  # fmt: skip
+SETTINGS = (
+    *("missing", "no_relevant", "judged_only", "score_dtype", "ties", "rel", "max_depth"),
+    *("trec_eval", "order_by"),
+)
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
 
@@ -72,19 +74,17 @@ def run_eval(options: argparse.Namespace) -> int:
     """Evaluate every run and print one table of all."""
     # All that can be refused without reading anything is refused first.
     cutoffs = _cutoffs(options)
-    default = (
-        DEFAULT_MEASURES if cutoffs is None else [m.partition("@")[0] for m in DEFAULT_MEASURES]
-    )
+    default = [each.partition("@")[0] if cutoffs else each for each in DEFAULT_MEASURES]
     measures = parse_measures(options.measures or default, cutoffs)
     runs = name_systems(options.runs)
     if options.qrels == "-" and "-" in options.runs:
         raise InputError("standard input cannot be both qrels and run", path="-")
     printer = PRINTERS[options.format or _default_format()]
+    said = {name: getattr(options, name) for name in SETTINGS}
     results: dict[str, Results] = {}
     with progress_of(1 + len(runs)) as progress:
         qrels = read_qrels(options.qrels, progress=progress(options.qrels))
         for name, run in runs.items():
-            said = {name: getattr(options, name) for name in SETTINGS}
             results[name] = evaluate(qrels, run, measures, progress=progress(str(run)), **said)
     printer(results, options.names, options.per_query)
     _note(results)

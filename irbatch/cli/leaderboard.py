@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import re
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,12 @@ EXAMPLE = (
 )
 METHODS = ("dynascore", "utility")
 NEEDS = {  # words that say nothing without another
-    "y": "x", "plot": "x", "linear": "plot", "score": "weights", "scale": "weights",
-    "sweep": "weights", "level": "qrels", "draws": "qrels", "seed": "qrels",
-}  # fmt: skip
+    "y": "x",
+    "plot": "x",
+    "linear": "plot",
+    **dict.fromkeys(("score", "scale", "sweep"), "weights"),
+    **dict.fromkeys(("level", "draws", "seed"), "qrels"),
+}
 
 
 def add_leaderboard(parser: argparse.ArgumentParser) -> None:
@@ -42,72 +46,54 @@ def add_leaderboard(parser: argparse.ArgumentParser) -> None:
         "example: irbatch leaderboard systems.json --x cost_per_million --plot frontier.svg "
         "--where 'latency_p95 < 50'"
     )
-    parser.add_argument("systems", metavar="SYSTEMS", help=f"JSON, such as {EXAMPLE}")
-    parser.add_argument(
-        "-m", "--measure", dest="measures", metavar="MEASURE", action="append",
-        help="repeat for more (default: all there are; with --qrels as irbatch eval)",
-    )  # fmt: skip
-    _add_accuracy(parser)
-    _add_table(parser)
-    _add_scores(parser)
-    add_written(parser, "draw --y against --x, and the frontier")
-    parser.add_argument("--linear", action="store_true", help="no logarithms in the picture")
-    parser.set_defaults(command=run_leaderboard, parser=parser)
-
-
-def _add_accuracy(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
+    repeated = functools.partial(add, action="append", default=[])
+    add("systems", metavar="SYSTEMS", help=f"JSON, such as {EXAMPLE}")
+    told = "repeat for more (default: all there are; with --qrels as irbatch eval)"
+    add("-m", "--measure", dest="measures", metavar="MEASURE", action="append", help=told)
     add("--qrels", metavar="QRELS", help="evaluate the runs that SYSTEMS names")
     add("--level", type=float, metavar="P", help="chance that an interval misses (default: 0.05)")
     add("--draws", type=int, metavar="N", help="of the bootstrap; 0: no intervals (default: 2000)")
     add("--seed", type=int, metavar="N", help="of the bootstrap (default: 0)")
-
-
-def _add_table(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
-        "--where", metavar="CONSTRAINT", action="append", default=[],
-        help="leave out systems that don't meet it, e.g. 'latency_p95 < 50'; repeat for more",
-    )  # fmt: skip
+    told = "leave out systems that don't meet it, e.g. 'latency_p95 < 50'; repeat for more"
+    repeated("--where", metavar="CONSTRAINT", help=told)
     add("--sort", metavar="AXIS", help="the best first (default: as they are given)")
     add("--columns", metavar="AXIS,AXIS", help="those shown; hardware is one, too")
     add("--x", metavar="AXIS", help="of the picture")
     add("--y", metavar="AXIS", help="of the picture (default: the first measure)")
-    add(
-        "--frontier", metavar="AXIS,AXIS",
-        help="mark the systems that no other beats (default: --y and --x)",
-    )  # fmt: skip
-    add(
-        "--direction", dest="directions", metavar="AXIS=WAY", action="append", default=[],
-        help=f"whether {HIGHER} or {LOWER} is better; repeat for more",
-    )  # fmt: skip
+    told = "mark the systems that no other beats (default: --y and --x)"
+    add("--frontier", metavar="AXIS,AXIS", help=told)
+    told = f"whether {HIGHER} or {LOWER} is better; repeat for more"
+    repeated("--direction", dest="directions", metavar="AXIS=WAY", help=told)
     add("--intervals", action="store_true", help="show them in tables")
-    add(
-        "--format", choices=FORMATS, default="text",
-        help="csv and json have every number, whatever is shown",
-    )  # fmt: skip
-
-
-def _add_scores(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
+    told = "csv and json have every number, whatever is shown"
+    add("--format", choices=FORMATS, default="text", help=told)
     add("--weights", metavar="AXIS=W,AXIS=W", action="append", help="print scores below the table")
-    add(
-        "--score", choices=METHODS,
-        help="what they are: Dynascore, in points of the first measure weighed, or a weighted mean "
-        "(default: dynascore)",
-    )  # fmt: skip
+    told = (
+        "what they are: Dynascore, in points of the first measure weighed, or a weighted mean "
+        "(default: dynascore)"
+    )
+    add("--score", choices=METHODS, help=told)
     add("--scale", choices=SCALES, help="that utility brings axes to (default: range)")
     add("--sweep", metavar="AXIS", help="tell who wins as the weight of this axis changes")
+    add_written(parser, "draw --y against --x, and the frontier")
+    add("--linear", action="store_true", help="no logarithms in the picture")
+    parser.set_defaults(command=run_leaderboard, parser=parser)
 
 
 def run_leaderboard(options: argparse.Namespace) -> int:
     """Read, filter, sort; then print and write, once everything is made."""
     _check(options)
     weights = None if options.weights is None else _numbers(",".join(options.weights))
-    board = _arrange(_read(options), options)
+    board = _read(options).where(*options.where)
+    if options.sort is not None:
+        board = board.sorted(options.sort)
     printed = _report(board, options, options.format)
     if weights is not None:
-        scores = _score(board, weights, options)
+        if options.score == "utility":
+            scores = board.utility(weights, scale=options.scale or SCALES[0])
+        else:
+            scores = board.dynascore(weights)
         printed += f"\n{scores}\n"
         if options.sweep is not None:
             printed += f"\n{_sweep(scores, board.axis(options.sweep).name)}\n"
@@ -162,13 +148,8 @@ def _read(options: argparse.Namespace) -> Leaderboard:
     try:
         return Leaderboard.from_json(Path(options.systems), **given)
     except OSError as problem:
-        raise InputError(problem.strerror or str(problem), source="leaderboard",
-                         path=str(problem.filename or options.systems)) from None  # fmt: skip
-
-
-def _arrange(board: Leaderboard, options: argparse.Namespace) -> Leaderboard:
-    board = board.where(*options.where)
-    return board if options.sort is None else board.sorted(options.sort)
+        said, path = problem.strerror or str(problem), str(problem.filename or options.systems)
+        raise InputError(said, source="leaderboard", path=path) from None
 
 
 def _report(board: Leaderboard, options: argparse.Namespace, form: str) -> str:
@@ -186,12 +167,6 @@ def _report(board: Leaderboard, options: argparse.Namespace, form: str) -> str:
     return str(getattr(board, f"to_{form}")(**choices))
 
 
-def _score(board: Leaderboard, weights: dict[str, float], options: argparse.Namespace) -> Scores:
-    if options.score == "utility":
-        return board.utility(weights, scale=options.scale or SCALES[0])
-    return board.dynascore(weights)
-
-
 def _sweep(scores: Scores, axis: str) -> str:
     """Tell who wins between which weights of an axis."""
     rows = [(f"weight of {printable(axis)}", "winner")]
@@ -207,17 +182,13 @@ def _percent(share: float) -> str:
 
 
 def _numbers(text: str) -> dict[str, float]:
-    """Read AXIS=NUMBER,AXIS=NUMBER.
-
-    Raises:
-        InputError: for another form, and an axis given twice.
-    """
+    """Read AXIS=NUMBER,AXIS=NUMBER."""
     example = "RR@10=4,cost_per_million=1"
     found = {}
     for axis, number in _pairs(_split(text), "--weights", example).items():
         if not re.fullmatch(DECIMAL, number):
-            raise InputError(f"--weights takes numbers, such as {example}, not {shown(number)}",
-                             value=number)  # fmt: skip
+            problem = f"--weights takes numbers, such as {example}, not {shown(number)}"
+            raise InputError(problem, value=number)
         found[axis] = float(number)
     return found
 

@@ -15,12 +15,9 @@ SHOWN_AFTER = 1.0  # seconds
 
 @contextmanager
 def progress_of(files: int) -> Iterator[Callable[[str], Progress | None]]:
-    """Yield a function from a file's path to the callback for its progress.
+    """Yield a function from a file's path, one of so many, to the callback for its progress.
 
     Nothing is shown where standard error is no terminal, or rich is not installed.
-
-    Args:
-        files: how many files there will be.
     """
     made = make_bar()
     if made is None:

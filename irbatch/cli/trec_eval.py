@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from irbatch.cli.text import say
+from irbatch.cli.writing import say
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, InputWarning
 from irbatch.formats import open_run, read_qrels
@@ -128,11 +128,7 @@ def _with_whole_grades(qrels: Qrels) -> Qrels:
 
 
 def read_zscores(path: str) -> ZScores:
-    """Read lines of query, measure, mean and standard deviation.
-
-    Raises:
-        InputError: if a line has another form, naming it.
-    """
+    """Read lines of query, measure, mean and standard deviation."""
     found: dict[str, dict[str, tuple[float, float]]] = defaultdict(dict)
     for number, line in numbered_lines(path, "zscores"):
         words = line.decode(errors="backslashreplace").split()

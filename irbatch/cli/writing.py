@@ -1,14 +1,15 @@
-"""Files that a command writes beside what it prints: reports and pictures."""
+"""What commands write beside what they print: messages, reports and pictures."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from irbatch.errors import InputError
+from irbatch.errors import InputError, printable
 from irbatch.runtime.extras import imported
 from irbatch.runtime.files import replacing
 
@@ -17,25 +18,21 @@ PICTURES = ("svg", "png", "pdf", "eps", "jpg", "webp")
 UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same file each time
 
 
-def add_written(parser: argparse.ArgumentParser, plot: str) -> None:
-    """Add the options that name the files.
+def say(what: str, text: str) -> None:
+    """Tell a person something, an error or a warning, on standard error."""
+    lines = "\n".join(map(printable, text.split("\n")))
+    print(f"irbatch: {what}: {lines}", file=sys.stderr)
 
-    Args:
-        parser: of the command.
-        plot: what the picture shows.
-    """
+
+def add_written(parser: argparse.ArgumentParser, plot: str) -> None:
+    """Add the options that name the files; `plot` is what the picture shows."""
     for form in WRITTEN:
         parser.add_argument(f"--{form}", metavar="FILE", help="write the report there, too")
     parser.add_argument("--plot", metavar="FILE", help=f"{plot} (svg, png, pdf)")
 
 
 def check_written(options: argparse.Namespace, inputs: Iterable[str]) -> None:
-    """Check, before anything is read, that files can be written and replace none that is read.
-
-    Raises:
-        InputError: if it would, or the name of a picture does not tell its kind.
-        ImportError: naming the extra, when a picture is asked for and matplotlib not installed.
-    """
+    """Check, before anything is read, that files can be written and replace none that is read."""
     taken = {os.path.realpath(path) for path in inputs if path != "-"}
     for name in (*WRITTEN, "plot"):
         path = getattr(options, name)
@@ -53,12 +50,7 @@ def check_written(options: argparse.Namespace, inputs: Iterable[str]) -> None:
 
 
 def save_plot(axes: Any, path: str) -> None:
-    """Write a picture, whole or not at all.
-
-    Args:
-        axes: matplotlib's.
-        path: its ending tells the kind.
-    """
+    """Write matplotlib's axes, whole or not at all; the path's ending tells the kind."""
     kind = _kind(path)
     matplotlib = imported("plots", "plot", "matplotlib")
     with matplotlib.rc_context({"svg.hashsalt": "irbatch"}), replacing(path) as file:
