@@ -11,9 +11,9 @@ SYMBOL = struct.Struct("<IBBHQQ")
 RELOCATION = struct.Struct("<QIIq")
 SYMBOLS, WITHOUT_BYTES, RELOCATIONS = 2, 8, 4  # types of sections
 IN_MEMORY = 2  # flag of a section that belongs into memory
-UNDEFINED, COMMON = 0, 0xFFF2  # indices of sections that are none
+UNDEFINED, COMMON = 0, 0xFFF2  # stand for sections
 ADDRESS = 1  # R_X86_64_64, a whole address: the large code model has no other kind
-UNWINDING = ".eh_frame"  # for errors that are thrown through kernels, which none is
+UNWINDING = ".eh_frame"  # tells how to leave functions by an error; kernels raise none
 
 
 class Patch(NamedTuple):
