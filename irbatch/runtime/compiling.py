@@ -1,7 +1,8 @@
 """Compiling kernels with Numba behind entries that other processes load, see `stored_code`.
 
-An entry takes the packed numbers of `stored_code.Arguments`, makes the kernel's arguments of them,
-and writes down what the kernel returns. It reads arrays where NumPy's objects have their fields.
+An entry takes the packed numbers of `kernel_arguments.Arguments`, makes the kernel's arguments of
+them, and writes down what the kernel returns. It reads arrays where NumPy's objects have their
+fields.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def compile_entry(kernel: Any, kinds: Sequence[Any]) -> Entry:
 
     Args:
         kernel: decorated by Numba, without its runtime: it allocates nothing.
-        kinds: see `stored_code.Arguments`.
+        kinds: see `kernel_arguments.Arguments`.
 
     Raises:
         RuntimeError: if its code needs what other processes don't have.

@@ -1,10 +1,10 @@
 """How the hot loops run: one Python source, executed as it stands or compiled by Numba.
 
-Compiling a kernel costs a second or more in a new process, loading its machine code (see
-`stored_code`) some hundredths; walking some ten thousand cells in plain Python costs less than
-either. So a kernel runs its own source uncompiled until the work it has done that way adds up to
-what loading it costs, or, where nothing is stored, compiling it. Both ways are the same statements
-in the same order: the same bits.
+Compiling a kernel costs a second or more in a new process, loading machine code that was kept (see
+`stored_code`) less than a millisecond, which some thousand cells in plain Python cost, too. So a
+kernel runs its own source uncompiled until the work it has done that way adds up to what loading
+it costs, or, where nothing is kept, compiling it. Both ways are the same statements in the same
+order: the same bits.
 
 `IRBATCH_JIT` overrides the choice: ``1`` compiles at the first call, ``0`` never compiles.
 """
@@ -17,14 +17,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import RLock
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-# What else `stored_code` has is imported by what calls it: a tenth of importing irbatch.
-if TYPE_CHECKING:
-    from irbatch.runtime.stored_code import Arguments
+from irbatch.runtime.kernel_arguments import Arguments, flatten
 
 # Cells of plain-Python work, at about 0.1 us a cell, after which a kernel is loaded (0.3 ms) or,
 # where nothing is stored, compiled (Numba takes 0.3 s, the first time, and a kernel 0.1 s and
@@ -34,7 +32,7 @@ COMPILE_AFTER, COMPILE_AFTER_NUMBA = 2_000_000, 200_000
 
 UNWRAPPED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # only entries call it
 
-Code = Callable[["Arguments"], Any]
+Code = Callable[[Arguments], Any]
 
 
 class Kernel:
@@ -65,8 +63,6 @@ class Kernel:
     def run(self, cells: int, *arguments: Any) -> Any:
         """Run plain or compiled, whichever is sooner done for work of about `cells` cells."""
         if self._code or self._is_worth(cells, LOAD_AFTER):
-            from irbatch.runtime.stored_code import flatten
-
             flat = flatten(arguments)
             code = self._code.get(flat.kinds) or self._find(flat, cells)
             if code is not None:
@@ -78,8 +74,6 @@ class Kernel:
         """Tell whether code for such arguments is loaded, or stored: then no work is too little."""
         if os.environ.get("IRBATCH_JIT") == "0":
             return False
-        from irbatch.runtime.stored_code import flatten
-
         flat = flatten(arguments)
         with Kernel._lock:
             code = self._code.get(flat.kinds) or self._load(flat)

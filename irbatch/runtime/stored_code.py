@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from irbatch.runtime.kernel_arguments import Arguments, is_number
 from irbatch.runtime.object_code import Image, Patch
 
 FORMAT = "irbatch kernel 1"
@@ -40,22 +41,6 @@ _CALL = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
 )
 _memory: list[mmap.mmap] = []  # that code runs in; kept for as long as the process lives
-
-
-class Arguments(NamedTuple):
-    """A kernel's arguments as an entry takes them.
-
-    Args:
-        kinds: ``int``, ``float`` or ``bool`` of a number; of an array its data type and its
-            dimensions, negative if it is not contiguous; of a named tuple its class, the kinds of
-            its fields, and None.
-        numbers: one for each number and array: the number, the address of the array's object.
-        given: the arguments themselves, which keep the arrays alive.
-    """
-
-    kinds: tuple[Any, ...]
-    numbers: list[Any]
-    given: Sequence[Any]
 
 
 class Entry(NamedTuple):
@@ -83,7 +68,7 @@ class StoredCode:
 
     def __init__(self, entry: Entry, kinds: Sequence[Any]) -> None:
         self._call = _CALL(_put_in_memory(entry.image))
-        letters = ["d" if each is float else "q" for each in kinds if _is_number(each)]
+        letters = ["d" if each is float else "q" for each in kinds if is_number(each)]
         self._pack = struct.Struct("=" + "".join(letters)).pack
         self._unpack = struct.Struct("=" + entry.results.replace("?", "q")).unpack_from
         self._truths = [i for i, letter in enumerate(entry.results) if letter == "?"]
@@ -124,45 +109,6 @@ def _knows_arrays() -> bool:
         return False
     pairs = [(ctypes.c_int64 * 2).from_address(fields[at])[:] for at in (SHAPE, STRIDES)]
     return pairs == [[2, 3], [6, 2]]
-
-
-def flatten(given: Sequence[Any]) -> Arguments:
-    """Lay arguments out for an entry.
-
-    Raises:
-        TypeError: if one is of a type that no entry takes.
-    """
-    kinds: list[Any] = []
-    numbers: list[Any] = []
-    _flatten(given, kinds, numbers)
-    return Arguments(tuple(kinds), numbers, given)
-
-
-def _flatten(given: Sequence[Any], kinds: list[Any], numbers: list[Any]) -> None:
-    for value in given:
-        kind = type(value)
-        if kind is np.ndarray:
-            flags = value.flags
-            if not flags.aligned:
-                raise TypeError("arrays of kernels are aligned")
-            kinds += (value.dtype, value.ndim if flags.c_contiguous else -value.ndim)
-            numbers.append(id(value))
-        elif kind is int or kind is float or kind is bool:
-            kinds.append(kind)
-            numbers.append(value)
-        elif isinstance(value, np.generic):
-            _flatten((value.item(),), kinds, numbers)
-        elif hasattr(kind, "_fields"):
-            kinds.append(kind)
-            _flatten(value, kinds, numbers)
-            kinds.append(None)
-        else:
-            raise TypeError(f"kernels take no {kind.__name__}")
-
-
-def _is_number(kind: Any) -> bool:
-    """Tell whether a part of `Arguments.kinds` stands for a number: an array's data type does."""
-    return kind is int or kind is float or kind is bool or isinstance(kind, np.dtype)
 
 
 def describe(codes: Sequence[CodeType], constants: Sequence[Any], kinds: Sequence[Any]) -> str:

@@ -20,6 +20,7 @@ import irbatch
 from irbatch.cli import main
 from irbatch.cli.catalogue import markdown_table
 from irbatch.measures import CATALOGUE
+from irbatch.runtime.stored_code import is_supported
 
 Cli = Callable[..., tuple[int, str, str]]
 
