@@ -22,10 +22,7 @@ class Judged(NamedTuple):
 
 
 def collect_judged(matrix: RelevanceMatrix) -> Judged:
-    """Collect the judged documents of a block.
-
-    Whole words of unjudged documents or padding are passed over: a fifth of the time.
-    """
+    """Collect a block's judged documents; words without any are skipped: a fifth of the time."""
     words = matrix.codes.view(np.int64)
     rows, places = np.nonzero(
         (words != _word_of(UNJUDGED, matrix)) & (words != _word_of(PAD, matrix))
@@ -38,21 +35,13 @@ def collect_judged(matrix: RelevanceMatrix) -> Judged:
 
 @dataclass(eq=False)
 class JudgedRanks:
-    """What a measure reads of a block's judged documents.
+    """What a measure reads of a block's judged documents, which are attributes, too."""
 
-    Args:
-        matrix: the block; already cut where a measure has a cutoff.
-        judged: its judged documents, whose arrays are attributes, too.
-        threshold: the least relevant grade.
-        gains: float64 ``(levels,)``, the gain of each level.
-        divisors: float64, the discount of ranks 1 … depth or more.
-    """
-
-    matrix: RelevanceMatrix
+    matrix: RelevanceMatrix  # already cut where a measure has a cutoff
     judged: Judged
-    threshold: float
-    gains: Floats
-    divisors: Floats
+    threshold: float  # the least relevant grade
+    gains: Floats  # (levels,)
+    divisors: Floats  # the discount of ranks 1 … depth or more
 
     def __post_init__(self) -> None:
         self.row_index, self.ranks, self.codes = self.judged

@@ -168,15 +168,11 @@ def padded_depth(depth: int, dtype: np.dtype[np.signedinteger]) -> int:
 
 
 def plan_blocks(depths: Ints, n_levels: int) -> Iterator[Positions]:
-    """Group rankings into blocks of similar depth and bounded size: positions in `depths`.
+    """Group rankings of depths ``(queries,)`` into blocks: positions in `depths`.
 
-    Padding never more than doubles what the rankings need, and a block stays within 2 MiB unless
-    one query alone exceeds it: a query of a million documents beside ten thousand of ten costs
-    megabytes. With rankings of one length the blocks keep the queries' order.
-
-    Args:
-        depths: int64 ``(queries,)``, the length of each ranking.
-        n_levels: number of grade levels, which bounds the level counts of a row.
+    Padding never more than doubles what the rankings need, and a block, whose rows have `n_levels`
+    counts each, stays within 2 MiB unless one query alone exceeds it. With rankings of one length
+    the blocks keep the queries' order.
     """
     order = np.argsort(depths, kind="stable")
     ascending = depths[order]

@@ -20,29 +20,18 @@ FULL_DEPTH = math.inf  # the cutoff that stands for "no cutoff"
 
 @dataclass(frozen=True)
 class Weighting:
-    """What a document contributes to a gain measure: its gain, divided by its rank's discount.
+    """What a document contributes to a gain measure: its gain, divided by its rank's discount."""
 
-    Args:
-        gain: grades float64 ``(levels,)`` to gains float64 ``(levels,)``, each finite and >= 0.
-        discount: ``n`` to the divisors of ranks 1 … n or more, float64, each > 0.
-    """
-
-    gain: Callable[[Floats], Floats]
-    discount: Callable[[int], Floats]
+    gain: Callable[[Floats], Floats]  # grades to gains, each finite and >= 0
+    discount: Callable[[int], Floats]  # n to the divisors of ranks 1 … n or more, each > 0
 
 
 @dataclass(frozen=True)
 class ScanRequest:
-    """What a scan is to collect.
+    """What a scan is to collect."""
 
-    Args:
-        cutoffs: whole numbers from 1, ascending; `FULL_DEPTH` last when full depth is wanted.
-        thresholds: grades from which a document counts as relevant.
-        weightings: what each document contributes.
-    """
-
-    cutoffs: Sequence[float]
-    thresholds: Sequence[float]
+    cutoffs: Sequence[float]  # whole, from 1, ascending; `FULL_DEPTH` last if wanted
+    thresholds: Sequence[float]  # grades from which a document counts as relevant
     weightings: Sequence[Weighting]
 
 

@@ -79,10 +79,7 @@ class Space(NamedTuple):
 
 
 def scan(matrix: RelevanceMatrix, request: ScanRequest, threads: int | None = None) -> Scan:
-    """Collect every statistic of the request in one pass over the matrix.
-
-    `threads` share the rows; default: as many as the work is worth.
-    """
+    """Collect every statistic of a request in one pass, on as many threads as the work is worth."""
     queries = matrix.retrieved.size
     tabulated = tabulate(matrix, request)
     rows = _rows(matrix, tabulated)

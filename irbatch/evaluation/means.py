@@ -69,9 +69,7 @@ class Means:
         return iter(self.mean().items())
 
     def mean(self, style: str = "irbatch") -> dict[str, float]:
-        """Return the mean over queries of every measure; of counts, the sum.
-
-        The mean of a measure declared so, such as GMAP, is the geometric one.
+        """Return every measure's mean over queries, for GMAP the geometric one; of counts the sum.
 
         Means are exactly rounded (`math.fsum`), so the order of queries doesn't show in them.
 
@@ -132,11 +130,7 @@ class Means:
         return [f"{many(number, 'query')} {what}" for number, what in said if number]
 
     def column_of(self, name: str | Measure) -> int:
-        """Return a measure's position among `measures`, by any spelling of its name.
-
-        Raises:
-            KeyError: if it was not evaluated.
-        """
+        """Return a measure's position among `measures`, by any spelling; else KeyError."""
         column = self._find(str(name))
         if column is None:
             raise KeyError(f"{name!s} was not evaluated; there are: {', '.join(self.measures)}")

@@ -38,23 +38,15 @@ Watch = Callable[[Positions, RelevanceMatrix], object]
 
 @dataclass(eq=False)
 class Computed:
-    """The values of some queries; blocks of them are put in as they are packed.
-
-    Attributes:
-        rows: intp ``(queries,)``, the queries' positions in `Qrels.queries` or in the input.
-        values: float64 ``(queries, measures)``.
-        marks: uint8 ``(queries,)``, see `QueryMark`.
-        any_judged: whether any document retrieved is judged.
-        answered: of a run, all queries that it has a ranking for.
-    """
+    """The values of some queries; blocks of them are put in as they are packed."""
 
     plan: Plan
-    rows: Positions
+    rows: Positions  # (queries,): positions in `Qrels.queries` or in the input
     settings: Settings
     threads: int | None = None
     watch: Watch | None = None
-    any_judged: bool = False
-    answered: Collection[Any] = ()
+    any_judged: bool = False  # whether any document retrieved is judged
+    answered: Collection[Any] = ()  # of a run, all queries that it has a ranking for
 
     def __post_init__(self) -> None:
         check_threads(self.threads)
@@ -62,11 +54,7 @@ class Computed:
         self.marks = np.zeros(self.rows.size, np.uint8)
 
     def put(self, block: Block, places: Positions) -> None:
-        """Scan a block, and keep the values and the marks of its queries.
-
-        Documents that the settings leave out are removed first: the far ranks, then the unjudged.
-        `places` says where the queries stand in `rows`.
-        """
+        """Cut a block as the settings say, scan it, and keep its values at `places` of `rows`."""
         settings, matrix = self.settings, block.matrix
         if settings.max_depth is not None:
             matrix = matrix.truncated(int(settings.max_depth))
@@ -105,19 +93,10 @@ def compute_run(
     in_order: bool = False,
     watch: Watch | None = None,
 ) -> Computed:
-    """Compute every measure of a run.
+    """Compute every measure of a run, or of a large file, of which only queries' values are kept.
 
-    Args:
-        run: the rankings; or a large file, of which no more is kept than the values of queries.
-        choose: which queries to evaluate, and in which order.
-        threads: how many threads scan; default: as many as the work is worth.
-        progress: called with queries done and queries in all, unless a file is read.
-        in_order: the rankings stand in order; their scores are not looked at.
-        watch: sees each block as it was scanned.
-
-    Raises:
-        InputError: if grades are fractional and a measure doesn't say which of them are relevant,
-            naming query and document; or if a ranking cannot be evaluated.
+    `choose` says which queries to evaluate, in order. `progress` is not called where a file is
+    read. If rankings stand in order their scores are not looked at.
     """
     try:
         plan.check_levels(qrels.levels)
@@ -191,12 +170,7 @@ def evaluate_run(
     *,
     in_order: bool = False,
 ) -> Results:
-    """Choose the queries to average, and return their results; see `compute_run`.
-
-    Raises:
-        InputError: if no query is both judged and answered, or one is missing against the
-            settings.
-    """
+    """Choose the queries to average, and return their results; see `compute_run`."""
 
     def choose(answered: Collection[Any]) -> Positions:
         there = np.fromiter(map(answered.__contains__, qrels.queries), bool, len(qrels))

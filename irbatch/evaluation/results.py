@@ -84,11 +84,7 @@ class Results(Means):
         return pl.DataFrame({"query": self.query_ids, **columns})
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
-        """Return, or also write, everything as JSON; numbers that are not finite become null.
-
-        Args:
-            path: where to write it; an existing file is replaced whole or not at all.
-        """
+        """Return, or also write, everything as JSON; numbers that are not finite become null."""
         import json
 
         from irbatch.runtime.files import written

@@ -23,13 +23,8 @@ def name_systems(
 ) -> dict[str, Each]:
     """Return what comes from several systems by the systems' names.
 
-    Args:
-        given: names to it; or runs and results with their names, and paths, which give theirs.
-        what: what it is called: ``"run"`` or ``"result"``.
-        numbered: systems without a name are called ``"system 1"``, ….
-
-    Raises:
-        InputError: if there is only one, one has no name, or two have the same.
+    Mappings have them; runs and results bring theirs, or are ``"system 1"``, … if `numbered`; paths
+    give theirs. One without a name, or two of the same, are refused; messages call them `what`.
     """
     if isinstance(given, Mapping):
         return dict(given)

@@ -29,18 +29,11 @@ from irbatch.runtime.numbers import distinct
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some of the queries, packed.
+    """Some of the queries, packed."""
 
-    Args:
-        rows: intp ``(queries,)``, the position of each among the queries to evaluate.
-        matrix: their relevance.
-        tied: bool ``(queries,)``, which have documents of one score whose order matters and was
-            not decided by their ids; None if no query has.
-    """
-
-    rows: Positions
+    rows: Positions  # (queries,): places among the queries to evaluate
     matrix: RelevanceMatrix
-    tied: Bools | None = None
+    tied: Bools | None = None  # (queries,): which have ties that matter and ids didn't decide
 
 
 def plan_query_blocks(qrels: Qrels, rows: Positions, depths: Ints) -> Iterator[Positions]:
@@ -57,12 +50,7 @@ def plan_query_blocks(qrels: Qrels, rows: Positions, depths: Ints) -> Iterator[P
 def blank_matrix(
     qrels: Qrels, rows: Positions, retrieved: Ints
 ) -> tuple[RelevanceMatrix, npt.NDArray[np.int32], Ints]:
-    """Start a block: nothing judged yet at any rank, but the judgments counted.
-
-    Returns:
-        The matrix; the codes that the judged documents of the queries at `rows` have in it, one
-        query after the other; and the row of each.
-    """
+    """Start a block, nothing judged at any rank; also return its judgments' codes and rows."""
     codes, row_index = qrels.gather(rows)
     levels = qrels.levels
     if levels.size > BYTE_LEVELS:
@@ -74,39 +62,20 @@ def blank_matrix(
 
 
 class Joined(NamedTuple):
-    """Rankings of some queries, and the judged documents that were found in them.
+    """Rankings of some queries, and the judged documents, query after query, found in them."""
 
-    Args:
-        scores: descending within a ranking.
-        begins, ends: where each ranking begins and ends in them.
-        judged_scores: of each judged document, one query after the other, NaN where it was not
-            retrieved.
-        ids_at: from a ranking and a score to the ids of the documents that have it, in the order
-            they came in.
-        near: where in `scores` each judged document may stand, -1 where that is not known; None
-            if it is not known of any.
-    """
-
-    scores: Floats
-    begins: Ints
+    scores: Floats  # descending within a ranking
+    begins: Ints  # (queries,): of each ranking in `scores`
     ends: Ints
-    judged_scores: Floats
-    ids_at: Callable[[int, float], Sequence[Any]]
-    near: Ints | None = None
+    judged_scores: Floats  # NaN where a document was not retrieved
+    ids_at: Callable[[int, float], Sequence[Any]]  # by ranking and score, as they came in
+    near: Ints | None = None  # where judged documents may stand in `scores`, or -1
 
 
 def pack_joined(
     qrels: Qrels, rows: Positions, picks: Positions, joined: Joined, policy: TiePolicy
 ) -> Block:
-    """Pack a block: write the codes of the judged documents at their ranks.
-
-    Args:
-        qrels: the judgments.
-        rows: positions in `qrels.queries` of the block's queries.
-        picks: their positions among the queries to evaluate, which the block has as `rows`.
-        joined: their rankings.
-        policy: what becomes of ties; one of different grades may be refused.
-    """
+    """Pack the queries at `rows` of the qrels, at `picks` of those to evaluate."""
     scores, begins, ends, judged_scores, ids_at, near = joined
     matrix, codes, row_index = blank_matrix(qrels, rows, ends - begins)
     found = np.flatnonzero(~np.isnan(judged_scores))

@@ -67,12 +67,7 @@ class Candidates:
     def leave_out(
         self, there: Bools | None, mask: Any = None, lengths: Any = None, exclude: Any = None
     ) -> None:
-        """Leave out cells that are no candidates, and count those that are left.
-
-        Args:
-            there: bool ``(queries, candidates)``, which are candidates by their labels.
-            mask, lengths, exclude: see `irbatch.evaluate_scores`.
-        """
+        """Leave out what labels or options of `irbatch.evaluate_scores` hide; count the rest."""
         if there is not None:
             self._keep(there)
         if mask is not None:

@@ -42,15 +42,7 @@ class Counted(NamedTuple):
 def count_candidates(
     candidates: Candidates, graded: GradedCandidates, threads: int | None = None
 ) -> tuple[Ints, Ints]:
-    """Count for each graded candidate those of its query that score higher, and the same.
-
-    Returns:
-        The number of candidates that score higher, and of those that score the same, itself
-        included.
-
-    Raises:
-        InputError: if a candidate's score is NaN.
-    """
+    """Count for each graded candidate those of its query that score higher, and the same."""
     above, equal = np.zeros((2, graded.columns.size), np.int64)
     for start, stop in candidates.blocks():
         scores, there = candidates.block(start, stop)
@@ -90,12 +82,7 @@ def _count(rows: ScoreRows, counted: Counted, threads: int | None) -> Ints:
         space = np.empty(rows.there.shape[1], rows.scores.dtype)
         _count_rows.run(3 * cells, rows, counted, nan, space, first, last)
 
-    map_ranges(
-        count,
-        nan.size,
-        cells=cells // 4,
-        threads=threads,
-    )
+    map_ranges(count, nan.size, cells=cells // 4, threads=threads)
     return nan
 
 

@@ -28,11 +28,7 @@ MOST_COUNT_BYTES = 8 * BLOCK_BYTES  # of a block's counts by level
 
 
 def pack_labels(labels: LabelRows, judged: LabelRows | None = None) -> Iterator[Block]:
-    """Pack labels in rank order; blocks' `rows` are positions in `labels`.
-
-    `judged` has for each query the grades of *all* its judged documents, ranked or not, in any
-    order; default: those ranked are all there are.
-    """
+    """Pack labels in rank order; `judged`, of all judged documents, is in any order."""
     for picks in plan_blocks(labels.depths, BYTE_LEVELS):
         yield from _pack_block(labels, judged, picks)
 

@@ -33,17 +33,7 @@ EMPTY: Ranking = {}
 def pack_run(
     qrels: Qrels, run: Run, rows: Positions, ordering: Ordering = DEFAULT_ORDERING
 ) -> Iterator[Block]:
-    """Pack a run's rankings of some of the judged queries.
-
-    Args:
-        qrels: the judgments.
-        run: the rankings; a query without one has retrieved nothing.
-        rows: positions in `qrels.queries`; blocks' `rows` are positions in these.
-        ordering: what documents are ordered by.
-
-    Raises:
-        InputError: if a score is not a number, or ids are of another kind than the judgments'.
-    """
+    """Pack rankings of the queries at `rows` of the qrels; blocks' `rows` are places in these."""
     if isinstance(run.rankings, QueryTable):
         from irbatch.pack.table import can_join, pack_table  # for those who have tables
 
@@ -82,13 +72,9 @@ class _Join:
         return pack_joined(self.qrels, self.rows, picks, joined, self.ordering.ties)
 
     def _read(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Read all scores into `scores`, and look the judged documents up.
+        """Read all scores into `scores`; look the judged documents' up, NaN where not retrieved.
 
         One ranking at a time for both: what is looked up was just read and is still near.
-
-        Returns:
-            The scores, one ranking after the other; and the score of each judged document, one
-            query after the other, NaN where it was not retrieved.
         """
         raw = scores.data.cast("B")  # a slice of it is filled sooner than one of an array
         wanted: list[Any] = []

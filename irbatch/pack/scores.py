@@ -46,8 +46,7 @@ class Ranked:
 def read_tie_keys(policy: TiePolicy, document_ids: Any, shape: tuple[int, int]) -> Ints:
     """Return what decides among candidates that share a score: lower numbers come first.
 
-    These are int64 ``(candidates,)`` where columns decide, as they do without ids, else
-    ``(1, candidates)`` or ``(queries, candidates)``. Ids may be of either of these shapes.
+    Ids may be, and keys are, ``(candidates,)`` or of a row for each query; or there is one row.
     """
     if document_ids is None:
         return np.arange(shape[1])
@@ -63,15 +62,7 @@ def rank_candidates(
     policy: TiePolicy,
     keys: Ints,
 ) -> Ranked:
-    """Turn counts into ranks.
-
-    Args:
-        candidates: the scores.
-        graded: the candidates counted for.
-        above, equal: what `irbatch.pack.counting.count_candidates` returned.
-        policy: what becomes of ties; one of different grades may be refused.
-        keys: what decides, if ids or columns do, see `read_tie_keys`.
-    """
+    """Turn the counts of `count_candidates` into ranks; `keys` are those of `read_tie_keys`."""
     rows = graded.row_index
     ranks = above + 1
     open_ties, tied, constant = None, np.zeros(candidates.shape[0], bool), 0
@@ -103,14 +94,7 @@ def _in_rank_order(row_index: Ints, ranks: Ints, grades: Floats, base: int) -> t
 def pack_candidates(
     candidates: Candidates, ranked: Ranked, n_relevant: Ints | None, *, every_cell: bool
 ) -> Iterator[Block]:
-    """Pack ranked candidates into blocks.
-
-    Args:
-        candidates: the scores.
-        ranked: where their graded ones stand.
-        n_relevant: how many relevant documents each query has in all; default: those graded.
-        every_cell: whether all of a block's cells will be read, so that it has to be small.
-    """
+    """Pack ranked candidates into blocks, small ones if every cell of them will be read."""
     deepest = max(candidates.shape[1], 1)
     at_once = max((BLOCK_BYTES if every_cell else SPARSE_CELLS) // deepest, 1)
     for start in range(0, candidates.shape[0], at_once):
@@ -142,10 +126,7 @@ def _pack_rows(
 
 
 def _count_before(candidates: Candidates, graded: GradedCandidates, tied: Ints, keys: Ints) -> Ints:
-    """Count for some candidates those of the same score that a key puts before them.
-
-    `tied` are the positions of those graded that share their score.
-    """
+    """Count for candidates `tied` those of the same score that a key puts before them."""
     keys = np.broadcast_to(keys, candidates.shape)
     before = np.zeros(graded.columns.size, np.int64)
     rows, firsts = np.unique(graded.row_index[tied], return_index=True)

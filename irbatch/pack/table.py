@@ -44,10 +44,7 @@ def pack_table(
 
 
 def pack_ranked(qrels: Qrels, table: QueryTable, rows: Positions) -> Iterator[Block]:
-    """Do the same for rankings that stand in order; their values are not looked at.
-
-    Documents of another kind than the judged ones are refused.
-    """
+    """Do the same for rankings in order, whatever their values; refuse ids of another kind."""
     if not can_join(qrels, table):
         query, document = table.where(int(table.begins[table.begins < table.ends][0]))
         ours = f"document ids are {table.document_kind}, such as {document!r}"

@@ -22,10 +22,7 @@ def id_texts(ids: Sequence[Any]) -> Sequence[str]:
 
 
 def order_documents(row_index: Ints, scores: Floats, ids: Sequence[Any]) -> Ints:
-    """Return the positions of documents in the order of their rankings.
-
-    `row_index`, ascending, is the ranking of each; ids are compared as they are.
-    """
+    """Return documents' positions in rank order; `row_index`, their rankings, is ascending."""
     same_row = row_index[1:] == row_index[:-1]
     if not (same_row & (scores[1:] >= scores[:-1])).any():
         return np.arange(scores.size)
@@ -48,11 +45,7 @@ def place_ids(policy: TiePolicy, ids: Sequence[Any]) -> Ints:
 
 
 def rank_in_tie(policy: TiePolicy, tied: Sequence[Any], documents: Sequence[Any]) -> list[int]:
-    """Rank some of the documents that share a score, from 0.
-
-    `tied` are the ids of all that share it, in the order they came in, which decides for
-    ``"index"``.
-    """
+    """Rank some documents of a tie, from 0; `tied` are the ids of all, as they came in."""
     if policy == TiePolicy.INDEX:
         return [tied.index(each) for each in documents]
     ordered = sorted(id_texts(tied))

@@ -38,11 +38,7 @@ def round_scores(scores: Floats, score_dtype: str) -> None:
 
 
 def order_scores(scores: Floats, starts: Ints) -> bool:
-    """Sort each ranking's scores into descending order, in place, where they are not.
-
-    Returns False, with nothing sorted, if a score is NaN. Ranking `i` is at `starts[i]` to
-    `starts[i + 1]`.
-    """
+    """Sort each ranking's scores descending, in place; return False, unsorted, if one is NaN."""
     states = check_order(scores, starts[:-1], starts[1:])
     if (states == HAS_NAN).any():
         return False
@@ -65,17 +61,10 @@ def check_order(scores: Floats, begins: Ints, ends: Ints) -> npt.NDArray[np.int8
 def find_ranks(
     scores: Floats, begins: Ints, ends: Ints, wanted: Floats, rows: Ints, near: Ints
 ) -> tuple[Ints, Ints]:
-    """Find where documents of given scores stand in their rankings.
+    """Count for wanted scores, of rankings `rows`, those above and those equal, itself included.
 
-    Args:
-        scores: descending within a ranking.
-        begins, ends: where each ranking begins and ends in them.
-        wanted: scores that occur in their ranking.
-        rows: the ranking of each.
-        near: where in `scores` each may stand; -1 where that is not known.
-
-    Returns:
-        How many documents score higher, and how many the same, the document itself included.
+    Scores descend from `begins` to `ends` of a ranking and contain those wanted; `near` is where
+    each may stand in them, -1 where that is not known.
     """
     above = np.empty(wanted.size, np.int64)
     equal = np.empty(wanted.size, np.int64)

@@ -26,19 +26,11 @@ from irbatch.runtime.ragged import joined_ranges, offsets_of
 
 @dataclass(frozen=True, eq=False)
 class ExpectedScan(Scan):
-    """Expected statistics of the queries that have ties.
+    """Expected statistics of the queries that have ties; of what is no sum, those of any scan."""
 
-    What is not a sum over ranks stands in `sums` as it does of any scan.
-
-    Args:
-        rows: int64 ``(queries,)``, their rows in the block.
-        any_hit: float64 ``(thresholds, queries, cutoffs)``, chance of a hit.
-        reciprocal: of that shape, expected reciprocal rank of the first hit.
-    """
-
-    rows: Ints
-    any_hit: Floats
-    reciprocal: Floats
+    rows: Ints  # (queries,): theirs in the block
+    any_hit: Floats  # (thresholds, queries, cutoffs): chance of a hit
+    reciprocal: Floats  # of that shape, expected reciprocal rank of the first hit
 
     def select(self, threshold: int, weighting: int, columns: Sequence[int]) -> ExpectedStatistics:
         """View them as `Scan.select` does."""

@@ -12,10 +12,7 @@ from irbatch.engine.ties.policy import TiePolicy
 
 
 class OpenTies(NamedTuple):
-    """Ranks whose documents could stand in any order, since they share a score.
-
-    Only those among which the order matters: their codes are not all the same.
-    """
+    """Ranks whose documents, of one score and several codes, could stand in any order."""
 
     rows: Ints  # the query of each; ascending
     begins: Ints  # its first rank less one; ascending within a row
@@ -40,13 +37,8 @@ class OpenTies(NamedTuple):
 class TieGroups:
     """Judged documents that share their score with others, grouped by query and score.
 
-    Documents that are not among them stand between those graded below 0 and the others.
-
-    Args:
-        policy: what becomes of them.
-        row_index: the row of each.
-        grades: its grade.
-        above, equal: how many documents of the query score higher, and the same.
+    Documents that are not among them stand between those graded below 0 and the others. Of each
+    are given its row and grade, and how many of the query score higher, and the same.
     """
 
     def __init__(

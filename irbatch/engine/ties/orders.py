@@ -25,9 +25,7 @@ SEED = 20081  # the same draws for a query wherever it stands, and others for ot
 def orders_of(matrix: RelevanceMatrix) -> Iterator[tuple[int, Iterator[RelevanceMatrix]]]:
     """Give every query with ties its orders: all that differ, or a thousand drawn from them.
 
-    Yields:
-        Its row in the block; and relevance matrices whose rows are its orders, each as likely as
-        any other.
+    Yields its row in the block, and matrices whose rows are its orders, all equally likely.
     """
     if (ties := matrix.ties) is None:
         return
@@ -87,10 +85,7 @@ def _count_orders(codes: Codes) -> int:
 
 
 def _arrange(codes: Codes) -> Codes:
-    """List the orders of a tie that differ, ``(orders, documents)``.
-
-    Its most frequent code goes where no other stands.
-    """
+    """List a tie's different orders, ``(orders, documents)``; the most frequent code fills gaps."""
     found, counts = np.unique(codes, return_counts=True)
     most = int(counts.argmax())
     orders = [(np.full_like(codes, found[most]), tuple(range(codes.size)))]

@@ -31,14 +31,9 @@ class TiePolicy(StrEnum):
 
 
 class Ordering(NamedTuple):
-    """What the documents of a ranking are ordered by.
+    """What documents are ordered by: scores in some precision, and what becomes of equal ones."""
 
-    Args:
-        score_dtype: the precision that scores are compared in, one of `SCORE_DTYPES`.
-        ties: what becomes of documents that share a score.
-    """
-
-    score_dtype: str = "float64"
+    score_dtype: str = "float64"  # one of `SCORE_DTYPES`
     ties: TiePolicy = TiePolicy.ID
 
     def describe(self, by: str = "score") -> str:

@@ -119,11 +119,7 @@ class BatchEvaluator:
     ) -> Results:
         """Add a batch of rankings of document ids, given as to `irbatch.evaluate_ids`.
 
-        Args:
-            query_ids: the queries' ids, unless rankings are a mapping.
-
-        Raises:
-            InputError: as `irbatch.evaluate_ids`, and if a query has other values than before.
+        `query_ids` are for rankings that are no mapping. Raises as that does and as `update`.
         """
         self._check_ids(query_ids)
         results = evaluate_ids(ranked, relevant, self._measures, pad=pad, **self._shared)
