@@ -25,8 +25,7 @@ def annotate_run(
 ) -> None:
     r"""Write a record into a run file, as its header; the run stays as it is.
 
-    Lines that begin with ``#`` are comments to this library, trec_eval (its current source) and
-    repro_eval.
+    This library, trec_eval (its current source) and repro_eval take its lines for comments.
 
     Args:
         path: a run; what is packed by its name (``.gz``, ``.bz2``, ``.xz``, ``.zst``) stays so. It

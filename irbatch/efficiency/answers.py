@@ -1,7 +1,4 @@
-"""What goes into a search and what comes out of it: queries, and rankings in many containers.
-
-In errors `source` is what the queries or answers are called.
-"""
+"""What goes into a search and what comes out of it: queries, and rankings in many containers."""
 
 from __future__ import annotations
 
@@ -42,7 +39,6 @@ def read_queries(source: str, queries: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _list_queries(source: str, queries: Any) -> list[Any]:
-    """List queries without ids."""
     kind = type(queries).__name__
     if isinstance(queries, str | bytes | set | frozenset):
         why = "it has no order" if isinstance(queries, set | frozenset) else "put it in a list"
@@ -77,10 +73,7 @@ def answers_of_batch(source: str, ids: Sequence[Any], answers: Any) -> list[Any]
 
 
 def read_answers(source: str, ids: Sequence[Any], answers: Sequence[Any]) -> dict[Any, Ranking]:
-    """Return the answer to each query: document to score, in the order of the answer.
-
-    Of ids alone the scores are n, n - 1, … 1.
-    """
+    """Return each query's answer, document to score, in order; ids alone score n, n - 1, … 1."""
     rankings = {}
     kinds: dict[str, Any] = {}
     for query, answer in zip(ids, answers, strict=True):
@@ -115,10 +108,7 @@ def _read_answer(answer: Any) -> Ranking:
 def compare_answers(
     system: str, rankings: Mapping[Any, Mapping[Any, Any]], others: Mapping[Any, Ranking]
 ) -> None:
-    """Warn where larger calls, whose throughput is measured, find something else.
-
-    Rounding may change a few of the last documents; a tenth of all is more than that.
-    """
+    """Warn where larger calls find more other documents than rounding explains."""
     same = sum(len(ranking.keys() & others[query].keys()) for query, ranking in rankings.items())
     total = sum(max(len(ranking), len(others[query])) for query, ranking in rankings.items())
     if same < ALIKE * total:
@@ -135,8 +125,7 @@ def _columns(answer: Any) -> tuple[Iterable[Any], Iterable[Any] | None]:
     if is_pair and any(map(_is_array, answer)):
         documents, scores = map(_column, answer)
         if len(documents) != len(scores):
-            numbers = f"{many(len(documents), 'document')} and {many(len(scores), 'score')}"
-            raise InputError(numbers)
+            raise InputError(f"{many(len(documents), 'document')} and {many(len(scores), 'score')}")
         return documents, scores
     if is_pair and all(isinstance(each, list) for each in answer):
         hint = "put ids and scores into arrays, or pairs into a list"
@@ -162,8 +151,8 @@ def _column(values: Any) -> list[Any]:
         return list(values)
     array = to_numpy(values, "answer")
     if array.ndim != 1:
-        shape = f"an array of shape {array.shape} is no answer"
-        raise InputError(f"{shape}; {FORMS}", value=array.shape)
+        problem = f"an array of shape {array.shape} is no answer; {FORMS}"
+        raise InputError(problem, value=array.shape)
     items: list[Any] = array.tolist()
     return items
 

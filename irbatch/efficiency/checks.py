@@ -81,14 +81,10 @@ def check_fields(
     counts: Mapping[str, int],
     quantities: Iterable[str],
 ) -> None:
-    """Check fields of a frozen record by their names, and set its numbers as Python's own.
-
-    Counts are given with the least that they may be.
-    """
+    """Check fields of a frozen record, counts with their least; set its numbers as Python's own."""
     for name in texts:
         check_text(source, name, getattr(record, name))
     for name, least in counts.items():
-        number = check_count(source, name, getattr(record, name), least)
-        object.__setattr__(record, name, number)
+        object.__setattr__(record, name, check_count(source, name, getattr(record, name), least))
     for name in quantities:
         object.__setattr__(record, name, check_quantity(source, name, getattr(record, name)))

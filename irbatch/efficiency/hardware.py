@@ -43,11 +43,7 @@ class Hardware:
 
     @classmethod
     def here(cls, instance: str | None = None) -> Hardware:
-        """Describe this machine, as far as the operating system tells.
-
-        Args:
-            instance: what the provider calls it, which the system doesn't know.
-        """
+        """Describe this machine as the system tells it; `instance` is what its provider calls it."""
         gpus = _gpus()
         has_affinity = hasattr(os, "sched_getaffinity")  # the cores that this process may use
         return cls(
@@ -66,9 +62,8 @@ class Hardware:
     def __str__(self) -> str:
         cpu, gpu = self.cpu, self.gpu
         if self.n_cpu is not None:
-            cpu = (
-                f"{self.n_cpu} cores of {cpu}" if cpu and not self.instance else f"{self.n_cpu} CPU"
-            )
+            named = cpu and not self.instance
+            cpu = f"{self.n_cpu} cores of {cpu}" if named else f"{self.n_cpu} CPU"
         if self.n_gpu:
             gpu = f"{self.n_gpu} × {gpu}" if gpu else f"{self.n_gpu} GPU"
         ram = f"{self.ram_gb:.4g} GB" if self.ram_gb is not None else None

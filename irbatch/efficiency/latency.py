@@ -66,8 +66,7 @@ class Latency:
 
     def known(self) -> dict[str, Any]:
         """Return the fields that say something, by name: no level where it is of no intervals."""
-        says_level = self.intervals or self.level != Latency.level
-        level = self.level if says_level else None
+        level = self.level if self.intervals or self.level != Latency.level else None
         return only_known({**vars(self), "intervals": self.intervals or None, "level": level})
 
     @classmethod
@@ -94,8 +93,7 @@ class Latency:
         if draws and times.shape[1] > 1:
             drawn = np.concatenate(list(draw_quantiles(times, shares, draws, seed)))
             bounds = np.quantile(drawn, [level / 2, 1 - level / 2], axis=0).T.tolist()
-            named = zip(STATISTICS, bounds, strict=True)
-            intervals = {name: (low, high) for name, (low, high) in named}
+            intervals = dict(zip(STATISTICS, map(tuple, bounds), strict=True))
         known = dict(zip(STATISTICS, numbers, strict=True))
         return cls(**known, intervals=intervals, level=level, calls=times.size)
 
@@ -124,8 +122,7 @@ def _as_times(milliseconds: Any) -> Floats:
         raise refuse(wanted, value=milliseconds)
     times = np.atleast_2d(given.astype(np.float64))
     if times.ndim != 2 or not times.size:
-        wanted = "times are of calls, or of repeats and calls, at least one"
-        raise refuse(wanted, value=times.shape)
+        raise refuse("times are of calls, or of repeats and calls, at least one", value=times.shape)
     wrong = np.argwhere(~(np.isfinite(times) & (times >= 0)))
     if len(wrong):
         repeat, call = wrong[0].tolist()

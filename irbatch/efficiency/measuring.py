@@ -49,11 +49,9 @@ class Measurement:
         said = f"{many(record.n_queries or 0, 'query')}, batch size {record.batch_size}"
         lines = [f"<Measurement of {shown(record.system)}: {said}, {many(record.repeat, 'repeat')}"]
         if record.latency is not None:
-            parts = (
-                f"{name} {show_quantity(getattr(record.latency, name))}"
-                for name in ("mean", "p50", "p95", "p99")
-            )
-            lines.append(f"  latency {', '.join(parts)} ms a call")
+            times = {name: getattr(record.latency, name) for name in ("mean", "p50", "p95", "p99")}
+            parts = ", ".join(f"{name} {show_quantity(each)}" for name, each in times.items())
+            lines.append(f"  latency {parts} ms a call")
         if record.throughput is not None:
             lines.append(f"  throughput {show_quantity(record.throughput)} queries/s")
         if record.peak_memory is not None:
@@ -120,9 +118,8 @@ def measure_search(
             answers is compared with the run, and not kept.
         throughput_batch_size: time one more pass, with so many queries a call, and take the
             throughput from there; default: it is that of the timed calls.
-        dataset: what is searched.
         hardware: what it runs on, or what the provider calls this machine; default: this machine.
-        price_per_hour, currency: of the hardware.
+        dataset, price_per_hour, currency: as in `EfficiencyRecord`.
         flops: floating-point operations of a query; or a function from a query to them, called
             after the timed calls.
         model: a ``torch.nn.Module`` that `search` calls. Where `flops` are not given, torch counts
@@ -133,9 +130,6 @@ def measure_search(
         level, draws, seed: of the latencies' intervals, see `Latency.from_samples`.
         progress: show a bar on standard error; default: where that is a terminal and rich is
             installed.
-
-    Returns:
-        The record, the run, and the time of each call.
 
     Raises:
         InputError: before anything is called, naming the system and the argument, if an argument
@@ -189,9 +183,8 @@ def measure_search(
         currency=currency,
     )
     check_level(level)
-    drawing = {"draws": draws, "seed": seed}
-    for argument, number in drawing.items():
-        drawing[argument] = check_count(source, argument, number, least=0) or 0
+    drawn = {"draws": draws, "seed": seed}.items()
+    drawing = {argument: check_count(source, argument, n, least=0) or 0 for argument, n in drawn}
     answer_of, takes_list = f"answer of {shown(name)}", record.batch_size > 1
     calls = Calls(answer_of, search, ids, asked, record.batch_size, takes_list)
     many_calls = _many_calls(source, calls, search_many, record.throughput_batch_size)

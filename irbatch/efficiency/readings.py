@@ -29,11 +29,7 @@ RESET_PEAK = "5"  # see proc(5)
 
 
 class Watch:
-    """Tells what this process, with all of its threads, uses from now on.
-
-    The mark of the most memory ever held is set back where Linux allows it. Elsewhere it stands
-    since the process began.
-    """
+    """Tells what this process, with all of its threads, uses from now on; see `measure_search`."""
 
     def __init__(self) -> None:
         self._started = datetime.now().astimezone().isoformat(timespec="seconds")
@@ -96,10 +92,9 @@ def model_size(model: Any) -> float:
 
 
 def size_on_disk(source: str, field: str, paths: Any) -> float | None:
-    """Return the size of a path or several, in MB (10⁶ bytes); None for None.
+    """Return the size of a path or several, in MB, each file once, links to files as files.
 
-    Links to files count as the files, links to folders inside a folder are not followed, and a
-    file that is met twice counts once.
+    Links to folders inside a folder are not followed.
     """
     if paths is None:
         return None

@@ -139,10 +139,7 @@ class EfficiencyRecord:
 
     @property
     def throughput_cost_per_million(self) -> float | None:
-        """Cost of a million queries on hardware that is always busy (throughput-bound).
-
-        ``price_per_hour / 3600 s / throughput * 1,000,000``.
-        """
+        """Cost of a million queries on always busy hardware (throughput-bound); see `FORMULAS`."""
         if self.price_per_hour is None or self.throughput is None:
             return None
         return self.price_per_hour / HOUR / self.throughput * MILLION
@@ -158,9 +155,8 @@ class EfficiencyRecord:
         return self._per_query(self.emissions)
 
     def _per_query(self, total: float | None) -> float | None:
-        if total is None or self.n_queries is None:
-            return None
-        return total / (self.n_queries * self.repeat)
+        queries = self.n_queries
+        return None if total is None or queries is None else total / (queries * self.repeat)
 
     def value(self, name: str) -> float | None:
         """Return a quantity by its name, such as ``"latency_p95"`` or ``"cost_per_million"``.
@@ -274,8 +270,7 @@ class EfficiencyRecord:
             system: the system's name; results have none, a file may have one.
 
         Raises:
-            InputError: naming the system and the measure, if something cannot be read; if there
-                is no name.
+            InputError: naming system and measure, if something cannot be read; if no name is there.
             ImportError: naming the extra, when a file is read and PyYAML is not installed.
         """
         return cls(**read_tirex(source, system))
@@ -294,8 +289,7 @@ class EfficiencyRecord:
             n_queries: how many queries were answered meanwhile.
 
         Raises:
-            InputError: naming the file, the line, the system and the column, if something cannot
-                be read.
+            InputError: naming file, line, system and column, if something cannot be read.
         """
         return cls(**read_codecarbon(source, system), n_queries=n_queries)
 

@@ -129,10 +129,9 @@ def _per_second(queries: int, nanoseconds: int) -> float | None:
 
 
 def torch_flops(calls: Calls) -> float | None:
-    """Let torch count the floating-point operations of the first calls, one at least.
+    """Return the mean FLOPs of a query that torch counts in this thread, over the first calls.
 
-    Its counter sees what the calling thread does. What it counts is returned as the mean over
-    queries; None, with a warning, where that is nothing.
+    Where it counts none, warn and return None.
     """
     counter = importlib.import_module("torch.utils.flop_counter")
     queries = 0

@@ -42,9 +42,7 @@ def _units_with(unit: str) -> Mapping[str, Decimal]:
 
 
 def write_amount(value: float, unit: str, factor: int = 1) -> str:
-    """Write a number and its unit so that the same number is read from it.
-
-    A number in another unit, of which one is `factor` of these, a power of ten, is converted.
+    """Write a number and its unit, to be read exactly; `factor`, a power of ten, converts it.
 
     >>> write_amount(0.426, "ms", factor=1000)
     '426 ms'
@@ -58,11 +56,7 @@ def write_amount(value: float, unit: str, factor: int = 1) -> str:
 
 @dataclass(frozen=True)
 class Node:
-    """A place in a document, and what stands there.
-
-    All of its readers return None for nothing, and raise an `InputError` that names the document
-    and the keys for a value of another kind.
-    """
+    """A place in a document; readers return None for nothing, and refuse what is not their kind."""
 
     source: str  # whose document it is
     value: Any  # None for nothing
@@ -187,8 +181,7 @@ def amounts(unit: str, written: str | None = None, bare: str | None = None) -> F
     units, written = _units_with(unit), written or unit
     factor = int(units[unit] / units[written])
     return Form(
-        lambda node: node.amount(unit, bare),
-        lambda value: write_amount(value, written, factor),
+        lambda node: node.amount(unit, bare), lambda value: write_amount(value, written, factor)
     )
 
 

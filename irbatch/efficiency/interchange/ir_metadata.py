@@ -16,17 +16,8 @@ import numpy as np
 
 from irbatch.efficiency.checks import of_system, only_known, part_of_record
 from irbatch.efficiency.hardware import Hardware
-from irbatch.efficiency.interchange.documents import (
-    COUNT,
-    FROM_1,
-    NUMBER,
-    TEXT,
-    Form,
-    Node,
-    amounts,
-    write_amount,
-    write_fields,
-)
+from irbatch.efficiency.interchange import documents
+from irbatch.efficiency.interchange.documents import Node, write_amount, write_fields
 from irbatch.efficiency.interchange.run_header import split_header
 from irbatch.efficiency.interchange.yaml_text import read_yaml, write_yaml
 from irbatch.efficiency.latency import STATISTICS, Latency
@@ -65,46 +56,46 @@ def _read_latency(node: Node) -> Latency | None:
     return part_of_record(node.source, node.path, Latency, node.fields(LATENCY))
 
 
-SECONDS, MEGABYTES = amounts("s", written="ms"), amounts("MB")
+SECONDS, MEGABYTES = documents.amounts("s", written="ms"), documents.amounts("MB")
 
 HARDWARE = {
-    "instance": ("instance", TEXT),
-    "cpu": ("cpu: model", TEXT),
-    "n_cpu": ("cpu: number of cores", COUNT),
-    "gpu": ("gpu: model", TEXT),
-    "n_gpu": ("gpu: number of gpus", COUNT),
-    "ram_gb": ("ram", amounts("GB")),
+    "instance": ("instance", documents.TEXT),
+    "cpu": ("cpu: model", documents.TEXT),
+    "n_cpu": ("cpu: number of cores", documents.COUNT),
+    "gpu": ("gpu: model", documents.TEXT),
+    "n_gpu": ("gpu: number of gpus", documents.COUNT),
+    "ram_gb": ("ram", documents.amounts("GB")),
 }
 LATENCY = {
-    **{name: (name, amounts("ms")) for name in STATISTICS},
-    "calls": ("calls", FROM_1),
-    "level": ("level", NUMBER),
-    "intervals": ("intervals", Form(_read_intervals, _write_intervals)),
+    **{name: (name, documents.amounts("ms")) for name in STATISTICS},
+    "calls": ("calls", documents.FROM_1),
+    "level": ("level", documents.NUMBER),
+    "intervals": ("intervals", documents.Form(_read_intervals, _write_intervals)),
 }
-LATENCY_FORM = Form(_read_latency, lambda latency: write_fields(latency.known(), LATENCY))
+LATENCY_FORM = documents.Form(_read_latency, lambda latency: write_fields(latency.known(), LATENCY))
 RECORD = {
-    "dataset": ("data: test collection: name", TEXT),
-    "source": ("data: source", TEXT),
-    "start_time": ("resources: runtime: start time", TEXT),
+    "dataset": ("data: test collection: name", documents.TEXT),
+    "source": ("data: source", documents.TEXT),
+    "start_time": ("resources: runtime: start time", documents.TEXT),
     "wall_time": ("resources: runtime: wallclock", SECONDS),
     "user_time": ("resources: runtime: user", SECONDS),
     "system_time": ("resources: runtime: system", SECONDS),
-    "n_queries": ("resources: queries: number", FROM_1),
-    "batch_size": ("resources: queries: batch size", FROM_1),
-    "warmup": ("resources: queries: warm-up calls", COUNT),
-    "repeat": ("resources: queries: repeats", FROM_1),
+    "n_queries": ("resources: queries: number", documents.FROM_1),
+    "batch_size": ("resources: queries: batch size", documents.FROM_1),
+    "warmup": ("resources: queries: warm-up calls", documents.COUNT),
+    "repeat": ("resources: queries: repeats", documents.FROM_1),
     "latency": ("resources: latency", LATENCY_FORM),
-    "throughput": ("resources: throughput: value", amounts("queries/s")),
-    "throughput_batch_size": ("resources: throughput: batch size", FROM_1),
-    "peak_memory": ("resources: ram: used process: max", amounts("MB", "KB", bare="KB")),
+    "throughput": ("resources: throughput: value", documents.amounts("queries/s")),
+    "throughput_batch_size": ("resources: throughput: batch size", documents.FROM_1),
+    "peak_memory": ("resources: ram: used process: max", documents.amounts("MB", "KB", bare="KB")),
     "model_memory": ("resources: memory: model", MEGABYTES),
     "index_memory": ("resources: memory: index", MEGABYTES),
     "model_disk": ("resources: disk: model", MEGABYTES),
     "index_disk": ("resources: disk: index", MEGABYTES),
-    "flops": ("resources: compute: flops", amounts("FLOPs/query")),
-    "cpu_used": ("resources: compute: cores used", amounts("cores")),
-    "energy": ("resources: energy", amounts("J")),
-    "emissions": ("resources: emissions", amounts("kg")),
+    "flops": ("resources: compute: flops", documents.amounts("FLOPs/query")),
+    "cpu_used": ("resources: compute: cores used", documents.amounts("cores")),
+    "energy": ("resources: energy", documents.amounts("J")),
+    "emissions": ("resources: emissions", documents.amounts("kg")),
 }
 
 

@@ -37,9 +37,7 @@ def fields_to_json(known: Mapping[str, Any], derived: Mapping[str, float]) -> di
         if "intervals" in latency:
             latency["intervals"] = {name: [*ends] for name, ends in latency["intervals"].items()}
     values = only_known(values)
-    following = {
-        name: {"value": value, "formula": FORMULAS[name]} for name, value in derived.items()
-    }
+    following = {name: {"value": each, "formula": FORMULAS[name]} for name, each in derived.items()}
     if FIELD in values:
         values[STATED] = values.pop(FIELD)
         following.pop(STATED, None)
@@ -49,10 +47,7 @@ def fields_to_json(known: Mapping[str, Any], derived: Mapping[str, float]) -> di
 
 
 def json_to_fields(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """Return the fields of a record, of all `names` that there are, from what JSON says.
-
-    Units must be ours, and what follows from the fields is not read.
-    """
+    """Return the fields of a record, of all `names` that there are; units must be ours."""
     if not isinstance(values, Mapping):
         problem = f"a record is an object, not a {type(values).__name__}"
         raise InputError(problem, source="efficiency record", value=values)
@@ -110,10 +105,7 @@ def _part(source: str, name: str, kind: type[Hardware | Latency], values: Any) -
 
 
 def read_object(source: str | PathLike[str], what: str) -> Any:
-    """Read JSON from a path, or from text that begins as an object or a list does.
-
-    No key may be there twice. `what` says in errors what is read.
-    """
+    """Read JSON, no key twice, from a path or a text; `what` says in errors what is read."""
     if not isinstance(source, str | PathLike):
         problem = f"JSON is read from a path or a text, not from a {type(source).__name__}"
         raise InputError(problem, source=what, value=source)

@@ -18,16 +18,11 @@ SOURCE = "run"
 
 
 def read_header(path: str | PathLike[str]) -> str | None:
-    r"""Read what the header of a run file says; `EfficiencyRecord.from_ir_metadata` reads it.
+    r"""Return the YAML in the header of a run file, packed or not; None where there is no header.
 
     The form is that of ir_metadata (Breuer, Keller and Schaer, SIGIR 2022): lines that begin with
-    ``#`` between ``# ir_metadata.start``, the first one, and ``# ir_metadata.end``.
-
-    Args:
-        path: a run, packed or not.
-
-    Returns:
-        YAML; None where there is no header.
+    ``#`` between ``# ir_metadata.start``, the first one, and ``# ir_metadata.end``. See
+    `EfficiencyRecord.from_ir_metadata`.
 
     Raises:
         InputError: if the file cannot be read, or, naming the line where it should have ended, if

@@ -70,8 +70,7 @@ def read_tirex(source: Any, system: str | None) -> dict[str, Any]:
     values = {getattr(key, "name", key): value for key, value in source.items()}
     known = MEASURES & values.keys()
     if not known:
-        problem = "there is no measure of tirex-tracker's in it that a record has"
-        raise refuse(problem, value=source)
+        raise refuse("there is no measure of tirex-tracker's in it that a record has", value=source)
     record = of_system(system)
     found = Node(record, {name: _measured(record, name, values[name]) for name in known})
     hardware = found.fields(TIREX_HARDWARE)
