@@ -43,7 +43,7 @@ class Hardware:
 
     @classmethod
     def here(cls, instance: str | None = None) -> Hardware:
-        """Describe this machine as the system tells it; `instance` is what its provider calls it."""
+        """Describe this machine as the system tells it; `instance` is its name at a provider."""
         gpus = _gpus()
         has_affinity = hasattr(os, "sched_getaffinity")  # the cores that this process may use
         return cls(

@@ -1,8 +1,4 @@
-"""The calls of a search, timed one by one, and their floating-point operations.
-
-Nothing but the call stands between two readings of the clock: answers are read, and a bar is
-drawn, after the second.
-"""
+"""The calls of a search, timed with nothing else between readings of the clock; their FLOPs."""
 
 from __future__ import annotations
 

@@ -101,8 +101,7 @@ def _measured(source: str, name: str, entry: Any) -> Any:
 def read_codecarbon(source: Any, system: str | None) -> dict[str, Any]:
     """Return the fields of a record; see `EfficiencyRecord.from_codecarbon`.
 
-    Its kWh become joules, and its gigabytes, which are of 1024³ bytes, those of 10⁹. Its time stamp
-    is of the end, in a zone that isn't said, and is not read.
+    Its gigabytes are of 1024³ bytes. Its time stamp, of the end and without a zone, is not read.
     """
     if isinstance(source, str | PathLike):
         path = fspath(source)

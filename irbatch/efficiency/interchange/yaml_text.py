@@ -66,11 +66,7 @@ def read_yaml(text: str, source: str, before: int = 0) -> Any:
 
 
 class _Builder:
-    """Makes one object of the events of PyYAML's parser.
-
-    PyYAML's own loaders have no limits, and the quick one crashes where nesting is deep. Checked
-    first, and then loaded, a document takes several times as long and three times the memory.
-    """
+    """Makes one object of PyYAML's events: its loaders have no limits, and one crashes if deep."""
 
     def __init__(self, yaml: Any, events: Iterator[Any]) -> None:
         self._yaml, self._events = yaml, events
