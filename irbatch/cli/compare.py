@@ -13,9 +13,8 @@ from irbatch.comparing.gate import find_failures, parse_condition
 from irbatch.errors import InputError, many, printable
 from irbatch.evaluation.settings import OPTIONS, TIES
 from irbatch.measures import parse_measures
-from irbatch.statistics.corrections import CORRECTIONS
 from irbatch.statistics.intervals import INTERVALS
-from irbatch.statistics.significance import TESTS
+from irbatch.statistics.significance import CORRECTIONS, TESTS
 
 SETTINGS = (
     *("baseline", "test", "correction", "level", "interval", "draws", "seed", "margin"),

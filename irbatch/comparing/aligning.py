@@ -31,10 +31,7 @@ class Aligned:
 
 
 def align(results: Mapping[str, Results] | Iterable[Results]) -> Aligned:
-    """Put results of several systems side by side, by query id.
-
-    Queries that a measure leaves out for every system (`no_relevant="skip"`) are left out.
-    """
+    """Put results side by side, by query id; queries skipped for every system are left out."""
     named = _name(results)
     refuse = partial(InputError, source="results")
     first = next(iter(named.values()))

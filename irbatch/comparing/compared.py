@@ -39,14 +39,9 @@ NAMED = 10  # systems or measures that an error lists
 class Difference(NamedTuple):
     """One system against another on one measure.
 
-    Args:
-        difference: the first's mean less the second's.
-        interval: its confidence interval.
-        relative: difference / the second's mean; NaN where that is 0.
-        wins, ties, losses: queries in which the first is better, equal, worse.
-        effect: Cohen's d of the paired differences.
-        p_value, corrected: before and after correction.
-        significant: whether the corrected one is below the level.
+    The first's mean less the second's, its confidence interval, and its share of the second's mean,
+    NaN where that is 0; queries in which the first is better, equal, worse; Cohen's d of the paired
+    differences; the p-value before and after correction, and whether it is then below the level.
     """
 
     difference: float
@@ -175,11 +170,7 @@ class Compared:
         return f"Comparison of {', '.join(self.systems)} on {', '.join(self.measures)}"
 
     def difference(self, a: str, b: str, measure: str) -> Difference:
-        """Look up how a system compares with another on a measure.
-
-        Raises:
-            InputError: if the system or the measure is unknown, or the pair was not compared.
-        """
+        """Look up how a compared pair compares; InputError if it or the measure is unknown."""
         column = find_measure(self.measures, measure)
         first, second = (find_system(self.systems, each) for each in (a, b))
         for pair, sign in (((first, second), 1), ((second, first), -1)):

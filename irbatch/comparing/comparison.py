@@ -89,11 +89,7 @@ class Comparison(Compared):
         pairs: bool = True,
         path: Path | None = None,
     ) -> str:
-        """Return, or also write, tables of systems and of pairs in GitHub's Markdown.
-
-        Args:
-            digits, intervals, pairs, path: as in `to_text`.
-        """
+        """Return, or also write, such tables in GitHub's Markdown; options as in `to_text`."""
         document = make_document(self, digits, intervals, pairs)
         return written(markdown.write_document(document), path)
 
@@ -161,9 +157,7 @@ class Comparison(Compared):
         The group of all queries has no name; whether a pair is equivalent is told if a margin was
         given. Names that a spreadsheet would take for a formula get a leading apostrophe.
 
-        Args:
-            path: as in `to_text`.
-            power: whether it tells what could have been found, see `to_json`.
+        `path` is as in `to_text`, `power` as in `to_json`.
         """
         return records.write_csv(*list_pairs(self, power), path)
 
@@ -188,10 +182,7 @@ class Comparison(Compared):
         return records.write_json(list_everything(self, per_query, power), path)
 
     def to_pandas(self, *, power: bool = False) -> Any:
-        """Return a pandas frame: one row a group, measure and pair.
-
-        Args:
-            power: whether it tells what could have been found, see `to_json`.
+        """Return a pandas frame: one row a group, measure and pair; `power` as in `to_json`.
 
         Raises:
             ImportError: naming the extra, when pandas is not installed.
@@ -199,9 +190,5 @@ class Comparison(Compared):
         return records.make_frame(*list_pairs(self, power))
 
     def means_to_pandas(self) -> Any:
-        """Return a pandas frame: one row a group, measure and system.
-
-        Raises:
-            ImportError: naming the extra, when pandas is not installed.
-        """
+        """Return a pandas frame: one row a group, measure and system; errors as `to_pandas`."""
         return records.make_frame(*list_means(self))

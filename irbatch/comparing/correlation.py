@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
 from irbatch.comparing.compared import Compared
-from irbatch.comparing.rankings import order_documents
+from irbatch.comparing.diagnosis import order_documents
 from irbatch.data.arguments.ids import first_repeated, kinds_of, same_kind
 from irbatch.errors import InputError
 from irbatch.evaluation.runs import Rankings, as_run
@@ -37,12 +37,9 @@ Counts = npt.NDArray[np.int8]
 
 
 class RankCorrelations(NamedTuple):
-    """How alike measures order the systems.
+    """How alike measures order the systems: `kendall_tau` and `tau_ap_b` of each two.
 
-    Args:
-        measures: their names.
-        tau: float64 ``(measures, measures)``, Kendall's tau-b.
-        tau_ap: float64 ``(measures, measures)``, the symmetric AP correlation `tau_ap_b`.
+    Both are float64 ``(measures, measures)``.
     """
 
     measures: list[str]
@@ -52,9 +49,6 @@ class RankCorrelations(NamedTuple):
 
 def rank_correlation(comparison: Compared) -> RankCorrelations:
     """Tell how alike the measures of a comparison order its systems.
-
-    Args:
-        comparison: of at least two systems.
 
     Raises:
         InputError: if there are fewer than two systems, or a mean is NaN.
@@ -96,11 +90,9 @@ class Overlap(NamedTuple):
 
 
 class Overlaps(NamedTuple):
-    """Rank-biased overlap of two runs, query by query.
+    """Rank-biased overlap of the queries that two runs have, in the order of the first.
 
-    Args:
-        query_ids: queries that both runs have, in the order of the first.
-        minimum, residual, extrapolated: float64 ``(queries,)``, see `Overlap`.
+    The values are those of `Overlap`, float64 ``(queries,)``.
     """
 
     query_ids: list[Any]
@@ -225,10 +217,8 @@ def _overlaps(pairs: Sequence[tuple[list[Any], list[Any]]], p: float) -> Floats:
 def _tables(p: float, depth: int) -> tuple[Floats, Floats, Floats]:
     """Tabulate what sums over infinitely many ranks are made of; from far ends nothing cancels.
 
-    Returns:
-        float64 ``(depth + 1,)`` three times, at n: p^n; T(n), the sum over d > n of p^(d-1) / d,
-        which is what a document in both rankings from rank n + 1 on adds; and the sum over m >= n
-        of T(m), which is what one more such document at each rank does.
+    Three times ``(depth + 1,)``, at n: p^n; T(n), the sum over d > n of p^(d-1) / d, which a
+    document in both rankings from rank n + 1 on adds; and the sum over m >= n of T(m).
     """
     ranks = np.arange(1, depth + 1)
     powers = np.power(p, np.arange(depth + 1.0))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from irbatch.comparing.compared import Compared, find_system, query_values
-from irbatch.comparing.rankings import order_documents
+from irbatch.engine.ties import by_id
 from irbatch.errors import InputError
 from irbatch.evaluation.counts import QueryMark
 from irbatch.evaluation.results import Results
@@ -25,7 +25,7 @@ from irbatch.evaluation.runs import (
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import measure, parse_measures
-from irbatch.runtime.checks import check_whole
+from irbatch.runtime.checks import check_whole, read_numbers
 
 __all__ = [
     "JudgedShare",
@@ -40,13 +40,7 @@ Runs = Mapping[str, Rankings] | Iterable[Rankings]
 
 
 class RankedRelevant(NamedTuple):
-    """A relevant document and where two systems rank it.
-
-    Args:
-        document: its id.
-        grade: how relevant it is.
-        first, second: its rank, from 1, with either system; None where it was not retrieved.
-    """
+    """A relevant document and its rank, from 1, with two systems; None: not retrieved."""
 
     document: Any
     grade: float
@@ -55,14 +49,9 @@ class RankedRelevant(NamedTuple):
 
 
 class QueryDifference(NamedTuple):
-    """A query on which two systems differ.
+    """A query's values with two systems, and the first less the second.
 
-    Args:
-        query: its id.
-        first, second: the values of both systems.
-        difference: the first less the second.
-        relevant: its relevant documents, those ranked highest by either system first; None where
-            judgments and runs were not given.
+    Relevant documents, if judgments and runs were given: those ranked highest by either first.
     """
 
     query: Any
@@ -76,10 +65,8 @@ class JudgedShare(NamedTuple):
     """A mean, and how much of what it was computed from is judged.
 
     Args:
-        system, measure: their names.
         value: the measure's mean.
-        judged: the mean share of judged documents, to the measure's cutoff.
-        least: the smallest share of a query.
+        judged, least: the mean and the smallest share of judged documents, to the cutoff.
         holes: queries with an unjudged document, or none at all, up to the cutoff.
     """
 
@@ -153,10 +140,7 @@ def missing_queries(
     Args:
         runs: system name to rankings or to `Results`, or named ones.
         qrels: the judgments, whose queries are those to answer; default: the queries that any of
-            the systems has.
-
-    Returns:
-        System to queries, in the order of the judgments or of the systems; all systems are there.
+            the systems has. Queries come in this order.
 
     Raises:
         InputError: if a system has no name.
@@ -196,11 +180,7 @@ def judged_shares(
     Args:
         qrels, runs, measures, cutoffs, **settings: as in `irbatch.evaluate_runs`.
 
-    Returns:
-        One row a system and measure.
-
-    Raises:
-        InputError: as `irbatch.evaluate_runs`.
+    Returns, Raises: one row a system and measure; errors as of `irbatch.evaluate_runs`.
 
     >>> qrels = {"q1": {"d1": 1, "d2": 0}}
     >>> runs = {"seen": {"q1": {"d1": 2, "d2": 1}}, "new": {"q1": {"d7": 2, "d1": 1}}}
@@ -260,3 +240,20 @@ def _ranks(run: Any, query: Any) -> dict[Any, int]:
 def _highest(row: RankedRelevant) -> tuple[float, float]:
     ranks = [rank for rank in (row.first, row.second) if rank is not None]
     return min(ranks, default=float("inf")), -row.grade
+
+
+def order_documents(
+    documents: Mapping[Any, Any], query: object = None, system: str | None = None
+) -> list[Any]:
+    """List a query's documents from the first to the last: trec_eval's order.
+
+    By score, those of one score by id, both descending; ids that are numbers as their digits.
+
+    >>> order_documents({"d1": 0.5, "d2": 0.7, "d3": 0.5})
+    ['d2', 'd3', 'd1']
+    """
+    ids = list(documents)
+    names = ((query, document) for document in ids)
+    scores = read_numbers("score", list(documents.values()), names, source="run", path=system)
+    order = by_id.order_documents(np.zeros(len(ids), np.int64), scores, by_id.id_texts(ids))
+    return [ids[place] for place in order.tolist()]

@@ -45,10 +45,7 @@ def plot_relevance(
         run: the rankings, as `irbatch.evaluate` takes them.
         depth: how many ranks at most.
         queries: ids, which and in what order; default all of the judgments. Not with a matrix.
-        ax: axes to draw on; default: those of a new figure, ``.figure`` of what returns.
-
-    Returns:
-        The axes; nothing is shown.
+        ax: as in `irbatch.comparing.plots.plot_differences`, and so what returns.
 
     Raises:
         InputError: if a matrix has no queries or comes with a run, judgments come without one, or a

@@ -48,7 +48,7 @@ def plot_cutoffs(
             or None for none.
         level: the chance that an interval misses.
         draws, seed: of the bootstrap.
-        ax: axes to draw on; default: those of a new figure, which is ``.figure`` of what returns.
+        ax: axes to draw on; default: those of a new figure.
 
     Returns:
         The axes; nothing is shown. ``ax.figure.savefig("cutoffs.png")`` saves the picture.
@@ -98,17 +98,12 @@ def plot_precision_recall(results: AllResults, *, ax: axes.Axes | None = None) -
     """Plot interpolated precision against recall, one line a system.
 
     Args:
-        results: of one system or several, with `IPrec` at two or more recall points (of those with
-            different cutoffs the deepest are plotted), such as
-            trec_eval's eleven: ``irbatch.evaluate_runs(qrels, runs, "iprec_at_recall")``.
+        results: of one system or several, with `IPrec` at two or more recall points (at the deepest
+            cutoff), such as trec_eval's eleven, ``"iprec_at_recall"``.
         ax: as in `plot_cutoffs`.
 
-    Returns:
-        The axes.
-
-    Raises:
-        InputError: if fewer than two points were evaluated for every system.
-        ImportError: naming the extra, when matplotlib is not installed.
+    Returns, Raises: as `plot_cutoffs`, and InputError if fewer than two points were evaluated for
+        every system.
 
     >>> import irbatch
     >>> results = irbatch.evaluate({"q": {"a": 1}}, {"q": {"b": 2, "a": 1}}, "iprec_at_recall")

@@ -113,12 +113,7 @@ def plot_scores(comparison: Compared, measure: str, *, ax: axes.Axes | None = No
 
     A dot a query, a box from the first to the third quartile with the median in it, whiskers from
     the 5th to the 95th percentile, and a diamond at the mean. Of more than 1000 queries dots are
-    left out.
-
-    Args:
-        comparison, measure, ax: as in `plot_differences`.
-
-    Returns, Raises: as `plot_differences`.
+    left out. Arguments, what returns and errors are as of `plot_differences`.
 
     >>> from types import SimpleNamespace
     >>> compared = SimpleNamespace(systems=["a", "b"], measures=["AP"], query_ids=["q1", "q2"],
@@ -157,10 +152,8 @@ def plot_means(
     """Plot each system's mean with its interval, and write both beside it; the best is bold.
 
     Args:
-        comparison, measure, ax: as in `plot_differences`.
+        comparison, measure, ax: as in `plot_differences`, and so what returns and errors.
         digits: how many decimals are written.
-
-    Returns, Raises: as `plot_differences`.
 
     >>> from irbatch.comparing import compare
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
@@ -199,10 +192,8 @@ def plot_forest(
     Full dots are significant at the comparison's level after correction, hollow ones are not.
 
     Args:
-        comparison, measure, ax: as in `plot_differences`.
+        comparison, measure, ax: as in `plot_differences`, and so what returns and errors.
         most: how many pairs are drawn; of more, those with the largest differences are.
-
-    Returns, Raises: as `plot_differences`.
 
     >>> from irbatch.comparing import compare
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
@@ -241,10 +232,7 @@ def plot_forest(
 
 
 def share_bars(differences: Floats, most: int | None) -> list[Positions]:
-    """Return the rows of queries that share a bar, from the largest difference to the least.
-
-    There are at most `most` bars; differences that can't be drawn have none.
-    """
+    """Return the rows that share each bar, largest first, of those that can be drawn."""
     known = np.flatnonzero(np.abs(differences) <= axes.LARGEST)
     order = known[np.argsort(-differences[known], kind="stable")]
     return list(np.array_split(order, max(1, min(most or order.size, order.size))))

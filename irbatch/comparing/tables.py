@@ -8,22 +8,8 @@ import numpy as np
 
 from irbatch.comparing.compared import Compared
 from irbatch.errors import many
-from irbatch.report import numbers
-from irbatch.report.document import (
-    BEST,
-    BETTER,
-    MARKS,
-    WORSE,
-    Cell,
-    Column,
-    Document,
-    Figures,
-    Heading,
-    Legend,
-    Part,
-    Row,
-    Table,
-)
+from irbatch.report import document, numbers
+from irbatch.report.document import Cell, Column, Document, Figures, Heading, Part, Row, Table
 from irbatch.report.names import letter
 
 
@@ -35,10 +21,7 @@ def make_document(
     title: str | None = None,
     figures: Sequence[Figures] = (),
 ) -> Document:
-    """Return the report of a comparison: of all queries first, then of each group of them.
-
-    Options are those of `irbatch.Comparison.to_html`; figures are of all queries.
-    """
+    """Return the report of all queries, with figures, then of each group; see `Comparison`."""
     numbers.check_digits(digits)
     parts: list[Part] = []
     everything: list[tuple[str, Compared]] = [("all queries", compared), *compared.groups.items()]
@@ -54,13 +37,14 @@ def make_document(
     return Document(title, compared.caption(), _legend(compared), parts, compared.signature)
 
 
-def _legend(compared: Compared) -> Legend:
+def _legend(compared: Compared) -> document.Legend:
     if len(compared.systems) < 2:
         return []
-    best = (BEST, "the highest mean of a measure")
+    best = (document.BEST, "the highest mean of a measure")
     if compared.baseline is None:
-        return [best, (MARKS, "the systems it is significantly better than")]
-    return [best, (f"{BETTER} {WORSE}", f"significantly better, worse than {compared.baseline}")]
+        return [best, (document.MARKS, "the systems it is significantly better than")]
+    signs = f"{document.BETTER} {document.WORSE}"
+    return [best, (signs, f"significantly better, worse than {compared.baseline}")]
 
 
 def _means(compared: Compared, digits: int, intervals: bool) -> Table:
@@ -91,7 +75,7 @@ def _marks(compared: Compared) -> list[list[list[str]]]:
         a, b = compared.pairs[pair]
         difference = compared.differences[pair, k]
         if compared.baseline is not None and difference:
-            marks[a][k].append(BETTER if difference > 0 else WORSE)
+            marks[a][k].append(document.BETTER if difference > 0 else document.WORSE)
         elif difference > 0:
             marks[a][k].append(letter(b))
         elif difference < 0:

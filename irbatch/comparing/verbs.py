@@ -17,10 +17,16 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Judgments, Measures, Rankings, evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.runtime.checks import check_choice, check_number
-from irbatch.statistics.corrections import CORRECTIONS, correct
 from irbatch.statistics.intervals import INTERVALS, find_intervals
 from irbatch.statistics.resampling import check_draws, check_level
-from irbatch.statistics.significance import FAMILY_WISE, TESTS, Sample, p_values
+from irbatch.statistics.significance import (
+    CORRECTIONS,
+    FAMILY_WISE,
+    TESTS,
+    Sample,
+    correct,
+    p_values,
+)
 
 
 @dataclass(frozen=True)
@@ -236,10 +242,7 @@ def _members(queries: Sequence[Any], groups: Mapping[Any, str] | None) -> dict[s
 
 
 def _strata(members: Mapping[str, list[int]]) -> list[Positions] | None:
-    """Return the groups that the bootstrap draws from; groups of one query are joined.
-
-    A single query drawn from itself would look as if there were no chance in it.
-    """
+    """Return the groups to draw from; those of one query, without chance in it, are joined."""
     several = [np.array(rows) for rows in members.values() if len(rows) > 1]
     single = [row for rows in members.values() if len(rows) == 1 for row in rows]
     if len(single) == 1 and several:

@@ -36,13 +36,7 @@ class Style(NamedTuple):
 
 
 def new_axes(ax: Axes | None, height: float = 4.2, width: float = WIDTH, legend: int = 0) -> Axes:
-    """Return axes to draw on: those given, or those of a figure of their own.
-
-    Args:
-        ax: what the caller has; its figure is left as it is.
-        height, width: of a new figure, in inches.
-        legend: how many names a legend will have, for which there is to be room.
-    """
+    """Return the axes given, or those of a new figure (inches) with room for a legend's names."""
     figure = imported("plots", "plot", "matplotlib.figure")
     if ax is not None:
         return ax

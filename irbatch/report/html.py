@@ -11,24 +11,13 @@ from html import escape
 from string import Template
 
 from irbatch.errors import printable
-from irbatch.report.document import (
-    BETTER,
-    ISOLATED,
-    WORSE,
-    Cell,
-    Column,
-    Document,
-    Figures,
-    Heading,
-    Part,
-    Table,
-)
+from irbatch.report import document
 from irbatch.report.embedding import embed
 from irbatch.report.names import join_letters
 
 FIGURE_SPACE = "\u2007"  # as wide as a digit
-TAGS = dict(zip(ISOLATED, ("<bdi>", "</bdi>"), strict=True))
-COLOURS = {BETTER: ' class="up"', WORSE: ' class="down"'}
+TAGS = dict(zip(document.ISOLATED, ("<bdi>", "</bdi>"), strict=True))
+COLOURS = {document.BETTER: ' class="up"', document.WORSE: ' class="down"'}
 
 STYLE = """
 .irbatch{--ink:#1c2128;--soft:#59636e;--line:#d1d9e0;--back:#fff;--stripe:#f3f5f8;
@@ -131,14 +120,11 @@ $body
 """)
 
 
-def write_document(document: Document, *, fragment: bool = False) -> str:
-    """Write a report: sortable tables, and pictures where matplotlib is installed.
-
-    A fragment, to stand in a notebook, is without what makes it a page, and without the script.
-    """
-    title = escape(printable(document.title))
-    said = [f"<h1>{title}</h1>", f"<p>{_words(document.caption)}</p>"]
-    said += [_soft(document.explained("Bold")), *_parts(document.parts), _soft(document.settings)]
+def write_document(report: document.Document, *, fragment: bool = False) -> str:
+    """Write sortable tables and pictures; a fragment has nothing of a page, nor the script."""
+    title = escape(printable(report.title))
+    said = [f"<h1>{title}</h1>", f"<p>{_words(report.caption)}</p>"]
+    said += [_soft(report.explained("Bold")), *_parts(report.parts), _soft(report.settings)]
     body = "\n".join(filter(None, said))
     if fragment:
         return f'<style>{STYLE}</style>\n<div class="irbatch">\n{body}\n</div>\n'
@@ -154,13 +140,13 @@ def _hash(code: str) -> str:
     return f"'sha256-{b64encode(sha256(code.encode()).digest()).decode()}'"
 
 
-def _parts(parts: Sequence[Part]) -> Iterator[str]:
+def _parts(parts: Sequence[document.Part]) -> Iterator[str]:
     """Write all parts; in place of pictures, if there is no matplotlib, how to get them."""
     drawable = True
     for position, part in enumerate(parts):
-        if isinstance(part, Heading):
+        if isinstance(part, document.Heading):
             yield f"<h2>{_name(part.text)}</h2>"
-        elif isinstance(part, Table):
+        elif isinstance(part, document.Table):
             yield _table(part)
         elif drawable:
             try:
@@ -170,7 +156,7 @@ def _parts(parts: Sequence[Part]) -> Iterator[str]:
                 yield _soft(str(problem))
 
 
-def _figures(part: Figures, position: int) -> str:
+def _figures(part: document.Figures, position: int) -> str:
     heading = f"<h3>{_name(part.heading)}</h3>\n" if part.heading else ""
     figures = [
         f"<figure>\n{embed(each, f'figure-{position}-{number}')}\n"
@@ -180,7 +166,7 @@ def _figures(part: Figures, position: int) -> str:
     return f'{heading}<div class="plots">\n{"".join(figures)}</div>'
 
 
-def _table(table: Table) -> str:
+def _table(table: document.Table) -> str:
     """Write a table that is scrolled where it is too wide."""
     places = range(len(table.columns))
     annotated = [table.annotated(k) for k in places]
@@ -198,7 +184,7 @@ def _table(table: Table) -> str:
     )
 
 
-def _heading(column: Column, annotated: bool) -> str:
+def _heading(column: document.Column, annotated: bool) -> str:
     kind, first = "", ""
     if column.kind == "number":
         kinds = [*([] if annotated else ["n"]), *(["wrap"] if " " in column.heading else [])]
@@ -208,7 +194,7 @@ def _heading(column: Column, annotated: bool) -> str:
     return f'<th scope="col"{kind}{first}>{_name(column.heading)}</th>'
 
 
-def _cell(column: Column, cell: Cell, annotated: bool, size: int) -> str:
+def _cell(column: document.Column, cell: document.Cell, annotated: bool, size: int) -> str:
     after = f" <small>{_number(cell.after)}</small>" if cell.after else ""
     if column.kind == "name":
         return f'<th scope="row">{_name(cell.text)}{after}</th>'
@@ -231,7 +217,7 @@ def _cell(column: Column, cell: Cell, annotated: bool, size: int) -> str:
 
 def _words(text: str) -> str:
     """Escape text, and write the names marked in it as elements of their own."""
-    parts = re.split(f"([{''.join(ISOLATED)}])", text)
+    parts = re.split(f"([{''.join(document.ISOLATED)}])", text)
     return "".join(TAGS.get(part) or escape(printable(part)) for part in parts)
 
 

@@ -47,12 +47,8 @@ GREEK = (
 def write_document(document: Document, label: str, *, unicode: bool = False) -> str:
     r"""Write a report's tables as one, which needs ``\usepackage{booktabs}``.
 
-    All tables have the same columns; headings stand above their rows; figures are left out.
-
-    Args:
-        document: the report.
-        label: what ``\ref`` calls the table.
-        unicode: keep characters beyond ASCII as they are.
+    All have the same columns; headings stand above their rows; figures are left out. Options are
+    those of `irbatch.Comparison.to_latex`.
     """
     if not LABEL.fullmatch(label):
         problem = f"a label is letters, digits and :._/+-, not {label!r}"
@@ -144,7 +140,9 @@ def _escape(text: str, unicode: bool) -> str:
 def _character(each: str, unicode: bool) -> str:
     if each in SPECIAL:
         return SPECIAL[each]
-    return each if unicode or each.isascii() else _accented(each) or _greek(each) or _point(each)
+    if unicode or each.isascii():
+        return each
+    return _accented(each) or _greek(each) or f"{{[}}U+{ord(each):04X}{{]}}"
 
 
 def _accented(each: str) -> str | None:
@@ -165,7 +163,3 @@ def _greek(each: str) -> str | None:
     name = letter.replace("LAMDA", "LAMBDA")
     name = name.capitalize() if alphabet == "GREEK CAPITAL" else name.lower()
     return rf"$\{name}$" if f" {name} " in GREEK else None
-
-
-def _point(each: str) -> str:
-    return f"{{[}}U+{ord(each):04X}{{]}}"

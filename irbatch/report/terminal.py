@@ -18,13 +18,7 @@ Lines = list[str]  # of a column: its heading and cells, all of the same width
 
 
 def write_document(document: Document, *, ansi: bool = False, width: int = WIDTH) -> str:
-    """Write a report.
-
-    Args:
-        document: the report; its figures are left out.
-        ansi: whether what stands out is bold, by a terminal's escapes; if not, it is starred.
-        width: columns that would make lines longer than this go on in a further table.
-    """
+    """Write a report without its figures; options are those of `irbatch.Comparison.to_text`."""
     legend = document.explained("Bold" if ansi else "*", marks="letters after a mean")
     parts = [printable(document.caption), printable(legend)]
     for part in document.parts:

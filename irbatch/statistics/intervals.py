@@ -32,17 +32,10 @@ def find_intervals(
     strata: Sequence[Ints] | None = None,
     geometric: Bools | None = None,
 ) -> Intervals:
-    """Find the intervals that hold means with a confidence of one less `level`.
+    """Find the intervals of means of ``(systems, queries, measures)`` that miss by `level`.
 
-    Args:
-        values: float64 ``(systems, queries, measures)``.
-        pairs: positions of systems.
-        kind: ``"percentile"`` or ``"bca"`` of the bootstrap (Efron 1979, 1987), or ``"t"``.
-        level: the chance that an interval misses.
-        draws, seed: of the bootstrap.
-        strata: groups of queries that are drawn from apart.
-        geometric: bool ``(measures,)``, of which `values` are logarithms: the intervals are of
-            their geometric means, and of the differences of these.
+    Bootstraps are Efron's (1979, 1987); `strata` are groups of queries drawn from apart. Where
+    `geometric` ``(measures,)`` is true values are logarithms, and means are geometric.
     """
     if geometric is None:
         geometric = np.zeros(values.shape[2], bool)

@@ -19,10 +19,9 @@ FEW = 50  # queries up to which the usual approximation is off by one or more
 
 
 def equivalence_p(differences: Floats, margin: float) -> Floats:
-    """Test that mean differences lie within a margin: two one-sided t-tests (Schuirmann 1987).
+    """Test if means of ``(queries, columns)`` lie within a margin: two t-tests (Schuirmann 1987).
 
-    Returns the larger of both p-values of differences ``(queries, columns)``, ``(columns,)``: below
-    the level, systems are equivalent.
+    Returns the larger of both p-values, ``(columns,)``.
     """
     stats = _stats()
     n = len(differences)

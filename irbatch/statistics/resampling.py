@@ -33,17 +33,10 @@ ROUNDING = 1e-12
 
 
 def flip_signs(differences: Floats, draws: int, seed: int) -> tuple[Ints, int]:
-    """Count how often random signs make the mean differences as large as they are.
+    """Count how often random signs of ``(queries, columns)`` make sums as large, ``(columns,)``.
 
-    Args:
-        differences: float64 ``(queries, columns)``, paired differences.
-        draws: how many assignments of signs are drawn; up to `MOST_EXACT` queries all are tried.
-        seed: of the generator.
-
-    Returns:
-        How many draws have a sum whose absolute value is at least the observed one's, int64
-        ``(columns,)``; and how many draws there were, 0 if all assignments were tried, the
-        observed one among them.
+    Also returns how many draws there were: 0 if all assignments of signs were tried, as they are
+    of up to `MOST_EXACT` queries.
     """
     if len(differences) <= MOST_EXACT:
         return count_extreme_flips(differences), 0
@@ -128,16 +121,9 @@ def draw_counts(size: int, draws: int, seed: int) -> Iterator[Floats]:
 def draw_means(
     values: Floats, draws: int, seed: int, strata: Sequence[Ints] | None = None
 ) -> Iterator[Floats]:
-    """Draw queries with replacement, as many as there are, and take means.
+    """Draw queries of ``(queries, columns)`` with replacement; yield means ``(draws, columns)``.
 
-    Args:
-        values: float64 ``(queries, columns)``.
-        draws, seed: how many times, and of the generator.
-        strata: positions of the queries of each group, from each of which as many are drawn as it
-            has; default: all are one group.
-
-    Yields:
-        Means of some draws, float64 ``(draws, columns)``.
+    As many are drawn from each of the strata, positions of queries, as it has.
     """
     groups = [np.arange(len(values))] if strata is None else list(strata)
     for start in range(0, draws, AT_ONCE):
@@ -153,15 +139,9 @@ def draw_means(
 
 
 def draw_quantiles(values: Floats, shares: Floats, draws: int, seed: int) -> Iterator[Floats]:
-    """Draw columns with replacement, as many as there are, and take the mean and quantiles.
+    """Draw columns of values ``(repeats, columns)``, at least 0, with replacement.
 
-    Args:
-        values: float64 ``(repeats, columns)``, at least 0: those of a column are drawn together.
-        shares: float64 ``(quantiles,)``, from 0 to 1; quantiles lie between neighbours linearly.
-        draws, seed: how many times, and of the generator.
-
-    Yields:
-        The mean and the quantiles of some draws, float64 ``(draws, 1 + quantiles)``.
+    Yields their mean and their linear quantiles at `shares`, ``(some draws, 1 + quantiles)``.
     """
     repeats, columns = values.shape
     order = np.argsort(values, axis=None, kind="stable")
@@ -182,10 +162,7 @@ def draw_quantiles(values: Floats, shares: Floats, draws: int, seed: int) -> Ite
 
 
 def draw_ranges(values: Floats, draws: int, seed: int) -> Iterator[Floats]:
-    """Permute the systems of values ``(queries, systems, measures)`` in every query.
-
-    Yields the largest mean less the smallest, ``(some draws, measures)``.
-    """
+    """Permute systems of ``(queries, systems, measures)``; yield ranges ``(draws, measures)``."""
     queries, systems, measures = values.shape
     for start in range(0, draws, AT_ONCE):
         rows = min(AT_ONCE, draws - start)
@@ -222,12 +199,7 @@ def _rows_at_once(size: int) -> int:
 
 @kernel
 def _add_permuted(
-    values: Floats,
-    picks: npt.NDArray[np.uint16],
-    sums: Floats,
-    order: Ints,
-    first: int,
-    last: int,
+    values: Floats, picks: npt.NDArray[np.uint16], sums: Floats, order: Ints, first: int, last: int
 ) -> None:
     """Add each query's values to its systems in random order, by draw; `order` is scratch."""
     queries, systems, measures = values.shape

@@ -13,8 +13,7 @@ from support.input_errors import input_error
 import irbatch
 from irbatch.comparing import compare, compare_results
 from irbatch.comparing.compared import NAMES
-from irbatch.statistics.corrections import CORRECTIONS, correct
-from irbatch.statistics.significance import TESTS
+from irbatch.statistics.significance import CORRECTIONS, TESTS, correct
 
 stats = pytest.importorskip("scipy.stats")
 

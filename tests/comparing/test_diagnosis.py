@@ -27,8 +27,8 @@ from irbatch.comparing.diagnosis import (
     judged_shares,
     largest_differences,
     missing_queries,
+    order_documents,
 )
-from irbatch.comparing.rankings import order_documents
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
