@@ -97,9 +97,6 @@ class Entries(NamedTuple):
     codes: Ints  # as in `RelevanceMatrix`
 
 
-NO_ENTRIES = Entries(*(np.empty(0, np.int64) for _ in range(3)))
-
-
 class SparseMatrix(RelevanceMatrix):
     """A block in which every document is judged, most with grade 0, which is the lowest level.
 

@@ -16,19 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Codes, Floats, Ints
-from irbatch.engine.matrix import (
-    NEGATIVE,
-    NO_ENTRIES,
-    UNJUDGED,
-    WORD,
-    RelevanceMatrix,
-    SparseMatrix,
-)
+from irbatch.engine.matrix import NEGATIVE, UNJUDGED, WORD, Entries, RelevanceMatrix, SparseMatrix
 from irbatch.engine.prefix import PrefixSums, Scan, ScanRequest
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.threads import map_ranges
 
 DEEPEST = 2**62  # more ranks than any ranking has
+NO_ENTRIES = Entries(*(np.empty(0, np.int64) for _ in range(3)))
 
 Counts = npt.NDArray[np.int32]
 

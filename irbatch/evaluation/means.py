@@ -78,9 +78,7 @@ class Means:
                 ``"ranx"``, ``"beir"``, ``"mteb"`` or ``"sentence-transformers"``; a measure that
                 has no such name keeps ours.
         """
-        return {
-            each.spelled(style): self._aggregate(column) for column, each in enumerate(self.columns)
-        }
+        return {each.spelled(style): self._aggregate(i) for i, each in enumerate(self.columns)}
 
     def __repr__(self) -> str:
         named = f" of {self.name!r}" if self.name else ""

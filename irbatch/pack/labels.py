@@ -108,8 +108,6 @@ def _check_judged(ranked: Ints, judged: Ints, levels: Floats, queries: list[Any]
     lacking = (ranked > judged) & (levels > 0)
     if lacking.any():
         row, level = (int(each[0]) for each in np.nonzero(lacking))
-        grade, of_grade = float(levels[level]), f"documents of grade {levels[level]:g}"
-        problem = (
-            f"{ranked[row, level]} {of_grade} are ranked, but only {judged[row, level]} judged"
-        )
+        grade, those = float(levels[level]), f"documents of grade {levels[level]:g}"
+        problem = f"{ranked[row, level]} {those} are ranked, but only {judged[row, level]} judged"
         raise InputError(problem, source="judged", query=queries[row], value=grade)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -34,9 +34,7 @@ def orders_of(matrix: RelevanceMatrix) -> Iterator[tuple[int, Iterator[Relevance
         yield row, _matrices(matrix, row, list(map(slice, begins.tolist(), ends.tolist())))
 
 
-def _matrices(
-    matrix: RelevanceMatrix, row: int, spans: Sequence[slice]
-) -> Iterator[RelevanceMatrix]:
+def _matrices(matrix: RelevanceMatrix, row: int, spans: list[slice]) -> Iterator[RelevanceMatrix]:
     """Write a query's orders into matrices of bounded size."""
     codes = matrix.codes[row]
     # Sorted, so that the draws don't depend on the order that the block happens to have.
