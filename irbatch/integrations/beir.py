@@ -39,21 +39,16 @@ Scores = dict[str, float]
 
 
 def evaluate(
-    qrels: Table,
-    results: Table,
-    k_values: Iterable[int],
-    ignore_identical_ids: bool = True,
+    qrels: Table, results: Table, k_values: Iterable[int], ignore_identical_ids: bool = True
 ) -> tuple[Scores, Scores, Scores, Scores]:
     """Evaluate as ``EvaluateRetrieval.evaluate``: over the queries of both sides.
 
+    Returns ``NDCG@k``, ``MAP@k``, ``Recall@k`` and ``P@k`` for each cutoff, rounded to 5 digits.
+
     Args:
-        qrels: query to document to grade.
-        results: query to document to score.
+        qrels, results: query to document to grade, and to score.
         k_values: the cutoffs.
         ignore_identical_ids: leave a document out of the ranking of the query of the same id.
-
-    Returns:
-        ``NDCG@k``, ``MAP@k``, ``Recall@k`` and ``P@k`` for each cutoff, rounded to 5 digits.
 
     Raises:
         InputError: if an argument cannot be read, or no query is both judged and answered.
@@ -64,7 +59,14 @@ def evaluate(
     judged = Qrels(drop_empty(qrels), borrowed=True)
     if not len(Run(results)):
         raise InputError("there are no rankings", source="run")
-    rankings = _without_identical(results) if ignore_identical_ids else results
+    rankings = results
+    if ignore_identical_ids:
+        rankings = {
+            query: {d: score for d, score in ranking.items() if d != query}
+            if query in ranking
+            else ranking
+            for query, ranking in results.items()
+        }
     cutoffs = _check_cutoffs(k_values)
     wanted = {key: [measure(name) @ k for k in cutoffs] for key, name in FAMILIES.items()}
     every = [each for family in wanted.values() for each in family]
@@ -79,13 +81,12 @@ def evaluate(
 def evaluate_custom(qrels: Table, results: Table, k_values: Iterable[int], metric: str) -> Scores:
     """Evaluate as ``EvaluateRetrieval.evaluate_custom``: over all queries of the judgments.
 
+    Returns ``MRR@k``, ``R_cap@k``, ``Hole@k`` or ``Accuracy@k`` for each cutoff, rounded alike.
+
     Args:
         qrels, results, k_values: as in `evaluate`.
         metric: ``"mrr"``, ``"recall_cap"``, ``"hole"`` (documents that have no judgment for any
             query, over k) or ``"top_k_accuracy"``.
-
-    Returns:
-        ``MRR@k``, ``R_cap@k``, ``Hole@k`` or ``Accuracy@k`` for each cutoff, rounded to 5 digits.
 
     Raises:
         InputError: if an argument cannot be read, or the metric is another.
@@ -114,13 +115,3 @@ def _check_cutoffs(k_values: Iterable[int]) -> list[int]:
     except TypeError:
         raise InputError(f"k_values {shown(k_values)} are not several cutoffs") from None
     return list(dict.fromkeys(map(check_cutoff, cutoffs)))
-
-
-def _without_identical(results: Table) -> Table:
-    """Leave out documents with the id of their query."""
-    return {
-        query: {document: score for document, score in ranking.items() if document != query}
-        if query in ranking
-        else ranking
-        for query, ranking in results.items()
-    }

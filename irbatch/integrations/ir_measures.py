@@ -101,11 +101,7 @@ class IrbatchProvider(irm.providers.Provider):  # type: ignore[misc]
 
 
 class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
-    """Measures and judgments, prepared once for any number of runs.
-
-    Args:
-        measures: ir_measures' measures.
-        qrels: judgments in any form that ir_measures takes.
+    """ir_measures' measures and judgments of any form of its, prepared once for all runs.
 
     Raises:
         InputError: if judgments cannot be read, or a parameter is out of range.
@@ -143,10 +139,8 @@ class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
 def install() -> IrbatchProvider:
     """Put irbatch first in ir_measures' default pipeline; installing it again changes nothing.
 
-    Measures that irbatch doesn't have go to the providers behind it, as before.
-
-    Returns:
-        The provider, also known to ir_measures as ``"irbatch"``.
+    Measures that irbatch doesn't have go to the providers behind it, as before. Returns the
+    provider, also known to ir_measures as ``"irbatch"``.
     """
     provider: IrbatchProvider | None = irm.providers.registry.get(IrbatchProvider.NAME)
     if provider is None:

@@ -96,14 +96,9 @@ class RelevanceEvaluator:
         self._row_of = {query: row for row, query in enumerate(judged)}
 
     def evaluate(self, scores: Mapping[Any, Mapping[Any, Any]]) -> dict[Any, dict[str, float]]:
-        """Evaluate a run.
+        """Evaluate a run, query to document to score: query to name to value, in the run's order.
 
-        Args:
-            scores: query to document to score. Queries without judgments are left out, and so
-                are judged queries without a ranking.
-
-        Returns:
-            Query to name to value, queries in the run's order.
+        Queries without judgments are left out, and so are judged queries without a ranking.
 
         Raises:
             InputError: a ValueError, if a score is not a number.
@@ -239,9 +234,7 @@ def _numbered(lines: Iterable[str | bytes]) -> Iterator[tuple[int, bytes]]:
 def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
     """Combine the values of queries: sum counts (``num_``), average anything else.
 
-    Args:
-        measure: its name; of a ``gm_`` measure the values are logarithms.
-        values: one a query. The mean of no values is NaN, as in pytrec_eval.
+    Of a ``gm_`` measure values are logarithms. The mean of none is NaN, as in pytrec_eval.
 
     Raises:
         InputError: if a value is not a number.
@@ -268,10 +261,7 @@ def patched() -> Iterator[ModuleType]:
 
     BEIR, MTEB, ir_measures and others look `RelevanceEvaluator` up in the module when they
     evaluate, so it is exchanged there. Without pytrec_eval installed this module stands in for
-    it. Names imported from it before, ``from pytrec_eval import …``, keep their meaning.
-
-    Yields:
-        The module that ``import pytrec_eval`` finds.
+    it, and it is what comes back. Names imported from it before keep their meaning.
 
     >>> with patched() as module:
     ...     module.RelevanceEvaluator is RelevanceEvaluator

@@ -12,11 +12,7 @@ from irbatch.evaluation.batches import BatchEvaluator
 
 
 def evaluator_without_ids(measures: Any, cutoffs: Any = None, **options: Any) -> BatchEvaluator:
-    """Return an evaluator of scores of documents without ids.
-
-    Raises:
-        InputError: if an option is not known, or ties need ids: at once, not after training.
-    """
+    """Return an evaluator of scores of documents without ids; refuse options before training."""
     evaluator = BatchEvaluator(measures, cutoffs, **options)
     evaluator.update([[0.0]], [[1]])
     evaluator.reset()
@@ -24,15 +20,10 @@ def evaluator_without_ids(measures: Any, cutoffs: Any = None, **options: Any) ->
 
 
 def pad_queries(index: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """Gather the documents of queries into matrices, queries of similar sizes into one.
+    """Gather the documents of queries, similar sizes together; `index` is the query of each.
 
-    Args:
-        index: int64 ``(documents,)``, the query of each.
-
-    Yields:
-        Queries int64 ``(queries,)``, the places in `index` of each one's documents, in their
-        order, int64 ``(queries, most)``, and how many they are, int64 ``(queries,)``. Rows that
-        are shorter repeat their last place; none is shorter than half of the longest.
+    Yields queries ``(queries,)``, the places in `index` of each one's documents, in their order,
+    ``(queries, most)``, and how many they are; shorter rows repeat their last place.
 
     >>> for queries, places, lengths in pad_queries(np.array([7, 4, 7, 7, 4, 2])):
     ...     print(queries, places.tolist(), lengths)

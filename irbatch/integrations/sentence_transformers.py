@@ -104,13 +104,9 @@ class InformationRetrievalEvaluator(_evaluation.InformationRetrievalEvaluator): 
             raise InputError(f"the library writes {written}", source="write_predictions")
 
     def compute_metrics(self, queries_result_list: Any) -> dict[str, dict[Any, float]]:
-        """Evaluate the best documents of each query, as the library found them.
+        """Evaluate the best documents of each query, as found: key to cutoff to mean.
 
-        Args:
-            queries_result_list: for each query a list of ``{"corpus_id": …, "score": …}``.
-
-        Returns:
-            Key to cutoff to mean.
+        A query's are a list of ``{"corpus_id": …, "score": …}``.
         """
         pairs = zip(self.queries_ids, queries_result_list, strict=True)
         ranked = [_order(query, hits) for query, hits in pairs]
@@ -126,14 +122,7 @@ class InformationRetrievalEvaluator(_evaluation.InformationRetrievalEvaluator): 
         corpus_embeddings: Any = None,
         output_path: str | None = None,
     ) -> dict[str, dict[str, dict[Any, float]]]:
-        """Embed queries and corpus, and evaluate the ranking of each score function.
-
-        Args:
-            model, corpus_model, corpus_embeddings, output_path: the library's.
-
-        Returns:
-            Name of the score function to key to cutoff to mean.
-        """
+        """Embed queries and corpus: name of the score function to key to cutoff to mean."""
         if not self._whole:
             found = super().compute_all_metrics(model, corpus_model, corpus_embeddings, output_path)
             return dict(found)
@@ -258,12 +247,7 @@ class CrossEncoderRerankingEvaluator(_cross_encoders.CrossEncoderRerankingEvalua
         self._evaluator = evaluator_without_ids(self._measures, keep="sums", ties=ties)
 
     def compute_metrics(self, y_true: Any, y_pred: Any) -> tuple[float, float, float]:
-        """Return RR and nDCG at the cutoff, and AP, of one ranking.
-
-        Args:
-            y_true: 1 for relevant documents and 0 for others.
-            y_pred: their scores.
-        """
+        """Return RR and nDCG at the cutoff, and AP, of one ranking: labels (0 or 1) and scores."""
         self._evaluator.reset()
         means = self._evaluator.update([y_pred], [y_true])
         ap, rr, ndcg = (means[each] for each in self._measures)

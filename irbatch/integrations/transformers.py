@@ -81,14 +81,9 @@ class ComputeMetrics:
         self.reset()
 
     def __call__(self, prediction: Any, compute_result: bool | None = None) -> dict[str, float]:
-        """Evaluate all there is, or a batch.
+        """Evaluate an EvalPrediction of arrays or tensors: name to mean, nothing before the last.
 
-        Args:
-            prediction: transformers' EvalPrediction, of NumPy arrays or tensors.
-            compute_result: None if this is everything; else whether this is the last batch.
-
-        Returns:
-            Name to mean; nothing before the last batch.
+        `compute_result` is None if this is everything; else whether this is the last batch.
         """
         if compute_result is None:
             self.reset()

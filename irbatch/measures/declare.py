@@ -113,11 +113,7 @@ class Measure:
     declaration: Declaration = field(compare=False, repr=False, kw_only=True)
 
     def __call__(self, **parameters: object) -> Measure:
-        """Return the measure with these parameters set.
-
-        Raises:
-            InputError: if it has no such parameter, or the parameter takes no such value.
-        """
+        """Return the measure with these parameters set; InputError if it takes no such ones."""
         known = self.declaration.parameters
         settings = dict(self.parameters)
         for name, value in parameters.items():
@@ -134,12 +130,7 @@ class Measure:
         return replace(self, parameters=ordered)
 
     def __matmul__(self, cutoff: int) -> Measure:
-        """Return the measure at a cutoff.
-
-        Raises:
-            InputError: if the cutoff is not a whole number of at least 1, or the measure takes no
-                cutoff.
-        """
+        """Return the measure at a cutoff, 1 or more; InputError if it takes none or no such one."""
         if not self.declaration.takes_cutoff:
             raise InputError(f"{self.name} takes no cutoff", value=cutoff)
         return replace(self, cutoff=check_cutoff(cutoff))

@@ -106,6 +106,7 @@ def define_measure(
 
 
 builtin = functools.partial(define_measure, builtin=True)
+of_judged = functools.partial(builtin, reads="judged")
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:

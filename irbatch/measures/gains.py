@@ -95,13 +95,7 @@ def _claim(name: str, taken: Mapping[str, object]) -> None:
 
 @functools.lru_cache(maxsize=256)
 def make_weighting(gain: str | GainMap, discount: str, rel: float | None) -> Weighting:
-    """Build what a scan needs from a measure's parameters.
-
-    Args:
-        gain: a name in `GAINS`, or (grade, gain) pairs; grades not among them keep themselves.
-        discount: a name in `DISCOUNTS`.
-        rel: grades below it have gain 0; None for no such limit.
-    """
+    """Build what a scan needs; grades that no pair of the gain names keep themselves as gains."""
 
     def gains(grades: Floats) -> Floats:
         if isinstance(gain, str):
@@ -129,11 +123,7 @@ def _check_gains(gain: str | GainMap, grades: Floats, gains: Floats) -> None:
 
 @functools.lru_cache(maxsize=64)
 def _divisors(discount: str, n: int) -> Floats:
-    """Tabulate a discount for ranks 1 … n: float64 ``(n,)``.
-
-    With `math.log2` and not NumPy's, whose vectorised form differs from the C library's in the
-    last bit for some ranks, and with it from trec_eval.
-    """
+    """Tabulate a discount for ranks 1 … n: float64 ``(n,)``; NumPy's log2 is not trec_eval's."""
     divisor = DISCOUNTS[discount]
     table = np.array([divisor(rank) for rank in range(1, n + 1)], np.float64)
     bad = ~(np.isfinite(table) & (table > 0))

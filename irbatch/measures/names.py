@@ -74,7 +74,7 @@ def parse_measures(
         asked = [asked]
     if isinstance(asked, bytes) or not isinstance(asked, Iterable):
         raise refusal(f"{asked!r} is not a measure or its name")
-    index = _index()
+    index = _index_of(tuple(CATALOGUE.values()))
     problems: list[InputError] = []
     found: dict[Measure, None] = {}
     for name in asked:
@@ -108,13 +108,9 @@ def _at_cutoffs(each: Measure, cutoffs: list[int | None] | None) -> Iterator[Mea
         yield from (each if cutoff is None else each @ cutoff for cutoff in cutoffs)
 
 
-def _index() -> dict[str, Measure]:
-    """Map every name in use, normalised, to its meaning; canonical names come first."""
-    return _index_of(tuple(CATALOGUE.values()))
-
-
 @functools.lru_cache(maxsize=1)
 def _index_of(declarations: tuple[Declaration, ...]) -> dict[str, Measure]:
+    """Map every name in use, normalised, to its meaning; canonical names come first."""
     index: dict[str, Measure] = {}
     for declaration in declarations:
         for name in (declaration.name, *declaration.aliases):
@@ -178,9 +174,7 @@ def _parse(text: str, index: dict[str, Measure]) -> list[Measure]:
 def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
     """Parse trec_eval's ``P_5``, ``P.5,10``, ``ndcg_cut``; return nothing for any other name.
 
-    Args:
-        name: the name.
-        meaning: the measure of ours by that name, if there is one; our own names go before.
+    Where it is a name of ours, of `meaning`, that goes before.
     """
     if name in NICKNAMES:
         values = (value for each in list_group(name) for value in each.values())

@@ -25,30 +25,19 @@ Weights = tuple[object, ...]
 
 
 class Group(NamedTuple):
-    """Measures that differ in their cutoffs only.
+    """Measures that differ in their cutoffs only."""
 
-    Args:
-        measure: one of them.
-        threshold: its least relevant grade.
-        weights: of its gains.
-        depths: the cutoffs.
-        positions: where they stand among the plan's measures.
-    """
-
-    measure: Measure
-    threshold: float
+    measure: Measure  # one of them
+    threshold: float  # its least relevant grade
     weights: Weights
-    depths: list[float]
-    positions: list[int]
+    depths: list[float]  # the cutoffs
+    positions: list[int]  # among the plan's measures
 
 
 class Plan:
-    """The measures of an evaluation and the single scan that serves them all.
+    """The measures of an evaluation, each once, and the single scan that serves them all.
 
-    Args:
-        measures: what to compute, each once.
-        defaults: values for parameters that a measure leaves open, by parameter; ``rel`` goes to
-            the measures of relevant or not, not to those of gain.
+    `defaults` are values of parameters that measures leave open; those of gain take no ``rel``.
     """
 
     def __init__(
@@ -59,7 +48,8 @@ class Plan:
         self._filled = tuple(_fill_in(each, self._defaults) for each in measures)
         groups: dict[tuple[object, ...], Group] = {}
         for position, each in enumerate(self._filled):
-            new = Group(each, _threshold(each), _weights(each), [], [])
+            threshold = float(_parameter(each, "rel", DEFAULT_REL))
+            new = Group(each, threshold, _weights(each), [], [])
             group = groups.setdefault((each.name, each.parameters), new)
             group.depths.append(FULL_DEPTH if each.cutoff is None else each.cutoff)
             group.positions.append(position)
@@ -93,21 +83,11 @@ class Plan:
         return bool(self._of_judged) or (ties and bool(self._by_order[1]))
 
     def values(
-        self,
-        matrix: RelevanceMatrix,
-        *,
-        skip_no_relevant: bool = False,
-        threads: int | None = None,
+        self, matrix: RelevanceMatrix, *, skip_no_relevant: bool = False, threads: int | None = None
     ) -> Floats:
-        """Scan a block and compute every measure.
+        """Scan a block and compute every measure: float64 ``(queries, measures)``.
 
-        Args:
-            matrix: a block of queries.
-            skip_no_relevant: NaN, instead of 0, where a query has nothing to retrieve.
-            threads: see `irbatch.engine.scan.scan`.
-
-        Returns:
-            float64 ``(queries, measures)``.
+        Where a query has nothing to retrieve there is NaN, not 0, if `skip_no_relevant`.
         """
         values = np.empty((matrix.retrieved.size, len(self.measures)))
         if self._of_prefixes:
@@ -137,10 +117,7 @@ class Plan:
         return values
 
     def _from_prefixes(self, groups: Sequence[Group], scanned: Scan, values: Floats) -> None:
-        """Write the values of some groups, into ``(queries, measures)``, from the scan.
-
-        Measures at the same cutoffs share what they read of it.
-        """
+        """Write the values of some groups, into ``(queries, measures)``, from the scan."""
         views: dict[tuple[object, ...], PrefixStatistics] = {}
         for group in groups:
             key = group.threshold, group.weights, tuple(group.depths)
@@ -226,7 +203,7 @@ def _fill_in(measure: Measure, defaults: Mapping[str, object]) -> Measure:
 
 
 def _has_relevant(group: Group, matrix: RelevanceMatrix) -> Bools:
-    """Tell, bool ``(queries,)``, which queries have a document that is relevant to the measure."""
+    """Tell, bool ``(queries,)``, which queries have a document relevant to the measure."""
     if group.measure.declaration.graded:
         relevant = make_weighting(*group.weights).gain(matrix.levels) > 0
     else:
@@ -246,11 +223,6 @@ def _parameter(measure: Measure, name: str, default: object = None) -> Any:
     """Return the parameter of a measure; the default, if it has none or leaves it open."""
     value = measure[name] if name in measure.declaration.parameters else None
     return default if value is None else value
-
-
-def _threshold(measure: Measure) -> float:
-    """Return the least relevant grade; 1 unless the measure says otherwise."""
-    return float(_parameter(measure, "rel", DEFAULT_REL))
 
 
 def _weights(measure: Measure) -> Weights:

@@ -126,15 +126,9 @@ def list_group(nickname: str) -> list[TrecMeasure]:
 
 
 def list_measures(asked: Sequence[str], version: str) -> dict[str, str]:
-    """Read what is written after ``-m``.
+    """Read names and nicknames as after ``-m``; return name to text of parameters, in output order.
 
-    Args:
-        asked: names and nicknames, with parameters after the first dot.
-        version: ``"9"`` or ``"10"``.
-
-    Returns:
-        Name to text of parameters, in the order of the output. Of parameters given twice the
-        first count, as in trec_eval.
+    Of parameters given twice the first count, as in trec_eval.
     """
     every = [each.named for each in trec_measures().values()]
     known = {each.name: each.nicknames for each in every if each.since <= int(version)}

@@ -19,17 +19,13 @@ Metric: Any = torchmetrics.Metric
 
 
 class ExactMetric(Metric):  # type: ignore[misc]
-    """A metric whose states are int64, and stay as they were when an update fails.
-
-    Attributes:
-        widths: of each list state, which are concatenated: the columns of its tensors.
-    """
+    """A metric whose states are int64, and stay as they were when an update fails."""
 
     is_differentiable = False
     higher_is_better = True
     full_state_update = False
 
-    widths: dict[str, int]
+    widths: dict[str, int]  # of each list state: the columns of its tensors
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Update with a batch; return the values of the batch alone."""
@@ -70,13 +66,7 @@ class ExactMetric(Metric):  # type: ignore[misc]
 
 
 def as_whole(given: Any, name: str, device: Any) -> Any:
-    """Return an int64 tensor: ids as they are, of other columns the bits of their float64.
-
-    Args:
-        given: anything that `torch.as_tensor` takes.
-        name: what errors call it; ``"indexes"`` are ids, anything else is real numbers.
-        device: of the result.
-    """
+    """Return an int64 tensor: ``"indexes"`` as they are, of others the bits of their float64."""
     whole = name == "indexes"
     try:
         column = torch.as_tensor(given).detach()

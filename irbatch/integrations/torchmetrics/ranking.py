@@ -91,13 +91,9 @@ class RankingMetric(ExactMetric):
         document_ids: Any = None,
         query_ids: Any = None,
     ) -> None:
-        """Add a batch.
+        """Add a batch; arguments are as in `irbatch.evaluate_scores`.
 
-        Args:
-            scores, relevance, positives, mask, lengths, exclude, n_relevant, document_ids: as in
-                `irbatch.evaluate_scores`.
-            query_ids: whole numbers ``(queries,)``, the same in every process; needed to
-                ``keep="queries"``, and for nothing else.
+        `query_ids`, for ``keep="queries"`` only, are whole numbers, the same in every process.
         """
         ids = self._check_ids(query_ids)
         self._evaluator.reset()
@@ -128,8 +124,7 @@ class RankingMetric(ExactMetric):
     def compute(self) -> Any:
         """Return the means over all queries of all processes; NaN if there are none.
 
-        Returns:
-            A float64 tensor, if one measure is reported; else name to tensor.
+        A float64 tensor, if one measure is reported; else name to tensor.
 
         Raises:
             InputError: if ``keep="queries"`` has a query twice, with different values.

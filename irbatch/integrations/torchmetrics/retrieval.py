@@ -72,13 +72,7 @@ class RetrievalMetric(ExactMetric):
         self.widths = {"rows": 3}
 
     def update(self, preds: Any, target: Any, indexes: Any) -> None:
-        """Add documents.
-
-        Args:
-            preds: their scores, of any shape.
-            target: their labels, of the same shape.
-            indexes: the queries they are of, whole numbers, of the same shape.
-        """
+        """Add documents: scores, labels and queries (whole numbers), of any one shape."""
         if indexes is None:
             raise InputError("the query of each document is needed", source="indexes")
         given = {"indexes": indexes, "preds": preds, "target": target}
@@ -89,11 +83,9 @@ class RetrievalMetric(ExactMetric):
         self.rows.append(torch.stack([each.reshape(-1) for each in columns], 1))
 
     def compute(self) -> Any:
-        """Rank the documents of each query, and return the measures over all queries.
+        """Return the measures over all queries: a float64 tensor, or name to tensor of several.
 
-        Returns:
-            A float64 tensor, if there is one measure; else name to tensor. 0 where every query is
-            skipped; NaN of no queries.
+        0 where every query is skipped; NaN of no queries.
 
         Raises:
             InputError: if a query has no relevant document and the action is ``"error"``.

@@ -11,7 +11,7 @@ from irbatch.array_types import Floats, Ints
 from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.prefix import PrefixStatistics
 from irbatch.measures.declare import Spelling
-from irbatch.measures.define import builtin, ratio
+from irbatch.measures.define import builtin, of_judged, ratio
 from irbatch.measures.parameters import GRADED
 from irbatch.measures.trec_names import CUTOFFS, TrecName
 from irbatch.runtime.jit import Kernel, kernel
@@ -100,12 +100,11 @@ def normalized_dcg(s: PrefixStatistics) -> Floats:
 # Summed document by document: a formula reads `JudgedRanks` and returns float64 ``(queries,)``.
 
 
-@builtin(
+@of_judged(
     "nDCGrel",
     definition="nDCG averaged at the documents of positive gain: at their ranks, or at the end "
     "of the ranking for those not retrieved.",
     parameters=GRADED,
-    reads="judged",
     past_end="Ranks past the end add 0 to DCG; IDCG does not shrink with the ranking.",
     source="Buckley (trec_eval)",
     spellings=(TrecName(24, "ndcg_rel", "gains"),),
@@ -114,12 +113,11 @@ def ndcg_at_relevant(j: JudgedRanks) -> Floats:
     return _run(_average_at_relevant, j, j.divisors)
 
 
-@builtin(
+@of_judged(
     "RnDCG",
     definition="nDCG averaged at the ranks where the ideal ranking passes to a lower gain, and, "
     "with two or more ranks beyond the last of them, at the end of the ranking.",
     parameters=GRADED,
-    reads="judged",
     past_end="Ranks past the end add 0 to DCG; IDCG does not shrink with the ranking.",
     source="Buckley (trec_eval)",
     spellings=(TrecName(25, "Rndcg", "gains"),),
@@ -128,12 +126,11 @@ def ndcg_at_levels(j: JudgedRanks) -> Floats:
     return _run(_average_at_levels, j, j.divisors, j.retrieved)
 
 
-@builtin(
+@of_judged(
     "G",
     definition="Normalised gain: each gain divided by log2(2 + what an ideal ranking would have "
     "gained by then, at least 1 a rank, less what was gained), over the sum of all gains.",
     parameters=UNDISCOUNTED,
-    reads="judged",
     past_end="Ranks past the end add 0.",
     source="Buckley (trec_eval)",
     spellings=(TrecName(20, "G", "gains"),),
@@ -142,11 +139,10 @@ def normalized_gain(j: JudgedRanks) -> Floats:
     return _run(_discount_by_loss, j)
 
 
-@builtin(
+@of_judged(
     "BinG",
     definition="Binary G: the mean over relevant documents of 1 / log2(2 + the number of other "
     "documents above).",
-    reads="judged",
     past_end="Relevant documents that were not retrieved add 0.",
     source="Buckley (trec_eval)",
     spellings=(TrecName(19, "binG"),),

@@ -12,17 +12,16 @@ from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.matrix import NEGATIVE
 from irbatch.measures.catalogue.binary import LEAST_MEAN
 from irbatch.measures.declare import Spelling
-from irbatch.measures.define import builtin, ratio
+from irbatch.measures.define import of_judged, ratio
 from irbatch.measures.trec_names import OFFICIAL, TrecName
 
 EPSILON = 1e-5  # keeps infAP's estimates from 0/0
 
 
-@builtin(
+@of_judged(
     "Bpref",
     definition="Binary preference: the mean over relevant documents of the share of the first R "
     "judged nonrelevant ones that do not stand above them.",
-    reads="judged",
     past_end="Relevant documents that were not retrieved add 0.",
     source="Buckley & Voorhees 2004, as corrected in trec_eval 8",
     aliases=("BinaryPreference",),
@@ -40,12 +39,11 @@ def binary_preference(j: JudgedRanks) -> Floats:
     return ratio(j.sum_over_hits(1.0 - broken), j.relevant)
 
 
-@builtin(
+@of_judged(
     "GMBpref",
     definition="Bpref, at least 0.00001, whose mean over queries is geometric.",
     aggregate="geometric",
     range=(LEAST_MEAN, 1.0),
-    reads="judged",
     past_end="As Bpref.",
     no_relevant="0.00001",
     source="trec_eval",
@@ -55,11 +53,10 @@ def geometric_binary_preference(j: JudgedRanks) -> Floats:
     return np.maximum(binary_preference.declaration.formula(j), LEAST_MEAN)
 
 
-@builtin(
+@of_judged(
     "InfAP",
     definition="Inferred average precision: AP with the precision at each relevant document "
     "estimated from the judged ones above it; a negative grade means pooled but not judged.",
-    reads="judged",
     past_end="Relevant documents that were not retrieved add 0.",
     source="Yilmaz & Aslam 2006",
     aliases=("InferredAP",),

@@ -11,19 +11,18 @@ from irbatch.array_types import Floats
 from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.matrix import PAD
 from irbatch.measures.declare import AS_ANY_OTHER, Spelling
-from irbatch.measures.define import builtin
+from irbatch.measures.define import of_judged
 from irbatch.measures.parameters import GRADED, Choice, Number
 from irbatch.measures.trec_names import TrecName
 
 PERSISTENCE = Number(0.9, above=0.0, below=1.0)
 
 
-@builtin(
+@of_judged(
     "RBP",
     definition="Rank-biased precision: (1 - p) times the sum of gain p^(i - 1) over the first k "
     "ranks i; gains are divided by the largest judged of the query where that is above 1.",
     parameters={"p": PERSISTENCE, "gain": GRADED["gain"], "rel": GRADED["rel"]},
-    reads="judged",
     past_end="Ranks past the end add 0.",
     source="Moffat & Zobel 2008; the division: trec_eval 10",
     aliases=("RankBiasedPrecision",),
@@ -44,13 +43,12 @@ def rank_biased_precision(j: JudgedRanks, p: float) -> Floats:
     return expected
 
 
-@builtin(
+@of_judged(
     "RBPresid",
     definition="Residual of rank-biased precision: what it could rise by if all unjudged "
     "documents were relevant: those retrieved and, once there is one, all past the end "
     "(tail=unjudged); or those past the end in any case (tail=always).",
     parameters={"p": PERSISTENCE, "tail": Choice("unjudged", ("unjudged", "always"))},
-    reads="judged",
     past_end="Ranks past the end are unjudged.",
     no_relevant=AS_ANY_OTHER,
     source="tail=always: Moffat & Zobel 2008; tail=unjudged: trec_eval 10",

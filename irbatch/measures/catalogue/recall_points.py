@@ -10,7 +10,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.engine.judged import JudgedRanks
 from irbatch.measures.declare import Spelling
-from irbatch.measures.define import builtin, ratio
+from irbatch.measures.define import of_judged, ratio
 from irbatch.measures.parameters import REL, Choice, Number, Points
 from irbatch.measures.trec_names import OFFICIAL, TrecName
 
@@ -21,12 +21,11 @@ UP = 0.9  # what trec_eval adds to a product before it drops the fraction
 ROUNDING = Choice("nearest", ("nearest", "up"))
 
 
-@builtin(
+@of_judged(
     "RprecMult",
     definition="Precision at a multiple of R: P@c where c is times x R, fractions above 0.1 "
     "rounded up.",
     parameters={"times": Number(1.0, least=0.0), "rel": REL},
-    reads="judged",
     past_end="Ranks past the end count as not relevant: the divisor stays c.",
     source="trec_eval",
     spellings=(TrecName(16, "Rprec_mult", "points", MULTIPLES, ("times",)),),
@@ -38,12 +37,11 @@ def precision_at_multiple(j: JudgedRanks, times: float) -> Floats:
     return ratio(np.bincount(row_index[within], minlength=j.queries).astype(np.float64), cut)
 
 
-@builtin(
+@of_judged(
     "IPrec",
     definition="Interpolated precision: the best precision at any rank from which on at least "
     "the given share of all relevant documents is found (0: at any rank).",
     parameters={"recall": Number(0.0, least=0.0, most=1.0), "rounding": ROUNDING, "rel": REL},
-    reads="judged",
     past_end="0 where that many relevant documents were not retrieved.",
     source="Salton; Harman 1992; rounding=up: trec_eval before version 10",
     aliases=("InterpolatedPrecision",),
@@ -67,7 +65,7 @@ def interpolated_precision(j: JudgedRanks, recall: float, rounding: str) -> Floa
     return values
 
 
-@builtin(
+@of_judged(
     "IPrecAvg",
     definition="Mean of the interpolated precisions at some recall points; at the default eleven "
     "it is known as 11-point average precision.",
@@ -76,7 +74,6 @@ def interpolated_precision(j: JudgedRanks, recall: float, rounding: str) -> Floa
         "rounding": ROUNDING,
         "rel": REL,
     },
-    reads="judged",
     past_end="As IPrec.",
     source="Salton; Harman 1992; rounding=up: trec_eval before version 10",
     aliases=("11pt_avg", "ElevenPointAverage"),
@@ -94,10 +91,7 @@ def mean_interpolated_precision(j: JudgedRanks, points: tuple[float, ...], round
 
 
 def _hits_needed(share: Floats, rounding: str) -> Floats:
-    """Turn recall times R into a number of relevant documents.
-
-    ``"nearest"`` rounds halves up, ``"up"`` everything but fractions below 0.1.
-    """
+    """Round recall times R: ``"nearest"`` halves up, ``"up"`` all but fractions below 0.1."""
     if rounding == "up":
         return np.trunc(share + UP)
     whole = np.floor(share)
