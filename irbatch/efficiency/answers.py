@@ -113,8 +113,7 @@ def compare_answers(
     total = sum(max(len(ranking), len(others[query])) for query, ranking in rankings.items())
     if same < ALIKE * total:
         found = f"larger calls of {shown(system)} find other documents than the timed ones"
-        alike = f"{same} of {total} are the same"
-        warn(f"{found}, {alike}: their throughput is of something else")
+        warn(f"{found}, {same} of {total} are the same: their throughput is of something else")
 
 
 def _columns(answer: Any) -> tuple[Iterable[Any], Iterable[Any] | None]:

@@ -156,8 +156,7 @@ def measure_search(
     source = of_system(name)
     for argument, value in (("search", search), ("search_many", search_many)):
         if not callable(value) and (value is not None or argument == "search"):
-            problem = f"is a {type(value).__name__}, not to be called"
-            raise refuse(source, argument, problem, value)
+            raise refuse(source, argument, f"is a {type(value).__name__}, not to be called", value)
     ids, asked = read_queries(source, queries)
     torch = sys.modules.get("torch")  # which every model has loaded
     if model is not None and (torch is None or not isinstance(model, torch.nn.Module)):

@@ -49,8 +49,7 @@ class EfficiencyRecord:
         wall_time, user_time, system_time: of all timed calls, in s.
         start_time: when they began, as ISO 8601 writes it.
         flops: floating-point operations of a query.
-        energy: of all timed calls, in J.
-        emissions: of all timed calls, in kg CO2eq.
+        energy, emissions: of all timed calls, in J and in kg CO2eq.
         price_per_hour: of the hardware. None is built in: prices are yours to say.
         currency: of prices and costs.
         stated_cost: the cost per million queries as it was published, where it is not to be
@@ -159,11 +158,7 @@ class EfficiencyRecord:
         return None if total is None or queries is None else total / (queries * self.repeat)
 
     def value(self, name: str) -> float | None:
-        """Return a quantity by its name, such as ``"latency_p95"`` or ``"cost_per_million"``.
-
-        Raises:
-            InputError: if there is no such quantity.
-        """
+        """Return a quantity by its name, as ``"latency_p95"``; `InputError` if there is none."""
         name = quantity_name(name)
         if name.startswith("latency_"):
             return getattr(self.latency, name.removeprefix("latency_"), None)
@@ -171,12 +166,9 @@ class EfficiencyRecord:
         return value
 
     def interval(self, name: str) -> tuple[float, float] | None:
-        """Return the confidence interval of a quantity; None if it has none.
+        """Return the confidence interval of a quantity, by its name as in `value`; None without.
 
         Latencies have them, and with them the costs that follow from their mean.
-
-        Raises:
-            InputError: if there is no such quantity.
         """
         name = quantity_name(name)
         if self.latency is None:
@@ -222,11 +214,7 @@ class EfficiencyRecord:
 
     @classmethod
     def from_json(cls, source: str | PathLike[str]) -> EfficiencyRecord:
-        """Read what `to_json` wrote, from a path or from the JSON itself.
-
-        Raises:
-            InputError: as `from_dict`, and if it is not JSON.
-        """
+        """Read what `to_json` wrote, a path or JSON; errors as `from_dict`, or if it is no JSON."""
         return cls.from_dict(read_object(source, "efficiency record"))
 
     def to_ir_metadata(

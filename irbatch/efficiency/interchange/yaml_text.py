@@ -89,8 +89,7 @@ class _Builder:
                 raise self._problem(f"*{event.anchor} is not known", event)
             return self._anchors[event.anchor]
         if isinstance(event, self._yaml.ScalarEvent):
-            is_null = not event.style and event.value in NULLS
-            found = (None if is_null else str(event.value), 1)
+            found = (None if not event.style and event.value in NULLS else str(event.value), 1)
         elif depth == DEEPEST:
             raise self._problem("it is nested too deeply", event)
         else:
