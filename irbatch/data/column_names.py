@@ -28,11 +28,7 @@ def find_columns(
 ) -> dict[str, str]:
     """Find out which columns are the query, the document and the grade or score.
 
-    Args:
-        names: the columns there are.
-        source: ``"qrels"`` or ``"run"``.
-        given: the columns that a caller named, by role: ``"query"``, ``"document"``, and
-            ``"grade"`` or ``"score"``. None, or no entry, for those to be recognised.
+    `given` has, by role, the names that a caller gave; those that are None are recognised.
 
     >>> find_columns(["qid", "query", "docno", "score", "rank"], "run", {})
     {'query': 'qid', 'document': 'docno', 'score': 'score'}

@@ -62,15 +62,10 @@ class Chunk:
 
 
 class Exports:
-    """What judgments and rankings can become.
+    """What judgments and rankings can become."""
 
-    Attributes:
-        source: ``"qrels"`` or ``"run"``.
-        name: what errors call it.
-    """
-
-    source: ClassVar[str]
-    name: str | None
+    source: ClassVar[str]  # "qrels" or "run"
+    name: str | None  # what errors call it
 
     def _queries(self) -> Iterable[Listed]:
         """Yield each query with its documents and their grades or scores."""

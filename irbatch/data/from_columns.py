@@ -74,11 +74,7 @@ def read_rankings(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = 
 
 
 def as_ids(column: Any, what: str, source: str) -> IdColumn:
-    """Return ids as `TextColumn` or int64, whatever sequence they come in; errors name the row.
-
-    Raises:
-        IdOverflowError: if a whole number is beyond int64.
-    """
+    """Return ids as `TextColumn` or int64, whatever sequence they come in; errors name the row."""
     if isinstance(column, TextColumn):
         return column
     array = _as_array(column, f"{what} ids", source)

@@ -57,10 +57,6 @@ def _open(table: Any, source: str) -> Opened:
     raise InputError(f"a {kind} is neither a table of columns nor a mapping{hint}", source=source)
 
 
-def _open_array(array: Any) -> Opened:
-    return list(array.dtype.names), lambda wanted: [array[name] for name in wanted]
-
-
 def _open_polars(frame: Any) -> Opened:
     def read(wanted: list[str]) -> Sequence[Any]:
         chosen = frame.select(wanted)
@@ -101,7 +97,8 @@ def _open_arrow(table: Any) -> Opened:
 
 
 def _open_named(table: Any) -> Opened:
-    return table.column_names, lambda wanted: [table[name] for name in wanted]
+    names = table.dtype.names if isinstance(table, np.ndarray) else table.column_names
+    return list(names), lambda wanted: [table[name] for name in wanted]
 
 
 def _has(*names: str) -> Callable[[object], bool]:
@@ -110,7 +107,7 @@ def _has(*names: str) -> Callable[[object], bool]:
 
 # The first that fits is taken: most of these can also hand over all their columns by Arrow.
 KINDS: tuple[tuple[Callable[[object], bool], Callable[[Any], Opened]], ...] = (
-    (lambda table: isinstance(table, np.ndarray) and table.dtype.names is not None, _open_array),
+    (lambda table: isinstance(table, np.ndarray) and table.dtype.names is not None, _open_named),
     (_has("collect_schema", "select"), _open_polars),
     (_has("iloc", "columns", "set_axis"), _open_pandas),
     (_has("column_names", "__getitem__", "__len__", "with_format"), _open_dataset),

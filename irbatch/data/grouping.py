@@ -19,10 +19,8 @@ NO_NUMBERS = np.empty(0, np.int64)
 def group_rows(ids: IdColumn) -> tuple[Ints, Ints, Ints | None]:
     """Find the rows of each id.
 
-    Returns:
-        int64 ``(ids,)``, the first row of each different id, ascending; int64 ``(ids + 1,)``, where
-        its rows begin and end when ordered by id; and int64 ``(rows,)``, the rows in that order,
-        None if they stand in it.
+    Returns int64 ``(ids,)``, the first row of each different id, ascending; ``(ids + 1,)``, where
+    its rows begin and end when ordered by id; and that order ``(rows,)``, None if they stand in it.
     """
     firsts = _first_rows(ids)
     sizes = np.diff(firsts, append=len(ids))

@@ -62,14 +62,10 @@ def find_repeated(documents: KeyedIds, threads: int | None = None) -> int:
 
 
 def find_rows(retrieved: KeyedIds, judged: KeyedIds, places: Ints) -> Ints:
-    """Find judged documents in their queries' rankings, whose hashes are written.
+    """Find judged documents in their queries' rankings, of the same kind, whose hashes are written.
 
-    Args:
-        retrieved, judged: the documents, of the same kind.
-        places: int64 ``(queries,)``, the place of each judged query among the rankings, or -1.
-
-    Returns:
-        int64 ``(documents,)``: the row of each, -1 where it was not retrieved.
+    `places`, int64 ``(queries,)``, has the place of each judged query among the rankings, or -1.
+    Returns int64 ``(documents,)``, the row of each, -1 where it was not retrieved.
     """
     rows = np.full(judged.keys.size, -1, np.int64)
     there = places[places >= 0]

@@ -221,11 +221,7 @@ class Qrels(Exports):
 
     @functools.cached_property
     def column(self) -> IdColumn:
-        """All judged documents, one query after the other: `TextColumn` or int64.
-
-        Raises:
-            OverflowError: for whole numbers beyond int64.
-        """
+        """All judged documents, query after query; OverflowError for numbers beyond int64."""
         if self.table is not None:
             sizes = self.table.ends - self.table.begins
             return self.table.documents.take(joined_ranges(self.table.begins, sizes))

@@ -24,14 +24,8 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
     Args:
         places: query id to its place, from 0.
         begins, ends: int64 ``(queries,)``, the first row of each query and the one after its last.
-        documents: `TextColumn` or int64 ``(rows,)``, the document ids.
-        values: float64 ``(rows,)``, their grades or scores.
+        documents, values: ids, and float64 grades or scores, ``(rows,)``; the latter are `numbers`.
         threads: how many look for repeated documents; default: as many as the work is worth.
-
-    Attributes:
-        numbers: the values.
-        keyed: the documents as they are looked up.
-        repeated: a row whose document its query has before it; -1 if no query has one twice.
     """
 
     def __init__(
@@ -46,6 +40,7 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         self.places, self.begins, self.ends, self.numbers = places, begins, ends, values
         self.documents = documents if isinstance(documents, TextColumn) else as_input(documents)
         self.keyed = KeyedIds.of(self.documents, begins, ends)
+        # A row whose document its query has before it; -1 if no query has one twice.
         self.repeated = find_repeated(self.keyed, threads)
 
     @classmethod
@@ -57,10 +52,7 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         values: Floats,
         threads: int | None = None,
     ) -> QueryTable:
-        """Make a table of groups of consecutive rows with one query; queries may come back.
-
-        Of each group `queries` has the query and `firsts`, int64, the first row.
-        """
+        """Make a table of groups of rows: each's query, which may come back, and its first row."""
         places: dict[Any, int] = {}
         row_index = np.array([places.setdefault(each, len(places)) for each in queries], np.int64)
         sizes = np.diff(firsts, append=values.size)

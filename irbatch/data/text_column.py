@@ -15,16 +15,10 @@ Lengths = npt.NDArray[np.int32]
 
 
 class TextColumn:
-    """A column of texts.
-
-    Args:
-        text: uint8, the bytes that the texts are slices of: UTF-8, in which surrogates may stand
-            alone as they may in Python.
-        starts: int64 ``(n,)``, where each begins.
-        lengths: int32 ``(n,)``, how many bytes it has.
-    """
+    """A column of texts: int64 `starts` and int32 `lengths` ``(n,)`` of slices of uint8 `text`."""
 
     def __init__(self, text: Bytes, starts: Ints, lengths: Lengths) -> None:
+        # UTF-8, in which surrogates may stand alone as they may in Python.
         self.text: Bytes = as_input(text)
         self.starts: Ints = as_input(starts)
         self.lengths: Lengths = as_input(lengths)

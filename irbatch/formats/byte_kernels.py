@@ -43,29 +43,18 @@ class Layout(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """What the parser found in a piece of a file.
+    """What the parser found in a piece of a file."""
 
-    Args:
-        ids: uint8, the document ids one after the other.
-        starts, lengths, values: int64, int32 and float64 ``(rows,)``, where in `ids` each row's is,
-            and the row's value.
-        groups: int64 ``(groups, 4)``, of consecutive rows with one query: the first row, where its
-            query begins and ends in the text, and how ranks and values contradict each other, or 0.
-        unsure: int64 ``(n, 3)``, the row, and where it begins and ends, of each value that is for
-            Python to convert.
-        counts: int64 ``(COUNTS,)``, numbers of what else there is.
-        bounds: int64 ``(2, width + 1)``, room for where the columns of a line begin and end, and
-            for one too many.
-    """
-
-    ids: Bytes
-    starts: Ints
+    ids: Bytes  # of documents, one after the other
+    starts: Ints  # (rows,), where in `ids` each row's is, as the next; and the row's value
     lengths: npt.NDArray[np.int32]
     values: Floats
+    # (groups, 4), of consecutive rows with one query: the first row, where its query begins and
+    # ends in the text, and how ranks and values contradict each other, or 0.
     groups: Ints
-    unsure: Ints
-    counts: Ints
-    bounds: Ints
+    unsure: Ints  # (n, 3): row, begin and end of each value that is for Python to convert
+    counts: Ints  # (COUNTS,), numbers of what else there is
+    bounds: Ints  # (2, width + 1), room for where a line's columns begin and end, and one too many
 
 
 @kernel

@@ -34,25 +34,13 @@ Text = bytearray | InputError  # a piece of a file, or why it cannot be read on
 
 
 class Reader:
-    """Reads a file of judgments or rankings, small or large.
+    """Reads a file of judgments or rankings, small or large; with `by_rank`, ranks for scores.
 
-    Args:
-        file: the file.
-        by_rank: read the column of ranks in place of the scores.
-        progress: called with bytes read and bytes in all.
-
-    Attributes:
-        name, query_kind: as of a `Run`: the file's path, and that ids of queries are text.
-        form: what its lines hold.
-        is_large: whether it is worth the byte parser: then read a table, else a lookup.
-        warnings: what to warn of; complete once all was read.
-
-    Raises:
-        InputError: here if the file has a header or JSON objects whose names are not known;
-            reading it, what is wrong with it, listing the first 20 problems by line.
+    A file whose header or JSON objects have unknown names is refused here; reading it raises what
+    is wrong with it, the first 20 problems by line. `progress` is called with bytes read and all.
     """
 
-    query_kind = "str"
+    query_kind = "str"  # this and `name` as of a `Run`
 
     def __init__(
         self, file: Input, *, by_rank: bool = False, progress: Progress | None = None
@@ -69,7 +57,7 @@ class Reader:
                 limit = LARGE
             if size >= limit:
                 break
-        self.is_large = size >= limit
+        self.is_large = size >= limit  # then read a table, else a lookup
         first = self._begun[0] if self._begun else b""
         text = first if isinstance(first, bytearray) else b""
         with ErrorsIn(path=file.path):
@@ -78,7 +66,7 @@ class Reader:
         if self.form.query_at == 0 and self.form.keys is None:
             file.cut = self._query_start
         self._lines = text.count(b"\n", 0, self._header)
-        self.warnings = FileWarnings()
+        self.warnings = FileWarnings()  # complete once all was read
         self._problems: list[InputError] = []
         self._repeats: list[tuple[str, str]] = []  # queries and documents
 

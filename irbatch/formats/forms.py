@@ -23,29 +23,19 @@ SPACES = re.compile(rb"[ \t]+")  # only these separate
 
 @dataclass(frozen=True)
 class LineForm:
-    """What a line holds.
+    """What a line holds: where its columns stand, from 0; -1 for those it has not."""
 
-    Args:
-        source: ``"qrels"`` or ``"run"``, for errors.
-        width: number of columns.
-        query_at, document_at, value_at, rank_at, tag_at: where they stand, from 0; -1 without.
-        value: what the value is called.
-        largest: the largest absolute value that is exact.
-        tabs: whether only tabs separate; else spaces and tabs do, and there are comments.
-        keys: of JSON objects, their keys of query, document and value.
-    """
-
-    source: str
-    width: int
+    source: str  # "qrels" or "run", for errors
+    width: int  # in columns
     query_at: int
     document_at: int
     value_at: int
-    value: str
-    largest: float = float("inf")
+    value: str  # what it is called
+    largest: float = float("inf")  # the largest absolute value that is exact
     rank_at: int = -1
     tag_at: int = -1
-    tabs: bool = False
-    keys: tuple[str, str, str] | None = None
+    tabs: bool = False  # whether only tabs separate; else spaces do, too, and there are comments
+    keys: tuple[str, str, str] | None = None  # of JSON objects: of query, document and value
 
     @property
     def has_comments(self) -> bool:
@@ -74,18 +64,7 @@ MARCO_RUN = LineForm("run", 3, 0, 1, 2, "rank", LARGEST_WHOLE)
 
 
 def recognise(text: bytes | bytearray, source: str) -> tuple[LineForm, int]:
-    """Tell a file's form by its first line that is neither blank nor a comment.
-
-    Args:
-        text: its beginning, whole lines.
-        source: ``"qrels"`` or ``"run"``.
-
-    Returns:
-        The form, and the bytes of its header, 0 without one.
-
-    Raises:
-        InputError: if the names of a header or of an object are not known.
-    """
+    """Tell a file's form by its beginning, whole lines; and its header's bytes, 0 without one."""
     plain = QRELS if source == "qrels" else RUN
     start = 0
     while start < len(text):

@@ -26,28 +26,19 @@ Lookup = dict[str, dict[str, float]]
 
 
 class ParsedLines:
-    """What lines of some form hold, as columns.
-
-    Attributes:
-        numbers: the numbers of the lines that are data.
-        queries, documents, values: their columns; a value that is a rank is negated.
-        ranks: the ranks beside scores; -1 for those that are not whole numbers.
-        fractions: how many of the ranks are numbers with a point.
-        tags, last_tag: the tags of the first lines of queries, each once; that of the last line.
-        problems: what is wrong with other lines, at most as many as are listed.
-    """
+    """What lines of some form hold, as columns."""
 
     def __init__(self, form: LineForm, path: str | None = None) -> None:
         self.form, self.path = form, path
-        self.numbers: list[int] = []
+        self.numbers: list[int] = []  # of the lines that are data
         self.queries: list[str] = []
         self.documents: list[str] = []
-        self.values: list[float] = []
-        self.ranks: list[int] = []
-        self.fractions = 0
-        self.tags: dict[bytes, None] = {}
+        self.values: list[float] = []  # ranks are negated
+        self.ranks: list[int] = []  # beside scores; -1 for those that are not whole numbers
+        self.fractions = 0  # ranks with a point
+        self.tags: dict[bytes, None] = {}  # of the first lines of queries
         self.last_tag = b""
-        self.problems: list[InputError] = []
+        self.problems: list[InputError] = []  # at most as many as are listed
 
     def read(self, lines: Iterable[tuple[int, bytes]]) -> None:
         """Read numbered lines; stop when there are as many problems as are listed."""
@@ -129,11 +120,7 @@ class ParsedLines:
         return bool(self.ranks) and self.fractions == len(self.ranks)
 
     def lookup(self) -> Lookup:
-        """Return query to document to value.
-
-        Raises:
-            InputError: listing the first 20 problems by line, documents given twice among them.
-        """
+        """Return query to document to value; or raise the first 20 problems, repeats among them."""
         table: Lookup = {}
         repeats: list[InputError] = []
         for pair, line, value in zip(self.pairs(), self.numbers, self.values, strict=True):
@@ -186,18 +173,14 @@ def read_number(raw: bytes, form: LineForm) -> float:
     value = float(raw)
     if abs(value) == float("inf") and b"inf" not in raw.lower():
         raise InputError(f"{form.value} {text} overflows float64", value=text)
-    whole = raw.lstrip(b"+-").isdigit()  # read exactly: float64 rounds 2^53 + 1 to the limit
-    if abs(value) > form.largest or (whole and abs(value) == form.largest != _magnitude(raw)):
+    digits = raw.lstrip(b"+-").lstrip(b"0")  # zeros, too: Python refuses thousands of digits
+    exact = abs(value) != form.largest or not digits.isdigit() or int(digits) == form.largest
+    if abs(value) > form.largest or not exact:  # float64 rounds 2^53 + 1 to the limit
         problem = f"{form.value} {text} is beyond 2^53, where {form.value}s are no longer exact"
         raise InputError(problem, value=text)
     if form.is_ranked and (value < 0 or value % 1):
         raise InputError(f"rank {text} is not a whole number from 0", value=text)
     return value
-
-
-def _magnitude(digits: bytes) -> int:
-    """Return the size of a whole number; Python refuses thousands of digits, zeros or not."""
-    return int(digits.lstrip(b"+-").lstrip(b"0") or b"0")
 
 
 def _only_remarks(columns: list[bytes], form: LineForm) -> bool:

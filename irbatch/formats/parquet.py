@@ -12,15 +12,7 @@ from irbatch.runtime.extras import imported
 
 
 def read_parquet(path: str | os.PathLike[str], source: str, content: bytes | None = None) -> Any:
-    """Return the columns of judgments or rankings, recognised by their names.
-
-    Args:
-        path, source: of the file, see `open_input`.
-        content: the file's bytes, where it can be read only once.
-
-    Raises:
-        InputError: if the file cannot be read, or its columns are not known.
-    """
+    """Return the columns, found by name; `content` is of a file that can be read only once."""
     name = os.fspath(path)
     given: Any = name if content is None else io.BytesIO(content)
     library = imported("Parquet files", "arrow", "pyarrow.parquet", "polars")

@@ -23,29 +23,21 @@ from irbatch.runtime.ragged import joined_ranges, offsets_of
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Columns, and what else was seen; `ParsedLines` says more of most fields.
+    """Columns, and what else was seen; `ParsedLines` says more of most fields."""
 
-    Attributes:
-        queries: the query of each group of consecutive rows with one query.
-        firsts: int64 ``(groups,)``, the first row of each.
-        lines: how many lines there are, data or not.
-        tags: the tags of the first lines of queries, one or two that differ.
-        reversed: whether the first query contradicts itself by its second row alone, which may be a
-            later one: the query may have begun in the piece before.
-        problems: what is wrong with lines, which are numbered from 1 here.
-    """
-
-    queries: list[str]
-    firsts: Ints
+    queries: list[str]  # of each group of consecutive rows with one query
+    firsts: Ints  # (groups,), the first row of each
     documents: TextColumn
     values: Floats
-    lines: int = 0
-    tags: tuple[bytes, ...] = ()
+    lines: int = 0  # data or not
+    tags: tuple[bytes, ...] = ()  # of the first lines of queries, one or two that differ
     last_tag: bytes = b""
     contradicting: tuple[str, ...] = ()
+    # Whether the first query contradicts itself by its second row alone, which may be a later one:
+    # the query may have begun in the piece before.
     reversed: bool = False
     fractional: bool = False
-    problems: tuple[InputError, ...] = ()
+    problems: tuple[InputError, ...] = ()  # lines are numbered from 1 here
 
     @classmethod
     def parse(cls, text: bytes | bytearray, form: LineForm, path: str) -> Piece:

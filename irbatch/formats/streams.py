@@ -43,24 +43,19 @@ _Opener = Callable[[BinaryIO], BinaryIO]
 
 
 class Input:
-    """A file that is being read, as often as is asked for; see `open_input`.
-
-    Attributes:
-        again: whether it can be read more than once.
-        cut: where to end a piece: from the piece and the end of its last whole line to there.
-        size: its bytes, compressed as they are; 0 for a pipe.
-        is_parquet: whether its first bytes are those of a Parquet file.
-    """
+    """A file that is being read, as often as is asked for; see `open_input`."""
 
     def __init__(self, path: str, source: str, raw: BinaryIO, stack: ExitStack) -> None:
         self.path, self.source = path, source
         self._stack = stack
         self._copy: BinaryIO | None = None
+        # Where to end a piece: from the piece and the end of its last whole line to there.
         self.cut: Callable[[bytearray, int], int] = lambda piece, end: end
         try:
-            self.again = path != "-" and raw.seekable()
+            self.again = path != "-" and raw.seekable()  # whether it can be read more than once
             self._raw: BinaryIO = raw if self.again else cast(BinaryIO, _Pipe(raw))
             head = self._raw.head if isinstance(self._raw, _Pipe) else raw.read(HEAD)
+            # Its bytes, compressed as they are; 0 for a pipe.
             self.size = os.fstat(raw.fileno()).st_size if self.again else 0
         except (OSError, ValueError) as problem:  # ValueError: it is closed
             raise self._problem(f"cannot be read: {problem}") from problem
@@ -81,9 +76,7 @@ class Input:
     def pieces(self) -> Iterator[bytearray]:
         """Read it from its beginning: some megabytes of whole lines at a time.
 
-        Raises:
-            InputError: if an archive is damaged or ends too early, or a line does not end; its
-                line is counted from behind the last piece.
+        Errors, of damaged archives or endless lines, count the line from behind the last piece.
         """
         stream = self._begin()
         made, rest = 0, bytearray()
@@ -212,15 +205,7 @@ class _Pipe(io.RawIOBase):
 
 @contextmanager
 def open_input(path: str | PathLike[str], source: str) -> Iterator[Input]:
-    """Open a file for reading, decompressed if its first bytes say that it is compressed.
-
-    Args:
-        path: the file; exactly ``-`` is standard input.
-        source: ``"qrels"`` or ``"run"``, for errors.
-
-    Raises:
-        InputError: if the file cannot be read, is UTF-16, or compressed with what is not installed.
-    """
+    """Open a file, decompressed if its first bytes say so; exactly ``-`` is standard input."""
     name = os.fspath(path)
     with ExitStack() as stack:
         yield Input(name, source, _open_raw(name, source, stack), stack)

@@ -28,11 +28,7 @@ def check_shape(given: tuple[int, ...], scores: tuple[int, int], source: str) ->
 
 
 def find_bad_grade(grades: npt.NDArray[Any]) -> int:
-    """Return the flat place of the first grade that is NaN or beyond 2^53; -1 if there is none.
-
-    Args:
-        grades: whole numbers, truth values or float64 of any shape.
-    """
+    """Return the flat place of the first real number that is NaN or beyond 2^53; -1 without one."""
     kind, size = grades.dtype.kind, grades.dtype.itemsize
     if not grades.size or kind == "b" or (kind in "iu" and size < 8):
         return -1

@@ -67,9 +67,8 @@ def read_labels(
 ) -> tuple[GradedCandidates, Bools | None]:
     """Read a label for every candidate: an array-like or a sparse matrix of the scores' shape.
 
-    Returns:
-        Candidates whose label is not 0, real numbers unchecked: those that are hidden may have
-        any; and which cells are candidates, bool of the same shape, or None if all are.
+    Returns candidates whose label is not 0, real numbers unchecked: those that are hidden may have
+    any; and which cells are candidates, bool of the same shape, or None if all are.
     """
     hidden: Bools | None = None
     if is_sparse(labels):
@@ -108,11 +107,9 @@ def read_labels(
 def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCandidates:
     """Read the relevant candidates' columns.
 
-    Args:
-        positives: one column a query; a matrix of columns in which `IGNORED` is padding; for each
-            query a sequence or set of columns, or a mapping of columns to grades; or
-            ``"diagonal"``, row i's is column i, or ``"first"``, column 0.
-        shape, queries: of the scores, and the rows' ids.
+    They are one column a query; a matrix of columns in which `IGNORED` is padding; for each query a
+    sequence or set of columns, or a mapping of columns to grades; or ``"diagonal"``, row i's is
+    column i, or ``"first"``, column 0.
     """
     if isinstance(positives, str):
         rows, columns = _read_word(positives, shape)
@@ -135,9 +132,8 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
 def read_excluded(excluded: Any, shape: Shape, queries: Queries) -> Bools | tuple[Ints, Ints]:
     """Read which candidates to leave out.
 
-    Returns:
-        For a matrix bool ``(queries, candidates)``; for a sparse matrix, or a list of columns for
-        each query, the cells' rows and columns, int64, each once, in order.
+    Returns bool ``(queries, candidates)`` for a matrix; for a sparse matrix, or lists of columns,
+    the cells' rows and columns, int64, each once, in order.
     """
     if is_sparse(excluded):
         check_shape(excluded.shape, shape, "exclude")

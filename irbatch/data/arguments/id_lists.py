@@ -27,9 +27,8 @@ Row = list[Any] | npt.NDArray[Any]
 def read_id_lists(ranked: Any, relevant: Any, pad: object = None) -> tuple[Lists, Lists]:
     """Read ranked and relevant documents of the same queries, see `irbatch.evaluate_ids`.
 
-    Returns:
-        Rankings: query to documents in order; and judgments: query to document to grade, 1 for
-        those that were only listed. They are tables unless ids are beyond int64.
+    Returns rankings and judgments, in which those that were only listed have grade 1: tables unless
+    ids are beyond int64.
     """
     _check_pair(ranked, relevant)
     run, qrels = _Side(ranked, "run", pad), _Side(relevant, "qrels", pad)

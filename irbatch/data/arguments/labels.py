@@ -18,15 +18,7 @@ Labels = npt.NDArray[Any]
 
 
 class LabelRows:
-    """Labels of documents, one row a query, rectangular or ragged.
-
-    Args:
-        labels, lengths, queries: see `irbatch.evaluate_matrix`.
-        name: what errors call the labels.
-
-    Attributes:
-        depths: int64 ``(queries,)``, the number of documents of each.
-    """
+    """Labels, one row a query, rectangular or ragged, see `irbatch.evaluate_matrix`."""
 
     def __init__(
         self,

@@ -16,15 +16,9 @@ from irbatch.errors import InputError
 
 
 class ArrowTable:
-    """A table opened once: its names are known at once, its columns can be read once.
+    """A table opened once: its `names` are known at once, its columns can be read once.
 
-    Args:
-        table: whatever has `__arrow_c_stream__`; what that raises is let through, such as the
-            ImportError of pandas without pyarrow.
-        source: the name of the argument, for errors.
-
-    Attributes:
-        names: of the columns, in their order.
+    What `__arrow_c_stream__` raises is let through, such as pandas' ImportError without pyarrow.
     """
 
     def __init__(self, table: Any, source: str = "table") -> None:
@@ -49,9 +43,8 @@ class ArrowTable:
     def read(self, wanted: Sequence[str] | None = None) -> dict[str, ArrowColumn]:
         """Read columns, by default all, without missing values; others may be of any type.
 
-        Returns:
-            by name, text as a `TextColumn`, numbers as ``(rows,)`` arrays of their own type; what
-            lies over the producer's memory is read-only.
+        Returns by name text as a `TextColumn`, numbers as ``(rows,)`` of their own type; what
+        lies over the producer's memory is read-only.
         """
         try:
             names = self.names if wanted is None else wanted
