@@ -32,11 +32,7 @@ WORD = ir.IntType(64)
 
 
 def compile_entry(kernel: Any, kinds: Sequence[Any]) -> Entry:
-    """Compile a kernel for some kinds of arguments.
-
-    Args:
-        kernel: decorated by Numba, without its runtime: it allocates nothing.
-        kinds: see `kernel_arguments.Arguments`.
+    """Compile a kernel, decorated by Numba without its runtime, for some kinds of arguments.
 
     Raises:
         RuntimeError: if its code needs what other processes don't have.

@@ -17,42 +17,26 @@ UNWINDING = ".eh_frame"  # tells how to leave functions by an error; kernels rai
 
 
 class Patch(NamedTuple):
-    """An address to write into an image.
+    """An address to write into an image."""
 
-    Args:
-        at: where in the image.
-        symbol: whose address, empty for the image itself.
-        addend: what is added to it.
-    """
-
-    at: int
-    symbol: str
-    addend: int
+    at: int  # where in the image
+    symbol: str  # whose address; empty for the image itself
+    addend: int  # what is added to it
 
 
 class Image(NamedTuple):
-    """Code and constants, one after the other.
-
-    Args:
-        code: the bytes.
-        entry: where the function begins.
-        patches: addresses that are known only when the image is in memory.
-    """
+    """Code and constants, one after the other."""
 
     code: bytes
-    entry: int
-    patches: list[Patch]
+    entry: int  # where the function begins
+    patches: list[Patch]  # addresses that are known only when the image is in memory
 
 
 def make_image(file: bytes, symbol: str) -> Image:
-    """Lay the sections of an object file out.
-
-    Args:
-        file: the object file, compiled for any address (LLVM's large code model).
-        symbol: the function that is the entry.
+    """Lay out an object file that was compiled for any address (LLVM's large code model).
 
     Raises:
-        RuntimeError: if the file has what is not known here.
+        RuntimeError: if the file has what is not known here, or no function of that name.
     """
     if file[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<HH", file, 16) != (1, 62):
         raise RuntimeError("this is no object file of x86-64")

@@ -44,27 +44,15 @@ _memory: list[mmap.mmap] = []  # that code runs in; kept for as long as the proc
 
 
 class Entry(NamedTuple):
-    """A kernel compiled for some kinds of arguments.
-
-    Args:
-        image: its code.
-        results: a letter for each number that the kernel returns: ``"q"`` for whole numbers,
-            ``"d"`` for floats, ``"?"`` for truth values.
-        is_tuple: whether it returns a tuple of them.
-    """
+    """A kernel compiled for some kinds of arguments."""
 
     image: Image
-    results: str
-    is_tuple: bool
+    results: str  # of each number returned: "q" if it is whole, "d" a float, "?" a truth value
+    is_tuple: bool  # whether the kernel returns a tuple of them
 
 
 class StoredCode:
-    """A kernel's machine code, linked into this process.
-
-    Args:
-        entry: what was compiled.
-        kinds: of the arguments it takes, see `Arguments`.
-    """
+    """A kernel's machine code, put in memory; `kinds` as in `Arguments`."""
 
     def __init__(self, entry: Entry, kinds: Sequence[Any]) -> None:
         self._call = _CALL(_put_in_memory(entry.image))
@@ -112,13 +100,7 @@ def _knows_arrays() -> bool:
 
 
 def describe(codes: Sequence[CodeType], constants: Sequence[Any], kinds: Sequence[Any]) -> str:
-    """Say all that a kernel's machine code is made from, in one line.
-
-    Args:
-        codes: the bytecode of the kernel and of those it calls.
-        constants: the global values they use.
-        kinds: see `Arguments`.
-    """
+    """Say in one line all that machine code is made from: bytecode, global values, types."""
     typed = [getattr(each, "_fields", str(each)) for each in kinds]
     return repr((_circumstances(), [_parts(code) for code in codes], list(constants), typed))
 
@@ -147,13 +129,7 @@ def _numba_version() -> str:
 
 
 def save(name: str, made_from: str, entry: Entry) -> None:
-    """Write an entry's file, whole or not at all, into the first folder that takes it.
-
-    Args:
-        name: the kernel's.
-        made_from: see `describe`.
-        entry: what was compiled of it.
-    """
+    """Write a kernel's file, whole or not at all, into the first folder that takes it."""
     from irbatch.runtime.files import replacing
 
     image = entry.image
@@ -169,15 +145,7 @@ def save(name: str, made_from: str, entry: Entry) -> None:
 
 
 def load(name: str, made_from: str, kinds: Sequence[Any]) -> StoredCode | None:
-    """Load a kernel's file; None if there is none that is whole and was made from the same.
-
-    Args:
-        name, made_from: as in `save`.
-        kinds: see `Arguments`.
-
-    Raises:
-        OSError: if the system doesn't let memory be run.
-    """
+    """Load a kernel's file; None if there is none that is whole and was made from the same."""
     content = _read(name, made_from)
     if content is None or _checksum(content[4:]) != content[:4]:
         return None
