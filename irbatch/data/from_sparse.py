@@ -59,11 +59,7 @@ def _ids(ids: Sequence[Any] | None, n: int, what: str, source: str) -> IdColumn 
 
 
 def _table(
-    rows: Any,
-    queries: IdColumn | None,
-    documents: IdColumn | None,
-    source: str,
-    with_empty: bool,
+    rows: Any, queries: IdColumn | None, documents: IdColumn | None, source: str, with_empty: bool
 ) -> QueryTable:
     ends = np.asarray(rows.indptr, np.int64)
     places: Ints = np.arange(ends.size - 1)

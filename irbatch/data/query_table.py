@@ -21,11 +21,8 @@ from irbatch.runtime.ragged import offsets_of
 class QueryTable(Mapping[Any, dict[Any, float]]):
     """Query to document to value, kept as columns; reads like a mapping of mappings.
 
-    Args:
-        places: query id to its place, from 0.
-        begins, ends: int64 ``(queries,)``, the first row of each query and the one after its last.
-        documents, values: ids, and float64 grades or scores, ``(rows,)``; the latter are `numbers`.
-        threads: how many look for repeated documents; default: as many as the work is worth.
+    Rows ``begins[place]`` to ``ends[place]`` are those of a query: ids, and float64 grades or
+    scores, the latter also as `numbers`.
     """
 
     def __init__(

@@ -26,12 +26,7 @@ CONSTRAINT = re.compile(rf"\s*(.+?)\s*({'|'.join(OPERATORS)})\s*({DECIMAL})\s*")
 
 
 def find_axis(name: object, measures: Sequence[str]) -> Quantity:
-    """Find an axis by its name: a measure's in any spelling, a quantity's, or a short one.
-
-    Args:
-        name: as in ``"nDCG@10"``, ``"latency_p95"`` or ``"cost"``.
-        measures: those that there are.
-    """
+    """Find an axis by its name: a measure's in any spelling, a quantity's, or a short one."""
     if isinstance(name, str):
         if name in measures:
             return Quantity(name, "", HIGHER, name)

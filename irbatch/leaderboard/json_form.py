@@ -37,15 +37,7 @@ OURS = ("accuracy", "run", "queries")  # of a system; the other keys are its rec
 
 
 class Statement(NamedTuple):
-    """What JSON says of a leaderboard.
-
-    Args:
-        document: the outermost object.
-        systems: what is said of each system, by its name.
-        records: one a system.
-        results: of each system, means by measure or `Results` of its run.
-        measures: those that are shown; None: all.
-    """
+    """What JSON says of a leaderboard; of each system a record, and means or a run's results."""
 
     document: dict[str, Any]
     systems: dict[str, dict[str, Any]]

@@ -49,13 +49,7 @@ class Label(NamedTuple):
 
 
 def write_labels(ax: Axes, names: Mapping[int, str], drawn: Drawn, *, grow: bool) -> int:
-    """Write names or numbers beside points; return how many systems there is no room for.
-
-    Args:
-        ax, drawn: the axes, and what they show.
-        names: of the systems that are labelled, by their places.
-        grow: whether the figure may grow by the legend.
-    """
+    """Write names or numbers beside points; return how many systems there is no room for."""
     size = ax.get_figure().figure.get_size_inches()
     short = dict(zip(names, fit_names(names.values(), LONGEST), strict=True))
     numbers: dict[int, int] = {}
@@ -131,18 +125,10 @@ def find_places(
     taken: Floats,
     avoided: Floats,
 ) -> Floats:
-    """Find places for labels, one after the other.
+    """Find places for labels, float64 ``(labels, 4)``: left, bottom, right, top; NaN without room.
 
-    Args:
-        points: float64 ``(labels, 2)``, what is labelled, y upwards.
-        sizes: float64 ``(labels, 2)``, widths and heights.
-        rings: how many rings of places around its point each label may try.
-        area: left, bottom, right and top of what no label leaves.
-        taken: float64 ``(boxes, 4)``, the same of what no label covers.
-        avoided: float64 ``(boxes, 4)``, what labels had better not cover.
-
-    Returns:
-        float64 ``(labels, 4)``: left, bottom, right and top; NaN where there is no room.
+    Points and sizes are float64 ``(labels, 2)``; each label may try some `rings` of places around
+    its point. None leaves the `area` or covers a `taken` box; `avoided` ones had better stay free.
     """
     found = np.full((len(points), 4), np.nan)
     for i, (point, size) in enumerate(zip(points, sizes, strict=True)):

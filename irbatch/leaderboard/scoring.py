@@ -24,14 +24,9 @@ def score_dynascore(
     weights: Floats,
     cutoff: float,
 ) -> Scores:
-    """Score systems as `Leaderboard.dynascore` does.
+    """Score systems as `Leaderboard.dynascore` does, by shares of axes of which higher is better.
 
-    Args:
-        systems, axes: names.
-        table: float64 ``(systems, axes)``, of which higher is better.
-        main: position of the axis that is performance.
-        weights: shares, float64 ``(axes,)``.
-        cutoff: as in `find_rates`.
+    `table` is float64 ``(systems, axes)``; `main` is the position of the axis of performance.
     """
     rates = find_rates(table, main, cutoff)
     rates[main] = 1.0  # it is exchanged for itself, even where there is one system
@@ -51,15 +46,8 @@ def find_rates(values: Floats, performance: int, cutoff: float) -> Floats:
     Systems are put in the order of their performance. Between neighbours whose performance differs
     by more than `cutoff` of the highest, the rate of an axis is the absolute difference along it
     over that of performance; the axis' is their mean. Where systems perform alike it is the
-    expected one over their orders: that of each with each of the neighbours.
-
-    Args:
-        values: float64 ``(systems, axes)``, of which higher is better.
-        performance: position of the axis that is.
-        cutoff: as in `Leaderboard.dynascore`.
-
-    Returns:
-        float64 ``(axes,)``; NaN where no neighbours differ enough, infinite beyond float64.
+    expected one over their orders: that of each with each of the neighbours. Rates are float64
+    ``(axes,)``; NaN where no neighbours differ enough, infinite beyond float64.
     """
     performances = values[:, performance]
     levels = np.unique(performances)
@@ -85,14 +73,7 @@ def score_utility(
     weights: Floats,
     scale: str,
 ) -> Scores:
-    """Score systems as `Leaderboard.utility` does.
-
-    Args:
-        systems, axes, weights: as in `score_dynascore`.
-        values: float64 ``(systems, axes)``.
-        signs: 1 for an axis of which higher is better, else -1.
-        scale: one of `SCALES`.
-    """
+    """Score systems as `Leaderboard.utility`; `signs` are 1 where higher is better, else -1."""
     constant = [
         axis for axis, column in zip(axes, values.T, strict=True) if (column == column[0]).all()
     ]

@@ -30,17 +30,9 @@ class Excluded(NamedTuple):
 class Candidates:
     """Scores of candidates, checked but for NaN, which counting finds.
 
-    Args:
-        scores: array-like ``(queries, candidates)`` of real numbers, or a tensor on an
-            accelerator, which stays there. Masked cells are no candidates.
-        queries: the rows' ids; default their positions.
-
-    Attributes:
-        scores: as they came, a NumPy array or that tensor.
-        widths: int64 ``(queries,)``; cells from there on are no candidates.
-        there: bool ``(queries, candidates)``, which cells are candidates, or None if all are.
-        excluded: candidates to leave out besides, or None.
-        sizes: int64 ``(queries,)``, how many candidates are left.
+    Scores are array-like ``(queries, candidates)``, or a tensor on an accelerator, which stays
+    there. Cells are candidates if they come before ``widths``, are `there` (None: all) and are not
+    `excluded`; ``sizes`` are how many a query is left with.
     """
 
     def __init__(self, scores: Any, queries: Sequence[Any] | None) -> None:

@@ -40,13 +40,7 @@ def missed_limit(
     below: float = math.inf,
     most: float = math.inf,
 ) -> str | None:
-    """Say what a value should be, such as ``a number above 0``; None if it is that.
-
-    Args:
-        value: what should be a finite number.
-        above, below: limits, exclusive.
-        least, most: limits, inclusive.
-    """
+    """Say what a value should be, such as ``a number above 0``; None if it is that."""
     if not is_real(value):
         return "a number"
     try:
@@ -75,15 +69,10 @@ def check_choice(name: str, value: object, options: Iterable[Any]) -> None:
 def read_numbers(
     what: str, values: Collection[Any], names: Iterable[tuple[Any, Any]], **fields: Any
 ) -> Floats:
-    """Return numbers as float64 ``(n,)``, read-only.
-
-    Args:
-        what, **fields: see `number_errors`.
-        values: the numbers.
-        names: query and document of each; looked at only when one is not a number.
+    """Return numbers as float64 ``(n,)``, read-only; `names` are the query and document of each.
 
     Raises:
-        InputError: naming the first that is not a number.
+        InputError: naming the first that is not a number, with the fields given.
     """
     try:
         numbers = as_floats(values)
@@ -99,13 +88,7 @@ def read_numbers(
 def number_errors(
     what: str, rows: Iterable[tuple[Any, Any, Any]], **fields: Any
 ) -> Iterator[InputError]:
-    """Find values that are not numbers.
-
-    Args:
-        what: what the values are called: ``"score"`` or ``"grade"``.
-        rows: query, document and value of each.
-        **fields: of the errors, such as their source.
-    """
+    """Find values that are not numbers, called `what`, in rows of query, document and value."""
     for query, document, value in rows:
         if problem := number_problem(value):
             message = f"{what} {problem}"

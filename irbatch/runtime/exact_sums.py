@@ -52,12 +52,7 @@ def add_up(values: Floats) -> Ints:
 
 
 def round_sum(limbs: Ints, divisor: int = 1) -> float:
-    """Round a sum, or a part of it, to float64, once; infinite where it is beyond float64.
-
-    Args:
-        limbs: int64 ``(LIMBS,)``.
-        divisor: what the sum is divided by before it is rounded.
-    """
+    """Round a sum, or a part of it, to float64, once; infinite where it is beyond float64."""
     total = sum(limb << (BITS * i) for i, limb in enumerate(limbs.tolist()))
     try:
         return float(total / (divisor << SMALLEST))  # of whole numbers: rounded once

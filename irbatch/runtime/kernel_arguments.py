@@ -11,17 +11,13 @@ import numpy as np
 class Arguments(NamedTuple):
     """A kernel's arguments as an entry takes them.
 
-    Args:
-        kinds: ``int``, ``float`` or ``bool`` of a number; of an array its data type and its
-            dimensions, negative if it is not contiguous; of a named tuple its class, the kinds of
-            its fields, and None.
-        numbers: one for each number and array: the number, the address of the array's object.
-        given: the arguments themselves, which keep the arrays alive.
+    Kinds are ``int``, ``float`` or ``bool`` of a number; of an array its data type and dimensions,
+    negative if it is not contiguous; of a named tuple its class, its fields' kinds, and None.
     """
 
     kinds: tuple[Any, ...]
-    numbers: list[Any]
-    given: Sequence[Any]
+    numbers: list[Any]  # of each number and array: the number, the address of the array's object
+    given: Sequence[Any]  # the arguments themselves, which keep the arrays alive
 
 
 def flatten(given: Sequence[Any]) -> Arguments:

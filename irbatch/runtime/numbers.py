@@ -33,11 +33,8 @@ def pack_floats(values: Collection[object]) -> bytes:
     """Convert a collection of real numbers to the bytes of a float64 array.
 
     `struct` takes whatever is a real number (ints, floats, NumPy scalars) and refuses text and
-    None, where NumPy's own conversions would parse the one and make NaN of the other. Called with
-    one starred argument it is also the fastest: the values are collected once, in a tuple.
-
-    Raises:
-        One of `NUMBER_ERRORS`: if a value is not a real number.
+    None, where NumPy's own conversions would parse the one and make NaN of the other; it then
+    raises one of `NUMBER_ERRORS`. With one starred argument it is also the fastest.
     """
     return _packer(len(values))(*values)
 

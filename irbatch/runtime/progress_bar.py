@@ -17,16 +17,11 @@ REDRAWN_AFTER = 0.1  # seconds
 
 
 def make_bar(*, alone: bool = True, wanted: bool | None = None) -> tuple[Any, Any] | None:
-    """Return a bar and its task, or None where there is to be none.
+    """Return a bar and its task, whose field ``amount`` says how much is done; None without one.
 
-    Nothing is drawn before the bar is started, and nothing is left of it. The task's field
-    ``amount`` says how much is done.
-
-    Args:
-        alone: it draws itself, in a thread of its own, and puts what is printed above it. Else it
-            is drawn only when its ``refresh()`` is called.
-        wanted: whether there is to be a bar; default: where standard error is a terminal and rich
-            is installed. Where it is wanted and rich is not installed, an ImportError says so.
+    Nothing is drawn before the bar is started, and nothing is left of it. `alone` it draws itself,
+    in a thread of its own, else when its ``refresh()`` is called. Unless `wanted` says so, there is
+    one where standard error is a terminal and rich is installed.
     """
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     if not (is_terminal if wanted is None else wanted):

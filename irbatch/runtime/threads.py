@@ -34,13 +34,9 @@ if hasattr(os, "register_at_fork"):
 def map_ranges(
     work: Callable[[int, int], object], rows: int, *, cells: int, threads: int | None = None
 ) -> None:
-    """Call ``work(start, stop)`` over ranges that cover ``range(rows)`` once.
+    """Call ``work(start, stop)`` over ranges that cover ``range(rows)`` once, perhaps in threads.
 
-    Args:
-        work: safe to call from several threads on ranges that don't overlap.
-        rows: how many rows there are.
-        cells: how much work they are, which decides on threads unless their number is given.
-        threads: exactly this many, if given.
+    There are exactly so many `threads`, if given, or as many as the `cells` of work are worth.
     """
     if threads is None:
         worth = cells // CELLS_PER_THREAD

@@ -14,25 +14,15 @@ LARGEST = 10**300  # float64 must hold it
 
 @dataclass(frozen=True)
 class TrecEval:
-    """An evaluation as trec_eval makes it.
+    """An evaluation as trec_eval makes it, by its options."""
 
-    Args:
-        measures: names, nicknames and parameters as after ``-m``; none: the official ones.
-        version: ``"9"`` or ``"10"``.
-        complete: average over all judged queries (``-c``).
-        level: the least relevant grade (``-l``).
-        max_depth: ranks seen (``-M``), or None.
-        judged_only: remove unjudged documents (``-J``).
-        docs: documents in the collection (``-N``).
-    """
-
-    measures: Sequence[str] = ()
-    version: str = "10"
-    complete: bool = False
-    level: int = 1
-    max_depth: int | None = None
-    judged_only: bool = False
-    docs: int = 0
+    measures: Sequence[str] = ()  # names, nicknames and parameters (-m); none: the official ones
+    version: str = "10"  # or "9"
+    complete: bool = False  # average over all judged queries (-c)
+    level: int = 1  # the least relevant grade (-l)
+    max_depth: int | None = None  # ranks seen (-M)
+    judged_only: bool = False  # remove unjudged documents (-J)
+    docs: int = 0  # documents in the collection (-N)
 
     def __post_init__(self) -> None:
         check_option("trec_eval", self.version)

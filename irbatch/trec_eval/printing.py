@@ -42,13 +42,9 @@ def print_lines(
     summary: bool = True,
     zscores: ZScores | None = None,
 ) -> Iterator[str]:
-    """Yield the lines that trec_eval prints.
+    """Yield the lines that trec_eval prints: of each query (``-q``), and the averages (not ``-n``).
 
-    Args:
-        qrels, run: as read from files: ids are text. A reader is evaluated as it is read.
-        per_query: the values of each query (``-q``).
-        summary: the averages (not with ``-n``).
-        zscores: to print deviations from these instead of values (``-Z``).
+    Given Z-scores (``-Z``), deviations from these are printed.
 
     Raises:
         MissingQueryError: as version 10, without ``-c``, after what precedes the query.
@@ -73,15 +69,10 @@ def print_lines(
 def adjust_values(
     values: Floats, measures: Sequence[Measure], qrels: Qrels, rows: Positions, level: float
 ) -> None:
-    """Change the values of queries, in place, where trec_eval's are others.
+    """Change values ``(queries, measures)``, in place, where trec_eval's are others.
 
     Those of measures averaged geometrically become logarithms; and `Rndcg`, though a measure of
     gain, is 0 where nothing is relevant at the level.
-
-    Args:
-        values: float64 ``(queries, measures)``.
-        rows: the queries' places in `qrels.queries`.
-        level: the least relevant grade.
     """
     for place, measure in enumerate(measures):
         if measure.aggregate == "geometric":
