@@ -85,7 +85,6 @@ class Qrels(Exports):
         Args:
             query_ids, document_ids: see `Run.from_columns`.
             grades: real numbers ``(rows,)`` up to 2^53.
-            name: as above.
 
         Raises:
             InputError: as `Run.from_columns`, and if a grade is beyond 2^53.
@@ -113,7 +112,6 @@ class Qrels(Exports):
             table: see `Run.from_table`.
             query, document, grade: what the columns are called; default: a known name, as there,
                 such as ``relevance``; in BEIR's tables the grades are called ``score``.
-            name: as above.
 
         Raises:
             InputError: if it is unclear which column is which, and as `from_columns`.
@@ -132,7 +130,6 @@ class Qrels(Exports):
 
         Args:
             records: see `Run.from_records`.
-            name: as above.
 
         Raises:
             InputError: as `from_table`.

@@ -69,7 +69,6 @@ class Run(Exports):
         Args:
             query_ids, document_ids: text or whole numbers ``(rows,)``: sequences, arrays, series.
             scores: real numbers ``(rows,)``.
-            name, tag: as above.
 
         Raises:
             InputError: if columns differ in length, an id is neither text nor a whole number, a
@@ -103,7 +102,6 @@ class Run(Exports):
                 known from ir_measures, PyTerrier, ranx, BEIR or MS MARCO, such as ``query_id``,
                 ``docno``, ``score``. Others are not looked at: documents are ordered by score,
                 whatever a column ``rank`` says.
-            name, tag: as above.
 
         Raises:
             InputError: if it is unclear which column is which, and as `from_columns`.
@@ -125,7 +123,6 @@ class Run(Exports):
         Args:
             records: named tuples, objects or dictionaries whose fields have the names that
                 `from_table` knows.
-            name, tag: as above.
 
         Raises:
             InputError: as `from_table`.

@@ -22,16 +22,11 @@ class Pareto:
     A system is dominated by one that is at least as good along every axis and better along one
     (Santhanam et al. 2022). Systems that are equal along every axis are on the frontier together
     or not at all.
-
-    Attributes:
-        axes: names.
-        frontier: systems that nothing dominates, in the leaderboard's order.
-        dominated_by: each of the others, with all that dominate it.
     """
 
     axes: list[str]
-    frontier: list[str]
-    dominated_by: dict[str, list[str]]
+    frontier: list[str]  # systems that nothing dominates, in the leaderboard's order
+    dominated_by: dict[str, list[str]]  # each of the others, with all that dominate it
 
     def __str__(self) -> str:
         lines = [f"Pareto frontier of {', '.join(map(printable, self.axes))}:"]
@@ -43,12 +38,7 @@ class Pareto:
 
 
 def find_pareto(systems: Sequence[str], axes: list[str], values: Floats) -> Pareto:
-    """Find the frontier of systems.
-
-    Args:
-        systems, axes: names.
-        values: float64 ``(systems, axes)``, of which higher is better.
-    """
+    """Find the frontier of systems; `values` are ``(systems, axes)``, of which higher is better."""
     dominated_by: dict[str, list[str]] = {}
     step = max(1, AT_ONCE // max(1, values.size))
     for start in range(0, len(systems), step):

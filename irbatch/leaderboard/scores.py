@@ -26,16 +26,11 @@ LEAST_DECIMALS, MOST_DECIMALS = 4, 12  # of scores that are shown
 
 
 class Stretch(NamedTuple):
-    """Weights of an axis between which the same systems win.
+    """Shares of all weights that an axis may have while the same systems win."""
 
-    Args:
-        low, high: the axis' share of all weights; at the ends the neighbours win as well.
-        winners: the best system, or those that are equally good.
-    """
-
-    low: float
+    low: float  # here and at the other end the neighbours win as well
     high: float
-    winners: list[str]
+    winners: list[str]  # the best system, or those that are equally good
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,24 +23,17 @@ from irbatch.runtime.numbers import is_whole
 class Spelling:
     """What another tool calls a measure.
 
-    Args:
-        style: the tool.
-        full: its name at full depth, "" if it has none.
-        cut: its name at a cutoff, with ``{k}`` for the cutoff; "" if it has none.
-        parameters: our parameters that its definition amounts to, besides those that either name
-            spells out, ``{p}``, ``{recall:.2f}``.
-        renamed: the tool's names of parameters that are called otherwise here, to ours.
-        asked: names, as `full` and `cut`, that the tool has for it and that mean another measure
-            here: they are never written.
+    Its parameters are ours that its definition amounts to, besides those that a name spells out,
+    ``{p}``, ``{recall:.2f}``.
     """
 
-    style: str
-    full: str
-    cut: str = ""
+    style: str  # the tool
+    full: str  # its name at full depth, "" if it has none
+    cut: str = ""  # its name at a cutoff, {k}; "" if it has none
     parameters: tuple[tuple[str, object], ...] = ()
     _: KW_ONLY
-    renamed: Mapping[str, str] = field(default_factory=dict)
-    asked: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)  # its names of parameters, to ours
+    asked: tuple[str, ...] = ()  # names that mean another measure here: they are never written
 
     def spell(self, measure: Measure) -> str:
         """Return its name for a measure, or "" if it has none."""

@@ -39,31 +39,23 @@ _NUMBER = re.compile(rf"\s*({DECIMAL})", re.ASCII)
 class TrecName(Spelling):
     """What trec_eval calls a measure, and how it asks for it and prints it.
 
-    Args:
-        place: its place in the output; a fraction stands between two others.
-        name: its name, as after ``-m``.
-        takes: the kind of its parameters, "" for none. A value is printed for each of
-            ``"cutoffs"``, ``5,10``, and of ``"points"``, ``.2,.5``; one value for all of
-            ``"several"`` numbers, ``.2,.5``, of ``"named"`` ones, ``2,-1,0,0``, or of ``"gains"``
-            of grades, ``1=3,2=9``, and for a ``"weight"`` or a ``"length"``, ``2``.
-        defaults: the parameters when none are given.
-        into: our parameters that they become; with gains, those that it takes by name, ``p=.8``.
-        since: the version that it came with.
-        nicknames: the groups that it belongs to.
-        in_set: its place when ``"set"`` is asked for, if that is not its place in the output.
+    Of what it takes, a value is printed for each of ``"cutoffs"``, ``5,10``, and of ``"points"``,
+    ``.2,.5``; one value for all of ``"several"`` numbers, ``.2,.5``, of ``"named"`` ones,
+    ``2,-1,0,0``, or of ``"gains"`` of grades, ``1=3,2=9``, and for a ``"weight"`` or a
+    ``"length"``, ``2``.
     """
 
     def __init__(
         self,
-        place: float,
-        name: str,
-        takes: str = "",
-        defaults: str = "",
-        into: tuple[str, ...] = (),
+        place: float,  # in the output; a fraction stands between two others
+        name: str,  # as after -m
+        takes: str = "",  # the kind of its parameters; "" for none
+        defaults: str = "",  # the parameters when none are given
+        into: tuple[str, ...] = (),  # our parameters; with gains, those given by name, p=.8
         *,
-        since: int = 9,
-        nicknames: tuple[str, ...] = EVERY,
-        in_set: float | None = None,
+        since: int = 9,  # the version that it came with
+        nicknames: tuple[str, ...] = EVERY,  # the groups that it belongs to
+        in_set: float | None = None,  # its place when "set" is asked for, if another
     ) -> None:
         self.place, self.name, self.takes = place, name, takes
         self.defaults, self.into = defaults, into

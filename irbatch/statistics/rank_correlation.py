@@ -15,13 +15,10 @@ from irbatch.runtime.checks import read_numbers
 
 
 def kendall_tau(x: Sequence[float], y: Sequence[float]) -> float:
-    """Return Kendall's tau-b of two lists of scores of the same systems.
+    """Return Kendall's tau-b of two lists of scores ``(systems,)`` of the same systems.
 
     Pairs of systems in the same order less those in the opposite one, over the geometric mean of
     the numbers of pairs that either list doesn't tie; NaN where a list ties all systems.
-
-    Args:
-        x, y: scores ``(systems,)``, at least two.
 
     Raises:
         InputError: if the lists differ in length or have fewer than two scores, or a score is not a
@@ -80,14 +77,11 @@ def tau_ap(x: Sequence[float], y: Sequence[float]) -> float:
 
 
 def tau_ap_b(x: Sequence[float], y: Sequence[float]) -> float:
-    """Return the symmetric AP correlation of two lists of scores, which may have ties.
+    """Return the symmetric AP correlation of two lists of scores ``(systems,)``, perhaps tied.
 
     The mean of the AP correlation of `y` with `x` and of `x` with `y`. In each, a system is
     compared with those that stand above its group of ties; being tied in the other list is not
     being in the same order. NaN where a list ties all systems.
-
-    Args:
-        x, y: scores ``(systems,)``, at least two; more is better.
 
     Raises:
         InputError: as `kendall_tau`.

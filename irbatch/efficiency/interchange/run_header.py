@@ -25,8 +25,7 @@ def read_header(path: str | PathLike[str]) -> str | None:
     `EfficiencyRecord.from_ir_metadata`.
 
     Raises:
-        InputError: if the file cannot be read, or, naming the line where it should have ended, if
-            the header has no end.
+        InputError: if the file cannot be read, or, naming the line, if the header has no end.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp(), "bm25.run")
