@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from typing import Any
 
-from irbatch.efficiency import checks
+import irbatch.efficiency.checks as checks
 from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.interchange.ir_metadata import read_ir_metadata, write_ir_metadata
 from irbatch.efficiency.interchange.json_form import fields_to_json, json_to_fields, read_object

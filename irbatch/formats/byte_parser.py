@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+import irbatch.formats.byte_kernels as kernels
 from irbatch.errors import InputError
-from irbatch.formats import byte_kernels as kernels
 from irbatch.formats.byte_kernels import Layout, Parsed, parse_lines
 from irbatch.formats.forms import LineForm
 from irbatch.formats.lines import read_number

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import irbatch.formats.byte_kernels as kernels
 from irbatch.array_types import Floats, Ints
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import TextColumn
 from irbatch.errors import InputError
-from irbatch.formats import byte_kernels as kernels
 from irbatch.formats.byte_parser import parse_bytes
 from irbatch.formats.forms import LineForm
 from irbatch.formats.lines import ParsedLines

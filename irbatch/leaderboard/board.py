@@ -308,7 +308,7 @@ class Leaderboard(Systems):
         directions: Mapping[str, str] | None = None,
         **settings: Unpack[EvaluateOptions],
     ) -> Self:
-        """Read a leaderboard: what `to_json` wrote, or a table that somebody typed.
+        """Read a leaderboard: what `to_json` wrote, or a table that was typed.
 
         `irbatch.leaderboard.json_form` tells what may stand in it.
 

@@ -125,7 +125,7 @@ def picture_frontier(
 
 
 def _usual_columns(board: Systems) -> list[str]:
-    """Choose columns where nobody else does."""
+    """Choose columns where the caller does not."""
     names = [*board.measures, *(name for name in board.axes if name in USUAL)]
     if len({each.batch_size for each in board.records}) > 1:
         names.insert(0, BATCH)

@@ -129,7 +129,7 @@ def _spread(name: str, results: Any) -> list[str]:
         return [name]
     try:
         return [str(each) for each in parse_measures(name)]
-    except InputError:  # a measure of somebody else's
+    except InputError:  # a measure of another tool
         return [name]
 
 

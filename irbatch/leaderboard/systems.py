@@ -50,7 +50,7 @@ class Systems:
         self.measures, self.means, self.intervals, self.n_queries, self.settings = join_accuracy(
             results, self.systems, measures, level, draws, seed
         )
-        self.level: float | None = level  # None: of bounds that somebody typed
+        self.level: float | None = level  # None: of bounds that were typed
         self.directions = check_directions(directions, self.measures)
         self.constraints: list[str] = []
         self.left_out: dict[str, list[str]] = {}

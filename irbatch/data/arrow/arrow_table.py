@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from irbatch.data.arrow import chunks
+import irbatch.data.arrow.chunks as chunks
 from irbatch.data.arrow.chunks import ArraySlice, ArrowColumn, Field, RowError, TextSlices
 from irbatch.data.arrow.structs import Array, Batch, Schema, Stream, release, stream_address
 from irbatch.errors import InputError
