@@ -6,7 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from support.paths import REFERENCE_DATA, REPOSITORY
+
+# A busy machine is no failure.
+settings.register_profile("without deadlines", deadline=None)
+settings.load_profile("without deadlines")
 
 pytest.register_assert_rewrite(
     "support.file_readers", "support.input_errors", "support.relations"
