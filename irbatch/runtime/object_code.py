@@ -11,7 +11,7 @@ SYMBOL = struct.Struct("<IBBHQQ")
 RELOCATION = struct.Struct("<QIIq")
 SYMBOLS, WITHOUT_BYTES, RELOCATIONS = 2, 8, 4  # types of sections
 IN_MEMORY = 2  # flag of a section that belongs into memory
-UNDEFINED, COMMON = 0, 0xFFF2  # stand for sections
+UNDEFINED = 0  # stands for the section of a symbol that is elsewhere
 ADDRESS = 1  # R_X86_64_64, a whole address: the large code model has no other kind
 UNWINDING = ".eh_frame"  # tells how to leave functions by an error; kernels raise none
 
