@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Problem", "columns", "dicts", "make_problem", "numbers", "write_problem", "write_run"]
+__all__ = ["Problem", "columns", "dicts", "make_problem", "numbers", "write_parquet",
+           "write_problem", "write_run"]  # fmt: skip
 
 Ints = npt.NDArray[np.int64]
 Table = dict[str, dict[str, float]]
@@ -149,6 +150,24 @@ def write_run(problem: Problem, path: Path, copies: int = 1) -> None:
                 part = slice(start, start + rows)
                 queries = problem.queries[part] + copy * len(problem.queries)
                 file.write(_run_lines(queries, problem.documents[part], problem.scores[part]))
+
+
+def write_parquet(problem: Problem, path: Path, copies: int = 1) -> None:
+    """Write a run as columns; `copies` as in `write_run`."""
+    import pyarrow as arrow
+    from pyarrow import parquet
+
+    scores = arrow.array((problem.scores * STEP).ravel())
+    documents = arrow.array(problem.documents.ravel()).cast(arrow.string())
+    schema = arrow.schema(
+        {"query_id": arrow.string(), "doc_id": arrow.string(), "score": arrow.float64()}
+    )
+    with parquet.ParquetWriter(path, schema) as file:
+        for copy in range(copies):
+            queries = problem.queries + copy * len(problem.queries)
+            repeated = arrow.array(np.repeat(queries, problem.documents.shape[1]))
+            columns = [repeated.cast(arrow.string()), documents, scores]
+            file.write_table(arrow.table(columns, schema=schema))
 
 
 def _run_lines(queries: Ints, documents: Ints, scores: Ints) -> bytes:

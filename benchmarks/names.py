@@ -5,11 +5,15 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-__all__ = ["IN_QUERIES", "ir_measures_objects", "ranx_names", "trec_names", "usual"]
+__all__ = ["IN_QUERIES", "TWENTY", "ir_measures_objects", "ranx_names", "trec_names", "usual"]
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 # What a query engine computes in a page of SQL or expressions (see `benchmarks.engines`).
 IN_QUERIES = ("AP", "RR", "P@10", "nDCG@10")
+TWENTY = (
+    "AP", "RR", "nDCG@10", "nDCG@100", "nDCG", "P@5", "P@10", "P@100", "R@10", "R@100", "R@1000",
+    "Success@1", "Success@10", "Rprec", "Bpref", "IPrecAvg", "InfAP", "RBP", "F@10", "DCG@10",
+)  # fmt: skip
 
 TREC = {"AP": "map", "RR": "recip_rank", "nDCG": "ndcg_cut", "P": "P", "R": "recall"}
 RANX = {"AP": "map", "RR": "mrr", "nDCG": "ndcg", "P": "precision", "R": "recall"}

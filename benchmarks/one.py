@@ -7,7 +7,6 @@ ever had resident. Nothing is imported but what the tool itself needs.
 from __future__ import annotations
 
 import json
-import os
 import re
 import resource
 import subprocess
@@ -16,11 +15,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["FILE_TOOLS", "TREC_EVAL", "FileTool"]
+__all__ = ["FILE_TOOLS", "FileTool"]
 
 Values = dict[str, float]
 FileTool = Callable[[Path, Path, list[str]], Values]
-TREC_EVAL = "IRBATCH_TREC_EVAL"
 
 
 def irbatch(qrels: Path, run: Path, names: list[str]) -> Values:
@@ -52,17 +50,18 @@ def ir_measures(qrels: Path, run: Path, names: list[str]) -> Values:
 
 
 def trec_eval(qrels: Path, run: Path, names: list[str]) -> Values:
-    """Start the program that the environment names, and average what it prints of queries.
+    """Start its program, and average what it prints of queries.
 
     Its own means have four digits after the point.
     """
     from benchmarks.names import trec_names
+    from benchmarks.processes import trec_eval_program
 
     wishes: dict[str, list[str]] = {}
     for name in trec_names(names, "."):
         family, _, cutoff = name.partition(".")
         wishes.setdefault(family, []).extend([cutoff] if cutoff else [])
-    command = [os.environ[TREC_EVAL], "-q"]
+    command = [trec_eval_program() or "trec_eval", "-q"]
     for family, cutoffs in wishes.items():
         command += ["-m", f"{family}.{','.join(cutoffs)}" if cutoffs else family]
     command += [str(qrels), str(run)]

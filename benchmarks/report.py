@@ -5,30 +5,32 @@ from __future__ import annotations
 import importlib.util
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.timing import machine
+import irbatch
+from benchmarks.aims import AIMS, UNITS
+from benchmarks.timing import machine, multiple
 from benchmarks.turns import Timed, times_as_long
 
 __all__ = [
+    "COMPARISON",
     "Agreement",
     "Table",
     "absence",
-    "amount",
     "compare_values",
-    "duration",
-    "multiple",
+    "markdown_line",
     "where",
 ]
 
 PACKAGES = (
-    "irbatch", "numpy", "numba", "pytrec_eval-terrier", "ir_measures", "ranx", "polars", "duckdb",
+    "numpy", "numba", "pytrec_eval-terrier", "ir_measures", "ranx", "polars", "duckdb",
     "pandas", "pyarrow", "torch", "torchmetrics", "scikit-learn", "sentence-transformers",
 )  # fmt: skip
 AGREED = 1e-9
-COMPARISON = ("work", "irbatch", "compared with", "takes", "ratio", "values")
+TIMES = ("ms", "s")  # units of aims that are of irbatch's own time
+COMPARISON = ("work", "irbatch", "compared with", "takes", "ratio", "aim", "values")
 
 
 @dataclass
@@ -36,30 +38,77 @@ class Table:
     """Rows of text under a title.
 
     Attributes:
+        whole: whether sizes are those that aims are of.
+        keyed: the rows that have a key: an aim, or a place in the README.
+        missed: rows that don't reach their aim.
         problems: what has to make the whole run fail, such as values that differ.
     """
 
     title: str
     columns: tuple[str, ...] = COMPARISON
+    whole: bool = True
     rows: list[tuple[str, ...]] = field(default_factory=list)
+    keyed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    missed: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
-    def add(self, *cells: str) -> None:
-        """Add a row; cells that are left out at its end are empty."""
-        self.rows.append(cells + ("",) * (len(self.columns) - len(cells)))
+    def add(self, *cells: str, key: str = "", figure: float | None = None) -> None:
+        """Add a row of all cells but the aim's; those that are left out at its end are empty."""
+        row = list(cells) + [""] * (len(self.columns) - len(cells))
+        if "aim" in self.columns:
+            place = self.columns.index("aim")
+            row = [*row[:place], self._judge(key, figure), *row[place:-1]]
+        self.rows.append(tuple(row))
+        if key:
+            self.keyed[key] = self.rows[-1]
 
-    def compare(self, work: str, ours: Timed, peer: str, theirs: Timed) -> None:
-        """Add a row of `COMPARISON`; the results of both are names to values."""
-        agreement = compare_values(ours.result, theirs.result)
+    def _judge(self, key: str, figure: float | None) -> str:
+        """Write the aim of a row, if it has one, and whether it is reached."""
+        aim = AIMS.get(key)
+        if aim is None or figure is None or not self.whole:
+            return "" if aim is None else str(aim)
+        if aim.reached(figure):
+            return f"{aim}: reached"
+        self.missed.append(f"{key}: {figure / UNITS[aim.unit]:.3g}, aim {aim}")
+        return f"{aim}: MISSED"
+
+    def compare(self, work: str, ours: Timed, peer: str, theirs: Timed, *, key: str = "",
+                tolerance: float = AGREED, some: bool = False) -> None:  # fmt: skip
+        """Add a row of `COMPARISON`; the results of both are names to values.
+
+        `some`: the peer has some of the values only.
+        """
+        mine = ours.result
+        if some:
+            mine = {name: mine[name] for name in theirs.result}
+        agreement = compare_values(mine, theirs.result, tolerance)
         self.check(f"{work}, {peer}", agreement)
-        ratio = multiple(times_as_long(ours, theirs)) if agreement.equal else "none"
-        cells = duration(ours.seconds), peer, duration(theirs.seconds), ratio, agreement.text
-        self.add(work, *cells)
+        times = times_as_long(ours, theirs)
+        aim = AIMS.get(key)
+        figure = ours.seconds if aim and aim.unit in TIMES else times
+        ratio = multiple(times) if agreement.equal else "none"
+        cells = work, str(ours), peer, str(theirs), ratio, agreement.text
+        self.add(*cells, key=key, figure=figure)
 
-    def skip(self, work: str, peer: str, reason: str, ours: Timed | None = None) -> None:
+    def alone(self, work: str, ours: Timed, *, key: str = "", note: str = "") -> None:
+        """Add a row of what is compared with nothing but its aim, in seconds."""
+        self.add(work, str(ours), "", "", "", note, key=key, figure=ours.seconds)
+
+    def measure_by(self, work: str, ours: Timed, standard: str, other: Timed, *,
+                   key: str = "", note: str = "") -> None:  # fmt: skip
+        """Add a row of `COMPARISON` that says how many times as long as a standard it takes."""
+        times = times_as_long(other, ours)
+        cells = str(ours), standard, str(other), f"{multiple(times)} as long"
+        self.add(work, *cells, note, key=key, figure=times)
+
+    def skip(
+        self, work: str, peer: str, reason: str, ours: Timed | None = None, *, key: str = ""
+    ) -> None:
         """Add a row of `COMPARISON` that says why there is nothing to compare."""
-        mine = "" if ours is None else duration(ours.seconds)
-        self.add(work, mine, peer, "", "", f"skipped: {reason}")
+        aim = AIMS.get(key)
+        figure = ours.seconds if ours and aim and aim.unit in TIMES else None
+        cells = "" if ours is None else str(ours), peer, "", "", f"skipped: {reason}"
+        self.add(work, *cells, key=key, figure=figure)
 
     def check(self, what: str, agreement: Agreement) -> None:
         """Keep a disagreement in mind."""
@@ -80,8 +129,12 @@ class Table:
     def markdown(self) -> str:
         """Return the table as GitHub Markdown."""
         rows = [self.columns, ("---",) * len(self.columns), *self.rows]
-        lines = ["| " + " | ".join(cells) + " |" for cells in rows]
-        return "\n".join([f"**{self.title}**", "", *lines, ""])
+        return "\n".join([f"**{self.title}**", "", *map(markdown_line, rows), ""])
+
+
+def markdown_line(cells: Iterable[str]) -> str:
+    """Write a row of GitHub Markdown."""
+    return f"| {' | '.join(cells)} |"
 
 
 @dataclass(frozen=True)
@@ -113,27 +166,12 @@ def absence(module: str, package: str) -> str | None:
     return None
 
 
-def duration(seconds: float) -> str:
-    """Write seconds readably."""
-    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.1f} ms"
-
-
-def multiple(ratio: float) -> str:
-    """Write how many times something is something else."""
-    return f"{ratio:.1f} ×" if ratio >= 2 else f"{ratio:.2f} ×"
-
-
-def amount(size: float) -> str:
-    """Write bytes as megabytes."""
-    return f"{size / 1e6:.0f} MB" if size >= 1e7 else f"{size / 1e6:.1f} MB"
-
-
 def where() -> str:
     """Name processor, cores, memory, Python and packages."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
         f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()}; "
-        f"{machine(*PACKAGES)}"
+        f"irbatch {irbatch.__version__}, {machine(*PACKAGES)}"
     )
 
 

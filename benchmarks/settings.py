@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.data import Problem, make_problem, write_problem
+from benchmarks.report import COMPARISON, Table
 
-__all__ = ["Settings"]
+__all__ = ["JUDGED", "Settings"]
+
+JUDGED = (1, 20, 60)
 
 
 @dataclass
@@ -18,9 +21,10 @@ class Settings:
 
     Attributes:
         queries, depth: rankings, and documents in each.
-        judged: numbers of judged documents a query; the sections that take one take the last.
+        judged: numbers of judged documents a query; the sections that take one take `usual`.
         rounds: how often each work is timed.
         quick: leave out what takes longer than the tests can wait.
+        whole: whether sizes are those that aims are of.
         folder: for files, gone at the end.
     """
 
@@ -29,6 +33,7 @@ class Settings:
     judged: list[int]
     rounds: int
     quick: bool
+    whole: bool
     folder: Path
     _kept: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
@@ -39,11 +44,21 @@ class Settings:
         return cls(
             queries=options.queries or (60 if quick else 6_980),
             depth=options.depth or (50 if quick else 1_000),
-            judged=options.judged or ([5] if quick else [1, 20]),
+            judged=options.judged or list(JUDGED),
             rounds=options.rounds or (1 if quick else 3),
             quick=quick,
+            whole=not (quick or options.queries or options.depth),
             folder=folder,
         )
+
+    @property
+    def usual(self) -> int:
+        """A number of judged documents between the others."""
+        return self.judged[len(self.judged) // 2]
+
+    def table(self, title: str, columns: tuple[str, ...] = COMPARISON) -> Table:
+        """Return an empty table."""
+        return Table(title, columns, self.whole)
 
     def problem(self, queries: int, depth: int, judged: int) -> Problem:
         """Return a problem, made once."""

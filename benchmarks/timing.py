@@ -1,4 +1,4 @@
-"""Timing two things side by side, so that a busy machine slows both."""
+"""Timing two things side by side, so that a busy machine slows both; and writing figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 
-__all__ = ["machine", "ratio"]
+__all__ = ["amount", "duration", "machine", "multiple", "ratio", "seconds"]
 
 
 def ratio(
@@ -29,11 +29,34 @@ def ratio(
     )
 
 
-def seconds(work: Callable[[], object]) -> float:
+def seconds(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
     """Time one call."""
-    start = time.perf_counter()
+    start = clock()
     work()
-    return time.perf_counter() - start
+    return clock() - start
+
+
+def duration(seconds: float) -> str:
+    """Write seconds with three digits."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= 0.9995 * size:
+            return f"{_digits(seconds / size)} {unit}"
+    return f"{_digits(seconds * 1e6)} µs"
+
+
+def multiple(ratio: float) -> str:
+    """Write how many times something is something else."""
+    return f"{ratio:.1f} ×" if 2 <= ratio < 10 else f"{_digits(ratio)} ×"
+
+
+def amount(size: float) -> str:
+    """Write bytes as megabytes."""
+    return f"{_digits(size / 1e6)} MB"
+
+
+def _digits(number: float) -> str:
+    """Write three digits, or all before the point."""
+    return f"{number:,.{2 if number < 9.995 else 1 if number < 99.95 else 0}f}"
 
 
 def machine(*packages: str) -> str:

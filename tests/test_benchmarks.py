@@ -6,12 +6,19 @@ import os
 import subprocess
 import sys
 
+import pytest
 from support.paths import REPOSITORY
+
+from benchmarks.__main__ import main
+from benchmarks.aims import AIMS, Aim
+from benchmarks.readme import HEADER, README, ROWS, update
+from benchmarks.report import Table
+from benchmarks.turns import Timed
 
 
 def run(*options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "benchmarks", "--quick", *options]
-    kept = {name: value for name, value in os.environ.items() if name != "IRBATCH_TREC_EVAL"}
+    kept = {**os.environ, "IRBATCH_TREC_EVAL": ""}
     return subprocess.run(command, cwd=REPOSITORY, env=kept, capture_output=True, text=True,
                           check=False)  # fmt: skip
 
@@ -20,12 +27,12 @@ def test_quick() -> None:
     done = run()
     assert done.returncode == 0, done.stderr[-2000:]
     titles = ("dicts of dicts", "TREC files", "frames", "matrices", "score matrix",
-              "training-loop updates", "comparing systems", "cold start", "growth")  # fmt: skip
+              "training-loop updates", "comparing systems", "new process", "growth",
+              "pytrec_eval's interface", "commands")  # fmt: skip
     for title in titles:
         assert title in done.stdout
     assert "29 equal" in done.stdout or "17 equal" in done.stdout
     assert "DIFFERENT" not in done.stdout
-    assert "skipped: not named (set IRBATCH_TREC_EVAL" in done.stdout
 
 
 def test_markdown_and_sections() -> None:
@@ -33,3 +40,54 @@ def test_markdown_and_sections() -> None:
     assert done.returncode == 0, done.stderr[-2000:]
     assert "|---|" in done.stdout.replace(" ", "")
     assert "TREC files" not in done.stdout
+
+
+def test_aims_need_rows(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--quick", "--only", "ids"]) == 0
+    monkeypatch.setitem(AIMS, "ids, sorted", Aim(1, "s"))
+    assert main(["--quick", "--only", "ids"]) == 1
+    assert "no row 'ids, sorted'" in capsys.readouterr().err
+
+
+def test_aims_are_judged_at_whole_sizes() -> None:
+    key = "dicts, 20 judged, pytrec_eval"
+    faster, slower = (Timed({"AP": 0.5}, (each,)) for each in (0.1, 10.0))
+    table, small = Table("whole"), Table("small", whole=False)
+    table.compare("work", faster, "peer", slower, key=key)
+    table.compare("work", slower, "peer", faster, key=key)
+    small.compare("work", slower, "peer", faster, key=key)
+    assert [row[-2] for row in table.rows] == ["≥ 15 ×: reached", "≥ 15 ×: MISSED"]
+    assert table.missed == [f"{key}: 0.01, aim ≥ 15 ×"]
+    assert small.rows[0][-2] == "≥ 15 ×"
+    assert not small.missed
+
+
+def test_aims_have_units() -> None:
+    assert Aim(0.15, "ms").reached(0.00014)
+    assert not Aim(0.15, "ms").reached(0.00016)
+    assert Aim(8, "M rows/s", least=True).reached(9e6)
+    assert not Aim(2.8, "×").reached(2.9)
+
+
+def test_different_values_show_no_ratio() -> None:
+    table = Table("different")
+    table.compare("work", Timed({"AP": 0.5}, (1.0,)), "peer", Timed({"AP": 0.4}, (9.0,)))
+    assert "none" in table.rows[0]
+    assert "DIFFERENT" in table.problems[0]
+
+
+def test_readme_table_is_as_made() -> None:
+    """Whatever its figures are, its rows are those of the tool, in order and complete."""
+    text = README.read_text()
+    assert update(text, {}) == text
+    found = {key: ("", f"{place} ms", "", f"{place} s", f"{place}.0 ×")
+             for place, key in enumerate(ROWS)}  # fmt: skip
+    rows = update(text, found).partition(" | ".join(HEADER))[2].splitlines()[2:]
+    for place, (work, peer) in enumerate(ROWS.values()):
+        row = f"| {work} | {place} ms | {peer} | {place} s | {place}.0 × |"
+        assert rows[place] == row
+        old = next(line for line in text.splitlines() if line.startswith(f"| {work} | ")
+                   and f" | {peer} | " in line)  # fmt: skip
+        assert all(cell.strip() for cell in old.strip("|").split("|"))

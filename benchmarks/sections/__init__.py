@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterator
 
 from benchmarks.report import Table
 from benchmarks.sections import (
+    adapter,
     cold,
+    commands,
     comparing,
     dicts,
     files,
@@ -12,8 +14,10 @@ from benchmarks.sections import (
     growth,
     ids,
     memory,
+    reading,
     scan,
     scores,
+    small,
     updates,
 )
 from benchmarks.settings import Settings
@@ -24,7 +28,11 @@ Section = Callable[[Settings], Iterator[Table]]
 
 SECTIONS: dict[str, Section] = {
     "dicts": dicts.tables,
+    "adapter": adapter.tables,
+    "small": small.tables,
     "files": files.tables,
+    "commands": commands.tables,
+    "reading": reading.tables,
     "frames": frames.tables,
     "ids": ids.tables,
     "scores": scores.tables,

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import statistics
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from benchmarks.processes import print_of
-from benchmarks.report import Table, absence, compare_values, duration, multiple
+from benchmarks.processes import json_of, rounds_of
+from benchmarks.report import Table, absence
 from benchmarks.settings import Settings
+from benchmarks.turns import Timed
 
 __all__ = ["tables"]
 
-COLUMNS = ("tool", "import, beyond NumPy", "first result, then", "import and result",
-           "times irbatch's", "values")  # fmt: skip
 DATA = (
     "qrels = {f'q{i}': {'d1': 1, 'd7': 2} for i in range(50)}\n"
     "run = {f'q{i}': {f'd{j}': (i * j) % 101 + j / 128 for j in range(100)} for i in range(50)}\n"
@@ -38,30 +35,42 @@ TOOLS = {
     ),
 }
 Found = tuple[float, float, dict[str, float]]
+WARMUP = """
+import time, numpy
+start = time.perf_counter()
+import irbatch
+irbatch.warmup()
+print(time.perf_counter() - start)
+"""
 PACKAGES = {"pytrec_eval": "pytrec_eval-terrier", "ir_measures": "ir_measures", "ranx": "ranx"}
 
 
 def tables(settings: Settings) -> Iterator[Table]:
     """Compare on 50 queries of 100 documents, AP and nDCG@10."""
-    table = Table("cold start: 50 queries × 100 documents, AP and nDCG@10, a new process", COLUMNS)
+    table = settings.table("new process, beyond NumPy: 50 queries × 100 documents, AP and nDCG@10")
     absent = {peer: absence(peer, package) for peer, package in PACKAGES.items()}
     if settings.quick and absent["ranx"] is None:  # it may have to compile: half a minute
         absent["ranx"] = "left out by --quick"
     present = [peer for peer, missing in absent.items() if missing is None]
-    rounds = 1 if settings.quick else 2 * settings.rounds + 1
     starts = [Start(tool, tool) for tool in ("irbatch", *present)]
-    starts.append(Start("irbatch, all compiled, cached", "irbatch", {"IRBATCH_JIT": "1"}))
-    found = _in_turn(starts, rounds)
-    ours = found["irbatch"]
-    _plain_row(table, "irbatch", ours, " (aim: 50 ms)")
+    starts.append(Start("compiled", "irbatch", {"IRBATCH_JIT": "1"}))
+    works = {start.name: start.run for start in starts}
+    found = rounds_of(works, 1 if settings.quick else 2 * settings.rounds + 1)
+    timed = {name: _whole(each) for name, each in found.items()}
+    imports = Timed(None, tuple(each[0] for each in found["irbatch"]))
+    table.alone("import", imports, key="cold, import")
     for peer, missing in absent.items():
         if missing is None:
-            _compared_row(table, peer, ours, found[peer])
+            table.compare("import and first result", timed["irbatch"], peer, timed[peer])
         else:
-            table.add(peer, "", "", "", "", f"skipped: {missing}")
-    _plain_row(table, starts[-1].name, found[starts[-1].name])
-    if not settings.quick:
-        _empty_cache_rows(table, ours, with_ranx="ranx" in present)
+            table.skip("import and first result", peer, missing, timed["irbatch"])
+    compiled = timed["compiled"]
+    table.compare("the same, all compiled", compiled, "uncompiled", timed["irbatch"],
+                  key="cold, compiled")  # fmt: skip
+    if settings.quick:
+        table.skip("all kernels", "", "left out by --quick", key="cold, empty cache")
+    else:
+        _empty_cache_rows(table, with_ranx="ranx" in present)
     yield table
 
 
@@ -82,47 +91,22 @@ class Start:
             f"imported = time.perf_counter()\n{TOOLS[self.tool]}\ndone = time.perf_counter()\n"
             "print(json.dumps([imported - start, done - imported, found]))\n"
         )
-        imports, result, values = json.loads(print_of(["-c", code], self.environment))
+        imports, result, values = json_of(["-c", code], self.environment)
         return imports, result, values
 
 
-def _in_turn(starts: list[Start], rounds: int) -> dict[str, Found]:
-    """Take medians; a first process each fills caches of files and of compiled code."""
-    found: dict[str, list[Found]] = {start.name: [] for start in starts}
-    for number in range(rounds + 1):
-        for start in starts:
-            done = start.run()
-            if number:
-                found[start.name].append(done)
-    medians = {}
-    for name, each in found.items():
-        imports, results, values = zip(*each, strict=True)
-        medians[name] = statistics.median(imports), statistics.median(results), values[0]
-    return medians
+def _whole(each: list[Found]) -> Timed:
+    """Take import and result together."""
+    return Timed(each[0][2], tuple(imports + result for imports, result, _ in each))
 
 
-def _empty_cache_rows(table: Table, ours: Found, *, with_ranx: bool) -> None:
+def _empty_cache_rows(table: Table, *, with_ranx: bool) -> None:
     """Have each compile what it compiles, once, into a folder that goes away."""
-    compiled = Start("irbatch, all compiled, empty cache", "irbatch", {"IRBATCH_JIT": "1"})
-    starts = [Start("irbatch, empty cache", "irbatch"), compiled]
-    starts += [Start("ranx, empty cache", "ranx")] if with_ranx else []
-    for start in starts:
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {"NUMBA_CACHE_DIR": folder}
+        spent = json_of(["-c", WARMUP], environment)
+    table.alone("all kernels, empty cache", Timed(None, (spent,)), key="cold, empty cache")
+    for tool in ("irbatch", "ranx") if with_ranx else ("irbatch",):
         with tempfile.TemporaryDirectory() as folder:
-            environment = {**start.environment, "NUMBA_CACHE_DIR": folder}
-            found = replace(start, environment=environment).run()
-        if start.tool == "irbatch":
-            _plain_row(table, start.name, found)
-        else:
-            _compared_row(table, start.name, ours, found)
-
-
-def _compared_row(table: Table, name: str, ours: Found, theirs: Found) -> None:
-    agreement = compare_values(ours[2], theirs[2])
-    table.check(name, agreement)
-    ratio = multiple(sum(theirs[:2]) / sum(ours[:2])) if agreement.equal else "none"
-    times = duration(theirs[0]), duration(theirs[1]), duration(sum(theirs[:2]))
-    table.add(name, *times, ratio, agreement.text)
-
-
-def _plain_row(table: Table, name: str, found: Found, aim: str = "") -> None:
-    table.add(name, duration(found[0]) + aim, duration(found[1]), duration(sum(found[:2])))
+            found = Start(tool, tool, {"NUMBA_CACHE_DIR": folder}).run()
+        table.alone(f"import and first result of {tool}, empty cache", _whole([found]))

@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.report import Table, absence, duration
+import irbatch
+from benchmarks.names import TWENTY
+from benchmarks.report import Table, absence
 from benchmarks.settings import Settings
+from benchmarks.timing import multiple
 from benchmarks.turns import in_turn, times_as_long
 from irbatch.statistics.resampling import flip_signs
 
 __all__ = ["tables"]
 
-MEASURES, SYSTEMS = 20, 9
+SYSTEMS = 9
 DRAWS = 10_000
-AIM = "(aim: 3)"
 
 
 def tables(settings: Settings) -> Iterator[Table]:
-    """Time 9 systems against a baseline on 20 measures, and one pair on one measure."""
+    """Time 9 systems against a baseline on 20 measures, and pairs; the tests alone, and all."""
     queries, draws = (200, 500) if settings.quick else (6_980, DRAWS)
     random = np.random.default_rng(0)
-    differences = random.normal(0.01, 0.3, (queries, MEASURES * SYSTEMS))
+    differences = random.normal(0.01, 0.3, (queries, len(TWENTY) * SYSTEMS))
     signs = random.choice([-1.0, 1.0], (draws, queries))
-    table = Table(
+    table = settings.table(
         f"comparing systems: {draws:,} sign flips × {queries:,} queries; {SYSTEMS} systems against "
-        f"a baseline, {MEASURES} measures"
+        f"a baseline, {len(TWENTY)} measures"
     )
     flip_signs(differences[:, :1], 300, 0)  # compiles
     timed = in_turn(
@@ -38,18 +41,50 @@ def tables(settings: Settings) -> Iterator[Table]:
         settings.rounds,
         patience=math.inf,
     )
-    times = times_as_long(timed["product"], timed["ours"])
-    cells = duration(timed["ours"].seconds), "the product", duration(timed["product"].seconds)
-    table.add("p-values", *cells, f"{times:.1f} × the product {AIM}", "")
+    flips, product = timed["ours"], timed["product"]
+    table.measure_by("sign flips", flips, "the product", product, key="comparing, flips")
     _compare_scipy(table, differences[:, 0].copy(), draws, settings)
+    _default_settings(table, queries, settings)
     yield table
+
+
+def _default_settings(table: Table, queries: int, settings: Settings) -> None:
+    """Time p-values and intervals in seconds of all processors together."""
+    draws = 500 if settings.quick else DRAWS
+    random = np.random.default_rng(1)
+    results = {
+        f"system {number}": irbatch.evaluate_matrix(random.random((queries, 20)) < 0.2, TWENTY)
+        for number in range(SYSTEMS + 1)
+    }
+    many = queries if settings.quick else 50_000
+    documents = [f"d{number}" for number in range(10)]
+    qrels = {f"q{number}": {documents[number % 7]: 1} for number in range(many)}
+    runs = {
+        name: {query: dict(zip(documents, scores, strict=True))
+               for query, scores in zip(qrels, random.random((many, 10)).tolist(), strict=True)}
+        for name in ("first", "second")
+    }  # fmt: skip
+    first = "system 0"
+    timed = in_turn(
+        {
+            "pair": lambda: irbatch.compare(qrels, runs, "AP nDCG@10", draws=draws),
+            "systems": lambda: irbatch.compare_results(results, baseline=first, draws=draws),
+        },
+        settings.rounds,
+        clock=time.process_time,
+    )
+    work = f"compare, one pair, 2 measures, {many:,} queries, CPU"
+    table.alone(work, timed["pair"], key="comparing, one pair")
+    work = f"compare_results, {SYSTEMS} systems against a baseline, CPU"
+    table.alone(work, timed["systems"], key="comparing, systems")
 
 
 def _compare_scipy(table: Table, differences: np.ndarray, draws: int, settings: Settings) -> None:
     """One pair; p-values of different draws agree within their spread."""
+    peer, key = "scipy.stats.permutation_test", "comparing, scipy"
     reason = absence("scipy", "scipy")
     if reason is not None:
-        table.skip("one pair", "scipy.stats.permutation_test", reason)
+        table.skip("one pair", peer, reason, key=key)
         return
     from scipy.stats import permutation_test
 
@@ -74,5 +109,5 @@ def _compare_scipy(table: Table, differences: np.ndarray, draws: int, settings: 
     if abs(mine - other) > spread:
         table.problems.append(f"{table.title}: one pair: {agree}")
     ratio = times_as_long(timed["ours"], timed["scipy"])
-    table.add("one pair", duration(timed["ours"].seconds), "scipy.stats.permutation_test",
-              duration(timed["scipy"].seconds), f"{ratio:.0f} × (aim: 30)", agree)  # fmt: skip
+    cells = str(timed["ours"]), peer, str(timed["scipy"]), multiple(ratio), agree
+    table.add("one pair, sign flips", *cells, key=key, figure=ratio)

@@ -18,63 +18,66 @@ from benchmarks.turns import Timed, in_turn
 
 __all__ = ["tables"]
 
+Sides = tuple[Dicts, Dicts]
+
 
 def tables(settings: Settings) -> Iterator[Table]:
     """Compare on each number of judged documents."""
     names = usual(settings.depth)
     for judged in settings.judged:
-        table = Table(f"dicts of dicts: {settings.size(judged)}; {len(names)} measures")
+        table = settings.table(f"dicts of dicts: {settings.size(judged)}; {len(names)} measures")
         qrels, run = dicts(settings.problem(settings.queries, settings.depth, judged))
         small = dicts(settings.small(judged))
         irbatch.warmup()
-        _compare_dicts(table, qrels, run, small, names, settings.rounds)
-        _compare_prepared(table, qrels, run, names, settings.rounds)
+        key = f"dicts, {judged} judged"
+        _compare_dicts(table, key, (qrels, run), small, names, settings.rounds)
+        _compare_prepared(table, key, (qrels, run), names, settings.rounds)
         yield table
 
 
 def _compare_dicts(
-    table: Table, qrels: Dicts, run: Dicts, small: tuple[Dicts, Dicts], names: list[str],
-    rounds: int,
-) -> None:  # fmt: skip
+    table: Table, key: str, sides: Sides, small: Sides, names: list[str], rounds: int
+) -> None:
     """Time everything a tool does from dicts to means (pytrec_eval: to values of queries)."""
     works: dict[str, Callable[[], Any]] = {
-        "irbatch": lambda: irbatch.evaluate(qrels, run, names).mean()
+        "irbatch": lambda: irbatch.evaluate(*sides, names).mean()
     }
     present = [peer for peer in PEERS if absence(peer.module, peer.package) is None]
     for peer in present:
         peer.evaluate(*small, names)
-        works[peer.name] = lambda peer=peer: peer.evaluate(qrels, run, names)
+        works[peer.name] = lambda peer=peer: peer.evaluate(*sides, names)
     timed = in_turn(works, rounds)
     for peer in PEERS:
+        work, ours, row = "dicts to means", timed["irbatch"], f"{key}, {peer.module}"
         if peer in present:
             theirs = _means(timed[peer.name], peer, names)
-            table.compare("dicts to means", timed["irbatch"], peer.name, theirs)
+            table.compare(work, ours, peer.name, theirs, key=row)
         else:
             missing = absence(peer.module, peer.package) or ""
-            table.skip("dicts to means", peer.name, missing, timed["irbatch"])
+            table.skip(work, peer.name, missing, ours, key=row)
 
 
 def _means(timed: Timed, peer: Peer, names: list[str]) -> Timed:
     return replace(timed, result=peer.means(timed.result, names))
 
 
-def _compare_prepared(
-    table: Table, qrels: Dicts, run: Dicts, names: list[str], rounds: int
-) -> None:
+def _compare_prepared(table: Table, key: str, sides: Sides, names: list[str], rounds: int) -> None:
     """Time evaluation alone, of what either tool keeps between evaluations."""
-    work, peer = "prepared, to means", "ranx, prepared"
+    work, peer, key = "prepared, to means", "ranx, prepared", f"{key}, prepared, ranx"
     missing = absence(RANX.module, RANX.package)
     if missing:
-        table.skip(work, peer, missing)
+        table.skip(work, peer, missing, key=key)
         return
     ranx = importlib.import_module("ranx")
+    qrels, run = sides
     ours = irbatch.Qrels(qrels), irbatch.Run(run).prepared()
-    theirs = ranx.Qrels(qrels), ranx.Run(run)
+    prepared = ranx.Qrels(qrels), ranx.Run(run)
     timed = in_turn(
         {
             "irbatch": lambda: irbatch.evaluate(*ours, names).mean(),
-            "ranx": lambda: ranx_values(*theirs, names),
+            "ranx": lambda: ranx_values(*prepared, names),
         },
         rounds,
     )
-    table.compare(work, timed["irbatch"], peer, _means(timed["ranx"], RANX, names))
+    theirs = _means(timed["ranx"], RANX, names)
+    table.compare(work, timed["irbatch"], peer, theirs, key=key)

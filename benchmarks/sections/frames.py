@@ -25,14 +25,10 @@ Work = Callable[[], dict[str, float]]
 
 def tables(settings: Settings) -> Iterator[Table]:
     """Compare on a fifth of the queries: making rows of pandas' frames takes peers long."""
-    judged = settings.judged[-1]
+    judged = settings.usual
     queries = max(20, settings.queries // 5)
     rows = queries * settings.depth
-    table = Table(f"frames of {rows:,} rows, {judged} judged a query; frames to means")
-    if not hasattr(irbatch.Run, "from_table"):
-        table.skip("frames", "", "this irbatch has no Run.from_table yet")
-        yield table
-        return
+    table = settings.table(f"frames of {rows:,} rows, {judged} judged a query; frames to means")
     whole = columns(settings.problem(queries, settings.depth, judged))
     small = columns(settings.small(judged))
     names = usual(settings.depth)
@@ -42,14 +38,16 @@ def tables(settings: Settings) -> Iterator[Table]:
         ("polars", "polars", "polars"),
         ("Arrow", "pyarrow", "pyarrow"),
     ):
+        peers = PEERS.get(kind, {})
         missing = absence(module, package)
         if missing:
-            table.skip(f"{kind} frames", "", missing)
+            for key in peers or [""]:
+                table.skip(f"{kind} frames", "", missing, key=key)
             continue
         frames = FRAMES[kind](whole)
         _time_ours(table, kind, frames, names, settings.rounds)
-        for compare in PEERS.get(kind, ()):
-            compare(table, frames, FRAMES[kind](small), names, settings.rounds)
+        for key, compare in peers.items():
+            compare(table, key, frames, FRAMES[kind](small), names, settings.rounds)
     yield table
 
 
@@ -89,36 +87,37 @@ def _arrow(sides: Columns) -> Frames:
 
 
 def _against(
-    table: Table, peer: str, frames: Frames, work: Work, names: list[str], rounds: int
+    table: Table, key: str, peer: str, frames: Frames, work: Work, names: list[str], rounds: int
 ) -> None:
     """Time irbatch on the same frames and in turn with the peer."""
     ours = partial(irbatch.evaluate, *frames, names)
     timed = in_turn({"ours": lambda: ours().mean(), "theirs": work}, rounds)
     kind = type(frames[1]).__module__.partition(".")[0]
-    table.compare(f"{kind}, {len(names)} measures", timed["ours"], peer, timed["theirs"])
+    title = f"{kind}, {len(names)} measures"
+    table.compare(title, timed["ours"], peer, timed["theirs"], key=key)
 
 
 def _against_ir_measures(
-    table: Table, frames: Frames, small: Frames, names: list[str], rounds: int
+    table: Table, key: str, frames: Frames, small: Frames, names: list[str], rounds: int
 ) -> None:
     missing = absence(IR_MEASURES.module, IR_MEASURES.package)
     if missing:
-        table.skip("pandas", IR_MEASURES.name, missing)
+        table.skip("pandas", IR_MEASURES.name, missing, key=key)
         return
 
     def theirs(qrels: Any, run: Any) -> dict[str, float]:
         return IR_MEASURES.means(IR_MEASURES.evaluate(qrels, run, names), names)
 
     theirs(*small)
-    _against(table, IR_MEASURES.name, frames, lambda: theirs(*frames), names, rounds)
+    _against(table, key, IR_MEASURES.name, frames, lambda: theirs(*frames), names, rounds)
 
 
 def _against_ranx(
-    table: Table, frames: Frames, small: Frames, names: list[str], rounds: int
+    table: Table, key: str, frames: Frames, small: Frames, names: list[str], rounds: int
 ) -> None:
     missing = absence(RANX.module, RANX.package)
     if missing:
-        table.skip("pandas", "ranx", missing)
+        table.skip("pandas", "ranx", missing, key=key)
         return
     ranx = importlib.import_module("ranx")
     ids = {"q_id_col": "query_id", "doc_id_col": "doc_id"}
@@ -134,18 +133,18 @@ def _against_ranx(
     plain = [side.astype(dict.fromkeys(ids.values(), object)) for side in frames]
     theirs(*(side.astype(dict.fromkeys(ids.values(), object)) for side in small))
     peer = "ranx from_df (ids changed to objects before)"
-    _against(table, peer, frames, lambda: theirs(*plain), names, rounds)
+    _against(table, key, peer, frames, lambda: theirs(*plain), names, rounds)
 
 
 def _against_polars(
-    table: Table, frames: Frames, small: Frames, names: list[str], rounds: int
+    table: Table, key: str, frames: Frames, small: Frames, names: list[str], rounds: int
 ) -> None:
     polars_values(*(side.lazy() for side in small))
 
     def theirs() -> dict[str, float]:
         return polars_values(*(side.lazy() for side in frames))
 
-    _against(table, "polars expressions", frames, theirs, list(IN_QUERIES), rounds)
+    _against(table, key, "polars expressions", frames, theirs, list(IN_QUERIES), rounds)
 
 
 FRAMES: dict[str, Callable[[Columns], Frames]] = {
@@ -153,4 +152,7 @@ FRAMES: dict[str, Callable[[Columns], Frames]] = {
     "polars": _polars,
     "Arrow": _arrow,
 }
-PEERS = {"pandas": (_against_ir_measures, _against_ranx), "polars": (_against_polars,)}
+PEERS = {
+    "pandas": {"frames, ir_measures": _against_ir_measures, "frames, ranx": _against_ranx},
+    "polars": {"frames, polars": _against_polars},
+}

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 import irbatch
 from benchmarks.data import numbers
-from benchmarks.report import Table, duration
+from benchmarks.report import Table
 from benchmarks.settings import Settings
 from benchmarks.timing import seconds
-from benchmarks.turns import in_turn, times_as_long
+from benchmarks.turns import in_turn
 
 __all__ = ["tables"]
 
@@ -35,7 +35,7 @@ def tables(settings: Settings) -> Iterator[Table]:
     if expected > LONGEST:
         kept = int(queries * LONGEST / expected)
         ranked, relevant = ranked[:kept], relevant[:kept]
-    table = Table(
+    table = settings.table(
         f"matrices of int64 ids: {len(ranked):,} × {depth:,}, {RELEVANT} relevant each; {MEASURES}"
     )
     _compare_copy(table, ranked, relevant, settings.rounds)
@@ -50,9 +50,8 @@ def _compare_copy(table: Table, ranked: Ids, relevant: Ids, rounds: int) -> None
         rounds,
         patience=math.inf,
     )
-    times = times_as_long(timed["copy"], timed["ours"])
-    cells = duration(timed["ours"].seconds), "ranked.copy()", duration(timed["copy"].seconds)
-    table.add(f"{len(ranked):,} queries", *cells, f"{times:.1f} × the copy (aim: 3)", "")
+    work = f"{len(ranked):,} queries"
+    table.measure_by(work, timed["ours"], "ranked.copy()", timed["copy"], key="ids, copy")
 
 
 def _compare_plain(table: Table, ranked: Ids, relevant: Ids, rounds: int) -> None:

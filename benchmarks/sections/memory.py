@@ -7,53 +7,60 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.data import Problem, write_run
+from benchmarks.data import Problem, write_parquet, write_run
 from benchmarks.names import usual
 from benchmarks.processes import Paths, in_new_process
-from benchmarks.report import Table, amount, compare_values, duration
+from benchmarks.report import Table, absence, compare_values
 from benchmarks.settings import Settings
+from benchmarks.timing import amount, duration
+from benchmarks.turns import Timed
 
 __all__ = ["tables"]
 
-COLUMNS = ("run file", "judged queries", "takes", "reads a second", "peak memory", "aim", "values")
+COLUMNS = ("run file", "judged queries", "takes", "peak memory", "aim", "values")
 COPIES = 10
+ROWS = 100_000_000  # of the file of columns
 
 
 def tables(settings: Settings) -> Iterator[Table]:
     """Evaluate the file, and copies of it under further query ids, not judged and judged."""
     judged = settings.judged[0]
     problem = settings.problem(settings.queries, settings.depth, judged)
-    names = usual(settings.depth)
     files = settings.files(problem, f"judged{judged}")
     small = settings.files(settings.small(judged), f"small{judged}")
     long_run, long_qrels = settings.folder / "long.run", settings.folder / "long.qrels"
     write_run(problem, long_run, COPIES)
     _write_qrels(problem, long_qrels)
     title = f"memory of irbatch: {settings.size(judged)}, and {COPIES} times as many queries"
-    table = Table(title, COLUMNS)
-    expected = None
-    for pair in (files, (files[0], long_run), (long_qrels, long_run)):
-        found = _row(table, pair, small, names, expected)
-        expected = found if expected is None else expected
+    table = settings.table(title, COLUMNS)
+    expected = _row(table, "memory, once", files, small, settings)
+    _row(table, "memory, ten times", (files[0], long_run), small, settings, expected)
+    _row(table, "memory, ten times, judged", (long_qrels, long_run), small, settings, expected)
     long_run.unlink()
+    missing = absence("pyarrow", "pyarrow")
+    if missing:
+        table.add("Parquet", "", "", "", f"skipped: {missing}", key="memory, Parquet")
+    else:
+        columns = settings.folder / "long.parquet"
+        write_parquet(problem, columns, ROWS // problem.documents.size + 1)
+        _row(table, "memory, Parquet", (files[0], columns), small, settings, expected)
+        columns.unlink()
     yield table
 
 
 def _row(
-    table: Table, files: Paths, small: Paths, names: list[str], expected: dict[str, float] | None
-) -> dict[str, float]:
+    table: Table, key: str, files: Paths, small: Paths, settings: Settings,
+    expected: Timed | None = None,
+) -> Timed:  # fmt: skip
     """Evaluate in a new process; all the files' means are those of the first."""
-    found = in_new_process("irbatch", files, small, names)
-    size = files[1].stat().st_size
+    found = in_new_process("irbatch", files, small, usual(settings.depth))
     queries = len({line.split(b" ", 1)[0] for line in files[0].read_bytes().splitlines()})
-    cells = [amount(size), f"{queries:,}", duration(found.seconds),
-             amount(size / found.seconds), amount(found.peak), "≤ 400 MB"]  # fmt: skip
-    if expected is not None:
-        agreement = compare_values(expected, found.values)
-        table.check(amount(size), agreement)
-        cells.append(agreement.text)
-    table.add(*cells)
-    return found.values
+    size = f"{files[1].suffix[1:]}, {amount(files[1].stat().st_size)}"
+    agreement = compare_values((expected or found).result, found.result)
+    table.check(size, agreement)
+    cells = size, f"{queries:,}", duration(found.seconds), amount(found.peak)
+    table.add(*cells, "" if expected is None else agreement.text, key=key, figure=found.peak)
+    return found
 
 
 def _write_qrels(problem: Problem, path: Path) -> None:

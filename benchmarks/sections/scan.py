@@ -9,9 +9,9 @@ import numpy as np
 import irbatch
 from benchmarks.data import dicts
 from benchmarks.names import usual
-from benchmarks.report import Agreement, Table, duration
+from benchmarks.report import Agreement, Table
 from benchmarks.settings import Settings
-from benchmarks.turns import in_turn, times_as_long
+from benchmarks.turns import Timed, in_turn
 from benchmarks.workloads import sparse_matrix
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.prefix import FULL_DEPTH, ScanRequest
@@ -32,9 +32,11 @@ def tables(settings: Settings) -> Iterator[Table]:
     matrix = sparse_matrix(rows, depth, JUDGED)
     irbatch.warmup()
     names = usual(settings.depth)
-    table = Table(f"parts of the work; matrix {rows:,} × {depth:,} int8, {JUDGED} judged a row")
-    _scan_rows(table, matrix, settings.rounds)
-    _formulas_row(table, matrix, settings.rounds)
+    table = settings.table(
+        f"parts of the work; matrix {rows:,} × {depth:,} int8, {JUDGED} judged a row"
+    )
+    _scan_rows(table, matrix, 2 * settings.rounds + 1)
+    _formulas_row(table, matrix, 2 * settings.rounds + 1)
     _pack_row(table, settings, names)
     yield table
 
@@ -59,12 +61,10 @@ def _scan_rows(table: Table, matrix: RelevanceMatrix, rounds: int) -> None:
                  for i, k in enumerate(CUTOFFS))  # fmt: skip
     agreement = Agreement(agreed, "hits equal" if agreed else "DIFFERENT hits")
     table.check("scan", agreement)
-    for threads in ("1", "2"):
-        times = times_as_long(timed["copy"], timed[threads])
-        ratio = f"{times:.1f} × the copy" + (" (aim: 4)" if threads == "2" else "")
-        cells = duration(timed[threads].seconds), "codes.copy()", duration(timed["copy"].seconds)
+    for threads, key in (("1", ""), ("2", "scan, copy")):
         work = f"scan at {len(CUTOFFS)} cutoffs, {threads} thread(s)"
-        table.add(work, *cells, ratio if agreed else "none", agreement.text)
+        copy = timed["copy"]
+        table.measure_by(work, timed[threads], "codes.copy()", copy, key=key, note=agreement.text)
 
 
 def _formulas_row(table: Table, matrix: RelevanceMatrix, rounds: int) -> None:
@@ -79,16 +79,15 @@ def _formulas_row(table: Table, matrix: RelevanceMatrix, rounds: int) -> None:
     timed = in_turn(
         {"scan": lambda: scan(matrix, request), "both": lambda: plan.values(matrix)}, rounds
     )
-    formulas = timed["both"].seconds - timed["scan"].seconds
-    cells = duration(formulas), "their scan", duration(timed["scan"].seconds)
-    table.add(f"formulas alone, {len(names)} measures", *cells,
-              f"{formulas / timed['scan'].seconds:.1f} × the scan")  # fmt: skip
+    pairs = zip(timed["scan"].rounds, timed["both"].rounds, strict=True)
+    formulas = Timed(None, tuple(both - scanned for scanned, both in pairs))
+    work = f"formulas alone, {len(names)} measures"
+    table.measure_by(work, formulas, "their scan", timed["scan"], key="scan, formulas")
 
 
 def _pack_row(table: Table, settings: Settings, names: list[str]) -> None:
     """Time joining and ordering dicts, and what share of an evaluation that is."""
-    judged = settings.judged[-1]
-    sides = dicts(settings.problem(settings.queries, settings.depth, judged))
+    sides = dicts(settings.problem(settings.queries, settings.depth, settings.usual))
     qrels, run = irbatch.Qrels(sides[0]), irbatch.Run(sides[1])
     rows = np.arange(len(qrels))
     timed = in_turn(
@@ -98,6 +97,5 @@ def _pack_row(table: Table, settings: Settings, names: list[str]) -> None:
         },
         settings.rounds,
     )
-    share = timed["pack"].seconds / timed["all"].seconds
-    cells = duration(timed["pack"].seconds), "evaluate", duration(timed["all"].seconds)
-    table.add(f"pack dicts, {settings.size(judged)}", *cells, f"{share:.0%} of it")
+    work = f"pack dicts, {settings.size(settings.usual)}"
+    table.measure_by(work, timed["pack"], "evaluate", timed["all"])

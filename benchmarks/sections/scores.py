@@ -18,13 +18,14 @@ from benchmarks.peers import (
     sentence_transformers_work,
     torchmetrics_work,
 )
-from benchmarks.report import Table, compare_values, duration, multiple
+from benchmarks.report import Table, compare_values
 from benchmarks.settings import Settings
+from benchmarks.timing import multiple
 from benchmarks.turns import Timed, in_turn, times_as_long
 from benchmarks.workloads import ScoreProblem, score_problem
 from irbatch.pack.counting import SORTED_FROM
 
-__all__ = ["FLOAT32", "brief", "check_known", "compare", "tables", "values_of_order"]
+__all__ = ["FLOAT32", "check_known", "tables", "values_of_order"]
 
 Matrix = npt.NDArray[Any]
 Work = Callable[[], Any]
@@ -43,29 +44,12 @@ def tables(settings: Settings) -> Iterator[Table]:
     yield _growth(settings)
 
 
-def compare(
-    table: Table, work: str, ours: Timed, peer: str, theirs: Timed, *, tolerance: float = 1e-9,
-    aim: str = "",
-) -> None:  # fmt: skip
-    """Add a row as `Table.compare` does, of those values that the peer has."""
-    mine = {name: ours.result[name] for name in theirs.result}
-    agreement = compare_values(mine, theirs.result, tolerance)
-    table.check(f"{work}, {peer}", agreement)
-    ratio = multiple(times_as_long(ours, theirs)) + aim if agreement.equal else "none"
-    table.add(work, brief(ours.seconds), peer, brief(theirs.seconds), ratio, agreement.text)
-
-
 def check_known(table: Table, work: str, ours: Timed, problem: ScoreProblem) -> None:
     """Add a row that says whether values are those that the data were made to have."""
     agreement = compare_values(ours.result, problem.means(ours.result))
     table.check(work, agreement)
     peer = "ranks the data were made with"
-    table.add(work, brief(ours.seconds), peer, "", "", agreement.text)
-
-
-def brief(seconds: float) -> str:
-    """Write seconds readably, where there may be very few."""
-    return duration(seconds) if seconds >= 0.001 else f"{seconds * 1e6:.0f} µs"
+    table.add(work, str(ours), peer, "", "", agreement.text)
 
 
 def values_of_order(order: Matrix, labels: npt.NDArray[np.bool_]) -> dict[str, float]:
@@ -82,7 +66,9 @@ def _full_depth(settings: Settings) -> Table:
     problem = score_problem(*((50, 1_000) if settings.quick else (2_000, 20_000)), 10)
     scores, labels = problem.scores, problem.labels()
     evaluate = partial(irbatch.evaluate_scores, measures=FULL_DEPTH, positives=problem.positives)
-    table = Table(f"score matrix: {_size(scores)} float32, 10 positives each; {FULL_DEPTH}")
+    table = settings.table(
+        f"score matrix: {_size(scores)} float32, 10 positives each; {FULL_DEPTH}"
+    )
     works: dict[str, Work] = {
         "ours": lambda: evaluate(scores).mean(),
         "argsort": lambda: _by_sorting(scores, labels),
@@ -97,15 +83,16 @@ def _full_depth(settings: Settings) -> Table:
     timed = in_turn(works, 2 * settings.rounds + 1)
     ours = timed["ours"]
     check_known(table, "scores to means", ours, problem)
+    work, peer = "scores to means", "torch.topk(100) alone"
+    sorting = timed["argsort"]
+    table.compare(work, ours, "np.argsort, evaluate_matrix", sorting, key="scores, argsort")
     if missing is None:
         found = values_of_order(timed["topk"].result.numpy(), labels)
         topk = replace(timed["topk"], result=found)
-        compare(table, "scores to means", ours, "torch.topk(100) alone", topk, aim=" (aim: 3)")
+        table.compare(work, ours, peer, topk, key="scores, topk", some=True)
+        table.compare(work, ours, "irbatch, torch tensor", timed["tensor"])
     else:
-        table.skip("scores to means", "torch.topk(100) alone", missing, ours)
-    compare(table, "scores to means", ours, "np.argsort, evaluate_matrix", timed["argsort"])
-    if missing is None:
-        compare(table, "scores to means", ours, "irbatch, torch tensor", timed["tensor"])
+        table.skip(work, peer, missing, ours, key="scores, topk")
     return table
 
 
@@ -123,10 +110,12 @@ def _dense(settings: Settings) -> Table:
     scores = problem.scores
     labels = np.zeros(scores.shape, np.int64)
     np.put_along_axis(labels, problem.positives, chosen.astype(np.int64), axis=1)
-    table = Table(f"score matrix with labels: {_size(scores)} float32, about 10 relevant each")
+    table = settings.table(
+        f"score matrix with labels: {_size(scores)} float32, about 10 relevant each"
+    )
 
     def against(names: str, peer: str, module: str, package: str, make: Callable[[], Work],
-                tolerance: float = 1e-9, aim: str = "") -> None:  # fmt: skip
+                tolerance: float = 1e-9) -> None:  # fmt: skip
         works: dict[str, Work] = {
             "ours": lambda: irbatch.evaluate_scores(scores, labels, names).mean()
         }
@@ -138,13 +127,19 @@ def _dense(settings: Settings) -> Table:
         count = len(irbatch.parse_measures(names))
         work = names if count < 5 else f"its {count} measures"
         if missing is None:
-            compare(table, work, timed["ours"], peer, timed["theirs"], tolerance=tolerance, aim=aim)
+            table.compare(work, timed["ours"], peer, timed["theirs"], key=f"scores, {module}",
+                          tolerance=tolerance, some=True)  # fmt: skip
         else:
-            table.skip(work, peer, missing, timed["ours"])
+            table.skip(work, peer, missing, timed["ours"], key=f"scores, {module}")
 
-    against(DENSE, "torchmetrics", "torchmetrics", "torchmetrics",
-            lambda: torchmetrics_work(scores, labels, DENSE.split()), FLOAT32,
-            " (aim: 200)")  # fmt: skip
+    against(
+        DENSE,
+        "torchmetrics",
+        "torchmetrics",
+        "torchmetrics",
+        lambda: torchmetrics_work(scores, labels, DENSE.split()),
+        FLOAT32,
+    )
     against("nDCG@10", "scikit-learn ndcg_score", "sklearn", "scikit-learn",
             lambda: _sklearn(scores, labels))  # fmt: skip
     against(SENTENCE_TRANSFORMERS_NAMES, "sentence-transformers compute_metrics, top 100 ready",
@@ -160,7 +155,7 @@ def _sklearn(scores: Matrix, labels: Matrix) -> Work:
 
 def _growth(settings: Settings) -> Table:
     """Grow candidates at equal numbers of cells, then positives, which are counted, then sorted."""
-    table = Table(f"growth of evaluate_scores, float32; {FULL_DEPTH}", GROWTH)
+    table = settings.table(f"growth of evaluate_scores, float32; {FULL_DEPTH}", GROWTH)
     shapes = ((100, 200), (10, 2_000)) if settings.quick else (
         (20_000, 1_000), (2_000, 10_000), (200, 100_000))  # fmt: skip
     first: Timed | None = None
@@ -188,7 +183,7 @@ def _growth_row(
     table.check(what, agreement)
     first = first or timed
     cells = f"{timed.seconds / scores.size * 1e9:.2f} ns", multiple(times_as_long(first, timed))
-    table.add(what, _size(scores), brief(timed.seconds), *cells, agreement.text)
+    table.add(what, _size(scores), str(timed), *cells, agreement.text)
     return first
 
 
