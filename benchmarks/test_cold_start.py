@@ -21,8 +21,8 @@ SMALL = (
 )
 
 
-def in_new_process(code: str, cache: Path, jit: str = "auto") -> float:
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "IRBATCH_JIT": jit}
+def in_new_process(code: str, cache: Path, jit: str = "auto", **environment: str) -> float:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "IRBATCH_JIT": jit} | environment
     command = [sys.executable, "-c", code]
     return seconds(lambda: subprocess.run(command, env=environment, check=True))
 
@@ -38,6 +38,16 @@ def test_first_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         print(f"\nnew process: numpy {interpreter:.2f} s, import irbatch {imported:.2f} s, "
               f"first small result {small:.2f} s (compiled at once {fresh:.2f} s, from the "
               f"cache {cached:.2f} s); {machine('irbatch', 'numba')}")  # fmt: skip
+
+
+def test_linear_algebra_and_leaving(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a command saves that has NumPy start no threads, and that leaves at once at its end."""
+    imported = in_new_process("import numpy", tmp_path)
+    alone = in_new_process("import numpy", tmp_path, OPENBLAS_NUM_THREADS="1")
+    left = in_new_process("import numpy, os; os._exit(0)", tmp_path, OPENBLAS_NUM_THREADS="1")
+    with capsys.disabled():
+        print(f"\nnew process: numpy {imported:.3f} s, without threads {alone:.3f} s, and left at "
+              f"once {left:.3f} s; {machine('irbatch')}")  # fmt: skip
 
 
 def test_plain_python_speed(

@@ -7,35 +7,35 @@ is to measure.
 
 from typing import TYPE_CHECKING, Any
 
-from irbatch.data.qrels import Qrels
-from irbatch.data.runs import Run
-from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.engine.prefix import PrefixStatistics
-from irbatch.errors import InputError, InputWarning
-from irbatch.evaluation.counts import Counts
-from irbatch.evaluation.means import Means
-from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import evaluate, evaluate_runs
-from irbatch.formats import read_qrels, read_run
-from irbatch.measures import (
-    Measure,
-    define_discount,
-    define_gain,
-    define_measure,
-    measure,
-    parse_measures,
-)
 from irbatch.version import __version__
-from irbatch.warmup import warmup
 
 if TYPE_CHECKING:
     from irbatch.comparing import Comparison, compare, compare_results
+    from irbatch.data.qrels import Qrels
+    from irbatch.data.runs import Run
     from irbatch.efficiency import EfficiencyRecord
+    from irbatch.engine.matrix import RelevanceMatrix
+    from irbatch.engine.prefix import PrefixStatistics
+    from irbatch.errors import InputError, InputWarning
     from irbatch.evaluation.batches import BatchEvaluator
+    from irbatch.evaluation.counts import Counts
     from irbatch.evaluation.embeddings import evaluate_embeddings
+    from irbatch.evaluation.means import Means
     from irbatch.evaluation.rankings import evaluate_ids, evaluate_matrix
+    from irbatch.evaluation.results import Results
+    from irbatch.evaluation.runs import evaluate, evaluate_runs
     from irbatch.evaluation.scores import evaluate_scores, evaluate_triples
+    from irbatch.formats import read_qrels, read_run
     from irbatch.leaderboard import Leaderboard
+    from irbatch.measures import (
+        Measure,
+        define_discount,
+        define_gain,
+        define_measure,
+        measure,
+        parse_measures,
+    )
+    from irbatch.warming import warmup
 
 __all__ = [
     "BatchEvaluator",
@@ -72,30 +72,41 @@ __all__ = [
     "warmup",
 ]
 
-# Loaded when they are asked for: a tenth of the time of importing irbatch.
-LATER = {
-    "BatchEvaluator": "evaluation.batches",
-    "Comparison": "comparing",
-    "EfficiencyRecord": "efficiency",
-    "Leaderboard": "leaderboard",
-    "compare": "comparing",
-    "compare_results": "comparing",
-    "evaluate_embeddings": "evaluation.embeddings",
-    "evaluate_ids": "evaluation.rankings",
-    "evaluate_matrix": "evaluation.rankings",
-    "evaluate_scores": "evaluation.scores",
-    "evaluate_triples": "evaluation.scores",
-}
+# Where each name is. Everything is loaded when it is asked for: a command chooses how NumPy is
+# loaded, and a process that evaluates nothing loads nothing.
+PLACES = {
+    "comparing": ("Comparison", "compare", "compare_results"),
+    "data.qrels": ("Qrels",),
+    "data.runs": ("Run",),
+    "efficiency": ("EfficiencyRecord",),
+    "engine.matrix": ("RelevanceMatrix",),
+    "engine.prefix": ("PrefixStatistics",),
+    "errors": ("InputError", "InputWarning"),
+    "evaluation.batches": ("BatchEvaluator",),
+    "evaluation.counts": ("Counts",),
+    "evaluation.embeddings": ("evaluate_embeddings",),
+    "evaluation.means": ("Means",),
+    "evaluation.rankings": ("evaluate_ids", "evaluate_matrix"),
+    "evaluation.results": ("Results",),
+    "evaluation.runs": ("evaluate", "evaluate_runs"),
+    "evaluation.scores": ("evaluate_scores", "evaluate_triples"),
+    "formats": ("read_qrels", "read_run"),
+    "leaderboard": ("Leaderboard",),
+    "measures": ("Measure", "define_discount", "define_gain", "define_measure", "measure",
+                 "parse_measures"),
+    "warming": ("warmup",),
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    """Load what evaluates arrays."""
-    if name not in LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Load what is asked for."""
     from importlib import import_module
 
-    globals()[name] = getattr(import_module(f"irbatch.{LATER[name]}"), name)
-    return globals()[name]
+    for place, names in PLACES.items():
+        if name in names:
+            globals()[name] = found = getattr(import_module(f"irbatch.{place}"), name)
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -1,8 +1,6 @@
 """`python -m irbatch`, the same as `irbatch`."""
 
-import sys
-
-from irbatch.cli import main
+from irbatch.cli import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

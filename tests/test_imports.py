@@ -30,7 +30,7 @@ FLOORS = {
     **dict.fromkeys(("report", "trec_eval"), 6),
     **dict.fromkeys(("comparing", "efficiency"), 7),
     **dict.fromkeys(("integrations", "leaderboard"), 8),
-    **dict.fromkeys(("__main__", "cli", "warmup"), 9),
+    **dict.fromkeys(("__main__", "cli", "warming"), 9),
 }
 
 
@@ -54,6 +54,27 @@ def loaded_after(code: str) -> set[str]:
 )
 def test_neither_numba_nor_a_framework_is_imported(code: str) -> None:
     assert not loaded_after(code) & set(FRAMEWORKS)
+
+
+def test_nothing_is_loaded_before_it_is_asked_for() -> None:
+    loaded = loaded_after("import irbatch.cli")
+    assert "numpy" not in loaded
+    assert {each for each in loaded if each.startswith("irbatch")} == {
+        *("irbatch", "irbatch.version", "irbatch.errors", "irbatch.cli", "irbatch.cli.messages"),
+    }
+
+
+def test_a_command_loads_no_other() -> None:
+    code = "from irbatch.cli.parser import parse_words; parse_words(['eval', 'qrels', 'run'])"
+    assert not loaded_after(code) & {"irbatch.comparing", "irbatch.leaderboard", "irbatch.report"}
+
+
+def test_every_public_name_is_found() -> None:
+    for name in irbatch.__all__:
+        assert getattr(irbatch, name).__name__ if name != "__version__" else irbatch.__version__
+    assert sorted(each for names in irbatch.PLACES.values() for each in names) == sorted(
+        set(irbatch.__all__) - {"__version__"}
+    )
 
 
 def test_that_test_can_fail() -> None:

@@ -19,7 +19,7 @@ def add_measures(parser: argparse.ArgumentParser) -> None:
     parser.description = "List all measures, or say all about one."
     parser.add_argument("name", metavar="NAME", nargs="?", help="in any accepted spelling")
     parser.add_argument("--format", choices=("text", "markdown"), default="text")
-    parser.set_defaults(command=show_measures, parser=parser)
+    parser.set_defaults(command=show_measures)
 
 
 def show_measures(options: argparse.Namespace) -> int:

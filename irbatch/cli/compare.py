@@ -55,7 +55,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         f"{GATE_FAILED} if it holds"
     )
     add("--fail-if", dest="conditions", metavar="CONDITION", action="append", default=[], help=told)
-    parser.set_defaults(command=run_compare, parser=parser)
+    parser.set_defaults(command=run_compare)
 
 
 def run_compare(options: argparse.Namespace) -> int:

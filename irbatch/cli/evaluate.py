@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import sys
 from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
 
-from irbatch.cli.output import print_csv, print_json, print_markdown, print_table, print_tsv
 from irbatch.cli.progress import progress_of
 from irbatch.errors import InputError
 from irbatch.evaluation.results import Results
@@ -17,12 +17,13 @@ from irbatch.evaluation.system_names import name_systems
 from irbatch.formats import ORDERS, read_qrels
 from irbatch.measures import VERSIONS, parse_measures, styles
 
+# The forms of output, and which module has the function that prints it.
 PRINTERS = {
-    "table": print_table,
-    "tsv": print_tsv,
-    "json": print_json,
-    "csv": print_csv,
-    "markdown": print_markdown,
+    "table": "tables",
+    "tsv": "values",
+    "json": "values",
+    "csv": "values",
+    "markdown": "tables",
 }
 SETTINGS = (
     *("missing", "no_relevant", "judged_only", "score_dtype", "ties", "rel", "max_depth"),
@@ -67,7 +68,7 @@ def add_eval(parser: argparse.ArgumentParser) -> None:
     add("--order-by", choices=ORDERS, default=ORDERS[0], help=told)
     told = "be as this version of trec_eval in what isn't said otherwise"
     add("--trec-eval", choices=VERSIONS, help=told)
-    parser.set_defaults(command=run_eval, parser=parser)
+    parser.set_defaults(command=run_eval)
 
 
 def run_eval(options: argparse.Namespace) -> int:
@@ -79,14 +80,15 @@ def run_eval(options: argparse.Namespace) -> int:
     runs = name_systems(options.runs)
     if options.qrels == "-" and "-" in options.runs:
         raise InputError("standard input cannot be both qrels and run", path="-")
-    printer = PRINTERS[options.format or _default_format()]
+    form = options.format or _default_format()
+    print_results = getattr(import_module(f"irbatch.cli.{PRINTERS[form]}"), f"print_{form}")
     said = {name: getattr(options, name) for name in SETTINGS}
     results: dict[str, Results] = {}
     with progress_of(1 + len(runs)) as progress:
         qrels = read_qrels(options.qrels, progress=progress(options.qrels))
         for name, run in runs.items():
             results[name] = evaluate(qrels, run, measures, progress=progress(str(run)), **said)
-    printer(results, options.names, options.per_query)
+    print_results(results, options.names, options.per_query)
     _note(results)
     return 0
 
@@ -104,7 +106,7 @@ def _default_format() -> str:
     """Choose a table for a person at a terminal, lines for a program."""
     if not sys.stdout.isatty():
         return "tsv"
-    if importlib.util.find_spec("rich") is None:
+    if find_spec("rich") is None:
         print("note: for tables: pip install 'irbatch[cli]'", file=sys.stderr)
         return "tsv"
     return "table"

@@ -78,7 +78,7 @@ def add_leaderboard(parser: argparse.ArgumentParser) -> None:
     add("--sweep", metavar="AXIS", help="tell who wins as the weight of this axis changes")
     add_written(parser, "draw --y against --x, and the frontier")
     add("--linear", action="store_true", help="no logarithms in the picture")
-    parser.set_defaults(command=run_leaderboard, parser=parser)
+    parser.set_defaults(command=run_leaderboard)
 
 
 def run_leaderboard(options: argparse.Namespace) -> int:

@@ -3,30 +3,64 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import NamedTuple
 
 import irbatch
-from irbatch.cli.catalogue import add_measures
-from irbatch.cli.compare import add_compare
-from irbatch.cli.evaluate import add_eval
-from irbatch.cli.leaderboard import add_leaderboard
-from irbatch.cli.trec_eval import add_trec_eval
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Build the parser; each command sets `command` to the function that carries it out."""
+class Command(NamedTuple):
+    """A command: the function, in a module of this package, that declares what it takes."""
+
+    module: str
+    declare: str
+    summary: str
+
+    def complete(self, parser: argparse.ArgumentParser) -> None:
+        """Declare its arguments; `command` becomes the function that carries it out."""
+        module = import_module(f"irbatch.cli.{self.module}")
+        declare: Callable[[argparse.ArgumentParser], None] = getattr(module, self.declare)
+        declare(parser)
+
+
+COMMANDS = {
+    "eval": Command("evaluate", "add_eval", "evaluate runs against judgments"),
+    "compare": Command("compare", "add_compare", "tell which differences are more than chance"),
+    "leaderboard": Command("leaderboard", "add_leaderboard", "accuracy beside latency and cost"),
+    "trec_eval": Command("trec_eval", "add_trec_eval", "print what trec_eval prints"),
+    "measures": Command("catalogue", "add_measures", "list the measures, or explain one"),
+    "warmup": Command("parser", "add_warmup", "compile everything once, e.g. in an image"),
+}
+
+
+def parse_words(words: Sequence[str]) -> argparse.Namespace:
+    """Parse the words after ``irbatch``, importing no more than the command that they begin with.
+
+    Raises:
+        SystemExit: after printing help, or what is wrong with them.
+    """
+    if words and words[0] in COMMANDS:
+        parser = argparse.ArgumentParser(prog=f"irbatch {words[0]}")
+        COMMANDS[words[0]].complete(parser)
+        return parser.parse_args(words[1:])
+    return _parser_of_all().parse_args(words)
+
+
+def _parser_of_all() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="irbatch", description="Ranking evaluation: every measure from one pass."
     )
     parser.add_argument("--version", action="version", version=f"irbatch {irbatch.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    add_eval(commands.add_parser("eval", help="evaluate runs against judgments"))
-    add_compare(commands.add_parser("compare", help="tell which differences are more than chance"))
-    add_leaderboard(commands.add_parser("leaderboard", help="accuracy beside latency and cost"))
-    add_trec_eval(commands.add_parser("trec_eval", help="print what trec_eval prints"))
-    add_measures(commands.add_parser("measures", help="list the measures, or explain one"))
-    warmup = commands.add_parser("warmup", help="compile everything once, e.g. in an image")
-    warmup.set_defaults(command=_warm_up, parser=warmup)
+    for name, command in COMMANDS.items():
+        command.complete(commands.add_parser(name, help=command.summary))
     return parser
+
+
+def add_warmup(parser: argparse.ArgumentParser) -> None:
+    """Declare what `irbatch warmup` takes."""
+    parser.set_defaults(command=_warm_up)
 
 
 def _warm_up(options: argparse.Namespace) -> int:

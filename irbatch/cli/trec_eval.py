@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from irbatch.cli.writing import say
+from irbatch.cli.messages import say
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, InputWarning
 from irbatch.formats import open_run, read_qrels
@@ -41,7 +41,7 @@ def add_trec_eval(parser: argparse.ArgumentParser) -> None:
     add("qrels", metavar="QRELS", help="lines of: query iter document grade")
     add("run", metavar="RUN", help="lines of: query Q0 document rank score tag")
     _add_options(parser)
-    parser.set_defaults(command=run_trec_eval, parser=parser)
+    parser.set_defaults(command=run_trec_eval)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:

@@ -1,27 +1,20 @@
-"""What commands write beside what they print: messages, reports and pictures."""
+"""What commands write beside what they print: reports and pictures."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from irbatch.errors import InputError, printable
+from irbatch.errors import InputError
 from irbatch.runtime.extras import imported
 from irbatch.runtime.files import replacing
 
 WRITTEN = ("html", "latex", "csv", "json")
 PICTURES = ("svg", "png", "pdf", "eps", "jpg", "webp")
 UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same file each time
-
-
-def say(what: str, text: str) -> None:
-    """Tell a person something, an error or a warning, on standard error."""
-    lines = "\n".join(map(printable, text.split("\n")))
-    print(f"irbatch: {what}: {lines}", file=sys.stderr)
 
 
 def add_written(parser: argparse.ArgumentParser, plot: str) -> None:

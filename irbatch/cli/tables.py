@@ -1,51 +1,15 @@
-"""Printing results: for people (table, Markdown) and for programs (TSV, CSV, JSON).
-
-People get four decimals, programs every digit.
-"""
+"""Printing results for people, with four decimals: a table, or Markdown."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
-from typing import Any, Literal
+from typing import Literal
 
+from irbatch.cli.values import ALL, AllResults
 from irbatch.errors import printable
-from irbatch.evaluation.results import Results
 from irbatch.report import markdown
 from irbatch.report.document import Cell, Column, Row, Table
 from irbatch.report.numbers import is_best
-from irbatch.report.records import Record, write_csv, write_json
-
-AllResults = Mapping[str, Results]
-ALL = "all"  # what trec_eval calls the row of means
-VALUE = ("run", "query", "measure", "value")
-
-
-def print_tsv(results: AllResults, style: str, per_query: bool) -> None:
-    """Print ``run  query  measure  value``, one value a line; the mean's query is ``all``."""
-    print("\t".join(VALUE))
-    for record in _values(results, style, per_query):
-        print("\t".join(str(cell).replace("\t", " ") for cell in record.values()))
-
-
-def print_csv(results: AllResults, style: str, per_query: bool) -> None:
-    """Print the same, separated by commas."""
-    print(write_csv(VALUE, _values(results, style, per_query), None), end="")
-
-
-def print_json(results: AllResults, style: str, per_query: bool) -> None:
-    """Print one object: run to signature, counts, means, and values per query if asked."""
-    everything: Record = {}
-    for name, each in results.items():
-        everything[name] = {
-            "signature": each.signature,
-            "counts": asdict(each.counts),
-            "mean": each.mean(style),
-        }
-        if per_query:
-            everything[name]["per_query"] = each.to_dict(style)
-    print(write_json(everything, None), end="")
 
 
 def print_markdown(results: AllResults, style: str, per_query: bool) -> None:
@@ -107,16 +71,6 @@ def _table(results: AllResults, style: str, per_query: bool, best: bool = False)
     if per_query:
         columns.insert(1, Column("query", "name"))
     return Table("", columns, rows)
-
-
-def _values(results: AllResults, style: str, per_query: bool) -> Iterator[Record]:
-    """Yield run, query, measure and value, the value with every digit."""
-    for run, each in results.items():
-        rows = each.to_dict(style) if per_query else {}
-        for query, row in [*rows.items(), (ALL, each.mean(style))]:
-            for (name, value), count in zip(row.items(), each.summed(), strict=True):
-                number: Any = int(value) if count and value.is_integer() else value
-                yield dict(zip(VALUE, (run, str(query), name, number), strict=True))
 
 
 def _four(value: float, count: bool) -> str:
