@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.errors import InputError, many, shown
 from irbatch.measures import Measure, measure
+from irbatch.runtime.cached import cached_property
 from irbatch.statistics.intervals import as_linear
 from irbatch.statistics.power import detectable_difference, equivalence_p, queries_needed
 from irbatch.statistics.significance import paired_differences

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,6 +17,7 @@ from irbatch.data.exports import Exports, Listed
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.matrix import NEGATIVE, count_levels
+from irbatch.runtime.cached import cached_property
 from irbatch.runtime.numbers import distinct
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
@@ -216,7 +216,7 @@ class Qrels(Exports):
         for query, ids, (first, last) in zip(self.queries, self.documents, bounds, strict=True):
             yield query, ids, grades[first:last]
 
-    @functools.cached_property
+    @cached_property
     def column(self) -> IdColumn:
         """All judged documents, query after query; OverflowError for numbers beyond int64."""
         if self.table is not None:

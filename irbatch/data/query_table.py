@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from irbatch.array_types import Floats, Ints
 from irbatch.data.lookup import KeyedIds, find_repeated
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.ties.by_score import DESCENDING, check_order
+from irbatch.runtime.cached import cached_property
 from irbatch.runtime.jit import as_input
 from irbatch.runtime.ragged import offsets_of
 
@@ -64,7 +64,7 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         """What document ids are, ``"str"`` or ``"int"``."""
         return "str" if isinstance(self.documents, TextColumn) else "int"
 
-    @functools.cached_property
+    @cached_property
     def is_ordered(self) -> bool:
         """Whether each query's numbers descend, as scores mostly do."""
         return bool((check_order(self.numbers, self.begins, self.ends) == DESCENDING).all())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.engine.matrix import NEGATIVE, PAD, UNJUDGED, WORD, RelevanceMatrix
+from irbatch.runtime.cached import cached_property
 
 
 class Judged(NamedTuple):
@@ -59,49 +59,49 @@ class JudgedRanks:
         """Documents retrieved, int64 ``(queries,)``."""
         return self.matrix.retrieved
 
-    @functools.cached_property
+    @cached_property
     def starts(self) -> Ints:
         """Where each query's documents begin and end, int64 ``(queries + 1,)``."""
         return _freeze(np.searchsorted(self.row_index, np.arange(self.queries + 1)))
 
-    @functools.cached_property
+    @cached_property
     def lowest(self) -> int:
         """The lowest relevant level."""
         return int(np.searchsorted(self.matrix.levels, self.threshold))
 
-    @functools.cached_property
+    @cached_property
     def relevant(self) -> Floats:
         """Relevant documents in the judgments, float64 ``(queries,)``."""
         counts: Floats = self.matrix.judged[:, self.lowest :].sum(axis=1).astype(np.float64)
         return counts
 
-    @functools.cached_property
+    @cached_property
     def nonrelevant(self) -> Floats:
         """Documents judged with a grade of 0 or more that is not relevant, ``(queries,)``."""
         counts: Floats = self.matrix.judged[:, : self.lowest].sum(axis=1).astype(np.float64)
         return counts
 
-    @functools.cached_property
+    @cached_property
     def hits(self) -> Positions:
         """Which of the documents are relevant: intp, positions in `ranks`."""
         return _freeze(np.flatnonzero(self.codes >= self.lowest))
 
-    @functools.cached_property
+    @cached_property
     def hit_starts(self) -> Ints:
         """Where each query's hits begin and end among `hits`, int64 ``(queries + 1,)``."""
         return _freeze(np.searchsorted(self.row_index[self.hits], np.arange(self.queries + 1)))
 
-    @functools.cached_property
+    @cached_property
     def hit_numbers(self) -> Ints:
         """The number of each hit among those of its query, from 1: int64 ``(hits,)``."""
         return np.arange(1, self.hits.size + 1) - self.hit_starts[self.row_index[self.hits]]
 
-    @functools.cached_property
+    @cached_property
     def gained(self) -> Floats:
         """The gain of each of the documents, float64 ``(documents,)``."""
         return _freeze(np.append(self.gains, 0.0)[np.maximum(self.codes, -1)])
 
-    @functools.cached_property
+    @cached_property
     def ideal(self) -> tuple[Floats, Ints]:
         """Gains of the ideal rankings, from the highest down, query after query; and `starts`."""
         order = np.argsort(-self.gains, kind="stable")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Codes, Floats, Ints, Positions
 from irbatch.engine.ties.groups import OpenTies
+from irbatch.runtime.cached import cached_property
 from irbatch.runtime.ragged import row_index_of
 
 UNJUDGED = -1  # no judgment for this document

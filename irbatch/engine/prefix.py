@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
+from irbatch.runtime.cached import cached_property
 
 Counts = npt.NDArray[Any]  # int32 or int64; float64 where they are expected
 

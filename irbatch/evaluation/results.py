@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple
-from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -15,6 +14,7 @@ from irbatch.array_types import Bytes, Floats
 from irbatch.evaluation.counts import Counts
 from irbatch.evaluation.means import Means
 from irbatch.measures import Measure
+from irbatch.runtime.cached import cached_property
 from irbatch.runtime.extras import imported
 from irbatch.runtime.numbers import exact_mean
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import itertools
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from irbatch.errors import InputError
 from irbatch.formats.byte_parser import parse_bytes
 from irbatch.formats.forms import LineForm
 from irbatch.formats.lines import ParsedLines
+from irbatch.runtime.cached import cached_property
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
 
@@ -87,7 +87,7 @@ class Piece:
             problems=tuple(lines.problems),
         )
 
-    @functools.cached_property
+    @cached_property
     def table(self) -> QueryTable:
         """A table of this piece alone, made by the thread that asks for it first."""
         return QueryTable.from_groups(

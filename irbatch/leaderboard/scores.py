@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from operator import mul
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from irbatch.leaderboard.axes import find_axis
 from irbatch.report.document import Cell, Column, Row, Table
 from irbatch.report.numbers import show
 from irbatch.report.terminal import write_table
+from irbatch.runtime.cached import cached_property
 from irbatch.runtime.numbers import is_number
 
 SHORTEST = Fraction(1, 10**12)  # of a stretch; shorter ones are of lines that cross by rounding

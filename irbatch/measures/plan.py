@@ -17,6 +17,7 @@ from irbatch.errors import InputError
 from irbatch.measures.declare import AS_ANY_OTHER, Measure
 from irbatch.measures.gains import make_weighting
 from irbatch.measures.parameters import GRADED
+from irbatch.runtime.cached import cached_property
 
 DEFAULT_REL = 1.0
 
@@ -141,7 +142,7 @@ class Plan:
             of_each = [plan.values(some, threads=threads) for some in orders]
             values[row, positions] = np.concatenate(of_each).mean(axis=0)
 
-    @functools.cached_property
+    @cached_property
     def _by_order(self) -> tuple[Plan, list[int]]:
         """The measures that are averaged over orders of tied documents, and their places."""
         linear = {position for group in self._linear for position in group.positions}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from irbatch.array_types import Bools, Floats, Ints
 from irbatch.data.arguments.arrays import check_real, check_shape, find_bad_grade, read_mask
 from irbatch.errors import InputError
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
+from irbatch.runtime.cached import cached_property
 from irbatch.runtime.numbers import grade_problem, is_whole
 from irbatch.runtime.ragged import offsets_of, row_index_of
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from irbatch.engine.matrix import NEGATIVE, PAD, Entries, RelevanceMatrix, Spars
 from irbatch.engine.prefix import PrefixStatistics, PrefixSums, Scan, ScanRequest
 from irbatch.engine.scan import KernelRequest, choose_blank, tabulate
 from irbatch.engine.ties.groups import OpenTies
+from irbatch.runtime.cached import cached_property
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
