@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
-from irbatch.errors import many
+from irbatch.errors import InputError, many
 from irbatch.evaluation.counts import Counts
 from irbatch.measures import Measure
+from irbatch.measures.names import parse_measures
 
 SHOWN_MEASURES = 40
 
@@ -139,7 +141,12 @@ class Means:
         if name in self._column:
             return self._column[name]
         answering = (i for i, each in enumerate(self.columns) if each.answers_to(name))
-        return next(answering, None)
+        if (column := next(answering, None)) is not None:
+            return column
+        with suppress(InputError):
+            found = parse_measures([name])
+            return self._column.get(str(found[0])) if len(found) == 1 else None
+        return None
 
     def _aggregate(self, column: int) -> float:
         return self._means[column]

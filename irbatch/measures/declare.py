@@ -116,7 +116,7 @@ class Measure:
             try:
                 settings[name] = known[name].check(value)
             except ValueError as what:
-                problem = f"{self.name}: {name}={value!r} must be {what}"
+                problem = f"{self.name}: {name}={shown(value)} must be {what}"
                 raise InputError(problem, value=value) from None
         changed = {name: each for name, each in settings.items() if each != known[name].default}
         ordered = tuple((name, changed[name]) for name in known if name in changed)

@@ -12,12 +12,13 @@ import functools
 import re
 from collections.abc import Iterable, Iterator
 
-from irbatch.errors import InputError, raise_problems
+from irbatch.errors import InputError, raise_problems, shown
 from irbatch.measures.declare import CATALOGUE, Declaration, Measure, check_cutoff, normal
 from irbatch.measures.trec_names import NICKNAMES, list_group, trec_measures
 from irbatch.runtime.numbers import DECIMAL
 
 MOST_DIGITS = 300  # of a cutoff
+LONGEST_NAME = 64  # of a measure, without parameters; so that hostile names take linear time
 
 refusal = functools.partial(InputError, source="measures")
 
@@ -25,7 +26,8 @@ _FORM = re.compile(
     r"(?P<name>[^\s()@{}]+?)\s*(?:\((?P<settings>.*)\))?\s*(?:@\s*(?P<at>.+?))?\s*"
     r"(?:-l(?P<rel>[0-9]+))?"
 )
-_SUFFIXED = re.compile(r"(?P<name>.+?)(?:_at)?_(?P<cutoff>[0-9]+)")
+_SUFFIXED = re.compile(rf"(?P<name>.{{1,{LONGEST_NAME}}}?)(?:_at)?_(?P<cutoff>[0-9]+)")
+_RANX_RBP = re.compile(r"rbp\.(?P<p>[0-9]{1,15})", re.IGNORECASE)
 _NUMBER = re.compile(DECIMAL)
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 
@@ -44,7 +46,7 @@ def measure(name: str) -> Measure:
     """
     found = parse_measures([name])
     if len(found) != 1:
-        raise refusal(f"{name!r} stands for {len(found)} measures")
+        raise refusal(f"{shown(name)} stands for {len(found)} measures")
     return found[0]
 
 
@@ -73,7 +75,7 @@ def parse_measures(
     if isinstance(asked, str | Measure):
         asked = [asked]
     if isinstance(asked, bytes) or not isinstance(asked, Iterable):
-        raise refusal(f"{asked!r} is not a measure or its name")
+        raise refusal(f"{shown(asked)} is not a measure or its name")
     index = _index_of(tuple(CATALOGUE.values()))
     problems: list[InputError] = []
     found: dict[Measure, None] = {}
@@ -129,9 +131,9 @@ def _parse_names(names: object, index: dict[str, Measure]) -> list[Measure]:
     if isinstance(names, Measure):
         return [names]
     if not isinstance(names, str):
-        raise refusal(f"{names!r} is not a measure or its name", value=names)
+        raise refusal(f"{shown(names)} is not a measure or its name", value=names)
     found, problems = [], []
-    for text in _split(re.sub(r"\s*@\s*", "@", names), None):
+    for text in _split("@".join(map(str.strip, names.split("@"))), None):
         try:
             found += _parse(text, index)
         except InputError as problem:
@@ -144,7 +146,9 @@ def _parse(text: str, index: dict[str, Measure]) -> list[Measure]:
     """Parse one name, without spaces outside of brackets."""
     form = _FORM.fullmatch(text)
     if form is None:
-        raise refusal(f"{text!r} is not of the form NAME(parameter=value)@cutoff", value=text)
+        raise refusal(f"{shown(text)} is not of the form NAME(parameter=value)@cutoff", value=text)
+    if ranx := _RANX_RBP.fullmatch(text):  # rbp.95, whose p is 0.95
+        return [index["rbp"](p=float("0." + ranx["p"]))]
     meaning = index.get(normal(form["name"]))
     plain = form["at"] is None and form["settings"] is None
     settings: dict[str, object] = {}
@@ -158,14 +162,14 @@ def _parse(text: str, index: dict[str, Measure]) -> list[Measure]:
         cutoffs = [_parse_cutoff(match["cutoff"], text)]
     if meaning is None:
         hint = _nearest(form["name"], text, index)
-        raise refusal(f"unknown measure {text!r}{hint}", value=text)
+        raise refusal(f"unknown measure {shown(text)}{hint}", value=text)
     if form["settings"]:
         settings |= _parse_settings(form["settings"], text)
     found = [meaning(**settings)]
     at = _split_braced(form["at"]) if form["at"] is not None else []
     if any("." in each for each in at) and "recall" in meaning.declaration.parameters:
         if "recall" in settings:
-            raise refusal(f"{text!r} gives two recall points", value=text)
+            raise refusal(f"{shown(text)} gives two recall points", value=text)
         return [found[0](recall=_parse_value(each, text)) for each in at]  # ir_measures' IPrec@0.1
     cutoffs += [_parse_cutoff(each, text) for each in at]
     return [found[0] @ cutoff for cutoff in cutoffs] if cutoffs else found
@@ -181,7 +185,8 @@ def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
         return [each.measure for each in values if each.measure]
     splits = [(name, "")]
     if meaning is None:
-        ends = [match.start() for match in re.finditer(r"_(?=[0-9.])|_(?=\w+=)|\.", name)]
+        head = name[:LONGEST_NAME]
+        ends = [match.start() for match in re.finditer(r"_(?=[0-9.])|_(?=\w+=)|\.", head)]
         splits += [(name[:end], name[end + 1 :]) for end in ends]
     elif normal(name) in map(normal, (meaning.name, *meaning.declaration.aliases)):
         return []
@@ -189,6 +194,9 @@ def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
     for stem, parameters in splits:
         trec = known.get(normal(stem))
         if trec is not None and (parameters or stem == name):
+            if trec.named.takes == "cutoffs" and parameters:  # trec_eval takes 2.5 for 2
+                for each in parameters.split(","):
+                    _parse_cutoff(each.strip(), name)
             return [each.measure for each in trec.values(parameters) if each.measure]
     return []
 
@@ -203,7 +211,7 @@ def _parse_cutoff(text: str, whole: str) -> int:
     # More digits than any ranking has documents: beyond what int() reads at all.
     hint = "; parameters go before the @" if "(" in text else ""
     if len(text) > MOST_DIGITS or not re.fullmatch(r"\d+", text, re.ASCII) or int(text) < 1:
-        place = f"{text[:40]!r} in {whole[:80]!r}"
+        place = f"{shown(text, 40)} in {shown(whole)}"
         raise refusal(f"cutoff {place} must be a whole number of at least 1{hint}", value=text)
     return int(text)
 
@@ -214,14 +222,21 @@ def _parse_settings(text: str, whole: str) -> dict[str, object]:
     for part in _split(text, ","):
         name, equals, value = (each.strip() for each in part.partition("="))
         if not equals or not name.isidentifier():
-            raise refusal(f"{part!r} in {whole!r} is not of the form parameter=value", value=whole)
+            raise refusal(
+                f"{shown(part)} in {shown(whole)} is not of the form parameter=value", value=whole
+            )
         parsed = _parse_value(value, whole)
         if name == "judged_only":
             instead = "evaluate(…, judged_only=True)"
-            raise refusal(f"judged_only in {whole!r} applies to all measures of a call: {instead}")
+            raise refusal(
+                f"judged_only in {shown(whole)} applies to all measures of a call: {instead}"
+            )
         if name == "dcg" and parsed in ("log2", "exp-log2"):
             name, parsed = "gain", "exp" if parsed == "exp-log2" else "linear"
-        settings["gain" if name == "gains" else name] = parsed
+        name = "gain" if name == "gains" else name
+        if name in settings:
+            raise refusal(f"{shown(whole)} gives {name} twice", value=whole)
+        settings[name] = parsed
     return settings
 
 
@@ -240,7 +255,7 @@ def _parse_points(text: str, whole: str) -> list[float]:
     points = []
     for each in _split_braced(text):
         if not _NUMBER.fullmatch(each):
-            raise refusal(f"{each!r} in {whole!r} is not a number", value=whole)
+            raise refusal(f"{shown(each)} in {shown(whole)} is not a number", value=whole)
         points.append(float(each))
     return points
 
@@ -250,9 +265,11 @@ def _parse_map(text: str, whole: str) -> dict[float, float]:
     for part in text.split(","):
         grade, _, gain = (each.strip() for each in part.partition(":"))
         if not _NUMBER.fullmatch(grade) or not _NUMBER.fullmatch(gain):
-            raise refusal(f"{part!r} in {whole!r} is not of the form grade:gain", value=whole)
+            raise refusal(
+                f"{shown(part)} in {shown(whole)} is not of the form grade:gain", value=whole
+            )
         if float(grade) in pairs:
-            raise refusal(f"grade {grade} has two gains in {whole!r}", value=whole)
+            raise refusal(f"grade {grade} has two gains in {shown(whole)}", value=whole)
         pairs[float(grade)] = float(gain)
     return pairs
 

@@ -29,6 +29,7 @@ from irbatch.runtime.kernel_arguments import Arguments, flatten
 # more). See benchmarks/test_cold_start.py.
 LOAD_AFTER = 3_000
 COMPILE_AFTER, COMPILE_AFTER_NUMBA = 2_000_000, 200_000
+FORK_WAITS = 10.0  # seconds at most, for a kernel that another thread compiles
 
 UNWRAPPED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # only entries call it
 
@@ -46,6 +47,7 @@ class Kernel:
 
     _entries: ClassVar[list[Kernel]] = []
     _compile_always = False
+    _may_compile = True
     _lock = RLock()  # while code is loaded or compiled
 
     def __init__(self, source: FunctionType) -> None:
@@ -104,11 +106,17 @@ class Kernel:
             code = self._code.get(flat.kinds)  # another thread may have been first
             if code is None and self._is_worth(cells, LOAD_AFTER):
                 code = self._load(flat)
-            if code is None and self._is_worth(cells, _compile_limit()):
-                code = self._compile(flat)
             if code is not None:
                 self._code[flat.kinds] = code
-            return code
+        if code is None and Kernel._may_compile and self._is_worth(cells, _compile_limit()):
+            # Numba imports it. Its hooks of forks come before the lock: a fork that waits for the
+            # lock would call those that are new by then after the fork alone.
+            import concurrent.futures.thread  # noqa: F401
+
+            with Kernel._lock:
+                code = self._code.get(flat.kinds) or self._compile(flat)
+                self._code[flat.kinds] = code
+        return code
 
     def _load(self, flat: Arguments) -> Code | None:
         from irbatch.runtime.stored_code import is_supported, load
@@ -179,13 +187,26 @@ def _compile_limit() -> int:
     return COMPILE_AFTER_NUMBA if "numba" in sys.modules else COMPILE_AFTER
 
 
-def _renew_lock() -> None:
-    """In a child of a fork no thread holds the lock, whichever held it in the parent."""
+def _before_fork() -> None:
+    """Wait for what is being compiled: in a child Numba's own locks would stay locked for ever."""
+    _forks.append(Kernel._lock.acquire(timeout=FORK_WAITS))
+
+
+def _after_fork() -> None:
+    if _forks.pop():
+        Kernel._lock.release()
+
+
+def _in_child() -> None:
+    """Take a lock that no thread holds; do without Numba where the fork didn't wait for it."""
+    Kernel._may_compile = _forks.pop()
+    _forks.clear()
     Kernel._lock = RLock()
 
 
+_forks: list[bool] = []  # that are going on: whether they hold the lock
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_child)
 
 
 def kernel(source: Callable[..., Any]) -> Kernel:

@@ -185,3 +185,19 @@ def test_marks_keep_their_numbers() -> None:
     results = irbatch.evaluate(qrels, run, "RR", ties="expected")
     assert results.marks.tolist() == [4, 2, 1 + 8]
     assert results.counts == irbatch.Counts(3, 3, 2, 1, 1, 1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    ["map@5-l2", "rbp.95", "hits@5", "P.5", "P@{5}", "ndcg_cut.10", "nDCG(gains={1:1,2:3})@5",
+     "iprec_at_recall..3", "NDCG@10", "recall_100"],
+)  # fmt: skip
+def test_a_measure_is_found_by_the_name_it_was_asked_by(spelled: str) -> None:
+    results = irbatch.evaluate(
+        {"q": {"a": 2, "b": 1}}, {"q": {"a": 1.0, "c": 0.5}}, [spelled, "AP"]
+    )
+    assert spelled in results
+    assert results[spelled] == results[results.measures[0]]
+    assert results.per_query(spelled) == {"q": results[spelled]}
+    assert "P@{5,10}" not in results
+    assert "nonsense" not in results

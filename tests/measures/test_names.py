@@ -36,10 +36,11 @@ SPELLINGS = {
     "set_map": "SetAP", "num_nonrel_judged_ret": "NumNonRelRet", "unj_5": "Unjudged@5",
     "rbp": "RBP", "rbp.p=0.5": "RBP(p=0.5)", "rbp@5": "RBP@5",
     "rbp_resid": "RBPresid", "set_F.4": "F(weight=4)", "yaap": "YAAP",
-    "ndcg_cut.23.4": "nDCG@23", "dcg": "DCG", "ideal_dcg": "IDCG",
+    "dcg": "DCG", "ideal_dcg": "IDCG",
     # ranx
     "ndcg@10": "nDCG@10", "ndcg@10-l2": "nDCG(rel=2)@10", "map-l2": "AP(rel=2)",
     "ndcg_burges@5": "nDCG(gain=exp)@5", "dcg_burges": "DCG(gain=exp)", "hit_rate@3": "Success@3",
+    "hits@5": "NumRelRet@5", "hits": "NumRelRet", "rbp.95": "RBP(p=0.95)", "rbp.5": "RBP(p=0.5)",
     "r-precision": "Rprec", "f1@2": "F@2", "precision@7": "P@7",
     # BEIR, MTEB, sentence-transformers
     "NDCG@10": "nDCG@10", "MAP@10": "AP@10", "Recall@100": "R@100", "R_cap@10": "Rcap@10",
@@ -164,6 +165,13 @@ def test_all_bad_names_are_reported_at_once_with_the_nearest() -> None:
         ("P@0", "cutoff '0' in 'P@0' must be a whole number of at least 1"),
         ("P@-1", "cutoff '-1'"),
         ("P@2.5", "cutoff '2.5'"),
+        ("P_2.5", "cutoff '2.5' in 'P_2.5' must be a whole number"),
+        ("P.5,2.5", "cutoff '2.5'"),
+        ("ndcg_cut.23.4", "cutoff '23.4'"),
+        ("recall_1e2", "cutoff '1e2'"),
+        ("rbp.0", "p=0.0 must be a number above 0"),
+        ("P(rel=1,rel=2)", "'P(rel=1,rel=2)' gives rel twice"),
+        ("nDCG(gain=exp,gains={1:2})", "gives gain twice"),
         ("P@1_0", "cutoff '1_0'"),
         ("P@ten", "cutoff 'ten'"),
         ("P@", "not of the form"),
@@ -221,3 +229,19 @@ def test_spelling_styles_of_results() -> None:
     assert list(results.mean("trec_eval")) == ["ndcg_cut_10", "map", "RR@10", "AP(rel=2)@5"]
     assert list(results.mean("mteb")) == ["ndcg_at_10", "AP", "mrr_at_10", "AP(rel=2)@5"]
     assert results["ndcg_cut_10"] == results["NDCG@10"] == results["nDCG@10"] == 1.0
+
+
+HOSTILE = [
+    "x_1" * 100_000, "P" + "." * 100_000, " " * 100_000 + "qqqq", "P" + "_at" * 100_000 + "_5",
+    "P(" + "(" * 100_000, "P@{" + "1," * 100_000 + "}", "P" + "_" * 100_000 + "5.x",
+    "11pt_avg." + "0.1," * 100_000, "nDCG(gain={" + "1:2," * 100_000 + "})",
+    "nDCG(gain='" + "a" * 100_000 + "')", "P@" + "5-l2" * 100_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_errors_about_endless_names_are_short(text: str) -> None:
+    """And quick: some of them took minutes, where a pattern tried each split of them."""
+    with pytest.raises(InputError) as caught:
+        parse_measures(text)
+    assert len(str(caught.value)) < 500

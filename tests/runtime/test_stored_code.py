@@ -301,10 +301,12 @@ def test_many_threads_at_once(folder: Path) -> None:
 
 
 def test_a_fork_while_another_thread_compiles(folder: Path) -> None:
-    """The child must not wait for a lock that a thread of its parent held."""
+    """The child must not wait for a lock that a thread of its parent held, nor compile then."""
     code = (
         "import os, threading\n"
+        "from irbatch.runtime import jit\n"
         "from irbatch.runtime.jit import Kernel\n"
+        "jit.FORK_WAITS = 0.1\n"
         "held, done = threading.Event(), threading.Event()\n"
         "def hold():\n"
         "    with Kernel._lock:\n"
@@ -312,9 +314,12 @@ def test_a_fork_while_another_thread_compiles(folder: Path) -> None:
         "thread = threading.Thread(target=hold); thread.start(); held.wait()\n"
         "child = os.fork()\n"
         "if not child:\n"
-        "    os._exit(0 if Kernel._lock.acquire(timeout=5) else 1)\n"
+        "    os._exit(Kernel._may_compile or not Kernel._lock.acquire(timeout=5))\n"
         "status = os.waitpid(child, 0)[1]\n"
         "done.set(); thread.join()\n"
+        "if not os.fork():\n"
+        "    os._exit(not (Kernel._may_compile and Kernel._lock.acquire(timeout=5)))\n"
+        "status += os.wait()[1] + (not Kernel._lock.acquire(timeout=5))\n"
         "raise SystemExit(status != 0)\n"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60)
