@@ -42,7 +42,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     sizes = [options.queries, options.depth, options.rounds, *(options.judged or [])]
     if any(size is not None and size < 1 for size in sizes):
         parser.error("sizes and rounds are at least 1")
-    if options.readme and (options.quick or any(sizes)):
+    others = any(sizes[:3]) or (options.judged and options.only != ["dicts"])
+    if options.readme and (options.quick or others):
         parser.error("--readme is of the default sizes")
     return options
 

@@ -1,4 +1,4 @@
-"""What a new process pays before its first result, and when compiling begins to be worth it."""
+"""When compiling begins to be worth it, and what a new process can do without."""
 
 from __future__ import annotations
 
@@ -14,30 +14,11 @@ from benchmarks.workloads import sparse_matrix
 from irbatch.measures import Plan, parse_measures
 from irbatch.runtime.jit import COMPILE_AFTER
 
-SMALL = (
-    "import irbatch; irbatch.evaluate("
-    "{f'q{i}': {'d1': 1, 'd7': 2} for i in range(50)},"
-    "{f'q{i}': {f'd{j}': float(j) for j in range(100)} for i in range(50)}, 'nDCG@10 AP')"
-)
 
-
-def in_new_process(code: str, cache: Path, jit: str = "auto", **environment: str) -> float:
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "IRBATCH_JIT": jit} | environment
+def in_new_process(code: str, cache: Path, **environment: str) -> float:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), **environment}
     command = [sys.executable, "-c", code]
     return seconds(lambda: subprocess.run(command, env=environment, check=True))
-
-
-def test_first_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A small evaluation in a new process: uncompiled, compiled afresh, and from the cache."""
-    interpreter = in_new_process("import numpy", tmp_path)
-    imported = in_new_process("import irbatch", tmp_path)
-    small = in_new_process(SMALL, tmp_path)
-    fresh = in_new_process(SMALL, tmp_path, jit="1")
-    cached = in_new_process(SMALL, tmp_path, jit="1")
-    with capsys.disabled():
-        print(f"\nnew process: numpy {interpreter:.2f} s, import irbatch {imported:.2f} s, "
-              f"first small result {small:.2f} s (compiled at once {fresh:.2f} s, from the "
-              f"cache {cached:.2f} s); {machine('irbatch', 'numba')}")  # fmt: skip
 
 
 def test_linear_algebra_and_leaving(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

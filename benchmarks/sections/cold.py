@@ -36,11 +36,10 @@ TOOLS = {
 }
 Found = tuple[float, float, dict[str, float]]
 WARMUP = """
-import time, numpy
+import json, time, numpy, irbatch
 start = time.perf_counter()
-import irbatch
-irbatch.warmup()
-print(time.perf_counter() - start)
+names = irbatch.warmup()
+print(json.dumps([time.perf_counter() - start, len(names)]))
 """
 PACKAGES = {"pytrec_eval": "pytrec_eval-terrier", "ir_measures": "ir_measures", "ranx": "ranx"}
 
@@ -55,7 +54,7 @@ def tables(settings: Settings) -> Iterator[Table]:
     starts = [Start(tool, tool) for tool in ("irbatch", *present)]
     starts.append(Start("compiled", "irbatch", {"IRBATCH_JIT": "1"}))
     works = {start.name: start.run for start in starts}
-    found = rounds_of(works, 1 if settings.quick else 2 * settings.rounds + 1)
+    found = rounds_of(works, settings.rounds)
     timed = {name: _whole(each) for name, each in found.items()}
     imports = Timed(None, tuple(each[0] for each in found["irbatch"]))
     table.alone("import", imports, key="cold, import")
@@ -65,12 +64,14 @@ def tables(settings: Settings) -> Iterator[Table]:
         else:
             table.skip("import and first result", peer, missing, timed["irbatch"])
     compiled = timed["compiled"]
-    table.compare("the same, all compiled", compiled, "uncompiled", timed["irbatch"],
+    table.compare("the same, all compiled", compiled, "as it comes", timed["irbatch"],
                   key="cold, compiled")  # fmt: skip
+    cached = rounds_of({"": lambda: json_of(["-c", WARMUP])}, settings.rounds)[""]
+    _warmup_row(table, "warmup, all in the cache", cached)
     if settings.quick:
-        table.skip("all kernels", "", "left out by --quick", key="cold, empty cache")
+        table.skip("warmup, empty cache", "", "left out by --quick", key="cold, empty cache")
     else:
-        _empty_cache_rows(table, with_ranx="ranx" in present)
+        _empty_cache_rows(table)
     yield table
 
 
@@ -100,13 +101,16 @@ def _whole(each: list[Found]) -> Timed:
     return Timed(each[0][2], tuple(imports + result for imports, result, _ in each))
 
 
-def _empty_cache_rows(table: Table, *, with_ranx: bool) -> None:
-    """Have each compile what it compiles, once, into a folder that goes away."""
+def _warmup_row(table: Table, work: str, found: list[tuple[float, int]], key: str = "") -> None:
+    timed = Timed(None, tuple(spent for spent, _ in found))
+    table.alone(work, timed, key=key, note=f"{found[0][1]} kernels")
+
+
+def _empty_cache_rows(table: Table) -> None:
+    """Compile into folders that go away, once."""
     with tempfile.TemporaryDirectory() as folder:
-        environment = {"NUMBA_CACHE_DIR": folder}
-        spent = json_of(["-c", WARMUP], environment)
-    table.alone("all kernels, empty cache", Timed(None, (spent,)), key="cold, empty cache")
-    for tool in ("irbatch", "ranx") if with_ranx else ("irbatch",):
-        with tempfile.TemporaryDirectory() as folder:
-            found = Start(tool, tool, {"NUMBA_CACHE_DIR": folder}).run()
-        table.alone(f"import and first result of {tool}, empty cache", _whole([found]))
+        found = json_of(["-c", WARMUP], {"NUMBA_CACHE_DIR": folder})
+    _warmup_row(table, "warmup, empty cache", [found], key="cold, empty cache")
+    with tempfile.TemporaryDirectory() as folder:
+        first = Start("empty", "irbatch", {"NUMBA_CACHE_DIR": folder}).run()
+    table.alone("import and first result, empty cache", _whole([first]))

@@ -3,8 +3,7 @@
 Importing Numba and loading kernels from its own disk cache costs a new process 0.7 s and more. Here
 a kernel is compiled by Numba once a machine, behind an entry that takes addresses (see
 `irbatch.runtime.compiling`), and the image of its code is written to a file, which the next process
-copies into memory that it may run: some tenths of a millisecond, see
-`benchmarks/test_cold_start.py`.
+copies into memory that it may run: some tenths of a millisecond (python -m benchmarks --only cold).
 
 A file is used only if it is whole, belongs to this user or the system, and was made from this very
 bytecode, for this processor and these types of arguments, by these versions of Python and Numba;
