@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from irbatch.array_types import Ints
 from irbatch.data.arguments.arrays import read_n_relevant
 from irbatch.data.arguments.id_lists import read_id_lists
 from irbatch.data.arguments.ids import read_query_ids
@@ -101,12 +100,13 @@ def evaluate_matrix(
             "rows end in label -1, which counts as a judged document of no use; "
             "if it is padding, say so with lengths="
         )
+    everything: LabelRows | Ints | None = None
     if n_relevant is not None:
         if judged is not None:
             raise InputError("give judged= or n_relevant=, not both", source="n_relevant")
-        judged = _ones(n_relevant, labels)
-    everything = None if judged is None else LabelRows(judged, name="judged")
-    if everything is not None:
+        everything = _check_relevant(n_relevant, labels)
+    elif judged is not None:
+        everything = LabelRows(judged, name="judged")
         if len(everything) != len(labels):
             raise InputError(f"{len(everything)} rows for {len(labels)} queries", source="judged")
         everything.queries = labels.queries  # so that errors call the rows by the same ids
@@ -114,11 +114,11 @@ def evaluate_matrix(
     return evaluate_blocks(plan, blocks, labels.queries, settings, "as given", threads)
 
 
-def _ones(n_relevant: Any, labels: LabelRows) -> list[np.ndarray[Any, Any]]:
-    """Turn numbers of relevant documents into rows of that many labels 1."""
-    numbers = read_n_relevant(n_relevant, len(labels))
+def _check_relevant(n_relevant: Any, labels: LabelRows) -> Ints:
+    """Return how many relevant documents there are in all, checked against the labels."""
+    numbers = read_n_relevant(n_relevant, labels.queries)
     for row in range(len(labels)):
         if labels.row(row).max(initial=0) > 1:
             problem = "labels above 1 need judged=, the grades of all judged documents"
             raise InputError(problem, source="n_relevant", query=labels.queries[row])
-    return [np.ones(number, np.int8) for number in numbers.tolist()]
+    return numbers

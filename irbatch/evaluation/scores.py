@@ -233,7 +233,7 @@ class ScoreEvaluator:
 
 def _check_relevant(n_relevant: Any, graded: GradedCandidates, candidates: Candidates) -> Ints:
     """Return how many relevant documents there are in all, checked."""
-    numbers = read_n_relevant(n_relevant, candidates.shape[0])
+    numbers = read_n_relevant(n_relevant, candidates.queries)
     refuse = functools.partial(InputError, source="n_relevant")
     if (graded.grades != 1).any():
         row = int(graded.row_index[np.argmax(graded.grades != 1)])

@@ -121,16 +121,23 @@ def _check_gains(gain: str | GainMap, grades: Floats, gains: Floats) -> None:
         raise InputError(problem, source="measures", value=float(value))
 
 
-@functools.lru_cache(maxsize=64)
 def _divisors(discount: str, n: int) -> Floats:
     """Tabulate a discount for ranks 1 … n: float64 ``(n,)``; NumPy's log2 is not trec_eval's."""
     divisor = DISCOUNTS[discount]
-    table = np.array([divisor(rank) for rank in range(1, n + 1)], np.float64)
-    bad = ~(np.isfinite(table) & (table > 0))
-    if bad.any():
-        rank = int(np.argmax(bad)) + 1
-        value = float(table[rank - 1])
-        problem = f"discount {discount!r} is {value:g} at rank {rank}; it must be positive"
-        raise InputError(problem, source="measures", value=value)
-    table.flags.writeable = False
-    return table
+    table = _tables.get(divisor)
+    known = 0 if table is None else table.size
+    if table is None or known < n:
+        more = np.fromiter(map(divisor, range(known + 1, n + 1)), np.float64, n - known)
+        bad = ~(np.isfinite(more) & (more > 0))
+        if bad.any():
+            place = int(np.argmax(bad))
+            value, rank = float(more[place]), known + place + 1
+            problem = f"discount {discount!r} is {value:g} at rank {rank}; it must be positive"
+            raise InputError(problem, source="measures", value=value)
+        table = more if table is None else np.append(table, more)
+        table.flags.writeable = False
+        _tables[divisor] = table
+    return table[:n]
+
+
+_tables: dict[Callable[[int], float], Floats] = {}  # as long as any that was asked for

@@ -27,17 +27,26 @@ from irbatch.runtime.numbers import distinct
 MOST_COUNT_BYTES = 8 * BLOCK_BYTES  # of a block's counts by level
 
 
-def pack_labels(labels: LabelRows, judged: LabelRows | None = None) -> Iterator[Block]:
-    """Pack labels in rank order; `judged`, of all judged documents, is in any order."""
+def pack_labels(labels: LabelRows, judged: LabelRows | Ints | None = None) -> Iterator[Block]:
+    """Pack labels in rank order.
+
+    Args:
+        judged: the labels of all judged documents, in any order; or of how many the label is 1,
+            int64 ``(queries,)``, where no other is above 0.
+    """
     for picks in plan_blocks(labels.depths, BYTE_LEVELS):
         yield from _pack_block(labels, judged, picks)
 
 
-def _pack_block(labels: LabelRows, judged: LabelRows | None, picks: Positions) -> Iterator[Block]:
+def _pack_block(
+    labels: LabelRows, judged: LabelRows | Ints | None, picks: Positions
+) -> Iterator[Block]:
     """Pack a block; in parts where its labels turn out to be of very many levels."""
     values = labels.block(picks)
-    everything = values if judged is None else judged.block(picks)
+    everything = judged.block(picks) if isinstance(judged, LabelRows) else values
     levels = _levels(values, everything)
+    if isinstance(judged, np.ndarray):
+        levels = distinct(np.append(levels, [0.0, 1.0]))
     if picks.size > 1 and 8 * picks.size * levels.size > MOST_COUNT_BYTES:
         for half in np.array_split(picks, 2):
             yield from _pack_block(labels, judged, half)
@@ -46,8 +55,12 @@ def _pack_block(labels: LabelRows, judged: LabelRows | None, picks: Positions) -
     codes = _encode(values, levels, retrieved)
     counts = _count(codes, retrieved, levels)
     if judged is not None:
-        ranked, depths = counts, judged.depths[picks]
-        counts = _count(_encode(everything, levels, depths), depths, levels)
+        ranked = counts
+        if isinstance(judged, LabelRows):
+            depths = judged.depths[picks]
+            counts = _count(_encode(everything, levels, depths), depths, levels)
+        else:
+            counts = judged[picks, None] * (levels == 1.0)
         _check_judged(ranked, counts, levels, [labels.queries[pick] for pick in picks])
         counts = np.maximum(counts, ranked)  # ranked documents of grade 0 need not be listed
     yield Block(picks, RelevanceMatrix(codes, levels, retrieved, counts, complete=True))

@@ -222,6 +222,20 @@ class TestJudged:
             lambda: evaluate_matrix(MATRIX, "R", n_relevant=n_relevant), "2 in all", **fields
         )
 
+    @pytest.mark.parametrize("number", [10**7 + 1, 10**9, 2**62])
+    def test_more_relevant_documents_than_are_tabulated(self, number: int) -> None:
+        fields = {"source": "n_relevant", "query": 1, "value": number}
+        problem = f"{number} relevant documents are more than 10,000,000"
+        input_error(
+            lambda: evaluate_matrix(MATRIX, "RR", n_relevant=[2, number]), problem, **fields
+        )
+
+    def test_numbers_of_relevant_documents_take_no_memory(self) -> None:
+        """They were written out as rows of that many labels."""
+        relevant = np.full(2000, 10**7)
+        found = evaluate_matrix(np.eye(2000, 4), "R", n_relevant=relevant).values
+        assert found.sum() == pytest.approx(4e-7)
+
     def test_fewer_relevant_than_ranked(self) -> None:
         input_error(lambda: evaluate_matrix(MATRIX, "R", n_relevant=[2, 0]), "(query 1)", query=1)
 

@@ -207,6 +207,7 @@ class TestCandidates:
             pytest.param([1.0, 1.0], (), id="floats"),
             pytest.param([1, -1], (), id="negative"),
             pytest.param([1, 0], ("query 1", "0", "1"), id="fewer than are listed"),
+            pytest.param([1, 10**9], ("query 1", "more than 10,000,000"), id="too many"),
         ],
     )
     def test_n_relevant(self, n_relevant: Any, facts: tuple[str, ...]) -> None:

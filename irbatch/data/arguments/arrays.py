@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,9 @@ from irbatch.array_types import Bools, Ints
 from irbatch.errors import InputError
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.numbers import LARGEST_WHOLE
+
+# That a caller may say a query has: discounts are tabulated, and summed, up to there (80 MB).
+MOST_RELEVANT = 10_000_000
 
 
 def check_real(dtype: np.dtype[Any], what: str, source: str, query: Any = None) -> None:
@@ -63,10 +67,14 @@ def read_lengths(lengths: Any, widths: Ints, queries: Sequence[Any], source: str
     return given.astype(np.int64)
 
 
-def read_n_relevant(n_relevant: Any, n: int) -> Ints:
-    """Read how many relevant documents, from 0 on, each of `n` queries has in all: int64."""
+def read_n_relevant(n_relevant: Any, queries: Sequence[Any]) -> Ints:
+    """Read how many relevant documents, from 0 on, each query has in all: int64."""
     numbers = to_numpy(n_relevant, "n_relevant")
-    if numbers.shape != (n,) or numbers.dtype.kind not in "iu" or (numbers < 0).any():
-        problem = f"n_relevant is one whole number a query, {n} in all"
-        raise InputError(problem, source="n_relevant")
+    refuse = functools.partial(InputError, source="n_relevant")
+    if numbers.shape != (len(queries),) or numbers.dtype.kind not in "iu" or (numbers < 0).any():
+        raise refuse(f"n_relevant is one whole number a query, {len(queries)} in all")
+    if numbers.size and numbers.max() > MOST_RELEVANT:
+        row = int(numbers.argmax())
+        problem = f"{numbers[row]} relevant documents are more than {MOST_RELEVANT:,}"
+        raise refuse(problem, query=queries[row], value=int(numbers[row]))
     return numbers.astype(np.int64)
