@@ -13,6 +13,7 @@ import numpy.typing as npt
 from irbatch.array_types import Floats, Ints, Positions
 from irbatch.data.arguments.ids import kind_of_documents, same_kind
 from irbatch.data.arguments.judgments import read_documents, read_grades
+from irbatch.data.dicts import read_judgments
 from irbatch.data.exports import Exports, Listed
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn, TextColumn
@@ -61,14 +62,18 @@ class Qrels(Exports):
         self.queries: list[Any] = list(judgments)
         self.query_kind = same_kind(self.queries, "query", "qrels")
         self.table = judgments if isinstance(judgments, QueryTable) else None
+        grades = None
         if self.table is None:
-            self.document_kind = kind_of_documents(self.queries, self.documents, "qrels")
-            counts = np.fromiter(map(len, self.documents), np.int64, len(self.queries))
+            self.starts = offsets_of(np.fromiter(map(len, self.documents), np.int64))
+            grades = read_judgments(list(judgments.values()), self.starts)
+            if grades is None:
+                self.document_kind = kind_of_documents(self.queries, self.documents, "qrels")
+            else:
+                self.document_kind = "str" if grades.size else None
         else:
             self.document_kind = self.table.document_kind if len(self.table.documents) else None
-            counts = self.table.ends - self.table.begins
-        grades = read_grades(judgments, name)
-        self.starts = offsets_of(counts)
+            self.starts = offsets_of(self.table.ends - self.table.begins)
+        grades = read_grades(judgments, name, grades)
         self.levels = distinct(grades[grades >= 0]) + 0.0  # -0.0 is 0
         self.levels.flags.writeable = False
         codes = np.searchsorted(self.levels, grades).astype(np.int32)

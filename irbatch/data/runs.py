@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from irbatch.data.arguments.ids import same_kind
+from irbatch.data.dicts import are_dicts
 from irbatch.data.exports import Chunk, Exports, Listed
 from irbatch.data.query_table import QueryTable
 from irbatch.errors import InputError
@@ -42,7 +43,8 @@ class Run(Exports):
             wanted = "a mapping of queries to documents to scores"
             problem = f"rankings are {wanted}, not a {type(rankings).__name__}; {hint}"
             raise InputError(problem, source="run", path=name)
-        for query, documents in () if isinstance(rankings, QueryTable) else rankings.items():
+        known = isinstance(rankings, QueryTable) or are_dicts(rankings)
+        for query, documents in () if known else rankings.items():
             if not isinstance(documents, Mapping):
                 hint = "for lists of ids see evaluate_ids, for columns Run.from_table"
                 kind = type(documents).__name__

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Floats, Positions
+from irbatch.data.dicts import are_dicts
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, shown
@@ -148,6 +149,8 @@ def drop_empty(query_relevance: Mapping[Any, Mapping[Any, Any]]) -> Mapping[Any,
     """Leave out queries without judgments; `Qrels` refuses all other forms."""
     if not isinstance(query_relevance, Mapping):
         Qrels(query_relevance)
+    if are_dicts(query_relevance) and all(query_relevance.values()):
+        return query_relevance
     judged = query_relevance.items()
     return {query: each for query, each in judged if not isinstance(each, Mapping) or len(each)}
 

@@ -25,6 +25,7 @@ from irbatch.engine.ties.groups import TieGroups
 from irbatch.engine.ties.policy import TiePolicy
 from irbatch.errors import InputError
 from irbatch.runtime.numbers import distinct
+from irbatch.runtime.ragged import offsets_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,18 +71,23 @@ class Joined(NamedTuple):
     judged_scores: Floats  # NaN where a document was not retrieved
     ids_at: Callable[[int, float], Sequence[Any]]  # by ranking and score, as they came in
     near: Ints | None = None  # where judged documents may stand in `scores`, or -1
+    # Instead of `scores` and `near`: how many documents score higher, and how many the same.
+    counts: Sequence[Ints] | None = None
 
 
 def pack_joined(
     qrels: Qrels, rows: Positions, picks: Positions, joined: Joined, policy: TiePolicy
 ) -> Block:
     """Pack the queries at `rows` of the qrels, at `picks` of those to evaluate."""
-    scores, begins, ends, judged_scores, ids_at, near = joined
+    scores, begins, ends, judged_scores, ids_at, near, counts = joined
     matrix, codes, row_index = blank_matrix(qrels, rows, ends - begins)
     found = np.flatnonzero(~np.isnan(judged_scores))
-    near = np.full(found.size, -1, np.int64) if near is None else near[found]
     codes, row_index, judged_scores = codes[found], row_index[found], judged_scores[found]
-    ranks, equal = find_ranks(scores, begins, ends, judged_scores, row_index, near)
+    if counts is not None:
+        ranks, equal = (each[found] for each in counts)
+    else:
+        near = np.full(found.size, -1, np.int64) if near is None else near[found]
+        ranks, equal = find_ranks(scores, begins, ends, judged_scores, row_index, near)
     shared = np.flatnonzero(equal > 1)
     block = Block(picks, matrix)
     if shared.size:
@@ -95,11 +101,15 @@ def pack_joined(
             raise InputError(problem, source="run", query=query, value=score)
 
         def rank_by_key() -> Ints:
-            documents = [document for row in rows.tolist() for document in qrels.documents[row]]
+            offsets = offsets_of(qrels.starts[rows + 1] - qrels.starts[rows])
             before = np.empty(shared.size, np.int64)
-            for group in groups:
-                tied = ids_at(int(in_rows[group[0]]), judged_scores[shared[group[0]]])
-                judged = [documents[each] for each in found[shared[group]]]
+            at, documents = -1, []
+            for group in groups:  # those of one row follow each other
+                row = int(in_rows[group[0]])
+                if row != at:
+                    at, documents = row, list(qrels.documents[int(rows[row])])
+                tied = ids_at(row, judged_scores[shared[group[0]]])
+                judged = [documents[each] for each in found[shared[group]] - offsets[row]]
                 before[group] = rank_in_tie(policy, tied, judged)
             return before
 

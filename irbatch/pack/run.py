@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.array_types import Floats, Positions
+from irbatch.array_types import Floats, Ints, Positions
 from irbatch.data.arguments.ids import check_id, id_kind, kinds_of
+from irbatch.data.dicts import NOT_COUNTED, Found, find_in_rankings
 from irbatch.data.qrels import Qrels
 from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
@@ -28,6 +29,7 @@ from irbatch.runtime.ragged import offsets_of
 
 Ranking = Mapping[Any, Any]
 EMPTY: Ranking = {}
+SIDES: tuple[Any, ...] = "left", "right"
 
 
 def pack_run(
@@ -63,16 +65,38 @@ class _Join:
 
     def block(self, picks: Positions) -> Block:
         """Look up, rank and place the judged documents; `picks` are the block's `rows`."""
-        self._check_documents()
         starts = offsets_of(np.fromiter(map(len, self.rankings), np.int64, len(self.rankings)))
-        scores, judged_scores = self._read(self.buffer[: starts[-1]])
-        if not order_scores(scores, starts):
-            raise_problems(list(self._score_problems()))
-        joined = Joined(scores, starts[:-1], starts[1:], judged_scores, self._ids_at)
+        scores, counts = self.buffer[: starts[-1]], None
+        if (found := self._find_in_dicts(starts)) is not None:
+            judged_scores, *counts = found
+        else:
+            self._check_documents()
+            judged_scores = self._read(scores)
+            if not order_scores(scores, starts):
+                raise_problems(list(self._score_problems()))
+        joined = Joined(scores, starts[:-1], starts[1:], judged_scores, self._ids_at, counts=counts)
         return pack_joined(self.qrels, self.rows, picks, joined, self.ordering.ties)
 
-    def _read(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Read all scores into `scores`; look the judged documents' up, NaN where not retrieved.
+    def _find_in_dicts(self, starts: Ints) -> Found | None:
+        """Find the judged documents where rankings are simple dictionaries; else return None."""
+        qrels, dtype = self.qrels, self.ordering.score_dtype
+        if qrels.document_kind == "int" or qrels.table is not None:
+            return None
+        documents = [qrels.documents[row] for row in self.rows.tolist()]
+        judged_starts = offsets_of(qrels.starts[self.rows + 1] - qrels.starts[self.rows])
+        found = find_in_rankings(self.rankings, starts, documents, judged_starts, dtype)
+        if found is None:
+            return None
+        uncounted = np.flatnonzero(found.equal == NOT_COUNTED)
+        rows = np.searchsorted(judged_starts, uncounted, side="right") - 1
+        for row in np.flatnonzero(np.bincount(rows)).tolist():
+            some, scores = uncounted[rows == row], np.sort(self._scores(row))
+            first, last = (np.searchsorted(scores, found.scores[some], side) for side in SIDES)
+            found.above[some], found.equal[some] = scores.size - last, last - first
+        return found
+
+    def _read(self, scores: Floats) -> Floats:
+        """Read all scores into `scores`; return the judged documents', NaN where not retrieved.
 
         One ranking at a time for both: what is looked up was just read and is still near.
         """
@@ -101,14 +125,17 @@ class _Join:
             raise_problems(list(self._score_problems()))
             raise
         round_scores(scores, self.ordering.score_dtype)
-        return scores, as_compared(found, self.ordering.score_dtype)
+        return as_compared(found, self.ordering.score_dtype)
 
     def _ids_at(self, row: int, score: float) -> list[Any]:
         """List the documents of a ranking that have some score."""
-        ranking = self.rankings[row]
-        retrieved = list(ranking)
-        fresh = as_compared(as_floats(ranking.values()), self.ordering.score_dtype)
-        return [retrieved[i] for i in np.flatnonzero(fresh == score)]
+        retrieved = list(self.rankings[row])
+        return [retrieved[i] for i in np.flatnonzero(self._scores(row) == score)]
+
+    def _scores(self, row: int) -> Floats:
+        """Read the scores of a ranking anew."""
+        scores = as_floats(self.rankings[row].values())
+        return as_compared(scores, self.ordering.score_dtype)
 
     def _refuse(self, problem: str, **fields: Any) -> InputError:
         return InputError(problem, source="run", path=self.run.name, **fields)

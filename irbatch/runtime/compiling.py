@@ -132,6 +132,20 @@ def _put(_: Any, out: types.Type, i: types.Type, value: types.Type) -> Any:
     return types.none(out, types.int64, value), generate
 
 
+def make_loader(letter: str) -> Any:
+    """Return what loads a number from an address: "d" a float, "q" a whole one of 64 bits."""
+    kind, stored = (types.float64, ir.DoubleType()) if letter == "d" else (types.int64, WORD)
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def load(_: Any, address: types.Type) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.load(builder.inttoptr(arguments[0], stored.as_pointer()))
+
+        return kind(types.int64), generate
+
+    return load
+
+
 def _make_reader(of: types.Array) -> Any:
     """Return what makes an array of a type from the address of its object."""
 

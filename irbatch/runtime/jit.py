@@ -11,6 +11,7 @@ order: the same bits.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.runtime.kernel_arguments import Arguments, flatten
+from irbatch.runtime.python_objects import CFunction, Field, has_known_fields
 
 # Cells of plain-Python work, at about 0.1 us a cell, after which a kernel is loaded (0.3 ms) or,
 # where nothing is stored, compiled (Numba takes 0.3 s, the first time, and a kernel 0.1 s and
@@ -52,10 +54,12 @@ class Kernel:
 
     def __init__(self, source: FunctionType) -> None:
         self.source = source
+        self.holds_gil = False
         self.__doc__ = source.__doc__
         self.__name__ = source.__name__
         self._code: dict[tuple[Any, ...], Code] = {}  # by kinds of arguments
         self._plain_cells = 0
+        self._is_refused = False  # whether it cannot be compiled, which takes long to find out
         Kernel._entries.append(self)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -64,13 +68,23 @@ class Kernel:
 
     def run(self, cells: int, *arguments: Any) -> Any:
         """Run plain or compiled, whichever is sooner done for work of about `cells` cells."""
+        code, flat = self._choose(cells, arguments)
+        return self.source(*arguments) if code is None else code(flat)
+
+    def run_compiled(self, cells: int, *arguments: Any) -> Any:
+        """Run compiled; or return None, where it is sooner done, or only, in some other way."""
+        code, flat = self._choose(cells, arguments)
+        return None if code is None else code(flat)
+
+    def _choose(self, cells: int, arguments: tuple[Any, ...]) -> tuple[Code | None, Any]:
+        """Return code for arguments, and these laid out for it; no code if plain is sooner done."""
         if self._code or self._is_worth(cells, LOAD_AFTER):
             flat = flatten(arguments)
             code = self._code.get(flat.kinds) or self._find(flat, cells)
             if code is not None:
-                return code(flat)
+                return code, flat
         self._plain_cells += cells
-        return self.source(*arguments)
+        return None, None
 
     def is_ready(self, *arguments: Any) -> bool:
         """Tell whether code for such arguments is loaded, or stored: then no work is too little."""
@@ -102,6 +116,8 @@ class Kernel:
 
     def _find(self, flat: Arguments, cells: int) -> Code | None:
         """Load or compile what runs such arguments, if the work is worth it."""
+        if self._is_refused or (self.holds_gil and not can_read_objects()):
+            return None
         with Kernel._lock:
             code = self._code.get(flat.kinds)  # another thread may have been first
             if code is None and self._is_worth(cells, LOAD_AFTER):
@@ -115,20 +131,21 @@ class Kernel:
 
             with Kernel._lock:
                 code = self._code.get(flat.kinds) or self._compile(flat)
-                self._code[flat.kinds] = code
+                if code is not None:
+                    self._code[flat.kinds] = code
         return code
 
     def _load(self, flat: Arguments) -> Code | None:
-        from irbatch.runtime.stored_code import is_supported, load
+        from irbatch.runtime.stored_code import StoredCode, is_supported, load
 
         if not is_supported():
             return None
-        try:
-            return load(self.__name__, self._made_from(flat), flat.kinds)
-        except (OSError, ValueError):  # then it is compiled anew
-            return None
+        with suppress(OSError, ValueError):  # then it is compiled anew
+            if entry := load(self.__name__, self._made_from(flat)):
+                return StoredCode(entry, flat.kinds, holds_gil=self.holds_gil)
+        return None
 
-    def _compile(self, flat: Arguments) -> Code:
+    def _compile(self, flat: Arguments) -> Code | None:
         """Compile the source, and keep its machine code where that is possible."""
         from irbatch.runtime.stored_code import StoredCode, is_supported, save
 
@@ -138,7 +155,10 @@ class Kernel:
             with suppress(Exception):  # a real error comes again
                 entry = compile_entry(self._decorated(_nrt=False, **UNWRAPPED), flat.kinds)
                 save(self.__name__, self._made_from(flat), entry)
-                return StoredCode(entry, flat.kinds)
+                return StoredCode(entry, flat.kinds, holds_gil=self.holds_gil)
+        if self.holds_gil:  # Numba's own wrappers know no such code
+            self._is_refused = True
+            return None
         decorated = self._decorated(cache=True)
         return lambda flat: decorated(*flat.given)
 
@@ -146,9 +166,11 @@ class Kernel:
         """Bind the kernels this one calls to their compiled forms, and wrap it for Numba."""
         import numba
 
-        source, called = self.source, self._called()
-        if called:
-            bound = {name: each._decorated(**options) for name, each in called.items()}
+        source = self.source
+        bound = {name: each._decorated(**options) for name, each in self._called(Kernel).items()}
+        foreign = self._called((CFunction, Field))
+        bound.update({name: each.for_numba() for name, each in foreign.items()})
+        if bound:
             source = FunctionType(source.__code__, {**source.__globals__, **bound}, source.__name__)
             source.__qualname__ = self.source.__qualname__
             source.__module__ = self.source.__module__
@@ -158,9 +180,9 @@ class Kernel:
         )
         return decorated
 
-    def _called(self) -> dict[str, Kernel]:
+    def _called(self, kind: type[Any] | tuple[type[Any], ...]) -> dict[str, Any]:
         known, names = self.source.__globals__, self.source.__code__.co_names
-        return {name: known[name] for name in names if isinstance(known.get(name), Kernel)}
+        return {name: known[name] for name in names if isinstance(known.get(name), kind)}
 
     def _made_from(self, flat: Arguments) -> str:
         """Say what machine code for such arguments is made from."""
@@ -172,7 +194,7 @@ class Kernel:
 
     def _with_called(self) -> Iterator[Kernel]:
         yield self
-        for each in self._called().values():
+        for each in self._called(Kernel).values():
             yield from each._with_called()
 
     def _constants(self) -> Iterator[tuple[str, str]]:
@@ -209,11 +231,26 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_child)
 
 
+@functools.cache
+def can_read_objects() -> bool:
+    """Tell whether compiled kernels can read Python's objects here."""
+    from irbatch.runtime.stored_code import is_supported
+
+    return is_supported() and has_known_fields()
+
+
 def kernel(source: Callable[..., Any]) -> Kernel:
     """Declare a hot loop."""
     if not isinstance(source, FunctionType):
         raise TypeError(f"a kernel is a plain function, not {type(source).__name__}")
     return Kernel(source)
+
+
+def kernel_on_objects(source: Callable[..., Any]) -> Kernel:
+    """Declare a hot loop over Python's objects, see `irbatch.runtime.python_objects`."""
+    made = kernel(source)
+    made.holds_gil = True
+    return made
 
 
 def as_input(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -36,9 +36,9 @@ FORMAT = "irbatch kernel 1"
 DATA, SHAPE, STRIDES = (object.__basicsize__ // 8 + field for field in (0, 2, 3))
 MOST_RESULTS = 8  # numbers that a kernel may return
 # Numba's own convention: places for the result and for an error, then the arguments.
-_CALL = ctypes.CFUNCTYPE(
-    ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
-)
+_CONVENTION = ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
+_CALL = ctypes.CFUNCTYPE(*_CONVENTION)  # releases the GIL
+_CALL_HOLDING = ctypes.PYFUNCTYPE(*_CONVENTION)  # holds it, and raises what C functions have set
 _memory: list[mmap.mmap] = []  # that code runs in; kept for as long as the process lives
 
 
@@ -53,8 +53,9 @@ class Entry(NamedTuple):
 class StoredCode:
     """A kernel's machine code, put in memory; `kinds` as in `Arguments`."""
 
-    def __init__(self, entry: Entry, kinds: Sequence[Any]) -> None:
-        self._call = _CALL(_put_in_memory(entry.image))
+    def __init__(self, entry: Entry, kinds: Sequence[Any], *, holds_gil: bool) -> None:
+        call = _CALL_HOLDING if holds_gil else _CALL
+        self._call = call(_put_in_memory(entry.image))
         letters = ["d" if each is float else "q" for each in kinds if is_number(each)]
         self._pack = struct.Struct("=" + "".join(letters)).pack
         self._unpack = struct.Struct("=" + entry.results.replace("?", "q")).unpack_from
@@ -62,10 +63,11 @@ class StoredCode:
         self._results, self._is_tuple = len(entry.results), entry.is_tuple
 
     def __call__(self, arguments: Arguments) -> Any:
-        """Run it, without the GIL.
+        """Run it, without the GIL unless it holds that.
 
         Raises:
             RuntimeError: if the kernel raised an error.
+            Exception: what a function of Python's C interface has set.
             struct.error: if a whole number takes more than 64 bits.
         """
         out = (ctypes.c_int64 * (1 + MOST_RESULTS))()
@@ -143,7 +145,7 @@ def save(name: str, made_from: str, entry: Entry) -> None:
             return
 
 
-def load(name: str, made_from: str, kinds: Sequence[Any]) -> StoredCode | None:
+def load(name: str, made_from: str) -> Entry | None:
     """Load a kernel's file; None if there is none that is whole and was made from the same."""
     content = _read(name, made_from)
     if content is None or _checksum(content[4:]) != content[:4]:
@@ -155,7 +157,7 @@ def load(name: str, made_from: str, kinds: Sequence[Any]) -> StoredCode | None:
     is_tuple, begin, results = returns.split(" ")
     parts = [each.split(" ", 2) for each in patches]
     places = [Patch(int(at), symbol, int(addend)) for at, addend, symbol in parts]
-    return StoredCode(Entry(Image(code, int(begin), places), results, is_tuple == "1"), kinds)
+    return Entry(Image(code, int(begin), places), results, is_tuple == "1")
 
 
 def _checksum(body: bytes) -> bytes:

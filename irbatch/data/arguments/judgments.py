@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
+from irbatch.data.dicts import are_dicts
 from irbatch.data.query_table import DocumentLists, QueryTable
 from irbatch.errors import LISTED_PROBLEMS, InputError, raise_problems
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, grade_problem
@@ -29,7 +30,7 @@ def read_documents(
         raise InputError("there are no queries", source="qrels", path=name)
     if isinstance(judgments, QueryTable):
         return DocumentLists(judgments)
-    for query, documents in judgments.items():
+    for query, documents in () if are_dicts(judgments) else judgments.items():
         if not isinstance(documents, Mapping):
             problem = f"a mapping of documents to grades, not a {type(documents).__name__}"
             message = f"a query's judgments are {problem}; for columns see Qrels.from_table"
@@ -38,8 +39,11 @@ def read_documents(
     return [each if borrowed else list(each) for each in judgments.values()]
 
 
-def read_grades(judgments: Judgments, name: str | None) -> Floats:
-    """Read all grades, query after query: float64 ``(judgments,)``; refuse repeated documents."""
+def read_grades(judgments: Judgments, name: str | None, grades: Floats | None = None) -> Floats:
+    """Read all grades, query after query, or check those already read: float64 ``(judgments,)``.
+
+    Documents that a table repeats are refused, too.
+    """
     most: int | None = None
     if isinstance(judgments, QueryTable):
         if judgments.repeated >= 0:
@@ -49,7 +53,7 @@ def read_grades(judgments: Judgments, name: str | None) -> Floats:
         sizes = judgments.ends - judgments.begins
         grades = judgments.numbers[joined_ranges(judgments.begins, sizes)]
         most = LISTED_PROBLEMS
-    else:
+    elif grades is None:
         values = itertools.chain.from_iterable(each.values() for each in judgments.values())
         try:
             grades = as_floats(list(values))
