@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -37,8 +38,9 @@ class TrecEval:
                 problem = f"{name}={shown(number)} must be a whole number of at least 0"
                 raise InputError(problem, value=number)
 
+    @functools.cached_property
     def values(self) -> list[TrecValue]:
-        """List what is printed of each query, in order."""
+        """What is printed of each query, in order."""
         wanted = list_measures(self.measures or ("official",), self.version)
         return [
             each
