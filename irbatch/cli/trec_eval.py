@@ -87,7 +87,7 @@ def run_trec_eval(options: argparse.Namespace) -> int:
     """Evaluate and print."""
     fields = [each.name for each in dataclasses.fields(TrecEval)]
     wanted = TrecEval(**{name: getattr(options, name) for name in fields})
-    _ = wanted.values, wanted.settings()  # what they refuse is refused before anything is read
+    _ = wanted.values(), wanted.settings()  # what they refuse is refused before anything is read
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)  # trec_eval does not look at ranks and tags
         qrels = _with_whole_grades(read_qrels(options.qrels))

@@ -7,12 +7,11 @@ are MS MARCO's ``query document rank``; a header whose names are known, as in BE
 
 from __future__ import annotations
 
-import functools
-import json
 import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from irbatch.data.column_names import find_columns
 from irbatch.errors import InputError, shown
@@ -106,7 +105,7 @@ def _named(plain: LineForm, names: Sequence[str], *, keys: bool = False) -> Line
 def _keys_of(line: bytes) -> list[str]:
     """Return the keys of a JSON object; no keys if a line is not one."""
     try:
-        found = json.loads(line)
+        found = _load_json(line)
     except (ValueError, RecursionError):
         return []
     return list(found) if isinstance(found, dict) else []
@@ -131,7 +130,9 @@ def _split_json(line: bytes, form: LineForm) -> list[bytes]:
     if not line.strip() or line.lstrip().startswith(b"#"):
         return []
     try:
-        found = _load_json(line)
+        found = _load_json(
+            line, parse_float=str.encode, parse_constant=str.encode, object_pairs_hook=_object
+        )
     except (ValueError, RecursionError) as problem:
         raise InputError(f"is no JSON: {getattr(problem, 'msg', problem)}") from None
     columns = [b""] * form.width
@@ -159,6 +160,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-_load_json = functools.partial(
-    json.loads, parse_float=str.encode, parse_constant=str.encode, object_pairs_hook=_object
-)
+def _load_json(line: bytes, **hooks: Any) -> Any:
+    import json  # here: it takes 2 ms to import
+
+    return json.loads(line, **hooks)

@@ -81,7 +81,7 @@ class Input:
         made, rest = 0, bytearray()
         while True:
             # Read behind what the last piece left over: nothing is copied but that.
-            piece = bytearray(len(rest) + PIECE)
+            piece = bytearray(len(rest) + self._room(stream))
             piece[: len(rest)] = rest
             try:
                 with memoryview(piece)[len(rest) :] as room:
@@ -136,6 +136,14 @@ class Input:
             spooled = tempfile.SpooledTemporaryFile(8 * PIECE)  # noqa: SIM115 - closed with all
             self._copy = cast(BinaryIO, self._stack.enter_context(spooled))
         return self._unpack(self._raw)
+
+    def _room(self, stream: BinaryIO) -> int:
+        """Return how many bytes to read at once: of a file what is left, or some if it has grown.
+
+        Making a piece of which little is filled takes a millisecond.
+        """
+        left = self.size - self.done if stream is self._raw and self.size else PIECE
+        return min(PIECE, max(left, 1 << 12))
 
     def _read_into(self, stream: BinaryIO, room: memoryview) -> int:
         """Fill a buffer; what keeps it from being filled is raised when it is next asked for."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.settings import Settings, check_option
 from irbatch.measures import TrecValue, list_measures, trec_measures
+from irbatch.runtime.cached import cached_property
 
 LARGEST = 10**300  # float64 must hold it
 
@@ -38,9 +38,12 @@ class TrecEval:
                 problem = f"{name}={shown(number)} must be a whole number of at least 0"
                 raise InputError(problem, value=number)
 
-    @functools.cached_property
     def values(self) -> list[TrecValue]:
-        """What is printed of each query, in order."""
+        """List what is printed of each query, in order."""
+        return self._values
+
+    @cached_property
+    def _values(self) -> list[TrecValue]:
         wanted = list_measures(self.measures or ("official",), self.version)
         return [
             each

@@ -88,7 +88,7 @@ class Printed:
 
     def __init__(self, options: TrecEval, qrels: Qrels, run: Run | Reader) -> None:
         self.options, self.qrels = options, qrels
-        self.columns = options.values
+        self.columns = options.values()
         self.prefix = ""
         self.stopped_at: str | None = None
         self.missing = 0

@@ -37,7 +37,7 @@ def test_averages_are_those_of_the_preset(
     run = irbatch.read_run(digits / file)
     complete = version == "10"
     options = TrecEval(["all_trec"], version, complete=complete, level=level)
-    wanted = [each.measure for each in options.values if each.measure is not None]
+    wanted = [each.measure for each in options.values() if each.measure is not None]
     results = irbatch.evaluate(
         qrels, run, wanted, trec_eval=version, missing="zero" if complete else None, rel=level
     )

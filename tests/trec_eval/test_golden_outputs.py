@@ -127,7 +127,7 @@ def check_values(case: Case, qrels: irbatch.Qrels, run: irbatch.Run) -> int:
     """Evaluate the same measures with the same conventions through the public verb."""
     columns = {
         each.label: each.measure
-        for each in TrecEval(("all_trec",), case.version).values
+        for each in TrecEval(("all_trec",), case.version).values()
         if each.measure is not None
     }
     results = irbatch.evaluate(

@@ -46,6 +46,16 @@ def test_lines_are_padded_and_separated_by_tabs(trec_eval: Command) -> None:
     )
 
 
+def test_percent_signs_stay_as_they_are(trec_eval: Command) -> None:
+    printed = trec_eval("-q", "-n", "-m", "utility.1,-1,0,0%s", qrels="%d 0 a 1\n",
+                        run="%d Q0 a 1 1 t\n")  # fmt: skip
+    assert printed.out == "utility_1,-1,0,0%s    \t%d\t1.0000\n"
+
+
+def test_a_topic_without_values_has_no_line(trec_eval: Command) -> None:
+    assert trec_eval("-q", "-n", "-m", "num_q", "-m", "gm_map").out == ""
+
+
 def test_lines_are_those_of_the_function(trec_eval: Command) -> None:
     judged = irbatch.Qrels({"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"d": 1, "e": 12}})
     run = irbatch.Run({"q1": {"a": 3.0, "x": 2.0, "b": 1.0}, "q2": {"e": 1.0}}, tag="last")
