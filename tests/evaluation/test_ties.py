@@ -313,3 +313,28 @@ def test_draws_are_a_query_s_own_wherever_it_stands() -> None:
         assert alone.values.tolist() == whole[row : row + 1].tolist()
     turned = evaluated(scores[:, ::-1], labels[:, ::-1], "Bpref IPrec", "expected")
     assert turned.values.tolist() == whole.tolist()
+
+
+def test_draws_don_t_depend_on_the_grades_of_other_queries() -> None:
+    rng = np.random.default_rng(3)
+    scores = rng.integers(0, 4, (12, 60)).astype(np.uint8)
+    labels = np.where(rng.random(scores.shape) < 0.3, rng.integers(-1, 6, scores.shape), 0)
+    labels[6:] //= 2
+    averaged = "G@3 IPrec(recall=0.3) RprecMult nDCGrel YAAP InfAP RBP RnDCG AP(norm=found) Bpref"
+    whole = evaluated(scores, labels, averaged, "expected")
+    every_query = irbatch.BatchEvaluator(averaged)
+    for row in range(12):
+        part = slice(row, row + 1)
+        alone = evaluated(scores[part], labels[part], averaged, "expected").values
+        assert alone.tolist() == whole.values[part].tolist()
+        every_query.update(scores[part], labels[part])
+    assert every_query.compute().mean() == whole.mean()
+
+
+def test_a_query_may_come_again_beside_others() -> None:
+    """Its values are the same then, though they are averages over orders that were drawn."""
+    scores, labels = [[0] * 40] * 2, [[2, 4, 4, 0] * 10, [1, 3, 0, 0] * 10]
+    evaluator = irbatch.BatchEvaluator("Bpref RBP", ties="expected")
+    evaluator.update(scores[:1], labels[:1], query_ids=["a"])
+    evaluator.update(scores, labels, query_ids=["a", "b"])
+    assert evaluator.compute().query_ids == ["a", "b"]

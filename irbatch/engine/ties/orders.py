@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from irbatch.array_types import Codes
-from irbatch.engine.matrix import BLOCK_BYTES, RelevanceMatrix
+from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE, UNJUDGED, RelevanceMatrix
 from irbatch.runtime.numbers import distinct
 
 MOST_ORDERS = math.factorial(7)  # of a query: so many are all tried
@@ -47,7 +47,12 @@ def _matrices(matrix: RelevanceMatrix, row: int, spans: list[slice]) -> Iterator
     else:
         largest = max(each.size for each in tied)
         number = -(-DRAWS // largest) * largest if largest <= DRAWS else DRAWS
-        own = [zlib.crc32(each.data, span.start) for each, span in zip(tied, spans, strict=True)]
+        # Of grades, not of codes: those are places among the grades of all queries of the block.
+        grades = np.append(matrix.levels + 0.0, [NEGATIVE, UNJUDGED])
+        own = [
+            zlib.crc32(grades[each].data, span.start)
+            for each, span in zip(tied, spans, strict=True)
+        ]
         random = np.random.default_rng([SEED, *own])
         arranged = [_draw(each, number, random) for each in tied]
         picks = (np.arange(number),) * len(tied)
