@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import irbatch
-from benchmarks.aims import SMALL
+from benchmarks.aims import EMPTY_CACHE, SMALL
 from benchmarks.peers import PYTREC_EVAL
 from benchmarks.processes import json_of, rounds_of
 from benchmarks.report import Table, absence
@@ -20,37 +21,49 @@ __all__ = ["tables"]
 
 JUDGED, CALLS = 50, 30
 OURS = "irbatch.integrations.pytrec_eval"
-# What is taken of the seconds of all calls.
-FIGURES: dict[str, Callable[[list[float]], float]] = {
+# What is taken of the seconds of all calls, where kernels are stored and where none is.
+Figure = Callable[[list[float]], float]
+STORED: dict[str, Figure] = {
     "first call": lambda spent: spent[0],
     "later calls": lambda spent: statistics.median(spent[1:]),
     "slowest call": lambda spent: max(spent[1:]),
 }
+EMPTY: dict[str, Figure] = {"slowest call, empty cache": max, "all calls, empty cache": sum}
 
 
 def tables(settings: Settings) -> Iterator[Table]:
     """Compare first calls, later ones and the slowest, where kernels may be loading."""
     irbatch.warmup()
-    calls = 3 if settings.quick else CALLS
+    calls, rounds = (3, 1) if settings.quick else (CALLS, settings.rounds + 2)
     table = settings.table(
         f"pytrec_eval's interface in new processes, {calls} calls, {JUDGED} judged a query; CPU"
     )
     missing = absence(PYTREC_EVAL.module, PYTREC_EVAL.package)
+    modules = [OURS] if missing else [OURS, PYTREC_EVAL.module]
     for *sizes, _ in SMALL:
-        _compare(table, sizes, calls, missing, settings.rounds)
+        works = {each: partial(_calls, each, sizes, calls) for each in modules}
+        _rows(table, sizes, rounds_of(works, rounds), STORED, missing)
+    for sizes in EMPTY_CACHE:
+        with tempfile.TemporaryDirectory() as folder:
+            found = {each: [_calls(each, sizes, calls, folder)] for each in modules}
+        _rows(table, sizes, found, EMPTY, missing)
     yield table
 
 
-def _compare(table: Table, sizes: list[int], calls: int, missing: str | None, rounds: int) -> None:
+def _calls(module: str, sizes: Sequence[int], calls: int, cache: str = "") -> dict[str, Any]:
+    """Call again and again in a new process; `cache` is a folder of its own for kernels."""
     queries, depth, measures = sizes
-    modules = [OURS] if missing else [OURS, PYTREC_EVAL.module]
     numbers = map(str, (queries, depth, JUDGED, measures, calls))
-    arguments = list(numbers)
-    found = rounds_of(
-        {each: partial(json_of, ["-m", "benchmarks.calls", each, *arguments]) for each in modules},
-        rounds,
-    )
-    for name, figure in FIGURES.items():
+    command = ["-m", "benchmarks.calls", module, *numbers]
+    return json_of(command, {"NUMBA_CACHE_DIR": cache} if cache else None)
+
+
+def _rows(
+    table: Table, sizes: Sequence[int], found: dict[str, list[Any]], figures: dict[str, Figure],
+    missing: str | None,
+) -> None:  # fmt: skip
+    queries, depth, measures = sizes
+    for name, figure in figures.items():
         works = {module: _timed(each, figure) for module, each in found.items()}
         work = f"{queries} × {depth:,}, {measures} measures, {name}"
         key = f"small, {queries} × {depth}, {measures}, {name}"
@@ -60,5 +73,5 @@ def _compare(table: Table, sizes: list[int], calls: int, missing: str | None, ro
             table.compare(work, works[OURS], PYTREC_EVAL.name, works[PYTREC_EVAL.module], key=key)
 
 
-def _timed(rounds: list[dict[str, Any]], figure: Callable[[list[float]], float]) -> Timed:
+def _timed(rounds: list[dict[str, Any]], figure: Figure) -> Timed:
     return Timed(flat(rounds[0]["values"]), tuple(figure(each["spent"]) for each in rounds))
