@@ -14,8 +14,9 @@ import traceback
 from pathlib import Path
 
 from benchmarks.aims import AIMS
+from benchmarks.place import where
 from benchmarks.readme import README, ROWS, update
-from benchmarks.report import Table, where
+from benchmarks.report import Table
 from benchmarks.sections import ON_REQUEST, SECTIONS
 from benchmarks.settings import JUDGED, Settings
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.report import markdown_line, where
+from benchmarks.place import where
+from benchmarks.report import markdown_line
 
 __all__ = ["HEADER", "README", "ROWS", "update"]
 

@@ -1,17 +1,13 @@
-"""Tables of a comparison: values first, then times, then where it ran."""
+"""Tables of a comparison: values first, then times, then aims."""
 
 from __future__ import annotations
 
 import importlib.util
-import os
-import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
-import irbatch
 from benchmarks.aims import AIMS, UNITS
-from benchmarks.timing import machine, multiple
+from benchmarks.timing import multiple
 from benchmarks.turns import Timed, times_as_long
 
 __all__ = [
@@ -21,13 +17,8 @@ __all__ = [
     "absence",
     "compare_values",
     "markdown_line",
-    "where",
 ]
 
-PACKAGES = (
-    "numpy", "numba", "pytrec_eval-terrier", "ir_measures", "ranx", "polars", "duckdb",
-    "pandas", "pyarrow", "torch", "torchmetrics", "scikit-learn", "sentence-transformers",
-)  # fmt: skip
 AGREED = 1e-9
 TIMES = ("ms", "s")  # units of aims that are of irbatch's own time
 COMPARISON = ("work", "irbatch", "compared with", "takes", "ratio", "aim", "values")
@@ -84,22 +75,29 @@ class Table:
         agreement = compare_values(mine, theirs.result, tolerance)
         self.check(f"{work}, {peer}", agreement)
         times = times_as_long(ours, theirs)
-        aim = AIMS.get(key)
-        figure = ours.seconds if aim and aim.unit in TIMES else times
-        ratio = multiple(times) if agreement.equal else "none"
-        cells = work, str(ours), peer, str(theirs), ratio, agreement.text
-        self.add(*cells, key=key, figure=figure)
+        cells = work, str(ours), peer, str(theirs)
+        if agreement.equal:
+            aim = AIMS.get(key)
+            figure = ours.seconds if aim and aim.unit in TIMES else times
+            self.add(*cells, multiple(times), agreement.text, key=key, figure=figure)
+        else:
+            self.add(*cells, "none", agreement.text, key=key)
 
     def alone(self, work: str, ours: Timed, *, key: str = "", note: str = "") -> None:
         """Add a row of what is compared with nothing but its aim, in seconds."""
         self.add(work, str(ours), "", "", "", note, key=key, figure=ours.seconds)
 
     def measure_by(self, work: str, ours: Timed, standard: str, other: Timed, *,
-                   key: str = "", note: str = "") -> None:  # fmt: skip
+                   key: str = "", agreement: Agreement | None = None) -> None:  # fmt: skip
         """Add a row of `COMPARISON` that says how many times as long as a standard it takes."""
         times = times_as_long(other, ours)
-        cells = str(ours), standard, str(other), f"{multiple(times)} as long"
-        self.add(work, *cells, note, key=key, figure=times)
+        cells = work, str(ours), standard, str(other)
+        agreement = agreement or Agreement(True, "")
+        self.check(f"{work}, {standard}", agreement)
+        if agreement.equal:
+            self.add(*cells, f"{multiple(times)} as long", agreement.text, key=key, figure=times)
+        else:
+            self.add(*cells, "none", agreement.text, key=key)
 
     def skip(
         self, work: str, peer: str, reason: str, ours: Timed | None = None, *, key: str = ""
@@ -164,22 +162,3 @@ def absence(module: str, package: str) -> str | None:
     if importlib.util.find_spec(module) is None:
         return f"not installed (pip install {package})"
     return None
-
-
-def where() -> str:
-    """Name processor, cores, memory, Python and packages."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return (
-        f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()}; "
-        f"irbatch {irbatch.__version__}, {machine(*PACKAGES)}"
-    )
-
-
-def _processor() -> str:
-    """Return the processor's name, where the system tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()

@@ -73,8 +73,9 @@ def test_aims_have_units() -> None:
 
 def test_different_values_show_no_ratio() -> None:
     table = Table("different")
-    table.compare("work", Timed({"AP": 0.5}, (1.0,)), "peer", Timed({"AP": 0.4}, (9.0,)))
-    assert "none" in table.rows[0]
+    ours, theirs = Timed({"AP": 0.5}, (1.0,)), Timed({"AP": 0.4}, (99.0,))
+    table.compare("work", ours, "peer", theirs, key="files, polars")
+    assert table.rows[0][4:6] == ("none", "≥ 3 ×")
     assert "DIFFERENT" in table.problems[0]
 
 
