@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib
 import os
-import tempfile
+import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from irbatch.runtime.extras import imported
+
+O_BINARY = getattr(os, "O_BINARY", 0)  # on Windows
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -34,24 +36,62 @@ def written(text: str, path: str | os.PathLike[str] | None) -> str:
 def replacing(path: str | os.PathLike[str], *, pack: bool = False) -> Iterator[BinaryIO]:
     """Open a file to write in place of another, which it replaces when the block has ended well.
 
-    With `pack`, what is written is compressed if the name ends in ``.gz``, ``.bz2``, ``.xz`` or
-    ``.zst``. After any error nothing is left behind.
+    Where a link leads to, that is replaced; a device or a pipe is written to, when the block has
+    ended well, and stays what it is. With `pack`, what is written is compressed if the name ends
+    in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``. After any error nothing is left behind.
     """
-    path = Path(path)
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}."[:200])
+        with _written_to(path) if _is_special(path) else _written_beside(path) as file:
+            with ExitStack() as stack:
+                packed = stack.enter_context(_packing(file, Path(path).suffix)) if pack else file
+                yield packed
+            file.flush()
+    except OSError as problem:  # a full disk's names no file
+        problem.filename = problem.filename or os.fspath(path)
+        raise
+
+
+def _is_special(path: str | os.PathLike[str]) -> bool:
+    """Tell whether what stands there is no file that another could take the place of."""
+    if os.path.abspath(path).startswith(("/dev/", "/proc/")):  # noqa: PTH100 - such as /dev/stdout
+        return True
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116
+    except FileNotFoundError:
+        return False
+
+
+@contextmanager
+def _written_to(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Give a file whose content goes to what is at the path in the end."""
+    import shutil
+    import tempfile
+
+    with tempfile.TemporaryFile() as file, Path(path).open("ab", buffering=0) as there:
+        yield file
+        file.seek(0)
+        shutil.copyfileobj(file, there)
+
+
+@contextmanager
+def _written_beside(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Give a file that takes the place of the one at the path in the end."""
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".irbatch-{os.urandom(8).hex()}")
+    try:
+        # With the permissions that a new file gets here; those of the one replaced stay.
+        handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | O_BINARY, 0o666)
     except OSError as problem:  # which names the temporary file
-        raise type(problem)(problem.errno, problem.strerror, str(path)) from None
+        raise type(problem)(problem.errno, problem.strerror, os.fspath(path)) from None
     try:
         with os.fdopen(handle, "wb") as file:
-            with ExitStack() as stack:
-                yield stack.enter_context(_packing(file, path.suffix)) if pack else file
-            file.flush()
+            yield file
             os.fsync(file.fileno())
-        Path(temporary).chmod(_mode(path))
-        Path(temporary).replace(path)
+        if target.exists():
+            temporary.chmod(target.stat().st_mode & 0o777)
+        temporary.replace(target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -66,12 +106,3 @@ def _packing(file: BinaryIO, suffix: str) -> Any:
     if suffix == ".zst":
         return imported("zstd", "io", "compression.zstd", "backports.zstd").ZstdFile(file, "wb")
     return nullcontext(file)
-
-
-def _mode(path: Path) -> int:
-    """Return the permissions to give a file: those it has, or what a new one would get."""
-    if path.exists():
-        return path.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

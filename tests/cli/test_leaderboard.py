@@ -457,7 +457,7 @@ def test_a_failing_write_leaves_the_old_file(
     monkeypatch.setattr("irbatch.runtime.files.os.fsync", full)
     status, _, said = cli(systems, "--x", "latency", f"--{form}", path)
     assert status == 1
-    assert said.startswith("irbatch: error: No space left on device")
+    assert said.startswith(f"irbatch: error: {path}: No space left on device")
     assert len(said.splitlines()) == 1
     assert path.read_text() == "old content"
     assert listed(out) == [path.name]

@@ -6,7 +6,10 @@ import bz2
 import gzip
 import lzma
 import math
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -235,3 +238,66 @@ def test_an_error_midway_leaves_the_old_file(tmp_path: Path) -> None:
     input_error(fail, "midway")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    target, link = tmp_path / "folder" / "run", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to("folder/run")
+    Run(RUN).to_trec(link)
+    assert link.is_symlink()
+    assert irbatch.read_run(target).to_dict() == RUN
+    target.unlink()
+    Run(RUN).to_trec(link)  # it leads nowhere
+    assert irbatch.read_run(target).to_dict() == RUN
+    assert sorted(each.name for each in tmp_path.rglob("*")) == ["folder", "link", "run"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_stays_one(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    Run(RUN).to_trec(pipe)
+    found = os.read(reader, 1 << 16)
+    os.close(reader)
+    Run(RUN).to_trec(tmp_path / "file")
+    assert found == (tmp_path / "file").read_bytes()
+    assert pipe.is_fifo()
+    Run(RUN).to_trec("/dev/null")
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="this system has no /dev/stdout")
+def test_what_is_printed_goes_on_to_stdout(tmp_path: Path) -> None:
+    """Also where that is a file, which must not be replaced while others write to it."""
+    code = (
+        "import irbatch; print('before', flush=True); "
+        f"irbatch.Run({RUN!r}).to_trec('/dev/stdout'); print('after')"
+    )
+    with (tmp_path / "out").open("ab") as out:
+        subprocess.run([sys.executable, "-c", code], check=True, stdout=out)
+    lines = (tmp_path / "out").read_text().splitlines()
+    assert lines[0] == "before"
+    assert lines[1].startswith("q1 Q0")
+    assert lines[-1] == "after"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_told_with_the_name_of_the_file() -> None:
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        Run(RUN).to_trec("/dev/full")
+
+
+def test_long_names_and_permissions(tmp_path: Path) -> None:
+    path = tmp_path / ("名" * 83)
+    umask = os.umask(0o027)
+    try:
+        Run(RUN).to_trec(path)
+    finally:
+        os.umask(umask)
+    assert path.stat().st_mode & 0o777 == 0o640
+    path.chmod(0o604)
+    Run(RUN).to_trec(path)
+    assert path.stat().st_mode & 0o777 == 0o604
