@@ -29,7 +29,7 @@ def warmup() -> list[str]:
     from irbatch.formats.forms import RUN
     from irbatch.formats.pieces import Piece, assemble
     from irbatch.pack.counting import SORTED_FROM
-    from irbatch.statistics.resampling import draw_ranges, flip_signs
+    from irbatch.statistics.resampling import draw_means, draw_ranges, flip_signs
 
     with Kernel.always_compiled() as names:
         # Code types int8, int16 and int32 are those of few, many and very many grades.
@@ -54,6 +54,7 @@ def warmup() -> list[str]:
         few, many = np.ones((4, 2, 3)), np.ones((30, 2, 1))
         list(draw_ranges(few, 1, 0))
         flip_signs(many[:, 0], 1, 0)
+        draw_means(many[:, 0], 1, 0)
         rbo(["a", "b"], ["b", "a"])
         tied = np.array([[2.0, 1.0, 1.0, 1.0]])
         evaluate_scores(tied, [[0, 0, 1, 0]], "nDCG@10")

@@ -97,6 +97,10 @@ class Kernel:
                 self._code[flat.kinds] = code
         return code is not None
 
+    def runs_compiled(self, cells: int, *arguments: Any) -> bool:
+        """Tell whether `run` would: for where NumPy does better than plain Python."""
+        return self._is_worth(cells, _compile_limit()) or self.is_ready(*arguments)
+
     @staticmethod
     @contextmanager
     def always_compiled() -> Iterator[list[str]]:

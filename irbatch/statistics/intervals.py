@@ -46,13 +46,16 @@ def find_intervals(
     if kind == "t":
         bounds = _student(apart, level)
         bounds[:n, geometric] = np.exp(_student(values[..., geometric], level))
-    else:
-        flat = np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
-        drawn = np.concatenate(list(draw_means(flat, draws, seed, strata)))
-        means = drawn.reshape(len(drawn), *values[:, 0].shape)
-        means[..., geometric] = np.exp(means[..., geometric])
-        every = np.concatenate([means, means[:, firsts] - means[:, seconds]], axis=1)
-        bounds = _quantiles(every, _tails(every, apart, kind, level))
+        return Intervals(bounds[:n], bounds[n:])
+
+    def beside_differences(means: Floats) -> Floats:
+        means = means.reshape(n, values.shape[2], -1)
+        means[:, geometric] = np.exp(means[:, geometric])
+        return np.concatenate([means, means[firsts] - means[seconds]])
+
+    flat = np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
+    observed, drawn = map(beside_differences, draw_means(flat, draws, seed, strata))
+    bounds = _quantiles(drawn, _tails(drawn, observed, apart, kind, level))
     return Intervals(bounds[:n], bounds[n:])
 
 
@@ -75,18 +78,17 @@ def _student(values: Floats, level: float) -> Floats:
     return np.stack([mean - reach, mean + reach], axis=-1)
 
 
-def _tails(drawn: Floats, values: Floats, kind: str, level: float) -> Floats:
-    """Return which quantiles of the draws the bounds are, ``(columns, measures, 2)``."""
-    tails = np.broadcast_to([level / 2, 1 - level / 2], (*drawn.shape[1:], 2))
+def _tails(drawn: Floats, observed: Floats, values: Floats, kind: str, level: float) -> Floats:
+    """Return which quantiles of the draws the bounds are, ``(rows, measures, 2)``."""
+    tails = np.broadcast_to([level / 2, 1 - level / 2], (*drawn.shape[:2], 2))
     if kind == "percentile":
         return tails
-    mean = values.mean(axis=1)
     # Draws that equal the mean count half: of values without spread all do.
-    below = ((drawn < mean).mean(axis=0) + (drawn <= mean).mean(axis=0)) / 2
+    below = ((drawn < observed).mean(axis=2) + (drawn <= observed).mean(axis=2)) / 2
     normal = NormalDist()
-    edge = 0.5 / len(drawn)
+    edge = 0.5 / drawn.shape[2]
     bias = np.vectorize(normal.inv_cdf)(np.clip(below, edge, 1 - edge))[..., None]
-    spread = values - mean[:, None]
+    spread = values - values.mean(axis=1, keepdims=True)
     squares = (spread**2).sum(axis=1)
     acceleration = np.divide(
         (spread**3).sum(axis=1), 6 * squares**1.5, out=np.zeros_like(squares), where=squares > 0
@@ -97,12 +99,11 @@ def _tails(drawn: Floats, values: Floats, kind: str, level: float) -> Floats:
 
 
 def _quantiles(drawn: Floats, tails: Floats) -> Floats:
-    """Return quantiles of draws ``(draws, columns, measures)``, linearly between neighbours."""
-    ordered = np.sort(drawn, axis=0)
-    place = tails * (len(drawn) - 1)
+    """Return quantiles of draws ``(rows, measures, draws)``, linearly between neighbours."""
+    ordered = np.sort(drawn, axis=2)
+    place = tails * (drawn.shape[2] - 1)
     lower = np.floor(place).astype(np.int64)
-    upper = np.minimum(lower + 1, len(drawn) - 1)
-    columns, measures = np.indices(drawn.shape[1:])[..., None]
-    low, high = ordered[lower, columns, measures], ordered[upper, columns, measures]
+    upper = np.minimum(lower + 1, drawn.shape[2] - 1)
+    low, high = (np.take_along_axis(ordered, at, axis=2) for at in (lower, upper))
     between: Floats = low + (place - lower) * (high - low)
     return between

@@ -1,10 +1,4 @@
-"""Draws for resampling: one set for all measures and systems, and means of all of them at once.
-
-Draws come in blocks from a counter-based generator (Philox): which block, and which stretch of the
-queries, is the counter. So the first thousand of ten thousand draws are those of a thousand, in
-any order, on any number of threads, and what is held at a time is bounded. A block of draws is a
-matrix; the means of every measure and system are its product with their values.
-"""
+"""Draws for resampling: one set for all measures and systems, and means of all of them at once."""
 
 from __future__ import annotations
 
@@ -20,13 +14,15 @@ from irbatch.errors import InputError, shown
 from irbatch.runtime.checks import check_whole
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.numbers import is_real
-from irbatch.runtime.threads import map_ranges
+from irbatch.runtime.threads import map_items, map_ranges
+from irbatch.statistics.draws import COUNTED, count_draws, generator_of, random_bytes
+from irbatch.statistics.weighted_sums import add_chosen, add_counted, as_whole, pad_columns
 
 MOST_EXACT = 20  # queries of which all signs are tried
-AT_ONCE = 256  # draws
+AT_ONCE = 256  # draws of signs
 STRETCH = 8192  # queries
+IN_THREADS = 1 << 24  # products, from which on blocks of draws are shared among threads
 TUKEY_STRETCH = 1024  # queries whose systems are permuted at once
-FEW = 16  # columns up to which looking eight queries up at a time is sooner than a matrix product
 
 # Sums that differ by no more than rounding are equal: a part of the sum of absolute differences.
 ROUNDING = 1e-12
@@ -38,49 +34,28 @@ def flip_signs(differences: Floats, draws: int, seed: int) -> tuple[Ints, int]:
     Also returns how many draws there were: 0 if all assignments of signs were tried, as they are
     of up to `MOST_EXACT` queries.
     """
-    if len(differences) <= MOST_EXACT:
+    n = len(differences)
+    if n <= MOST_EXACT:
         return count_extreme_flips(differences), 0
-    total, limit = _limits(differences)
-    counts = np.zeros(differences.shape[1], np.int64)
-    stretches = range(0, len(differences), STRETCH)
-    parts = [differences[start : start + STRETCH] for start in stretches]
-    tables = [_tabulate(part) for part in parts] if differences.shape[1] <= FEW else None
-    for start in range(0, draws, AT_ONCE):
-        rows = min(AT_ONCE, draws - start)
-        sums = np.zeros((AT_ONCE, differences.shape[1]))
-        for number, part in enumerate(parts):
-            drawn = _generator(seed, start, number).bytes(AT_ONCE * STRETCH // 8)
-            eights = np.frombuffer(drawn, np.uint8).reshape(AT_ONCE, STRETCH // 8)
-            if tables is None:
-                signs = np.unpackbits(eights, axis=1)[:, : len(part)]
-                sums += signs.astype(np.float64) @ part
-            else:
-                work = sums.size * tables[number].shape[1]
-                _add_looked_up.run(work, tables[number], eights.copy(), sums)
+    total, limit = (each[:, None] for each in _limits(differences))
+    columns = pad_columns(differences)
+
+    def count(start: int) -> Ints:
+        sums = np.zeros((len(columns), AT_ONCE))
+        for number, first in enumerate(range(0, n, STRETCH)):
+            generator = generator_of(seed, start // AT_ONCE, number)
+            eights = random_bytes(generator, AT_ONCE * STRETCH // 8).reshape(AT_ONCE, -1)
+            some = -(-min(n - first, STRETCH) // 8)
+            add_chosen(np.ascontiguousarray(eights[:, :some].T), columns, first, sums)
+        sums = sums[:, : draws - start]
         # A sum over those kept less one over those flipped.
-        counts += (np.abs(2.0 * sums[:rows] - total) >= limit).sum(axis=0)
+        return np.asarray((np.abs(2.0 * sums - total) >= limit).sum(axis=1))
+
+    counts = np.zeros(len(columns), np.int64)
+    starts = range(0, draws, AT_ONCE)
+    for some in (map_items if differences.size * draws > IN_THREADS else map)(count, starts):
+        counts += some
     return counts, draws
-
-
-def _tabulate(differences: Floats) -> Floats:
-    """Sum every choice among each eight queries: float64 ``(columns, eights, 256)``."""
-    eights = -(-len(differences) // 8)
-    padded = np.zeros((8 * eights, differences.shape[1]))
-    padded[: len(differences)] = differences
-    choices = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
-    tables = choices @ padded.T.reshape(-1, eights, 8, 1)
-    return np.ascontiguousarray(tables[..., 0])
-
-
-@kernel
-def _add_looked_up(tables: Floats, eights: Bytes, sums: Floats) -> None:
-    """Add, to each draw's sums, those of the choices that its bytes are."""
-    for k in range(tables.shape[0]):
-        for d in range(eights.shape[0]):
-            total = 0.0
-            for j in range(tables.shape[1]):
-                total += tables[k, j, eights[d, j]]
-            sums[d, k] += total
 
 
 def count_extreme_flips(differences: Floats) -> Ints:
@@ -110,32 +85,40 @@ def check_draws(draws: object, seed: object, least: int = 1) -> None:
 
 def draw_counts(size: int, draws: int, seed: int) -> Iterator[Floats]:
     """Draw `size` of as many with replacement; yield how often each came, ``(draws, size)``."""
-    for start in range(0, draws, AT_ONCE):
-        generator = _generator(seed, start, 0)
-        rows = min(AT_ONCE, draws - start)
-        for row in range(0, rows, _rows_at_once(size)):
-            some = min(_rows_at_once(size), AT_ONCE - row)
-            yield _count_picks(generator, size, some)[: rows - row]
+    for start in range(0, draws, COUNTED):
+        counts = count_draws(size, start // COUNTED, seed)
+        yield counts[:size, : draws - start].T.astype(np.float64)
 
 
 def draw_means(
     values: Floats, draws: int, seed: int, strata: Sequence[Ints] | None = None
-) -> Iterator[Floats]:
-    """Draw queries of ``(queries, columns)`` with replacement; yield means ``(draws, columns)``.
+) -> tuple[Floats, Floats]:
+    """Draw queries of ``(queries, columns)`` with replacement, and find their means.
 
     As many are drawn from each of the strata, positions of queries, as it has.
+
+    Returns:
+        The means of the queries as they are, ``(columns,)``, and of those drawn, ``(columns,
+        draws)``: to the bit the same for any columns beside them and any number of threads.
     """
-    groups = [np.arange(len(values))] if strata is None else list(strata)
-    for start in range(0, draws, AT_ONCE):
-        rows = min(AT_ONCE, draws - start)
-        sums = np.zeros((AT_ONCE, values.shape[1]))
-        for number, group in enumerate(groups):
-            generator = _generator(seed, start, number)
-            for row in range(0, rows, _rows_at_once(group.size)):
-                some = min(_rows_at_once(group.size), AT_ONCE - row)
-                often = _count_picks(generator, group.size, some)
-                sums[row : row + some] += often @ values[group]
-        yield sums[:rows] / len(values)
+    n = len(values)
+    whole, means = as_whole(values)
+    groups = [np.arange(n)] if strata is None else list(strata)
+    parts = [pad_columns(whole[group]) for group in groups]
+    spare: list[Bytes] = []  # memory that was in use is faster than new
+
+    def draw(start: int) -> Floats:
+        sums = np.zeros((values.shape[1], COUNTED))
+        room = spare.pop() if spare else np.empty((8 * -(-n // 8), COUNTED), np.uint8)
+        for number, (group, part) in enumerate(zip(groups, parts, strict=True)):
+            counts = count_draws(group.size, start // COUNTED, seed, number, room)
+            add_counted(counts, part, sums)
+        spare.append(room)
+        return means(sums[:, : draws - start])
+
+    starts = range(0, draws, COUNTED)
+    drawn = (map_items if values.size * draws > IN_THREADS else map)(draw, starts)
+    return means(whole.sum(axis=0)[:, None])[:, 0], np.concatenate(list(drawn), axis=1)
 
 
 def draw_quantiles(values: Floats, shares: Floats, draws: int, seed: int) -> Iterator[Floats]:
@@ -169,7 +152,7 @@ def draw_ranges(values: Floats, draws: int, seed: int) -> Iterator[Floats]:
         sums = np.zeros((AT_ONCE, systems, measures))
         for number in range(-(-queries // TUKEY_STRETCH)):
             part = values[number * TUKEY_STRETCH : (number + 1) * TUKEY_STRETCH]
-            generator = _generator(seed, start, number)
+            generator = generator_of(seed, start // AT_ONCE, number)
             # 16 bits choose among the systems left: to a part in some thousands, alike.
             size = (AT_ONCE, TUKEY_STRETCH, max(systems - 1, 1))
             picks = generator.integers(0, 1 << 16, size, np.uint16)
@@ -183,18 +166,6 @@ def _permute(
 ) -> None:
     order = np.empty(values.shape[1], np.int64)
     _add_permuted.run(20 * picks.size, values, picks, sums, order, first, last)
-
-
-def _count_picks(generator: np.random.Generator, size: int, draws: int) -> Floats:
-    """Draw from so many with replacement: how often each came, float64 ``(draws, size)``."""
-    picks = generator.integers(0, size, (draws, size))
-    picks += np.arange(draws)[:, None] * size
-    often = np.bincount(picks.ravel(), minlength=draws * size)
-    return often.reshape(draws, size).astype(np.float64)
-
-
-def _rows_at_once(size: int) -> int:
-    return max(1, min(AT_ONCE, (1 << 22) // max(size, 1)))
 
 
 @kernel
@@ -219,12 +190,6 @@ def _limits(differences: Floats) -> tuple[Floats, Floats]:
     """Return the observed sums, and what an absolute sum has to reach to be as large."""
     total = differences.sum(axis=0)
     return total, np.abs(total) - ROUNDING * np.abs(differences).sum(axis=0)
-
-
-def _generator(seed: int, start: int, stretch: int) -> np.random.Generator:
-    """Return the generator of a block of draws, and of a part of the queries."""
-    counter = [0, 0, stretch, start // AT_ONCE]
-    return np.random.Generator(np.random.Philox(key=int(seed) % (1 << 128), counter=counter))
 
 
 def extremes_to_p(counts: Ints, draws: int, n: int) -> Floats:

@@ -92,13 +92,12 @@ def _bootstrap(sample: Sample) -> Floats:
     mean = flat.mean(axis=0)
     centred = flat - mean
     observed = _studentise(mean, (centred**2).mean(axis=0), n)
-    counts = np.zeros(flat.shape[1], np.int64)
     both = np.concatenate([centred, centred**2], axis=1)
-    for means in resampling.draw_means(both, sample.draws, sample.seed):
-        drawn, squares = np.split(means, 2, axis=1)
-        spread = np.maximum(squares - drawn**2, 0.0)
-        counts += (_studentise(drawn, spread, n) >= observed * (1 - ROUNDING)).sum(axis=0)
-    return sample.shaped(extremes_to_p(counts, sample.draws, n))
+    _, means = resampling.draw_means(both, sample.draws, sample.seed)
+    drawn, squares = np.split(means, 2)
+    spread = np.maximum(squares - drawn**2, 0.0)
+    as_large = _studentise(drawn, spread, n) >= observed[:, None] * (1 - ROUNDING)
+    return sample.shaped(extremes_to_p(as_large.sum(axis=1), sample.draws, n))
 
 
 def _studentise(mean: Floats, variance: Floats, n: int) -> Floats:
