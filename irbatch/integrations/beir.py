@@ -15,12 +15,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, shown
+from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate as evaluate_run
 from irbatch.integrations.pytrec_eval import drop_empty
-from irbatch.measures import check_cutoff, measure
+from irbatch.measures import Measure, check_cutoff, measure
 
 __all__ = ["CUSTOM", "evaluate", "evaluate_custom"]
 
@@ -70,10 +73,10 @@ def evaluate(
     cutoffs = _check_cutoffs(k_values)
     wanted = {key: [measure(name) @ k for k in cutoffs] for key, name in FAMILIES.items()}
     every = [each for family in wanted.values() for each in family]
-    means = evaluate_run(judged, rankings, every, trec_eval="9")
+    found = evaluate_run(judged, rankings, every, trec_eval="9")
+    means = _mean_in_order(found, rankings, len(found.query_ids))
     ndcg, map_, recall, precision = (
-        {f"{key}@{each.cutoff}": round(means[each], DIGITS) for each in family}
-        for key, family in wanted.items()
+        {f"{key}@{each.cutoff}": means[each] for each in family} for key, family in wanted.items()
     )
     return ndcg, map_, recall, precision
 
@@ -101,11 +104,23 @@ def evaluate_custom(qrels: Table, results: Table, k_values: Iterable[int], metri
     judged, run = Qrels(qrels, borrowed=True), Run(results)
     if key == "Hole":  # of the documents retrieved, those judged for any query count as judged
         annotated = {document for judgments in qrels.values() for document in judgments}
-        seen = {q: dict.fromkeys(annotated & results.get(q, {}).keys(), 0) for q in qrels}
+        every = {**qrels, **results}  # queries of the run count, judged or not
+        seen = {q: dict.fromkeys(annotated & results.get(q, {}).keys(), 0) for q in every}
         judged = Qrels(seen, borrowed=True)
     wanted = [measure(CUSTOM[key][0]) @ k for k in _check_cutoffs(k_values)]
-    means = evaluate_run(judged, run, wanted)
-    return {f"{key}@{each.cutoff}": round(means[each], DIGITS) for each in wanted}
+    means = _mean_in_order(evaluate_run(judged, run, wanted), results, len(qrels))
+    return {f"{key}@{each.cutoff}": means[each] for each in wanted}
+
+
+def _mean_in_order(found: Results, run: Table, divisor: int) -> dict[Measure, float]:
+    """Return rounded means of values added in the order of the run.
+
+    The exact sum may be rounded to another last digit.
+    """
+    rows = [found.rows[query] for query in run if query in found.rows]
+    sums = np.add.accumulate(found.values[rows], axis=0)[-1]
+    means = [round(each / divisor, DIGITS) for each in sums.tolist()]
+    return dict(zip(found.columns, means, strict=True))
 
 
 def _check_cutoffs(k_values: Iterable[int]) -> list[int]:

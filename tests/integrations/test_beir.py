@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 import pytrec_eval
 from support.input_errors import input_error
@@ -159,6 +160,36 @@ def test_evaluate_custom(theirs: Any, metric: str) -> None:
             found = evaluate_custom(qrels, run, CUTOFFS, metric)
             assert found == expected
             assert list(found) == list(expected)
+
+
+def many_queries() -> tuple[Table, Table]:
+    """Queries whose order is another in the run."""
+    random = np.random.default_rng(5)
+    qrels: Table = {}
+    run: Table = {}
+    for query in map(str, random.permutation(4000)):
+        run[query] = {f"d{d}": 9.0 - i for i, d in enumerate(random.permutation(8))}
+        qrels[query] = {f"d{d}": 1 for d in random.choice(8, 3, replace=False)}
+    return dict(sorted(qrels.items())), run
+
+
+def test_means_are_rounded_of_sums_in_the_order_of_the_run(theirs: Any) -> None:
+    """A query at a time, so that some of the sums lie just below or above a digit's middle."""
+    qrels, run = many_queries()
+    asked = list(run)
+    for n in range(40, 4000, 40):
+        some = {q: run[q] for q in asked[:n]}
+        judged = {q: qrels[q] for q in qrels if q in some}
+        assert evaluate(judged, some, [1, 3]) == theirs.evaluate(judged, some, [1, 3])
+        found = evaluate_custom(judged, some, [1, 3], "mrr")
+        assert found == theirs.evaluate_custom(judged, some, [1, 3], "mrr")
+
+
+def test_a_hole_of_a_query_without_judgments_counts(theirs: Any) -> None:
+    run = {**RUN, "not judged": {"x": 1.0, "y": 0.5}}
+    found = evaluate_custom(QRELS, run, [1, 3], "hole")
+    assert found == theirs.evaluate_custom(QRELS, run, [1, 3], "hole")
+    assert found["Hole@1"] == round(2 / 3, 5)
 
 
 @pytest.mark.parametrize("metric", ["mrr", "MRR@k", "mrr_cut", "recall_cap", "R_cap", "r_cap@k",
