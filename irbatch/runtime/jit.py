@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import RLock
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,7 +33,10 @@ LOAD_AFTER = 3_000
 COMPILE_AFTER, COMPILE_AFTER_NUMBA = 2_000_000, 200_000
 FORK_WAITS = 10.0  # seconds at most, for a kernel that another thread compiles
 
-UNWRAPPED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # only entries call it
+UNWRAPPED: dict[str, Any] = {
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}  # only entries call it
 
 Code = Callable[[Arguments], Any]
 
@@ -43,7 +46,7 @@ class Kernel:
 
     Its arguments are arrays, whole numbers of 64 bits, floats, truth values and named tuples of
     these; it returns numbers, or nothing. Arrays that belong together are one argument, a named
-    tuple. It may call other kernels of its own file by their global names. It allocates nothing,
+    tuple. It may call other kernels by their global names. It allocates nothing,
     keeps no state, and trusts its arguments: its callers check them.
     """
 
@@ -54,7 +57,7 @@ class Kernel:
 
     def __init__(self, source: FunctionType) -> None:
         self.source = source
-        self.holds_gil = False
+        self.holds_gil = self.is_inlined = False
         self.__doc__ = source.__doc__
         self.__name__ = source.__name__
         self._code: dict[tuple[Any, ...], Code] = {}  # by kinds of arguments
@@ -163,21 +166,27 @@ class Kernel:
         if self.holds_gil:  # Numba's own wrappers know no such code
             self._is_refused = True
             return None
-        decorated = self._decorated(cache=True)
+        decorated = self._decorated(self._digest(), cache=True)
         return lambda flat: decorated(*flat.given)
 
-    def _decorated(self, **options: Any) -> Callable[..., Any]:
-        """Bind the kernels this one calls to their compiled forms, and wrap it for Numba."""
+    def _decorated(self, digest: str = "", **options: Any) -> Callable[..., Any]:
+        """Bind the kernels this one calls to their compiled forms, and wrap it for Numba.
+
+        Numba's cache tells kernels apart by names and by the dates of their own files: `digest`,
+        in the name, tells when one that is called has changed in another file.
+        """
         import numba
 
         source = self.source
         bound = {name: each._decorated(**options) for name, each in self._called(Kernel).items()}
         foreign = self._called((CFunction, Field))
         bound.update({name: each.for_numba() for name, each in foreign.items()})
-        if bound:
+        if bound or digest:
             source = FunctionType(source.__code__, {**source.__globals__, **bound}, source.__name__)
-            source.__qualname__ = self.source.__qualname__
+            source.__qualname__ = self.source.__qualname__ + digest
             source.__module__ = self.source.__module__
+        if self.is_inlined:
+            options["inline"] = "always"
         # error_model="numpy" leaves out checks for divisions by zero, of which kernels have none.
         decorated: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy", **options)(
             source
@@ -192,9 +201,19 @@ class Kernel:
         """Say what machine code for such arguments is made from."""
         from irbatch.runtime.stored_code import describe
 
+        return describe(*self._sources(), flat.kinds)
+
+    def _digest(self) -> str:
+        """Return a number that is another one when a source or a constant has changed."""
+        from irbatch.runtime.stored_code import digest
+
+        return f"-{digest(*self._sources()):08x}"
+
+    def _sources(self) -> tuple[list[CodeType], list[tuple[str, str]]]:
+        """Return the bytecode of this kernel and those it calls, and the constants they use."""
         kernels = list(self._with_called())
         constants = sorted({each for kernel in kernels for each in kernel._constants()})
-        return describe([each.source.__code__ for each in kernels], constants, flat.kinds)
+        return [each.source.__code__ for each in kernels], constants
 
     def _with_called(self) -> Iterator[Kernel]:
         yield self
@@ -248,6 +267,17 @@ def kernel(source: Callable[..., Any]) -> Kernel:
     if not isinstance(source, FunctionType):
         raise TypeError(f"a kernel is a plain function, not {type(source).__name__}")
     return Kernel(source)
+
+
+def inlined_kernel(source: Callable[..., Any]) -> Kernel:
+    """Declare a part of a hot loop, which is put in where it is called.
+
+    LLVM leaves a call with arrays, each of which is six arguments and more, where it takes longer
+    than what is done in it (benchmarks/test_files.py).
+    """
+    made = kernel(source)
+    made.is_inlined = True
+    return made
 
 
 def kernel_on_objects(source: Callable[..., Any]) -> Kernel:

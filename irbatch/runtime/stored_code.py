@@ -106,6 +106,11 @@ def describe(codes: Sequence[CodeType], constants: Sequence[Any], kinds: Sequenc
     return repr((_circumstances(), [_parts(code) for code in codes], list(constants), typed))
 
 
+def digest(codes: Sequence[CodeType], constants: Sequence[Any]) -> int:
+    """Return a number of 32 bits that stands for bytecode and global values."""
+    return zlib.crc32(repr(([_parts(code) for code in codes], list(constants))).encode())
+
+
 def _parts(code: CodeType) -> tuple[Any, ...]:
     constants = [_parts(each) if isinstance(each, CodeType) else each for each in code.co_consts]
     return code.co_code, constants, code.co_names, code.co_varnames, code.co_argcount

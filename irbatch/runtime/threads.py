@@ -11,6 +11,7 @@ import itertools
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from threading import local
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from irbatch.runtime.checks import check_whole
@@ -27,6 +28,7 @@ CELLS_PER_THREAD = 1 << 20
 RANGES_PER_THREAD = 4
 
 _pools: dict[int, ThreadPoolExecutor] = {}
+_inside = local()  # whether a thread is one of `map_items`
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pools.clear)
 
@@ -36,8 +38,11 @@ def map_ranges(
 ) -> None:
     """Call ``work(start, stop)`` over ranges that cover ``range(rows)`` once, perhaps in threads.
 
-    There are exactly so many `threads`, if given, or as many as the `cells` of work are worth.
+    There are exactly so many `threads`, if given, or as many as the `cells` of work are worth; but
+    a thread of `map_items` does all of it, as it would wait for itself.
     """
+    if getattr(_inside, "map_items", False):
+        threads = 1
     if threads is None:
         worth = cells // CELLS_PER_THREAD
         threads = min(available_cores(), worth) if worth > 1 else 1
@@ -62,11 +67,19 @@ def map_items(work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[D
         if threads < 2 or i == 0:  # the first one compiles
             yield work(item)
             continue
-        waiting.append(_pool(threads).submit(work, item))
+        waiting.append(_pool(threads).submit(_work_inside, work, item))
         if len(waiting) > threads:
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
+
+
+def _work_inside(work: Callable[[Item], Done], item: Item) -> Done:
+    _inside.map_items = True
+    try:
+        return work(item)
+    finally:
+        _inside.map_items = False
 
 
 def check_threads(threads: Any) -> None:
