@@ -38,7 +38,8 @@ def warmup() -> list[str]:
             evaluate_matrix(labels, ["nDCG@10", *WALKS])
         qrels = {"q": {"a": 1, "b": 0}}
         evaluate(qrels, {"q": {"a": 1.0, "b": 2.0}}, "nDCG@10")
-        parsed = assemble([Piece.parse(b"q Q0 a 1 1.5e0 t\nq Q0 b 2 1 t\n", RUN, "")])
+        lines = bytearray(b"q Q0 a 1 1.5e0 t\nq Q0 b 2 1 t\n")
+        parsed = assemble([Piece.parse(lines, RUN, "").compact()])
         evaluate(qrels, Run(parsed), "nDCG@10")
         evaluate(
             Qrels.from_columns(["q"], ["a"], [1]),

@@ -6,6 +6,7 @@ by a hash of its bytes and then compared; whole numbers are what they are.
 
 from __future__ import annotations
 
+import os
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,11 +16,16 @@ from irbatch.array_types import Bytes, Ints
 from irbatch.data.text_column import NO_TEXTS, IdColumn, TextColumn
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.threads import map_ranges
+from irbatch.runtime.words import load_word
 
 Lengths = npt.NDArray[np.int32]
 
 # Slots per document: where most of those looked for are not there, a miss should end at once.
 DENSE, SPARSE = 3, 8
+
+LOW = (1 << 32) - 1
+MASKS = np.array([(1 << (8 * i)) - 1 for i in range(8)] + [-1])  # of so many bytes of a word
+SEEDS = np.frombuffer(os.urandom(24), np.int64).copy()  # of this process
 
 
 class KeyedIds(NamedTuple):
@@ -31,6 +37,7 @@ class KeyedIds(NamedTuple):
     keys: npt.NDArray[Any]  # (rows,): whole numbers; of texts int32 hashes, which kernels write
     begins: Ints  # (queries,): the first row of each
     ends: Ints  # the one after its last
+    seeds: Ints = SEEDS  # of hashes
 
     @classmethod
     def of(cls, ids: IdColumn, begins: Ints, ends: Ints) -> KeyedIds:
@@ -85,15 +92,15 @@ def find_rows(retrieved: KeyedIds, judged: KeyedIds, places: Ints) -> Ints:
 @kernel
 def _enter_rows(documents: KeyedIds, first: int, last: int, slots: Lengths) -> int:
     """Write the keys of some queries' documents; return a row whose document came before, or -1."""
-    text, starts, lengths, keys, begins, ends = documents
-    whole = starts.size == 0
+    keys, begins, ends = documents.keys, documents.begins, documents.ends
+    whole = documents.starts.size == 0
     for q in range(first, last):
         begin = begins[q]
+        if not whole:
+            _write_hashes(documents, begin, ends[q])
         n_slots = _slots_for(DENSE * (ends[q] - begin))
         slots[:n_slots] = -1
         for row in range(begin, ends[q]):
-            if not whole:
-                keys[row] = _hash(text, starts[row], lengths[row])
             slot = _slot_of(keys[row], n_slots)
             while slots[slot] >= 0:
                 other = begin + slots[slot]
@@ -117,17 +124,17 @@ def _look_up(
 ) -> None:
     """Write the row of each judged document of some queries."""
     keys, begins, ends = retrieved.keys, retrieved.begins, retrieved.ends
-    text, starts, lengths, wanted, firsts, stops = judged
-    whole = starts.size == 0
+    wanted, firsts, stops = judged.keys, judged.begins, judged.ends
+    whole = judged.starts.size == 0
     for q in range(first, last):
         begin = firsts[q]
         if places[q] < 0 or begin == stops[q]:
             continue
+        if not whole:
+            _write_hashes(judged, begin, stops[q])
         n_slots = _slots_for(SPARSE * (stops[q] - begin))
         slots[:n_slots] = -1
         for d in range(begin, stops[q]):
-            if not whole:
-                wanted[d] = _hash(text, starts[d], lengths[d])
             slot = _slot_of(wanted[d], n_slots)
             while slots[slot] >= 0:
                 slot = (slot + 1) & (n_slots - 1)
@@ -180,17 +187,27 @@ def _same(some: KeyedIds, row: int, others: KeyedIds, other: int) -> bool:
 
 
 @kernel
-def _hash(text: Bytes, start: int, length: int) -> int:
-    """Hash some bytes, four at a step: to 31 bits, by way of 52, so that int64 never overflows."""
-    at = start
-    stop = start + length
-    value = stop - start
-    while at + 3 < stop:
-        word = int(text[at]) | (int(text[at + 1]) << 8)
-        word |= (int(text[at + 2]) << 16) | (int(text[at + 3]) << 24)
-        value = (value * 961 + word) & 0xFFFFFFFFFFFFF
-        at += 4
-    while at < stop:
-        value = (value * 31 + int(text[at])) & 0xFFFFFFFFFFFFF
-        at += 1
-    return (value ^ (value >> 26)) & 0x7FFFFFFF
+def _write_hashes(documents: KeyedIds, first: int, last: int) -> None:
+    """Hash texts to 31 bits, by numbers that nobody knows: nobody can choose ids that clash.
+
+    Multiply-shift: the highest bits of sums of products modulo 2^64. Plain Python has more bits
+    than these, which are not looked at.
+    """
+    text, starts, lengths, keys, _, _, seeds = documents
+    of_hash, of_low, of_high = int(seeds[0]), int(seeds[1]), int(seeds[2])
+    for row in range(first, last):
+        at = starts[row]
+        left = int(lengths[row])
+        value = left
+        while left > 0:
+            if at + 8 <= text.size:
+                word = load_word(text, at) & int(MASKS[min(left, 8)])
+            else:  # at the end of the text
+                word = 0
+                for i in range(min(left, 8)):
+                    word |= int(text[at + i]) << (8 * i)
+            total = value * of_hash + (word & LOW) * of_low + ((word >> 32) & LOW) * of_high
+            value = (total >> 33) & 0x7FFFFFFF
+            at += 8
+            left -= 8
+        keys[row] = value

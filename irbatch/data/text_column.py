@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bytes, Ints
-from irbatch.runtime.jit import as_input
+from irbatch.runtime.jit import as_input, kernel
 from irbatch.runtime.ragged import offsets_of
 
 Lengths = npt.NDArray[np.int32]
@@ -49,9 +49,10 @@ class TextColumn:
 
     def copied(self) -> TextColumn:
         """Return the same texts over bytes of their own, one after the other."""
-        ends = offsets_of(self.lengths)
-        places = np.arange(ends[-1]) + np.repeat(self.starts - ends[:-1], self.lengths)
-        return TextColumn(self.text[places], ends[:-1], self.lengths)
+        bounds = offsets_of(self.lengths)
+        text = np.empty(bounds[-1], np.uint8)
+        _copy.run(text.size + len(self), self.text, self.starts, self.lengths, text)
+        return TextColumn(text, bounds[:-1], self.lengths.copy())
 
     def take(self, rows: npt.NDArray[np.integer] | slice) -> TextColumn:
         """Return some of them, over the same bytes."""
@@ -64,6 +65,16 @@ class TextColumn:
             str(text[start : start + length], "utf-8", "surrogatepass")
             for start, length in zip(self.starts.tolist(), self.lengths.tolist(), strict=True)
         ]
+
+
+@kernel
+def _copy(text: Bytes, starts: Ints, lengths: Lengths, copies: Bytes) -> None:
+    """Write texts one after the other."""
+    at = 0
+    for i in range(starts.size):
+        for j in range(starts[i], starts[i] + lengths[i]):
+            copies[at] = text[j]
+            at += 1
 
 
 NO_TEXTS = TextColumn(np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.int32))

@@ -42,7 +42,6 @@ class JudgedRanks:
     threshold: float  # the least relevant grade
     gains: Floats  # (levels,)
     divisors: Floats  # the discount of ranks 1 … depth or more
-    largest_given: float = 0.0  # the largest gain of those given for grades, gain={…}
 
     def __post_init__(self) -> None:
         self.row_index, self.ranks, self.codes = self.judged

@@ -6,11 +6,11 @@ import functools
 import itertools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from irbatch.array_types import Bools, Positions
+from irbatch.array_types import Bools, Bytes, Floats, Positions
 from irbatch.data.qrels import Qrels
 from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
@@ -36,6 +36,15 @@ Watch = Callable[[Positions, RelevanceMatrix], object]
 """Called with the positions in `Qrels.queries` of some queries, and their matrix."""
 
 
+class Part(NamedTuple):
+    """What was computed of some queries."""
+
+    values: Floats  # (queries, measures)
+    marks: Bytes  # (queries,), see `QueryMark`
+    any_judged: bool
+    matrix: RelevanceMatrix | None  # where somebody watches
+
+
 @dataclass(eq=False)
 class Computed:
     """The values of some queries; blocks of them are put in as they are packed."""
@@ -54,13 +63,17 @@ class Computed:
         self.marks = np.zeros(self.rows.size, np.uint8)
 
     def put(self, block: Block, places: Positions) -> None:
-        """Cut a block as the settings say, scan it, and keep its values at `places` of `rows`."""
+        """Compute a block, and keep what comes of it at `places` of `rows`."""
+        self.keep(self.compute(block), places)
+
+    def compute(self, block: Block) -> Part:
+        """Cut a block as the settings say, and scan it."""
         settings, matrix = self.settings, block.matrix
         if settings.max_depth is not None:
             matrix = matrix.truncated(int(settings.max_depth))
         if settings.judged_only:
             matrix = matrix.condensed()
-        self.values[places] = self.plan.values(
+        values = self.plan.values(
             matrix, skip_no_relevant=settings.no_relevant == "skip", threads=self.threads
         )
         relevant = matrix.judged[:, matrix.levels >= 1].sum(axis=1)
@@ -68,10 +81,16 @@ class Computed:
         marks |= QueryMark.EMPTY.where(block.matrix.retrieved == 0)
         if block.tied is not None:
             marks |= QueryMark.TIED.where(block.tied)
-        self.marks[places] = marks
-        self.any_judged = self.any_judged or block.matrix.has_judged()
-        if self.watch is not None:
-            self.watch(self.rows[places], matrix)
+        watched = None if self.watch is None else matrix
+        return Part(values, marks, block.matrix.has_judged(), watched)
+
+    def keep(self, part: Part, places: Positions) -> None:
+        """Keep a part at `places` of `rows`."""
+        self.values[places] = part.values
+        self.marks[places] = part.marks
+        self.any_judged = self.any_judged or part.any_judged
+        if self.watch is not None and part.matrix is not None:
+            self.watch(self.rows[places], part.matrix)
 
     def results(
         self, query_ids: Sequence[Any], order: str, counts: Counts, name: str | None = None
@@ -134,11 +153,17 @@ def _compute_reading(computed: Computed, qrels: Qrels, reader: Reader, choose: C
     ordering = computed.settings.ordering
     row_of = {query: row for row, query in enumerate(qrels.queries)}
     answered: dict[Any, None] = {}
-    for table in reader.tables():
-        answered.update(dict.fromkeys(table))
+    _ = qrels.column  # is made here, not by each thread
+
+    def work(table: QueryTable) -> tuple[list[Any], list[tuple[Part, Positions]]]:
         rows = np.array([row_of[query] for query in table if query in row_of], np.intp)
-        for block in pack_table(qrels, table, rows, ordering):
-            computed.put(block, rows[block.rows])
+        blocks = pack_table(qrels, table, rows, ordering)
+        return list(table), [(computed.compute(block), rows[block.rows]) for block in blocks]
+
+    for queries, parts in reader.map_tables(work):
+        answered.update(dict.fromkeys(queries))
+        for part, places in parts:
+            computed.keep(part, places)
     computed.answered = answered
     chosen = choose(answered)
     absent = [row for row in chosen.tolist() if qrels.queries[row] not in answered]

@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bytes, Floats, Ints
+from irbatch.formats.number_kernels import UNKNOWN, parse_number, parse_plain, parse_whole
 from irbatch.formats.streams import LONGEST_LINE
-from irbatch.runtime.jit import kernel
+from irbatch.runtime.jit import inlined_kernel, kernel
+from irbatch.runtime.words import load_word
+
+NEWLINE, RETURN, TAB, SPACE, HASH, POINT = b"\n\r\t #."
+LOW_BITS, ABOVE_SPACE = 0x0101010101010101, 0x2121212121212121  # of each byte of a word
+HIGH_BITS = -0x7F7F7F7F7F7F7F80
 
 # What the parser counts, and where tags begin and end: the first one, another one, the last one.
-GROUPS, BEYOND_ASCII, UNSURE, FILLED, LINES, FRACTIONS = range(6)
-TAG, TAG_END, OTHER_TAG, OTHER_TAG_END, LAST_TAG, LAST_TAG_END = range(6, 12)
-COUNTS = 12
+GROUPS, BEYOND_ASCII, UNSURE, LINES, FRACTIONS = range(5)
+TAG, TAG_STOP, OTHER_TAG, OTHER_TAG_STOP, LAST_TAG, LAST_TAG_STOP = range(5, 11)
+# Of the last row: its query, and the second row of that; its rank; and what stands in its line in
+# front of the document, and behind the last column that mostly is another one in the next.
+QUERY, QUERY_SIZE, SECOND, RANK, RANK_STOP, HEAD, HEAD_SIZE, TAIL, TAIL_SIZE = range(11, 20)
+HEAD_LAST, HEAD_MASK, TAIL_LAST, TAIL_MASK = range(20, 24)
+ROWS, COUNTS = 24, 25
 
 GIVEN_UP = -1
 CONTROL = -1  # a line with a control byte
-UNKNOWN = -1  # a rank that is not a whole number
 # How ranks and scores contradict each other: a line has a lower rank than the one before and scores
 # higher; or, looked for in the second line only, the other way round.
 LOWER, REVERSED = 1, 2
-NO_EXPONENT = 1 << 20
-DIGITS = 18  # as many as int64 holds
-EXACT_POWERS = 22  # powers of ten up to this are exact in float64
-POWERS = np.array([float(10**power) for power in range(EXACT_POWERS + 1)])
-
-NEWLINE, RETURN, TAB, SPACE, HASH, PLUS, MINUS, POINT, ZERO, NINE = b"\n\r\t #+-.09"
-LOWER_E, UPPER_E = b"eE"
+SLACK = 8  # bytes behind a text that may be loaded
 
 
 class Layout(NamedTuple):
@@ -45,8 +48,7 @@ class Layout(NamedTuple):
 class Parsed(NamedTuple):
     """What the parser found in a piece of a file."""
 
-    ids: Bytes  # of documents, one after the other
-    starts: Ints  # (rows,), where in `ids` each row's is, as the next; and the row's value
+    starts: Ints  # (rows,), where in the text each row's document begins, and how long it is
     lengths: npt.NDArray[np.int32]
     values: Floats
     # (groups, 4), of consecutive rows with one query: the first row, where its query begins and
@@ -58,55 +60,178 @@ class Parsed(NamedTuple):
 
 
 @kernel
-def parse_lines(text: Bytes, layout: Layout, found: Parsed) -> int:
-    """Parse lines; return the number of rows, or GIVEN_UP at the first odd line."""
+def parse_lines(text: Bytes, size: int, layout: Layout, found: Parsed) -> int:
+    """Parse lines, `SLACK` bytes behind them; return the rows, or GIVEN_UP at the first odd line.
+
+    Most lines are like the one before: what stands in front of the document, and behind the last
+    column that varies, is the same. They are gone through in a loop of their own.
+    """
+    rows, at = 0, 0
+    while at < size:
+        at, rows = _parse_line(text, at, rows, layout, found)
+        if at == GIVEN_UP:
+            return GIVEN_UP
+        if found.counts[HEAD_SIZE] > 0:
+            at, rows = _parse_alike(text, size, at, rows, layout, found)
+    found.counts[ROWS] = rows
+    return rows
+
+
+@kernel
+def _parse_alike(
+    text: Bytes, size: int, at: int, rows: int, layout: Layout, found: Parsed
+) -> tuple[int, int]:
+    """Parse lines as long as they are plain and like the last one; return where, and the rows."""
+    counts, values = found.counts, found.values
+    head, head_size = counts[HEAD], counts[HEAD_SIZE]
+    tail, tail_size = counts[TAIL], counts[TAIL_SIZE]
+    head_last, head_mask = counts[HEAD_LAST], counts[HEAD_MASK]
+    tail_last, tail_mask = counts[TAIL_LAST], counts[TAIL_MASK]
+    last_value, first_row, line, all_bytes = values[rows - 1], rows, at, 0
+    while line + head_size <= size and not _unlike(text, line, head, head_last, head_mask):
+        start = line + head_size
+        at, seen = _find_end(text, start)
+        all_bytes |= seen
+        stop = at
+        rank = at
+        odd = at == start
+        for _ in range(layout.document + 1, layout.value):
+            rank = at + 1
+            odd |= text[at] != SPACE and text[at] != TAB
+            at = _skip(text, rank)
+            odd |= at == rank
+        rank_stop = at
+        odd |= text[at] != SPACE and text[at] != TAB
+        value, at = parse_plain(text, at + 1)
+        for _ in range(layout.value + 1, layout.tag):
+            odd |= text[at] != SPACE and text[at] != TAB
+            first = at + 1
+            at = _skip(text, first)
+            odd |= at == first
+        if odd or value != value or at + tail_size > min(size, line + LONGEST_LINE):
+            break
+        if _unlike(text, at, tail, tail_last, tail_mask):
+            break
+        if layout.rank >= 0:
+            if value > last_value or rows == counts[SECOND]:
+                _compare_ranks(text, rank, rank_stop, value, last_value, found)
+            counts[RANK], counts[RANK_STOP] = rank, rank_stop
+        found.starts[rows], found.lengths[rows], values[rows] = start, stop - start, value
+        last_value = value
+        rows += 1
+        line = at + tail_size
+    counts[BEYOND_ASCII] |= all_bytes
+    counts[LINES] += rows - first_row
+    return line, rows
+
+
+@inlined_kernel
+def _unlike(text: Bytes, at: int, other: int, last: int, mask: int) -> int:
+    """Return a number that is not 0 if bytes are others; see `_last_word`."""
+    unlike: int = (load_word(text, at + last) ^ load_word(text, other + last)) & mask
+    for i in range(0, last, 8):
+        unlike |= load_word(text, at + i) ^ load_word(text, other + i)
+    return unlike
+
+
+@kernel
+def _find_end(text: Bytes, at: int) -> tuple[int, int]:
+    """Return where a column ends, at the first byte up to a space, and its highest bits."""
+    seen = 0
+    while True:
+        word = load_word(text, at)
+        seen |= word & HIGH_BITS
+        stops = (word - ABOVE_SPACE) & ~word & HIGH_BITS  # the lowest is right
+        if stops != 0:
+            below = (stops & -stops) - 1
+            return at + ((((below & LOW_BITS) * LOW_BITS) >> 56) & 15) - 1, seen
+        at += 8
+
+
+@kernel
+def _skip(text: Bytes, at: int) -> int:
+    """Return where a column ends: byte by byte, as short ones are sooner found."""
+    while text[at] > SPACE:
+        at += 1
+    return at
+
+
+@kernel
+def _parse_line(
+    text: Bytes, line: int, rows: int, layout: Layout, found: Parsed
+) -> tuple[int, int]:
+    """Parse one line by all the rules; return where it ends, or GIVEN_UP, and the rows."""
     counts = found.counts
     begins, ends = found.bounds
-    rows, filled, at = 0, 0, 0
-    all_bytes = 0  # of ids, combined
-    query_start, query_stop, second = 0, -1, 0  # of the group: its query, and its second row
-    last_value, rank_start, rank_stop = np.inf, 0, 0  # of the row before
-    while at < text.size:
-        line = at
-        width, at = _split_line(text, at, begins, ends)
-        counts[LINES] += 1
-        if width == CONTROL or at - line > LONGEST_LINE:
-            return GIVEN_UP
-        marked = width > 0 and text[begins[0]] == HASH
-        if width == 0 or (marked and (ends[0] - begins[0] == 1 or width < layout.width)):
-            continue  # blank, or a comment
-        if width != layout.width:
-            return GIVEN_UP
-        value = _parse_number(text, begins[layout.value], ends[layout.value])
-        if value != value:
-            if marked:
-                return GIVEN_UP
-            _add_unsure(rows, begins[layout.value], ends[layout.value], found)
-        if not _same(text, begins[layout.query], ends[layout.query], query_start, query_stop):
-            query_start, query_stop, second = begins[layout.query], ends[layout.query], rows + 1
-            _begin_group(text, rows, begins, ends, layout, found)
-            for i in range(query_start, query_stop):
-                all_bytes |= text[i]
-        elif layout.rank >= 0 and (value > last_value or rows == second):
-            rank = _parse_rank(text, begins[layout.rank], ends[layout.rank])
-            last_rank = _parse_rank(text, rank_start, rank_stop)
-            if last_rank != UNKNOWN and rank > last_rank and value > last_value:
-                found.groups[counts[GROUPS] - 1, 3] = LOWER
-            elif rank != UNKNOWN and rank < last_rank and value < last_value:
-                found.groups[counts[GROUPS] - 1, 3] = REVERSED
-        last_value, rank_start, rank_stop = value, begins[layout.rank], ends[layout.rank]
-        start = begins[layout.document]
-        length = ends[layout.document] - start
-        found.starts[rows], found.lengths[rows], found.values[rows] = filled, length, value
-        for i in range(length):
-            c = text[start + i]
-            found.ids[filled + i] = c
-            all_bytes |= c
-        filled += length
-        rows += 1
-        counts[LAST_TAG], counts[LAST_TAG_END] = begins[layout.tag], ends[layout.tag]
-    counts[FILLED], counts[BEYOND_ASCII] = filled, all_bytes >> 7
-    return rows
+    width, at = _split_line(text, line, begins, ends)
+    counts[LINES] += 1
+    if width == CONTROL or at - line > LONGEST_LINE:
+        return GIVEN_UP, rows
+    marked = width > 0 and text[begins[0]] == HASH
+    if width == 0 or (marked and (ends[0] - begins[0] == 1 or width < layout.width)):
+        return at, rows  # blank, or a comment
+    if width != layout.width:
+        return GIVEN_UP, rows
+    value = parse_number(text, begins[layout.value], ends[layout.value])
+    if value != value:
+        if marked:
+            return GIVEN_UP, rows
+        _add_unsure(rows, begins[layout.value], ends[layout.value], found)
+    query, size = begins[layout.query], ends[layout.query] - begins[layout.query]
+    rank, rank_stop = begins[layout.rank], ends[layout.rank]
+    if size != counts[QUERY_SIZE] or not _same(text, query, counts[QUERY], size):
+        counts[QUERY], counts[QUERY_SIZE], counts[SECOND] = query, size, rows + 1
+        _begin_group(text, rows, begins, ends, layout, found)
+    elif layout.rank >= 0 and (value > found.values[rows - 1] or rows == counts[SECOND]):
+        _compare_ranks(text, rank, rank_stop, value, found.values[rows - 1], found)
+    counts[RANK], counts[RANK_STOP] = rank, rank_stop
+    document = begins[layout.document]
+    found.starts[rows], found.lengths[rows] = document, ends[layout.document] - document
+    found.values[rows] = value
+    for i in range(document, ends[layout.document]):
+        counts[BEYOND_ASCII] |= text[i] >> 7
+    if layout.query < layout.document < layout.value:
+        tail = ends[layout.tag - 1 if layout.tag > layout.value else layout.value]
+        counts[HEAD], counts[HEAD_SIZE] = line, document - line
+        counts[TAIL], counts[TAIL_SIZE] = tail, at - tail
+        counts[HEAD_LAST], counts[HEAD_MASK] = _last_word(document - line)
+        counts[TAIL_LAST], counts[TAIL_MASK] = _last_word(at - tail)
+    counts[LAST_TAG], counts[LAST_TAG_STOP] = begins[layout.tag], ends[layout.tag]
+    return at, rows + 1
+
+
+@kernel
+def _compare_ranks(
+    text: Bytes, start: int, stop: int, value: float, last_value: float, found: Parsed
+) -> None:
+    """Note how a row's rank and value contradict those of the row before."""
+    counts = found.counts
+    rank = parse_whole(text, start, stop)
+    last_rank = parse_whole(text, counts[RANK], counts[RANK_STOP])
+    if last_rank != UNKNOWN and rank > last_rank and value > last_value:
+        found.groups[counts[GROUPS] - 1, 3] = LOWER
+    elif rank != UNKNOWN and rank < last_rank and value < last_value:
+        found.groups[counts[GROUPS] - 1, 3] = REVERSED
+
+
+@kernel
+def _last_word(size: int) -> tuple[int, int]:
+    """Return where the last word of some bytes begins, and a mask of what of it is theirs."""
+    last = (size - 1) & -8
+    left = size - last
+    return last, -1 if left == 8 else (1 << (8 * left)) - 1
+
+
+@kernel
+def _same(text: Bytes, start: int, other: int, size: int) -> bool:
+    """Tell whether two slices hold the same bytes; the first has `SLACK` behind its line's end."""
+    i = 0
+    while i + 8 <= size:
+        if load_word(text, start + i) != load_word(text, other + i):
+            return False
+        i += 8
+    unlike = load_word(text, start + i) ^ load_word(text, other + i)
+    return bool(unlike & ((1 << (8 * (size - i))) - 1) == 0)
 
 
 @kernel
@@ -155,6 +280,8 @@ def _begin_group(
     groups[n, 0], groups[n, 1], groups[n, 2] = row, begins[layout.query], ends[layout.query]
     groups[n, 3] = 0
     counts[GROUPS] += 1
+    for i in range(begins[layout.query], ends[layout.query]):
+        counts[BEYOND_ASCII] |= text[i] >> 7
     if layout.rank >= 0:
         for i in range(begins[layout.rank], ends[layout.rank]):
             if text[i] == POINT:
@@ -162,132 +289,9 @@ def _begin_group(
                 break
     if layout.tag >= 0:
         start, stop = begins[layout.tag], ends[layout.tag]
-        if counts[TAG_END] == 0:
-            counts[TAG], counts[TAG_END] = start, stop
-        elif not _same(text, start, stop, counts[TAG], counts[TAG_END]):
-            counts[OTHER_TAG], counts[OTHER_TAG_END] = start, stop
-
-
-@kernel
-def _same(text: Bytes, start: int, stop: int, other: int, other_stop: int) -> bool:
-    """Tell whether two slices hold the same bytes."""
-    if stop - start != other_stop - other:
-        return False
-    for i in range(stop - start):  # noqa: SIM110 - kernels have no generators
-        if text[start + i] != text[other + i]:
-            return False
-    return True
-
-
-@kernel
-def _parse_rank(text: Bytes, start: int, stop: int) -> int:
-    """Convert a whole number; UNKNOWN where it is not one, or long."""
-    if stop - start > DIGITS - 1:
-        return UNKNOWN
-    rank = 0
-    for i in range(start, stop):
-        if text[i] < ZERO or text[i] > NINE:
-            return UNKNOWN
-        rank = rank * 10 + (int(text[i]) - ZERO)
-    return rank
-
-
-@kernel
-def _parse_number(text: Bytes, start: int, stop: int) -> Any:
-    """Convert a decimal number, correctly rounded; NaN where it isn't sure to be.
-
-    What ends a column ends its digits, too: they need not be counted on the way.
-    """
-    at = start
-    c = text[at]
-    negative = c == MINUS
-    if negative or c == PLUS:
-        at += 1
-        c = text[at]
-    first = at
-    whole = 0
-    while c >= ZERO and c <= NINE:
-        whole = whole * 10 + (int(c) - ZERO)
-        at += 1
-        c = text[at]
-    digits = at - first
-    power = 0
-    if c == POINT:
-        at += 1
-        c = text[at]
-        while c >= ZERO and c <= NINE:
-            whole = whole * 10 + (int(c) - ZERO)
-            power -= 1
-            at += 1
-            c = text[at]
-        digits -= power
-    if digits == 0:
-        return np.nan
-    if digits > DIGITS:  # those in front that are zeros don't count
-        while text[first] == ZERO or text[first] == POINT:
-            digits -= text[first] == ZERO
-            first += 1
-    if digits > DIGITS:
-        return np.nan
-    if at < stop:
-        exponent = _parse_exponent(text, at, stop)
-        if exponent == NO_EXPONENT:
-            return np.nan
-        power += exponent
-    value = _scale(whole, power)
-    return -value if negative else value
-
-
-@kernel
-def _parse_exponent(text: Bytes, start: int, stop: int) -> int:
-    """Convert ``e-05`` and the like; NO_EXPONENT where it is not one, or long."""
-    at = start + 1
-    down = at < stop and text[at] == MINUS
-    if down or (at < stop and text[at] == PLUS):
-        at += 1
-    if (text[start] != LOWER_E and text[start] != UPPER_E) or at == stop or stop - at > 4:
-        return NO_EXPONENT
-    exponent = 0
-    while at < stop:
-        if text[at] < ZERO or text[at] > NINE:
-            return NO_EXPONENT
-        exponent = exponent * 10 + (int(text[at]) - ZERO)
-        at += 1
-    return -exponent if down else exponent
-
-
-@kernel
-def _scale(whole: int, power: int) -> Any:
-    """Return whole * 10^power, correctly rounded; NaN where it isn't sure to be."""
-    if whole == 0:
-        return 0.0
-    if power > EXACT_POWERS or power < -EXACT_POWERS:
-        return np.nan
-    high = float(whole)
-    if whole <= 9007199254740992:
-        return high * POWERS[power] if power >= 0 else high / POWERS[-power]
-    if power > 0:
-        return np.nan
-    # The quotient in two parts: of what float64 holds of the number, and of what that leaves.
-    divisor = POWERS[-power]
-    low = float(whole - int(high))
-    quotient = high / divisor
-    # Dekker's product: quotient * divisor = product + error, exactly.
-    product = quotient * divisor
-    split = 134217729.0 * quotient
-    quotient_high = split - (split - quotient)
-    quotient_low = quotient - quotient_high
-    split = 134217729.0 * divisor
-    divisor_high = split - (split - divisor)
-    divisor_low = divisor - divisor_high
-    error = quotient_low * divisor_low - (
-        ((product - quotient_high * divisor_high) - quotient_low * divisor_high)
-        - quotient_high * divisor_low
-    )
-    correction = ((high - product) - error + low) / divisor
-    value = quotient + correction
-    left = (quotient - value) + correction
-    # Near the middle between two numbers, what was lost in the correction could decide.
-    if value + left * 1.000001 != value:
-        return np.nan
-    return value
+        if counts[TAG_STOP] == 0:
+            counts[TAG], counts[TAG_STOP] = start, stop
+        elif stop - start != counts[TAG_STOP] - counts[TAG] or not _same(
+            text, start, counts[TAG], stop - start
+        ):
+            counts[OTHER_TAG], counts[OTHER_TAG_STOP] = start, stop

@@ -14,54 +14,59 @@ from irbatch.errors import InputError
 from irbatch.formats.byte_kernels import Layout, Parsed, parse_lines
 from irbatch.formats.forms import LineForm
 from irbatch.formats.lines import read_number
-from irbatch.runtime.jit import as_input
 
 
-def parse_bytes(text: bytes | bytearray, form: LineForm) -> Parsed | None:
-    """Parse lines that hold what `form` says; None if any is for the reader of lines."""
+def parse_bytes(text: bytearray, form: LineForm, room: Parsed | None = None) -> Parsed | None:
+    """Parse lines that hold what `form` says; None if any is for the reader of lines.
+
+    What is found stands in `room`, where that is large enough, or in new memory. Unless it is
+    None, `text` has some bytes more at its end.
+    """
     if not _is_plain(text, form):
         return None
-    ended = text if text.endswith(b"\n") or not text else text + b"\n"
-    data = as_input(np.frombuffer(ended, np.uint8))
-    lines = np.count_nonzero(data == kernels.NEWLINE)
+    size = len(text)
+    text += b"\n" * (kernels.SLACK + (size > 0 and not text.endswith(b"\n")))
+    found = _parse(text, form, room)
+    if found is None or not _convert(text, found, form):
+        del text[size:]
+        return None
+    return found
+
+
+def _parse(text: bytearray, form: LineForm, room: Parsed | None) -> Parsed | None:
+    size = len(text) - kernels.SLACK
     at = form.query_at, form.document_at, form.value_at, form.rank_at, form.tag_at
     layout = Layout(form.width, *at)
-    room = _make_room(data.size, int(lines), layout)
-    rows = int(parse_lines.run(data.size, data, layout, room))
-    if rows == kernels.GIVEN_UP or (room.counts[kernels.BEYOND_ASCII] and not _is_utf8(text)):
+    most = size // (2 * form.width) + 1  # a column has a byte and one behind it
+    if room is None or room.values.size < most or room.bounds.shape[1] != form.width + 1:
+        room = _make_room(2 * most, form.width)  # the next text may be longer
+    room.counts[:] = 0
+    data = np.frombuffer(text, np.uint8)
+    if parse_lines.run(size, data, size, layout, room) == kernels.GIVEN_UP:
         return None
-    parsed = room._replace(
-        ids=room.ids[: room.counts[kernels.FILLED]],
-        starts=room.starts[:rows],
-        lengths=room.lengths[:rows],
-        values=room.values[:rows],
-        groups=room.groups[: room.counts[kernels.GROUPS]].copy(),
-        unsure=room.unsure[: room.counts[kernels.UNSURE]].copy(),
-    )
-    return parsed if _convert(text, parsed, form) else None
+    return None if room.counts[kernels.BEYOND_ASCII] and not _is_utf8(text) else room
 
 
 def is_ready() -> bool:
     """Tell whether the parser's machine code is at hand, so that it is worth it for small files."""
     layout = Layout(*range(len(Layout._fields)))
-    return parse_lines.is_ready(np.empty(0, np.uint8), layout, _make_room(0, 0, layout))
+    return parse_lines.is_ready(np.empty(0, np.uint8), 0, layout, _make_room(0, 1))
 
 
-def _make_room(size: int, lines: int, layout: Layout) -> Parsed:
+def _make_room(rows: int, width: int) -> Parsed:
     """Make room for what is parsed; memory that is never written to is never there."""
     return Parsed(
-        np.empty(size, np.uint8),
-        np.empty(lines, np.int64),
-        np.empty(lines, np.int32),
-        np.empty(lines, np.float64),
-        np.empty((lines, 4), np.int64),
-        np.empty((lines, 3), np.int64),
-        np.zeros(kernels.COUNTS, np.int64),
-        np.empty((2, layout.width + 1), np.int64),
+        np.empty(rows, np.int64),
+        np.empty(rows, np.int32),
+        np.empty(rows, np.float64),
+        np.empty((rows, 4), np.int64),
+        np.empty((rows, 3), np.int64),
+        np.empty(kernels.COUNTS, np.int64),
+        np.empty((2, width + 1), np.int64),
     )
 
 
-def _is_plain(text: bytes | bytearray, form: LineForm) -> bool:
+def _is_plain(text: bytearray, form: LineForm) -> bool:
     """Tell whether spaces and tabs separate, and ``#`` comments, as the kernels have it."""
     if form.tabs:
         odd = b" ", b"#", b"\t\t", b"\n\t", b"\t\n", b"\t\r"
@@ -70,7 +75,7 @@ def _is_plain(text: bytes | bytearray, form: LineForm) -> bool:
     return form.keys is None
 
 
-def _is_utf8(text: bytes | bytearray) -> bool:
+def _is_utf8(text: bytearray) -> bool:
     try:
         text.decode()
     except UnicodeDecodeError:
@@ -78,11 +83,11 @@ def _is_utf8(text: bytes | bytearray) -> bool:
     return True
 
 
-def _convert(text: bytes | bytearray, parsed: Parsed, form: LineForm) -> bool:
+def _convert(text: bytearray, parsed: Parsed, form: LineForm) -> bool:
     """Convert the values left to Python; tell whether all values are as `form` has them."""
-    values = parsed.values
+    values = parsed.values[: parsed.counts[kernels.ROWS]]
     try:
-        for row, start, stop in parsed.unsure.tolist():
+        for row, start, stop in parsed.unsure[: parsed.counts[kernels.UNSURE]].tolist():
             values[row] = read_number(bytes(text[start:stop]), form)
     except InputError:
         return False

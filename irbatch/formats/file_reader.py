@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import functools
 import io
+import itertools
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any, TypeVar
 
 from irbatch.data.query_table import QueryTable
 from irbatch.errors import LISTED_PROBLEMS, ErrorsIn, InputError
+from irbatch.formats.byte_kernels import Parsed
 from irbatch.formats.byte_parser import is_ready
 from irbatch.formats.file_warnings import FileWarnings
 from irbatch.formats.forms import recognise
 from irbatch.formats.lines import Lookup, ParsedLines, raise_by_line
 from irbatch.formats.pieces import Piece, assemble
-from irbatch.formats.streams import Input
+from irbatch.formats.streams import Input, cut_at_lines
 from irbatch.runtime.threads import map_items
 
 # Bytes from which the byte parser is worth compiling, and from which it is worth using when its
@@ -31,6 +35,8 @@ MOST_REPEATS = 1000  # documents given twice that are looked for once more, to n
 
 Progress = Callable[[int, int], object]  # done, and all there is
 Text = bytearray | InputError  # a piece of a file, or why it cannot be read on
+Done = TypeVar("Done")
+Outcome = Callable[[], Done]  # what work came to, or raises why it failed
 
 
 class Reader:
@@ -47,6 +53,7 @@ class Reader:
     ) -> None:
         self.file, self._progress = file, progress
         self.name = file.path
+        file.cut = self._first_cut
         self._rest = _with_its_error(file.pieces())
         self._begun: list[Text] = []
         size, limit = 0, LARGE_WHEN_READY
@@ -64,11 +71,14 @@ class Reader:
             form, self._header = recognise(text, file.source)
             self.form = form.by_rank() if by_rank else form
         if self.form.query_at == 0 and self.form.keys is None:
-            file.cut = self._query_start
+            file.cut = functools.partial(_query_start, tabs=form.tabs)
+        else:
+            file.cut = cut_at_lines
         self._lines = text.count(b"\n", 0, self._header)
         self.warnings = FileWarnings()  # complete once all was read
         self._problems: list[InputError] = []
         self._repeats: list[tuple[str, str]] = []  # queries and documents
+        self._rooms: list[Parsed] = []  # that pieces can be parsed into
 
     @property
     def tag(self) -> str | None:
@@ -91,70 +101,66 @@ class Reader:
 
     def table(self) -> QueryTable:
         """Read a large file as columns."""
-        table = self._assembled(list(self._parsed(self._all())))
+        table = self._assembled([piece for piece, _ in self._parsed(self._all())])
         self._raise_problems()
         return table
 
-    def tables(self) -> Iterator[QueryTable]:
-        """Read a large file and yield the queries that are complete, some at a time.
+    def map_tables(self, work: Callable[[QueryTable], Done]) -> Iterator[Done]:
+        """Yield what comes of calling ``work(table)`` with tables of complete queries, in order.
 
-        A query that returns after others comes once more, whole: the last time counts.
+        It is called in threads, perhaps for nothing: with queries that turn out to go on. A query
+        that returns after others comes once more, whole: the last time counts. Tables are read
+        only until `work` returns.
         """
         seen: set[str] = set()
         returned: set[str] = set()
-        for pieces in self._complete(self._parsed(self._all(), alone=True)):
-            table = self._assembled(pieces)
-            returned.update(seen.intersection(table))
-            seen.update(table)
+        for pieces, done in self._complete(self._parsed(self._all(), work)):
+            queries = dict.fromkeys(itertools.chain.from_iterable(each.queries for each in pieces))
+            returned.update(seen.intersection(queries))
+            seen.update(queries)
+            done = done or functools.partial(work, self._assembled(pieces))
             if not self._problems and not self._repeats:
-                yield table
+                yield done()
+            self._rooms += (each.room for each in pieces if each.room is not None)
         if returned:
-            again = self._parsed(_with_its_error(self.file.pieces()), again=True)
-            table = self._assembled([each.only(returned) for each in again])
+            texts = _with_its_error(self.file.pieces())
+            again: Iterator[tuple[Piece, Any]] = self._parsed(texts, again=True)
+            table = self._assembled([piece.only(returned) for piece, _ in again])
             if not self._problems and not self._repeats:
-                yield table
+                yield work(table)
         self._raise_problems()
 
-    def _complete(self, pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
-        """Yield pieces, or parts of them, that end where a query does."""
+    def _complete(
+        self, pieces: Iterable[tuple[Piece, Outcome[Done] | None]]
+    ) -> Iterator[tuple[list[Piece], Outcome[Done] | None]]:
+        """Yield pieces, or parts of them, that end where a query does; and what came of them."""
         held: list[Piece] = []  # whose last query may go on
-        for piece in pieces:
-            if not held:
-                held = [piece]
-            elif piece.queries[0] != held[-1].queries[-1]:  # as a rule: see `_query_start`
-                yield held
-                held = [piece]
-            elif len(piece.queries) == 1:
-                held.append(piece)
-            else:
+        held_done: Outcome[Done] | None = None
+        for piece, done in pieces:
+            if not held or piece.queries[0] != held[-1].queries[-1]:  # as a rule: `_query_start`
+                if held:
+                    yield held, held_done
+                held, held_done = [piece], done
+                continue
+            if len(piece.queries) > 1:
                 head, tail = piece.split()
-                yield [*held, head]
+                yield [*held, head], None
                 held = [tail]
+            else:  # a query that is long: of its pieces nothing else is kept
+                held = [each.compact() if each.room else each for each in (*held, piece)]
+            held_done = None
         if held:
-            yield held
+            yield held, held_done
 
-    def _query_start(self, piece: bytearray, end: int) -> int:
-        """Return where the lines of the last query begin: its piece should have all of it.
-
-        Lines of a query are taken to stand together. Where they don't, pieces are cut elsewhere;
-        but never in their first half: what is left over must not grow from piece to piece.
-        """
-        high = piece.rfind(b"\n", 0, end - 1) + 1
-        last = self._query_at(piece, high)
-        low = 0
-        while high - low > 1:  # the line that begins at `high` is the query's, that of `low` not
-            middle = (low + high) // 2
-            start = piece.rfind(b"\n", 0, middle) + 1
-            if self._query_at(piece, start) == last:
-                high = start
-            else:
-                low = middle
-        return high if 2 * high >= end else end
-
-    def _query_at(self, piece: bytearray, start: int) -> bytes:
-        """Return the query of the line that begins somewhere."""
-        begin = bytes(piece[start : start + LONGEST_QUERY])
-        return begin.split(b"\t" if self.form.tabs else None, 1)[0] if begin.strip() else b""
+    def _first_cut(self, piece: bytearray, end: int) -> int:
+        """Cut the first piece, of which the form is not known yet and must be told by its rest."""
+        with suppress(InputError):
+            form, header = recognise(piece[:end], self.file.source)
+            if form.query_at == 0 and form.keys is None:
+                start = _query_start(piece, end, tabs=form.tabs)
+                if recognise(piece[:start], self.file.source) == (form, header):
+                    return start
+        return end
 
     def _assembled(self, pieces: list[Piece]) -> QueryTable:
         table = pieces[0].table if len(pieces) == 1 else assemble(pieces)
@@ -163,14 +169,18 @@ class Reader:
         return table
 
     def _parsed(
-        self, texts: Iterable[Text], *, again: bool = False, alone: bool = False
-    ) -> Iterator[Piece]:
+        self,
+        texts: Iterable[Text],
+        work: Callable[[QueryTable], Done] | None = None,
+        *,
+        again: bool = False,
+    ) -> Iterator[tuple[Piece, Outcome[Done] | None]]:
         """Parse pieces, some at once; the first time, not `again`, collect what is wrong with them.
 
-        Where each is needed `alone`, its table is made at the same time.
+        With `work` also yield what comes of it, called with the table of a piece alone.
         """
-        work = functools.partial(self._parse, alone=alone)
-        for piece in map_items(work, self._without_header(texts)):
+        parse = functools.partial(self._parse, work=work)
+        for piece, done in map_items(parse, self._without_header(texts)):
             if isinstance(piece, InputError):
                 self._problems += () if again else (self._with_line(piece),)
                 break
@@ -181,17 +191,24 @@ class Reader:
                 if self._progress is not None:
                     self._progress(self.file.done, self.file.size)
             if piece.values.size:
-                yield piece
+                yield piece, done
             if not again and len(self._problems) >= LISTED_PROBLEMS:
                 break
 
-    def _parse(self, text: Text, alone: bool) -> Piece | InputError:
+    def _parse(
+        self, text: Text, work: Callable[[QueryTable], Done] | None
+    ) -> tuple[Piece | InputError, Outcome[Done] | None]:
         if isinstance(text, InputError):
-            return text
-        piece = Piece.parse(text, self.form, self.file.path)
-        if alone and piece.queries:
-            _ = piece.table  # is made here, and kept
-        return piece
+            return text, None
+        if work is None:
+            return Piece.parse(text, self.form, self.file.path).compact(), None
+        room = None
+        with suppress(IndexError):
+            room = self._rooms.pop()
+        piece = Piece.parse(text, self.form, self.file.path, room)
+        if not piece.queries or piece.problems or piece.table.repeated >= 0:
+            return piece, None
+        return piece, _attempt(work, piece.table)
 
     def _with_line(self, problem: InputError) -> InputError:
         """Count a problem's line from where the file begins, not from where its piece does."""
@@ -233,6 +250,44 @@ class Reader:
                     yield rows.repeated(*pair, line, firsts[pair])
             if found >= LISTED_PROBLEMS:
                 return
+
+
+def _query_start(piece: bytearray, end: int, *, tabs: bool) -> int:
+    """Return where the lines of the last query begin: its piece should have all of it.
+
+    Lines of a query are taken to stand together. Where they don't, pieces are cut elsewhere; but
+    never in their first half: what is left over must not grow from piece to piece.
+    """
+    high = piece.rfind(b"\n", 0, end - 1) + 1
+    last = _query_at(piece, high, tabs=tabs)
+    low = 0
+    while high - low > 1:  # the line that begins at `high` is the query's, that of `low` not
+        middle = (low + high) // 2
+        start = piece.rfind(b"\n", 0, middle) + 1
+        if _query_at(piece, start, tabs=tabs) == last:
+            high = start
+        else:
+            low = middle
+    return high if 2 * high >= end else end
+
+
+def _query_at(piece: bytearray, start: int, *, tabs: bool) -> bytes:
+    """Return the query of the line that begins somewhere."""
+    begin = bytes(piece[start : start + LONGEST_QUERY])
+    return begin.split(b"\t" if tabs else None, 1)[0] if begin.strip() else b""
+
+
+def _attempt(work: Callable[[QueryTable], Done], table: QueryTable) -> Outcome[Done]:
+    """Do some work; return what returns what came of it, or raises it."""
+    try:
+        done = work(table)
+    except Exception as problem:
+        return functools.partial(_raise, problem)
+    return lambda: done
+
+
+def _raise(problem: Exception) -> Any:
+    raise problem
 
 
 def _with_its_error(pieces: Iterator[bytearray]) -> Iterator[Text]:

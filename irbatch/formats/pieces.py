@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,11 +38,14 @@ class Piece:
     reversed: bool = False
     fractional: bool = False
     problems: tuple[InputError, ...] = ()  # lines are numbered from 1 here
+    room: kernels.Parsed | None = None  # the memory of `documents` and `values`
 
     @classmethod
-    def parse(cls, text: bytes | bytearray, form: LineForm, path: str) -> Piece:
-        """Parse whole lines: by the byte parser where all is as it should be."""
-        parsed = parse_bytes(text, form)
+    def parse(
+        cls, text: bytearray, form: LineForm, path: str, room: kernels.Parsed | None = None
+    ) -> Piece:
+        """Parse whole lines: by the byte parser, into `room`, where all is as it should be."""
+        parsed = parse_bytes(text, form, room)
         if parsed is not None:
             return cls._from_bytes(text, parsed, form)
         lines = ParsedLines(form, path)
@@ -50,24 +53,27 @@ class Piece:
         return cls._from_lines(lines, text.count(b"\n"))
 
     @classmethod
-    def _from_bytes(cls, text: bytes | bytearray, parsed: kernels.Parsed, form: LineForm) -> Piece:
-        queries = [text[start:stop].decode() for _, start, stop, _ in parsed.groups.tolist()]
+    def _from_bytes(cls, text: bytearray, parsed: kernels.Parsed, form: LineForm) -> Piece:
         counts = parsed.counts.tolist()
+        rows, groups = counts[kernels.ROWS], parsed.groups[: counts[kernels.GROUPS]]
+        queries = [text[start:stop].decode() for _, start, stop, _ in groups.tolist()]
         tag, other, last = (
             bytes(text[counts[at] : counts[at + 1]]) if form.tag_at >= 0 else b""
             for at in (kernels.TAG, kernels.OTHER_TAG, kernels.LAST_TAG)
         )
+        starts, lengths, values = parsed.starts[:rows], parsed.lengths[:rows], parsed.values[:rows]
         return cls(
             queries,
-            parsed.groups[:, 0].copy(),
-            TextColumn(parsed.ids, parsed.starts, parsed.lengths),
-            -parsed.values if form.is_ranked else parsed.values,
+            groups[:, 0].copy(),
+            TextColumn(np.frombuffer(text, np.uint8), starts, lengths),
+            -values if form.is_ranked else values,
             lines=counts[kernels.LINES],
             tags=tuple(filter(None, (tag, other))),
             last_tag=last,
-            contradicting=tuple(itertools.compress(queries, parsed.groups[:, 3].tolist())),
-            reversed=bool(queries) and parsed.groups[0, 3] == kernels.REVERSED,
+            contradicting=tuple(itertools.compress(queries, groups[:, 3].tolist())),
+            reversed=bool(queries) and groups[0, 3] == kernels.REVERSED,
             fractional=bool(queries) and counts[kernels.FRACTIONS] == len(queries),
+            room=parsed,
         )
 
     @classmethod
@@ -92,6 +98,16 @@ class Piece:
         """A table of this piece alone, made by the thread that asks for it first."""
         return QueryTable.from_groups(
             self.queries, self.firsts, self.documents, self.values, threads=1
+        )
+
+    def compact(self) -> Piece:
+        """Return it in memory of its own, without the text around the ids."""
+        return replace(
+            self,
+            firsts=self.firsts.copy(),
+            documents=self.documents.copied(),
+            values=self.values.copy(),
+            room=None,
         )
 
     def split(self) -> tuple[Piece, Piece]:

@@ -49,7 +49,7 @@ class Input:
         self._stack = stack
         self._copy: BinaryIO | None = None
         # Where to end a piece: from the piece and the end of its last whole line to there.
-        self.cut: Callable[[bytearray, int], int] = lambda piece, end: end
+        self.cut: Callable[[bytearray, int], int] = cut_at_lines
         try:
             self.again = path != "-" and raw.seekable()  # whether it can be read more than once
             self._raw: BinaryIO = raw if self.again else cast(BinaryIO, _Pipe(raw))
@@ -184,6 +184,11 @@ class Input:
 
     def _problem(self, message: str, line: int | None = None) -> InputError:
         return InputError(message, source=self.source, path=self.path, line=line)
+
+
+def cut_at_lines(piece: bytearray, end: int) -> int:
+    """Cut pieces at the ends of their last whole lines, see `Input.cut`."""
+    return end
 
 
 class _Pipe(io.RawIOBase):

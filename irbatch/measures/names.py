@@ -194,9 +194,7 @@ def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
     for stem, parameters in splits:
         trec = known.get(normal(stem))
         if trec is not None and (parameters or stem == name):
-            if parameters and not trec.named.takes:  # which trec_eval ignores
-                raise refusal(f"{shown(name)} gives parameters to a measure without", value=name)
-            if parameters and trec.named.takes == "cutoffs":  # trec_eval takes 2.5 for 2
+            if trec.named.takes == "cutoffs" and parameters:  # trec_eval takes 2.5 for 2
                 for each in parameters.split(","):
                     _parse_cutoff(each.strip(), name)
             return [each.measure for each in trec.values(parameters) if each.measure]

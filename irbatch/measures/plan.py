@@ -164,9 +164,7 @@ def _reader_of_judged(matrix: RelevanceMatrix) -> Callable[[float, float, Weight
         weighting = make_weighting(*weights)
         gains = np.asarray(weighting.gain(matrix.levels), np.float64)
         deepest = max(matrix.depth, int(matrix.judged.sum(axis=1).max(initial=0)), 1)
-        pairs: Any = weights[0]  # of grade and gain; or the name of a function
-        given = 0.0 if isinstance(pairs, str) else max((gain for _, gain in pairs), default=0.0)
-        return JudgedRanks(cut, judged, threshold, gains, weighting.discount(deepest), given)
+        return JudgedRanks(cut, judged, threshold, gains, weighting.discount(deepest))
 
     return read
 

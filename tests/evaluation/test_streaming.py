@@ -6,6 +6,7 @@ import gzip
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.random_problems import Run, nasty_problems
@@ -30,13 +31,13 @@ def _all_files_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
 def streamed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """For each file evaluated, whether it was while it was read."""
     said: list[bool] = []
-    genuine = file_reader.Reader.tables
+    genuine = file_reader.Reader.map_tables
 
-    def spy(reader: file_reader.Reader) -> Iterator[QueryTable]:
-        yield from genuine(reader)
+    def spy(reader: file_reader.Reader, work: Callable[[QueryTable], Any]) -> Iterator[Any]:
+        yield from genuine(reader, work)
         said.append(True)
 
-    monkeypatch.setattr(file_reader.Reader, "tables", spy)
+    monkeypatch.setattr(file_reader.Reader, "map_tables", spy)
     return said
 
 

@@ -35,7 +35,7 @@ def read(data: bytes) -> tuple[QueryTable, str] | None:
     given: list[ParsedLines] = []
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(ParsedLines, "read", lambda self, lines: given.append(self))
-        piece = Piece.parse(data, RUN, "run")
+        piece = Piece.parse(bytearray(data), RUN, "run")
     if given or not piece.values.size:
         return None
     table = assemble([piece])

@@ -7,7 +7,7 @@ all judgments, whatever the cutoff.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from oracle.base import (
@@ -290,11 +290,9 @@ def rank_biased_precision(
 ) -> Value:
     """RBP = (1 - p) * the sum of gain_i p^(i - 1) over ranks i <= k (Moffat & Zobel 2008).
 
-    Gains are shares of the query's largest judged gain, or of the largest that is given for any
-    grade (trec_eval 10), where that is above 1.
+    Gains are shares of the query's largest judged gain where that is above 1.
     """
-    given = gain.values() if isinstance(gain, Mapping) else []
-    unit = max([1, *ideal_gains(judged, gain, rel), *given])
+    unit = max([1, *ideal_gains(judged, gain, rel)])
     return persistent_sum([gain_of(grade, gain, rel) for grade in ranking[:k]], p) / unit
 
 

@@ -185,11 +185,6 @@ def test_parameters_have_their_effect(trec_eval: Command) -> None:
     }
 
 
-def test_gains_of_rbp_are_shares_of_the_largest_given(trec_eval: Command) -> None:
-    found = trec_eval("-q", *wishes("rbp.p=0.5,1=1,2=3,3=7")).of("q1")  # q1 has no grade 3
-    assert found == {"rbp_p=0.5,1=1,2=3,3=7": f"{0.5 * (3 / 7 + 0.25 * 1 / 7):.4f}"}
-
-
 def test_topics_have_no_summaries_and_summaries_no_strings(trec_eval: Command) -> None:
     printed = trec_eval("-q", "-m", "all_trec")
     of_all, of_topic = printed.of(), printed.of("q1")

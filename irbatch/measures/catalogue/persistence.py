@@ -21,8 +21,7 @@ PERSISTENCE = Number(0.9, above=0.0, below=1.0)
 @of_judged(
     "RBP",
     definition="Rank-biased precision: (1 - p) times the sum of gain p^(i - 1) over the first k "
-    "ranks i; gains are divided by the largest, of the query's judged documents or given for any "
-    "grade, where that is above 1.",
+    "ranks i; gains are divided by the largest judged of the query where that is above 1.",
     parameters={"p": PERSISTENCE, "gain": GRADED["gain"], "rel": GRADED["rel"]},
     past_end="Ranks past the end add 0.",
     source="Moffat & Zobel 2008; the division: trec_eval 10",
@@ -38,8 +37,7 @@ PERSISTENCE = Number(0.9, above=0.0, below=1.0)
     ),
 )
 def rank_biased_precision(j: JudgedRanks, p: float) -> Floats:
-    least = max(j.largest_given, 1.0)
-    largest = np.where(j.matrix.judged > 0, j.gains, 0.0).max(axis=1, initial=least)
+    largest = np.where(j.matrix.judged > 0, j.gains, 0.0).max(axis=1, initial=1.0)
     terms = j.gained / largest[j.row_index] * _chances(p, j.matrix.depth)[j.ranks - 1]
     expected: Floats = (1.0 - p) * np.bincount(j.row_index, terms, j.queries).astype(np.float64)
     return expected
