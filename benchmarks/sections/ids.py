@@ -44,7 +44,7 @@ def tables(settings: Settings) -> Iterator[Table]:
 
 
 def _compare_copy(table: Table, ranked: Ids, relevant: Ids, rounds: int) -> None:
-    """Copying the ids is the least that reading and writing them once can cost."""
+    """Copying the ids is the least that reading and writing them once can cost (see `scan`)."""
     timed = in_turn(
         {"ours": lambda: irbatch.evaluate_ids(ranked, relevant, MEASURES), "copy": ranked.copy},
         rounds,
