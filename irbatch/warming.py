@@ -20,7 +20,7 @@ def warmup() -> list[str]:
     Returns:
         The names of the kernels compiled.
 
-    >>> "_scan_rows" in warmup()  # doctest: +SKIP
+    >>> "scan_rows" in warmup()  # doctest: +SKIP
     True
     """
     from irbatch.comparing.correlation import rbo

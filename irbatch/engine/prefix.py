@@ -57,20 +57,23 @@ class PrefixSums(NamedTuple):
     @classmethod
     def empty(cls, request: ScanRequest, queries: int, counts: npt.DTypeLike) -> PrefixSums:
         """Make room for the answers to a request; `counts` is the type of those counted."""
-        at_cutoffs = queries, len(request.cutoffs)
         binary, graded = len(request.thresholds), len(request.weightings)
+        # In two pieces: large ones come in large pages, of which few have to be fetched.
+        counted = np.empty((2 + binary, queries, len(request.cutoffs)), counts)
+        summed = np.empty((binary + 4 * graded, queries, len(request.cutoffs)))
+        of_gains = summed[binary:].reshape(4, graded, *counted.shape[1:])
         return cls(
-            judged=np.empty(at_cutoffs, counts),
-            negative=np.empty(at_cutoffs, counts),
-            hits=np.empty((binary, *at_cutoffs), counts),
-            precision_sum=np.empty((binary, *at_cutoffs)),
+            judged=counted[0],
+            negative=counted[1],
+            hits=counted[2:],
+            precision_sum=summed[:binary],
             first_hit=np.empty((binary, queries), np.int64),
             hits_at_relevant=np.empty((binary, queries), counts),
             relevant=np.empty((binary, queries), np.int64),
-            gain=np.empty((graded, *at_cutoffs)),
-            discounted_gain=np.empty((graded, *at_cutoffs)),
-            ideal_gain=np.empty((graded, *at_cutoffs)),
-            ideal_discounted_gain=np.empty((graded, *at_cutoffs)),
+            gain=of_gains[0],
+            discounted_gain=of_gains[1],
+            ideal_gain=of_gains[2],
+            ideal_discounted_gain=of_gains[3],
         )
 
 

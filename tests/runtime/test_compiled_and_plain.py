@@ -100,7 +100,7 @@ def both_ways(plain: Callable[[bool], None], evaluate: Callable[[], Array]) -> N
     assert not compiled_kernels()
     plain(False)
     compiled = evaluate()
-    assert "_scan_rows" in compiled_kernels()
+    assert "scan_rows" in compiled_kernels()
     assert digest(uncompiled) == digest(compiled)
 
 
@@ -187,7 +187,7 @@ def test_compiling_midway_does_not_show(
     for _ in range(3):
         assert some_values() == before
     midway = [each for each in Kernel._entries if each._code and each._plain_cells]
-    assert "_scan_rows" in [each.__name__ for each in midway]
+    assert "scan_rows" in [each.__name__ for each in midway]
 
 
 # ---------------------------------------------------------------- threads and blocks

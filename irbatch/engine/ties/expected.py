@@ -17,7 +17,8 @@ import numpy as np
 from irbatch.array_types import Floats, Ints
 from irbatch.engine.matrix import NEGATIVE, PAD, Entries, RelevanceMatrix, SparseMatrix
 from irbatch.engine.prefix import PrefixStatistics, PrefixSums, Scan, ScanRequest
-from irbatch.engine.scan import KernelRequest, choose_blank, tabulate
+from irbatch.engine.scan import choose_blank, tabulate
+from irbatch.engine.scan_arguments import KernelRequest
 from irbatch.engine.ties.groups import OpenTies
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.jit import kernel
@@ -91,7 +92,7 @@ def expect(
     # are looked up by code: those below 0 count from the end.
     levels = matrix.levels.size
     gains = np.zeros((len(request.weightings) + 2, levels + 2))
-    gains[:-2, :levels] = tabulated.gains
+    gains[:-2, :levels] = tabulated.gains[:, -PAD:]
     gains[-2], gains[-1, NEGATIVE] = 1.0, 1.0
     undivided = np.ones((1, tabulated.divisors.shape[1]))
     divisors = np.append(tabulated.divisors, undivided, axis=0)
