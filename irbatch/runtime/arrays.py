@@ -27,9 +27,9 @@ def to_numpy(values: Any, source: str) -> npt.NDArray[Any]:
         InputError: if rows differ in length, or the values cannot be read as an array.
     """
     if is_tensor(values):
-        return _from_tensor(values)
+        return _from_tensor(values, source)
     if isinstance(values, list | tuple) and any(map(is_tensor, values)):
-        values = [_from_tensor(each) if is_tensor(each) else each for each in values]
+        values = [_from_tensor(each, source) if is_tensor(each) else each for each in values]
     try:
         if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
             array = np.from_dlpack(values)
@@ -56,8 +56,8 @@ def is_tensor(values: Any) -> bool:
 
 
 def is_on_accelerator(values: Any) -> bool:
-    """Tell whether it is a tensor of torch whose numbers are not in main memory."""
-    return is_tensor(values) and values.device.type != "cpu"
+    """Tell whether it is a tensor of torch whose numbers are somewhere else than in main memory."""
+    return is_tensor(values) and values.device.type not in ("cpu", "meta")  # that has none
 
 
 def is_sparse(values: Any) -> bool:
@@ -75,12 +75,16 @@ def significant_bits(values: Any) -> int:
     return 8 * int(size) if "float" in name and isinstance(size, int) else 64
 
 
-def _from_tensor(tensor: Any) -> npt.NDArray[Any]:
+def _from_tensor(tensor: Any, source: str) -> npt.NDArray[Any]:
     tensor = tensor.detach()
-    if not is_sparse(tensor) and tensor.device.type != "cpu":
-        tensor = tensor.cpu()
     name = str(tensor.dtype).removeprefix("torch.")
-    if name.startswith(("bfloat", "float8", "float4")):
-        tensor = tensor.float()
-    array: npt.NDArray[Any] = tensor.resolve_conj().resolve_neg().numpy()
+    try:
+        if not is_sparse(tensor) and tensor.device.type != "cpu":
+            tensor = tensor.cpu()
+        if name.startswith(("bfloat", "float8", "float4")):
+            tensor = tensor.float()
+        array: npt.NDArray[Any] = tensor.resolve_conj().resolve_neg().numpy()
+    except (TypeError, RuntimeError) as problem:  # sparse, or on a device that has no numbers
+        message = f"a {type(tensor).__name__} cannot be read as an array: {problem}"
+        raise InputError(message, source=source) from None
     return array

@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import irbatch
+from irbatch import InputError
 
 N, M = 24, 40
 RNG = np.random.default_rng(0)
@@ -268,6 +269,28 @@ def test_tensors(dtype: str) -> None:
         watched = scores.clone().requires_grad_()
         assert values(watched, grades, mask=kept) == values(watched * 1, grades, mask=kept)
         assert values(watched, grades, mask=kept) == expected
+
+
+def test_tensors_without_numbers() -> None:
+    torch = pytest.importorskip("torch")
+    scores, none = torch.tensor(SCORES), torch.empty(SCORES.shape, device="meta")
+    whole = torch.zeros(len(SCORES), dtype=torch.long, device="meta")
+    for source, evaluate in {
+        "scores": lambda: irbatch.evaluate_scores(none, GRADES, "RR"),
+        "relevance": lambda: irbatch.evaluate_scores(scores, none, "RR"),
+        "positives": lambda: irbatch.evaluate_scores(scores, positives=whole, measures="RR"),
+        "mask": lambda: irbatch.evaluate_scores(scores, GRADES, "RR", mask=none > 0),
+        "queries": lambda: irbatch.evaluate_embeddings(
+            none, scores, positives="diagonal", measures="RR"
+        ),
+    }.items():
+        with pytest.raises(InputError, match="meta") as caught:
+            evaluate()
+        assert caught.value.source == source
+    with pytest.raises(InputError, match="meta"):
+        irbatch.evaluate_matrix(none, "RR")
+    with pytest.raises(InputError, match="Sparse"):
+        irbatch.evaluate_scores(scores.to_sparse(), GRADES, "RR")
 
 
 @policies

@@ -13,6 +13,7 @@ from irbatch.array_types import Ints, Positions
 from irbatch.data.arguments.arrays import check_real, find_bad_grade, read_lengths
 from irbatch.data.arguments.ids import check_query_ids
 from irbatch.errors import InputError
+from irbatch.runtime.arrays import to_numpy
 
 Labels = npt.NDArray[Any]
 
@@ -78,7 +79,7 @@ def _read_rows(
 ) -> tuple[Labels | list[Labels], Ints]:
     """Return a 2-D array, or a list of 1-D arrays for ragged rows; and their unmasked lengths."""
     if hasattr(labels, "__array__"):
-        matrix = np.asarray(np.ma.getdata(labels))
+        matrix = to_numpy(labels, name)
         if matrix.ndim != 2:
             problem = f"labels are 2-D, queries x ranks, not of shape {matrix.shape}"
             raise InputError(problem, source=name)
