@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Bytes, Ints
+from irbatch.data.short_texts import ShortTexts
 from irbatch.data.text_column import NO_TEXTS, IdColumn, TextColumn
 from irbatch.runtime.jit import as_input, kernel
 from irbatch.runtime.ragged import offsets_of
@@ -38,7 +39,9 @@ def _first_rows(ids: IdColumn) -> Ints:
     if not len(ids):
         return np.empty(0, np.int64)
     changes = np.ones(len(ids), bool)
-    if isinstance(ids, TextColumn):
+    if isinstance(ids, ShortTexts):
+        ids.mark_changes(changes)
+    elif isinstance(ids, TextColumn):
         work = 4 * len(ids)
 
         def mark(first: int, last: int) -> None:

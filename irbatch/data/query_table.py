@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
+from irbatch.data import short_texts
 from irbatch.data.lookup import KeyedIds, find_repeated
+from irbatch.data.short_texts import ShortIds, ShortTexts
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.ties.by_score import DESCENDING, check_order
 from irbatch.runtime.cached import cached_property
@@ -36,9 +38,15 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
     ) -> None:
         self.places, self.begins, self.ends, self.numbers = places, begins, ends, values
         self.documents = documents if isinstance(documents, TextColumn) else as_input(documents)
-        self.keyed = KeyedIds.of(self.documents, begins, ends)
+        self.keyed: KeyedIds | ShortIds
         # A row whose document its query has before it; -1 if no query has one twice.
-        self.repeated = find_repeated(self.keyed, threads)
+        self.repeated: int
+        if isinstance(self.documents, ShortTexts):
+            self.keyed = ShortIds(self.documents.words, begins, ends)
+            self.repeated = short_texts.find_repeated(self.keyed, threads)
+        else:
+            self.keyed = KeyedIds.of(self.documents, begins, ends)
+            self.repeated = find_repeated(self.keyed, threads)
 
     @classmethod
     def from_groups(

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from irbatch.array_types import Ints, Positions
+from irbatch.data import short_texts
 from irbatch.data.lookup import KeyedIds, find_rows
 from irbatch.data.qrels import Qrels
 from irbatch.data.query_table import QueryTable
+from irbatch.data.short_texts import ShortIds, ShortTexts
+from irbatch.data.text_column import TextColumn
 from irbatch.engine.ties.by_score import as_compared, order_scores, round_scores
 from irbatch.engine.ties.policy import Ordering
 from irbatch.errors import InputError
@@ -105,4 +108,8 @@ def _find_judged(qrels: Qrels, table: QueryTable, rows: Positions, places: Ints)
     if not len(table.documents) or not starts[-1]:
         return np.full(starts[-1], -1, np.int64)
     judged = qrels.column.take(joined_ranges(qrels.starts[rows], counts))
-    return find_rows(table.keyed, KeyedIds.of(judged, starts[:-1], starts[1:]), places)
+    bounds = starts[:-1], starts[1:]
+    if isinstance(table.keyed, ShortIds) and isinstance(judged, TextColumn):
+        words = ShortTexts.of_column(judged).words
+        return short_texts.find_rows(table.keyed, ShortIds(words, *bounds), places)
+    return find_rows(cast("KeyedIds", table.keyed), KeyedIds.of(judged, *bounds), places)

@@ -7,10 +7,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy.typing as npt
-
 import irbatch.data.arrow.chunks as chunks
-from irbatch.data.arrow.chunks import ArraySlice, ArrowColumn, Field, RowError, TextSlices
+from irbatch.data.arrow.chunks import ArraySlice, ArrowColumn, Field, Part, RowError
 from irbatch.data.arrow.structs import Array, Batch, Schema, Stream, release, stream_address
 from irbatch.errors import InputError
 
@@ -72,7 +70,7 @@ class ArrowTable:
             raise self._error(problem)
         return place
 
-    def _part(self, batch: Batch, place: int, first: int) -> npt.NDArray[Any] | TextSlices:
+    def _part(self, batch: Batch, place: int, first: int) -> Part:
         """Read a batch's part of a column, whose first row is the table's row `first`."""
         field, array = self._fields[place], batch.array
         rows = ArraySlice(batch, array, array.offset, array.length)

@@ -10,10 +10,13 @@ import numpy.typing as npt
 
 from irbatch.array_types import Bools, Bytes, Ints
 from irbatch.data.arrow.structs import Array, Batch, Schema, items_of
+from irbatch.data.short_texts import ShortTexts
 from irbatch.data.text_column import TextColumn
 from irbatch.runtime.ragged import offsets_of
 
 ArrowColumn: TypeAlias = npt.NDArray[Any] | TextColumn
+
+Part: TypeAlias = "npt.NDArray[Any] | ShortTexts | TextSlices"  # of a column, from one chunk
 
 # Arrow's letters for types, https://arrow.apache.org/docs/format/CDataInterface.html
 NUMBERS = dict(zip("cCsSiIlLefg", "bBhHiIqQefd", strict=True))  # to NumPy's letters
@@ -42,6 +45,14 @@ class TextSlices:
     which: npt.NDArray[np.integer]  # of the pieces
     starts: npt.NDArray[np.integer]
     lengths: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, part: Any) -> TextSlices:
+        """Return a part of a column of text as slices."""
+        if isinstance(part, TextSlices):
+            return part
+        which = np.broadcast_to(np.intp(0), len(part))
+        return cls([part.text], which, part.starts, part.lengths)
 
     def take(self, rows: npt.NDArray[np.integer]) -> TextSlices:
         """Return some of them."""
@@ -134,16 +145,16 @@ class ArraySlice:
             raise RowError(int(nulls.argmax()), "is null")
 
 
-def read_rows(field: Field, rows: ArraySlice) -> npt.NDArray[Any] | TextSlices:
+def read_rows(field: Field, rows: ArraySlice) -> Part:
     """Read rows of a column that may not be null: numbers, or slices of text."""
     rows.refuse_nulls()
     part = _read_values(field, rows)
-    if field.values in BINARY and isinstance(part, TextSlices):
-        part.check_utf8()
+    if field.values in BINARY:
+        TextSlices.of(part).check_utf8()
     return part
 
 
-def _read_values(field: Field, rows: ArraySlice) -> npt.NDArray[Any] | TextSlices:
+def _read_values(field: Field, rows: ArraySlice) -> Part:
     """Read rows whatever they are; nulls are undefined values."""
     if field.dictionary is not None:
         return _read_dictionary(field.dictionary, field.format, rows)
@@ -156,7 +167,7 @@ def _read_values(field: Field, rows: ArraySlice) -> npt.NDArray[Any] | TextSlice
     return rows.buffer(1, NUMBERS[field.format], rows.start, rows.length)
 
 
-def _read_dictionary(field: Field, kind: str, rows: ArraySlice) -> npt.NDArray[Any] | TextSlices:
+def _read_dictionary(field: Field, kind: str, rows: ArraySlice) -> Part:
     indices = rows.buffer(1, NUMBERS[kind], rows.start, rows.length)
     address = rows.array.dictionary
     entries = rows.of(address, 0, Array.from_address(address).length)
@@ -178,9 +189,11 @@ def _read_offsets(kind: npt.DTypeLike, rows: ArraySlice) -> TextSlices:
     return TextSlices([text], which, offsets[:-1], lengths.astype(np.int32, copy=False))
 
 
-def _read_views(rows: ArraySlice) -> TextSlices:
+def _read_views(rows: ArraySlice) -> Part:
     """Read views: length, and either the text or its first 4 bytes, its buffer and its place."""
     views = rows.buffer(1, np.int32, 4 * rows.start, 4 * rows.length)
+    if (short := ShortTexts.of_views(views.reshape(-1, 4))) is not None:
+        return short
     length, _, buffer, place = views.reshape(-1, 4).T
     last = rows.array.n_buffers - 1  # of the buffers' sizes
     sizes = rows.buffer(last, np.int64, 0, last - 2).tolist()
@@ -196,8 +209,11 @@ def _read_views(rows: ArraySlice) -> TextSlices:
 
 def join(field: Field, parts: list[Any]) -> ArrowColumn:
     """Put a column's parts one after the other."""
+    if parts and all(isinstance(part, ShortTexts) for part in parts):
+        words = [part.words for part in parts]
+        return ShortTexts(words[0] if len(words) == 1 else np.concatenate(words))
     if field.values in OFFSETS or field.values in VIEWS:
-        return join_slices(parts)
+        return join_slices([TextSlices.of(part) for part in parts])
     none = np.empty(0, NUMBERS.get(field.values, "?"))
     numbers: npt.NDArray[Any] = parts[0] if len(parts) == 1 else np.concatenate(parts or [none])
     return numbers

@@ -1,0 +1,247 @@
+"""Texts of at most 12 bytes as Arrow's views hold them: nothing is made of a row.
+
+A view is 16 bytes: the length, the text and zeros. So texts are the same if two words of 8 bytes
+are, and are read, grouped and looked up without an array that says where each begins.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.array_types import Bools, Bytes, Ints
+from irbatch.data.text_column import Lengths, TextColumn
+from irbatch.runtime.jit import as_input, kernel
+from irbatch.runtime.threads import map_ranges
+
+LONGEST = 12  # bytes
+LOW = (1 << 32) - 1
+# Of each length, which bits of both words may be set.
+FILLED = np.array([[n + 4 > i for i in range(16)] for n in range(LONGEST + 1)], np.uint8) * 255
+ALLOWED = FILLED.view(np.int64)
+
+# Of hashes: chosen anew in each process, so that nobody can choose ids that clash.
+FACTORS = np.frombuffer(os.urandom(32), np.int64) & 0x7FFFFFFF | 1
+
+# Slots per document: where most of those looked for are not there, a miss should end at once.
+DENSE, SPARSE = 3, 8
+
+
+class ShortTexts(TextColumn):
+    """A column of texts: `words` int64 ``(n, 2)``, the views; the rest is made when asked for."""
+
+    def __init__(self, words: Ints) -> None:
+        self.words: Ints = as_input(words)
+
+    def __getattr__(self, name: str) -> npt.NDArray[np.generic]:
+        if name == "text":
+            self.text = self.words.reshape(-1).view(np.uint8)
+        elif name == "starts":
+            self.starts = np.arange(4, 4 + self.words.nbytes, 16)
+        elif name == "lengths":
+            self.lengths = self.words.view(np.int32)[:, 0].copy()
+        else:
+            raise AttributeError(name)
+        found: npt.NDArray[np.generic] = self.__dict__[name]
+        return found
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @classmethod
+    def of_views(cls, views: npt.NDArray[np.int32]) -> ShortTexts | None:
+        """Return texts that all stand in their views ``(n, 4)``; None if some do not."""
+        words: Ints = as_input(views.view(np.int64))
+        long: list[bool] = []
+        if sys.byteorder == "big" or words.ctypes.data % 8:
+            return None
+
+        def look(first: int, last: int) -> None:
+            if not long and _find_long.run(2 * len(words), words, ALLOWED, first, last):
+                long.append(True)
+
+        map_ranges(look, len(words), cells=2 * len(words))
+        return None if long else cls(words)
+
+    @classmethod
+    def of_column(cls, column: TextColumn) -> ShortTexts:
+        """Return texts of any column; long ones, for which there is no room, are like no others."""
+        if isinstance(column, ShortTexts):
+            return column
+        words = np.zeros((len(column), 2), np.int64)
+        places = column.text, column.starts, column.lengths
+        _fill.run(8 * words.size, *places, words.view(np.uint8), words)
+        return cls(words)
+
+    def take(self, rows: npt.NDArray[np.integer] | slice) -> ShortTexts:
+        """Return some of them."""
+        return ShortTexts(self.words[rows])
+
+    def mark_changes(self, changes: Bools) -> None:
+        """Tell of all texts but the first whether each is another than the one before it."""
+
+        def mark(first: int, last: int) -> None:
+            _mark_changes.run(2 * len(self), self.words, first + 1, last + 1, changes)
+
+        map_ranges(mark, len(self) - 1, cells=2 * len(self))
+
+
+class ShortIds(NamedTuple):
+    """Documents of queries: `words` of texts, the first row of each query, and the last's next."""
+
+    words: Ints
+    begins: Ints
+    ends: Ints
+    factors: Ints = FACTORS
+
+    def most_slots(self, first: int, last: int) -> int:
+        """Return how many slots one of some queries needs at most."""
+        sizes = self.ends[first:last] - self.begins[first:last]
+        return int(_slots_for(SPARSE * int(sizes.max(initial=1))))
+
+
+def find_repeated(documents: ShortIds, threads: int | None = None) -> int:
+    """Return a row whose document its query has before it, or -1."""
+    found: list[int] = []
+    work = 4 * len(documents.words)
+
+    def look(first: int, last: int) -> None:
+        slots = np.empty(documents.most_slots(first, last), np.int32)
+        row = _enter_rows.run(work, documents, first, last, slots)
+        if row >= 0:
+            found.append(int(row))
+
+    map_ranges(look, documents.begins.size, cells=work, threads=threads)
+    return min(found, default=-1)
+
+
+def find_rows(retrieved: ShortIds, judged: ShortIds, places: Ints) -> Ints:
+    """Find judged documents in their queries' rankings, as `irbatch.data.lookup.find_rows`."""
+    rows = np.full(len(judged.words), -1, np.int64)
+    there = places[places >= 0]
+    sizes = retrieved.ends[there] - retrieved.begins[there]
+    work = 4 * int(sizes.sum()) + 8 * rows.size
+    longest = int(sizes.max(initial=0))
+
+    def look(first: int, last: int) -> None:
+        slots = np.empty(judged.most_slots(first, last), np.int32)
+        likely = np.empty(longest + 1, np.int64)
+        _look_up.run(work, retrieved, judged, places, first, last, slots, likely, rows)
+
+    map_ranges(look, places.size, cells=work)
+    return rows
+
+
+@kernel
+def _find_long(words: Ints, allowed: Ints, first: int, last: int) -> bool:
+    """Tell whether a text is long, or has something behind it."""
+    for row in range(first, last):
+        length = words[row, 0] & LOW
+        if length > LONGEST:
+            return True
+        if words[row, 0] & ~allowed[length, 0] or words[row, 1] & ~allowed[length, 1]:
+            return True
+    return False
+
+
+@kernel
+def _fill(text: Bytes, starts: Ints, lengths: Lengths, found: Bytes, words: Ints) -> None:
+    """Write texts as views: `found` are the bytes of `words`."""
+    for row in range(starts.size):
+        if lengths[row] > LONGEST:
+            words[row, 0] = -1
+            continue
+        words[row, 0] = lengths[row]
+        for i in range(lengths[row]):
+            found[row, 4 + i] = text[starts[row] + i]
+
+
+@kernel
+def _mark_changes(words: Ints, first: int, last: int, changes: Bools) -> None:
+    """Tell of some texts whether each is another than the one before it."""
+    for row in range(first, last):
+        other = (words[row, 0] ^ words[row - 1, 0]) | (words[row, 1] ^ words[row - 1, 1])
+        changes[row] = other != 0
+
+
+@kernel
+def _enter_rows(documents: ShortIds, first: int, last: int, slots: Lengths) -> int:
+    """Return a row of some queries whose document came before, or -1."""
+    words, begins, ends, factors = documents
+    for q in range(first, last):
+        begin = begins[q]
+        n_slots = _slots_for(DENSE * (ends[q] - begin))
+        slots[:n_slots] = -1
+        for row in range(begin, ends[q]):
+            slot = _slot_of(words, row, factors, n_slots)
+            while slots[slot] >= 0:
+                other = begin + slots[slot]
+                if words[other, 0] == words[row, 0] and words[other, 1] == words[row, 1]:
+                    return row
+                slot = (slot + 1) & (n_slots - 1)
+            slots[slot] = row - begin
+    return -1
+
+
+@kernel
+def _look_up(
+    retrieved: ShortIds,
+    judged: ShortIds,
+    places: Ints,
+    first: int,
+    last: int,
+    slots: Lengths,
+    likely: Ints,
+    rows: Ints,
+) -> None:
+    """Write the row of each judged document of some queries."""
+    words, begins, ends, factors = retrieved
+    wanted, firsts, stops, _ = judged
+    for q in range(first, last):
+        begin = firsts[q]
+        if places[q] < 0 or begin == stops[q]:
+            continue
+        n_slots = _slots_for(SPARSE * (stops[q] - begin))
+        slots[:n_slots] = -1
+        for d in range(begin, stops[q]):
+            slot = _slot_of(wanted, d, factors, n_slots)
+            while slots[slot] >= 0:
+                slot = (slot + 1) & (n_slots - 1)
+            slots[slot] = d - begin
+        # Most documents are not judged. Which may be is written down without a branch, that the
+        # processor would guess wrong, and then looked at.
+        n_likely = 0
+        for row in range(begins[places[q]], ends[places[q]]):
+            likely[n_likely] = row
+            n_likely += slots[_slot_of(words, row, factors, n_slots)] >= 0
+        for i in range(n_likely):
+            row = likely[i]
+            slot = _slot_of(words, row, factors, n_slots)
+            while slots[slot] >= 0:
+                d = begin + slots[slot]
+                if wanted[d, 0] == words[row, 0] and wanted[d, 1] == words[row, 1]:
+                    rows[d] = row
+                    break
+                slot = (slot + 1) & (n_slots - 1)
+
+
+@kernel
+def _slots_for(least: int) -> int:
+    """Return a number of slots, a power of two."""
+    slots = 64
+    while slots < least:
+        slots *= 2
+    return slots
+
+
+@kernel
+def _slot_of(words: Ints, row: int, factors: Ints, slots: int) -> int:
+    """Choose a slot by the halves of both words, each times a factor: below 2^63."""
+    first, second = int(words[row, 0]), int(words[row, 1])
+    key = ((first & LOW) * int(factors[0])) ^ (((first >> 32) & LOW) * int(factors[1]))
+    key ^= ((second & LOW) * int(factors[2])) ^ (((second >> 32) & LOW) * int(factors[3]))
+    return ((key ^ (key >> 17)) >> 20) & (slots - 1)
