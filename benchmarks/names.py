@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-__all__ = ["IN_QUERIES", "TWENTY", "ir_measures_objects", "ranx_names", "trec_names", "usual"]
+__all__ = ["IN_QUERIES", "TWENTY", "ir_measures_objects", "ranx_names", "trec_names",
+           "trec_options", "usual"]  # fmt: skip
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 # What a query engine computes in a page of SQL or expressions (see `benchmarks.engines`).
@@ -31,6 +32,16 @@ def usual(depth: int) -> list[str]:
 def trec_names(names: list[str], joint: str) -> dict[str, str]:
     """Map trec_eval's spelling to each name; `joint` is "." in requests, "_" in output."""
     return {_respelled(name, TREC, joint): name for name in names}
+
+
+def trec_options(names: list[str]) -> list[str]:
+    """Return the options that ask trec_eval for measures, all cutoffs of one together."""
+    wishes: dict[str, list[str]] = {}
+    for name in trec_names(names, "."):
+        family, _, cutoff = name.partition(".")
+        wishes.setdefault(family, []).extend([cutoff] if cutoff else [])
+    joined = (f"{each}.{','.join(ks)}" if ks else each for each, ks in wishes.items())
+    return [word for each in joined for word in ("-m", each)]
 
 
 def ranx_names(names: list[str]) -> dict[str, str]:

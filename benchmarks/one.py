@@ -54,16 +54,10 @@ def trec_eval(qrels: Path, run: Path, names: list[str]) -> Values:
 
     Its own means have four digits after the point.
     """
-    from benchmarks.names import trec_names
+    from benchmarks.names import trec_names, trec_options
     from benchmarks.processes import trec_eval_program
 
-    wishes: dict[str, list[str]] = {}
-    for name in trec_names(names, "."):
-        family, _, cutoff = name.partition(".")
-        wishes.setdefault(family, []).extend([cutoff] if cutoff else [])
-    command = [trec_eval_program() or "trec_eval", "-q"]
-    for family, cutoffs in wishes.items():
-        command += ["-m", f"{family}.{','.join(cutoffs)}" if cutoffs else family]
+    command = [trec_eval_program() or "trec_eval", "-q", *trec_options(names)]
     command += [str(qrels), str(run)]
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     spelled = trec_names(names, "_")

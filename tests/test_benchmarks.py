@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from support.paths import REPOSITORY
@@ -40,6 +41,19 @@ def test_markdown_and_sections() -> None:
     assert done.returncode == 0, done.stderr[-2000:]
     assert "|---|" in done.stdout.replace(" ", "")
     assert "TREC files" not in done.stdout
+
+
+def test_trec_eval_is_compared_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                    capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    """A program with its options and output: our own."""
+    program = tmp_path / "trec_eval"
+    command = f'PYTHONPATH="{REPOSITORY}" exec "{sys.executable}" -m irbatch trec_eval "$@"'
+    program.write_text(f"#!/bin/sh\n{command}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("IRBATCH_TREC_EVAL", str(program))
+    assert main(["--quick", "--only", "commands", "files"]) == 0
+    compared = [line for line in capsys.readouterr().out.splitlines() if "  trec_eval  " in line]
+    assert sum(" equal, within " in line for line in compared) == 4
 
 
 def test_aims_need_rows(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 
 import irbatch
-from benchmarks.names import trec_names, usual
+from benchmarks.names import trec_names, trec_options, usual
 from benchmarks.processes import Paths, output_of, trec_eval_program
 from benchmarks.report import Agreement, Table
 from benchmarks.sections.files import no_trec_eval
@@ -50,8 +50,7 @@ def _evaluate(table: Table, files: Paths, names: list[str], rounds: int) -> None
     works = {"ours": partial(output_of, command)}
     program = trec_eval_program()
     if program:
-        wishes = [word for name in trec_names(names, ".") for word in ("-m", name)]
-        works["theirs"] = partial(output_of, [program, *wishes, *paths])
+        works["theirs"] = partial(output_of, [program, *trec_options(names), *paths])
     timed = in_turn(works, rounds)
     printed = [line.split("\t") for line in timed["ours"].result.splitlines()[1:]]
     ours = _with({name: float(value) for *_, name, value in printed}, timed["ours"])
