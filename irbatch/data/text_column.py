@@ -11,6 +11,9 @@ from irbatch.array_types import Bytes, Ints
 from irbatch.runtime.jit import as_input, kernel
 from irbatch.runtime.ragged import offsets_of
 
+MANY = 64  # texts that are sooner made together
+NEWLINE = ord("\n")
+
 Lengths = npt.NDArray[np.int32]
 
 
@@ -60,11 +63,36 @@ class TextColumn:
 
     def tolist(self) -> list[str]:
         """Make Python's texts of them."""
-        text = self.text.data
-        return [
-            str(text[start : start + length], "utf-8", "surrogatepass")
-            for start, length in zip(self.starts.tolist(), self.lengths.tolist(), strict=True)
-        ]
+        if len(self) >= MANY and (found := self._split()) is not None:
+            return found
+        text, ends = self.text.data, self.starts + self.lengths
+        pairs = zip(self.starts.tolist(), ends.tolist(), strict=True)
+        return [str(text[start:end], "utf-8", "surrogatepass") for start, end in pairs]
+
+    def _split(self) -> list[str] | None:
+        """Make texts by splitting lines, in a fifth of the time; None if one has line ends."""
+        size = int(self.lengths.sum()) + len(self)
+        lines = np.empty(size, np.uint8)
+        work = size // 4  # a cell's time in plain Python makes some bytes of texts, one by one
+        if _write_lines.run_compiled(work, self.text, self.starts, self.lengths, lines) != size:
+            return None
+        found = lines.tobytes().decode("utf-8", "surrogatepass").split("\n")
+        found.pop()  # what follows the last line
+        return found if len(found) == len(self) else None
+
+
+@kernel
+def _write_lines(text: Bytes, starts: Ints, lengths: Lengths, lines: Bytes) -> int:
+    """Write texts one after the other, each with a line end; return how many bytes there are."""
+    filled = 0
+    for row in range(starts.size):
+        start = starts[row]
+        for i in range(start, start + lengths[row]):
+            lines[filled] = text[i]
+            filled += 1
+        lines[filled] = NEWLINE
+        filled += 1
+    return filled
 
 
 @kernel

@@ -31,7 +31,7 @@ from irbatch.errors import InputError, shown
 from irbatch.evaluation.pipeline import compute_run
 from irbatch.evaluation.settings import Settings
 from irbatch.formats.forms import QRELS, RUN
-from irbatch.formats.lines import parse_table
+from irbatch.formats.line_lists import read_lines
 from irbatch.measures import NICKNAMES, Measure, Plan, TrecValue, list_measures, trec_measures
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, is_whole
 from irbatch.trec_eval import adjust_values
@@ -201,8 +201,7 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     >>> parse_run(["q1 Q0 d1 1 2.5 mine"])
     {'q1': {'d1': 2.5}}
     """
-    lines = list(_numbered(f_run))
-    return parse_table(lines, RUN) if lines else {}
+    return read_lines(_list_lines(f_run), RUN)
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
@@ -215,23 +214,13 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     >>> parse_qrel(["q1 0 d1 1"])
     {'q1': {'d1': 1}}
     """
-    lines = list(_numbered(f_qrel))
-    table = parse_table(lines, QRELS) if lines else {}
-    for query, documents in table.items():
-        for document, grade in documents.items():
-            if not grade.is_integer():
-                refuse = functools.partial(InputError, query=query, document=document)
-                raise refuse(f"grade {grade} is not a whole number", source="qrels", value=grade)
-    return {q: {d: int(grade) for d, grade in each.items()} for q, each in table.items()}
+    return read_lines(_list_lines(f_qrel), QRELS, whole=True)
 
 
-def _numbered(lines: Iterable[str | bytes]) -> Iterator[tuple[int, bytes]]:
+def _list_lines(lines: Iterable[str]) -> list[str]:
     if isinstance(lines, str) or not isinstance(lines, Iterable):
         raise InputError(f"{shown(lines)} is not a file or a list of lines")
-    for number, line in enumerate(lines, 1):
-        if not isinstance(line, str | bytes):
-            raise InputError(f"{shown(line)} is not a line of text", line=number)
-        yield number, line if isinstance(line, bytes) else line.encode(errors="surrogatepass")
+    return list(lines)
 
 
 def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:

@@ -1,0 +1,141 @@
+"""Lines in memory: the byte parser and the reader of lines make the same dictionaries of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import irbatch
+from irbatch.formats import line_lists
+from irbatch.formats.forms import QRELS, RUN
+from irbatch.integrations import pytrec_eval as ours
+
+pytrec_eval = pytest.importorskip("pytrec_eval")
+
+Lines = list[Any]
+
+
+def run_lines(queries: int, depth: int, seed: int = 0) -> Lines:
+    rng = np.random.default_rng(seed)
+    return [
+        f"q{query} Q0 d{query}-{rank} {rank} {rng.random() * 9:.5g} tag\n"
+        for query in range(queries)
+        for rank in range(1, depth + 1)
+    ]
+
+
+def qrel_lines(queries: int, depth: int) -> Lines:
+    return [f"{q}\t0  d{q}{d} {d % 4 - 1}\n" for q in range(queries) for d in range(depth)]
+
+
+@pytest.fixture(autouse=True)
+def _compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IRBATCH_JIT", "1")
+    irbatch.warmup()
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether the byte parser made the dictionaries each time it was asked."""
+    answers: list[bool] = []
+    parse = line_lists._parse
+
+    def watched(*arguments: Any) -> Any:
+        found = parse(*arguments)
+        answers.append(found is not None)
+        return found
+
+    monkeypatch.setattr(line_lists, "_parse", watched)
+    return answers
+
+
+def outcome(lines: Lines, whole: bool, many: int) -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(line_lists, "MANY", many)
+        try:
+            found = line_lists.read_lines(lines, QRELS if whole else RUN, whole=whole)
+        except irbatch.InputError as problem:
+            return str(problem)
+    return [(query, [*documents.items()]) for query, documents in found.items()], repr(found)
+
+
+def same_both_ways(lines: Lines, *, whole: bool = False) -> Any:
+    found = outcome(lines, whole, 0)
+    assert found == outcome(lines, whole, 1 << 40)
+    return found
+
+
+def test_whole_collections(parsed: list[bool]) -> None:
+    lines = run_lines(43, 60)
+    same_both_ways(lines)
+    same_both_ways(qrel_lines(43, 60), whole=True)
+    assert parsed == [True, True]
+    assert ours.parse_run(lines) == pytrec_eval.parse_run(lines)
+    assert ours.parse_qrel(qrel_lines(43, 60)) == pytrec_eval.parse_qrel(qrel_lines(43, 60))
+    assert parsed == [True] * 4
+
+
+CHANGES: dict[str, tuple[Callable[[Lines], Lines], bool]] = {
+    "a query comes back": (lambda lines: lines[::2] + lines[1::2], True),
+    "no line ends": (lambda lines: [each.rstrip("\n") for each in lines], True),
+    "no last line end": (lambda lines: [*lines[:-1], lines[-1].rstrip("\n")], True),
+    "some line ends": (lambda lines: [each.rstrip("\n") for each in lines[:5]] + lines[5:], False),
+    "ends of Windows": (lambda lines: [each.replace("\n", "\r\n") for each in lines], True),
+    "bytes": (lambda lines: [each.encode() for each in lines], True),
+    "both types": (lambda lines: [lines[0].encode(), *lines[1:]], False),
+    "beyond ASCII": (lambda lines: [each.replace("d", "dé\U0001f600") for each in lines], True),
+    "a surrogate": (lambda lines: ["\udc80" + lines[0], *lines[1:]], False),
+    "bytes that are no text": (lambda lines: [b"\xff" + each.encode() for each in lines], False),
+    "blank lines": (lambda lines: ["\n", *lines, "  \n"], True),
+    "an empty line": (lambda lines: [*lines, ""], False),
+    "comments": (lambda lines: ["# query\n", *lines], True),
+    "two lines in one": (lambda lines: [lines[0] + lines[1], *lines[2:]], False),
+    "two in one, and a half": (
+        lambda lines: [lines[0] + lines[1], lines[2][:-1], *lines[3:]],
+        False,
+    ),
+    "a document twice": (lambda lines: [*lines, lines[3]], False),
+    "a document twice, far apart": (lambda lines: [lines[-1], *lines[:-1], lines[-1]], False),
+    "too few columns": (lambda lines: [*lines, "q d\n"], False),
+    "a control byte": (lambda lines: ["q\x01" + lines[0], *lines[1:]], False),
+    "odd spaces": (lambda lines: [lines[0].replace("d", "d\x85\xa0"), *lines[1:]], True),
+    "nothing but comments": (lambda lines: ["# nothing\n"] * 3, False),
+    "no text": (lambda lines: [*lines, 7], False),
+}
+
+
+@pytest.mark.parametrize(("change", "is_parsed"), CHANGES.values(), ids=CHANGES)
+def test_lines_of_all_kinds(
+    parsed: list[bool], change: Callable[[Lines], Lines], is_parsed: bool
+) -> None:
+    same_both_ways(change(run_lines(5, 40)))
+    same_both_ways(change(qrel_lines(5, 40)), whole=True)
+    assert any(parsed) == is_parsed
+    assert all(parsed) or not is_parsed
+
+
+@pytest.mark.parametrize(
+    "score", ["1e400", "1e-400", "nan", "inf", "0x1", "1_0", "1,5", "0.1" * 30]
+)
+def test_scores_of_all_kinds(score: str) -> None:
+    same_both_ways([*run_lines(2, 40), f"q7 Q0 d 1 {score} tag\n"])
+
+
+@pytest.mark.parametrize("grade", ["1.0", "1.5", "-0", "1e2", "9007199254740993", "x"])
+def test_grades_of_all_kinds(grade: str) -> None:
+    found = same_both_ways([*qrel_lines(2, 40), f"q7 0 d {grade}\n"], whole=True)
+    if not isinstance(found, str):
+        assert all(type(value) is int for _, each in found[0] for _, value in each)
+
+
+def test_no_lines() -> None:
+    assert ours.parse_run([]) == ours.parse_qrel(iter([])) == {}
+
+
+def test_a_text_column_with_line_ends() -> None:
+    ids = [f"a{i}" for i in range(200)]
+    for each in (ids, [*ids, "b\nc"], ["\n", *ids], [*ids, ""], [*ids, "é\ud800"]):
+        assert irbatch.data.text_column.TextColumn.encode(each).tolist() == each
