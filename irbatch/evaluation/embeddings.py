@@ -13,7 +13,8 @@ from irbatch.data.arguments.ids import check_query_ids, read_query_ids
 from irbatch.errors import InputError
 from irbatch.evaluation.results import Results, join_results
 from irbatch.evaluation.runs import Cutoffs, Measures
-from irbatch.evaluation.scores import ScoreEvaluator, plan_measures
+from irbatch.evaluation.score_evaluator import ScoreEvaluator
+from irbatch.evaluation.scores import plan_measures
 from irbatch.evaluation.settings import Settings
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.runtime.checks import check_choice
@@ -84,7 +85,7 @@ def evaluate_embeddings(
     for rows in pair.blocks():
         some = {name: _take(each, rows, pair.shape) for name, each in per_query.items()}
         some.setdefault("document_ids", document_ids)
-        parts.append(evaluator.evaluate(pair.scores(rows), **some))
+        parts.append(evaluator.rank(pair.scores(rows), **some).results())
     results = join_results(parts)
     results.has_ids = ids is not None
     return results

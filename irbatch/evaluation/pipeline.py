@@ -222,11 +222,19 @@ def evaluate_blocks(
     threads: int | None,
 ) -> Results:
     """Return the results of queries whose grades come with them, not from judgments."""
-    computed = Computed(plan, np.arange(len(query_ids)), settings, threads)
+    computed = compute_blocks(plan, blocks, len(query_ids), settings, threads)
+    return computed.results(query_ids, order, count_queries(computed.marks))
+
+
+def compute_blocks(
+    plan: Plan, blocks: Iterable[Block], queries: int, settings: Settings, threads: int | None
+) -> Computed:
+    """Compute the values of so many queries, whose grades come with them."""
+    computed = Computed(plan, np.arange(queries), settings, threads)
     for block in blocks:
         plan.check_levels(block.matrix.levels)
         computed.put(block, block.rows)
-    return computed.results(query_ids, order, count_queries(computed.marks))
+    return computed
 
 
 def _check_answered(

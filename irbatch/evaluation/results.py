@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple
 from os import PathLike
 from typing import Any
@@ -134,6 +134,29 @@ class Results(Means):
         if how == "mean":
             return exact_mean(values)
         return math.exp(math.fsum(map(math.log, values)) / len(values)) if min(values) > 0 else 0.0
+
+
+class LaterResults(Results):
+    """Results that are computed, and become `Results`, when something of them is asked for."""
+
+    def __init__(self, compute: Callable[[], Results]) -> None:
+        self._compute = compute
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._become(), name)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self._become().__reduce_ex__(protocol)
+
+    def _become(self) -> Results:
+        if compute := vars(self).get("_compute"):  # no other thread was first
+            everything = {**vars(compute()), **vars(self)}
+            del everything["_compute"]
+            self.__dict__ = everything
+            self.__class__ = Results  # type: ignore[assignment]
+        return self
 
 
 def csv_cell(value: object) -> str:

@@ -53,6 +53,9 @@ DISCOUNTS: dict[str, Callable[[int], float]] = {
 with base 2, log2(rank) and no discount before rank 2.
 """
 
+CATALOGUED = frozenset(GAINS), frozenset(DISCOUNTS)
+"""Names of gains and of discounts that users have not defined."""
+
 
 def define_gain(name: str, gain: Callable[[Floats], Floats]) -> None:
     """Name a gain function of your own, for ``nDCG(gain=NAME)``.

@@ -15,7 +15,7 @@ from irbatch.engine.prefix import FULL_DEPTH, PrefixStatistics, Scan, ScanReques
 from irbatch.engine.scan import scan
 from irbatch.errors import InputError
 from irbatch.measures.declare import AS_ANY_OTHER, Measure
-from irbatch.measures.gains import make_weighting
+from irbatch.measures.gains import CATALOGUED, make_weighting
 from irbatch.measures.parameters import GRADED
 from irbatch.runtime.cached import cached_property
 
@@ -39,6 +39,7 @@ class Plan:
     """The measures of an evaluation, each once, and the single scan that serves them all.
 
     `defaults` are values of parameters that measures leave open; those of gain take no ``rel``.
+    It `is_catalogued` if users have defined none of its formulas, gains, discounts.
     """
 
     def __init__(
@@ -61,6 +62,10 @@ class Plan:
         self._thresholds = list(dict.fromkeys(each.threshold for each in self._of_prefixes))
         self._weights = list(dict.fromkeys(each.weights for each in self._of_prefixes))
         self._cutoffs = sorted({depth for each in self._of_prefixes for depth in each.depths})
+        self.is_catalogued = all(each.declaration.builtin for each in self._filled) and all(
+            gain in CATALOGUED[0] and discount in CATALOGUED[1]
+            for gain, discount, _ in map(_weights, self._filled)
+        )
         weightings = [make_weighting(*each) for each in self._weights]
         self._request = ScanRequest(self._cutoffs, self._thresholds, weightings)
 

@@ -13,7 +13,8 @@ from irbatch.data.arguments.arrays import check_real, read_lengths, read_mask
 from irbatch.data.arguments.candidates import GradedCandidates, read_excluded
 from irbatch.data.arguments.ids import check_query_ids
 from irbatch.errors import InputError
-from irbatch.runtime.arrays import is_on_accelerator, to_numpy
+from irbatch.runtime.arrays import half_bits, is_on_accelerator, to_numpy
+from irbatch.runtime.jit import as_input, kernel
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
 BLOCK_CELLS = 16 << 20  # of scores copied at once
@@ -36,30 +37,39 @@ class Candidates:
     """
 
     def __init__(self, scores: Any, queries: Sequence[Any] | None) -> None:
-        on_accelerator = is_on_accelerator(scores)
-        self.scores = scores.detach() if on_accelerator else to_numpy(scores, "scores")
+        self.on_accelerator = is_on_accelerator(scores)
+        self._halves = None if self.on_accelerator else half_bits(scores)
+        if self._halves is not None:
+            self.scores: Any = self._halves.bits
+        else:
+            self.scores = scores.detach() if self.on_accelerator else to_numpy(scores, "scores")
         self.shape = tuple(self.scores.shape)
         if len(self.shape) != 2:
             problem = f"scores are a matrix, queries x candidates, not of shape {self.shape}"
             raise InputError(problem, source="scores")
-        if not on_accelerator:
+        if not self.on_accelerator:
             check_real(self.scores.dtype, "scores", "scores")
         self.queries = check_query_ids(queries, self.shape[0], "scores")
         self.sizes = self.widths = np.full(self.shape[0], self.shape[1], np.int64)
         self.there: Bools | None = None
         self.excluded: Excluded | None = None
+        self.whole = True  # whether every cell is a candidate
         if np.ma.getmask(scores) is not np.ma.nomask:
             self._keep(~np.ma.getmaskarray(scores))
 
-    @property
-    def on_accelerator(self) -> bool:
-        """Whether the scores are a tensor elsewhere."""
-        return is_on_accelerator(self.scores)
+    def score_of(self, row: int, column: int) -> float:
+        """Return a candidate's score."""
+        if self._halves is not None:
+            return self._halves.value(self.scores[row, column])
+        return float(self.scores[row, column])
 
     def leave_out(
         self, there: Bools | None, mask: Any = None, lengths: Any = None, exclude: Any = None
     ) -> None:
         """Leave out what labels or options of `irbatch.evaluate_scores` hide; count the rest."""
+        if there is mask is lengths is exclude is self.there is None:
+            return
+        self.whole = False
         if there is not None:
             self._keep(there)
         if mask is not None:
@@ -77,6 +87,8 @@ class Candidates:
 
     def without_hidden(self, graded: GradedCandidates) -> GradedCandidates:
         """Return those graded that are candidates."""
+        if self.whole:
+            return graded
         return graded.without(self._is_hidden(graded.row_index, graded.columns))
 
     def blocks(self) -> Iterator[tuple[int, int]]:
@@ -91,10 +103,14 @@ class Candidates:
     def block(self, start: int, stop: int) -> tuple[npt.NDArray[Any], Bools | None]:
         """Return some rows' scores as kernels take them, and which cells are candidates.
 
-        float16 becomes float32, whole numbers become int64 (uint64 stays), bools too: each
-        exactly. Wider floats become their places in order, as float64.
+        Whole numbers become int64 (uint64 stays), bools too: each exactly. Floats of other widths
+        than 32 and 64 bits become their places in order, as float32 or float64.
         """
-        part = to_numpy(self.scores[start:stop], "scores")
+        part = self.scores[start:stop]
+        there = None if self.there is None else np.ascontiguousarray(self.there[start:stop])
+        if self._halves is not None:
+            return _places(np.ascontiguousarray(part), self._halves.infinity), there
+        part = to_numpy(part, "scores") if self.on_accelerator else part
         dtype = part.dtype
         if dtype.kind == "f" and dtype.itemsize > 8:
             places = np.unique(part, return_inverse=True)[1].reshape(part.shape)
@@ -103,7 +119,6 @@ class Candidates:
             part = part.astype(np.uint64 if dtype == np.uint64 else np.int64, copy=False)
         else:
             part = part.astype(np.float64 if dtype.itemsize >= 8 else np.float32, copy=False)
-        there = None if self.there is None else np.ascontiguousarray(self.there[start:stop])
         return np.ascontiguousarray(part), there
 
     def are_candidates(self, start: int, stop: int) -> Bools:
@@ -150,6 +165,25 @@ class Candidates:
                 there = there & (np.arange(self.shape[1]) < self.widths[:, None])
             sizes = there.sum(axis=1, dtype=np.int64)
         return sizes if self.excluded is None else sizes - np.diff(self.excluded.starts)
+
+
+def _places(bits: npt.NDArray[np.uint16], infinity: int) -> npt.NDArray[np.float32]:
+    """Turn floats of 16 bits into their places in order; NaN stays NaN."""
+    places = np.empty(bits.shape, np.float32)
+    _place_halves.run(8 * bits.size, as_input(bits).reshape(-1), infinity, places.reshape(-1))
+    return places
+
+
+@kernel
+def _place_halves(
+    bits: npt.NDArray[np.uint16], infinity: int, places: npt.NDArray[np.float32]
+) -> None:
+    """Read bits as whole numbers with a sign of their own: these are in the order of the floats."""
+    for i in range(bits.size):
+        number = np.int32(bits[i])
+        size = number & np.int32(0x7FFF)
+        place = np.float32(-size if number > size else size)
+        places[i] = place if size <= infinity else np.float32(np.nan)
 
 
 def part_of(starts: Ints, first: int, last: int) -> tuple[slice, Ints]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +13,16 @@ from irbatch.data.arguments.candidates import GradedCandidates
 from irbatch.errors import InputError
 from irbatch.pack.candidates import Candidates, part_of
 from irbatch.runtime.jit import as_input, kernel
+from irbatch.runtime.numbers import distinct
 from irbatch.runtime.ragged import row_index_of
 from irbatch.runtime.threads import map_ranges
 
 # Graded candidates a query from which sorting the row costs less than counting for each
 # (python -m benchmarks --only scores).
 SORTED_FROM = 160
+
+# Tied candidates of a row from which sorting it costs less than counting for each.
+MANY_TIED = 200
 
 Matrix = npt.NDArray[Any]
 
@@ -62,6 +67,45 @@ def count_candidates(
             excluded = candidates.excluded.columns[out]
             _subtract_rows.run(work, as_input(scores), starts, excluded, counted)
     return above, equal
+
+
+def count_before(candidates: Candidates, rows: Ints, columns: Ints, keys: Ints) -> Ints:
+    """Count for some candidates those of the same query and score whose keys are lower.
+
+    Rows ascend. Keys are ``(queries, candidates)``, or one row of them for all.
+    """
+    before = np.zeros(rows.size, np.int64)
+    spans: Iterable[tuple[int, int]] = candidates.blocks()
+    if candidates.on_accelerator:  # rows without ties don't travel
+        spans = ((row, row + 1) for row in distinct(rows).tolist())
+    for start, stop in spans:
+        part = slice(*np.searchsorted(rows, [start, stop]).tolist())
+        if part.start == part.stop:
+            continue
+        scores, _ = candidates.block(start, stop)
+        cells = np.empty((0, 0), np.uint8)
+        if not candidates.whole:
+            cells = candidates.are_candidates(start, stop).view(np.uint8)
+        mine = keys if len(keys) == 1 else keys[start:stop]
+        row_index, found = rows[part] - start, before[part]
+        sizes = np.bincount(row_index)
+        cost = 2 * row_index.size * scores.shape[1]
+        few = sizes, row_index, columns[part], found
+        _count_lower.run(cost, as_input(scores), cells, mine, *few)
+        for row in np.flatnonzero(sizes > MANY_TIED).tolist():
+            many = slice(*np.searchsorted(row_index, [row, row + 1]).tolist())
+            there = np.flatnonzero(candidates.are_candidates(start + row, start + row + 1)[0])
+            found[many] = _rank_ties(scores[row], mine[row % len(mine)], there, columns[part][many])
+    return before
+
+
+def _rank_ties(scores: Matrix, keys: Ints, there: Ints, columns: Ints) -> Ints:
+    """Count as `count_before` in one row by sorting it."""
+    ordered = there[np.lexsort((keys[there], scores[there]))]
+    place = np.empty(scores.size, np.int64)
+    place[ordered] = np.arange(ordered.size)
+    lower: Ints = place[columns] - np.searchsorted(scores[ordered], scores[columns])
+    return lower
 
 
 def refuse_nan(candidates: Candidates, row: int, scores: Matrix) -> None:
@@ -221,3 +265,34 @@ def _subtract_rows(scores: Matrix, out_starts: Ints, out: Ints, counted: Counted
             for j in range(out_starts[q], out_starts[q + 1]):
                 above[i] -= scores[q, out[j]] > score
                 equal[i] -= scores[q, out[j]] == score
+
+
+@kernel
+def _count_lower(
+    scores: Matrix,
+    there: Bytes,
+    keys: Ints,
+    sizes: Ints,
+    row_index: Ints,
+    columns: Ints,
+    before: Ints,
+) -> None:
+    """Count for each candidate those of its row and score whose keys are lower than its own.
+
+    Rows of more candidates than `MANY_TIED` are passed over; `sizes` are those of rows.
+    """
+    for i in range(columns.size):
+        if sizes[row_index[i]] > MANY_TIED:
+            continue
+        row = scores[row_index[i]]
+        key = keys[row_index[i] % keys.shape[0]]
+        score, mine = row[columns[i]], key[columns[i]]
+        number = np.int64(0)
+        if there.shape[0] > 0:
+            is_there = there[row_index[i]]
+            for c in range(row.size):
+                number += is_there[c] & (row[c] == score) & (key[c] < mine)
+        else:
+            for c in range(row.size):
+                number += (row[c] == score) & (key[c] < mine)
+        before[i] = number

@@ -6,7 +6,7 @@ No framework is imported: an object that comes from one brings its own methods a
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -49,7 +49,9 @@ def to_numpy(values: Any, source: str) -> npt.NDArray[Any]:
 
 def is_tensor(values: Any) -> bool:
     """Tell whether it is a tensor of torch."""
-    return "torch" in sys.modules and any(  # no framework is loaded just to ask
+    if type(values) is np.ndarray or "torch" not in sys.modules:
+        return False
+    return any(  # no framework is loaded just to ask
         base.__name__ == "Tensor" and base.__module__.split(".")[0] == "torch"
         for base in type(values).__mro__
     )
@@ -73,6 +75,43 @@ def significant_bits(values: Any) -> int:
     name = str(dtype).removeprefix("torch.")
     size = getattr(dtype, "itemsize", 8)
     return 8 * int(size) if "float" in name and isinstance(size, int) else 64
+
+
+class Halves(NamedTuple):
+    """Floats of 16 bits, seen as their bits."""
+
+    bits: npt.NDArray[np.uint16]
+    infinity: int  # the bits of infinity; larger ones, but for the sign, are NaN
+
+    def value(self, bits: np.uint16) -> float:
+        """Return the number that some bits stand for."""
+        if self.infinity == INFINITIES["float16"]:
+            return float(bits.view(np.float16))
+        return float((np.uint32(bits) << np.uint32(16)).view(np.float32))
+
+
+INFINITIES = {"float16": 0x7C00, "bfloat16": 0x7F80}
+
+
+def half_bits(values: Any) -> Halves | None:
+    """Return the bits of an array or CPU tensor of 16-bit floats, sharing its memory.
+
+    Converting them takes longer than what is done with them: NumPy a microsecond for 200, and
+    torch as long as its threads wait for a core (benchmarks/test_half_floats.py). None of anything
+    else.
+    """
+    is_array = isinstance(values, np.ndarray)
+    if not is_array and not is_tensor(values):
+        return None
+    name = str(values.dtype).removeprefix("torch.")
+    if name not in INFINITIES or is_sparse(values):
+        return None
+    if is_array:
+        array = np.ma.getdata(values)
+        array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    else:
+        array = values.detach().resolve_neg().view(sys.modules["torch"].int16).numpy()
+    return Halves(array.view(np.uint16), INFINITIES[name])
 
 
 def _from_tensor(tensor: Any, source: str) -> npt.NDArray[Any]:

@@ -31,6 +31,7 @@ class GradedCandidates:
     starts: Ints  # (queries + 1,), where each query's begin and end
     columns: Ints  # (graded,)
     grades: Floats  # (graded,)
+    all_one: bool  # whether every grade is 1
 
     @cached_property
     def row_index(self) -> Ints:
@@ -47,7 +48,13 @@ class GradedCandidates:
             order = np.argsort(rows, kind="stable")
             rows, columns, grades = rows[order], columns[order], grades[order]
         counts = np.bincount(rows, minlength=n_rows)
-        return cls(offsets_of(counts), columns, np.asarray(grades, np.float64))
+        grades = np.asarray(grades, np.float64)
+        return cls(offsets_of(counts), columns, grades, bool((grades == 1).all()))
+
+    @classmethod
+    def one_each(cls, columns: Ints) -> GradedCandidates:
+        """Give each row one candidate, of grade 1."""
+        return cls(np.arange(columns.size + 1), columns, np.ones(columns.size), True)
 
     def without(self, hidden: Bools) -> GradedCandidates:
         """Return the others than some of them."""
@@ -59,7 +66,8 @@ class GradedCandidates:
 
     def check_grades(self, queries: Queries) -> None:
         """Refuse grades that are NaN or beyond 2^53."""
-        _check_grades(self.row_index, self.columns, self.grades, queries)
+        if not self.all_one:
+            _check_grades(self.row_index, self.columns, self.grades, queries)
 
 
 def read_labels(
@@ -112,14 +120,15 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
     column i, or ``"first"``, column 0.
     """
     if isinstance(positives, str):
-        rows, columns = _read_word(positives, shape)
-        grades = np.ones(rows.size)
-    elif _are_lists(positives):
+        return GradedCandidates.one_each(_read_word(positives, shape))
+    if _are_lists(positives):
         rows, columns, grades = _read_lists(positives, shape, queries, "positives")
     else:
         rows, columns = _read_matrix(positives, shape)
         grades = np.ones(rows.size)
         _check_columns(rows, columns, shape, queries, "positives")
+        if rows.size == shape[0] and (rows == np.arange(rows.size)).all():
+            return GradedCandidates.one_each(columns)
     keys = np.sort(rows * max(shape[1], 1) + columns)
     again = keys[1:][keys[1:] == keys[:-1]]
     if again.size:
@@ -152,8 +161,7 @@ def read_excluded(excluded: Any, shape: Shape, queries: Queries) -> Bools | tupl
     return rows, columns
 
 
-def _read_word(positives: str, shape: Shape) -> tuple[Ints, Ints]:
-    rows = np.arange(shape[0])
+def _read_word(positives: str, shape: Shape) -> Ints:
     if positives not in ("diagonal", "first"):
         problem = f"positives={positives!r} must be columns, 'diagonal' or 'first'"
         raise InputError(problem, value=positives)
@@ -161,7 +169,7 @@ def _read_word(positives: str, shape: Shape) -> tuple[Ints, Ints]:
         raise InputError(f"scores of shape {shape} have no diagonal", source="positives")
     if positives == "first" and not shape[1]:
         raise InputError(f"scores of shape {shape} have no first column", source="positives")
-    return rows, rows if positives == "diagonal" else np.zeros_like(rows)
+    return np.arange(shape[0]) if positives == "diagonal" else np.zeros(shape[0], np.int64)
 
 
 def _are_lists(positives: Any) -> bool:

@@ -38,7 +38,7 @@ class Columns:
             raise InputError(f"columns are of one length, not {lengths}", source="update_columns")
         _check(*columns.values())
         fresh: defaultdict[Any, Documents] = defaultdict(dict)
-        repeats = 0
+        repeats_before = repeats = self.repeats
         nothing: Documents = {}
         for query, document, score, grade in zip(*columns.values(), strict=True):
             mine = fresh[query]
@@ -51,9 +51,14 @@ class Columns:
                 raise InputError(f"{before}, now with {score} and {grade}", **fields, value=score)
             else:
                 repeats += 1
-        for query, documents in fresh.items():
-            self._queries.setdefault(query, {}).update(documents)
-        self.repeats += repeats
+        try:
+            for query, documents in fresh.items():
+                self._queries.setdefault(query, {}).update(documents)
+            self.repeats = repeats
+        except BaseException:  # an interrupt, or memory that there is not
+            self._remove(fresh)
+            self.repeats = repeats_before
+            raise
 
     def by_query(self, column: str) -> dict[Any, dict[Any, float]]:
         """Return query to document to one of ``"scores"`` and ``"grades"``."""
@@ -75,6 +80,15 @@ class Columns:
     def add_state(self, state: Mapping[str, Any]) -> None:
         """Add the columns of another."""
         self.add(*(state[name] for name in NAMES))
+
+    def _remove(self, fresh: Mapping[Any, Documents]) -> None:
+        """Take out what was being added, as far as it was."""
+        for query, documents in fresh.items():
+            mine = self._queries.get(query, {})
+            for document in documents:
+                mine.pop(document, None)
+            if not mine:
+                self._queries.pop(query, None)
 
 
 def _as_list(column: Any, name: str) -> list[Any]:

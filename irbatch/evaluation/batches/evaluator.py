@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack
 
 from irbatch.data.arguments.ids import read_query_ids
 from irbatch.errors import InputError
 from irbatch.evaluation.batches.columns import Columns
 from irbatch.evaluation.batches.kept import REPEATED, QueryValues, Sums
+from irbatch.evaluation.batches.state import State, join_settings
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.rankings import evaluate_ids
-from irbatch.evaluation.results import Results
+from irbatch.evaluation.results import LaterResults, Results
 from irbatch.evaluation.runs import Cutoffs, Measures, evaluate
-from irbatch.evaluation.scores import CandidateArguments, ScoreEvaluator
+from irbatch.evaluation.score_evaluator import ScoreEvaluator
+from irbatch.evaluation.scores import CandidateArguments
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
 from irbatch.runtime.checks import check_choice
 
 FORMAT = 1  # of the state
 SHAPING = ("keep", "ties", "no_relevant")  # options that states must share to add up
+
+Given = ParamSpec("Given")
+Returned = TypeVar("Returned")
+
+
+def _all_or_nothing(
+    change: Callable[Concatenate[BatchEvaluator, Given], Returned],
+) -> Callable[Concatenate[BatchEvaluator, Given], Returned]:
+    """Let a method that raises, for whatever reason, leave the state as it was."""
+
+    @functools.wraps(change)
+    def changed(self: BatchEvaluator, *given: Given.args, **named: Given.kwargs) -> Returned:
+        before = self._state
+        try:
+            return change(self, *given, **named)
+        except BaseException:
+            self._state = before
+            raise
+
+    return changed
 
 
 class BatchEvaluator:
@@ -74,7 +97,7 @@ class BatchEvaluator:
         self.reset()
 
     def __len__(self) -> int:
-        return len(self._kept) + len(self._columns)
+        return self._state.count() + len(self._state.columns)
 
     def __repr__(self) -> str:
         return f"BatchEvaluator({' '.join(self.measures)!r}): {len(self)} queries so far"
@@ -82,8 +105,10 @@ class BatchEvaluator:
     @property
     def repeats(self) -> int:
         """How often a query, or a document in columns, came again and was not counted again."""
-        return self._kept.repeats + self._columns.repeats
+        kept, waiting, columns = self._state.kept, self._state.waiting, self._state.columns
+        return kept.repeats + sum(each.repeats for each in waiting) + columns.repeats
 
+    @_all_or_nothing
     def update(
         self,
         scores: Any,
@@ -106,9 +131,12 @@ class BatchEvaluator:
         self._check_ids(query_ids)
         ids = read_query_ids(query_ids)
         named = None if ids is None or len(set(ids)) < len(ids) else ids
-        results = self._scores.evaluate(scores, relevance, query_ids=named, **given)
-        return self._keep(results, ids)
+        batch = self._scores.rank(scores, relevance, query_ids=named, **given)
+        results = LaterResults(batch.results) if batch.can_wait() else batch.results()
+        self._state = self._state.adding(batch, len(batch), ids, self._scores.signature)
+        return results
 
+    @_all_or_nothing
     def update_ids(
         self,
         ranked: Any,
@@ -124,7 +152,8 @@ class BatchEvaluator:
         self._check_ids(query_ids)
         results = evaluate_ids(ranked, relevant, self._measures, pad=pad, **self._shared)
         ids = results.query_ids if isinstance(ranked, Mapping) else read_query_ids(query_ids)
-        return self._keep(results, ids)
+        self._keep_results(results, ids)
+        return results
 
     def update_columns(self, query_ids: Any, document_ids: Any, scores: Any, grades: Any) -> None:
         """Add scored and judged documents in columns, in any order.
@@ -139,8 +168,9 @@ class BatchEvaluator:
             InputError: if lengths differ, a score or grade is not a number, or a document comes
                 again with another score or grade.
         """
-        self._columns.add(query_ids, document_ids, scores, grades)
+        self._state.columns.add(query_ids, document_ids, scores, grades)
 
+    @_all_or_nothing
     def add(self, results: Results) -> None:
         """Add results of an evaluation of the same measures, such as `evaluate_embeddings`.
 
@@ -154,7 +184,7 @@ class BatchEvaluator:
         if results.measures != self.measures:
             theirs, mine = ", ".join(results.measures), ", ".join(self.measures)
             raise InputError(f"results of {theirs} don't add to those of {mine}", source="results")
-        self._keep(results, results.query_ids if results.has_ids else None)
+        self._keep_results(results, results.query_ids if results.has_ids else None)
 
     def compute(self) -> Results | Means:
         """Return the results of all queries so far; with ``keep="sums"``, their means.
@@ -164,22 +194,22 @@ class BatchEvaluator:
         """
         if not len(self):
             raise InputError("there are no queries yet: update first")
-        kept = self._fresh()
-        kept.add_state(self._kept.state())
-        settings = dict(self._signature)
-        if len(self._columns):
-            judgments, run = map(self._columns.by_query, ("grades", "scores"))
+        self._settle()
+        state = self._state
+        if len(state.columns):
+            judgments, run = map(state.columns.by_query, ("grades", "scores"))
             ties = self._options["ties"]
             found = evaluate(judgments, run, self._measures, ties=ties, **self._shared)
-            kept.add(found, found.query_ids)
-            settings = _join_settings(settings, found.settings)
-        return kept.results(settings)
+            # A copy: what is kept is not to share its memory with what ends here.
+            kept = self._fresh().with_state(state.kept.state())
+            state = State(kept, Columns(), state.signature)
+            queries, ids = len(found.query_ids), found.query_ids
+            state = state.adding(found, queries, ids, found.settings, found.counts).settled()
+        return state.kept.results(state.signature)
 
     def reset(self) -> None:
         """Forget all queries."""
-        self._kept = self._fresh()
-        self._columns = Columns()
-        self._signature: dict[str, str] = {}
+        self._state = State(self._fresh(), Columns(), {})
 
     def merge(self, *others: BatchEvaluator | Mapping[str, Any]) -> None:
         """Add what other evaluators, or their states, have kept.
@@ -193,13 +223,13 @@ class BatchEvaluator:
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state in numbers, texts and lists: JSON and safe unpicklers take it."""
-        kept = self._kept.state().items()
+        kept = self._settle().state().items()
         return {
             "format": FORMAT,
             "measures": list(self.measures),
             **{name: self._options[name] for name in SHAPING},
-            "signature": dict(self._signature),
-            "columns": self._columns.state(),
+            "signature": dict(self._state.signature),
+            "columns": self._state.columns.state(),
             **{name: each.tolist() if hasattr(each, "tolist") else each for name, each in kept},
         }
 
@@ -220,26 +250,24 @@ class BatchEvaluator:
             advice = "keep='queries', or leave the ids out"
             raise InputError(f"{problem}: {advice}", source="query_ids")
 
-    def _keep(self, results: Results, ids: Sequence[Any] | None) -> Results:
-        if ids is not None and len(ids) != len(results.query_ids):
-            problem = f"{len(ids)} ids for {len(results.query_ids)} queries"
-            raise InputError(problem, source="query_ids")
-        twice = [each for each in ids or () if each in self._columns]
-        if twice:
-            raise InputError("it came in columns before", source="query_ids", query=twice[0])
-        self._kept.add(results, ids)
-        self._signature = _join_settings(self._signature, results.settings)
-        return results
+    def _keep_results(self, results: Results, ids: Sequence[Any] | None) -> None:
+        queries, counts = len(results.query_ids), results.counts
+        self._state = self._state.adding(results, queries, ids, results.settings, counts)
+
+    def _settle(self) -> QueryValues | Sums:
+        """Evaluate what waits to be evaluated."""
+        self._state = self._state.settled()
+        return self._state.kept
 
     def _load(self, states: Sequence[Mapping[str, Any]]) -> None:
         """Replace the state by the sum of some states, unless one of them doesn't fit."""
         kept, columns, signature = self._fresh(), Columns(), dict[str, str]()
         for state in states:
             self._check_state(state)
-            kept.add_state(state)
+            kept = kept.with_state(state)
             columns.add_state(state["columns"])
-            signature = _join_settings(signature, state["signature"])
-        self._kept, self._columns, self._signature = kept, columns, signature
+            signature = dict(join_settings(signature, state["signature"]))
+        self._state = State(kept, columns, signature)
 
     def _check_state(self, state: Mapping[str, Any]) -> None:
         if not isinstance(state, Mapping) or state.get("format") != FORMAT:
@@ -254,12 +282,3 @@ class BatchEvaluator:
         if self._options["keep"] == "sums":
             return Sums(self._measures)
         return QueryValues(self._measures, self._options["repeated"])
-
-
-def _join_settings(settings: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
-    """Join settings: where they differ, both are told."""
-    joined = dict(settings)
-    for name, value in more.items():
-        said = joined.get(name, value)
-        joined[name] = said if value in said.split("; ") else f"{said}; {value}"
-    return joined

@@ -2,26 +2,59 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from copy import copy
 from dataclasses import astuple, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from irbatch.array_types import Bytes, Floats
+from irbatch.array_types import Bytes, Floats, Positions
 from irbatch.errors import InputError
 from irbatch.evaluation.counts import Counts, count_queries
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.results import Results
+from irbatch.evaluation.score_evaluator import ScoreBatch
 from irbatch.measures import Measure
 from irbatch.runtime.exact_sums import LIMBS, add_up, round_sum
 
 REPEATED = ("error", "first", "last")  # what becomes of a query that comes again, with other values
 
 
+class Rows(NamedTuple):
+    """Values ``(queries, measures)`` and marks of queries."""
+
+    values: Floats
+    marks: Bytes
+
+
+class Addition(NamedTuple):
+    """Queries to be added to what is kept; nothing of them is refused any more."""
+
+    ids: Sequence[Hashable] | None  # different ones
+    batch: Results | ScoreBatch | Rows  # their values and marks
+    counts: Counts | None = None  # None: as they are marked
+    fresh: int = 0  # how many of the queries are new
+    repeats: int = 0  # how often a query came again
+
+
+def join_rows(additions: Sequence[Addition]) -> Rows:
+    """Put the values and marks of additions, at least one, one after the other."""
+    batches = [each.batch for each in additions]
+    ScoreBatch.compute_together([each for each in batches if isinstance(each, ScoreBatch)])
+    values = np.concatenate([each.values for each in batches])
+    return Rows(values, np.concatenate([each.marks for each in batches]))
+
+
 class QueryValues:
-    """Values of queries, each counted once if it has an id; `repeated` is one of `REPEATED`."""
+    """Values of queries, each counted once if it has an id; `repeated` is one of `REPEATED`.
+
+    What is added makes another of these, which shares the memory. The one before stays as it was:
+    it doesn't look beyond its size. Whoever goes on with that one, because something went wrong,
+    adds first what was added then.
+    """
 
     def __init__(self, measures: Sequence[Measure], repeated: str) -> None:
         self._measures, self._repeated = measures, repeated
@@ -35,28 +68,25 @@ class QueryValues:
     def __len__(self) -> int:
         return self._size
 
-    def add(self, results: Results, ids: Sequence[Any] | None) -> None:
-        """Keep the values of some queries; if one is refused, nothing has changed."""
-        self._add(results.values, results.marks, ids)
-        self.extra += results.counts.extra
+    @property
+    def have_ids(self) -> bool:
+        """Whether queries have ids, if there are any."""
+        return self._row_of is not None
 
-    def _add(self, values: Floats, marks: Bytes, ids: Sequence[Any] | None) -> None:
-        if self._size and (ids is None) != (self._row_of is None):
-            problem = "give ids in every update or in none"
-            reason = "queries without ids cannot be told from those with"
-            raise InputError(f"{problem}: {reason}", source="query_ids")
-        if ids is None:
-            self._append(values, marks)
-            return
-        within = 0  # how often a query comes again in this very call
+    def may_have(self, ids: Sequence[Hashable]) -> bool:
+        """Tell whether one of some queries may have come before."""
+        return self._row_of is not None and not self._row_of.keys().isdisjoint(ids)
+
+    def settle(self, ids: Sequence[Hashable], rows: Rows) -> Addition:
+        """Settle what is to be added of queries that perhaps came before.
+
+        Raises:
+            InputError: if values differ that are not to.
+        """
         if len(set(ids)) < len(ids):
-            once = QueryValues(self._measures, self._repeated)
-            for i, each in enumerate(ids):
-                once._add(values[i : i + 1], marks[i : i + 1], [each])
-            ids, values, marks = list(once._row_of or ()), once._values, once._marks
-            values, marks, within = values[: once._size], marks[: once._size], once.repeats
-        row_of: dict[Hashable, int] = {} if self._row_of is None else self._row_of
-        known = np.fromiter((row_of.get(each, -1) for each in ids), np.int64, len(ids))
+            return self._settle_one_by_one(ids, rows)
+        values, marks = rows
+        known = self._rows(ids)
         again = np.flatnonzero(known >= 0)
         before = self._values[known[again]]
         same = (before == values[again]) | (np.isnan(before) & np.isnan(values[again]))
@@ -64,41 +94,82 @@ class QueryValues:
         if other.size and self._repeated == "error":
             first = int(other[0])
             self._refuse(ids[first], self._values[known[first]], values[first])
-        if self._repeated == "last":
-            self._values[known[other]] = values[other]
-            self._marks[known[other]] = marks[other]
-        fresh = np.flatnonzero(known < 0)
-        row_of.update((ids[i], self._size + j) for j, i in enumerate(fresh.tolist()))
-        self._row_of = row_of
-        self._append(values[fresh], marks[fresh])
-        self.repeats += again.size + within
+        taken = known < 0
+        fresh = int(np.count_nonzero(taken))
+        taken[other] = self._repeated == "last"
+        picks = np.flatnonzero(taken)
+        kept = Rows(values[picks], marks[picks])
+        return Addition([ids[i] for i in picks.tolist()], kept, None, fresh, again.size)
+
+    def added(self, additions: Sequence[Addition]) -> QueryValues:
+        """Return this with additions, at least one: all with ids or all without."""
+        values, marks = join_rows(additions)
+        more = copy(self)
+        more.repeats += sum(each.repeats for each in additions)
+        more.extra += sum(each.counts.extra for each in additions if each.counts is not None)
+        ids = [each for addition in additions for each in addition.ids or ()]
+        if ids:
+            more._row_of = {} if self._row_of is None else self._row_of
+            known = more._rows(ids)
+            other, fresh = np.flatnonzero(known >= 0), np.flatnonzero(known < 0)
+            places = range(self._size, self._size + fresh.size)
+            more._row_of.update(zip([ids[i] for i in fresh.tolist()], places, strict=True))
+            more._values[known[other]], more._marks[known[other]] = values[other], marks[other]
+            values, marks = values[fresh], marks[fresh]
+        more._append(values, marks)
+        return more
+
+    def with_state(self, state: Mapping[str, Any]) -> QueryValues:
+        """Return this with what another has kept."""
+        marks = np.asarray(state["marks"], np.uint8)
+        values = np.asarray(state["values"], np.float64).reshape(marks.size, len(self._measures))
+        ids, more = state["query_ids"], copy(self)
+        if len(values):
+            check_mixture(len(self), self.have_ids, ids)
+            rows = Rows(values, marks)
+            more = self.added([Addition(None, rows) if ids is None else self.settle(ids, rows)])
+        more.extra += state["extra"]
+        more.repeats += state["repeats"]
+        return more
 
     def results(self, settings: Mapping[str, str]) -> Results:
         """Return everything kept as results."""
-        n = self._size
+        n, ids = self._size, self._ids()
         marks = self._marks[:n].copy()
         counts = count_queries(marks, extra=self.extra)
-        ids = range(n) if self._row_of is None else list(self._row_of)
-        return Results(self._values[:n].copy(), ids, self._measures, counts, settings, marks=marks)
+        values, queries = self._values[:n].copy(), range(n) if ids is None else ids
+        return Results(values, queries, self._measures, counts, settings, marks=marks)
 
     def state(self) -> dict[str, Any]:
         """Return what is kept, in arrays and lists of its own."""
         return {
-            "query_ids": None if self._row_of is None else list(self._row_of),
+            "query_ids": self._ids(),
             "values": self._values[: self._size].copy(),
             "marks": self._marks[: self._size].copy(),
             "repeats": self.repeats,
             "extra": self.extra,
         }
 
-    def add_state(self, state: Mapping[str, Any]) -> None:
-        """Add what another has kept, as `add` does."""
-        marks = np.asarray(state["marks"], np.uint8)
-        values = np.asarray(state["values"], np.float64).reshape(marks.size, len(self._measures))
-        if len(values):
-            self._add(values, marks, state["query_ids"])
-        self.extra += state["extra"]
-        self.repeats += state["repeats"]
+    def _ids(self) -> list[Hashable] | None:
+        """List the ids in the order of their rows."""
+        return None if self._row_of is None else list(itertools.islice(self._row_of, self._size))
+
+    def _rows(self, ids: Sequence[Hashable]) -> Positions:
+        """Return the rows of queries, -1 of those that have none."""
+        row_of: dict[Hashable, int] = {} if self._row_of is None else self._row_of
+        rows = np.fromiter((row_of.get(each, -1) for each in ids), np.int64, len(ids))
+        rows[rows >= self._size] = -1
+        return rows
+
+    def _settle_one_by_one(self, ids: Sequence[Hashable], rows: Rows) -> Addition:
+        """Settle first what stays of queries that come several times in this very call."""
+        once = QueryValues(self._measures, self._repeated)
+        for i, each in enumerate(ids):
+            row = Rows(rows.values[i : i + 1], rows.marks[i : i + 1])
+            once = once.added([once.settle([each], row)])
+        stay = Rows(once._values[: len(once)], once._marks[: len(once)])
+        addition = self.settle(once._ids() or (), stay)
+        return addition._replace(repeats=addition.repeats + once.repeats)
 
     def _append(self, values: Floats, marks: Bytes) -> None:
         """Write rows behind the others; the memory doubles when it is full."""
@@ -125,9 +196,11 @@ class QueryValues:
 class Sums:
     """Sums of measures' values: whole numbers that add up over batches and processes."""
 
+    have_ids = False
+    repeats = 0  # none is noticed
+
     def __init__(self, measures: Sequence[Measure]) -> None:
         self._measures = measures
-        self.repeats = 0  # none is noticed
         sizes = {"sums": (len(measures), LIMBS), "counted": len(measures), "zeros": len(measures)}
         sizes["counts"] = len(fields(Counts))
         self._arrays = {name: np.zeros(size, np.int64) for name, size in sizes.items()}
@@ -135,18 +208,29 @@ class Sums:
     def __len__(self) -> int:
         return int(self._arrays["counts"][0])
 
-    def add(self, results: Results, ids: object = None) -> None:
-        """Add the values of some queries; their ids are not kept."""
-        terms = results.values.copy()
+    def added(self, additions: Sequence[Addition]) -> Sums:
+        """Return these with additions, at least one; their ids are not kept."""
+        values = join_rows(additions).values
+        terms = values.copy()
         zeros = np.zeros(len(self._measures), np.int64)
         for column, measure in enumerate(self._measures):
             if measure.aggregate == "geometric":
-                values = terms[:, column].tolist()
-                zeros[column] = sum(each <= 0 for each in values)
-                terms[:, column] = [math.log(each) if each > 0 else 0.0 for each in values]
-        counted = (~np.isnan(results.values)).sum(axis=0)
+                factors = terms[:, column].tolist()
+                zeros[column] = sum(each <= 0 for each in factors)
+                terms[:, column] = [math.log(each) if each > 0 else 0.0 for each in factors]
+        counted = (~np.isnan(values)).sum(axis=0)
+        marks = [each.batch.marks for each in additions if each.counts is None]
+        counts = [each.counts for each in additions if each.counts is not None]
+        counts.append(count_queries(np.concatenate([np.empty(0, np.uint8), *marks])))
         more = {"sums": add_up(terms), "counted": counted, "zeros": zeros}
-        self.add_state({**more, "counts": astuple(results.counts)})
+        return self.with_state({**more, "counts": np.sum(list(map(astuple, counts)), axis=0)})
+
+    def with_state(self, state: Mapping[str, Any]) -> Sums:
+        """Return these with what another has summed."""
+        more = copy(self)
+        arrays = self._arrays.items()
+        more._arrays = {name: array + np.asarray(state[name], np.int64) for name, array in arrays}
+        return more
 
     def results(self, settings: Mapping[str, str]) -> Means:
         """Return the means; the same bits as those of `irbatch.Results`."""
@@ -156,11 +240,6 @@ class Sums:
     def state(self) -> dict[str, Any]:
         """Return the sums, in arrays of their own."""
         return {name: array.copy() for name, array in self._arrays.items()}
-
-    def add_state(self, state: Mapping[str, Any]) -> None:
-        """Add what another has summed."""
-        for name, array in self._arrays.items():
-            array += np.asarray(state[name], np.int64)
 
     def _mean(self, column: int) -> float:
         sums, counted, zeros = (self._arrays[name][column] for name in ("sums", "counted", "zeros"))
@@ -172,3 +251,11 @@ class Sums:
         if how == "geometric":
             return 0.0 if zeros else math.exp(total / n)
         return total / n if math.isfinite(total) else round_sum(sums, n)
+
+
+def check_mixture(queries: int, have_ids: bool, ids: Sequence[Hashable] | None) -> None:
+    """Refuse queries without ids beside some with, and the other way round."""
+    if queries and (ids is not None) != have_ids:
+        problem = "give ids in every update or in none"
+        reason = "queries without ids cannot be told from those with"
+        raise InputError(f"{problem}: {reason}", source="query_ids")

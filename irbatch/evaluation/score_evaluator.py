@@ -1,0 +1,215 @@
+"""Evaluating batches of scores: what can be refused is refused at once, values may wait."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from irbatch.array_types import Bytes, Floats, Ints
+from irbatch.data.arguments.arrays import read_n_relevant
+from irbatch.data.arguments.candidates import GradedCandidates, read_labels, read_positives
+from irbatch.data.arguments.ids import read_query_ids
+from irbatch.engine.ties.policy import TiePolicy
+from irbatch.errors import InputError, warn
+from irbatch.evaluation.counts import count_queries
+from irbatch.evaluation.pipeline import compute_blocks
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.settings import Settings, check_option
+from irbatch.measures import Plan
+from irbatch.pack.candidates import Candidates
+from irbatch.pack.counting import count_candidates
+from irbatch.pack.on_accelerator import count_on_accelerator
+from irbatch.pack.scores import (
+    Ranked,
+    join_ranked,
+    pack_candidates,
+    rank_candidates,
+    read_tie_keys,
+)
+from irbatch.runtime.arrays import significant_bits
+from irbatch.runtime.threads import check_threads
+
+HEAVY_TIES = 0.1  # share of the queries from which ties are worth a word
+MODEST_GRADE = 500.0  # up to which no gain of the catalogue, nor a sum of them, overflows
+
+
+@dataclass(eq=False)
+class ScoreEvaluator:
+    """What stays the same over the batches of an evaluation, see `irbatch.evaluate_scores`."""
+
+    plan: Plan
+    settings: Settings
+    ties: str
+    threads: int | None
+    scored_by: str = "score"  # what the scores are, for the signature
+
+    def __post_init__(self) -> None:
+        check_option("ties", self.ties)
+        check_threads(self.threads)
+        self._policy = TiePolicy(self.ties)
+        self.signature = self.settings.signature(f"{self.scored_by} descending, ties: {self.ties}")
+
+    def rank(
+        self,
+        scores: Any,
+        relevance: Any = None,
+        *,
+        positives: Any = None,
+        mask: Any = None,
+        lengths: Any = None,
+        exclude: Any = None,
+        n_relevant: Any = None,
+        document_ids: Any = None,
+        query_ids: Sequence[Any] | None = None,
+    ) -> ScoreBatch:
+        """Read a batch, see `irbatch.evaluate_scores`, and find where relevant candidates stand.
+
+        Scores and labels are not looked at any more afterwards.
+        """
+        self._check_arguments(relevance, positives, document_ids)
+        candidates = Candidates(scores, read_query_ids(query_ids))
+        there = None
+        if positives is not None:
+            graded = read_positives(positives, candidates.shape, candidates.queries)
+        else:
+            graded, there = read_labels(relevance, candidates.shape, candidates.queries)
+        candidates.leave_out(there, mask, lengths, exclude)
+        named = graded.columns.size if positives is not None else 0
+        graded = candidates.without_hidden(graded)
+        if graded.columns.size < named:
+            which = f"{named - graded.columns.size} of {named} positives are no candidates"
+            hidden = "being masked, excluded or beyond lengths"
+            warn(f"{which}, {hidden}: they don't count as relevant")
+        graded.check_grades(candidates.queries)
+        found = None if n_relevant is None else _check_relevant(n_relevant, graded, candidates)
+        if candidates.on_accelerator:
+            above, equal = count_on_accelerator(candidates, graded)
+        else:
+            above, equal = count_candidates(candidates, graded, self.threads)
+        keys = read_tie_keys(self._policy, document_ids, candidates.shape)
+        ranked = rank_candidates(candidates, graded, above, equal, self._policy, keys)
+        _warn_of_ties(ranked, scores)
+        return ScoreBatch(self, ranked, found, candidates.queries)
+
+    def compute(self, ranked: Ranked, n_relevant: Ints | None = None) -> tuple[Floats, Bytes]:
+        """Compute the values of some queries, ``(queries, measures)``, and their marks."""
+        every_cell = self.plan.reads_cells(ties=ranked.ties is not None)
+        blocks = pack_candidates(ranked, n_relevant, every_cell=every_cell)
+        queries = ranked.sizes.size
+        computed = compute_blocks(self.plan, blocks, queries, self.settings, self.threads)
+        return computed.values, computed.marks
+
+    def is_sure(self, ranked: Ranked) -> bool:
+        """Tell whether values can be computed, whatever the ranks, and alike beside any others."""
+        if not self.plan.is_catalogued or self.plan.reads_cells(ties=ranked.ties is not None):
+            return False
+        grades = ranked.grades
+        modest = ranked.all_one or (grades.max() <= MODEST_GRADE and (grades % 1 == 0).all())
+        return bool(modest)
+
+    def _check_arguments(self, relevance: Any, positives: Any, document_ids: Any) -> None:
+        if (relevance is None) == (positives is None):
+            what = "neither is given" if relevance is None else "both are given"
+            problem = f"say what is relevant by labels or by positives=: {what}"
+            raise InputError(problem, source="relevance")
+        if self._policy.by_id != (document_ids is not None):
+            needed, unused = f"needed for ties='{self.ties}'", "for ties='id' or 'id_ascending'"
+            problem = f"are {needed if document_ids is None else unused}"
+            raise InputError(problem, source="document_ids")
+
+
+class ScoreBatch:
+    """A batch of ranked candidates, whose values are computed when they are asked for."""
+
+    def __init__(
+        self,
+        evaluator: ScoreEvaluator,
+        ranked: Ranked,
+        n_relevant: Ints | None,
+        queries: Sequence[Any],
+    ) -> None:
+        self._evaluator, self._ranked, self._n_relevant = evaluator, ranked, n_relevant
+        self._queries = queries
+        self._computed: tuple[Floats, Bytes] | None = None
+
+    def __len__(self) -> int:
+        return len(self._queries)
+
+    @property
+    def values(self) -> Floats:
+        """Float64 ``(queries, measures)``."""
+        return self._compute()[0]
+
+    @property
+    def marks(self) -> Bytes:
+        """See `QueryMark`."""
+        return self._compute()[1]
+
+    @property
+    def size(self) -> int:
+        """How many queries and graded candidates are kept until values are computed."""
+        return self._ranked.starts.size + self._ranked.ranks.size
+
+    def can_wait(self) -> bool:
+        """Tell whether values can be computed later, perhaps with those of other batches.
+
+        They are the same bits then, and nothing is refused any more.
+        """
+        return self._n_relevant is None and self._evaluator.is_sure(self._ranked)
+
+    def results(self) -> Results:
+        """Return the batch's results."""
+        evaluator, (values, marks) = self._evaluator, self._compute()
+        measures, settings = evaluator.plan.measures, evaluator.signature
+        counts = count_queries(marks)
+        return Results(values, self._queries, measures, counts, settings, marks=marks)
+
+    @staticmethod
+    def compute_together(batches: Sequence[ScoreBatch]) -> None:
+        """Compute the values of batches of one evaluator that can wait, all at once."""
+        waiting = [each for each in batches if each._computed is None]
+        if len(waiting) < 2:
+            return
+        ranked = join_ranked([each._ranked for each in waiting])
+        values, marks = waiting[0]._evaluator.compute(ranked)
+        start = 0
+        for each in waiting:
+            stop = start + len(each)
+            each._computed = values[start:stop], marks[start:stop]
+            start = stop
+
+    def _compute(self) -> tuple[Floats, Bytes]:
+        if self._computed is None:
+            self._computed = self._evaluator.compute(self._ranked, self._n_relevant)
+        return self._computed
+
+
+def _check_relevant(n_relevant: Any, graded: GradedCandidates, candidates: Candidates) -> Ints:
+    """Return how many relevant documents there are in all, checked."""
+    numbers = read_n_relevant(n_relevant, candidates.queries)
+    refuse = functools.partial(InputError, source="n_relevant")
+    if not graded.all_one:
+        row = int(graded.row_index[np.argmax(graded.grades != 1)])
+        raise refuse("n_relevant= is for labels 0 and 1", query=candidates.queries[row])
+    found = np.diff(graded.starts)
+    if (found > numbers).any():
+        row = int(np.argmax(found > numbers))
+        total = int(numbers[row])
+        problem = f"{found[row]} candidates are relevant, but only {total} documents in all"
+        raise refuse(problem, query=candidates.queries[row], value=total)
+    return numbers
+
+
+def _warn_of_ties(ranked: Ranked, scores: Any) -> None:
+    """Warn of scores that cannot tell candidates apart."""
+    queries, tied = ranked.tied.size, int(ranked.tied.sum())
+    if ranked.constant > HEAVY_TIES * queries:
+        which = f"all candidates of {ranked.constant} of {queries} queries"
+        warn(f"scores: {which} have one and the same score; has the model collapsed?")
+    elif tied > HEAVY_TIES * queries and significant_bits(scores) == 16:
+        which = f"relevant candidates of {tied} of {queries} queries"
+        warn(f"scores of 16 bits: {which} share their score with others; compute scores in float32")
