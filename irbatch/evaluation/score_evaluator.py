@@ -24,8 +24,10 @@ from irbatch.pack.candidates import Candidates
 from irbatch.pack.counting import count_candidates
 from irbatch.pack.on_accelerator import count_on_accelerator
 from irbatch.pack.scores import (
+    CountedCandidates,
     Ranked,
-    join_ranked,
+    TieError,
+    count_by_keys,
     pack_candidates,
     rank_candidates,
     read_tie_keys,
@@ -34,6 +36,7 @@ from irbatch.runtime.arrays import significant_bits
 from irbatch.runtime.threads import check_threads
 
 HEAVY_TIES = 0.1  # share of the queries from which ties are worth a word
+NO_KEYS = np.empty(0, np.int64)
 MODEST_GRADE = 500.0  # up to which no gain of the catalogue, nor a sum of them, overflows
 
 
@@ -69,6 +72,9 @@ class ScoreEvaluator:
         """Read a batch, see `irbatch.evaluate_scores`, and find where relevant candidates stand.
 
         Scores and labels are not looked at any more afterwards.
+
+        Raises:
+            InputError: see there.
         """
         self._check_arguments(relevance, positives, document_ids)
         candidates = Candidates(scores, read_query_ids(query_ids))
@@ -91,25 +97,50 @@ class ScoreEvaluator:
         else:
             above, equal = count_candidates(candidates, graded, self.threads)
         keys = read_tie_keys(self._policy, document_ids, candidates.shape)
-        ranked = rank_candidates(candidates, graded, above, equal, self._policy, keys)
-        _warn_of_ties(ranked, scores)
-        return ScoreBatch(self, ranked, found, candidates.queries)
+        before = NO_KEYS if keys is None else count_by_keys(candidates, graded, equal, keys)
+        given = graded.starts, graded.grades, graded.all_one, above, equal, before
+        counted = CountedCandidates(candidates.sizes, candidates.shape[1], *given)
+        batch = ScoreBatch(self, counted, found, candidates.queries)
+        if self._policy == TiePolicy.ERROR:
+            self._refuse_ties(batch, candidates, graded)
+        _warn_of_ties(batch, scores, by_id=self._policy.by_id)
+        return batch
+
+    def rank_counted(self, counted: CountedCandidates) -> Ranked:
+        """Turn counts into ranks."""
+        return rank_candidates(counted, self._policy)
 
     def compute(self, ranked: Ranked, n_relevant: Ints | None = None) -> tuple[Floats, Bytes]:
         """Compute the values of some queries, ``(queries, measures)``, and their marks."""
         every_cell = self.plan.reads_cells(ties=ranked.ties is not None)
         blocks = pack_candidates(ranked, n_relevant, every_cell=every_cell)
-        queries = ranked.sizes.size
+        queries = ranked.counted.sizes.size
         computed = compute_blocks(self.plan, blocks, queries, self.settings, self.threads)
         return computed.values, computed.marks
 
-    def is_sure(self, ranked: Ranked) -> bool:
-        """Tell whether values can be computed, whatever the ranks, and alike beside any others."""
-        if not self.plan.is_catalogued or self.plan.reads_cells(ties=ranked.ties is not None):
+    def is_sure(self, counted: CountedCandidates) -> bool:
+        """Tell whether there will be values, whatever the ranks, and the same beside any others."""
+        may_tie = self._policy == TiePolicy.EXPECTED and bool((counted.equal > 1).any())
+        if not self.plan.is_catalogued or self.plan.reads_cells(ties=may_tie):
             return False
-        grades = ranked.grades
-        modest = ranked.all_one or (grades.max() <= MODEST_GRADE and (grades % 1 == 0).all())
+        grades = counted.grades
+        modest = counted.all_one or (grades.max() <= MODEST_GRADE and (grades % 1 == 0).all())
         return bool(modest)
+
+    def _refuse_ties(
+        self, batch: ScoreBatch, candidates: Candidates, graded: GradedCandidates
+    ) -> None:
+        try:
+            _ = batch.ranked
+        except TieError as problem:
+            row, column = graded.row_index[problem.place], graded.columns[problem.place]
+            score = candidates.score_of(row, column)
+            said = (
+                f"candidates of different relevance share the score {score:g}: say what decides "
+                "with ties='expected', 'pessimistic', 'optimistic' or 'index'"
+            )
+            query = candidates.queries[row]
+            raise InputError(said, source="scores", query=query, value=score) from None
 
     def _check_arguments(self, relevance: Any, positives: Any, document_ids: Any) -> None:
         if (relevance is None) == (positives is None):
@@ -123,17 +154,18 @@ class ScoreEvaluator:
 
 
 class ScoreBatch:
-    """A batch of ranked candidates, whose values are computed when they are asked for."""
+    """A batch of counted candidates, whose values are computed when they are asked for."""
 
     def __init__(
         self,
         evaluator: ScoreEvaluator,
-        ranked: Ranked,
+        counted: CountedCandidates,
         n_relevant: Ints | None,
         queries: Sequence[Any],
     ) -> None:
-        self._evaluator, self._ranked, self._n_relevant = evaluator, ranked, n_relevant
-        self._queries = queries
+        self.counted = counted
+        self._evaluator, self._n_relevant, self._queries = evaluator, n_relevant, queries
+        self._ranked: Ranked | None = None
         self._computed: tuple[Floats, Bytes] | None = None
 
     def __len__(self) -> int:
@@ -152,14 +184,21 @@ class ScoreBatch:
     @property
     def size(self) -> int:
         """How many queries and graded candidates are kept until values are computed."""
-        return self._ranked.starts.size + self._ranked.ranks.size
+        return self.counted.starts.size + self.counted.grades.size
+
+    @property
+    def ranked(self) -> Ranked:
+        """The candidates with their ranks."""
+        if self._ranked is None:
+            self._ranked = self._evaluator.rank_counted(self.counted)
+        return self._ranked
 
     def can_wait(self) -> bool:
         """Tell whether values can be computed later, perhaps with those of other batches.
 
         They are the same bits then, and nothing is refused any more.
         """
-        return self._n_relevant is None and self._evaluator.is_sure(self._ranked)
+        return self._n_relevant is None and self._evaluator.is_sure(self.counted)
 
     def results(self) -> Results:
         """Return the batch's results."""
@@ -174,8 +213,8 @@ class ScoreBatch:
         waiting = [each for each in batches if each._computed is None]
         if len(waiting) < 2:
             return
-        ranked = join_ranked([each._ranked for each in waiting])
-        values, marks = waiting[0]._evaluator.compute(ranked)
+        evaluator, (first, *others) = waiting[0]._evaluator, (each.counted for each in waiting)
+        values, marks = evaluator.compute(evaluator.rank_counted(first.join(others)))
         start = 0
         for each in waiting:
             stop = start + len(each)
@@ -184,7 +223,7 @@ class ScoreBatch:
 
     def _compute(self) -> tuple[Floats, Bytes]:
         if self._computed is None:
-            self._computed = self._evaluator.compute(self._ranked, self._n_relevant)
+            self._computed = self._evaluator.compute(self.ranked, self._n_relevant)
         return self._computed
 
 
@@ -204,12 +243,23 @@ def _check_relevant(n_relevant: Any, graded: GradedCandidates, candidates: Candi
     return numbers
 
 
-def _warn_of_ties(ranked: Ranked, scores: Any) -> None:
+def _warn_of_ties(batch: ScoreBatch, scores: Any, *, by_id: bool) -> None:
     """Warn of scores that cannot tell candidates apart."""
-    queries, tied = ranked.tied.size, int(ranked.tied.sum())
-    if ranked.constant > HEAVY_TIES * queries:
-        which = f"all candidates of {ranked.constant} of {queries} queries"
+    counted, queries = batch.counted, len(batch)
+    enough = HEAVY_TIES * queries
+    shared = np.flatnonzero(counted.equal > 1)
+    if shared.size <= enough:  # at most one query each
+        return
+    found = np.diff(counted.starts)
+    sizes = np.repeat(counted.sizes, found)[shared]
+    if (counted.equal[shared] == sizes).any() and batch.ranked.constant > enough:
+        which = f"all candidates of {batch.ranked.constant} of {queries} queries"
         warn(f"scores: {which} have one and the same score; has the model collapsed?")
-    elif tied > HEAVY_TIES * queries and significant_bits(scores) == 16:
-        which = f"relevant candidates of {tied} of {queries} queries"
-        warn(f"scores of 16 bits: {which} share their score with others; compute scores in float32")
+    elif significant_bits(scores) == 16:
+        # One relevant candidate of each query, as a rule: then each of these is a tied query.
+        single = counted.all_one and found.max() == 1 and not by_id
+        tied = shared.size if single else int(batch.ranked.tied.sum())
+        if tied > enough:
+            which = f"relevant candidates of {tied} of {queries} queries"
+            advice = "share their score with others; compute scores in float32"
+            warn(f"scores of 16 bits: {which} {advice}")

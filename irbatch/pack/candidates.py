@@ -179,11 +179,14 @@ def _place_halves(
     bits: npt.NDArray[np.uint16], infinity: int, places: npt.NDArray[np.float32]
 ) -> None:
     """Read bits as whole numbers with a sign of their own: these are in the order of the floats."""
+    # At each step as wide as the result: half the time of what widens in between.
+    largest = np.int32(infinity)
     for i in range(bits.size):
-        number = np.int32(bits[i])
-        size = number & np.int32(0x7FFF)
-        place = np.float32(-size if number > size else size)
-        places[i] = place if size <= infinity else np.float32(np.nan)
+        number = np.int32(np.int16(bits[i]))
+        size = np.int32(number & np.int32(0x7FFF))
+        minus = np.int32(number >> np.int32(31))
+        place = np.float32(np.int32(np.int32(size ^ minus) - minus))
+        places[i] = place if size <= largest else np.float32(np.nan)
 
 
 def part_of(starts: Ints, first: int, last: int) -> tuple[slice, Ints]:

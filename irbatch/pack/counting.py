@@ -69,7 +69,7 @@ def count_candidates(
     return above, equal
 
 
-def count_before(candidates: Candidates, rows: Ints, columns: Ints, keys: Ints) -> Ints:
+def count_lower(candidates: Candidates, rows: Ints, columns: Ints, keys: Ints) -> Ints:
     """Count for some candidates those of the same query and score whose keys are lower.
 
     Rows ascend. Keys are ``(queries, candidates)``, or one row of them for all.
@@ -100,7 +100,7 @@ def count_before(candidates: Candidates, rows: Ints, columns: Ints, keys: Ints) 
 
 
 def _rank_ties(scores: Matrix, keys: Ints, there: Ints, columns: Ints) -> Ints:
-    """Count as `count_before` in one row by sorting it."""
+    """Count as `count_lower` in one row by sorting it."""
     ordered = there[np.lexsort((keys[there], scores[there]))]
     place = np.empty(scores.size, np.int64)
     place[ordered] = np.arange(ordered.size)
