@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack, cast
 
 from irbatch.data.arguments.ids import read_query_ids
 from irbatch.errors import InputError
@@ -24,17 +24,14 @@ from irbatch.runtime.checks import check_choice
 FORMAT = 1  # of the state
 SHAPING = ("keep", "ties", "no_relevant")  # options that states must share to add up
 
-Given = ParamSpec("Given")
-Returned = TypeVar("Returned")
+Change = TypeVar("Change", bound=Callable[..., Any])
 
 
-def _all_or_nothing(
-    change: Callable[Concatenate[BatchEvaluator, Given], Returned],
-) -> Callable[Concatenate[BatchEvaluator, Given], Returned]:
+def _all_or_nothing(change: Change) -> Change:
     """Let a method that raises, for whatever reason, leave the state as it was."""
 
     @functools.wraps(change)
-    def changed(self: BatchEvaluator, *given: Given.args, **named: Given.kwargs) -> Returned:
+    def changed(self: BatchEvaluator, *given: Any, **named: Any) -> Any:
         before = self._state
         try:
             return change(self, *given, **named)
@@ -42,7 +39,7 @@ def _all_or_nothing(
             self._state = before
             raise
 
-    return changed
+    return cast(Change, changed)
 
 
 class BatchEvaluator:
@@ -94,10 +91,10 @@ class BatchEvaluator:
         self._scores = ScoreEvaluator(Plan(self._measures), settings, ties, threads)
         self._shared: dict[str, Any] = {"no_relevant": no_relevant, "threads": threads}
         self._options = {"keep": keep, "ties": ties, "repeated": repeated, **self._shared}
-        self.reset()
+        self._state = self._nothing()
 
     def __len__(self) -> int:
-        return self._state.count() + len(self._state.columns)
+        return self._state.queries + len(self._state.columns)
 
     def __repr__(self) -> str:
         return f"BatchEvaluator({' '.join(self.measures)!r}): {len(self)} queries so far"
@@ -201,7 +198,7 @@ class BatchEvaluator:
             ties = self._options["ties"]
             found = evaluate(judgments, run, self._measures, ties=ties, **self._shared)
             # A copy: what is kept is not to share its memory with what ends here.
-            kept = self._fresh().with_state(state.kept.state())
+            kept = self._nothing().kept.with_state(state.kept.state())
             state = State(kept, Columns(), state.signature)
             queries, ids = len(found.query_ids), found.query_ids
             state = state.adding(found, queries, ids, found.settings, found.counts).settled()
@@ -209,7 +206,7 @@ class BatchEvaluator:
 
     def reset(self) -> None:
         """Forget all queries."""
-        self._state = State(self._fresh(), Columns(), {})
+        self._state = self._nothing()
 
     def merge(self, *others: BatchEvaluator | Mapping[str, Any]) -> None:
         """Add what other evaluators, or their states, have kept.
@@ -261,12 +258,12 @@ class BatchEvaluator:
 
     def _load(self, states: Sequence[Mapping[str, Any]]) -> None:
         """Replace the state by the sum of some states, unless one of them doesn't fit."""
-        kept, columns, signature = self._fresh(), Columns(), dict[str, str]()
+        kept, columns, signature = self._nothing()[:3]
         for state in states:
             self._check_state(state)
             kept = kept.with_state(state)
             columns.add_state(state["columns"])
-            signature = dict(join_settings(signature, state["signature"]))
+            signature = join_settings(signature, state["signature"])
         self._state = State(kept, columns, signature)
 
     def _check_state(self, state: Mapping[str, Any]) -> None:
@@ -278,7 +275,9 @@ class BatchEvaluator:
                 problem = f"its {name} are {state[name]}, not {mine[name]}"
                 raise InputError(problem, source="state", value=state[name])
 
-    def _fresh(self) -> QueryValues | Sums:
+    def _nothing(self) -> State:
+        """Return the state that there is before the first update."""
+        kept: QueryValues | Sums = QueryValues(self._measures, self._options["repeated"])
         if self._options["keep"] == "sums":
-            return Sums(self._measures)
-        return QueryValues(self._measures, self._options["repeated"])
+            kept = Sums(self._measures)
+        return State(kept, Columns(), {})

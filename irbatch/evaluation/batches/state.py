@@ -26,10 +26,11 @@ class State(NamedTuple):
     signature: Mapping[str, str]
     waiting: tuple[Addition, ...] = ()  # to be added to what is kept
     load: int = 0  # what they hold, see `MOST_WAITING`
-    recent: frozenset[Hashable] | set[Hashable] = frozenset()  # their ids, and perhaps more
+    recent: set[Hashable] | None = None  # their ids; after an error perhaps more
 
-    def count(self) -> int:
-        """Return how many queries there are, without those in columns."""
+    @property
+    def queries(self) -> int:
+        """How many there are, without those in columns."""
         return len(self.kept) + sum(each.fresh for each in self.waiting)
 
     def settled(self) -> State:
@@ -60,26 +61,29 @@ class State(NamedTuple):
         state = self.settled() if self.load >= MOST_WAITING else self
         addition = Addition(None, batch, counts, queries)
         if isinstance(state.kept, QueryValues):
-            have_ids = state.waiting[0].ids is not None if state.waiting else state.kept.have_ids
-            check_mixture(len(state.waiting) or len(state.kept), have_ids, ids)
-            if ids is not None:
-                state, addition = state._resolving(addition, ids)
+            state, addition = state._with_ids(state.kept, addition, ids)
         return state._replace(
             waiting=(*state.waiting, addition),
             load=state.load + (batch.size if isinstance(batch, ScoreBatch) else queries),
             signature=join_settings(state.signature, settings),
         )
 
-    def _resolving(self, addition: Addition, ids: Sequence[Hashable]) -> tuple[State, Addition]:
-        """Return what is to be added of queries with ids, and the state to add it to."""
-        once = len(set(ids)) == len(ids)
-        if once and self.recent.isdisjoint(ids) and not self.kept.may_have(ids):
-            recent = self.recent or set()
-            recent.update(ids)
+    def _with_ids(
+        self, kept: QueryValues, addition: Addition, ids: Sequence[Hashable] | None
+    ) -> tuple[State, Addition]:
+        """Return what is to be added of queries with ids, or without, and what to add it to."""
+        have_ids = self.waiting[0].ids is not None if self.waiting else kept.have_ids
+        check_mixture(len(self.waiting) or len(kept), have_ids, ids)
+        if ids is None:
+            return self, addition
+        recent, different = self.recent or set(), set(ids)
+        if len(different) == len(ids) and recent.isdisjoint(ids) and not kept.may_have(ids):
+            recent |= different
             return self._replace(recent=recent), addition._replace(ids=ids)
-        state, batch = self.settled(), addition.batch
-        settled = state.kept.settle(ids, Rows(batch.values, batch.marks))
-        return state._replace(recent=set(settled.ids)), settled._replace(counts=addition.counts)
+        kept = kept.added(self.waiting) if self.waiting else kept
+        rows = Rows(addition.batch.values, addition.batch.marks)
+        settled = kept.settle(ids, rows)._replace(counts=addition.counts)
+        return State(kept, self.columns, self.signature, recent=different), settled
 
 
 def join_settings(settings: Mapping[str, str], more: Mapping[str, str]) -> Mapping[str, str]:

@@ -7,6 +7,7 @@ import json
 import math
 import multiprocessing
 import pickle
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,9 @@ import pytest
 from support.input_errors import input_error
 
 import irbatch
+import irbatch.measures
 from irbatch import BatchEvaluator, InputError
+from irbatch.evaluation.batches import state
 
 MEASURES = "nDCG@10 RR AP R@{1,5} GMAP NumRel Bpref"
 QUERIES, CANDIDATES = 60, 40
@@ -266,3 +269,126 @@ def test_other_processes_go_on_with_it(method: str) -> None:
     assert here.poll(60)
     assert here.recv() == whole().mean()
     process.join(60)
+
+
+WAYS: list[dict[str, Any]] = [
+    {},
+    {"ties": "pessimistic"},
+    {"ties": "optimistic"},
+    {"ties": "index"},
+    {"no_relevant": "skip"},
+    {"threads": 2},
+]
+
+
+@KEEPS
+@pytest.mark.parametrize("options", WAYS, ids=str)
+@pytest.mark.parametrize("most", [0, 100, 1 << 20])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "uint8"])
+def test_batches_that_wait_are_the_whole(
+    keep: str, options: dict[str, Any], most: int, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state, "MOST_WAITING", most)
+    measures = "nDCG@10 nDCG(gain=exp) RR@3 AP R@{1,5} GMAP NumRel Rprec Judged@5"
+    scores = (10 * SCORES + 60).astype(dtype)
+    shared = {name: each for name, each in options.items() if name != "threads"}
+    evaluator = BatchEvaluator(measures, keep=keep, **options)
+    batches: list[tuple[slice, irbatch.Results]] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of ties
+        expected = irbatch.evaluate_scores(scores, LABELS, measures, **shared)
+        for start in range(0, QUERIES, 7):
+            rows = slice(start, start + 7)
+            batch = evaluator.update(scores[rows], LABELS[rows])
+            batches.append((rows, batch))
+            if start % 5 == 0:
+                assert same_bits(batch.values, expected.values[rows])
+    computed = evaluator.compute()
+    assert computed.mean() == pytest.approx(expected.mean(), abs=0, nan_ok=True)
+    assert computed.counts == expected.counts
+    for rows, batch in batches:
+        assert same_bits(batch.values, expected.values[rows]), "looked at later"
+        assert (batch.marks == expected.marks[rows]).all()
+    if isinstance(computed, irbatch.Results):
+        assert same_bits(computed.values, expected.values)
+
+
+def same_bits(some: Any, others: Any) -> bool:
+    return bool((some.view(np.int64) == np.ascontiguousarray(others).view(np.int64)).all())
+
+
+@KEEPS
+def test_arrays_may_be_used_again(keep: str) -> None:
+    evaluator = BatchEvaluator(MEASURES, keep=keep)
+    scores, labels = np.empty_like(SCORES[:20]), np.empty_like(LABELS[:20])
+    lengths, positives = np.full(20, CANDIDATES), np.zeros(20, np.int64)
+    for start in range(0, QUERIES, 20):
+        scores[:], labels[:] = SCORES[start : start + 20], LABELS[start : start + 20]
+        lengths[:], positives[:] = CANDIDATES, 3
+        evaluator.update(scores, labels, lengths=lengths)
+        evaluator.update(scores, positives=positives)
+        scores[:], labels[:], lengths[:], positives[:] = np.nan, -7, 0, 99
+    expected = irbatch.evaluate_scores(
+        np.repeat(SCORES.reshape(3, 20, -1), 2, axis=0).reshape(-1, CANDIDATES),
+        np.concatenate([part for start in range(0, QUERIES, 20)
+                        for part in (LABELS[start : start + 20], np.eye(CANDIDATES)[[3] * 20])]),
+        MEASURES,
+    )  # fmt: skip
+    assert evaluator.compute().mean() == expected.mean()
+
+
+def test_results_that_wait_are_results() -> None:
+    evaluator = BatchEvaluator("RR AP")
+
+    def update() -> irbatch.Results:
+        return evaluator.update([[1, 2], [2, 1]], positives=[1, 1], query_ids=["a", "b"])
+
+    expected = irbatch.evaluate_scores(
+        [[1, 2], [2, 1]], positives=[1, 1], measures="RR AP", query_ids=["a", "b"]
+    )
+    looks: list[Callable[[irbatch.Results], object]] = [
+        repr, len, list, dict, lambda each: each["RR"], lambda each: "RR" in each,
+        lambda each: each.to_json(), lambda each: each.rows, lambda each: each.counts,
+        lambda each: each.signature, lambda each: each._repr_html_(), lambda each: each.has_ids,
+        lambda each: pickle.loads(pickle.dumps(each)).to_dict(),
+        lambda each: copy.copy(each).to_dict(), lambda each: copy.deepcopy(each).to_dict(),
+    ]  # fmt: skip
+    for look in looks:
+        evaluator.reset()
+        results = update()
+        assert isinstance(results, irbatch.Results)
+        assert look(results) == look(expected)
+        assert type(results) is irbatch.Results
+    results = update()
+    results.name = "mine"
+    assert (results.name, results["RR"]) == ("mine", 0.75)
+    assert not hasattr(update(), "nothing")
+
+
+def test_what_waits_is_bounded() -> None:
+    evaluator = BatchEvaluator("RR AP", keep="sums")
+    sizes = []
+    for _ in range(500):
+        evaluator.update(SCORES, LABELS)
+        sizes.append(evaluator._state.load)
+    assert max(sizes) < 2 * state.MOST_WAITING
+    assert min(sizes[100:]) < state.MOST_WAITING / 10, "it has been evaluated in between"
+
+
+def test_a_formula_that_fails_does_so_at_once() -> None:
+    name = "FailsOfThree"
+    if name not in irbatch.measures.CATALOGUE:
+
+        @irbatch.define_measure(name, definition="It fails.", source="a test")
+        def fails(s: Any) -> Any:
+            return np.where(s.hits > 2, np.nan, s.hits)
+
+    for measures, labels, said in (
+        (name, [[1, 1, 1]], "returned NaN"),
+        ("DCG(gain=exp)", [[2000, 0, 0]], "overflows"),
+        ("RR", [[0.5, 0, 0]], "whole number"),
+        ("DCG", [[2.0**54, 1, 0]], "not a grade"),
+    ):
+        evaluator = BatchEvaluator(measures)
+        input_error(lambda each=evaluator, given=labels: each.update([[3, 2, 1]], given), said)
+        assert len(evaluator) == 0
