@@ -47,11 +47,12 @@ def warmup() -> list[str]:
             "nDCG@10",
         )
         evaluate_ids(np.array([[1, 2]]), np.array([[2]]), "nDCG@10")
-        for dtype in (np.float32, np.float64, np.int64, np.uint64):
+        for dtype in (np.float16, np.float32, np.float64, np.int64, np.uint64):
             few = np.arange(SORTED_FROM + 2, dtype=dtype)[None, :]
+            few[0, 1] = few[0, 0]
             for some in (4, SORTED_FROM + 1):  # counted for one by one, and sorted
                 options: dict[str, Any] = {"positives": [list(range(some))], "exclude": [[some]]}
-                evaluate_scores(few, measures="nDCG@10", ties="pessimistic", **options)
+                evaluate_scores(few, measures="nDCG@10", ties="index", **options)
         few, many = np.ones((4, 2, 3)), np.ones((30, 2, 1))
         list(draw_ranges(few, 1, 0))
         flip_signs(many[:, 0], 1, 0)
