@@ -106,6 +106,8 @@ def half_bits(values: Any) -> Halves | None:
     name = str(values.dtype).removeprefix("torch.")
     if name not in INFINITIES or is_sparse(values):
         return None
+    if not is_array and values.device.type != "cpu":
+        return None
     if is_array:
         array = np.ma.getdata(values)
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
