@@ -104,7 +104,8 @@ def evaluate_custom(qrels: Table, results: Table, k_values: Iterable[int], metri
     judged, run = Qrels(qrels, borrowed=True), Run(results)
     if key == "Hole":  # of the documents retrieved, those judged for any query count as judged
         annotated = {document for judgments in qrels.values() for document in judgments}
-        every = {**qrels, **results}  # queries of the run count, judged or not
+        # Queries of the run count, judged or not, unless none is.
+        every = {**qrels, **results} if qrels.keys() & results.keys() else qrels
         seen = {q: dict.fromkeys(annotated & results.get(q, {}).keys(), 0) for q in every}
         judged = Qrels(seen, borrowed=True)
     wanted = [measure(CUSTOM[key][0]) @ k for k in _check_cutoffs(k_values)]
