@@ -8,12 +8,12 @@ fields.
 from __future__ import annotations
 
 import ctypes
+import gc
 import itertools
-import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-import llvmlite.binding as llvm
 import numba
 import numpy as np
 from llvmlite import ir
@@ -24,15 +24,32 @@ from numba.np import arrayobj, numpy_support
 
 from irbatch.runtime.object_code import make_image
 from irbatch.runtime.stored_code import DATA, SHAPE, STRIDES, Entry
+from irbatch.runtime.whole_library import PREFIX, WholeCompiler
 
-# Numba's wrapper of an entry for C, which tells Python of errors: not needed, as kernels have none.
-PREFIX = "cfunc."
-C_WRAPPER = re.compile(rf'^define [^\n]*@"?{re.escape(PREFIX)}[^\n]*\{{\n.*?^\}}\n', re.M | re.S)
+PART_OF_ENTRY: dict[str, Any] = {  # options of functions that only entries call
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "_nrt": False,
+    "pipeline_class": WholeCompiler,
+}
 WORD = ir.IntType(64)
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep Python from looking for garbage, which takes a quarter of the time of compiling."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@_uncollected()
 def compile_entry(kernel: Any, kinds: Sequence[Any]) -> Entry:
-    """Compile a kernel, decorated by Numba without its runtime, for some kinds of arguments.
+    """Compile a kernel, decorated as `PART_OF_ENTRY` says, for some kinds of arguments.
 
     Raises:
         RuntimeError: if its code needs what other processes don't have.
@@ -48,9 +65,10 @@ def compile_entry(kernel: Any, kinds: Sequence[Any]) -> Entry:
         lines.append(f"put(out, {1 + i}, result{f'[{i}]' if is_tuple else ''})")
     exec("\n ".join(["def entry(words, out):", *lines, "return 0"]), names)  # noqa: S102 - ours
     signature = types.int64(types.voidptr, types.voidptr)
-    entry = numba.cfunc(signature, nopython=True, _nrt=False, error_model="numpy")(names["entry"])
+    options = {"nopython": True, "_nrt": False, "error_model": "numpy"}
+    entry = numba.cfunc(signature, pipeline_class=WholeCompiler, **options)(names["entry"])
     symbol = entry.native_name.removeprefix(PREFIX)
-    image = make_image(_object_code(entry.inspect_llvm()), symbol)
+    image = make_image(entry._library.object_code(symbol), symbol)
     if unknown := [each.symbol for each in image.patches if not _is_everywhere(each.symbol)]:
         raise RuntimeError(f"{kernel.__name__} needs {', '.join(unknown)}")
     return Entry(image, "".join(map(_letter, results)), is_tuple)
@@ -188,16 +206,3 @@ def _make_reader(of: types.Array) -> Any:
 def _is_everywhere(function: str) -> bool:
     """Tell whether every process that runs Python has a function; "" is the image itself."""
     return not function or hasattr(ctypes.pythonapi, function)
-
-
-def _object_code(text: str) -> bytes:
-    """Translate LLVM's instructions, which are optimised already, for this processor."""
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
-        opt=3,
-        reloc="static",
-        codemodel="large",  # all addresses are whole ones, which may be anywhere
-    )
-    code: bytes = machine.emit_object(llvm.parse_assembly(C_WRAPPER.sub("", text)))
-    return code

@@ -33,11 +33,6 @@ LOAD_AFTER = 3_000
 COMPILE_AFTER, COMPILE_AFTER_NUMBA = 2_000_000, 200_000
 FORK_WAITS = 10.0  # seconds at most, for a kernel that another thread compiles
 
-UNWRAPPED: dict[str, Any] = {
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-}  # only entries call it
-
 Code = Callable[[Arguments], Any]
 
 
@@ -61,6 +56,7 @@ class Kernel:
         self.__doc__ = source.__doc__
         self.__name__ = source.__name__
         self._code: dict[tuple[Any, ...], Code] = {}  # by kinds of arguments
+        self._forms: dict[tuple[Any, ...], Any] = {}  # for Numba, by options
         self._plain_cells = 0
         self._is_refused = False  # whether it cannot be compiled, which takes long to find out
         Kernel._entries.append(self)
@@ -157,10 +153,10 @@ class Kernel:
         from irbatch.runtime.stored_code import StoredCode, is_supported, save
 
         if is_supported():
-            from irbatch.runtime.compiling import compile_entry
+            from irbatch.runtime.compiling import PART_OF_ENTRY, compile_entry
 
             with suppress(Exception):  # a real error comes again
-                entry = compile_entry(self._decorated(_nrt=False, **UNWRAPPED), flat.kinds)
+                entry = compile_entry(self._decorated(**PART_OF_ENTRY), flat.kinds)
                 save(self.__name__, self._made_from(flat), entry)
                 return StoredCode(entry, flat.kinds, holds_gil=self.holds_gil)
         if self.holds_gil:  # Numba's own wrappers know no such code
@@ -173,10 +169,15 @@ class Kernel:
         """Bind the kernels this one calls to their compiled forms, and wrap it for Numba.
 
         Numba's cache tells kernels apart by names and by the dates of their own files: `digest`,
-        in the name, tells when one that is called has changed in another file.
+        in the name, tells when one that is called has changed in another file. What is made is
+        kept: Numba compiles a kernel that several others call once for each kind.
         """
         import numba
 
+        key = digest, *options.items(), *self._sources()[1]
+        decorated: Callable[..., Any] | None = self._forms.get(key)
+        if decorated is not None:
+            return decorated
         source = self.source
         bound = {name: each._decorated(**options) for name, each in self._called(Kernel).items()}
         foreign = self._called((CFunction, Field))
@@ -188,9 +189,8 @@ class Kernel:
         if self.is_inlined:
             options["inline"] = "always"
         # error_model="numpy" leaves out checks for divisions by zero, of which kernels have none.
-        decorated: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy", **options)(
-            source
-        )
+        wrap = numba.njit(nogil=True, error_model="numpy", **options)
+        self._forms[key] = decorated = wrap(source)
         return decorated
 
     def _called(self, kind: type[Any] | tuple[type[Any], ...]) -> dict[str, Any]:
