@@ -121,7 +121,10 @@ class Reader:
             done = done or functools.partial(work, self._assembled(pieces))
             if not self._problems and not self._repeats:
                 yield done()
-            self._rooms += (each.room for each in pieces if each.room is not None)
+            for text, room in filter(None, [each.memory for each in pieces]):
+                self.file.spare.append(text)
+                self._rooms.append(room)
+            del pieces
         if returned:
             texts = _with_its_error(self.file.pieces())
             again: Iterator[tuple[Piece, Any]] = self._parsed(texts, again=True)
@@ -147,7 +150,7 @@ class Reader:
                 yield [*held, head], None
                 held = [tail]
             else:  # a query that is long: of its pieces nothing else is kept
-                held = [each.compact() if each.room else each for each in (*held, piece)]
+                held = [each.compact() if each.memory else each for each in (*held, piece)]
             held_done = None
         if held:
             yield held, held_done

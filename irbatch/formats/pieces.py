@@ -38,7 +38,8 @@ class Piece:
     reversed: bool = False
     fractional: bool = False
     problems: tuple[InputError, ...] = ()  # lines are numbered from 1 here
-    room: kernels.Parsed | None = None  # the memory of `documents` and `values`
+    # What it was parsed from and into, which is the memory of `documents` and `values`.
+    memory: tuple[bytearray, kernels.Parsed] | None = None
 
     @classmethod
     def parse(
@@ -73,7 +74,7 @@ class Piece:
             contradicting=tuple(itertools.compress(queries, groups[:, 3].tolist())),
             reversed=bool(queries) and groups[0, 3] == kernels.REVERSED,
             fractional=bool(queries) and counts[kernels.FRACTIONS] == len(queries),
-            room=parsed,
+            memory=(text, parsed),
         )
 
     @classmethod
@@ -107,7 +108,7 @@ class Piece:
             firsts=self.firsts.copy(),
             documents=self.documents.copied(),
             values=self.values.copy(),
-            room=None,
+            memory=None,
         )
 
     def split(self) -> tuple[Piece, Piece]:

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from os import PathLike
 from typing import Any, BinaryIO, cast
 
@@ -50,6 +50,7 @@ class Input:
         self._copy: BinaryIO | None = None
         # Where to end a piece: from the piece and the end of its last whole line to there.
         self.cut: Callable[[bytearray, int], int] = cut_at_lines
+        self.spare: list[bytearray] = []  # pieces that nobody needs any more
         try:
             self.again = path != "-" and raw.seekable()  # whether it can be read more than once
             self._raw: BinaryIO = raw if self.again else cast(BinaryIO, _Pipe(raw))
@@ -81,7 +82,7 @@ class Input:
         made, rest = 0, bytearray()
         while True:
             # Read behind what the last piece left over: nothing is copied but that.
-            piece = bytearray(len(rest) + self._room(stream))
+            piece = self._make_buffer(len(rest) + self._room(stream))
             piece[: len(rest)] = rest
             try:
                 with memoryview(piece)[len(rest) :] as room:
@@ -121,6 +122,17 @@ class Input:
         except InputError as problem:
             line = number + (problem.line or 0) or None
             raise problem.with_fields(line=line) from problem.__cause__
+
+    def _make_buffer(self, size: int) -> bytearray:
+        """Return a buffer, of `spare` ones if possible: fresh memory costs as much as reading."""
+        while self.spare:
+            buffer = self.spare.pop()
+            with suppress(BufferError):  # some array is still a view of it
+                if len(buffer) < size:
+                    buffer += bytes(size - len(buffer))
+                del buffer[size:]
+                return buffer
+        return bytearray(size)
 
     def _begin(self) -> BinaryIO:
         """Open it at its beginning; what cannot be read a second time will be kept on disk."""
