@@ -11,7 +11,7 @@ from irbatch.array_types import Bytes, Floats, Ints
 from irbatch.formats.number_kernels import UNKNOWN, parse_number, parse_plain, parse_whole
 from irbatch.formats.streams import LONGEST_LINE
 from irbatch.runtime.jit import inlined_kernel, kernel
-from irbatch.runtime.words import load_word
+from irbatch.runtime.words import PLACES, load_word
 
 NEWLINE, RETURN, TAB, SPACE, HASH, POINT = b"\n\r\t #."
 LOW_BITS, ABOVE_SPACE = 0x0101010101010101, 0x2121212121212121  # of each byte of a word
@@ -87,6 +87,7 @@ def _parse_alike(
     tail, tail_size = counts[TAIL], counts[TAIL_SIZE]
     head_last, head_mask = counts[HEAD_LAST], counts[HEAD_MASK]
     tail_last, tail_mask = counts[TAIL_LAST], counts[TAIL_MASK]
+    last_rank, last_rank_stop = counts[RANK], counts[RANK_STOP]
     last_value, first_row, line, all_bytes = values[rows - 1], rows, at, 0
     while line + head_size <= size and not _unlike(text, line, head, head_last, head_mask):
         start = line + head_size
@@ -97,14 +98,14 @@ def _parse_alike(
         odd = at == start
         for _ in range(layout.document + 1, layout.value):
             rank = at + 1
-            odd |= text[at] != SPACE and text[at] != TAB
+            odd |= text[at & PLACES] != SPACE and text[at & PLACES] != TAB
             at = _skip(text, rank)
             odd |= at == rank
         rank_stop = at
-        odd |= text[at] != SPACE and text[at] != TAB
+        odd |= text[at & PLACES] != SPACE and text[at & PLACES] != TAB
         value, at = parse_plain(text, at + 1)
         for _ in range(layout.value + 1, layout.tag):
-            odd |= text[at] != SPACE and text[at] != TAB
+            odd |= text[at & PLACES] != SPACE and text[at & PLACES] != TAB
             first = at + 1
             at = _skip(text, first)
             odd |= at == first
@@ -112,14 +113,15 @@ def _parse_alike(
             break
         if _unlike(text, at, tail, tail_last, tail_mask):
             break
-        if layout.rank >= 0:
-            if value > last_value or rows == counts[SECOND]:
-                _compare_ranks(text, rank, rank_stop, value, last_value, found)
-            counts[RANK], counts[RANK_STOP] = rank, rank_stop
+        if layout.rank >= 0 and (value > last_value or rows == counts[SECOND]):
+            counts[RANK], counts[RANK_STOP] = last_rank, last_rank_stop
+            _compare_ranks(text, rank, rank_stop, value, last_value, found)
+        last_rank, last_rank_stop = rank, rank_stop
         found.starts[rows], found.lengths[rows], values[rows] = start, stop - start, value
         last_value = value
         rows += 1
         line = at + tail_size
+    counts[RANK], counts[RANK_STOP] = last_rank, last_rank_stop
     counts[BEYOND_ASCII] |= all_bytes
     counts[LINES] += rows - first_row
     return line, rows
@@ -151,7 +153,7 @@ def _find_end(text: Bytes, at: int) -> tuple[int, int]:
 @kernel
 def _skip(text: Bytes, at: int) -> int:
     """Return where a column ends: byte by byte, as short ones are sooner found."""
-    while text[at] > SPACE:
+    while text[at & PLACES] > SPACE:
         at += 1
     return at
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from irbatch.array_types import Bytes
 from irbatch.runtime.jit import inlined_kernel, kernel
+from irbatch.runtime.words import PLACES
 
 UNKNOWN = -1  # a whole number that is none
 NO_EXPONENT = 1 << 20
@@ -22,9 +23,9 @@ LOWER_E, UPPER_E = b"eE"
 @inlined_kernel
 def parse_plain(text: Bytes, at: int) -> tuple[Any, int]:
     """Convert a number without an exponent; return it, or NaN, and where it ends."""
-    negative = text[at] == MINUS
+    negative = text[at & PLACES] == MINUS
     whole, power, digits, at = _read_decimal(text, at + negative)
-    if text[at] > SPACE or digits == 0 or digits > DIGITS:
+    if text[at & PLACES] > SPACE or digits == 0 or digits > DIGITS:
         return np.nan, at
     value = _scale(whole, power)
     return -value if negative else value, at
@@ -38,7 +39,7 @@ def _read_decimal(text: Bytes, at: int) -> tuple[int, int, int, int]:
     """
     first = at
     whole, at = _read_digits(text, at, 0)
-    if text[at] != POINT:
+    if text[at & PLACES] != POINT:
         return whole, 0, at - first, at
     point = at
     whole, at = _read_digits(text, at + 1, whole)
@@ -48,11 +49,11 @@ def _read_decimal(text: Bytes, at: int) -> tuple[int, int, int, int]:
 @kernel
 def _read_digits(text: Bytes, at: int, whole: int) -> tuple[int, int]:
     """Append digits to a whole number; return it and where they end."""
-    c = text[at]
+    c = text[at & PLACES]
     while c >= ZERO and c <= NINE:
         whole = whole * 10 + (int(c) - ZERO)
         at += 1
-        c = text[at]
+        c = text[at & PLACES]
     return whole, at
 
 

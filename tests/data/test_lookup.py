@@ -1,0 +1,86 @@
+"""Documents are found by hashes of their ids, and hashes decide nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import irbatch
+from irbatch.data import lookup
+from irbatch.data.lookup import KeyedIds, find_repeated, find_rows
+from irbatch.data.text_column import TextColumn
+from irbatch.formats import file_reader
+from irbatch.runtime.threads import map_items, map_ranges
+
+IDS = [
+    *"abc",
+    "",
+    "d" * 7,
+    "d" * 8,
+    "d" * 9,
+    "d" * 16,
+    "d" * 17,
+    "é",
+    "ü" * 8,
+    "d" * 7 + "é",
+    "a\0",
+]
+
+
+def keyed(texts: list[str], seeds: list[int]) -> KeyedIds:
+    one = np.array([0]), np.array([len(texts)])
+    return KeyedIds.of(TextColumn.encode(texts), *one)._replace(seeds=np.array(seeds))
+
+
+@pytest.mark.parametrize("seeds", [[0, 0, 0], [1, 0, 0], [2**62 + 1, -(2**61), 12345]])
+@pytest.mark.parametrize("jit", ["0", "1"])
+def test_whatever_the_hashes(monkeypatch: pytest.MonkeyPatch, seeds: list[int], jit: str) -> None:
+    monkeypatch.setenv("IRBATCH_JIT", jit)
+    retrieved = keyed(IDS, seeds)
+    assert find_repeated(retrieved) == -1
+    wanted = ["x", *IDS[::-1], "d" * 6, "d" * 18]
+    rows = find_rows(retrieved, keyed(wanted, seeds), np.array([0]))
+    assert rows.tolist() == [IDS.index(each) if each in IDS else -1 for each in wanted]
+    for i in range(len(IDS)):
+        assert find_repeated(keyed([*IDS, IDS[i]], seeds)) == len(IDS)
+
+
+def test_plain_and_compiled_hashes_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for jit in "01":
+        monkeypatch.setenv("IRBATCH_JIT", jit)
+        for each in (lookup._enter_rows, lookup._look_up):
+            monkeypatch.setattr(each, "_code", {})
+        ids = keyed(IDS, [3**39, 5**26, -(7**22)])
+        find_repeated(ids)
+        found.append(ids.keys.tolist())
+    assert found[0] == found[1]
+    assert len(set(found[0])) == len(IDS)
+    assert min(found[0]) >= 0
+
+
+def test_values_do_not_depend_on_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_reader, "LARGE_WHEN_READY", 1)
+    monkeypatch.setattr(file_reader, "LARGE", 1)
+    path = tmp_path / "run"
+    path.write_text("".join(f"q{i % 3} Q0 d{i} 1 {i % 50} t\n" for i in range(300)))
+    qrels = {f"q{q}": {f"d{i}": i % 3 for i in range(q, 300, 7)} for q in range(3)}
+    values = irbatch.evaluate(qrels, path, "nDCG AP RR").values
+    for seeds in ([0, 0, 0], [-1, 2**40, 7]):
+        monkeypatch.setattr(KeyedIds.__new__, "__defaults__", (np.array(seeds),))
+        assert irbatch.evaluate(qrels, path, "nDCG AP RR").values.tobytes() == values.tobytes()
+
+
+def test_threads_of_items_do_ranges_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They would wait for each other for ever, if they gave them to threads that wait as well."""
+    monkeypatch.setenv("IRBATCH_THREADS", "2")
+
+    def work(item: int) -> int:
+        done: list[int] = []
+        map_ranges(lambda start, stop: done.extend(range(start, stop)), 100, cells=1 << 30)
+        map_ranges(lambda start, stop: done.extend(range(start, stop)), 100, cells=1, threads=2)
+        return item * len(done)
+
+    assert list(map_items(work, range(20))) == [200 * item for item in range(20)]

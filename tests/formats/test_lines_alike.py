@@ -1,0 +1,118 @@
+"""Lines like the one before take a way of their own: it gives what the reader of lines gives."""
+
+from __future__ import annotations
+
+import io
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from irbatch.formats.byte_kernels import UNSURE
+from irbatch.formats.forms import MARCO_RUN, QRELS, RUN, LineForm
+from irbatch.formats.lines import ParsedLines
+from irbatch.formats.pieces import Piece
+from irbatch.runtime.jit import Kernel
+
+TABBED = LineForm("run", 4, 1, 2, 3, "score", tabs=True)
+FORMS = {"run": RUN, "by rank": RUN.by_rank(), "qrels": QRELS, "MARCO": MARCO_RUN, "tabs": TABBED}
+IDS = ["d", "doc1234", "doc12345", "doc123456", "clueweb09-en0000-00-00000", "é", "日本語のid", "#"]
+SCORES = ["1", "0", "-0", "-1.5", ".5", "5.", "+2", "1e3", "12.345678", "1234567.25", "-inf"]
+SCORES += ["12.34567890123456789", "9007199254740993", "123456789012345678", "7" * 30]
+
+
+@pytest.fixture(params=["plain", "compiled"], autouse=True)
+def _both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IRBATCH_JIT", "0" if request.param == "plain" else "1")
+    for each in Kernel._entries if request.param == "plain" else ():
+        monkeypatch.setattr(each, "_code", {})
+
+
+def line(form: LineForm, query: str, rng: random.Random) -> bytes:
+    """A line of a form, mostly written as the one before."""
+    words = ["Q0"] * form.width
+    words[form.query_at], words[form.document_at] = (
+        query,
+        rng.choice(IDS[: -1 if form.tabs else None]) + str(rng.random())[2:9],
+    )
+    whole = form.largest != float("inf")
+    words[form.value_at] = str(rng.randrange(10**6)) if whole else rng.choice(SCORES)
+    if form.rank_at >= 0:
+        words[form.rank_at] = rng.choice(["1", "23", "456", "1.0", "x"])
+    if form.tag_at >= 0:
+        words[form.tag_at] = rng.choice(["tag"] * 9 + ["a-long-name-of-a-system"])
+    blank = "\t" if form.tabs or rng.random() < 0.1 else " "
+    if not form.tabs and rng.random() < 0.05:
+        blank *= 2
+    return (blank.join(words) + rng.choice(["\n"] * 9 + ["\r\n"])).encode()
+
+
+def texts(form: LineForm, seed: int) -> Iterator[bytearray]:
+    rng = random.Random(seed)
+    for _ in range(60):
+        made = bytearray()
+        for query in rng.sample(["q", "7", "q" * 7, "q" * 8, "#1", "ü", "query-" * 9], 3):
+            if form.tabs and "#" in query:
+                continue
+            for _ in range(rng.randrange(1, 9)):
+                made += line(form, query, rng)
+            made += rng.choice(
+                [b"", b"", b"\n", b" \t\n", b"# a comment\n"] if not form.tabs else [b""]
+            )
+        yield made[: rng.choice([len(made), len(made) - 1])]
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_as_the_reader_of_lines(name: str) -> None:
+    form = FORMS[name]
+    parsed = 0
+    for text in texts(form, len(name)):
+        rows = ParsedLines(form, "file")
+        rows.read(enumerate(io.BytesIO(text), 1))
+        piece = Piece.parse(text, form, "file")
+        parsed += piece.memory is not None
+        firsts = rows.firsts()
+        assert piece.documents.tolist() == rows.documents
+        assert list(map(repr, piece.values.tolist())) == list(map(repr, rows.values))
+        assert piece.firsts.tolist() == firsts.tolist()
+        assert piece.queries == [rows.queries[first] for first in firsts]
+        unsure = piece.memory is not None and piece.memory[1].counts[UNSURE] > 0
+        if not unsure:  # values that Python converts are not compared
+            assert set(piece.contradicting) == set(rows.contradicting())
+        assert piece.last_tag == rows.last_tag
+        assert [str(each) for each in piece.problems] == [str(each) for each in rows.problems]
+        copied = piece.compact()
+        assert copied.documents.tolist() == rows.documents
+        assert copied.documents.text.size == sum(map(len, map(str.encode, rows.documents)))
+    assert parsed > 20
+
+
+@pytest.mark.parametrize("size", [*range(1, 20), 200])
+def test_what_repeats_is_compared_to_its_last_byte(size: int) -> None:
+    """Query and tag of any length, and another one that differs in one byte only."""
+    first = b"x" * size
+    for place in {0, size // 2, size - 1}:
+        other = bytearray(first)
+        other[place] += 1
+        for queries, tags in (([first, other], [b"t", b"t"]), ([b"q", b"q"], [first, other])):
+            lines = [b"%s Q0 d%d 1 2.5 %s\n" % (queries[i % 2], i, tags[i % 2]) for i in range(4)]
+            piece = Piece.parse(bytearray(b"".join(lines)), RUN, "file")
+            assert piece.memory is not None
+            groups = 4 if len(set(map(bytes, queries))) > 1 else 1
+            assert len(piece.queries) == groups
+            assert piece.last_tag == tags[1]
+            assert piece.documents.tolist() == ["d0", "d1", "d2", "d3"]
+
+
+def test_memory_is_used_again() -> None:
+    """What stood in it does not show."""
+    long = Piece.parse(bytearray(b"".join(b"q Q0 d%d 1 2 t\n" % i for i in range(50))), RUN, "file")
+    assert long.memory is not None
+    room = long.memory[1]
+    short = Piece.parse(bytearray(b"p Q0 e 1 3 u\n"), RUN, "file", room)
+    assert short.memory is not None
+    assert short.memory[1] is room
+    assert (short.queries, short.documents.tolist(), short.values.tolist()) == (["p"], ["e"], [3.0])
+    assert (short.last_tag, short.lines, short.firsts.tolist()) == (b"u", 1, [0])
+    other = Piece.parse(bytearray(b"q d 1\n"), MARCO_RUN, "file", room)  # of another width
+    assert other.documents.tolist() == ["d"]
