@@ -7,12 +7,15 @@ from functools import partial
 import numpy as np
 import pytest
 
+from benchmarks.names import usual
 from benchmarks.timing import machine, ratio
 from benchmarks.workloads import sparse_matrix
 from irbatch.engine import scan as scan_module
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.prefix import FULL_DEPTH, ScanRequest
 from irbatch.engine.scan import scan
+from irbatch.measures import Plan, parse_measures
+from irbatch.measures import plan as plan_module
 from irbatch.measures.gains import make_weighting
 
 CUTOFFS = (1, 3, 5, 10, 20, 30, 50, 100, 500, 1_000, FULL_DEPTH)
@@ -51,3 +54,22 @@ def test_documents_of_words(capsys: pytest.CaptureFixture[str]) -> None:
         ours, _, _ = ratio(lambda m=matrix: scan(m, request, 1), lambda: np.empty(0), 15)
         with capsys.disabled():
             print(f"\n{judged} judged: {ours / 2_000 * 1e9:.0f} ns a row; {machine('irbatch')}")
+
+
+def test_rows_of_formulas(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Time formulas over more and fewer rows at once."""
+    plan = Plan(parse_measures(usual(1_000)))
+    matrix = sparse_matrix(50_000, 1_000, 20)
+    chosen = plan_module.ROWS_AT_ONCE
+
+    def work(rows: int) -> None:
+        monkeypatch.setattr(plan_module, "ROWS_AT_ONCE", rows)
+        plan.values(matrix, threads=1)
+
+    for rows in (1_024, 4_096, 16_384, 50_000):
+        ours, _, times = ratio(partial(work, chosen), partial(work, rows), 9)
+        with capsys.disabled():
+            print(f"\n{chosen} rows at once: {ours:.3f} s with the scan; {rows}: {times:.2f} times "
+                  f"that", end="")  # fmt: skip

@@ -85,6 +85,11 @@ class Scan:
     retrieved: Ints  # (queries,)
     sums: PrefixSums
 
+    def of_rows(self, rows: slice) -> Scan:
+        """View the statistics of some queries."""
+        parts = (each[rows] if i < 2 else each[:, rows] for i, each in enumerate(self.sums))
+        return Scan(self.cutoffs, self.retrieved[rows], PrefixSums(*parts))
+
     def select(self, threshold: int, weighting: int, columns: Sequence[int]) -> PrefixStatistics:
         """View some statistics, given their threshold's, weighting's and cutoffs' positions."""
         return PrefixStatistics(self, threshold, weighting, columns)
@@ -102,10 +107,7 @@ class PrefixStatistics:
     def __init__(self, scan: Scan, threshold: int, weighting: int, columns: Sequence[int]) -> None:
         self._scan, self._sums = scan, scan.sums
         self._threshold, self._weighting = threshold, weighting
-        self._columns: slice | list[int] = list(columns)
-        first, last = min(columns, default=0), max(columns, default=0)
-        if self._columns == [*range(first, last + 1)]:  # as a rule; a slice is not copied
-            self._columns = slice(first, last + 1)
+        self._columns = as_slice(columns)
 
     @cached_property
     def retrieved(self) -> Floats:
@@ -192,6 +194,12 @@ class PrefixStatistics:
 
     def _of_queries(self, values: Ints) -> Floats:
         return _frozen(values[self._threshold].astype(np.float64)[:, None])
+
+
+def as_slice(columns: Sequence[int]) -> slice | list[int]:
+    """Return the same columns as a slice if they are consecutive: a slice is not copied."""
+    first, last = min(columns, default=0), max(columns, default=0)
+    return slice(first, last + 1) if [*columns] == [*range(first, last + 1)] else list(columns)
 
 
 def _frozen(values: Floats) -> Floats:

@@ -112,6 +112,8 @@ of_judged = functools.partial(builtin, reads="judged")
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
     """Divide, with 0 where the denominator is 0: nothing retrieved, or nothing to retrieve."""
     nothing = denominator == 0
+    if not nothing.any():
+        return numerator / denominator
     quotient: Floats = np.where(nothing, 0.0, numerator / np.where(nothing, 1.0, denominator))
     return quotient
 
