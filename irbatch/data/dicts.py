@@ -93,9 +93,10 @@ def read_judgments(judged: Sequence[Collection[object]], starts: Ints) -> Floats
     """Return the grades of some queries, dictionaries of text to numbers; None if they aren't."""
     grades = np.empty(starts[-1])
     work = grades.size // 4  # by other means: a fourth of a cell's time in plain Python
-    space = Space.of(0, 0)
+    item, dicts = np.empty(3, np.int64), Dicts.of(judged, starts)
+    place = item, item.ctypes.data
     try:
-        done = _read_judgments.run_compiled(work, Dicts.of(judged, starts), TYPES, grades, space)
+        done = _read_judgments.run_compiled(work, dicts, TYPES, grades, *place)
     except ERRORS:
         return None
     return grades if done == len(judged) else None
@@ -128,9 +129,11 @@ def find_in_rankings(
 
 
 @kernel_on_objects
-def _read_judgments(judged: Dicts, types: Types, grades: Floats, space: Space) -> int:
-    """Read judgments one query after the other; return how many come before an odd one."""
-    item, item_at = space.item, space.item_at
+def _read_judgments(judged: Dicts, types: Types, grades: Floats, item: Ints, item_at: int) -> int:
+    """Read judgments one query after the other; return how many come before an odd one.
+
+    `item` and its address are as in `Space`.
+    """
     for q in range(judged.addresses.size):
         documents, row, end = judged.addresses[q], judged.starts[q], judged.starts[q + 1]
         if word_at(documents + TYPE) != types.dict:

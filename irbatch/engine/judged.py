@@ -87,14 +87,29 @@ class JudgedRanks:
         return _freeze(np.flatnonzero(self.codes >= self.lowest))
 
     @cached_property
+    def hit_rows(self) -> Ints:
+        """The query of each hit, int64 ``(hits,)``."""
+        return _freeze(self.row_index[self.hits])
+
+    @cached_property
+    def hit_ranks(self) -> Ints:
+        """The rank of each hit, int64 ``(hits,)``."""
+        return _freeze(self.ranks[self.hits])
+
+    @cached_property
     def hit_starts(self) -> Ints:
         """Where each query's hits begin and end among `hits`, int64 ``(queries + 1,)``."""
-        return _freeze(np.searchsorted(self.row_index[self.hits], np.arange(self.queries + 1)))
+        return _freeze(np.searchsorted(self.hit_rows, np.arange(self.queries + 1)))
 
     @cached_property
     def hit_numbers(self) -> Ints:
         """The number of each hit among those of its query, from 1: int64 ``(hits,)``."""
-        return np.arange(1, self.hits.size + 1) - self.hit_starts[self.row_index[self.hits]]
+        return _freeze(np.arange(1, self.hits.size + 1) - self.hit_starts[self.hit_rows])
+
+    @cached_property
+    def hit_precisions(self) -> Floats:
+        """The precision at the rank of each hit, and a 0 behind them: float64 ``(hits + 1,)``."""
+        return _freeze(np.append(self.hit_numbers / self.hit_ranks, 0.0))
 
     @cached_property
     def gained(self) -> Floats:
@@ -114,12 +129,12 @@ class JudgedRanks:
     def count_above(self, which: Bools) -> Ints:
         """Count for each hit how many of some documents, bool ``(documents,)``, stand above it."""
         before = np.concatenate(([0], np.cumsum(which)))
-        above: Ints = before[self.hits] - before[self.starts[self.row_index[self.hits]]]
+        above: Ints = before[self.hits] - before[self.starts[self.hit_rows]]
         return above
 
     def sum_over_hits(self, terms: Floats) -> Floats:
         """Add up one term a hit, in rank order: float64 ``(hits,)`` to ``(queries,)``."""
-        return np.bincount(self.row_index[self.hits], terms, self.queries).astype(np.float64)
+        return np.bincount(self.hit_rows, terms, self.queries).astype(np.float64)
 
 
 def _freeze(*arrays: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -88,9 +88,7 @@ class RelevanceEvaluator:
             raise InputError(f"relevance_level {problem}", value=relevance_level)
         self.measures = _combine(measures)
         self._level = float(relevance_level)
-        self._settings = Settings.choose(
-            trec_eval=VERSION, judged_only=bool(judged_docs_only_flag), rel=self._level
-        )
+        self._settings = _choose_settings(bool(judged_docs_only_flag), self._level)
         self._wanted = _plan_values(frozenset(self.measures), self._level)
         judged = drop_empty(query_relevance)
         self._qrels = Qrels(judged) if judged else None
@@ -115,13 +113,15 @@ class RelevanceEvaluator:
         return dict(zip(queries, found, strict=True))
 
     def _compute(self, qrels: Qrels, run: Run, rows: Positions) -> Floats:
-        """Return the values of the plan's measures, and a column of zeros."""
+        """Return the values of the plan's measures, and a column of zeros if one is wanted."""
         measures, plan = self._wanted.measures, self._wanted.plan
         if plan is None or not rows.size:
             return np.zeros((rows.size, len(measures) + 1))
         values = compute_run(plan, qrels, run, lambda answered: rows, self._settings).values
         adjust_values(values, measures, qrels, rows, self._level)
-        return np.hstack([values, np.zeros((rows.size, 1))])
+        if len(measures) in self._wanted.columns:
+            values = np.hstack([values, np.zeros((rows.size, 1))])
+        return values
 
 
 class _Wanted(NamedTuple):
@@ -133,6 +133,11 @@ class _Wanted(NamedTuple):
     plan: Plan | None
 
 
+@functools.lru_cache(maxsize=64)
+def _choose_settings(judged_only: bool, level: float) -> Settings:
+    return Settings.choose(trec_eval=VERSION, judged_only=judged_only, rel=level)
+
+
 @functools.lru_cache(maxsize=64)  # scripts make an evaluator for every run
 def _plan_values(names: frozenset[str], level: float) -> _Wanted:
     values = list(_list_values(names))
@@ -140,7 +145,7 @@ def _plan_values(names: frozenset[str], level: float) -> _Wanted:
     # Texts, such as runid, are 0.0 in pytrec_eval: the last column, which stays empty.
     places = {measure: place for place, measure in enumerate(measures)}
     columns = [places[each.measure] if each.measure else len(measures) for each in values]
-    opened = Settings.choose(trec_eval=VERSION, rel=level).open_parameters()
+    opened = _choose_settings(False, level).open_parameters()
     plan = Plan(measures, opened) if measures else None
     return _Wanted([each.label for each in values], columns, measures, plan)
 

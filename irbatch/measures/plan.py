@@ -212,13 +212,13 @@ def _apply_formula(
     except Exception as problem:
         said = f"{who} failed: {type(problem).__name__}: {problem}"
         raise InputError(said, source="measures") from problem
-    if values.shape not in (shape, (shape[0], *(1 for _ in at))):
+    if values.shape != shape and values.shape != (shape[0], *(1 for _ in at)):
         raise InputError(f"{who} returned shape {values.shape} for {shape}", source="measures")
     if not np.isfinite(values).all():
         value = values[~np.isfinite(values)].flat[0]
         shown = "NaN" if np.isnan(value) else value
         raise InputError(f"{who} returned {shown}", source="measures")
-    return np.broadcast_to(values, shape)
+    return values if values.shape == shape else np.broadcast_to(values, shape)
 
 
 def _fill_in(measure: Measure, defaults: Mapping[str, object]) -> Measure:

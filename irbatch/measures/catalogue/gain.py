@@ -148,7 +148,7 @@ def normalized_gain(j: JudgedRanks) -> Floats:
     spellings=(TrecName(19, "binG"),),
 )
 def binary_gain(j: JudgedRanks) -> Floats:
-    others = j.ranks[j.hits] - j.hit_numbers
+    others = j.hit_ranks - j.hit_numbers
     return ratio(j.sum_over_hits(1.0 / j.divisors[others]), j.relevant)
 
 

@@ -33,7 +33,7 @@ EPSILON = 1e-5  # keeps infAP's estimates from 0/0
 )
 def binary_preference(j: JudgedRanks) -> Floats:
     above = j.count_above((j.codes >= 0) & (j.codes < j.lowest))
-    row_index = j.row_index[j.hits]
+    row_index = j.hit_rows
     relevant, nonrelevant = j.relevant[row_index], j.nonrelevant[row_index]
     broken = ratio(np.minimum(above, relevant), np.minimum(nonrelevant, relevant))
     return ratio(j.sum_over_hits(1.0 - broken), j.relevant)
@@ -63,7 +63,7 @@ def geometric_binary_preference(j: JudgedRanks) -> Floats:
     spellings=(TrecName(14, "infAP"), Spelling("ir_measures", "infAP")),
 )
 def inferred_average_precision(j: JudgedRanks) -> Floats:
-    ranks = j.ranks[j.hits]
+    ranks = j.hit_ranks
     before = ranks - 1.0
     relevant = j.hit_numbers - 1
     nonrelevant = j.count_above((j.codes >= 0) & (j.codes < j.lowest))

@@ -32,9 +32,8 @@ ROUNDING = Choice("nearest", ("nearest", "up"))
 )
 def precision_at_multiple(j: JudgedRanks, times: float) -> Floats:
     cut = np.trunc(times * j.relevant + UP)
-    row_index = j.row_index[j.hits]
-    within = j.ranks[j.hits] <= cut[row_index]
-    return ratio(np.bincount(row_index[within], minlength=j.queries).astype(np.float64), cut)
+    within = j.hit_ranks <= cut[j.hit_rows]
+    return ratio(np.bincount(j.hit_rows[within], minlength=j.queries).astype(np.float64), cut)
 
 
 @of_judged(
@@ -59,9 +58,9 @@ def interpolated_precision(j: JudgedRanks, recall: float, rounding: str) -> Floa
     values = np.zeros(j.queries)
     reached = np.flatnonzero(starts < ends)
     if reached.size:
-        precisions = np.append(j.hit_numbers / j.ranks[j.hits], 0.0)  # ends may be its size
-        bounds = np.stack([starts[reached], ends[reached]], axis=1).ravel()
-        values[reached] = np.maximum.reduceat(precisions, bounds)[::2]
+        bounds = np.empty(2 * reached.size, np.intp)
+        bounds[::2], bounds[1::2] = starts[reached], ends[reached]
+        values[reached] = np.maximum.reduceat(j.hit_precisions, bounds)[::2]
     return values
 
 
