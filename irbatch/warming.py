@@ -56,6 +56,7 @@ def warmup() -> list[str]:
         few, many = np.ones((4, 2, 3)), np.ones((30, 2, 1))
         list(draw_ranges(few, 1, 0))
         flip_signs(many[:, 0], 1, 0)
+        flip_signs(np.ones((30, 30)), 1, 0)
         draw_means(many[:, 0], 1, 0)
         rbo(["a", "b"], ["b", "a"])
         tied = np.array([[2.0, 1.0, 1.0, 1.0]])

@@ -48,14 +48,18 @@ def find_intervals(
         bounds[:n, geometric] = np.exp(_student(values[..., geometric], level))
         return Intervals(bounds[:n], bounds[n:])
 
-    def beside_differences(means: Floats) -> Floats:
-        means = means.reshape(n, values.shape[2], -1)
-        means[:, geometric] = np.exp(means[:, geometric])
-        return np.concatenate([means, means[firsts] - means[seconds]])
-
     flat = np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
-    observed, drawn = map(beside_differences, draw_means(flat, draws, seed, strata))
-    bounds = _quantiles(drawn, _tails(drawn, observed, apart, kind, level))
+    observed, drawn = (
+        means.reshape(n, values.shape[2], -1) for means in draw_means(flat, draws, seed, strata)
+    )
+    for means in observed, drawn:
+        means[:, geometric] = np.exp(means[:, geometric])
+    bounds = np.empty((*apart[:, 0].shape, 2))
+    for row, (first, second) in enumerate([*((system, None) for system in range(n)), *pairs]):
+        mean, means = observed[first], drawn[first]
+        if second is not None:
+            mean, means = mean - observed[second], means - drawn[second]
+        bounds[row] = _quantiles(means, _tails(means, mean, apart[row], kind, level))
     return Intervals(bounds[:n], bounds[n:])
 
 
@@ -79,31 +83,31 @@ def _student(values: Floats, level: float) -> Floats:
 
 
 def _tails(drawn: Floats, observed: Floats, values: Floats, kind: str, level: float) -> Floats:
-    """Return which quantiles of the draws the bounds are, ``(rows, measures, 2)``."""
-    tails = np.broadcast_to([level / 2, 1 - level / 2], (*drawn.shape[:2], 2))
+    """Return which quantiles of the draws ``(measures, draws)`` are bounds, ``(measures, 2)``."""
+    tails = np.broadcast_to([level / 2, 1 - level / 2], (len(drawn), 2))
     if kind == "percentile":
         return tails
     # Draws that equal the mean count half: of values without spread all do.
-    below = ((drawn < observed).mean(axis=2) + (drawn <= observed).mean(axis=2)) / 2
+    below = ((drawn < observed).mean(axis=1) + (drawn <= observed).mean(axis=1)) / 2
     normal = NormalDist()
-    edge = 0.5 / drawn.shape[2]
-    bias = np.vectorize(normal.inv_cdf)(np.clip(below, edge, 1 - edge))[..., None]
-    spread = values - values.mean(axis=1, keepdims=True)
-    squares = (spread**2).sum(axis=1)
+    edge = 0.5 / drawn.shape[1]
+    bias = np.vectorize(normal.inv_cdf)(np.clip(below, edge, 1 - edge))[:, None]
+    spread = values - values.mean(axis=0)
+    squares = (spread**2).sum(axis=0)
     acceleration = np.divide(
-        (spread**3).sum(axis=1), 6 * squares**1.5, out=np.zeros_like(squares), where=squares > 0
-    )[..., None]
+        (spread**3).sum(axis=0), 6 * squares**1.5, out=np.zeros_like(squares), where=squares > 0
+    )[:, None]
     shifted = bias + np.array([normal.inv_cdf(level / 2), normal.inv_cdf(1 - level / 2)])
     adjusted = bias + shifted / (1 - acceleration * shifted)
     return np.asarray(np.vectorize(normal.cdf)(adjusted))
 
 
 def _quantiles(drawn: Floats, tails: Floats) -> Floats:
-    """Return quantiles of draws ``(rows, measures, draws)``, linearly between neighbours."""
-    ordered = np.sort(drawn, axis=2)
-    place = tails * (drawn.shape[2] - 1)
+    """Return quantiles of draws ``(measures, draws)``, linearly between neighbours."""
+    ordered = np.sort(drawn, axis=1)
+    place = tails * (drawn.shape[1] - 1)
     lower = np.floor(place).astype(np.int64)
-    upper = np.minimum(lower + 1, drawn.shape[2] - 1)
-    low, high = (np.take_along_axis(ordered, at, axis=2) for at in (lower, upper))
+    upper = np.minimum(lower + 1, drawn.shape[1] - 1)
+    low, high = (np.take_along_axis(ordered, at, axis=1) for at in (lower, upper))
     between: Floats = low + (place - lower) * (high - low)
     return between

@@ -16,12 +16,21 @@ from irbatch.runtime.jit import kernel
 from irbatch.runtime.numbers import is_real
 from irbatch.runtime.threads import map_items, map_ranges
 from irbatch.statistics.draws import COUNTED, count_draws, generator_of, random_bytes
-from irbatch.statistics.weighted_sums import add_chosen, add_counted, as_whole, pad_columns
+from irbatch.statistics.weighted_sums import (
+    add_chosen,
+    add_counted,
+    add_looked_up,
+    as_whole,
+    pad_columns,
+    pad_rows,
+    zeros,
+)
 
 MOST_EXACT = 20  # queries of which all signs are tried
 AT_ONCE = 256  # draws of signs
 STRETCH = 8192  # queries
 IN_THREADS = 1 << 24  # products, from which on blocks of draws are shared among threads
+WIDE = 24  # columns from which on sums of choices are looked up
 TUKEY_STRETCH = 1024  # queries whose systems are permuted at once
 
 # Sums that differ by no more than rounding are equal: a part of the sum of absolute differences.
@@ -38,20 +47,23 @@ def flip_signs(differences: Floats, draws: int, seed: int) -> tuple[Ints, int]:
     if n <= MOST_EXACT:
         return count_extreme_flips(differences), 0
     total, limit = (each[:, None] for each in _limits(differences))
-    columns = pad_columns(differences)
+    is_wide = differences.shape[1] >= WIDE
+    values = pad_rows(differences) if is_wide else pad_columns(differences)
+    shape = (AT_ONCE, values.shape[1]) if is_wide else (len(values), AT_ONCE)
+    add = add_looked_up if is_wide else add_chosen
 
     def count(start: int) -> Ints:
-        sums = np.zeros((len(columns), AT_ONCE))
+        sums = zeros(*shape)
         for number, first in enumerate(range(0, n, STRETCH)):
             generator = generator_of(seed, start // AT_ONCE, number)
             eights = random_bytes(generator, AT_ONCE * STRETCH // 8).reshape(AT_ONCE, -1)
             some = -(-min(n - first, STRETCH) // 8)
-            add_chosen(np.ascontiguousarray(eights[:, :some].T), columns, first, sums)
-        sums = sums[:, : draws - start]
+            add(np.ascontiguousarray(eights[:, :some].T), values, first, sums)
+        sums = (sums.T[: len(total)] if is_wide else sums)[:, : draws - start]
         # A sum over those kept less one over those flipped.
         return np.asarray((np.abs(2.0 * sums - total) >= limit).sum(axis=1))
 
-    counts = np.zeros(len(columns), np.int64)
+    counts = np.zeros(differences.shape[1], np.int64)
     starts = range(0, draws, AT_ONCE)
     for some in (map_items if differences.size * draws > IN_THREADS else map)(count, starts):
         counts += some
@@ -108,7 +120,7 @@ def draw_means(
     spare: list[Bytes] = []  # memory that was in use is faster than new
 
     def draw(start: int) -> Floats:
-        sums = np.zeros((values.shape[1], COUNTED))
+        sums = zeros(values.shape[1], COUNTED)
         room = spare.pop() if spare else np.empty((8 * -(-n // 8), COUNTED), np.uint8)
         for number, (group, part) in enumerate(zip(groups, parts, strict=True)):
             counts = count_draws(group.size, start // COUNTED, seed, number, room)
