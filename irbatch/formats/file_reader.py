@@ -158,10 +158,10 @@ class Reader:
     def _first_cut(self, piece: bytearray, end: int) -> int:
         """Cut the first piece, of which the form is not known yet and must be told by its rest."""
         with suppress(InputError):
-            form, header = recognise(piece[:end], self.file.source)
+            form, header = recognise(piece, self.file.source, end)
             if form.query_at == 0 and form.keys is None:
                 start = _query_start(piece, end, tabs=form.tabs)
-                if recognise(piece[:start], self.file.source) == (form, header):
+                if recognise(piece, self.file.source, start) == (form, header):
                     return start
         return end
 

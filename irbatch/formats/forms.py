@@ -62,12 +62,13 @@ RUN = LineForm("run", 6, 0, 2, 4, "score", rank_at=3, tag_at=5)
 MARCO_RUN = LineForm("run", 3, 0, 1, 2, "rank", LARGEST_WHOLE)
 
 
-def recognise(text: bytes | bytearray, source: str) -> tuple[LineForm, int]:
+def recognise(text: bytes | bytearray, source: str, end: int | None = None) -> tuple[LineForm, int]:
     """Tell a file's form by its beginning, whole lines; and its header's bytes, 0 without one."""
     plain = QRELS if source == "qrels" else RUN
     start = 0
-    while start < len(text):
-        stop = text.find(b"\n", start) + 1 or len(text)
+    end = len(text) if end is None else end
+    while start < end:
+        stop = text.find(b"\n", start, end) + 1 or end
         line = bytes(text[start:stop]).strip()
         columns = line.split()
         if columns and (not columns[0].startswith(b"#") or len(columns) == plain.width):

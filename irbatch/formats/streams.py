@@ -100,7 +100,8 @@ class Input:
                 del piece[: len(BOM)]
             end = piece.rfind(b"\n") + 1
             endless = len(piece) - end > LONGEST_LINE
-            cut = self.cut(piece, end) if end and not endless else end
+            ended = stream is self._raw and 0 < self.size <= made  # then nothing needs to be kept
+            cut = self.cut(piece, end) if end and not endless and not ended else end
             rest = piece[cut:]
             del piece[cut:]
             if piece:
@@ -127,9 +128,8 @@ class Input:
         """Return a buffer, of `spare` ones if possible: fresh memory costs as much as reading."""
         while self.spare:
             buffer = self.spare.pop()
-            with suppress(BufferError):  # some array is still a view of it
-                if len(buffer) < size:
-                    buffer += bytes(size - len(buffer))
+            with suppress(BufferError):  # some array is still a view of it, even if size is right
+                buffer += bytes(max(size - len(buffer), 1))
                 del buffer[size:]
                 return buffer
         return bytearray(size)

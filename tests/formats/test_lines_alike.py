@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from irbatch.formats.byte_kernels import UNSURE
 from irbatch.formats.forms import MARCO_RUN, QRELS, RUN, LineForm
 from irbatch.formats.lines import ParsedLines
 from irbatch.formats.pieces import Piece
+from irbatch.formats.streams import open_input
 from irbatch.runtime.jit import Kernel
 
 TABBED = LineForm("run", 4, 1, 2, 3, "score", tabs=True)
@@ -116,3 +118,16 @@ def test_memory_is_used_again() -> None:
     assert (short.last_tag, short.lines, short.firsts.tolist()) == (b"u", 1, [0])
     other = Piece.parse(bytearray(b"q d 1\n"), MARCO_RUN, "file", room)  # of another width
     assert other.documents.tolist() == ["d"]
+
+
+def test_buffers_are_used_again_unless_they_are_viewed(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    path.write_bytes(b"q Q0 d 1 2 t\n")
+    with open_input(path, "run") as file:
+        viewed, free = bytearray(20), bytearray(9)
+        view = memoryview(viewed)
+        for size in (20, 5, 30):
+            file.spare += [free, viewed]
+            assert file._make_buffer(size) is free
+            assert (len(free), len(viewed), file.spare) == (size, 20, [])
+        assert len(view) == len(file._make_buffer(20)) == 20
