@@ -8,6 +8,8 @@ import numpy as np
 
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
+from irbatch.data.short_texts import ShortTexts
+from irbatch.data.text_column import MANY, TextColumn
 from irbatch.evaluation.runs import evaluate
 from irbatch.runtime.jit import Kernel
 
@@ -41,11 +43,7 @@ def warmup() -> list[str]:
         lines = bytearray(b"q Q0 a 1 1.5e0 t\nq Q0 b 2 1 t\n")
         parsed = assemble([Piece.parse(lines, RUN, "").compact()])
         evaluate(qrels, Run(parsed), "nDCG@10")
-        evaluate(
-            Qrels.from_columns(["q"], ["a"], [1]),
-            Run.from_columns(["q", "p", "q"], ["a", "a", "b"], [2.0, 1.0, 1.0]),
-            "nDCG@10",
-        )
+        _look_up_texts()
         evaluate_ids(np.array([[1, 2]]), np.array([[2]]), "nDCG@10")
         for dtype in (np.float16, np.float32, np.float64, np.int64, np.uint64):
             few = np.arange(SORTED_FROM + 2, dtype=dtype)[None, :]
@@ -62,3 +60,14 @@ def warmup() -> list[str]:
         tied = np.array([[2.0, 1.0, 1.0, 1.0]])
         evaluate_scores(tied, [[0, 0, 1, 0]], "nDCG@10")
     return names
+
+
+def _look_up_texts() -> None:
+    """Evaluate columns of text, as lists and frames have them, and list what is in one."""
+    qrels = Qrels.from_columns(["q"], ["a"], [1])
+    queries, documents = ["q", "p", "q"], ["a", "a", "b"]
+    evaluate(qrels, Run.from_columns(queries, documents, [2.0, 1.0, 1.0]), "nDCG@10")
+    first, second = (ShortTexts.of_column(TextColumn.encode(each)) for each in (queries, documents))
+    evaluate(qrels, Run.from_columns(first, second, [2.0, 1.0, 1.0]), "nDCG@10")
+    ShortTexts.of_views(first.words.view(np.int32))
+    TextColumn.encode(["a"] * MANY).tolist()
