@@ -13,8 +13,11 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Measures
 from irbatch.evaluation.score_evaluator import ScoreEvaluator
 from irbatch.evaluation.settings import Settings
-from irbatch.measures import Plan, parse_measures
+from irbatch.measures import CATALOGUE, Plan, parse_measures
 from irbatch.runtime.arrays import to_numpy
+
+MOST_PLANS = 64  # that are kept, by measures' names: making one takes as long as a small batch
+_plans: dict[tuple[str, int], Plan] = {}
 
 
 class CandidateArguments(TypedDict, total=False):
@@ -147,4 +150,11 @@ def plan_measures(relevance: Any, measures: Measures | None, cutoffs: Cutoffs) -
         )
         hint = " by keyword: relevance comes before them" if names else ""
         raise InputError(f"say which: measures='nDCG@10'{hint}", source="measures")
-    return Plan(parse_measures(measures, cutoffs))
+    if not isinstance(measures, str) or cutoffs is not None:
+        return Plan(parse_measures(measures, cutoffs))
+    key = measures, len(CATALOGUE)  # of which a name defined later may be one
+    if (plan := _plans.get(key)) is None:
+        plan = Plan(parse_measures(measures))
+        if plan.is_catalogued and len(_plans) < MOST_PLANS:  # others may be defined anew
+            _plans[key] = plan
+    return plan

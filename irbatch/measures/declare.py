@@ -163,7 +163,8 @@ class Measure:
         for spelling in self.declaration.spellings:
             if spelling.style == style and (name := spelling.spell(self)):
                 return name
-        check_choice("style", style, styles())
+        if style != "irbatch":
+            check_choice("style", style, styles())
         return str(self)
 
 

@@ -333,3 +333,25 @@ def test_embeddings_by_angle() -> None:
     unit = documents / np.linalg.norm(documents, axis=1, keepdims=True)
     assert found.values.tolist() == values(queries @ unit.T, GRADES)
     assert found.values.tolist() != values(queries @ longer.T, GRADES)
+
+
+def test_measures_that_are_defined_anew_are_not_remembered() -> None:
+    for factor in (1, 2):
+
+        @irbatch.define_measure("DefinedAnew", definition="Hits, times a factor.", source="a test")
+        def hits(s: Any, factor: float = factor) -> Any:
+            return factor * s.hits
+
+        for _ in range(2):
+            found = irbatch.evaluate_scores([[2, 1]], [[1, 0]], "DefinedAnew RR")
+            assert found.mean() == {"DefinedAnew": factor, "RR": 1.0}
+
+
+def test_labels_in_any_layout() -> None:
+    random = np.random.default_rng(6)
+    scores, labels = random.random((30, 40)), random.integers(-1, 3, (30, 40))
+    expected = irbatch.evaluate_scores(scores, labels, "nDCG AP").to_dict()
+    wide = np.zeros((30, 80), np.int64)
+    wide[:, ::2] = labels
+    for other in (np.asfortranarray(labels), wide[:, ::2], labels[::-1][::-1], labels.tolist()):
+        assert irbatch.evaluate_scores(scores, other, "nDCG AP").to_dict() == expected

@@ -93,8 +93,11 @@ def read_labels(
         _check_labels_shape(values.shape, shape)
         check_real(values.dtype, "labels", "relevance")
         # Of bools: those of wider numbers are found twenty times as slowly.
-        rows, columns = np.divmod(np.flatnonzero(values != 0), max(shape[1], 1))
-        grades = values[rows, columns]
+        places = np.flatnonzero(values != 0)
+        begins = np.arange(shape[0] + 1) * shape[1]
+        rows = row_index_of(np.searchsorted(places, begins))  # in a third of a division's time
+        columns = places - begins[rows]
+        grades = values.reshape(-1)[places] if values.flags.c_contiguous else values[rows, columns]
         if np.ma.getmask(labels) is not np.ma.nomask:
             hidden = np.ma.getmaskarray(labels).copy()
     check_real(grades.dtype, "labels", "relevance")
