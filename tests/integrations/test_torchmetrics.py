@@ -498,6 +498,22 @@ def test_two_processes_have_the_bits_of_one(processes: list[dict[str, Any]]) -> 
     assert {name: alone[name] for name in others} == dict.fromkeys(others, expected)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+@pytest.mark.parametrize("name", ["RankingMetric", "RetrievalMetric"])
+def test_modules_with_metrics_can_be_scripted(ours: Any, torch: Any, name: str) -> None:
+    class Model(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.metric = getattr(ours, name)("RR nDCG@10")
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + 1
+
+    Model.forward.__annotations__ = {"x": torch.Tensor, "return": torch.Tensor}
+    scripted = torch.jit.script(Model())
+    assert scripted(torch.zeros(1)).item() == 1
+
+
 def test_without_torchmetrics() -> None:
     code = ("import sys; sys.modules['torchmetrics'] = None; "
             "import irbatch.integrations.torchmetrics")  # fmt: skip

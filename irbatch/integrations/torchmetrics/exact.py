@@ -25,8 +25,13 @@ class ExactMetric(Metric):  # type: ignore[misc]
     higher_is_better = True
     full_state_update = False
 
-    widths: dict[str, int]  # of each list state: the columns of its tensors
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        # Of each list state the columns of its tensors; not annotated in the class, where
+        # torch.jit.script would read it.
+        self.widths: dict[str, int] = {}
 
+    @torch.jit.unused  # type: ignore[untyped-decorator]
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Update with a batch; return the values of the batch alone."""
         before = dict(self.__dict__)

@@ -68,7 +68,6 @@ class RankingMetric(ExactMetric):
         # A collection merges metrics of states of the same names and first values.
         what = f"{', '.join(names)} (ties {ties}, no relevant {no_relevant})"
         self._rows, self._sums = f"queries of {what}", dict[str, str]()
-        self.widths = {}
         if keep == "queries":
             self.widths[self._rows] = 2 + len(names)  # id, marks, values
             self.add_state(self._rows, [], dist_reduce_fx="cat")

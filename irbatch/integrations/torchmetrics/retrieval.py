@@ -69,7 +69,7 @@ class RetrievalMetric(ExactMetric):
         self._aggregation = aggregation
         # The metrics of a collection may share this state: it is the input itself.
         self.add_state("rows", [], dist_reduce_fx="cat")
-        self.widths = {"rows": 3}
+        self.widths["rows"] = 3
 
     def update(self, preds: Any, target: Any, indexes: Any) -> None:
         """Add documents: scores, labels and queries (whole numbers), of any one shape."""
