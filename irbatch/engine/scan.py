@@ -85,22 +85,25 @@ def _rows(matrix: RelevanceMatrix, request: KernelRequest) -> Rows:
         entries = matrix.entries
     else:
         codes, entries = matrix.codes, NO_ENTRIES
-    per_word = WORD // codes.itemsize
-    blank_word, ones = (
-        int(np.full(per_word, code, codes.dtype).view(np.int64)[0]) for code in (blank, 1)
-    )
     return Rows(
         codes,
         codes.view(np.int64),
         (8 * codes.itemsize).bit_length() - 1,
         blank,
-        blank_word,
-        ones,
+        _word_of(blank, codes.itemsize),
+        _word_of(1, codes.itemsize),
         *entries,
         complete=matrix.complete,
         lengths=np.minimum(matrix.retrieved, request.cutoffs[-1]),
         level_counts=matrix.judged,
     )
+
+
+@functools.cache
+def _word_of(code: int, itemsize: int) -> int:
+    """Return a word of nothing but one code of so many bytes."""
+    cell = code.to_bytes(itemsize, "little", signed=True)
+    return int.from_bytes(cell * (WORD // itemsize), "little", signed=True)
 
 
 def make_space(rows: Rows, n_cutoffs: int) -> Space:
