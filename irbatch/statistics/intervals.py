@@ -75,10 +75,10 @@ def as_linear(values: Floats, geometric: Bools) -> Floats:
 
 
 def _student(values: Floats, level: float) -> Floats:
-    stats = imported("intervals by t", "stats", "scipy.stats")
+    special = imported("intervals by t", "stats", "scipy.special")  # loaded sooner than scipy.stats
     n = values.shape[1]
     mean = values.mean(axis=1)
-    reach = stats.t.ppf(1 - level / 2, n - 1) * values.std(axis=1, ddof=1) / np.sqrt(n)
+    reach = special.stdtrit(n - 1, 1 - level / 2) * values.std(axis=1, ddof=1) / np.sqrt(n)
     return np.stack([mean - reach, mean + reach], axis=-1)
 
 
