@@ -21,7 +21,8 @@ from irbatch.runtime.threads import map_ranges
 # (python -m benchmarks --only scores).
 SORTED_FROM = 160
 
-# Tied candidates of a row from which sorting it costs less than counting for each.
+# Tied candidates of a row up to which counting for each costs less than sorting it: 24 against
+# 36 µs for 200 of 1,000, as much for 400 (benchmarks/test_ties_by_key.py).
 MANY_TIED = 200
 
 # Kernels count in steps of 3. Where a truth value is added, or 1, the compiler makes the comparison
