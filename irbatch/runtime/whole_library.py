@@ -2,8 +2,7 @@
 
 Numba optimises each function together with all that it calls, which was optimised before, and
 translates every one to machine code. Only an entry's is needed: what it calls is optimised and
-translated with it alone, which halves LLVM's part of the time and makes the same code but for some
-instructions' order.
+translated with it alone. This saves a third of the time in LLVM, and the code is as fast.
 """
 
 from __future__ import annotations
