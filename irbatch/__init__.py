@@ -96,6 +96,7 @@ PLACES = {
                  "parse_measures"),
     "warming": ("warmup",),
 }  # fmt: skip
+ROOMS = {"integrations", *(place.partition(".")[0] for place in PLACES)}
 
 
 def __getattr__(name: str) -> Any:
@@ -106,6 +107,8 @@ def __getattr__(name: str) -> Any:
         if name in names:
             globals()[name] = found = getattr(import_module(f"irbatch.{place}"), name)
             return found
+    if name in ROOMS:
+        return import_module(f"irbatch.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -38,6 +38,8 @@ TEXTS = {
 @pytest.mark.parametrize("kind", TEXTS)
 @pytest.mark.parametrize("documents", [DOCUMENTS, ["d3", "d10", "d1"]], ids=["any", "ascii"])
 def test_texts(kind: str, documents: list[str]) -> None:
+    if kind == "variable width" and not hasattr(np.dtypes, "StringDType"):
+        pytest.skip("NumPy has them from version 2 on")
     make = TEXTS[kind]
     run = Run.from_columns(make(QUERIES), make(documents), SCORES)
     expected: dict[str, dict[str, float]] = {}
