@@ -10,10 +10,12 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 import irbatch
 from benchmarks.timing import machine, ratio
+from irbatch.data.lookup import find_repeated
 from irbatch.data.query_table import QueryTable
 from irbatch.formats.file_reader import Reader
 from irbatch.formats.forms import RUN
 from irbatch.formats.lines import parse_table
+from irbatch.formats.pieces import Piece
 from irbatch.formats.streams import numbered_lines, open_input
 
 QUERIES, DEPTH = 1_000, 1_000
@@ -79,3 +81,44 @@ def test_evaluate_file(
         print(f"\n{path.stat().st_size >> 20} MB, {QUERIES * DEPTH:,} lines, read and evaluated: "
               f"{seconds:.2f} s; read whole, then evaluated {other:.2f} s: {times:.1f} x faster; "
               f"{machine('irbatch', 'numpy', 'numba')}")  # fmt: skip
+
+
+def test_lines_alike(
+    benchmark: BenchmarkFixture, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Lines like the one before, against lines that are gone through byte by byte."""
+    path = tmp_path / "large.run"
+    write_run(path)
+    with path.open("rb") as file:
+        alike = file.read(4 << 20).rpartition(b"\n")[0] + b"\n"
+    lines = alike.splitlines(keepends=True)
+    others = b"".join(line.replace(b" ", b"\t" if i % 2 else b"  ") for i, line in enumerate(lines))
+
+    def parse(text: bytes) -> Piece:
+        return Piece.parse(bytearray(text), RUN, "run")
+
+    assert parse(alike).documents.tolist() == parse(others).documents.tolist()
+    assert parse(alike).values.tobytes() == parse(others).values.tobytes()
+    benchmark(parse, alike)
+    seconds, other, times = ratio(lambda: parse(alike), lambda: parse(others), rounds=5)
+    benchmark.extra_info["times faster"] = times
+    with capsys.disabled():
+        print(f"\n{len(lines):,} lines alike: {1e9 * seconds / len(lines):.0f} ns a line; "
+              f"others {1e9 * other / len(lines):.0f} ns: {times:.1f} x faster; "
+              f"{machine('irbatch', 'numpy', 'numba')}")  # fmt: skip
+
+
+def test_find_repeated(
+    benchmark: BenchmarkFixture, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Hashing the documents of a piece and looking for any that comes twice."""
+    path = tmp_path / "large.run"
+    write_run(path)
+    with path.open("rb") as file:
+        text = bytearray(file.read(4 << 20).rpartition(b"\n")[0])
+    keyed = Piece.parse(text, RUN, "run").table.keyed
+    assert find_repeated(keyed, 1) == -1
+    benchmark(find_repeated, keyed, 1)
+    with capsys.disabled():
+        seconds = benchmark.stats.stats.min
+        print(f"\n{keyed.keys.size:,} documents: {1e9 * seconds / keyed.keys.size:.1f} ns each")

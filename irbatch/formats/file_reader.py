@@ -30,6 +30,7 @@ from irbatch.runtime.threads import map_items
 LARGE = 24 << 20
 LARGE_WHEN_READY = 128 << 10
 
+FEW = 3  # queries
 LONGEST_QUERY = 256  # bytes of an id that are looked at to cut between queries
 MOST_REPEATS = 1000  # documents given twice that are looked for once more, to name their lines
 
@@ -145,13 +146,14 @@ class Reader:
                     yield held, held_done
                 held, held_done = [piece], done
                 continue
+            # A query goes on, which may be long: of its pieces nothing else is kept.
+            held, held_done = [each.compact() if each.memory else each for each in held], None
             if len(piece.queries) > 1:
                 head, tail = piece.split()
                 yield [*held, head], None
                 held = [tail]
-            else:  # a query that is long: of its pieces nothing else is kept
-                held = [each.compact() if each.memory else each for each in (*held, piece)]
-            held_done = None
+            else:
+                held.append(piece.compact())
         if held:
             yield held, held_done
 
@@ -209,7 +211,8 @@ class Reader:
         with suppress(IndexError):
             room = self._rooms.pop()
         piece = Piece.parse(text, self.form, self.file.path, room)
-        if not piece.queries or piece.problems or piece.table.repeated >= 0:
+        # A piece of few queries is mostly cut within one: it is worked on when that is complete.
+        if len(piece.queries) < FEW or piece.problems or piece.table.repeated >= 0:
             return piece, None
         return piece, _attempt(work, piece.table)
 

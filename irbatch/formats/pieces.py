@@ -112,12 +112,12 @@ class Piece:
         )
 
     def split(self) -> tuple[Piece, Piece]:
-        """Part the last query from those before it."""
+        """Part the last query from those before it, both in memory of their own."""
         row = int(self.firsts[-1])
         before, after = self.documents.take(slice(row)), self.documents.take(slice(row, None))
         head = Piece(self.queries[:-1], self.firsts[:-1], before, self.values[:row])
         tail = Piece(self.queries[-1:], np.zeros(1, np.int64), after, self.values[row:])
-        return head, tail
+        return head.compact(), tail.compact()
 
     def only(self, queries: set[str]) -> Piece:
         """Keep some queries."""
