@@ -208,7 +208,9 @@ def _wrong_width(columns: list[bytes], form: LineForm, truncated: bool) -> Input
     elif len(columns) == 3 and not form.tabs:
         hint = "; three columns need a header with tabs: query-id, corpus-id, score"
     else:
-        hint = "; is the file truncated? This line has no end" if truncated else ""
+        hint = ""
+    if truncated and len(columns) < form.width:
+        hint += f"; {'or ' * bool(hint)}is the file truncated? This line has no end"
     found = f"{len(columns)} column{'s' * (len(columns) != 1)}"
     line = _text(b" ".join(columns))[:80]
     return InputError(f"{found} where {form.width} are expected: {line!r}{hint}")
