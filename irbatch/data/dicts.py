@@ -31,7 +31,7 @@ from irbatch.runtime.python_objects import (
 )
 
 FEWEST_SLOTS, SLOTS_PER_DOCUMENT = 64, 8
-NO_HASH = -1  # of text whose hash nobody has asked for
+NO_HASH = -1  # of text whose hash was not computed yet
 ODD, NOT_COUNTED = -1, -1
 ERRORS = OverflowError, IndexError  # of the functions that kernels call
 # In a ranking that is not in order scores are counted for each judged document, if these are few

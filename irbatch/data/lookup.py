@@ -188,7 +188,7 @@ def _same(some: KeyedIds, row: int, others: KeyedIds, other: int) -> bool:
 
 @kernel
 def _write_hashes(documents: KeyedIds, first: int, last: int) -> None:
-    """Hash texts to 31 bits, by numbers that nobody knows: nobody can choose ids that clash.
+    """Hash texts to 31 bits, by secret numbers, so that ids that clash cannot be chosen.
 
     Multiply-shift: the highest bits of sums of products modulo 2^64. Plain Python has more bits
     than these, which are not looked at.

@@ -25,7 +25,7 @@ LOW = (1 << 32) - 1
 FILLED = np.array([[n + 4 > i for i in range(16)] for n in range(LONGEST + 1)], np.uint8) * 255
 ALLOWED = FILLED.view(np.int64)
 
-# Of hashes: chosen anew in each process, so that nobody can choose ids that clash.
+# Of hashes: chosen anew in each process, so that ids that clash cannot be chosen.
 FACTORS = np.frombuffer(os.urandom(32), np.int64) & 0x7FFFFFFF | 1
 
 # Slots per document: where most of those looked for are not there, a miss should end at once.

@@ -42,7 +42,7 @@ class Part(NamedTuple):
     values: Floats  # (queries, measures)
     marks: Bytes  # (queries,), see `QueryMark`
     any_judged: bool
-    matrix: RelevanceMatrix | None  # where somebody watches
+    matrix: RelevanceMatrix | None  # where there is a `Watch` to call
 
 
 @dataclass(eq=False)

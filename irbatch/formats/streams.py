@@ -50,7 +50,7 @@ class Input:
         self._copy: BinaryIO | None = None
         # Where to end a piece: from the piece and the end of its last whole line to there.
         self.cut: Callable[[bytearray, int], int] = cut_at_lines
-        self.spare: list[bytearray] = []  # pieces that nobody needs any more
+        self.spare: list[bytearray] = []  # pieces whose memory can be used again
         try:
             self.again = path != "-" and raw.seekable()  # whether it can be read more than once
             self._raw: BinaryIO = raw if self.again else cast(BinaryIO, _Pipe(raw))

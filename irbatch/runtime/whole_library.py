@@ -40,7 +40,7 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
     def object_code(self, entry: str) -> bytes:
         """Optimise and translate all that an entry needs, for this processor."""
         module = self._final_module
-        module.get_function(PREFIX + entry).linkage = "internal"  # nobody calls it: it goes
+        module.get_function(PREFIX + entry).linkage = "internal"  # not called: LLVM drops it
         super()._optimize_final_module()
         machine = llvm.Target.from_default_triple().create_target_machine(
             cpu=llvm.get_host_cpu_name(),

@@ -55,7 +55,7 @@ class Columns:
             for query, documents in fresh.items():
                 self._queries.setdefault(query, {}).update(documents)
             self.repeats = repeats
-        except BaseException:  # an interrupt, or memory that there is not
+        except BaseException:  # an interrupt, or too little memory
             self._remove(fresh)
             self.repeats = repeats_before
             raise
