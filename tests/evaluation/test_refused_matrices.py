@@ -230,11 +230,10 @@ class TestJudged:
             lambda: evaluate_matrix(MATRIX, "RR", n_relevant=[2, number]), problem, **fields
         )
 
-    def test_numbers_of_relevant_documents_take_no_memory(self) -> None:
+    def test_as_many_relevant_documents_as_may_be(self) -> None:
         """They were written out as rows of that many labels."""
-        relevant = np.full(2000, 10**7)
-        found = evaluate_matrix(np.eye(2000, 4), "R", n_relevant=relevant).values
-        assert found.sum() == pytest.approx(4e-7)
+        found = evaluate_matrix(np.eye(3, 4), "R", n_relevant=np.full(3, 10**7)).values
+        assert found.tolist() == [[1e-7]] * 3
 
     def test_fewer_relevant_than_ranked(self) -> None:
         input_error(lambda: evaluate_matrix(MATRIX, "R", n_relevant=[2, 0]), "(query 1)", query=1)
