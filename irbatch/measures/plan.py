@@ -139,9 +139,9 @@ class Plan:
             self._from_prefixes(self._of_prefixes, scanned, values)
             return
         # Users' own formulas need not be made for threads.
-        own = all(each.measure.declaration.builtin for each in self._of_prefixes)
+        builtin = all(each.measure.declaration.builtin for each in self._of_prefixes)
         cells = CELLS_OF_VALUE * values.size
-        map_ranges(write, values.shape[0], cells=cells, threads=threads if own else 1)
+        map_ranges(write, values.shape[0], cells=cells, threads=threads if builtin else 1)
 
     def _from_prefixes(self, groups: Sequence[Group], scanned: Scan, values: Floats) -> None:
         """Write the values of some groups, into ``(queries, measures)``, from the scan."""
