@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -21,6 +22,7 @@ from irbatch.runtime.checks import check_choice
 
 SIMILARITIES = {"dot": "product of embeddings", "cosine": "cosine of embeddings"}
 BLOCK_BYTES = 128 << 20  # of scores at once
+BLOCK_BYTES_THERE = 1 << 30  # on an accelerator, where little work costs as much as much
 DOCUMENTS = 1 << 16  # at once on the way to scores, when they have to be made float32
 
 
@@ -97,6 +99,7 @@ class _Pair:
     def __init__(self, queries: Any, documents: Any, *, cosine: bool) -> None:
         self._on_accelerator = is_on_accelerator(queries) or is_on_accelerator(documents)
         self._cosine = cosine
+        self._sound: set[tuple[str, int]] = set()  # rows seen to be finite, by where they begin
         self._queries = self._checked(queries, "queries")
         self._documents = self._checked(documents, "documents")
         self.shape = int(self._queries.shape[0]), int(self._documents.shape[0])
@@ -104,10 +107,16 @@ class _Pair:
             shapes = tuple(self._queries.shape), tuple(self._documents.shape)
             problem = "queries of shape {} and documents of shape {} differ in dimensions"
             raise InputError(problem.format(*shapes), source="queries")
+        if self._on_accelerator and self._queries.device != self._documents.device:
+            devices = (
+                f"queries are on {self._queries.device}, documents on {self._documents.device}"
+            )
+            raise InputError(f"both are of one device; {devices}", source="queries")
 
     def blocks(self) -> list[slice]:
         """Divide the queries so that a block's scores are of bounded size."""
-        at_once = max(BLOCK_BYTES // (4 * max(self.shape[1], 1)), 1)
+        block = BLOCK_BYTES_THERE if self._on_accelerator else BLOCK_BYTES
+        at_once = max(block // (4 * max(self.shape[1], 1)), 1)
         starts = range(0, self.shape[0], at_once)
         return [slice(start, min(start + at_once, self.shape[0])) for start in starts]
 
@@ -123,13 +132,14 @@ class _Pair:
         return (sys.modules["torch"].cat if self._on_accelerator else np.concatenate)(parts, 1)
 
     def _product(self, left: Any, right: Any) -> Any:
-        if self._on_accelerator:
-            return left @ right.T
+        if self._on_accelerator and left.dtype != right.dtype:
+            left, right = left.double(), right.double()
         with np.errstate(over="ignore", invalid="ignore"):
             scores = left @ right.T
-        if scores.size and not (np.isfinite(scores.min()) and np.isfinite(scores.max())):
-            problem = f"products of embeddings overflow {scores.dtype.name}"
-            raise InputError(problem, source="queries")
+        least, most = (scores.min(), scores.max()) if 0 not in scores.shape else (0.0, 0.0)
+        if not (math.isfinite(least) and math.isfinite(most)):
+            name = str(scores.dtype).removeprefix("torch.")
+            raise InputError(f"products of embeddings overflow {name}", source="queries")
         return scores
 
     def _checked(self, embeddings: Any, source: str) -> Any:
@@ -155,22 +165,26 @@ class _Pair:
         wide = part.dtype.itemsize >= 8
         if self._on_accelerator:
             part = part.double() if wide else part.float()
-            finite = part.isfinite().all(dim=1)
         else:
             part = np.ascontiguousarray(part, np.float64 if wide else np.float32)
-            finite = np.isfinite(part).all(axis=1)
-        if not bool(finite.all()):
-            row = int(np.argmin(to_numpy(finite, source)))
-            components = to_numpy(part[row], source)
-            value = float(components[~np.isfinite(components)][0])
-            problem = f"the embedding in row {start + row} has a component that is {value}"
-            raise InputError(problem, source=source, value=value)
+        if (source, start) not in self._sound:
+            self._refuse_infinite(part, source, start)
+            self._sound.add((source, start))
         if not self._cosine:
             return part
-        if self._on_accelerator:
-            lengths = part.norm(dim=1, keepdim=True)
-            return part / lengths.masked_fill(lengths == 0, 1)
-        return _scaled(part)
+        return (_scaled_there if self._on_accelerator else _scaled)(part)
+
+    def _refuse_infinite(self, part: Any, source: str, start: int) -> None:
+        """Refuse rows of which a component is not finite."""
+        isfinite: Any = sys.modules["torch"].isfinite if self._on_accelerator else np.isfinite
+        finite = isfinite(part).all(1)
+        if bool(finite.all()):
+            return
+        row = int(np.argmin(to_numpy(finite, source)))
+        components = to_numpy(part[row], source)
+        value = float(components[~np.isfinite(components)][0])
+        problem = f"the embedding in row {start + row} has a component that is {value}"
+        raise InputError(problem, source=source, value=value)
 
 
 def _scaled(part: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -185,6 +199,16 @@ def _scaled(part: npt.NDArray[Any]) -> npt.NDArray[Any]:
         part[odd] /= np.where(peaks == 0, 1, peaks)
         lengths[odd] = np.linalg.norm(part[odd], axis=1, keepdims=True)
     return part / np.where(lengths == 0, 1, lengths)
+
+
+def _scaled_there(part: Any) -> Any:
+    """Scale as `_scaled`, a tensor: first by powers of two, so that squares stay in range."""
+    if not part.shape[1]:
+        return part
+    exponents = part.abs().amax(dim=1, keepdim=True).frexp().exponent
+    part = part.ldexp(-exponents.clamp(-126, 126))  # 2^127 and more would overflow
+    lengths = part.norm(dim=1, keepdim=True)
+    return part / lengths.masked_fill(lengths == 0, 1)
 
 
 def _read_rows(given: Any, name: str, shape: tuple[int, int]) -> Any:

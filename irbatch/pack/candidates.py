@@ -13,11 +13,16 @@ from irbatch.data.arguments.arrays import check_real, read_lengths, read_mask
 from irbatch.data.arguments.candidates import GradedCandidates, read_excluded
 from irbatch.data.arguments.ids import check_query_ids
 from irbatch.errors import InputError
-from irbatch.runtime.arrays import half_bits, is_on_accelerator, to_numpy
+from irbatch.runtime.arrays import half_bits, is_on_accelerator, is_sparse, to_numpy
 from irbatch.runtime.jit import as_input, kernel
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
 BLOCK_CELLS = 16 << 20  # of scores copied at once
+# Scores on an accelerator up to which copying them and counting here takes less time than launching
+# the work there: 32 x 1,000 take 0.9 ms instead of 1.2 (an H100's), 256 x 1,000 as long.
+FEW_CELLS = 1 << 17
+FLOATS = ("float64", "float32", "float16", "bfloat16")
+COUNTED_THERE = (*FLOATS, "int64", "int32", "int16", "int8", "uint8")
 UNCOPIED = (np.float32, np.float64, np.int64, np.uint64)
 
 
@@ -37,7 +42,9 @@ class Candidates:
     """
 
     def __init__(self, scores: Any, queries: Sequence[Any] | None) -> None:
-        self.on_accelerator = is_on_accelerator(scores)
+        self.on_accelerator = is_on_accelerator(scores) and _stays(scores)
+        if is_on_accelerator(scores) and not self.on_accelerator and not is_sparse(scores):
+            scores = scores.detach().cpu()
         self._halves = None if self.on_accelerator else half_bits(scores)
         if self._halves is not None:
             self.scores: Any = self._halves.bits
@@ -165,6 +172,12 @@ class Candidates:
                 there = there & (np.arange(self.shape[1]) < self.widths[:, None])
             sizes = there.sum(axis=1, dtype=np.int64)
         return sizes if self.excluded is None else sizes - np.diff(self.excluded.starts)
+
+
+def _stays(scores: Any) -> bool:
+    """Tell whether a tensor's numbers are counted on its accelerator, rather than copied."""
+    name = str(scores.dtype).removeprefix("torch.")
+    return name in COUNTED_THERE and scores.numel() >= FEW_CELLS
 
 
 def _places(bits: npt.NDArray[np.uint16], infinity: int) -> npt.NDArray[np.float32]:

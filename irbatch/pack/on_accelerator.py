@@ -14,10 +14,14 @@ import numpy as np
 from irbatch.array_types import Ints
 from irbatch.data.arguments.candidates import GradedCandidates
 from irbatch.pack.candidates import Candidates, part_of
-from irbatch.pack.counting import SORTED_FROM, refuse_nan
+from irbatch.pack.counting import refuse_nan
 from irbatch.runtime.arrays import to_numpy
 
 BLOCK_CELLS = 64 << 20  # of scores compared at once: the temporary masks are of this many bytes
+
+# Graded candidates a query from which sorting the row takes less time than counting for each: for
+# 2,000 x 20,000 an H100 takes 4.1 ms to sort, 0.75 to count for one; of 1,000, 0.2 and 0.07.
+SORTED_FROM = 5
 
 
 def count_on_accelerator(candidates: Candidates, graded: GradedCandidates) -> tuple[Ints, Ints]:

@@ -1,7 +1,7 @@
 """Tensors on an accelerator are counted there: the same bits, and only small arrays travel.
 
-There is no accelerator where tests run. The code for one knows nothing but tensors' methods, so
-tensors in main memory take its way here, and what travels is watched.
+Where there is no accelerator, tensors in main memory take its way: the code for one knows nothing
+but tensors' methods. Where there is one, tensors on it are tried too. What travels is watched.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from support.input_errors import input_error
 import irbatch
 import irbatch.evaluation.embeddings
 import irbatch.evaluation.scores
+import irbatch.pack.candidates
 from irbatch.runtime.arrays import is_tensor, to_numpy
 
 torch = pytest.importorskip("torch")
@@ -29,8 +30,18 @@ MASK = RANDOM.random(SHAPE) < 0.7
 EXCLUDED = [RANDOM.permutation(200)[: i % 7].tolist() for i in range(12)]
 
 
+DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+
+
+@pytest.fixture(params=DEVICES)
+def device(request: pytest.FixtureRequest) -> Any:
+    """Make new tensors there."""
+    with torch.device(request.param) as device:
+        yield device
+
+
 @pytest.fixture
-def travelled(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def travelled(device: Any, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Take every tensor for one on an accelerator; the sizes of those that come to memory."""
     sizes: list[int] = []
 
@@ -47,6 +58,7 @@ def travelled(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(room, "to_numpy", watched)
     monkeypatch.setattr(room, "BLOCK_CELLS", 1000)  # several blocks
+    monkeypatch.setattr(irbatch.pack.candidates, "FEW_CELLS", 0)
     return sizes
 
 
@@ -79,7 +91,7 @@ def test_types(travelled: list[int], dtype: str) -> None:
         dtype.startswith(("float", "bfloat"))
     )  # fmt: skip
     there = irbatch.evaluate_scores(scores, LABELS, MEASURES)
-    here = irbatch.evaluate_scores(scores.detach().double().numpy(), LABELS, MEASURES)
+    here = irbatch.evaluate_scores(scores.detach().double().cpu().numpy(), LABELS, MEASURES)
     assert there.values.tolist() == here.values.tolist()
 
 
@@ -91,7 +103,7 @@ def test_only_small_arrays_travel(travelled: list[int]) -> None:
 @pytest.mark.parametrize("similarity", ["dot", "cosine"])
 def test_embeddings(travelled: list[int], monkeypatch: pytest.MonkeyPatch, similarity: str) -> None:
     queries, documents = RANDOM.integers(-4, 5, (12, 3)), RANDOM.integers(-4, 5, (200, 3))
-    monkeypatch.setattr(irbatch.evaluation.embeddings, "BLOCK_BYTES", 5 * 200 * 4)
+    monkeypatch.setattr(irbatch.evaluation.embeddings, "BLOCK_BYTES_THERE", 5 * 200 * 4)
     monkeypatch.setattr(irbatch.evaluation.embeddings, "DOCUMENTS", 64)
     options: Any = {"measures": MEASURES, "similarity": similarity}
     there = irbatch.evaluate_embeddings(
@@ -105,6 +117,51 @@ def test_embeddings(travelled: list[int], monkeypatch: pytest.MonkeyPatch, simil
     assert np.allclose(there.values, here.values, atol=0.2)
 
 
+def test_embeddings_of_two_widths(travelled: list[int]) -> None:
+    queries, documents = RANDOM.integers(-4, 5, (12, 3)), RANDOM.integers(-4, 5, (200, 3))
+    there = irbatch.evaluate_embeddings(
+        torch.tensor(queries), torch.tensor(documents).float(), LABELS, MEASURES
+    )
+    here = irbatch.evaluate_embeddings(queries, documents.astype("f4"), LABELS, MEASURES)
+    assert there.values.tolist() == here.values.tolist()
+
+
+@pytest.mark.parametrize("scale", [1e-44, 1e-30, 1.0, 1e30, 3e37])
+def test_lengths_whose_squares_are_no_floats(travelled: list[int], scale: float) -> None:
+    embeddings = np.array([[3, 4], [-4, 3], [0, 0], [5, 0]], "f4") * np.float32(scale)
+    options: Any = {"similarity": "cosine", "measures": "RR AP", "positives": [0, 1]}
+    given = torch.tensor(embeddings)
+    there = irbatch.evaluate_embeddings(given[:2], given, **options)
+    here = irbatch.evaluate_embeddings(embeddings[:2], embeddings, **options)
+    assert there.values.tolist() == here.values.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "float8_e4m3fn", "uint16", "complex64"])
+def test_types_that_are_copied(travelled: list[int], dtype: str) -> None:
+    scores = torch.tensor(np.abs(SCORES)).to(getattr(torch, dtype))
+    if dtype == "complex64":
+        input_error(lambda: irbatch.evaluate_scores(scores, LABELS, "RR"), "complex64")
+        return
+    there = irbatch.evaluate_scores(scores, LABELS, MEASURES)
+    here = irbatch.evaluate_scores(scores.cpu().float().numpy(), LABELS, MEASURES)
+    assert there.values.tolist() == here.values.tolist()
+
+
+@pytest.mark.skipif(len(DEVICES) == 1, reason="no accelerator here")
+def test_few_scores_and_two_devices() -> None:
+    there = irbatch.evaluate_scores(torch.tensor(SCORES, device="cuda"), LABELS, MEASURES)
+    assert (
+        there.values.tolist() == irbatch.evaluate_scores(SCORES, LABELS, MEASURES).values.tolist()
+    )
+    queries = torch.ones(2, 3, device="cuda")
+    input_error(
+        lambda: irbatch.evaluate_embeddings(
+            queries, torch.ones(4, 3), measures="RR", positives=[0, 1]
+        ),
+        "on cuda:0, documents on cpu",
+    )
+
+
 def test_refusals(travelled: list[int]) -> None:
     scores = torch.tensor([[1.0, 2.0], [float("nan"), 1.0]])
     input_error(lambda: irbatch.evaluate_scores(scores, LABELS, "RR"), "(2, 2)", "(12, 200)")
@@ -116,7 +173,11 @@ def test_refusals(travelled: list[int]) -> None:
     input_error(
         lambda: irbatch.evaluate_embeddings(far, far, measures="RR", positives=[0]), "row 0", "inf"
     )
+    far = torch.tensor([[1.0, 3e38]])
     input_error(
-        lambda: irbatch.evaluate_embeddings(far, far.numpy(), measures="RR", positives=[0]),
+        lambda: irbatch.evaluate_embeddings(far, far, measures="RR", positives=[0]), "overflow"
+    )
+    input_error(
+        lambda: irbatch.evaluate_embeddings(far, far.cpu().numpy(), measures="RR", positives=[0]),
         "both sides",
     )

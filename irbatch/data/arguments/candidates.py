@@ -12,10 +12,16 @@ import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.data.arguments.arrays import check_real, check_shape, find_bad_grade, read_mask
-from irbatch.errors import InputError
+from irbatch.errors import InputError, shown
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.runtime.cached import cached_property
-from irbatch.runtime.numbers import grade_problem, is_whole
+from irbatch.runtime.numbers import (
+    LARGEST_WHOLE,
+    NUMBER_ERRORS,
+    as_floats,
+    grade_problem,
+    is_whole,
+)
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
 IGNORED = -100  # the label that Hugging Face and torch give to padding
@@ -227,18 +233,37 @@ def _read_lists(
         grades.extend(each.values() if isinstance(each, Mapping) else [1] * len(each))
         sizes.append(len(each))
     rows = np.repeat(np.arange(shape[0]), sizes)
-    for row, column, grade in zip(rows.tolist(), columns, grades, strict=True):
-        if not is_whole(column):
-            problem = f"column {column!r} is not a whole number"
-            raise InputError(problem, source=source, query=queries[row], value=column)
-        if why := grade_problem(grade):
-            raise InputError(f"grade {why}", source=source, query=queries[row], value=grade)
-    try:
-        found = np.array(columns, np.int64).reshape(-1)
-    except OverflowError:
-        raise InputError(f"column {max(columns, key=abs)} is out of range", source=source) from None
+    plain = _plain_arrays(columns, grades)
+    if plain is None:
+        _refuse_items(rows, columns, grades, queries, source)
+    found, numbers = plain or (np.array(columns, np.int64), np.array(grades, np.float64))
     _check_columns(rows, found, shape, queries, source)
-    return rows, found, np.array(grades, np.float64).reshape(-1)
+    return rows, found, numbers
+
+
+def _plain_arrays(columns: list[Any], grades: list[Any]) -> tuple[Ints, Floats] | None:
+    """Return columns and grades as arrays, or None if one of them has to be looked at."""
+    kinds = set(map(type, columns))
+    whole = all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds)
+    try:
+        found, numbers = np.array(columns, np.int64), as_floats(grades)
+    except NUMBER_ERRORS:
+        return None
+    return (found, numbers) if whole and (np.abs(numbers) < LARGEST_WHOLE).all() else None
+
+
+def _refuse_items(
+    rows: Ints, columns: list[Any], grades: list[Any], queries: Queries, source: str
+) -> None:
+    """Refuse the first column or grade that is none."""
+    for row, column, grade in zip(rows.tolist(), columns, grades, strict=True):
+        where = {"source": source, "query": queries[row]}
+        if not is_whole(column):
+            raise InputError(f"column {column!r} is not a whole number", **where, value=column)
+        if not -(2**63) <= column < 2**63:
+            raise InputError(f"column {shown(column)} is out of range", **where, value=column)
+        if why := grade_problem(grade):
+            raise InputError(f"grade {why}", **where, value=grade)
 
 
 def _read_cells(matrix: Any, source: str) -> tuple[Ints, Ints, npt.NDArray[Any]]:
