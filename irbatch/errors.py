@@ -119,11 +119,12 @@ def warn(message: str) -> None:
 
 
 def shown(value: object, length: int = 80) -> str:
-    """Show a value in an error, cut to a length."""
+    """Show a value in an error, on one line and cut to a length."""
     try:
-        return f"{value!r:.{length}}"
-    except ValueError:  # of whole numbers of more than some thousand digits
-        return f"a {type(value).__name__} of thousands of digits"
+        text = repr(value)
+    except (ValueError, RecursionError):  # numbers of thousands of digits, lists in lists in lists
+        return f"a {type(value).__name__} too long to be shown"
+    return (" ".join(text.split()) if "\n" in text else text)[:length]
 
 
 def raise_problems(problems: Sequence[InputError]) -> None:

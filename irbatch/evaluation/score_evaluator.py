@@ -49,6 +49,7 @@ class ScoreEvaluator:
     ties: str
     threads: int | None
     scored_by: str = "score"  # what the scores are, for the signature
+    one_call: bool = False  # or batch after batch: then a warning has the same text each time
 
     def __post_init__(self) -> None:
         check_option("ties", self.ties)
@@ -87,9 +88,9 @@ class ScoreEvaluator:
         named = graded.columns.size if positives is not None else 0
         graded = candidates.without_hidden(graded)
         if graded.columns.size < named:
-            which = f"{named - graded.columns.size} of {named} positives are no candidates"
+            which = self.some(named - graded.columns.size, named, "positives")
             hidden = "being masked, excluded or beyond lengths"
-            warn(f"{which}, {hidden}: they don't count as relevant")
+            warn(f"{which} are no candidates, {hidden}: they don't count as relevant")
         graded.check_grades(candidates.queries)
         found = None if n_relevant is None else _check_relevant(n_relevant, graded, candidates)
         if candidates.on_accelerator:
@@ -103,8 +104,12 @@ class ScoreEvaluator:
         batch = ScoreBatch(self, counted, found, candidates.queries)
         if self._policy == TiePolicy.ERROR:
             self._refuse_ties(batch, candidates, graded)
-        _warn_of_ties(batch, scores, by_id=self._policy.by_id)
+        self._warn_of_ties(batch, scores)
         return batch
+
+    def some(self, part: int, whole: int, what: str) -> str:
+        """Say of how many a warning is; Python shows one of the same text once."""
+        return f"{part} of {whole} {what}" if self.one_call else f"some {what}"
 
     def rank_counted(self, counted: CountedCandidates) -> Ranked:
         """Turn counts into ranks."""
@@ -126,6 +131,27 @@ class ScoreEvaluator:
         grades = counted.grades
         modest = counted.all_one or (grades.max() <= MODEST_GRADE and (grades % 1 == 0).all())
         return bool(modest)
+
+    def _warn_of_ties(self, batch: ScoreBatch, scores: Any) -> None:
+        """Warn of scores that cannot tell candidates apart."""
+        counted, queries = batch.counted, len(batch)
+        enough = HEAVY_TIES * queries
+        shared = np.flatnonzero(counted.equal > 1)
+        if shared.size <= enough:  # at most one query each
+            return
+        found = np.diff(counted.starts)
+        sizes = np.repeat(counted.sizes, found)[shared]
+        if (counted.equal[shared] == sizes).any() and batch.ranked.constant > enough:
+            which = f"all candidates of {self.some(batch.ranked.constant, queries, 'queries')}"
+            warn(f"scores: {which} have one and the same score; has the model collapsed?")
+        elif significant_bits(scores) == 16:
+            # One relevant candidate of each query, as a rule: then each of these is a tied query.
+            single = counted.all_one and found.max() == 1 and not self._policy.by_id
+            tied = shared.size if single else int(batch.ranked.tied.sum())
+            if tied > enough:
+                which = f"relevant candidates of {self.some(tied, queries, 'queries')}"
+                advice = "share their score with others; compute scores in float32"
+                warn(f"scores of 16 bits: {which} {advice}")
 
     def _refuse_ties(
         self, batch: ScoreBatch, candidates: Candidates, graded: GradedCandidates
@@ -241,25 +267,3 @@ def _check_relevant(n_relevant: Any, graded: GradedCandidates, candidates: Candi
         problem = f"{found[row]} candidates are relevant, but only {total} documents in all"
         raise refuse(problem, query=candidates.queries[row], value=total)
     return numbers
-
-
-def _warn_of_ties(batch: ScoreBatch, scores: Any, *, by_id: bool) -> None:
-    """Warn of scores that cannot tell candidates apart."""
-    counted, queries = batch.counted, len(batch)
-    enough = HEAVY_TIES * queries
-    shared = np.flatnonzero(counted.equal > 1)
-    if shared.size <= enough:  # at most one query each
-        return
-    found = np.diff(counted.starts)
-    sizes = np.repeat(counted.sizes, found)[shared]
-    if (counted.equal[shared] == sizes).any() and batch.ranked.constant > enough:
-        which = f"all candidates of {batch.ranked.constant} of {queries} queries"
-        warn(f"scores: {which} have one and the same score; has the model collapsed?")
-    elif significant_bits(scores) == 16:
-        # One relevant candidate of each query, as a rule: then each of these is a tied query.
-        single = counted.all_one and found.max() == 1 and not by_id
-        tied = shared.size if single else int(batch.ranked.tied.sum())
-        if tied > enough:
-            which = f"relevant candidates of {tied} of {queries} queries"
-            advice = "share their score with others; compute scores in float32"
-            warn(f"scores of 16 bits: {which} {advice}")

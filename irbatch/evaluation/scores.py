@@ -86,7 +86,8 @@ def evaluate_scores(
     {0: 1.0, 1: 0.5, 2: 1.0}
     """
     plan = plan_measures(relevance, measures, cutoffs)
-    evaluator = ScoreEvaluator(plan, Settings(no_relevant=no_relevant), ties, threads)
+    settings = Settings(no_relevant=no_relevant)
+    evaluator = ScoreEvaluator(plan, settings, ties, threads, one_call=True)
     batch = evaluator.rank(
         scores,
         relevance,

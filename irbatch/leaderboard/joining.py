@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -171,7 +172,7 @@ def _cell(system: str, results: Any, measure: str) -> tuple[float, float, float]
 
 
 def _number(system: str, field: str, value: Any) -> float:
-    if not is_number(value) or not np.isfinite(value):
+    if not is_number(value) or not math.isfinite(value):
         problem = f"is {shown(value)}, which is no finite number"
         raise refuse(of_system(system), field, problem, value)
     return float(value)

@@ -78,13 +78,16 @@ def number_problem(value: object) -> str | None:
         digits = repr(value) if value.bit_length() < 10_000 else f"of {value.bit_length()} bits"
         return f"{digits} overflows float64"
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # NumPy warns of masked values: they become NaN
-            (number,) = struct.unpack("d", struct.pack("d", value))
+        if isinstance(value, int | float | np.integer | np.floating):
+            number = float(value)
+        else:
+            with warnings.catch_warnings():  # which makes Python show again what it has shown
+                warnings.simplefilter("ignore")  # NumPy warns of masked values: they become NaN
+                (number,) = struct.unpack("d", struct.pack("d", value))
     except NUMBER_ERRORS:
         number = math.nan
     if math.isnan(number) or isinstance(value, np.complexfloating):
-        return f"{value!r} is not a number"
+        return f"{shown(value)} is not a number"
     return None
 
 

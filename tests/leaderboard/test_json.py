@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.comparisons import NASTY
-from support.input_errors import input_error
+from support.input_errors import input_error, refusal
+from support.replacing import places, replaced
 
 import irbatch
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
@@ -145,6 +147,21 @@ def test_reading_changes_nothing_that_is_handed_in(evaluated: Leaderboard) -> No
     again.left_out["good"] = []
     assert evaluated.to_json() == before
     assert directions == {"cost": "higher"}
+
+
+GARBAGE: list[Any] = [None, True, "x", "", "x" * 999, math.nan, -1, 2.5, 10**30, 10**400, [], {},
+                      {"x": 1}, [1, "x"], [[[[]]]]]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::irbatch.InputWarning")  # of units
+def test_garbage_is_refused_in_a_short_line_or_read_as_it_is(evaluated: Leaderboard) -> None:
+    good = json.loads(evaluated.to_json())
+    for path in filter(None, places(good)):
+        for value in GARBAGE:
+            bad = json.dumps(replaced(good, path, value))
+            if refusal(lambda bad=bad: read_leaderboard(bad)) is None:
+                board = read_leaderboard(bad)
+                assert_same(board, read_leaderboard(board.to_json()))
 
 
 # What people type.

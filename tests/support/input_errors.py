@@ -27,3 +27,15 @@ def input_error(call: Callable[[], object], *facts: str, **fields: object) -> In
             assert found is expected or found == expected, f"{name} is {found!r}"
             assert type(found) is type(expected), f"{name} is a {type(found)}"
     return error
+
+
+def refusal(call: Callable[[], object]) -> InputError | None:
+    """Return the InputError that a call raises, one short line; None if it raises nothing."""
+    try:
+        call()
+    except InputError as problem:
+        said = str(problem)
+        if "\n" in said or len(said) > 500:
+            raise AssertionError(f"no short line: {said}") from problem
+        return problem
+    return None

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.errors import InputError
+from irbatch.errors import InputError, shown
 from irbatch.runtime.arrays import to_numpy
 
 
@@ -32,7 +32,7 @@ def check_id(value: object, what: str, source: str, query: object = None) -> Non
     if id_kind(type(value)) is None:
         hint = "; decode it first: .decode()" if isinstance(value, bytes) else ""
         kind = type(value).__name__
-        problem = f"{what} id {value!r} is a {kind}; ids are text or whole numbers{hint}"
+        problem = f"{what} id {shown(value)} is a {kind}; ids are text or whole numbers{hint}"
         raise InputError(problem, source=source, query=query, value=value)
 
 

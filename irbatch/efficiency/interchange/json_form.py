@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from irbatch.efficiency.checks import of_system, only_known, part_of_record, refuse
+from irbatch.efficiency.checks import check_text, of_system, only_known, part_of_record, refuse
 from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.latency import Latency
 from irbatch.efficiency.quantities import ALIASES, CURRENCY, FORMULAS, QUANTITIES
@@ -72,7 +72,10 @@ def json_to_fields(values: Mapping[str, Any], names: Collection[str]) -> dict[st
 
 
 def _check_units(source: str, values: Mapping[str, Any]) -> None:
-    units = values.get("units") or {}
+    units, currency = values.get("units"), values.get("currency")
+    units = {} if units is None else units
+    if currency is not None:
+        check_text(source, "currency", currency)
     if not isinstance(units, Mapping):
         raise refuse(source, "units", "are an object of names to units", units)
     for name, unit in units.items():
@@ -80,9 +83,11 @@ def _check_units(source: str, values: Mapping[str, Any]) -> None:
         if ours is None:
             problem = f"is of no field{did_you_mean(name, UNITS)}"
             raise refuse(source, f"unit of {shown(name)}", problem, unit)
-        ours = ours.format(currency=values.get("currency") or CURRENCY)
-        if unit != ours:
-            raise refuse(source, f"unit of {name}", f"is {shown(unit)}; it is read as {ours}", unit)
+        ours = ours.format(currency=currency or CURRENCY)
+        if not isinstance(unit, str) or unit != ours:
+            raise refuse(
+                source, f"unit of {name}", f"is {shown(unit)}; it is read as {ours:.80}", unit
+            )
 
 
 def _hint(name: Any, names: Collection[str]) -> str:

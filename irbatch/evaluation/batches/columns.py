@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from irbatch.data.arguments.ids import check_id, kinds_of
+import numpy as np
+
+from irbatch.data.arguments.ids import same_kind
 from irbatch.errors import InputError
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.checks import read_numbers
+from irbatch.runtime.numbers import LARGEST_WHOLE, grade_problem, is_whole
 
 Documents = dict[Any, tuple[float, float]]
 
@@ -36,7 +39,7 @@ class Columns:
         lengths = {name: len(column) for name, column in columns.items()}
         if len(set(lengths.values())) > 1:
             raise InputError(f"columns are of one length, not {lengths}", source="update_columns")
-        _check(*columns.values())
+        _check(self._sample(), *columns.values())
         fresh: defaultdict[Any, Documents] = defaultdict(dict)
         repeats_before = repeats = self.repeats
         nothing: Documents = {}
@@ -75,11 +78,19 @@ class Columns:
             for query, documents in self._queries.items()
             for document, both in documents.items()
         ]
-        return {name: [row[i] for row in rows] for i, name in enumerate(NAMES)}
+        return {name: plain(row[i] for row in rows) for i, name in enumerate(NAMES)}
 
     def add_state(self, state: Mapping[str, Any]) -> None:
         """Add the columns of another."""
-        self.add(*(state[name] for name in NAMES))
+        try:
+            self.add(*(state[name] for name in NAMES))
+        except InputError as problem:
+            raise problem.with_fields(source=f"state columns: {problem.source}") from None
+
+    def _sample(self) -> tuple[Any, Any]:
+        """Return a query and a document, if there are any."""
+        query = next(iter(self._queries), None)
+        return query, next(iter(self._queries.get(query, ())), None)
 
     def _remove(self, fresh: Mapping[Any, Documents]) -> None:
         """Take out what was being added, as far as it was."""
@@ -89,6 +100,17 @@ class Columns:
                 mine.pop(document, None)
             if not mine:
                 self._queries.pop(query, None)
+
+
+def plain(values: Iterable[Any]) -> list[Any]:
+    """List ids and numbers as Python's own texts and numbers, which any reader takes."""
+    listed = list(values)
+    if set(map(type, listed)) <= {str, int, float}:
+        return listed
+    return [
+        str.__str__(each) if isinstance(each, str) else int(each) if is_whole(each) else float(each)
+        for each in listed
+    ]
 
 
 def _as_list(column: Any, name: str) -> list[Any]:
@@ -103,11 +125,21 @@ def _as_list(column: Any, name: str) -> list[Any]:
     return listed
 
 
-def _check(queries: list[Any], documents: list[Any], scores: list[Any], grades: list[Any]) -> None:
-    """Check ids and numbers; entries are looked at one by one only to name a wrong one."""
-    for what, ids in (("query", queries), ("document", documents)):
-        for each in ids if None in kinds_of(ids) else ():
-            check_id(each, what, f"{what}_ids")
+def _check(
+    known: tuple[Any, Any],
+    queries: list[Any],
+    documents: list[Any],
+    scores: list[Any],
+    grades: list[Any],
+) -> None:
+    """Check ids, which are of one kind with those known, and numbers."""
+    for what, ids, one in zip(("query", "document"), (queries, documents), known, strict=True):
+        same_kind(ids if one is None else [one, *ids], what, f"{what}_ids")
     for name, numbers in (("score", scores), ("grade", grades)):
         names = zip(queries, documents, strict=True)
-        read_numbers(name, numbers, names, source=f"{name}s")
+        read = read_numbers(name, numbers, names, source=f"{name}s")
+        if name == "grade" and (wrong := np.flatnonzero(abs(read) > LARGEST_WHOLE)).size:
+            row = int(wrong[0])
+            problem = f"grade {grade_problem(numbers[row])}"
+            fields = {"query": queries[row], "document": documents[row], "value": numbers[row]}
+            raise InputError(problem, source="grades", **fields)

@@ -10,6 +10,13 @@ from irbatch.data.arguments.ids import read_query_ids
 from irbatch.errors import InputError
 from irbatch.evaluation.batches.columns import Columns
 from irbatch.evaluation.batches.kept import REPEATED, QueryValues, Sums
+from irbatch.evaluation.batches.reading import (
+    FORMAT,
+    SHAPING,
+    check_values,
+    may_skip,
+    read_state,
+)
 from irbatch.evaluation.batches.state import State, join_settings
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.rankings import evaluate_ids
@@ -20,9 +27,6 @@ from irbatch.evaluation.scores import CandidateArguments
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
 from irbatch.runtime.checks import check_choice
-
-FORMAT = 1  # of the state
-SHAPING = ("keep", "ties", "no_relevant")  # options that states must share to add up
 
 Change = TypeVar("Change", bound=Callable[..., Any])
 
@@ -174,13 +178,16 @@ class BatchEvaluator:
         Queries keep their ids; those that were given none are new ones.
 
         Raises:
-            InputError: if measures are others, or a query has other values than before.
+            InputError: if measures are others, no measure has such values, or a query has other
+                values than before.
         """
         if not isinstance(results, Results):
             raise InputError(f"a {type(results).__name__} is no Results", source="results")
         if results.measures != self.measures:
             theirs, mine = ", ".join(results.measures), ", ".join(self.measures)
             raise InputError(f"results of {theirs} don't add to those of {mine}", source="results")
+        skips = may_skip(results.settings)
+        check_values(results.values, results.columns, results.query_ids, "results", skips=skips)
         self._keep_results(results, results.query_ids if results.has_ids else None)
 
     def compute(self) -> Results | Means:
@@ -220,18 +227,28 @@ class BatchEvaluator:
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state in numbers, texts and lists: JSON and safe unpicklers take it."""
-        kept = self._settle().state().items()
+        kept = self._settle().state()
+        if "repeats" in kept:
+            kept["repeats"] = self.repeats  # of documents, too
         return {
             "format": FORMAT,
             "measures": list(self.measures),
             **{name: self._options[name] for name in SHAPING},
             "signature": dict(self._state.signature),
             "columns": self._state.columns.state(),
-            **{name: each.tolist() if hasattr(each, "tolist") else each for name, each in kept},
+            **{
+                name: each.tolist() if hasattr(each, "tolist") else each
+                for name, each in kept.items()
+            },
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take over a state of the same measures and settings; what was kept is forgotten."""
+        """Take over a state of the same measures and settings; what was kept is forgotten.
+
+        Raises:
+            InputError: if it is the state of something else, naming the key; nothing has changed
+                then.
+        """
         self._load([state])
 
     def __getstate__(self) -> dict[str, Any]:
@@ -260,20 +277,11 @@ class BatchEvaluator:
         """Replace the state by the sum of some states, unless one of them doesn't fit."""
         kept, columns, signature = self._nothing()[:3]
         for state in states:
-            self._check_state(state)
-            kept = kept.with_state(state)
-            columns.add_state(state["columns"])
-            signature = join_settings(signature, state["signature"])
+            read = read_state(state, self._options, self._measures)
+            kept = kept.with_state(read)
+            columns.add_state(read["columns"])
+            signature = join_settings(signature, read["signature"])
         self._state = State(kept, columns, signature)
-
-    def _check_state(self, state: Mapping[str, Any]) -> None:
-        if not isinstance(state, Mapping) or state.get("format") != FORMAT:
-            raise InputError("this is no state of a BatchEvaluator", source="state")
-        mine = {"measures": self.measures, **self._options}
-        for name in ("measures", *SHAPING):
-            if state[name] != mine[name]:
-                problem = f"its {name} are {state[name]}, not {mine[name]}"
-                raise InputError(problem, source="state", value=state[name])
 
     def _nothing(self) -> State:
         """Return the state that there is before the first update."""

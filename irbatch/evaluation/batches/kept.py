@@ -13,6 +13,7 @@ import numpy as np
 
 from irbatch.array_types import Bytes, Floats, Positions
 from irbatch.errors import InputError
+from irbatch.evaluation.batches.columns import plain
 from irbatch.evaluation.counts import Counts, count_queries
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.results import Results
@@ -20,6 +21,7 @@ from irbatch.evaluation.score_evaluator import ScoreBatch
 from irbatch.measures import Measure
 from irbatch.runtime.exact_sums import LIMBS, add_up, round_sum
 
+MOST = 2**62 - 1  # of a sum or a count: two of them add up in 64 bits
 REPEATED = ("error", "first", "last")  # what becomes of a query that comes again, with other values
 
 
@@ -120,13 +122,11 @@ class QueryValues:
         return more
 
     def with_state(self, state: Mapping[str, Any]) -> QueryValues:
-        """Return this with what another has kept."""
-        marks = np.asarray(state["marks"], np.uint8)
-        values = np.asarray(state["values"], np.float64).reshape(marks.size, len(self._measures))
+        """Return this with what another has kept, see `reading`."""
+        rows = Rows(state["values"], state["marks"])
         ids, more = state["query_ids"], copy(self)
-        if len(values):
+        if len(rows.values):
             check_mixture(len(self), self.have_ids, ids)
-            rows = Rows(values, marks)
             more = self.added([Addition(None, rows) if ids is None else self.settle(ids, rows)])
         more.extra += state["extra"]
         more.repeats += state["repeats"]
@@ -143,7 +143,7 @@ class QueryValues:
     def state(self) -> dict[str, Any]:
         """Return what is kept, in arrays and lists of its own."""
         return {
-            "query_ids": self._ids(),
+            "query_ids": None if (ids := self._ids()) is None else plain(ids),
             "values": self._values[: self._size].copy(),
             "marks": self._marks[: self._size].copy(),
             "repeats": self.repeats,
@@ -226,10 +226,12 @@ class Sums:
         return self.with_state({**more, "counts": np.sum(list(map(astuple, counts)), axis=0)})
 
     def with_state(self, state: Mapping[str, Any]) -> Sums:
-        """Return these with what another has summed."""
+        """Return these with what another has summed, see `reading`."""
         more = copy(self)
-        arrays = self._arrays.items()
-        more._arrays = {name: array + np.asarray(state[name], np.int64) for name, array in arrays}
+        more._arrays = {name: array + state[name] for name, array in self._arrays.items()}
+        if max(int(abs(array).max()) for array in more._arrays.values()) > MOST:
+            problem = "'sums' and 'counts' of so many queries don't add up in 64 bits"
+            raise InputError(problem, source="state")
         return more
 
     def results(self, settings: Mapping[str, str]) -> Means:

@@ -198,6 +198,9 @@ BAD_UPDATES: list[tuple[Callable[[BatchEvaluator], object], tuple[str, ...]]] = 
     (lambda e: e.update_columns(["n"], ["x"], [1.0], [1, 0]), ("'grades': 2",)),
     (lambda e: e.update_columns(["n", "n"], ["x", "y"], [1, "2"], [1, 1]), ("'y'", "score")),
     (lambda e: e.update_columns([1.5], ["x"], [1.0], [1]), ("1.5",)),
+    (lambda e: e.update_columns([1], ["x"], [1.0], [1]), ("two kinds", "'c'", "1")),
+    (lambda e: e.update_columns(["n"], [7], [1.0], [1]), ("two kinds", "'x'", "7")),
+    (lambda e: e.update_columns(["n"], ["x"], [1.0], [2**60]), ("'n'", "'x'", "beyond 2^53")),
     (lambda e: e.add(irbatch.evaluate_ids([[1]], [[1]], "P@1")), ("P@1", "RR")),
     (lambda e: e.merge({}), ("state",)),
     (lambda e: e.merge([e, e]), ("state",)),
@@ -373,6 +376,26 @@ def test_what_waits_is_bounded() -> None:
         sizes.append(evaluator._state.load)
     assert max(sizes) < 2 * state.MOST_WAITING
     assert min(sizes[100:]) < state.MOST_WAITING / 10, "it has been evaluated in between"
+
+
+def test_a_training_loop_warns_once_of_each_thing() -> None:
+    evaluator = BatchEvaluator("RR")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for n in range(2, 7):
+            halves = np.ones((n, 5), np.float16)
+            halves[: n - 1, 4] = 2
+            visible = np.tril(np.ones((n, 5), bool), -1) | (np.arange(5) == 4)
+            visible[2:, 0] = False
+            for scores, mask in ((halves[:-1], None), (halves[-1:], None), (halves, visible)):
+                positives = [[0]] * len(scores)
+                evaluator.update(scores, positives=positives, mask=mask)
+    said = sorted(str(each.message).partition(":")[0] for each in caught)
+    assert said == ["scores", "scores of 16 bits", SOME_POSITIVES]
+    assert evaluator.compute().counts.tied > 5
+
+
+SOME_POSITIVES = "some positives are no candidates, being masked, excluded or beyond lengths"
 
 
 def test_a_formula_that_fails_does_so_at_once() -> None:
