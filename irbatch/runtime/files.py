@@ -104,5 +104,6 @@ def _packing(file: BinaryIO, suffix: str) -> Any:
     if suffix == ".xz":
         return importlib.import_module("lzma").LZMAFile(file, "wb")
     if suffix == ".zst":
-        return imported("zstd", "io", "compression.zstd", "backports.zstd").ZstdFile(file, "wb")
+        zstd = imported("zstd", "io", "compression.zstd", "backports.zstd")
+        return zstd.ZstdFile(file, "wb", options={zstd.CompressionParameter.checksum_flag: 1})
     return nullcontext(file)
