@@ -187,7 +187,10 @@ class Reader:
         parse = functools.partial(self._parse, work=work)
         for piece, done in map_items(parse, self._without_header(texts)):
             if isinstance(piece, InputError):
-                self._problems += () if again else (self._with_line(piece),)
+                if not again:
+                    self._problems.append(self._with_line(piece))
+                elif not self._problems:  # it could be read before
+                    raise piece.with_fields(line=None)
                 break
             if not again:
                 self._problems += map(self._with_line, piece.problems)

@@ -12,6 +12,7 @@ from os import PathLike
 from typing import Any, BinaryIO, cast
 
 from irbatch.errors import InputError
+from irbatch.formats.joined_streams import JoinedStreams
 from irbatch.runtime.extras import imported
 
 PIECE = 4 << 20  # bytes read at once: larger pieces take more memory and no less time
@@ -26,6 +27,7 @@ ARCHIVES = {
     re.compile(rb"\xfd7zXZ\x00"): ("lzma",),
     re.compile(rb"\x28\xb5\x2f\xfd"): ("compression.zstd", "backports.zstd"),
 }
+DECOMPRESSORS = {"bz2": "BZ2Decompressor", "lzma": "LZMADecompressor"}  # see `JoinedStreams`
 ERRORS = (  # of damaged archives, by module
     ("zlib", "error"),
     ("lzma", "LZMAError"),
@@ -78,7 +80,10 @@ class Input:
 
         Errors, of damaged archives or endless lines, count the line from behind the last piece.
         """
-        stream = self._begin()
+        try:
+            stream = self._begin()
+        except OSError as problem:
+            raise self._problem(f"cannot be read on: {problem}") from problem
         made, rest = 0, bytearray()
         while True:
             # Read behind what the last piece left over: nothing is copied but that.
@@ -174,7 +179,8 @@ class Input:
             if not got:
                 raise self._problem(f"cannot be read on: {problem}") from problem
         if self._copy is not None and self._copy is not stream:
-            self._copy.write(room[:got])
+            with _naming_temporary_folder():
+                self._copy.write(room[:got])
         return got
 
     def _check_ratio(self, stream: BinaryIO, made: int) -> None:
@@ -188,10 +194,14 @@ class Input:
         for magic, modules in ARCHIVES.items():
             if magic.match(head):
                 try:
-                    return cast(_Opener, imported("archives", "io", *modules).open)
+                    module = imported("archives", "io", *modules)
                 except ImportError:  # of the others one is Python's own
                     problem = "is compressed with zstd; to read it: pip install 'irbatch[io]'"
                     raise self._problem(problem) from None
+                if module.__name__ in DECOMPRESSORS:
+                    make = getattr(module, DECOMPRESSORS[module.__name__])
+                    return lambda raw: cast(BinaryIO, JoinedStreams(raw, make))
+                return cast(_Opener, module.open)
         return lambda raw: raw
 
     def _problem(self, message: str, line: int | None = None) -> InputError:
@@ -252,6 +262,18 @@ def numbered_lines(path: str | PathLike[str], source: str) -> Iterator[tuple[int
     with open_input(path, source) as file:
         lines = (line for piece in file.counted_pieces() for line in io.BytesIO(piece))
         yield from enumerate(lines, 1)
+
+
+@contextmanager
+def _naming_temporary_folder() -> Iterator[None]:
+    """Name the place in the error of a full disk, which names none."""
+    try:
+        yield
+    except OSError as problem:
+        import tempfile
+
+        problem.filename = problem.filename or tempfile.gettempdir()
+        raise
 
 
 def _reading_errors() -> tuple[type[Exception], ...]:

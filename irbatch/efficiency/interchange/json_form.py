@@ -128,6 +128,9 @@ def read_object(source: str | PathLike[str], what: str) -> Any:
         raise problem.with_fields(source=what, path=path) from None
     except RecursionError:
         raise refuse("no JSON: it is nested too deeply") from None
+    except OSError as problem:  # one of reading names no file
+        problem.filename = problem.filename or path
+        raise
     except ValueError:  # of whole numbers of more digits than Python reads
         raise refuse("no JSON: a number of thousands of digits") from None
 
