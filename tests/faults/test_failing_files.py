@@ -1,0 +1,168 @@
+"""Files whose n-th read, write, flush, sync or renaming fails: whole or not at all, and named."""
+
+from __future__ import annotations
+
+import bz2
+import errno
+import gzip
+import io
+import itertools
+import lzma
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.failing_files import Calls, fail_reading, fail_writing
+from support.file_readers import piped_input, use_reader
+
+import irbatch
+from irbatch import InputError, Qrels, Run
+from irbatch.efficiency import EfficiencyRecord, read_header
+from irbatch.leaderboard import Leaderboard
+
+QUERIES = ["q1", "q2", "q3"]
+RUN = {query: {f"d{i}": 1.0 / (i + 1 + len(query)) for i in range(4)} for query in QUERIES}
+QRELS = {query: {"d1": 1, "d3": 0} for query in QUERIES}
+OLD = b"what was there before"
+ERRORS = (errno.ENOSPC, errno.EIO)
+RESULTS = irbatch.evaluate(QRELS, RUN, "RR AP")
+COMPARISON = irbatch.compare(QRELS, {"a": RUN, "b": {"q1": {"d1": 1.0}}}, "RR", draws=20)
+RECORD = EfficiencyRecord(system="a", throughput=3.0)
+BOARD = Leaderboard({"a": {"RR": 0.5}}, RECORD)
+
+
+WRITERS: dict[str, Callable[[Path], object]] = {
+    **dict.fromkeys(["run", "run.gz", "run.bz2", "run.xz", "run.zst"], Run(RUN).to_trec),
+    "qrels": Qrels(QRELS).to_trec,
+    "run.parquet": Run(RUN).to_parquet,
+    "values.json": RESULTS.to_json,
+    "values.csv": RESULTS.to_csv,
+    "text": lambda path: COMPARISON.to_text(path=path),
+    "page.html": lambda path: COMPARISON.to_html(path=path, plots=False),
+    "page.tex": lambda path: COMPARISON.to_latex(path=path),
+    "board.json": BOARD.to_json,
+    "board.csv": BOARD.to_csv,
+    "board.md": lambda path: BOARD.to_markdown(path=path),
+    "board.html": lambda path: BOARD.to_html(path=path, plots=False),
+    "record.yaml": lambda path: RECORD.to_ir_metadata(path),
+}
+
+
+def written(write: Callable[[Path], object], path: Path, calls: Calls) -> OSError | None:
+    """Write in place of an old file; return the error that there is."""
+    path.write_bytes(OLD)
+    with pytest.MonkeyPatch.context() as patches:
+        fail_writing(calls, patches)
+        try:
+            write(path)
+        except OSError as problem:
+            return problem
+    return None
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_what_cannot_be_written_leaves_the_old_file(name: str, tmp_path: Path) -> None:
+    path, write = tmp_path / name, WRITERS[name]
+    calls = Calls()
+    assert written(write, path, calls) is None
+    whole, count = path.read_bytes(), len(calls.names)
+    assert set(calls.names) == {"open", "write", "close", "fsync", "chmod", "replace"}
+    for at in sorted({*range(1, 5), count // 2, *range(count - 5, count + 1)}):
+        for number, for_ever in itertools.product(ERRORS, (False, True)):
+            calls = Calls(number, at, for_ever=for_ever)
+            problem = written(write, path, calls)
+            assert problem is not None, calls.names
+            assert (problem.errno, problem.filename) == (number, str(path)), calls.names
+            assert path.read_bytes() == OLD
+            assert list(tmp_path.iterdir()) == [path]
+        if calls.names[at - 1] == "write":  # a signal came
+            assert written(write, path, Calls(errno.EINTR, at)) is None
+            assert path.read_bytes() == whole
+
+
+# ---------------------------------------------------------------- reading
+
+LINES = [
+    b"%s Q0 %s 1 %r t\n" % (query.encode(), document.encode(), score)
+    for query, documents in RUN.items()
+    for document, score in documents.items()
+]
+RETURNING = [*LINES, *(line.replace(b" d", b" e") for line in LINES[::3])]  # queries go on later
+TWICE = [*LINES, LINES[0], LINES[9]]
+
+
+def evaluated(path: Path) -> object:
+    return irbatch.evaluate(QRELS, path, "RR AP nDCG NumRet").to_dict()
+
+
+READINGS: dict[str, tuple[Callable[[bytes], bytes], list[bytes], Callable[[Path], object]]] = {
+    "run": (bytes, LINES, lambda path: irbatch.read_run(path).to_dict()),
+    "evaluation": (bytes, LINES, evaluated),
+    "gzip": (gzip.compress, LINES, evaluated),
+    "bzip2": (bz2.compress, LINES, evaluated),
+    "queries that return": (bytes, RETURNING, evaluated),
+    "queries that return, in xz": (lzma.compress, RETURNING, evaluated),
+    "documents given twice": (bytes, TWICE, evaluated),
+    "qrels": (bytes, [b"q%d 0 d%d %d\n" % (i // 9, i, i % 3) for i in range(30)],
+              lambda path: irbatch.read_qrels(path).to_dict()),
+    "JSON": (bytes, [b'{"query_id": "q%d", "doc_id": "d%d", "score": 1}\n' % (i // 9, i)
+                     for i in range(20)], evaluated),
+    "header": (bytes, [b"# ir_metadata.start\n", b"# tag: x\n", b"# ir_metadata.end\n", *LINES],
+               read_header),
+}  # fmt: skip
+
+
+def outcome(read: Callable[[Path], object], path: Path, calls: Calls) -> object:
+    """Read, and return what was read or the error that there is."""
+    with pytest.MonkeyPatch.context() as patches:
+        fail_reading(calls, patches)
+        try:
+            return read(path)
+        except (InputError, OSError) as problem:
+            return problem
+
+
+@pytest.mark.parametrize("reader", ["lines", "pieces"])
+@pytest.mark.parametrize("name", READINGS)
+def test_what_cannot_be_read_is_said(
+    name: str, reader: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_reader(reader, monkeypatch, 128)
+    pack, lines, read = READINGS[name]
+    path = tmp_path / "file"
+    path.write_bytes(pack(b"".join(lines)))
+    expected = outcome(read, path, calls := Calls())
+    for at, call in enumerate(calls.names, 1):
+        found = outcome(read, path, Calls(errno.EIO, at))
+        if str(found) == str(expected):
+            continue
+        assert isinstance(found, InputError), calls.names[:at]
+        assert found.path == str(path), calls.names[:at]
+        assert "Input/output error" in str(found), calls.names[:at]
+        if call == "read":  # a signal came
+            assert str(outcome(read, path, Calls(errno.EINTR, at))) == str(expected)
+
+
+def test_a_full_folder_for_what_comes_through_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is kept there, as it can be read only once."""
+
+    class Full(io.BytesIO):
+        def write(self, data: Any) -> int:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(tempfile, "SpooledTemporaryFile", lambda _: Full())
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: "/the/folder")
+    with piped_input(b"".join(LINES), monkeypatch), pytest.raises(OSError, match="'/the/folder'"):
+        irbatch.read_run("-")
+
+
+def test_json_that_cannot_be_read_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> str:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(Path, "read_text", fail)
+    with pytest.raises(OSError, match=r"error: '.*board.json'"):
+        Leaderboard.from_json(tmp_path / "board.json")
