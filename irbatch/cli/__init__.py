@@ -66,6 +66,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             say("error", where + (problem.strerror or str(problem)))
             _drop_output()
             status = FAILED
+        except MemoryError:
+            say("error", "out of memory")
+            _drop_output()
+            status = FAILED
+        except RuntimeError as problem:
+            if "start new thread" not in str(problem):
+                raise
+            say("error", "the system starts no more threads")
+            _drop_output()
+            status = FAILED
         except KeyboardInterrupt:
             say("error", "interrupted")
             status = INTERRUPTED

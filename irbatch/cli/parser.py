@@ -8,6 +8,9 @@ from importlib import import_module
 from typing import NamedTuple
 
 import irbatch
+from irbatch.cli.messages import say
+from irbatch.runtime.jit import Kernel
+from irbatch.runtime.stored_code import folders
 
 
 class Command(NamedTuple):
@@ -64,5 +67,13 @@ def add_warmup(parser: argparse.ArgumentParser) -> None:
 
 
 def _warm_up(options: argparse.Namespace) -> int:
-    print(f"{len(irbatch.warmup())} kernels are compiled and cached")
-    return 0
+    compiled = len(irbatch.warmup())
+    cached = compiled - len(Kernel.not_kept)
+    if compiled and cached == compiled:
+        print(f"{compiled} kernels are compiled and cached")
+        return 0
+    print(f"{compiled} kernels are compiled, {cached} of them cached")
+    if cached < compiled:
+        where = ", ".join(map(repr, folders()))
+        say("error", f"nothing can be written to {where}; NUMBA_CACHE_DIR= names another folder")
+    return 1

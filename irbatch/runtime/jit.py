@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.errors import warn
 from irbatch.runtime.kernel_arguments import Arguments, flatten
 from irbatch.runtime.python_objects import CFunction, Field, has_known_fields
 
@@ -48,6 +49,7 @@ class Kernel:
     _entries: ClassVar[list[Kernel]] = []
     _compile_always = False
     _may_compile = True
+    not_kept: ClassVar[set[Kernel]] = set()  # compiled for this process alone
     _lock = RLock()  # while code is loaded or compiled
 
     def __init__(self, source: FunctionType) -> None:
@@ -98,7 +100,8 @@ class Kernel:
 
     def runs_compiled(self, cells: int, *arguments: Any) -> bool:
         """Tell whether `run` would: for where NumPy does better than plain Python."""
-        return self._is_worth(cells, _compile_limit()) or self.is_ready(*arguments)
+        is_worth = Kernel._may_compile and self._is_worth(cells, _compile_limit())
+        return is_worth or self.is_ready(*arguments)
 
     @staticmethod
     @contextmanager
@@ -152,17 +155,25 @@ class Kernel:
         """Compile the source, and keep its machine code where that is possible."""
         from irbatch.runtime.stored_code import StoredCode, is_supported, save
 
+        if not _has_numba():
+            Kernel._may_compile = False
+            return None
         if is_supported():
             from irbatch.runtime.compiling import PART_OF_ENTRY, compile_entry
 
             with suppress(Exception):  # a real error comes again
                 entry = compile_entry(self._decorated(**PART_OF_ENTRY), flat.kinds)
-                save(self.__name__, self._made_from(flat), entry)
+                if not save(self.__name__, self._made_from(flat), entry):
+                    Kernel.not_kept.add(self)
                 return StoredCode(entry, flat.kinds, holds_gil=self.holds_gil)
         if self.holds_gil:  # Numba's own wrappers know no such code
             self._is_refused = True
             return None
-        decorated = self._decorated(self._digest(), cache=True)
+        try:
+            decorated = self._decorated(self._digest(), cache=True)
+        except RuntimeError:  # there is no folder that Numba may write to
+            decorated = self._decorated(self._digest())
+            Kernel.not_kept.add(self)
         return lambda flat: decorated(*flat.given)
 
     def _decorated(self, digest: str = "", **options: Any) -> Callable[..., Any]:
@@ -230,6 +241,17 @@ class Kernel:
 
 def _compile_limit() -> int:
     return COMPILE_AFTER_NUMBA if "numba" in sys.modules else COMPILE_AFTER
+
+
+def _has_numba() -> bool:
+    """Import Numba; if that fails, whatever the reason, warn that everything takes longer."""
+    try:
+        import numba  # noqa: F401
+    except Exception as problem:
+        said = f"Numba cannot be imported ({type(problem).__name__}: {problem})"
+        warn(f"{said}: what it would compile runs as plain Python, which takes far longer")
+        return False
+    return True
 
 
 def _before_fork() -> None:

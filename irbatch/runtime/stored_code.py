@@ -7,7 +7,8 @@ copies into memory that it may run: some tenths of a millisecond (python -m benc
 
 A file is used only if it is whole, belongs to this user or the system, and was made from this very
 bytecode, for this processor and these types of arguments, by these versions of Python and Numba;
-anything else is compiled anew.
+anything else is compiled anew. Where no code is kept in this way, Numba keeps it in its own files,
+which have no checksum: damage to them may go unnoticed.
 """
 
 from __future__ import annotations
@@ -134,20 +135,21 @@ def _numba_version() -> str:
         return file.read()
 
 
-def save(name: str, made_from: str, entry: Entry) -> None:
-    """Write a kernel's file, whole or not at all, into the first folder that takes it."""
+def save(name: str, made_from: str, entry: Entry) -> bool:
+    """Write a kernel's file, whole or not at all, into the first folder that takes it, if any."""
     from irbatch.runtime.files import replacing
 
     image = entry.image
     facts = [made_from, f"{entry.is_tuple:d} {image.entry} {entry.results}"]
     facts += [f"{patch.at} {patch.addend} {patch.symbol}" for patch in image.patches]
     body = "\n".join(facts).encode() + b"\n\n" + image.code
-    for folder in _folders():
+    for folder in folders():
         with suppress(OSError):
             os.makedirs(folder, exist_ok=True)  # noqa: PTH103
             with replacing(_path(folder, name, made_from)) as file:
                 file.write(_checksum(body) + body)
-            return
+            return True
+    return False
 
 
 def load(name: str, made_from: str) -> Entry | None:
@@ -176,7 +178,7 @@ def _path(folder: str, name: str, made_from: str) -> str:
 
 def _read(name: str, made_from: str) -> bytes | None:
     """Read a file that only this user or the system can have written."""
-    for folder in _folders():
+    for folder in folders():
         with suppress(OSError), open(_path(folder, name, made_from), "rb") as file:  # noqa: PTH123
             found = os.fstat(file.fileno())
             if found.st_uid in (0, os.geteuid()) and not found.st_mode & 0o022:
@@ -184,7 +186,7 @@ def _read(name: str, made_from: str) -> bytes | None:
     return None
 
 
-def _folders() -> list[str]:
+def folders() -> list[str]:
     """List the folders that hold files: ``NUMBA_CACHE_DIR`` alone where it is set.
 
     Else beside this module, where all users of an installation find them, or in the user's cache.

@@ -2,11 +2,12 @@
 
 Kernels release the GIL and write each row's own cells, so results don't depend on how rows are
 divided. The pool is made at the first use, never at import, and belongs to one process: a forked
-child makes its own.
+child makes its own. Where the system starts no more threads, fewer share the work.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 from collections import deque
@@ -27,10 +28,13 @@ CELLS_PER_THREAD = 1 << 20
 # Ranges each thread takes in turn, so that one busy core doesn't hold up the rest.
 RANGES_PER_THREAD = 4
 
-_pools: dict[int, ThreadPoolExecutor] = {}
+# Cells of work after which an interrupt is answered: some hundredths of a second.
+CELLS_AT_ONCE = 1 << 25
+
+_newest: list[tuple[int, ThreadPoolExecutor]] = []  # the pool there is, of the most threads asked
 _inside = local()  # whether a thread is one of `map_items`
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pools.clear)
+    os.register_at_fork(after_in_child=_newest.clear)
 
 
 def map_ranges(
@@ -47,13 +51,29 @@ def map_ranges(
         worth = cells // CELLS_PER_THREAD
         threads = min(available_cores(), worth) if worth > 1 else 1
     if threads < 2 or rows < 2:
-        work(0, rows)
+        pieces = max(min(rows, cells // CELLS_AT_ONCE), 1)
+        for i in range(pieces):
+            work(rows * i // pieces, rows * (i + 1) // pieces)
         return
     work(0, 1)  # compile before sharing, so that the threads don't all wait for one compiler
-    pieces = min(rows - 1, threads * RANGES_PER_THREAD)
-    bounds = [1 + (rows - 1) * i // pieces for i in range(pieces + 1)]
-    for done in [_pool(threads).submit(work, *pair) for pair in itertools.pairwise(bounds)]:
-        done.result()
+    pieces = min(rows - 1, max(threads * RANGES_PER_THREAD, cells // CELLS_AT_ONCE))
+    bounds = (1 + (rows - 1) * i // pieces for i in range(pieces + 1))
+    left = deque(itertools.pairwise(bounds))
+
+    def work_off() -> None:
+        while left:
+            try:
+                piece = left.popleft()
+            except IndexError:  # another thread took the last one
+                return
+            work(*piece)
+
+    threads = min(threads, pieces)
+    try:
+        for done in [_submit(threads, work_off) for _ in range(threads)]:
+            done.result()
+    finally:
+        left.clear()  # after an error
 
 
 def map_items(work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[Done]:
@@ -67,7 +87,7 @@ def map_items(work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[D
         if threads < 2 or i == 0:  # the first one compiles
             yield work(item)
             continue
-        waiting.append(_pool(threads).submit(_work_inside, work, item))
+        waiting.append(_submit(threads, functools.partial(_work_inside, work, item)))
         if len(waiting) > threads:
             yield waiting.popleft().result()
     while waiting:
@@ -98,9 +118,39 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
+def _submit(threads: int, work: Callable[[], Done]) -> Future[Done]:
+    """Work in one of so many threads; or here and now, where no thread can be started."""
+    from concurrent.futures import Future
+
+    done: Future[Done] = Future()
+    try:
+        _pool(threads).submit(_carry_out, work, done)
+    except RuntimeError:
+        # The pool has noted the work down, and a thread that it has may be at it.
+        if done.cancel():
+            done = Future()
+            _carry_out(work, done)
+    return done
+
+
+def _carry_out(work: Callable[[], Done], done: Future[Done]) -> None:
+    """Work, unless that was called off."""
+    if not done.set_running_or_notify_cancel():
+        return
+    try:
+        done.set_result(work())
+    except BaseException as problem:
+        done.set_exception(problem)
+
+
 def _pool(threads: int) -> ThreadPoolExecutor:
+    """Return the pool; in place of one with fewer threads, which end, another one is made."""
     from concurrent.futures import ThreadPoolExecutor
 
-    if threads not in _pools:
-        _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="irbatch")
-    return _pools[threads]
+    size, pool = _newest[0] if _newest else (0, None)
+    if pool is None or size < threads:
+        smaller, pool = pool, ThreadPoolExecutor(threads, thread_name_prefix="irbatch")
+        _newest[:] = [(threads, pool)]
+        if smaller is not None:
+            smaller.shutdown(wait=False)
+    return pool

@@ -275,3 +275,25 @@ def test_a_terminal_gets_a_table(files: list[Path]) -> None:
     assert "\x1b[1m0.9600" in shown, "the best is in bold"
     plain = re.sub(r"\x1b\[\d*m", "", shown).split()
     assert plain == ["run", "P@5", "pca10", "0.9133", "pixels-cosine", "0.9600"]
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        (MemoryError(), "out of memory"),
+        (RuntimeError("can't start new thread"), "the system starts no more threads"),
+    ],
+    ids=str,
+)
+def test_what_the_system_lacks_is_said_in_one_line(
+    cli: Cli,
+    files: list[Path],
+    problem: Exception,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise problem
+
+    monkeypatch.setattr("irbatch.evaluation.pipeline.Computed.compute", fail)
+    assert cli("eval", *files, "-m", "AP") == (1, "", f"irbatch: error: {said}\n")

@@ -14,6 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import irbatch
+from irbatch import InputWarning
+from irbatch.cli import main
 from irbatch.runtime import stored_code
 from irbatch.runtime.jit import Kernel, kernel
 
@@ -94,6 +97,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("IRBATCH_JIT", "1")
     for each in (_add_up, _largest, _double_in_place, _is_long, _allocate):
         monkeypatch.setattr(each, "_code", {})
+    monkeypatch.setattr(Kernel, "not_kept", set())
+    monkeypatch.setattr(Kernel, "_may_compile", True)
     return tmp_path
 
 
@@ -177,6 +182,27 @@ def test_another_constant_makes_another_file(folder: Path, monkeypatch: pytest.M
     assert len(files(folder)) == 2
 
 
+def test_every_damaged_byte_and_every_missing_end_is_noticed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _largest.run(1, np.array([1.0, 5.0]))
+    (path,) = folder.iterdir()
+    content = path.read_bytes()
+    made_from = content[4:].partition(b"\n")[0].decode()
+    assert stored_code.load("_largest", made_from) is not None
+    for place, byte in enumerate(content):
+        start, end = content[:place], content[place + 1 :]
+        ways = (
+            start,
+            start + bytes([byte ^ (1 << place % 8)]) + end,
+            start + b"\0\0" + end,
+            start + end,
+        )
+        for damaged in ways:
+            monkeypatch.setattr(stored_code, "_read", lambda *_, damaged=damaged: damaged)
+            assert stored_code.load("_largest", made_from) is None, place
+
+
 @pytest.mark.parametrize("damage", ["empty", "cut off", "garbled", "one bit"])
 def test_damaged_files_are_written_anew(
     folder: Path, damage: str, no_compiler: Callable[[], None]
@@ -253,11 +279,67 @@ def test_where_memory_may_not_be_run_numba_runs_it(
         assert _largest.run(1, np.array([1.0, 5.0])) == 5.0
 
 
-def test_a_folder_that_cannot_be_written_to(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("supported", [True, False])
+def test_a_folder_that_cannot_be_written_to(
+    folder: Path, supported: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_code, "is_supported", lambda: supported)
+    monkeypatch.setattr(_largest, "_forms", {})
     (folder / "file").touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder / "file"))
+    if not supported:
+        from numba.core import caching
+
+        monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
     assert _largest.run(1, np.array([1.0, 5.0])) == 5.0
     assert list(files(folder)) == ["file"]
+    assert Kernel.not_kept == {_largest}
+
+
+def test_warming_says_what_was_not_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "file").touch()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder / "file"))
+
+    def warm() -> list[str]:
+        _largest.run(1, np.array([1.0, 5.0]))
+        return ["_largest", "scan_rows"]
+
+    monkeypatch.setattr("irbatch.warmup", warm)
+    assert main(["warmup"]) == 1
+    said = capsys.readouterr()
+    assert said.out == "2 kernels are compiled, 1 of them cached\n"
+    assert said.err.startswith(f"irbatch: error: nothing can be written to '{folder}/file'; NUMBA")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder))
+    Kernel.not_kept.clear()
+    forget(_largest)
+    assert main(["warmup"]) == 0
+    assert capsys.readouterr().out == "2 kernels are compiled and cached\n"
+
+
+@pytest.mark.parametrize("problem", [ImportError("no such file"), OSError("libLLVM"), TypeError()])
+def test_without_numba_everything_runs_as_plain_python(
+    problem: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken:
+        @staticmethod
+        def find_spec(name: str, *_: object) -> None:
+            if name == "numba":
+                raise problem
+
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Broken, *sys.meta_path])
+    values = np.array([1.0, 5.0])
+    with pytest.warns(InputWarning, match=type(problem).__name__) as warned:
+        found = [_largest.run(1, values), *_add_up.run(1, *arguments())]
+    assert found == [5.0, *_add_up.source(*arguments())]
+    assert len(warned) == 1
+    labels = np.arange(30)[None, :] % 3
+    with Kernel.always_compiled():
+        found = irbatch.evaluate_matrix(labels, "nDCG RR").mean()
+    monkeypatch.setenv("IRBATCH_JIT", "0")
+    assert found == irbatch.evaluate_matrix(labels, "nDCG RR").mean()
 
 
 def test_the_user_has_a_folder_where_the_package_is_read_only(

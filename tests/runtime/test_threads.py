@@ -1,0 +1,128 @@
+"""Threads that share work: each part is done once, by as many threads as the system starts."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import irbatch
+from irbatch.runtime import threads
+from irbatch.runtime.threads import map_items, map_ranges
+
+
+@pytest.fixture(autouse=True)
+def no_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No thread has been started yet."""
+    monkeypatch.setattr(threads, "_newest", [])
+
+
+@pytest.fixture
+def at_most(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Let the system start so many threads, and no more."""
+    start = threading.Thread.start
+
+    def allow(number: int) -> None:
+        left = [None] * number
+
+        def start_or_refuse(thread: threading.Thread) -> None:
+            if not left:
+                raise RuntimeError("can't start new thread")
+            left.pop()
+            start(thread)
+
+        monkeypatch.setattr(threading.Thread, "start", start_or_refuse)
+
+    return allow
+
+
+def counted(rows: int, wanted: int, work: Callable[[], object] = time.thread_time) -> list[int]:
+    """Count how often each row comes when so many threads share them."""
+    counts = [0] * rows
+
+    def count(first: int, last: int) -> None:
+        work()
+        for row in range(first, last):
+            counts[row] += 1
+
+    map_ranges(count, rows, cells=rows, threads=wanted)
+    return counts
+
+
+@pytest.mark.parametrize("number", [0, 1, 3])
+def test_fewer_threads_do_all_of_the_work(number: int, at_most: Callable[[int], None]) -> None:
+    at_most(number)
+    for _ in range(3):
+        assert counted(1000, 8, lambda: time.sleep(1e-4)) == [1] * 1000
+
+
+@pytest.mark.parametrize("number", [0, 1, 3])
+def test_items_come_in_order_from_fewer_threads(
+    number: int, at_most: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IRBATCH_THREADS", "6")
+    at_most(number)
+    assert list(map_items(lambda i: i * i, range(50))) == [i * i for i in range(50)]
+
+
+def test_values_without_threads_are_the_same_bits(at_most: Callable[[int], None]) -> None:
+    labels = np.random.default_rng(5).integers(0, 3, (40, 30))
+    expected = irbatch.evaluate_matrix(labels, "nDCG@10 AP RR", threads=1)
+    at_most(0)
+    found = irbatch.evaluate_matrix(labels, "nDCG@10 AP RR", threads=7)
+    assert found.values.tobytes() == expected.values.tobytes()
+
+
+def irbatch_threads() -> int:
+    return sum(each.name.startswith("irbatch") for each in threading.enumerate())
+
+
+def test_there_are_as_many_threads_as_were_asked_for_at_once() -> None:
+    before = irbatch_threads()
+    for wanted in (2, 3, 4, 5, 6, 7, 8, 3, 2):
+        gate = threading.Barrier(wanted)
+        started: set[int] = set()
+
+        def meet(gate: threading.Barrier = gate, started: set[int] = started) -> None:
+            ours = threading.get_ident()
+            if threading.current_thread().name.startswith("irbatch") and ours not in started:
+                started.add(ours)
+                gate.wait(30)
+
+        assert counted(1000, wanted, meet) == [1] * 1000
+        assert len(started) == wanted
+    end = time.monotonic() + 30
+    while irbatch_threads() > before + 8 and time.monotonic() < end:
+        time.sleep(0.01)  # those of smaller pools are ending
+    assert irbatch_threads() <= before + 8
+
+
+def test_an_error_ends_the_work() -> None:
+    done: list[int] = []
+
+    def work(first: int, last: int) -> None:
+        if first > 0:
+            time.sleep(1e-3)
+            if first > 20:
+                raise ZeroDivisionError
+        done.append(first)
+
+    with pytest.raises(ZeroDivisionError):
+        map_ranges(work, 1000, cells=1000 << 25, threads=2)
+    assert len(done) < 100
+
+
+def test_long_work_comes_in_pieces_so_that_an_interrupt_is_answered() -> None:
+    pieces: list[tuple[int, int]] = []
+    map_ranges(lambda *each: pieces.append(each), 100, cells=10 << 25, threads=1)
+    assert [first for first, _ in pieces] == list(range(0, 100, 10))
+    assert [last for _, last in pieces] == list(range(10, 110, 10))
+    pieces.clear()
+    map_ranges(lambda *each: pieces.append(each), 3, cells=10 << 25, threads=1)
+    assert pieces == [(0, 1), (1, 2), (2, 3)]
+    pieces.clear()
+    map_ranges(lambda *each: pieces.append(each), 0, cells=0)
+    assert pieces == [(0, 0)]
