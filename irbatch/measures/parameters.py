@@ -85,24 +85,27 @@ class Points:
     Args:
         default: the numbers when not given.
         least, most: limits, inclusive.
+        in_order: whether their order matters, and numbers may come again.
     """
 
     default: tuple[float, ...]
     least: float = -math.inf
     most: float = math.inf
+    in_order: bool = False
 
     def check(self, value: object) -> tuple[float, ...]:
-        """Return the numbers in ascending order, or raise ValueError."""
+        """Return the numbers, ascending unless their order matters, or raise ValueError."""
         each = Number(None, least=self.least, most=self.most)
         if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
             raise ValueError("several numbers, such as {0.25,0.5,0.75}")
         try:
-            numbers = tuple(sorted(each.check(number) for number in value))
+            numbers = tuple(each.check(number) for number in value)
         except (TypeError, ValueError) as what:
             raise ValueError(f"several numbers, each of them {what}") from None
-        if not numbers or len(set(numbers)) < len(numbers):
-            raise ValueError("several numbers, each once, such as {0.25,0.5,0.75}")
-        return numbers
+        once = "" if self.in_order else ", each once"
+        if not numbers or (once and len(set(numbers)) < len(numbers)):
+            raise ValueError(f"several numbers{once}, such as {{0.25,0.5,0.75}}")
+        return numbers if self.in_order else tuple(sorted(numbers))
 
 
 Parameter = Number | Choice | Gain | Points

@@ -79,8 +79,12 @@ def adjust_values(
         if measure.aggregate == "geometric":
             values[:, place] = [math.log(each) for each in values[:, place].tolist()]
         elif measure.name == "RnDCG":
-            relevant = qrels.level_counts(rows)[:, qrels.levels >= level].sum(axis=1)
-            values[relevant == 0, place] = 0.0
+            values[_count_relevant(qrels, rows, level) == 0, place] = 0.0
+
+
+def _count_relevant(qrels: Qrels, rows: Positions, level: float) -> Positions:
+    counts: Positions = qrels.level_counts(rows)[:, qrels.levels >= level].sum(axis=1)
+    return counts
 
 
 class Printed:
@@ -106,9 +110,7 @@ class Printed:
         self.rows, self._values = computed.rows, computed.values
         self.queries = [qrels.queries[row] for row in self.rows]
         adjust_values(self._values, list(wanted), qrels, self.rows, options.level)
-        made_up = QueryMark.MISSING.holds(computed.marks)  # by version 10: they have no utility
-        utility = np.array([each.name == "Utility" for each in wanted], bool)
-        self._values[np.ix_(made_up, utility)] = 0.0
+        self._make_up(np.flatnonzero(QueryMark.MISSING.holds(computed.marks)))
 
     def _choose_queries(self, answered: Collection[str]) -> Positions:
         """Return the rows of the judged queries to evaluate, in the order of their ids."""
@@ -126,6 +128,26 @@ class Printed:
             self.missing = there.count(False)
             rows = rows[:until]
         return rows
+
+    def _make_up(self, places: Positions) -> None:
+        """Set what version 10 has of queries that are missing from the run.
+
+        It ranks one unjudged document there. What comes of that it takes away again, but only
+        from `utility` and `relstring` without parameters.
+        """
+        retrieved = 0 if self.options.judged_only else 1
+        rows = self.rows[places]
+        relevant = _count_relevant(self.qrels, rows, self.options.level)
+        for each in self.columns:
+            measure = each.measure
+            if each.length is not None:
+                spelled = "" if each.label == "relstring" else "-" * min(retrieved, each.length)
+                self._strings[each.label].update(dict.fromkeys(rows.tolist(), spelled))
+            elif measure is not None and measure.name == "Utility":
+                rest = float(self.options.docs) - retrieved - relevant
+                value = measure["b"] * retrieved + measure["c"] * relevant + measure["d"] * rest
+                column = self._places[measure]
+                self._values[places, column] = 0.0 if each.label == "utility" else value
 
     def _spell(self, rows: Positions, matrix: RelevanceMatrix) -> None:
         """Write the relevance strings of some queries."""

@@ -31,6 +31,7 @@ SPELLINGS = {
     "ndcg.1=3,2=9,4=4.5": "nDCG(gain={1:3,2:9,4:4.5})", "gm_map": "GMAP", "bpref": "Bpref",
     "iprec_at_recall_0.10": "IPrec(recall=0.1)", "iprec_at_recall..3": "IPrec(recall=0.3)",
     "Rprec_mult.1.2": "RprecMult(times=1.2)", "11pt_avg..25,.5": "IPrecAvg(points={0.25,0.5})",
+    "11pt_avg..5,.5,0": "IPrecAvg(in_order={0.5,0.5,0})",
     "11pt_avg": "IPrecAvg", "infAP": "InfAP", "binG": "BinG", "G": "G", "G.1=2": "G(gain={1:2})",
     "Rndcg": "RnDCG", "ndcg_rel": "nDCGrel", "utility.2,-1,0,.5": "Utility(a=2,d=0.5)",
     "set_map": "SetAP", "num_nonrel_judged_ret": "NumNonRelRet", "unj_5": "Unjudged@5",

@@ -23,6 +23,7 @@ from irbatch import evaluate, measure
         ("IPrec", "rounding", ["down", "", None, 1], "one of nearest, up"),
         ("IPrecAvg", "rounding", ["down"], "one of nearest, up"),
         ("IPrecAvg", "points", [(), [], (0.5, 0.5), [0.0, -0.0], iter(())], "each once"),
+        ("IPrecAvg", "in_order", [(), [0.5, 1.5], 0.5, ["x"]], "several numbers"),
         ("IPrecAvg", "points", ["x", "0.5", {}, {0.5: 1}, 0.5, None], "several numbers"),
         ("IPrecAvg", "points", [[[0.5]], [0.5, None], [0.5, True], [0.5, "x"]], "a number"),
         ("IPrecAvg", "points", [[0.5, math.nan], [math.inf]], "a finite number"),

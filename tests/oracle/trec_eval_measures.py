@@ -130,13 +130,25 @@ def average_interpolated_precision(
     *,
     rel: Rel = None,
     points: Sequence[float] = ELEVEN_POINTS,
+    in_order: Sequence[float] = (),
     rounding: str = "nearest",
 ) -> Value:
-    """IPrecAvg = mean of IPrec over the levels of recall (trec_eval's 11pt_avg)."""
+    """IPrecAvg = mean of IPrec over the levels of recall (trec_eval's 11pt_avg).
+
+    Of levels in order, the last that was retrieved and those before it count up to the first that
+    is above the one after it; IPrec(recall=0) stands for this one and all before it.
+    """
     values = [
         interpolated_precision(ranking, judged, k, rel=rel, recall=point, rounding=rounding)
-        for point in points
+        for point in in_order or points
     ]
+    r, found = count_relevant(judged, rel), len(hit_ranks(ranking, k, rel))
+    hits = [{"nearest": nearest, "up": rounded_up}[rounding](float(p) * r) for p in in_order]
+    while hits and hits[-1] > found:
+        hits.pop()
+    falls = [i for i in range(len(hits) - 1) if hits[i] > hits[i + 1]]
+    for place in range(falls[-1] + 1 if falls else 0):
+        values[place] = interpolated_precision(ranking, judged, k, rel=rel)
     return ratio(sum(values), len(values))
 
 

@@ -236,12 +236,6 @@ TREC_EVAL = {
     "nothing retrieved has precision 0": InWords(
         "says nan (§4.3, §4.4)", "-J -m iprec_at_recall.0.5", 0, "\tall\t0.0000",
         run="q1 Q0 z 1 2 t\n"),
-    "a missing topic has no utility, with parameters or without": InWords(
-        "10 resets it by its exact name, without parameters (§4.5)",
-        "-q -c -N 5 -m utility.0,0,1,1", 0, "\tq2\t0.0000", qrels=MISSING),
-    "and no relstring of any length": InWords(
-        "10 resets it by its exact name, without parameters (§4.5)", "-q -c -m relstring.5", 0,
-        "\tq2\t''", qrels=MISSING),
     "a rank of 0 is no depth": InWords(
         "reads any number, by atol (trec_eval.c)", "-m map -M 0", 2, "at least 1"),
 }  # fmt: skip

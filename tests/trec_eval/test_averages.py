@@ -48,6 +48,32 @@ def test_missing_topics_in_version_10(trec_eval: Command) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("options", "wish", "of_missing", "of_all"),
+    [
+        # One unjudged document is ranked there; what it adds is taken away from these two names
+        # only (§4.5). b x 1, c x R and d x (N - 1 - R), R being 1; under -J nothing is ranked.
+        ("", "utility", "0.0000", f"{2 / 3:.4f}"),
+        ("", "utility.1,-1,0,0", "-1.0000", f"{(1 + 1 - 1) / 3:.4f}"),
+        ("-J", "utility.1,-1,0,0", "0.0000", f"{(2 + 1 + 0) / 3:.4f}"),
+        ("-N 9", "utility.0,0,3,.5", f"{3 + 0.5 * (9 - 1 - 1):.4f}", None),
+        ("-J -N 9", "utility.0,0,3,.5", f"{3 + 0.5 * (9 - 1):.4f}", None),
+        ("-l 2", "utility.0,-1,3,0", "-1.0000", None),
+        ("", "relstring", "''", None),
+        ("", "relstring.5", "'-'", None),
+        ("", "relstring.0", "''", None),
+        ("-J", "relstring.5", "''", None),
+    ],
+)
+def test_what_version_10_makes_up_of_missing_topics(
+    trec_eval: Command, options: str, wish: str, of_missing: str, of_all: str | None
+) -> None:
+    printed = trec_eval("-q", "-c", *options.split(), "-m", wish, qrels=MISSING)
+    assert list(printed.of("q3").values()) == [of_missing]
+    if of_all is not None:
+        assert list(printed.of().values()) == [of_all]
+
+
 @pytest.mark.parametrize(("first", "topics"), [("q3", ["q1", "q2"]), ("q0", []), ("q1b", ["q1"])])
 def test_version_10_stops_at_a_missing_topic(
     trec_eval: Command, first: str, topics: list[str]

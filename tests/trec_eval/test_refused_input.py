@@ -34,7 +34,6 @@ REFUSED_MEASURES = {
         *("11pt_avg.x", "relstring.x", "utility.1,2,3,x", "utility.,,,", "set_F.x"),
     ],
     "must be different numbers": ["P.5,5", "iprec_at_recall..5,.5", "Rprec_mult..2,0.2"],
-    "each once": ["11pt_avg..5,.5"],
     "at least 0": ["iprec_at_recall.-0.1", "11pt_avg.-1,0", "Rprec_mult.-1"],
     "at most 1": ["iprec_at_recall.1.5", "11pt_avg.2"],
     "finite number": [

@@ -5,6 +5,8 @@ A formula reads `JudgedRanks` and returns one value for each query: float64 ``(q
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from irbatch.array_types import Floats
@@ -67,9 +69,12 @@ def interpolated_precision(j: JudgedRanks, recall: float, rounding: str) -> Floa
 @of_judged(
     "IPrecAvg",
     definition="Mean of the interpolated precisions at some recall points; at the default eleven "
-    "it is known as 11-point average precision.",
+    "it is known as 11-point average precision. Points `in_order`, if given, are taken as "
+    "trec_eval takes them, the last first: when one needs more hits than the one before, it and "
+    "all after it count as recall 0.",
     parameters={
         "points": Points(ELEVEN_POINTS, least=0.0, most=1.0),
+        "in_order": Points((), least=0.0, most=1.0, in_order=True),
         "rounding": ROUNDING,
         "rel": REL,
     },
@@ -77,16 +82,38 @@ def interpolated_precision(j: JudgedRanks, recall: float, rounding: str) -> Floa
     source="Salton; Harman 1992; rounding=up: trec_eval before version 10",
     aliases=("11pt_avg", "ElevenPointAverage"),
     spellings=(
-        TrecName(18, "11pt_avg", "several", TENTHS, ("points",)),
+        TrecName(18, "11pt_avg", "several", TENTHS, ("points", "in_order")),
         Spelling("trec_eval", "11pt_avg", "", (("rounding", "up"),)),
     ),
 )
-def mean_interpolated_precision(j: JudgedRanks, points: tuple[float, ...], rounding: str) -> Floats:
-    """Return the mean; summed from the highest recall down, as trec_eval does."""
+def mean_interpolated_precision(
+    j: JudgedRanks, points: tuple[float, ...], in_order: tuple[float, ...], rounding: str
+) -> Floats:
+    """Return the mean; summed from the last point to the first, as trec_eval does."""
     total = np.zeros(j.queries)
+    if in_order:
+        for values in _walk_back(j, in_order, rounding):
+            total += values
+        return total / len(in_order)
     for recall in reversed(points):
         total += interpolated_precision.declaration.formula(j, recall, rounding)
     return total / len(points)
+
+
+def _walk_back(j: JudgedRanks, points: tuple[float, ...], rounding: str) -> Iterator[Floats]:
+    """Yield interpolated precisions, that of the last point first.
+
+    trec_eval reads a ranking once, from its end: a point that needs more hits than are left there
+    is never met, nor is any after it, and they get what is found at the beginning.
+    """
+    precision = interpolated_precision.declaration.formula
+    found, at_beginning = np.diff(j.hit_starts), precision(j, 0.0, rounding)
+    left, missed = np.full(j.queries, np.inf), np.zeros(j.queries, bool)
+    for recall in reversed(points):
+        needed = _hits_needed(recall * j.relevant, rounding)
+        missed |= needed > left
+        left = np.where(needed <= found, needed, left)
+        yield np.where(missed, at_beginning, precision(j, recall, rounding))
 
 
 def _hits_needed(share: Floats, rounding: str) -> Floats:
