@@ -14,6 +14,7 @@ from typing import Any
 
 LISTED_PROBLEMS = 20
 LONGEST_ID = 100  # characters of an id that are shown
+PANIC = "PanicException"  # what polars, say, raises of its own mistakes: a BaseException
 FIELDS = ("source", "query", "document", "path", "line", "value")
 
 
@@ -88,7 +89,7 @@ class InputError(ValueError):
 
 
 class ErrorsIn:
-    """Give fields to the errors of a ``with`` block.
+    """Give fields to the errors of a ``with`` block, those of libraries written in Rust included.
 
     >>> with ErrorsIn(source="run", path="bm25.trec"):
     ...     raise InputError("there are no queries")
@@ -105,6 +106,8 @@ class ErrorsIn:
     def __exit__(self, kind: object, problem: object, traceback: object) -> None:
         if isinstance(problem, InputError):
             raise problem.with_fields(**self._fields) from None
+        if type(problem).__name__ == PANIC:
+            raise InputError(f"its library failed: {problem}", **self._fields) from None
 
 
 def warn(message: str) -> None:

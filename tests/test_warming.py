@@ -39,7 +39,7 @@ def test_every_kernel_is_compiled() -> None:
 def test_columns_of_text_then_need_no_compiler() -> None:
     irbatch.warmup()
     words = ShortTexts.of_column(TextColumn.encode(["q1", "q1", "q2"])).words
-    column = ShortTexts.of_views(words.view(np.int32))
+    column, _ = ShortTexts.of_views(words.view(np.int32))
     assert column is not None
     kinds = {each: set(each._code) for each in Kernel._entries}
     documents = ShortTexts.of_column(TextColumn.encode(["a", "b", "b"]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -165,10 +166,8 @@ def _as_array(column: Any, what: str, source: str) -> npt.NDArray[Any]:
     if isinstance(column, np.ma.MaskedArray) and np.ma.getmaskarray(column).any():
         row = int(np.argmax(np.ma.getmaskarray(column)))
         raise InputError(f"row {row}: a value of the {what} is missing (masked)", source=source)
-    if hasattr(column, "__array__"):
-        array = np.asarray(column)
-    elif hasattr(column, "to_numpy"):
-        array = np.asarray(column.to_numpy())
+    if hasattr(column, "__array__") or hasattr(column, "to_numpy"):
+        array = _as_numpy(column, what, source)
     else:
         # Each item as it is: NumPy would make text of numbers beside text.
         try:
@@ -180,6 +179,23 @@ def _as_array(column: Any, what: str, source: str) -> npt.NDArray[Any]:
     if array.ndim != 1:
         raise InputError(f"{what} are one column, not of shape {array.shape}", source=source)
     return array
+
+
+def _as_numpy(column: Any, what: str, source: str) -> npt.NDArray[Any]:
+    """Return an array's or a series' items, one by one where a library cannot convert them."""
+    with suppress(Exception), ErrorsIn():
+        return np.asarray(column if hasattr(column, "__array__") else column.to_numpy())
+    at = getattr(column, "iloc", column)
+    items: list[Any] = []
+    try:
+        with ErrorsIn():
+            for row in range(len(column)):
+                item = at[row]
+                items.append(item.as_py() if hasattr(item, "as_py") else item)
+    except Exception as problem:
+        where = f"row {len(items)} of the {what}"
+        raise InputError(f"{where} cannot be read: {problem}", source=source) from problem
+    return np.fromiter(items, object, len(items))
 
 
 def _refuse_repeated(

@@ -21,6 +21,7 @@ from irbatch.runtime.threads import map_ranges
 
 LONGEST = 12  # bytes
 LOW = (1 << 32) - 1
+HIGHEST_BITS = -0x7F7F7F7F7F7F7F80  # of the bytes of a word: set in what is not ASCII
 # Of each length, which bits of both words may be set.
 FILLED = np.array([[n + 4 > i for i in range(16)] for n in range(LONGEST + 1)], np.uint8) * 255
 ALLOWED = FILLED.view(np.int64)
@@ -33,10 +34,14 @@ DENSE, SPARSE = 3, 8
 
 
 class ShortTexts(TextColumn):
-    """A column of texts: `words` int64 ``(n, 2)``, the views; the rest is made when asked for."""
+    """A column of texts: `words` int64 ``(n, 2)``, the views; the rest is made when asked for.
 
-    def __init__(self, words: Ints) -> None:
+    Bytes of another's are still `unchecked` where they are not ASCII: they may be no UTF-8.
+    """
+
+    def __init__(self, words: Ints, unchecked: bool = False) -> None:
         self.words: Ints = as_input(words)
+        self.unchecked = unchecked
 
     def __getattr__(self, name: str) -> npt.NDArray[np.generic]:
         if name == "text":
@@ -54,19 +59,24 @@ class ShortTexts(TextColumn):
         return len(self.words)
 
     @classmethod
-    def of_views(cls, views: npt.NDArray[np.int32]) -> ShortTexts | None:
-        """Return texts that all stand in their views ``(n, 4)``; None if some do not."""
+    def of_views(cls, views: npt.NDArray[np.int32]) -> tuple[ShortTexts | None, bool]:
+        """Return texts that all stand in their views ``(n, 4)``, None if some do not.
+
+        Also tell whether those that do are still unchecked.
+        """
         words: Ints = as_input(views.view(np.int64))
-        long: list[bool] = []
         if sys.byteorder == "big" or words.ctypes.data % 8:
-            return None
+            return None, True
+        long, high = [], []
 
         def look(first: int, last: int) -> None:
-            if not long and _find_long.run(2 * len(words), words, ALLOWED, first, last):
-                long.append(True)
+            is_long, bits = _look_at_views.run(2 * len(words), words, ALLOWED, first, last)
+            long.append(is_long)
+            high.append(bits)
 
         map_ranges(look, len(words), cells=2 * len(words))
-        return None if long else cls(words)
+        unchecked = any(high)
+        return None if any(long) else cls(words, unchecked), unchecked
 
     @classmethod
     def of_column(cls, column: TextColumn) -> ShortTexts:
@@ -80,7 +90,7 @@ class ShortTexts(TextColumn):
 
     def take(self, rows: npt.NDArray[np.integer] | slice) -> ShortTexts:
         """Return some of them."""
-        return ShortTexts(self.words[rows])
+        return ShortTexts(self.words[rows], self.unchecked)
 
     def mark_changes(self, changes: Bools) -> None:
         """Tell of all texts but the first whether each is another than the one before it."""
@@ -138,15 +148,18 @@ def find_rows(retrieved: ShortIds, judged: ShortIds, places: Ints) -> Ints:
 
 
 @kernel
-def _find_long(words: Ints, allowed: Ints, first: int, last: int) -> bool:
-    """Tell whether a text is long, or has something behind it."""
+def _look_at_views(words: Ints, allowed: Ints, first: int, last: int) -> tuple[bool, int]:
+    """Tell whether a text is long, or has something behind it; and of others, what isn't ASCII."""
+    is_long, bits = False, 0
     for row in range(first, last):
         length = words[row, 0] & LOW
         if length > LONGEST:
-            return True
-        if words[row, 0] & ~allowed[length, 0] or words[row, 1] & ~allowed[length, 1]:
-            return True
-    return False
+            is_long = True
+            continue
+        low, high = words[row, 0], words[row, 1]
+        is_long |= ((low & ~allowed[length, 0]) | (high & ~allowed[length, 1])) != 0
+        bits |= low | high
+    return is_long, bits & HIGHEST_BITS
 
 
 @kernel

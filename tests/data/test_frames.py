@@ -68,6 +68,33 @@ def test_bad_parquet(tmp_path: Path, library: str, monkeypatch: pytest.MonkeyPat
     assert pl.read_parquet(path, glob=False).width == 4, "the old file is still there"
 
 
+def test_parquet_of_text_that_is_not_utf8(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    bad = pa.Array.from_buffers(pa.string(), 2, pa.array([b"d1", b"a\x80b"]).buffers())
+    path = tmp_path / "run.parquet"
+    for name in ("qid", "docno"):
+        columns = {"qid": ["q", "q"], "docno": ["d1", "d2"], "score": [2.0, 1.0]} | {name: bad}
+        pq.write_table(pa.table(columns), path)
+        said = f"column {name!r} row 1 is not UTF-8"
+        input_error(lambda: irbatch.read_run(path), "run", said, path=str(path))
+        pq.write_table(pa.table(columns | {name: bad.cast(pa.binary())}), path)
+        input_error(lambda: irbatch.read_run(path), f"column {name!r} holds bytes", "cast it")
+
+
+def test_panics_of_polars_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def panic(*_: Any, **__: Any) -> None:
+        raise pl.exceptions.PanicException("index out of bounds")
+
+    frame = pl.DataFrame({"qid": ["q"], "docno": ["d"], "score": [1.0]})
+    frame.write_parquet(tmp_path / "run.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    monkeypatch.setattr(pl.LazyFrame, "collect", panic)
+    said = "its library failed: index out of bounds"
+    input_error(lambda: Run.from_table(frame.lazy(), name="bm25"), "'bm25'", said, source="run")
+    path = str(tmp_path / "run.parquet")
+    input_error(lambda: irbatch.read_run(path), said, source="run", path=path)
+
+
 def test_frames() -> None:
     run, qrels = Run(RUN), Qrels(QRELS)
     for table in (run.to_arrow(), run.to_polars(), run.to_pandas()):

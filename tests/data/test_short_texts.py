@@ -35,8 +35,10 @@ def shuffled(random: np.random.Generator, texts: list[str], count: int) -> list[
 
 
 def as_short(texts: list[str]) -> ShortTexts:
-    found = ShortTexts.of_views(as_views(texts))
+    found, unchecked = ShortTexts.of_views(as_views(texts))
     assert found is not None
+    assert found.unchecked == unchecked
+    assert unchecked != "".join(texts).isascii()
     return found
 
 
@@ -64,7 +66,9 @@ def test_what_is_no_short_text() -> None:
     for word, value in ((0, 13), (0, -1), (0, 2**31 - 1), (1, 0x62_61), (2, 1), (3, 1 << 24)):
         views = as_views(["a", "b"]).copy()
         views[1, word] = value
-        assert ShortTexts.of_views(views) is None, (word, value)
+        assert ShortTexts.of_views(views) == (None, False), (word, value)
+        views = np.concatenate([views, as_views(["é"])])
+        assert ShortTexts.of_views(views) == (None, True), (word, value)
     assert (
         ShortTexts.of_column(TextColumn.encode(NASTY)).words.tolist()
         == as_short(NASTY).words.tolist()

@@ -55,7 +55,7 @@ class ArrowTable:
                 first += batch.array.length
         finally:
             release(self._stream)
-        return {name: chunks.join(self._fields[at], parts[name]) for name, at in columns.items()}
+        return {name: self._join(place, parts[name]) for name, place in columns.items()}
 
     def _place(self, name: str) -> int:
         """Return which of the columns has a name, if it can be read."""
@@ -65,6 +65,9 @@ class ArrowTable:
             raise self._error(f"has {there} {name!r}; its columns are {self.names!r:.500}")
         place = self.names.index(name)
         kind = self._fields[place].values
+        if kind.startswith(chunks.BYTES):
+            problem = f"column {name!r} holds bytes, of the Arrow type {kind!r}"
+            raise self._error(f"{problem}: cast it to text first")
         if kind not in chunks.SUPPORTED:
             problem = f"column {name!r} is of the Arrow type {kind!r}; cast it to text or numbers"
             raise self._error(problem)
@@ -80,8 +83,14 @@ class ArrowTable:
                 field, rows.of(array.children[place], array.offset, array.length)
             )
         except RowError as error:
-            row = first + error.row
-            raise self._error(f"column {field.name!r} row {row} {error.problem}") from None
+            raise self._row_error(field, first + error.row, error) from None
+
+    def _join(self, place: int, parts: list[Any]) -> ArrowColumn:
+        """Put a column's parts together."""
+        try:
+            return chunks.join(self._fields[place], parts)
+        except RowError as error:
+            raise self._row_error(self._fields[place], error.row, error) from None
 
     def _next(self) -> Batch | None:
         batch = Batch()
@@ -97,6 +106,9 @@ class ArrowTable:
         if code:
             text = self._stream.get_last_error(stream) or os.strerror(code).encode()
             raise self._error(f"could not be read: {text.decode(errors='replace')}")
+
+    def _row_error(self, field: Field, row: int, error: RowError) -> InputError:
+        return self._error(f"column {field.name!r} row {row} {error.problem}")
 
     def _error(self, message: str) -> InputError:
         return InputError(message, source=self._source)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,10 +20,13 @@ Part: TypeAlias = "npt.NDArray[Any] | ShortTexts | TextSlices"  # of a column, f
 
 # Arrow's letters for types, https://arrow.apache.org/docs/format/CDataInterface.html
 NUMBERS = dict(zip("cCsSiIlLefg", "bBhHiIqQefd", strict=True))  # to NumPy's letters
-OFFSETS: dict[str, type[np.integer]] = {"u": np.int32, "z": np.int32, "U": np.int64, "Z": np.int64}
-VIEWS = {"vu", "vz"}
-BINARY = {"z", "Z", "vz"}
-SUPPORTED = {*NUMBERS, "b", *OFFSETS, *VIEWS}
+OFFSETS: dict[str, type[np.integer]] = {"u": np.int32, "U": np.int64}
+VIEWS = "vu"
+TEXTS = {*OFFSETS, VIEWS}
+BYTES = ("z", "Z", "vz", "w:")  # how types of bytes begin
+SUPPORTED = {*NUMBERS, "b", *TEXTS}
+
+ASCII = 128  # bytes that are, are less
 
 INLINE = 12  # bytes: views hold a text of no more themselves, behind its length
 LONGEST = 2**31 - 1  # bytes of one text
@@ -45,6 +48,8 @@ class TextSlices:
     which: npt.NDArray[np.integer]  # of the pieces
     starts: npt.NDArray[np.integer]
     lengths: npt.NDArray[np.int32]
+    has_views: bool = False  # as its first piece, whose bytes are not all text
+    unchecked: bool = False  # whether what stands in these may be no UTF-8
 
     @classmethod
     def of(cls, part: Any) -> TextSlices:
@@ -52,11 +57,12 @@ class TextSlices:
         if isinstance(part, TextSlices):
             return part
         which = np.broadcast_to(np.intp(0), len(part))
-        return cls([part.text], which, part.starts, part.lengths)
+        return cls([part.text], which, part.starts, part.lengths, True, part.unchecked)
 
     def take(self, rows: npt.NDArray[np.integer]) -> TextSlices:
         """Return some of them."""
-        return TextSlices(self.pieces, self.which[rows], self.starts[rows], self.lengths[rows])
+        which, starts, lengths = self.which[rows], self.starts[rows], self.lengths[rows]
+        return replace(self, which=which, starts=starts, lengths=lengths)
 
     def extents(self) -> tuple[Ints, Ints]:
         """Return where the used part of each piece begins and ends."""
@@ -68,17 +74,6 @@ class TextSlices:
             np.minimum.at(low, self.which, self.starts)
             np.maximum.at(high, self.which, self.starts + self.lengths)
         return low, high
-
-    def check_utf8(self) -> None:
-        """Raise `RowError` at the first text that is not UTF-8."""
-        if all(piece.max(initial=0) < 128 for piece in self.pieces):
-            return
-        columns = self.which.tolist(), self.starts.tolist(), self.lengths.tolist()
-        for row, (which, start, length) in enumerate(zip(*columns, strict=True)):
-            try:
-                str(self.pieces[which][start : start + length].data, "utf-8")
-            except UnicodeDecodeError:
-                raise RowError(row, "is not UTF-8") from None
 
 
 @dataclass(frozen=True)
@@ -148,10 +143,7 @@ class ArraySlice:
 def read_rows(field: Field, rows: ArraySlice) -> Part:
     """Read rows of a column that may not be null: numbers, or slices of text."""
     rows.refuse_nulls()
-    part = _read_values(field, rows)
-    if field.values in BINARY:
-        TextSlices.of(part).check_utf8()
-    return part
+    return _read_values(field, rows)
 
 
 def _read_values(field: Field, rows: ArraySlice) -> Part:
@@ -160,7 +152,7 @@ def _read_values(field: Field, rows: ArraySlice) -> Part:
         return _read_dictionary(field.dictionary, field.format, rows)
     if field.format in OFFSETS:
         return _read_offsets(OFFSETS[field.format], rows)
-    if field.format in VIEWS:
+    if field.format == VIEWS:
         return _read_views(rows)
     if field.format == "b":
         return rows.bits(1)
@@ -192,7 +184,8 @@ def _read_offsets(kind: npt.DTypeLike, rows: ArraySlice) -> TextSlices:
 def _read_views(rows: ArraySlice) -> Part:
     """Read views: length, and either the text or its first 4 bytes, its buffer and its place."""
     views = rows.buffer(1, np.int32, 4 * rows.start, 4 * rows.length)
-    if (short := ShortTexts.of_views(views.reshape(-1, 4))) is not None:
+    short, unchecked = ShortTexts.of_views(views.reshape(-1, 4))
+    if short is not None:
         return short
     length, _, buffer, place = views.reshape(-1, 4).T
     last = rows.array.n_buffers - 1  # of the buffers' sizes
@@ -204,22 +197,33 @@ def _read_views(rows: ArraySlice) -> Part:
         np.where(inline, 0, buffer + 1),
         np.where(inline, np.arange(4, 16 * rows.length, 16), place),
         length,
+        True,
+        unchecked,
     )
 
 
 def join(field: Field, parts: list[Any]) -> ArrowColumn:
-    """Put a column's parts one after the other."""
-    if parts and all(isinstance(part, ShortTexts) for part in parts):
-        words = [part.words for part in parts]
-        return ShortTexts(words[0] if len(words) == 1 else np.concatenate(words))
-    if field.values in OFFSETS or field.values in VIEWS:
-        return join_slices([TextSlices.of(part) for part in parts])
+    """Put a column's parts one after the other; `RowError` at the first text that is not UTF-8."""
+    if field.values in TEXTS:
+        column, unchecked = _join_texts(parts)
+        if unchecked and (row := column.first_not_utf8()) >= 0:
+            raise RowError(row, "is not UTF-8")
+        return column
     none = np.empty(0, NUMBERS.get(field.values, "?"))
     numbers: npt.NDArray[Any] = parts[0] if len(parts) == 1 else np.concatenate(parts or [none])
     return numbers
 
 
-def join_slices(parts: list[TextSlices]) -> TextColumn:
+def _join_texts(parts: list[Any]) -> tuple[TextColumn, bool]:
+    """Return the texts of all parts, and whether they may be no UTF-8: most are ASCII."""
+    if parts and all(isinstance(part, ShortTexts) for part in parts):
+        words = [part.words for part in parts]
+        unchecked = any(part.unchecked for part in parts)
+        return ShortTexts(words[0] if len(words) == 1 else np.concatenate(words)), unchecked
+    return _join_slices([TextSlices.of(part) for part in parts])
+
+
+def _join_slices(parts: list[TextSlices]) -> tuple[TextColumn, bool]:
     """Lay the used part of every array of bytes one after the other, each array once.
 
     Chunks may share arrays, as those of one dictionary do: copying one for each chunk would be
@@ -237,11 +241,19 @@ def join_slices(parts: list[TextSlices]) -> TextColumn:
         np.maximum.at(high, number, last)
     ends = offsets_of(np.maximum(high - low, 0))
     shift = ends[:-1] - low
-    used = [each[a:b] for each, a, b in zip(pieces.values(), low, high, strict=True) if a < b]
+    views = {part.pieces[0].ctypes.data for part in parts if part.has_views}
+    used = [each[a:b] for each, a, b in zip(pieces.values(), low, high, strict=True)]
+    unchecked = any(part.unchecked for part in parts) or any(
+        piece.max(initial=0) >= ASCII
+        for address, piece in zip(pieces, used, strict=True)
+        if address not in views
+    )
+    used = [each for each in used if each.size]
     starts = [part.starts + shift[n][part.which] for part, n in zip(parts, numbers, strict=True)]
     lengths = [part.lengths for part in parts]
-    return TextColumn(
+    column = TextColumn(
         used[0] if len(used) == 1 else np.concatenate(used or [np.empty(0, np.uint8)]),
         np.concatenate(starts or [np.empty(0, np.int64)]),
         np.concatenate(lengths or [np.empty(0, np.int32)]),
     )
+    return column, unchecked

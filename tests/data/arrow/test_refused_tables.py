@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ def _nothing_is_left_to_the_collector() -> Iterator[None]:
 
 @pytest.mark.parametrize(
     "kind",
-    ["string", "large_string", "string_view", "binary", "dictionary", "int64", "float32", "bool_"],
+    ["string", "large_string", "string_view", "dictionary", "int64", "float32", "bool_"],
 )
 def test_a_null_is_refused_by_column_and_row(kind: str) -> None:
     pa = pytest.importorskip("pyarrow")
@@ -61,18 +62,65 @@ def test_a_null_in_a_dictionary_is_refused_where_it_is_used() -> None:
         assert unused == [values[0], values[2], values[0]]
 
 
-@pytest.mark.parametrize("kind", ["binary", "large_binary", "binary_view", "dictionary"])
-@pytest.mark.parametrize(
-    "bad", [[b"a\xff"], ["é".encode()[:1], "é".encode()[1:]], [b"\xed\xa0\x80"]]
-)
-def test_binary_that_is_not_utf8_is_refused(kind: str, bad: list[bytes]) -> None:
+NOT_UTF8 = [[b"a\x80b"], [b"\xff\xfe"], [b"\xed\xa0\x80"], ["é".encode()[:1], "é".encode()[1:]]]
+
+
+def as_text(texts: list[bytes], kind: str) -> Any:
+    """Bytes that are called text."""
     pa = pytest.importorskip("pyarrow")
-    values = [b"long enough to be no inline", "é".encode(), *bad]
-    column = pa.array(values, pa.binary() if kind == "dictionary" else getattr(pa, kind)())
+    if kind == "dictionary":
+        places = pa.array(range(len(texts)), pa.int32())
+        return pa.DictionaryArray.from_arrays(places, as_text(texts, "string"))
+    column = pa.array(texts, getattr(pa, kind.replace("string", "binary"))())
+    return pa.Array.from_buffers(getattr(pa, kind)(), len(texts), column.buffers())
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "dictionary"])
+@pytest.mark.parametrize("bad", NOT_UTF8)
+@pytest.mark.parametrize("good", [b"a", "é".encode(), b"long enough to be no inline"])
+@pytest.mark.parametrize("end", [b"", b" behind which there is more text"])
+def test_text_that_is_not_utf8_is_refused(
+    kind: str, bad: list[bytes], good: bytes, end: bytes
+) -> None:
+    pa = pytest.importorskip("pyarrow")
+    column = as_text([good, "日本".encode(), *(each + end for each in bad), good], kind)
+    table = pa.concat_tables([pa.table({"x": [1, 2], "y": ["a", "b"]}),
+                              pa.table({"x": range(len(column)), "y": column})]
+                             if kind == "string" else [pa.table({"y": column})] * 2)  # fmt: skip
+    row = 4 if kind == "string" else 2
+    assert reading_error(table) == f"run: column 'y' row {row} is not UTF-8"
+    first = table.slice(0, row)
+    assert len(ArrowTable(first).read(["y"])["y"]) == row
+    rest = ArrowTable(table.slice(row + len(bad), 1)).read(["y"])["y"]
+    assert rest.tolist() == [good.decode()]
+
+
+def test_text_that_is_not_utf8_in_a_dictionary_is_refused_where_it_is_used() -> None:
+    pa = pytest.importorskip("pyarrow")
+    words = as_text([b"a", b"\xff", b"b"], "string")
+    used = pa.DictionaryArray.from_arrays(pa.array([0, 2, 0, 1, 1]), words)
+    assert reading_error(pa.table({"x": used})) == "run: column 'x' row 3 is not UTF-8"
+    assert ArrowTable(pa.table({"x": used[:3]})).read()["x"].tolist() == ["a", "b", "a"]
+
+
+def test_a_bad_text_among_many_is_found() -> None:
+    pa = pytest.importorskip("pyarrow")
+    texts = [b"\xc3\xa9"] * 70_000
+    texts[67_000] = b"\xc3"
+    for kind in ("string", "string_view"):
+        table = pa.table({"x": as_text(texts, kind)})
+        assert reading_error(table) == "run: column 'x' row 67000 is not UTF-8"
+
+
+@pytest.mark.parametrize("kind", ["binary", "large_binary", "binary_view", "w", "dictionary"])
+def test_bytes_are_no_text(kind: str) -> None:
+    pa = pytest.importorskip("pyarrow")
+    of = {"w": pa.binary(2), "dictionary": pa.binary()}.get(kind) or getattr(pa, kind)()
+    column = pa.array([b"d1", b"d2"], of)
     column = column.dictionary_encode() if kind == "dictionary" else column
-    table = pa.concat_tables([pa.table({"x": column})] * 2)
-    assert reading_error(table) == "run: column 'x' row 2 is not UTF-8"
-    assert len(ArrowTable(table.slice(0, 2)).read()["x"]) == 2
+    problem = reading_error(pa.table({"x": column}))
+    assert problem.startswith("run: column 'x' holds bytes, of the Arrow type")
+    assert problem.endswith("cast it to text first")
 
 
 def test_types_that_are_neither_text_nor_numbers() -> None:
@@ -86,7 +134,6 @@ def test_types_that_are_neither_text_nor_numbers() -> None:
         "+l": pa.array([[1]]),
         "+s": pa.array([{"a": 1}]),
         "n": pa.array([None]),
-        "w:2": pa.array([b"ab"], pa.binary(2)),
         "+r": pa.RunEndEncodedArray.from_arrays([1], [1.5]),
     }
     for kind, column in others.items():
