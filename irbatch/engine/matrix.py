@@ -65,6 +65,14 @@ class RelevanceMatrix:
         """Columns of `codes`, padding included."""
         return int(self.codes.shape[1])
 
+    def of_rows(self, first: int, last: int) -> RelevanceMatrix:
+        """View some of the queries."""
+        ties = None if self.ties is None else self.ties.of_rows(first, last)
+        codes, retrieved, judged = (
+            each[first:last] for each in (self.codes, self.retrieved, self.judged)
+        )
+        return RelevanceMatrix(codes, self.levels, retrieved, judged, self.complete, ties)
+
     def has_judged(self) -> bool:
         """Tell whether any document retrieved is judged; looks no further than to the first."""
         parts = (self.codes[row : row + 64] for row in range(0, self.codes.shape[0], 64))
@@ -131,6 +139,15 @@ class SparseMatrix(RelevanceMatrix):
         """Columns of `codes`, padding included."""
         deepest = int(self.retrieved.max(initial=0))
         return padded_depth(deepest, code_dtype(self.levels.size))
+
+    def of_rows(self, first: int, last: int) -> SparseMatrix:
+        """View some of the queries."""
+        ties = None if self.ties is None else self.ties.of_rows(first, last)
+        starts, ranks, codes = self.entries
+        part = slice(int(starts[first]), int(starts[last]))
+        entries = Entries(starts[first : last + 1] - part.start, ranks[part], codes[part])
+        retrieved, judged = self.retrieved[first:last], self.judged[first:last]
+        return SparseMatrix(self.levels, retrieved, judged, entries, ties)
 
     def has_judged(self) -> bool:
         """Tell whether there is any document: all are judged."""

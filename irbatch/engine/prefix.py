@@ -54,6 +54,11 @@ class PrefixSums(NamedTuple):
     ideal_gain: Floats
     ideal_discounted_gain: Floats
 
+    @staticmethod
+    def bytes_of_cell(request: ScanRequest) -> int:
+        """Return how much the answers take of a query at a cutoff, with counts of 4 bytes."""
+        return 8 + 12 * len(request.thresholds) + 32 * len(request.weightings)
+
     @classmethod
     def empty(cls, request: ScanRequest, queries: int, counts: npt.DTypeLike) -> PrefixSums:
         """Make room for the answers to a request; `counts` is the type of those counted."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -61,6 +61,10 @@ class Computed:
         check_threads(self.threads)
         self.values = np.zeros((self.rows.size, len(self.plan.measures)))
         self.marks = np.zeros(self.rows.size, np.uint8)
+
+    def split(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        """Yield blocks small enough for what is computed of them."""
+        return (part for block in blocks for part in block.split(self.plan.rows_at_once))
 
     def put(self, block: Block, places: Positions) -> None:
         """Compute a block, and keep what comes of it at `places` of `rows`."""
@@ -134,7 +138,7 @@ def compute_run(
         else:
             blocks = pack_run(qrels, run, rows, settings.ordering)
         done = 0
-        for block in blocks:
+        for block in computed.split(blocks):
             computed.put(block, block.rows)
             done += block.rows.size
             if progress is not None:
@@ -157,7 +161,7 @@ def _compute_reading(computed: Computed, qrels: Qrels, reader: Reader, choose: C
 
     def work(table: QueryTable) -> tuple[list[Any], list[tuple[Part, Positions]]]:
         rows = np.array([row_of[query] for query in table if query in row_of], np.intp)
-        blocks = pack_table(qrels, table, rows, ordering)
+        blocks = computed.split(pack_table(qrels, table, rows, ordering))
         return list(table), [(computed.compute(block), rows[block.rows]) for block in blocks]
 
     for queries, parts in reader.map_tables(work):
@@ -168,7 +172,7 @@ def _compute_reading(computed: Computed, qrels: Qrels, reader: Reader, choose: C
     chosen = choose(answered)
     absent = [row for row in chosen.tolist() if qrels.queries[row] not in answered]
     rows = np.array(absent, np.intp)
-    for block in pack_run(qrels, Run({}), rows, ordering):
+    for block in computed.split(pack_run(qrels, Run({}), rows, ordering)):
         computed.put(block, rows[block.rows])
     computed.rows, computed.values = chosen, computed.values[chosen]
     computed.marks = computed.marks[chosen]
@@ -231,7 +235,7 @@ def compute_blocks(
 ) -> Computed:
     """Compute the values of so many queries, whose grades come with them."""
     computed = Computed(plan, np.arange(queries), settings, threads)
-    for block in blocks:
+    for block in computed.split(blocks):
         plan.check_levels(block.matrix.levels)
         computed.put(block, block.rows)
     return computed

@@ -9,9 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
-from irbatch.engine.judged import Judged, JudgedRanks, collect_judged
+from irbatch.engine.judged import JudgedRanks, collect_judged
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.engine.prefix import FULL_DEPTH, PrefixStatistics, Scan, ScanRequest, as_slice
+from irbatch.engine.prefix import (
+    FULL_DEPTH,
+    PrefixStatistics,
+    PrefixSums,
+    Scan,
+    ScanRequest,
+    as_slice,
+)
 from irbatch.engine.scan import scan
 from irbatch.errors import InputError
 from irbatch.measures.declare import AS_ANY_OTHER, Measure
@@ -24,6 +31,7 @@ DEFAULT_REL = 1.0
 # Rows that formulas read together: half the time of many, whose arrays leave the cache
 # (benchmarks/test_scan.py).
 ROWS_AT_ONCE = 8_192
+BYTES_AT_ONCE = 64 << 20  # of what is known of a block's queries at all cutoffs
 CELLS_OF_VALUE = 8  # as many cells of a scan take a core the time of a formula's value
 
 Weights = tuple[object, ...]
@@ -93,6 +101,13 @@ class Plan:
         """Tell whether a measure reads every cell of a block, or every order if it has ties."""
         return bool(self._of_judged) or (ties and bool(self._by_order[1]))
 
+    @cached_property
+    def rows_at_once(self) -> int:
+        """How many queries to compute together, so that memory stays bounded; at least one."""
+        of_cutoff = PrefixSums.bytes_of_cell(self._request)
+        of_row = of_cutoff * len(self._cutoffs) + 8 * len(self.measures)
+        return max(BYTES_AT_ONCE // of_row, 1)
+
     def values(
         self, matrix: RelevanceMatrix, *, skip_no_relevant: bool = False, threads: int | None = None
     ) -> Floats:
@@ -113,11 +128,17 @@ class Plan:
                 self._from_prefixes(self._linear, expected, of_tied)
                 positions = [position for group in self._linear for position in group.positions]
                 values[expected.rows[:, None], positions] = of_tied[:, positions]
-        judged = _reader_of_judged(matrix)
+        deepest = int(matrix.retrieved.max(initial=0)) if self._of_judged else 0
+        by_depth: dict[float, list[tuple[Group, int]]] = {}
         for group in self._of_judged:
             for depth, position in zip(group.depths, group.positions, strict=True):
-                read = judged(depth, group.threshold, group.weights)
-                values[:, position] = _apply_formula(group.measure, read, ())
+                cut = depth if depth < deepest else FULL_DEPTH
+                by_depth.setdefault(cut, []).append((group, position))
+        for depth, wanted in by_depth.items():  # one after the other: each takes a block's memory
+            read = _reader_of_judged(matrix, depth)
+            for group, position in wanted:
+                known = read(group.threshold, group.weights)
+                values[:, position] = _apply_formula(group.measure, known, ())
         if matrix.ties is not None:
             self._over_orders(matrix, values, threads)
         if skip_no_relevant:
@@ -146,13 +167,14 @@ class Plan:
     def _from_prefixes(self, groups: Sequence[Group], scanned: Scan, values: Floats) -> None:
         """Write the values of some groups, into ``(queries, measures)``, from the scan."""
         views: dict[tuple[object, ...], PrefixStatistics] = {}
+        places_of = {depth: place for place, depth in enumerate(self._cutoffs)}
         for group in groups:
             key = group.threshold, group.weights, tuple(group.depths)
             if key not in views:
                 views[key] = scanned.select(
                     self._thresholds.index(group.threshold),
                     self._weights.index(group.weights),
-                    [self._cutoffs.index(depth) for depth in group.depths],
+                    [places_of[depth] for depth in group.depths],
                 )
             depths = (len(group.depths),)
             places = as_slice(group.positions)
@@ -166,7 +188,12 @@ class Plan:
         from irbatch.engine.ties.orders import orders_of  # for those who have ties
 
         for row, orders in orders_of(matrix):
-            of_each = [plan.values(some, threads=threads) for some in orders]
+            parts = (
+                some.of_rows(first, min(first + plan.rows_at_once, some.retrieved.size))
+                for some in orders
+                for first in range(0, some.retrieved.size, plan.rows_at_once)
+            )
+            of_each = [plan.values(each, threads=threads) for each in parts]
             values[row, positions] = np.concatenate(of_each).mean(axis=0)
 
     @cached_property
@@ -177,17 +204,15 @@ class Plan:
         return Plan([self._filled[position] for position in positions]), positions
 
 
-def _reader_of_judged(matrix: RelevanceMatrix) -> Callable[[float, float, Weights], JudgedRanks]:
-    """Return what reads a block's judged documents at a cutoff: each is collected once."""
+def _reader_of_judged(
+    matrix: RelevanceMatrix, depth: float
+) -> Callable[[float, Weights], JudgedRanks]:
+    """Return what reads a block's judged documents up to a cutoff: they are collected once."""
+    cut = matrix if depth == FULL_DEPTH else matrix.truncated(int(depth))
+    judged = collect_judged(cut)
 
     @functools.cache
-    def collect(depth: float) -> tuple[RelevanceMatrix, Judged]:
-        cut = matrix if depth == FULL_DEPTH else matrix.truncated(int(depth))
-        return cut, collect_judged(cut)
-
-    @functools.cache
-    def read(depth: float, threshold: float, weights: Weights) -> JudgedRanks:
-        cut, judged = collect(depth)
+    def read(threshold: float, weights: Weights) -> JudgedRanks:
         weighting = make_weighting(*weights)
         gains = np.asarray(weighting.gain(matrix.levels), np.float64)
         deepest = max(matrix.depth, int(matrix.judged.sum(axis=1).max(initial=0)), 1)

@@ -36,6 +36,16 @@ class Block:
     matrix: RelevanceMatrix
     tied: Bools | None = None  # (queries,): which have ties that matter and ids didn't decide
 
+    def split(self, most: int) -> Iterator[Block]:
+        """Yield the same queries in blocks of so many at most."""
+        if self.rows.size <= most:
+            yield self
+            return
+        for first in range(0, self.rows.size, most):
+            last = min(first + most, self.rows.size)
+            tied = None if self.tied is None else self.tied[first:last]
+            yield Block(self.rows[first:last], self.matrix.of_rows(first, last), tied)
+
 
 def plan_query_blocks(qrels: Qrels, rows: Positions, depths: Ints) -> Iterator[Positions]:
     """Group the judged queries at `rows` by the depths of their rankings, see `plan_blocks`."""
