@@ -88,6 +88,15 @@ def test_what_stands_in_the_matrix() -> None:
     assert block.matrix.condensed().codes.tolist() == [[1, 0, PAD, PAD, PAD, PAD, PAD, PAD]]
 
 
+@pytest.mark.parametrize("at", [None, (0, 0), (70, 3)])
+@pytest.mark.parametrize("code", [UNJUDGED, NEGATIVE, 0])
+def test_whether_any_document_retrieved_is_judged(code: int, at: tuple[int, int] | None) -> None:
+    matrix = RelevanceMatrix.unjudged(np.arange(71) % 9 + 1, np.zeros(1), np.ones((71, 1), int))
+    if at is not None:
+        matrix.codes[at] = code
+    assert matrix.has_judged() == (at is not None and code != UNJUDGED)
+
+
 def test_grades_may_be_huge_or_fractional() -> None:
     qrels = {"q": {"a": 2**40, "b": 1e-300, "c": 2.0**53}}
     run = {"q": {"c": 3.0, "a": 2.0, "b": 1.0}}

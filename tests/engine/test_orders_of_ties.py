@@ -73,6 +73,15 @@ def test_open_ties_of_some_rows_count_from_the_first() -> None:
         assert (found.rows + first).tolist() == ties.rows[mine].tolist()
 
 
+def test_ties_keep_what_is_left_of_them() -> None:
+    """Row 0: ties at ranks 1-3 and 4-6, of which the second keeps one code. Row 1: one of 2-3."""
+    codes = np.array([[1, -1, 0, 1, 1, -1], [-1, 2, 0, -1, -3, -3]])
+    left = np.array([[1, 0, 1, 1, -3, -3], [2, 0, -3, -3, -3, -3]])
+    ties = OpenTies(np.array([0, 0, 1]), np.array([0, 3, 1]), np.array([3, 6, 3]))
+    found = ties.condensed(codes >= 0, left)
+    assert [each.tolist() for each in found] == [[0, 1], [0, 0], [2, 2]]
+
+
 def test_an_ordering_says_what_decides() -> None:
     assert Ordering().describe() == "score (float64) descending, then document id descending"
     index = Ordering("float32", TiePolicy.INDEX)

@@ -185,3 +185,12 @@ def test_only_queries_without_judged_documents() -> None:
     assert results.counts.no_relevant == 2
     alone = evaluate({"q1": {}}, RUN, "RR", no_relevant="skip")
     assert math.isnan(alone["RR"])
+
+
+def test_prepared_judgments_stay_as_they_were() -> None:
+    grades = {"d0": 0, "d1": 1}
+    qrels = Qrels({"q1": grades})
+    del grades["d0"]  # so that what is left would stand a place before
+    grades |= {"d2": 1, "d3": 1}
+    assert evaluate(qrels, RUN, "RR R NumRel").mean() == {"RR": 1.0, "R": 1.0, "NumRel": 1.0}
+    assert qrels.to_dict() == {"q1": {"d0": 0, "d1": 1}}

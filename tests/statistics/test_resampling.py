@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from irbatch.runtime.jit import Kernel
 from irbatch.statistics.draws import COUNTED, generator_of
 from irbatch.statistics.resampling import draw_counts, draw_means, draw_quantiles, flip_signs
 
@@ -84,6 +85,22 @@ def test_compiled_or_not_the_same_bits(queries: int, monkeypatch: pytest.MonkeyP
         found[wish] = [each.tolist() for each in (*draw_means(values, 130, 0),
                                                   flip_signs(values - 2, 300, 0)[0])]  # fmt: skip
     assert found["0"] == found["1"]
+
+
+@pytest.mark.parametrize("columns", [1, 3, 26])
+def test_kernels_say_what_numpy_does(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(3).gamma(2, 1, (21, columns))
+    monkeypatch.setenv("IRBATCH_JIT", "0")
+    found = []
+    for _ in range(2):
+        found.append(
+            [
+                each.tolist()
+                for each in (*draw_means(values, 130, 0), flip_signs(values - 2, 300, 0)[0])
+            ]
+        )
+        monkeypatch.setattr(Kernel, "runs_compiled", lambda *_: True)  # though it runs plain
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("queries", [25, 9000])

@@ -65,7 +65,10 @@ class ExpectedStatistics(PrefixStatistics):
 
 
 class TiedRow(NamedTuple):
-    """One query as kernels read it: entries, open ties, how many ranks to look at, cutoffs."""
+    """One query as kernels read it: entries, open ties, how many ranks to look at, cutoffs.
+
+    No rank looked at is beyond the last cutoff.
+    """
 
     ranks: Ints
     codes: Ints
@@ -196,7 +199,7 @@ def _expect_hits(
         for rank in range(first, last + 1):
             if rank > length:
                 break
-            while k < cutoffs.size and cutoffs[k] < rank:
+            while cutoffs[k] < rank:
                 hits[k] = count
                 precision_sum[k] = precisions
                 any_hit[k] = 1.0 - none
@@ -252,7 +255,7 @@ def _expect_sums(
         for rank in range(first, last + 1):
             if rank > length:
                 break
-            while k < cutoffs.size and cutoffs[k] < rank:
+            while cutoffs[k] < rank:
                 plain[k] = plain_sum
                 discounted[k] = discounted_sum
                 k += 1
