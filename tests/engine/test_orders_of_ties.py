@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from irbatch.engine.ties.by_id import order_documents, place_ids, rank_in_tie
+from irbatch.engine.ties.by_score import find_ranks
 from irbatch.engine.ties.groups import OpenTies, TieGroups
 from irbatch.engine.ties.policy import Ordering, TiePolicy
 
@@ -71,6 +72,23 @@ def test_open_ties_of_some_rows_count_from_the_first() -> None:
         mine = [i for i, row in enumerate([0, 2, 2, 5]) if first <= row < last]
         assert found.begins.tolist() == mine
         assert (found.rows + first).tolist() == ties.rows[mine].tolist()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_scores_are_found_with_or_without_a_hint(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, 7, 12)
+    ends = np.cumsum(lengths)
+    begins = ends - lengths
+    rankings = [np.sort(rng.integers(0, 5, n))[::-1].astype(float) for n in lengths]
+    rows = np.repeat(np.arange(12), lengths)
+    wanted = scores = np.concatenate(rankings)
+    above = [(rankings[row] > score).sum() for row, score in zip(rows, wanted, strict=True)]
+    equal = [(rankings[row] == score).sum() for row, score in zip(rows, wanted, strict=True)]
+    right = np.arange(scores.size)
+    for near in (np.full(scores.size, -1), right, np.where(right % 2, right, -1)):
+        found = find_ranks(scores, begins, ends, wanted, rows, near)
+        assert [each.tolist() for each in found] == [above, equal]
 
 
 def test_ties_keep_what_is_left_of_them() -> None:

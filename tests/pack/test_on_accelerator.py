@@ -95,6 +95,13 @@ def test_types(travelled: list[int], dtype: str) -> None:
     assert there.values.tolist() == here.values.tolist()
 
 
+def test_blocks_without_relevant_candidates(travelled: list[int]) -> None:
+    labels = LABELS * (np.arange(12) >= 6)[:, None]
+    there = irbatch.evaluate_scores(torch.tensor(SCORES), torch.tensor(labels), MEASURES)
+    here = irbatch.evaluate_scores(SCORES, labels, MEASURES)
+    assert there.values.tolist() == here.values.tolist()
+
+
 def test_only_small_arrays_travel(travelled: list[int]) -> None:
     irbatch.evaluate_scores(torch.tensor(SCORES), torch.tensor(LABELS), "nDCG@10")
     assert max(travelled) <= 2 * (LABELS > 0).sum()

@@ -208,12 +208,9 @@ def _expect_hits(
             above = rank - first
             count = before + mine * (above + 1) / size
             precisions += mine / size * (before + 1 + above * others) / rank
-            if before == 0 and size - above >= mine:
-                chance = none * mine / (size - above)
-                first_rank += chance / rank
-                none = none * (size - above - mine) / (size - above)
-            else:
-                none = 0.0
+            first_rank += none * mine / (size - above) / rank
+            # Comes to exactly 0 where only hits are left of the tie, and stays 0.
+            none = none * (size - above - mine) / (size - above)
             if rank <= total:
                 at_total = count
         before += mine
