@@ -7,10 +7,15 @@ import itertools
 import numpy as np
 import pytest
 
+from irbatch.engine.matrix import RelevanceMatrix
+from irbatch.engine.prefix import ScanRequest
+from irbatch.engine.scan import scan
 from irbatch.engine.ties.by_id import order_documents, place_ids, rank_in_tie
 from irbatch.engine.ties.by_score import find_ranks
+from irbatch.engine.ties.expected import expect
 from irbatch.engine.ties.groups import OpenTies, TieGroups
 from irbatch.engine.ties.policy import Ordering, TiePolicy
+from irbatch.measures.gains import make_weighting
 
 
 def test_documents_stand_by_score_then_id_both_descending() -> None:
@@ -89,6 +94,18 @@ def test_scores_are_found_with_or_without_a_hint(seed: int) -> None:
     for near in (np.full(scores.size, -1), right, np.where(right % 2, right, -1)):
         found = find_ranks(scores, begins, ends, wanted, rows, near)
         assert [each.tolist() for each in found] == [above, equal]
+
+
+def test_first_hits_are_expected_by_their_reciprocals() -> None:
+    """Row 0: a relevant document and another one share ranks 1 and 2. Row 1: none is relevant."""
+    codes = np.array([[1, 0, -3, -3, -3, -3, -3, -3], [0, -1, -3, -3, -3, -3, -3, -3]], np.int8)
+    ties = OpenTies(np.arange(2), np.zeros(2, np.int64), np.full(2, 2))
+    retrieved, judged = np.array([2, 2]), np.array([[1, 1], [1, 0]])
+    matrix = RelevanceMatrix(codes, np.arange(2.0), retrieved, judged, ties=ties)
+    request = ScanRequest([1.0, 2.0], [1.0], [make_weighting("linear", "log2", None)])
+    statistics = expect(matrix, ties, request, scan(matrix, request)).select(0, 0, [0, 1])
+    assert statistics.reciprocal_rank.tolist() == [[0.5, 0.75], [0, 0]]
+    assert statistics.first_hit.tolist() == [[2, 1 / 0.75], [0, 0]]
 
 
 def test_ties_keep_what_is_left_of_them() -> None:

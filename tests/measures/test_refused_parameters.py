@@ -40,6 +40,7 @@ from irbatch import evaluate, measure
         ("Utility", "a", [math.nan, -math.inf], "a finite number"),
         ("G", "gain", ["nope", 3, None], "one of linear, exp, binary"),
         ("G", "gain", [{"a": 1}, {1: math.nan}, {1: math.inf}, [(1,)]], "a map of grades"),
+        ("G", "gain", [{-1: 2}, {1: 2, -0.5: -1}], "a map of grades"),
         ("nDCGrel", "discount", ["nope", None, 2], "one of log2"),
         ("Bpref", "rel", [-1], "at least 0"),
     ],
@@ -48,6 +49,10 @@ def test_parameters(name: str, parameter: str, values: list[object], fact: str) 
     for value in values:
         error = input_error(functools.partial(measure(name), **{parameter: value}), name, fact)
         assert error.value is value
+
+
+def test_negative_grades_have_no_gain() -> None:
+    assert measure("G")(gain={-1: 0, 1: 2}) == measure("G")(gain={1: 2})
 
 
 @pytest.mark.parametrize(

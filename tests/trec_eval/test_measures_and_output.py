@@ -214,6 +214,8 @@ def test_topics_have_no_summaries_and_summaries_no_strings(trec_eval: Command) -
     [
         ("relstring", "'09>>.-1111'"),
         ("relstring.3", "'09>'"),
+        ("relstring.3,1", "'09>'"),
+        ("relstring.-3", "''"),
         ("relstring.20", "'09>>.-111111'"),
     ],
 )

@@ -31,6 +31,7 @@ from irbatch.trec_eval import TrecEval
         ("recall.-5", "cutoff -5 must be"),
         ("iprec_at_recall..5,0.50", "trec_eval's iprec_at_recall must be different"),
         ("utility.1,2", "parameters '1,2' of trec_eval's utility must be 4 numbers"),
+        ("set_F.0", "parameters '0' of trec_eval's set_F must be a number above 0"),
         ("set_F.-1", "parameters '-1' of trec_eval's set_F must be a number above 0"),
         ("ndcg.1", "parameters '1' of trec_eval's ndcg must be grade=gain"),
         ("ndcg.one=1", "parameters 'one=1' of trec_eval's ndcg must be grade=gain"),
