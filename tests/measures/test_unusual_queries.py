@@ -255,3 +255,8 @@ def test_round_trips(name: str) -> None:
     assert (again.to_json(), repr(again)) == (results.to_json(), repr(results))
     assert results.to_dict()["q3"] == {str(wish @ 2): results.values[2, 0]}
     assert f'"{wish @ 2}"' in results.to_csv() or str(wish @ 2) in results.to_csv()
+
+
+def test_a_residual_stays_within_1_though_sums_are_rounded() -> None:
+    run = {"q": {f"z{i}": 1.0 for i in range(5)}}
+    assert evaluate({"q": {"a": 1}}, run, "RBPresid(p=0.2)")["RBPresid(p=0.2)"] == 1.0
