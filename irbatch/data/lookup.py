@@ -47,10 +47,10 @@ class KeyedIds(NamedTuple):
             return cls(ids.text, ids.starts, ids.lengths, keys, begins, ends)
         return cls(NO_TEXTS.text, NO_TEXTS.starts, NO_TEXTS.lengths, ids, begins, ends)
 
-    def most_slots(self, first: int, last: int) -> int:
+    def most_slots(self, first: int, last: int, per_document: int) -> int:
         """Return how many slots one of some queries needs at most."""
         sizes = self.ends[first:last] - self.begins[first:last]
-        return int(_slots_for(SPARSE * int(sizes.max(initial=1))))
+        return int(_slots_for(per_document * int(sizes.max(initial=1))))
 
 
 def find_repeated(documents: KeyedIds, threads: int | None = None) -> int:
@@ -59,13 +59,19 @@ def find_repeated(documents: KeyedIds, threads: int | None = None) -> int:
     work = 4 * documents.keys.size + int(documents.lengths.sum())
 
     def look(first: int, last: int) -> None:
-        slots = np.empty(documents.most_slots(first, last), np.int32)
-        row = _enter_rows.run(work, documents, first, last, slots)
-        if row >= 0:
-            found.append(int(row))
+        found.extend(find_repeats(documents, 1, first, last).tolist())
 
     map_ranges(look, documents.begins.size, cells=work, threads=threads)
     return min(found, default=-1)
+
+
+def find_repeats(documents: KeyedIds, most: int, first: int = 0, last: int | None = None) -> Ints:
+    """Return the first rows of some queries whose document came before, at most so many."""
+    last = documents.begins.size if last is None else last
+    work = 4 * documents.keys.size + int(documents.lengths.sum())
+    slots = np.empty(documents.most_slots(first, last, DENSE), np.int32)
+    repeats = np.empty(most, np.int64)
+    return repeats[: _enter_rows.run(work, documents, first, last, slots, repeats)]
 
 
 def find_rows(retrieved: KeyedIds, judged: KeyedIds, places: Ints) -> Ints:
@@ -81,7 +87,7 @@ def find_rows(retrieved: KeyedIds, judged: KeyedIds, places: Ints) -> Ints:
     longest = int(sizes.max(initial=0))
 
     def look(first: int, last: int) -> None:
-        slots = np.empty(judged.most_slots(first, last), np.int32)
+        slots = np.empty(judged.most_slots(first, last, SPARSE), np.int32)
         likely = np.empty(longest + 1, np.int64)
         _look_up.run(work, retrieved, judged, places, first, last, slots, likely, rows)
 
@@ -90,10 +96,14 @@ def find_rows(retrieved: KeyedIds, judged: KeyedIds, places: Ints) -> Ints:
 
 
 @kernel
-def _enter_rows(documents: KeyedIds, first: int, last: int, slots: Lengths) -> int:
-    """Write the keys of some queries' documents; return a row whose document came before, or -1."""
+def _enter_rows(documents: KeyedIds, first: int, last: int, slots: Lengths, repeats: Ints) -> int:
+    """Write the keys of some queries' documents, and rows whose document came before.
+
+    Returns how many rows these are, and is done as soon as there is no room for more.
+    """
     keys, begins, ends = documents.keys, documents.begins, documents.ends
     whole = documents.starts.size == 0
+    found = 0
     for q in range(first, last):
         begin = begins[q]
         if not whole:
@@ -105,10 +115,14 @@ def _enter_rows(documents: KeyedIds, first: int, last: int, slots: Lengths) -> i
             while slots[slot] >= 0:
                 other = begin + slots[slot]
                 if keys[other] == keys[row] and (whole or _same(documents, other, documents, row)):
-                    return row
+                    repeats[found] = row
+                    found += 1
+                    break
                 slot = (slot + 1) & (n_slots - 1)
+            if found == repeats.size:
+                return found
             slots[slot] = row - begin
-    return -1
+    return found
 
 
 @kernel

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
 from irbatch.data import short_texts
-from irbatch.data.lookup import KeyedIds, find_repeated
+from irbatch.data.lookup import KeyedIds, find_repeated, find_repeats
 from irbatch.data.short_texts import ShortIds, ShortTexts
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.ties.by_score import DESCENDING, check_order
@@ -104,16 +103,11 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         return numbers
 
     def repeats(self, most: int) -> list[tuple[Any, Any]]:
-        """List the documents that queries have more than once: query and document, at most some."""
-        found: list[tuple[Any, Any]] = []
-        for query, place in self.places.items():
-            documents = self.ids(slice(int(self.begins[place]), int(self.ends[place])))
-            if len(set(documents)) < len(documents):
-                counted = Counter(documents)
-                found += ((query, each) for each, n in counted.items() if n > 1)
-            if len(found) >= most:
-                break
-        return found[:most]
+        """List documents that queries have more than once: query and document, at most some."""
+        find = short_texts.find_repeats if isinstance(self.keyed, ShortIds) else find_repeats
+        rows = find(self.keyed, most)
+        queries, of = list(self.places), np.searchsorted(self.ends, rows, side="right").tolist()
+        return list(dict.fromkeys(zip([queries[at] for at in of], self.ids(rows), strict=True)))
 
     def where(self, row: int) -> tuple[Any, Any]:
         """Return the query and the document of a row."""

@@ -109,10 +109,10 @@ class ShortIds(NamedTuple):
     ends: Ints
     factors: Ints = FACTORS
 
-    def most_slots(self, first: int, last: int) -> int:
+    def most_slots(self, first: int, last: int, per_document: int) -> int:
         """Return how many slots one of some queries needs at most."""
         sizes = self.ends[first:last] - self.begins[first:last]
-        return int(_slots_for(SPARSE * int(sizes.max(initial=1))))
+        return int(_slots_for(per_document * int(sizes.max(initial=1))))
 
 
 def find_repeated(documents: ShortIds, threads: int | None = None) -> int:
@@ -121,13 +121,19 @@ def find_repeated(documents: ShortIds, threads: int | None = None) -> int:
     work = 4 * len(documents.words)
 
     def look(first: int, last: int) -> None:
-        slots = np.empty(documents.most_slots(first, last), np.int32)
-        row = _enter_rows.run(work, documents, first, last, slots)
-        if row >= 0:
-            found.append(int(row))
+        found.extend(find_repeats(documents, 1, first, last).tolist())
 
     map_ranges(look, documents.begins.size, cells=work, threads=threads)
     return min(found, default=-1)
+
+
+def find_repeats(documents: ShortIds, most: int, first: int = 0, last: int | None = None) -> Ints:
+    """Return the first rows of some queries whose document came before, at most so many."""
+    last = documents.begins.size if last is None else last
+    work = 4 * len(documents.words)
+    slots = np.empty(documents.most_slots(first, last, DENSE), np.int32)
+    repeats = np.empty(most, np.int64)
+    return repeats[: _enter_rows.run(work, documents, first, last, slots, repeats)]
 
 
 def find_rows(retrieved: ShortIds, judged: ShortIds, places: Ints) -> Ints:
@@ -139,7 +145,7 @@ def find_rows(retrieved: ShortIds, judged: ShortIds, places: Ints) -> Ints:
     longest = int(sizes.max(initial=0))
 
     def look(first: int, last: int) -> None:
-        slots = np.empty(judged.most_slots(first, last), np.int32)
+        slots = np.empty(judged.most_slots(first, last, SPARSE), np.int32)
         likely = np.empty(longest + 1, np.int64)
         _look_up.run(work, retrieved, judged, places, first, last, slots, likely, rows)
 
@@ -183,9 +189,10 @@ def _mark_changes(words: Ints, first: int, last: int, changes: Bools) -> None:
 
 
 @kernel
-def _enter_rows(documents: ShortIds, first: int, last: int, slots: Lengths) -> int:
-    """Return a row of some queries whose document came before, or -1."""
+def _enter_rows(documents: ShortIds, first: int, last: int, slots: Lengths, repeats: Ints) -> int:
+    """Write rows of some queries whose document came before, as many as there is room for."""
     words, begins, ends, factors = documents
+    found = 0
     for q in range(first, last):
         begin = begins[q]
         n_slots = _slots_for(DENSE * (ends[q] - begin))
@@ -195,10 +202,14 @@ def _enter_rows(documents: ShortIds, first: int, last: int, slots: Lengths) -> i
             while slots[slot] >= 0:
                 other = begin + slots[slot]
                 if words[other, 0] == words[row, 0] and words[other, 1] == words[row, 1]:
-                    return row
+                    repeats[found] = row
+                    found += 1
+                    break
                 slot = (slot + 1) & (n_slots - 1)
+            if found == repeats.size:
+                return found
             slots[slot] = row - begin
-    return -1
+    return found
 
 
 @kernel

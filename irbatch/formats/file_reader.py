@@ -33,6 +33,7 @@ LARGE_WHEN_READY = 128 << 10
 FEW = 3  # queries
 LONGEST_QUERY = 256  # bytes of an id that are looked at to cut between queries
 MOST_REPEATS = 1000  # documents given twice that are looked for once more, to name their lines
+LINES_AT_ONCE = 10_000  # looked through for them
 
 Progress = Callable[[int, int], object]  # done, and all there is
 Text = bytearray | InputError  # a piece of a file, or why it cannot be read on
@@ -102,7 +103,7 @@ class Reader:
 
     def table(self) -> QueryTable:
         """Read a large file as columns."""
-        table = self._assembled([piece for piece, _ in self._parsed(self._all())])
+        table = self._gathered(piece for piece, _ in self._parsed(self._all()))
         self._raise_problems()
         return table
 
@@ -129,7 +130,7 @@ class Reader:
         if returned:
             texts = _with_its_error(self.file.pieces())
             again: Iterator[tuple[Piece, Any]] = self._parsed(texts, again=True)
-            table = self._assembled([piece.only(returned) for piece, _ in again])
+            table = self._gathered(piece.only(returned) for piece, _ in again)
             if not self._problems and not self._repeats:
                 yield work(table)
         self._raise_problems()
@@ -154,6 +155,7 @@ class Reader:
                 held = [tail]
             else:
                 held.append(piece.compact())
+                self._look_early(held)
         if held:
             yield held, held_done
 
@@ -166,6 +168,24 @@ class Reader:
                 if recognise(piece, self.file.source, start) == (form, header):
                     return start
         return end
+
+    def _gathered(self, pieces: Iterable[Piece]) -> QueryTable:
+        """Assemble all pieces there are."""
+        held: list[Piece] = []
+        for piece in pieces:
+            held.append(piece)
+            self._look_early(held)
+        return self._assembled(held)
+
+    def _look_early(self, held: list[Piece]) -> None:
+        """Refuse documents given twice before all is read, if an archive makes much of little.
+
+        It is looked for them whenever twice as many pieces are held.
+        """
+        if self.file.is_dense and len(held) & (len(held) - 1) == 0:
+            self._assembled(held)
+            if self._repeats:
+                self._raise_problems()
 
     def _assembled(self, pieces: list[Piece]) -> QueryTable:
         table = pieces[0].table if len(pieces) == 1 else assemble(pieces)
@@ -250,15 +270,17 @@ class Reader:
         firsts: dict[tuple[str, str], int] = {}
         number = found = 0
         for piece in self.file.pieces():
-            rows = ParsedLines(self.form, self.file.path)
-            rows.read(enumerate(io.BytesIO(piece), number + 1))
+            lines = enumerate(io.BytesIO(piece), number + 1)
             number += piece.count(b"\n")
-            for pair, line in zip(rows.pairs(), rows.numbers, strict=True):
-                if pair in wanted and firsts.setdefault(pair, line) != line:
-                    found += 1
-                    yield rows.repeated(*pair, line, firsts[pair])
-            if found >= LISTED_PROBLEMS:
-                return
+            while some := list(itertools.islice(lines, LINES_AT_ONCE)):
+                rows = ParsedLines(self.form, self.file.path)
+                rows.read(some)
+                for pair, line in zip(rows.pairs(), rows.numbers, strict=True):
+                    if pair in wanted and firsts.setdefault(pair, line) != line:
+                        found += 1
+                        yield rows.repeated(*pair, line, firsts[pair])
+                if found >= LISTED_PROBLEMS:
+                    return
 
 
 def _query_start(piece: bytearray, end: int, *, tabs: bool) -> int:

@@ -18,7 +18,9 @@ from irbatch.runtime.extras import imported
 PIECE = 4 << 20  # bytes read at once: larger pieces take more memory and no less time
 LONGEST_LINE = 1 << 20  # bytes
 # An archive that makes so many bytes of one, and so many in all, is made to fill memory and disks.
-BOMB_RATIO, BOMB_BYTES = 200, 1 << 30
+BOMB_RATIO, BOMB_BYTES = 200, 256 << 20
+# One that makes so many bytes of one says much the same again and again, perhaps of one document.
+DENSE_RATIO = 32
 
 # What archives begin with, and the modules that open them, the first that is there.
 ARCHIVES = {
@@ -53,6 +55,7 @@ class Input:
         # Where to end a piece: from the piece and the end of its last whole line to there.
         self.cut: Callable[[bytearray, int], int] = cut_at_lines
         self.spare: list[bytearray] = []  # pieces whose memory can be used again
+        self.is_dense = False  # whether it is an archive that makes very many bytes of few
         try:
             self.again = path != "-" and raw.seekable()  # whether it can be read more than once
             self._raw: BinaryIO = raw if self.again else cast(BinaryIO, _Pipe(raw))
@@ -184,9 +187,11 @@ class Input:
         return got
 
     def _check_ratio(self, stream: BinaryIO, made: int) -> None:
-        """Refuse an archive that makes very many bytes of few."""
-        packed = stream is not self._raw and stream is not self._copy
-        if packed and made > max(BOMB_BYTES, BOMB_RATIO * self._raw.tell()):
+        """Notice an archive that makes very many bytes of few, and refuse it if it goes on so."""
+        if stream is self._raw or stream is self._copy:
+            return
+        self.is_dense = made > DENSE_RATIO * self._raw.tell()
+        if made > max(BOMB_BYTES, BOMB_RATIO * self._raw.tell()):
             raise self._problem(f"makes {BOMB_RATIO} bytes of one: this archive is a trap")
 
     def _unpacker(self, head: bytes) -> _Opener:

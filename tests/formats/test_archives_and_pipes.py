@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ from support.file_readers import piped_input, refused_by_all, use_reader
 from support.input_errors import input_error
 
 from irbatch import InputError, evaluate, read_qrels, read_run
-from irbatch.formats import streams
+from irbatch.formats import file_reader, streams
 
 LINES = [b"q%d Q0 d%d %d %d t\n" % (i // 40, i, i % 40, -i * i) for i in range(280)]
 RUN = {f"q{q}": {f"d{i}": float(-i * i) for i in range(40 * q, 40 * q + 40)} for q in range(7)}
@@ -55,6 +56,47 @@ def test_120_bomb_through_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "BOMB_BYTES", 1 << 18)
     with piped_input(bz2.compress(LINES[0] + b"\n" * (8 << 20)), monkeypatch):
         input_error(lambda: read_run("-"), "trap", path="-")
+
+
+@pytest.mark.parametrize("pack", PACKERS, ids=NAMES)
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param([b"q Q0 d 1 1 t\n"], id="one line"),
+        pytest.param([b"q Q0 d%d 1 1 t\n" % i for i in range(700)], id="more than a piece"),
+        pytest.param([b"q%d Q0 d 1 1 t\n" % i for i in range(700)], id="queries that return"),
+        pytest.param([b'{"qid": "q", "docid": %d, "score": 1}\n' % i for i in range(9)], id="JSON"),
+    ],
+)
+def test_documents_given_again_and_again_are_noticed_while_reading(
+    path: Path, pack: Pack, lines: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_reader("pieces", monkeypatch, 1 << 13)
+    monkeypatch.setattr(streams, "DENSE_RATIO", 2)
+    text = b"".join(lines)
+    path.write_bytes(pack(text * ((1 << 20) // len(text))))
+    held: list[int] = []
+    assemble = file_reader.assemble
+    monkeypatch.setattr(
+        file_reader, "assemble", lambda pieces: held.append(len(pieces)) or assemble(pieces)
+    )
+    first = f"line {len(lines) + 1} (query "
+    refused_by_all("run", path, "at least 20 problems", first, "before, in line 1\n")
+    assert max(held, default=1) <= 8, "of 128"
+
+
+@pytest.mark.parametrize("entry", [read_run, lambda path: evaluate(JUDGED, path, "RR")])
+def test_memory_of_documents_given_again_and_again(
+    path: Path, entry: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_reader("parser", monkeypatch)
+    path.write_bytes(gzip.compress(b"q Q0 d 1 1 t\n" * (1 << 20)) * 20)
+    tracemalloc.start()
+    try:
+        input_error(lambda: entry(path), "line 2", "before, in line 1", path=str(path))
+        assert tracemalloc.get_traced_memory()[1] < 300 << 20, "of some 2 GB"
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.usefixtures("reader")
