@@ -54,7 +54,8 @@ class InputError(ValueError):
         self.query, self.document, self.value = query, document, value
         self.path, self.line = path, line
         self.problems = tuple(problems) or (self,)
-        super().__init__(self._place() + message)
+        text = self._place() + message
+        super().__init__(text if problems else printable(text))
 
     def _place(self) -> str:
         """Say where the problem is: ``run 'bm25.trec' line 81 (query '301'): ``."""
@@ -74,7 +75,9 @@ class InputError(ValueError):
 
     def with_fields(self, **fields: Any) -> InputError:
         """Return the same problem with some fields replaced, such as a path that is known now."""
-        return type(self)(self.message, **{**self._fields(), **fields})
+        others = () if self.problems == (self,) else self.problems
+        problems = [each.with_fields(**fields) for each in others]
+        return type(self)(self.message, **{**self._fields(), **fields}, problems=problems)
 
     def _fields(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in FIELDS}
@@ -118,7 +121,7 @@ def warn(message: str) -> None:
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in inside:
         frame = frame.f_back
         level += 1
-    warnings.warn(message, InputWarning, stacklevel=level + 1)
+    warnings.warn(printable(message), InputWarning, stacklevel=level + 1)
 
 
 def shown(value: object, length: int = 80) -> str:
@@ -177,6 +180,20 @@ def many(number: int, noun: str) -> str:
     return f"{number} {noun.removesuffix('y')}ies" if noun.endswith("y") else f"{number} {noun}s"
 
 
+# What is shown to people, and what programs read: names may hold any character, but send none to a
+# terminal that it would act on, and make no line. JSON alone has them exactly.
+CONTROLS = {code: repr(chr(code))[1:-1] for code in (*range(32), *range(127, 160), 0x2028, 0x2029)}
+
+
 def printable(text: object) -> str:
     r"""Show control characters, such as a terminal's escapes or marks of direction, as ``\x1b``."""
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in str(text))
+
+
+def on_one_line(text: object) -> str:
+    r"""Write a name into lines for programs: exactly, but for controls and line ends: ``\n``.
+
+    >>> on_one_line("naïve\tid\u200d")
+    'naïve\\tid\u200d'
+    """
+    return str(text).translate(CONTROLS)

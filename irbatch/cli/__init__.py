@@ -44,8 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     from irbatch.cli.parser import parse_words
 
-    if sys.stdout is None:  # closed by the caller
-        sys.stdout = io.StringIO()
+    # Closed by the caller: print() would write what is for one of them to the other.
+    sys.stdout = sys.stdout or io.StringIO()
+    sys.stderr = sys.stderr or io.StringIO()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a console that can't show a letter

@@ -8,6 +8,7 @@ import textwrap
 
 import numpy as np
 
+from irbatch.errors import printable
 from irbatch.measures import CATALOGUE, Declaration, parse_measures
 from irbatch.report.markdown import write_lines
 
@@ -27,7 +28,7 @@ def show_measures(options: argparse.Namespace) -> int:
     if options.name is not None:
         meant = parse_measures([options.name])
         if [str(each) for each in meant] != [meant[0].name]:
-            print(f"{options.name} is {' '.join(map(str, meant))}")
+            print(f"{printable(options.name)} is {' '.join(map(str, meant))}")
         print(_entry(meant[0].declaration))
     elif options.format == "markdown":
         print(markdown_table())

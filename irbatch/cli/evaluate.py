@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from irbatch.cli.progress import progress_of
-from irbatch.errors import InputError
+from irbatch.errors import InputError, printable
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import OPTIONS, TIES
@@ -119,5 +119,5 @@ def _note(results: Mapping[str, Results]) -> None:
         for note in each.notes():
             notes.setdefault(note, []).append(name)
     for note, names in notes.items():
-        whose = "" if len(names) == len(results) else f"{', '.join(names)}: "
+        whose = "" if len(names) == len(results) else f"{', '.join(map(printable, names))}: "
         print(f"note: {whose}{note}", file=sys.stderr)

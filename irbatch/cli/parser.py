@@ -5,12 +5,21 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import irbatch
 from irbatch.cli.messages import say
+from irbatch.errors import printable
 from irbatch.runtime.jit import Kernel
 from irbatch.runtime.stored_code import folders
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose refusals show control characters of words, not send them."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and what is wrong, and leave."""
+        super().error(printable(message))
 
 
 class Command(NamedTuple):
@@ -44,16 +53,14 @@ def parse_words(words: Sequence[str]) -> argparse.Namespace:
         SystemExit: after printing help, or what is wrong with them.
     """
     if words and words[0] in COMMANDS:
-        parser = argparse.ArgumentParser(prog=f"irbatch {words[0]}")
+        parser = Parser(prog=f"irbatch {words[0]}")
         COMMANDS[words[0]].complete(parser)
         return parser.parse_args(words[1:])
     return _parser_of_all().parse_args(words)
 
 
 def _parser_of_all() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="irbatch", description="Ranking evaluation: every measure from one pass."
-    )
+    parser = Parser(prog="irbatch", description="Ranking evaluation: every measure from one pass.")
     parser.add_argument("--version", action="version", version=f"irbatch {irbatch.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():

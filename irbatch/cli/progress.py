@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from irbatch.errors import printable
 from irbatch.evaluation.settings import Progress
 from irbatch.runtime.progress_bar import make_bar
 
@@ -29,7 +30,7 @@ def progress_of(files: int) -> Iterator[Callable[[str], Progress | None]]:
 
     def of_file(path: str) -> Progress:
         begun.append(path)
-        place = f"{len(begun)} of {files}: {Path(path).name}"
+        place = f"{len(begun)} of {files}: {printable(Path(path).name)}"
         bar.reset(task, description=place, total=None, amount="")
         size = Path(path).stat().st_size if Path(path).is_file() else -1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from irbatch.errors import on_one_line
 from irbatch.evaluation.results import Results
 
 AllResults = Mapping[str, Results]
@@ -13,10 +14,13 @@ VALUE = ("run", "query", "measure", "value")
 
 
 def print_tsv(results: AllResults, style: str, per_query: bool) -> None:
-    """Print ``run  query  measure  value``, one value a line; the mean's query is ``all``."""
+    r"""Print ``run  query  measure  value``, one value a line; the mean's query is ``all``.
+
+    Control characters of names, tabs and line ends among them, are written as ``\t``.
+    """
     print("\t".join(VALUE))
     for record in _values(results, style, per_query):
-        print("\t".join(str(cell).replace("\t", " ") for cell in record.values()))
+        print("\t".join(map(on_one_line, record.values())))
 
 
 def print_csv(results: AllResults, style: str, per_query: bool) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
-from irbatch.errors import InputError, many, shown
+from irbatch.errors import InputError, many, printable, shown
 from irbatch.measures import Measure, measure
 from irbatch.runtime.cached import cached_property
 from irbatch.statistics.intervals import as_linear
@@ -167,7 +167,9 @@ class Compared:
         return " ".join(said)
 
     def __repr__(self) -> str:
-        return f"Comparison of {', '.join(self.systems)} on {', '.join(self.measures)}"
+        return (
+            f"Comparison of {', '.join(map(printable, self.systems))} on {', '.join(self.measures)}"
+        )
 
     def difference(self, a: str, b: str, measure: str) -> Difference:
         """Look up how a compared pair compares; InputError if it or the measure is unknown."""

@@ -7,7 +7,7 @@ import re
 from typing import NamedTuple
 
 from irbatch.comparing.compared import Compared
-from irbatch.errors import InputError
+from irbatch.errors import InputError, printable
 from irbatch.measures import measure
 
 FORM = re.compile(
@@ -64,7 +64,7 @@ def find_failures(comparison: Compared, text: str) -> list[str]:
         if told.difference and signed > 0 and signed >= condition.amount - ROUNDING and certain:
             share = "" if math.isnan(told.relative) else f" ({told.relative:+.1%})"
             found.append(
-                f"{name}: {condition.measure} {told.difference:+.4f}{share} "
-                f"against {comparison.baseline}, p {told.corrected:.3g}"
+                f"{printable(name)}: {condition.measure} {told.difference:+.4f}{share} "
+                f"against {printable(comparison.baseline)}, p {told.corrected:.3g}"
             )
     return found

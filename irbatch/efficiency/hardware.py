@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from irbatch.efficiency.checks import check_fields, only_known
+from irbatch.errors import printable
 
 GIGA = 1e9
 
@@ -67,7 +68,7 @@ class Hardware:
         if self.n_gpu:
             gpu = f"{self.n_gpu} × {gpu}" if gpu else f"{self.n_gpu} GPU"
         ram = f"{self.ram_gb:.4g} GB" if self.ram_gb is not None else None
-        return ", ".join(part for part in (self.instance, gpu, cpu, ram) if part)
+        return printable(", ".join(part for part in (self.instance, gpu, cpu, ram) if part))
 
 
 def _cpu() -> str | None:

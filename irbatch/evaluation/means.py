@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from irbatch.errors import InputError, many
+from irbatch.errors import InputError, many, printable
 from irbatch.evaluation.counts import Counts
 from irbatch.measures import Measure
 from irbatch.measures.names import parse_measures
@@ -100,7 +100,8 @@ class Means:
             f"<tr><th style='text-align:left'>{escape(name)}</th><td>{self.shown(name)}</td></tr>"
             for name in self.measures
         )
-        caption = escape(f"{self.name or 'Results'}: {many(self.counts.queries, 'query')}")
+        name = printable(self.name or "Results")
+        caption = escape(f"{name}: {many(self.counts.queries, 'query')}")
         notes = "".join(f"<div>{escape(note)}</div>" for note in self.notes())
         return (
             f"<table><caption>{caption}</caption>{rows}</table>{notes}"

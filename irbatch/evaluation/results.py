@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple
 from os import PathLike
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from irbatch.array_types import Bytes, Floats
+from irbatch.errors import CONTROLS
 from irbatch.evaluation.counts import Counts
 from irbatch.evaluation.means import Means
 from irbatch.measures import Measure
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.extras import imported
 from irbatch.runtime.numbers import exact_mean
+
+FORMULAS = tuple("=+-@\t\r\n")  # what begins with these, a spreadsheet would run
+UNQUOTED = {code: shown for code, shown in CONTROLS.items() if chr(code) not in "\t\n\r"}
 
 
 class Results(Means):
@@ -103,22 +108,16 @@ class Results(Means):
         return written(text + "\n", path)
 
     def to_csv(self, path: str | PathLike[str] | None = None) -> str:
-        """Return, or also write, one line a query and one column a measure.
+        r"""Return, or also write, one line a query and one column a measure.
 
-        Ids that a spreadsheet would take for a formula get a leading apostrophe. `path` is as in
-        `to_json`.
+        Ids that a spreadsheet would take for a formula get a leading apostrophe; control characters
+        but tabs and line ends are written as ``\x1b``. `path` is as in `to_json`.
         """
-        import csv
-        import io
-
         from irbatch.runtime.files import written
 
-        buffer = io.StringIO()
-        writer = csv.writer(buffer, lineterminator="\n")
-        writer.writerow(["query", *self.measures])
-        for query, row in zip(self.query_ids, self.values.tolist(), strict=True):
-            writer.writerow([csv_cell(query), *map(repr, row)])
-        return written(buffer.getvalue(), path)
+        rows = zip(self.query_ids, self.values.tolist(), strict=True)
+        lines = ([csv_cell(query), *map(repr, row)] for query, row in rows)
+        return written(csv_text([["query", *self.measures]], lines), path)
 
     def _aggregate(self, column: int) -> float:
         values = self.values[:, column]
@@ -162,7 +161,22 @@ class LaterResults(Results):
 def csv_cell(value: object) -> str:
     """Write text for a CSV cell; what a spreadsheet would run as a formula is defused."""
     text = str(value)
-    return f"'{text}" if text[:1] in tuple("=+-@\t\r") and isinstance(value, str) else text
+    if not isinstance(value, str) or text.isalnum():
+        return text
+    return ("'" if text.startswith(FORMULAS) else "") + text.translate(UNQUOTED)
+
+
+def csv_text(*tables: Iterable[Iterable[str]]) -> str:
+    """Write cells as CSV, one record after the other."""
+    import csv
+
+    lines: list[str] = []
+    # With this line end a writer of Python before 3.13, too, quotes a lone "\r".
+    target = SimpleNamespace(write=lambda line: lines.append(line.removesuffix("\r\n") + "\n"))
+    writer = csv.writer(target, lineterminator="\r\n")
+    for table in tables:
+        writer.writerows(table)
+    return "".join(lines)
 
 
 def join_results(parts: Sequence[Results]) -> Results:

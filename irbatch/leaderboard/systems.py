@@ -12,7 +12,7 @@ from irbatch.array_types import Floats
 from irbatch.efficiency import Hardware, Quantity
 from irbatch.efficiency.checks import check_quantity, of_system, refuse
 from irbatch.efficiency.quantities import HIGHER, QUANTITIES
-from irbatch.errors import InputError, did_you_mean, join_words, many, shown, warn
+from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown, warn
 from irbatch.leaderboard.axes import check_directions, find_axis, list_axes, parse_constraint
 from irbatch.leaderboard.joining import Records, join_accuracy, name_records
 from irbatch.leaderboard.pareto import Pareto, find_pareto
@@ -59,7 +59,8 @@ class Systems:
         return len(self.systems)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__} of {many(len(self), 'system')} on {', '.join(self.measures)}"
+        measures = ", ".join(map(printable, self.measures))
+        return f"{type(self).__name__} of {many(len(self), 'system')} on {measures}"
 
     def axis(self, name: str) -> Quantity:
         """Find an axis by any of its names, with its unit and the way that is better."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.evaluation.results import csv_cell
+from irbatch.evaluation.results import csv_cell, csv_text
 from irbatch.runtime.extras import imported
 from irbatch.runtime.files import written
 
@@ -41,16 +41,9 @@ def write_csv(
     names: Sequence[str], records: Iterable[Record], path: str | PathLike[str] | None
 ) -> str:
     """Return, or also write, one line a record."""
-    import csv
-    import io
-
-    lines = []
-    for cells in (names, *(record.values() for record in records)):
-        buffer = io.StringIO()
-        line = ["" if cell is None else csv_cell(cell) for cell in cells]
-        csv.writer(buffer, lineterminator="\r\n").writerow(line)  # it quotes a lone "\r" only so
-        lines.append(buffer.getvalue().removesuffix("\r\n") + "\n")
-    return _written("".join(lines), path)
+    rows = (names, *(record.values() for record in records))
+    cells = (["" if cell is None else csv_cell(cell) for cell in row] for row in rows)
+    return _written(csv_text(cells), path)
 
 
 def make_frame(names: Sequence[str], records: Iterable[Record]) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from irbatch.errors import printable
 from irbatch.runtime.extras import imported
 
 Step = Callable[[str, int, int], None]
@@ -34,7 +35,7 @@ def make_bar(*, alone: bool = True, wanted: bool | None = None) -> tuple[Any, An
             raise
         return None
     bar = rich.Progress(
-        "{task.description}",
+        rich.TextColumn("{task.description}", markup=False),
         rich.BarColumn(),
         rich.TaskProgressColumn(),
         rich.TextColumn("{task.fields[amount]}"),
@@ -63,7 +64,7 @@ def steps_on_bar(wanted: bool | None = None) -> Iterator[Step]:
         if now < due:
             return
         amount = f"{done:,} of {total:,} calls"
-        bar.update(task, description=what, completed=done, total=total, amount=amount)
+        bar.update(task, description=printable(what), completed=done, total=total, amount=amount)
         bar.refresh()
         due = time.monotonic() + REDRAWN_AFTER
 

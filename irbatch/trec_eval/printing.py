@@ -16,7 +16,7 @@ from irbatch.array_types import Floats, Positions
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import NEGATIVE, RelevanceMatrix
-from irbatch.errors import InputError
+from irbatch.errors import InputError, on_one_line
 from irbatch.evaluation.counts import QueryMark
 from irbatch.evaluation.pipeline import compute_run
 from irbatch.formats.file_reader import Reader
@@ -181,7 +181,7 @@ class Printed:
             else:
                 cells.append(self._values[:, self._places[each.measure]].tolist())
         for query, *row in zip(self.queries, *cells, strict=True):
-            filled = [query] * (2 * len(row))
+            filled: list[Any] = [on_one_line(query)] * (2 * len(row))
             filled[1::2] = row
             yield from (form % tuple(filled)).split("\n")
 
@@ -198,7 +198,7 @@ class Printed:
             if each.measure is not None:
                 yield self._shown(each, "all", self._average(each.measure))
             elif each.length is None:
-                yield _line(each.label, "all", self.tag or "")
+                yield _line(each.label, "all", on_one_line(self.tag or ""))
 
     def _average(self, measure: Measure) -> float:
         """Sum a column in the order of queries; and divide, unless it is a count."""
