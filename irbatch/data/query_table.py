@@ -104,8 +104,10 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
 
     def repeats(self, most: int) -> list[tuple[Any, Any]]:
         """List documents that queries have more than once: query and document, at most some."""
-        find = short_texts.find_repeats if isinstance(self.keyed, ShortIds) else find_repeats
-        rows = find(self.keyed, most)
+        if isinstance(self.keyed, ShortIds):
+            rows = short_texts.find_repeats(self.keyed, most)
+        else:
+            rows = find_repeats(self.keyed, most)
         queries, of = list(self.places), np.searchsorted(self.ends, rows, side="right").tolist()
         return list(dict.fromkeys(zip([queries[at] for at in of], self.ids(rows), strict=True)))
 

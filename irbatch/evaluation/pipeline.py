@@ -158,16 +158,21 @@ def _compute_reading(computed: Computed, qrels: Qrels, reader: Reader, choose: C
     row_of = {query: row for row, query in enumerate(qrels.queries)}
     answered: dict[Any, None] = {}
     _ = qrels.column  # is made here, not by each thread
+    # Users' own formulas need not be made for threads: they are called in the caller's.
+    in_threads = computed.plan.is_catalogued
 
-    def work(table: QueryTable) -> tuple[list[Any], list[tuple[Part, Positions]]]:
+    def work(table: QueryTable) -> tuple[list[Any], list[tuple[Part | Block, Positions]]]:
         rows = np.array([row_of[query] for query in table if query in row_of], np.intp)
-        blocks = computed.split(pack_table(qrels, table, rows, ordering))
-        return list(table), [(computed.compute(block), rows[block.rows]) for block in blocks]
+        packed = computed.split(pack_table(qrels, table, rows, ordering))
+        blocks = ((each, rows[each.rows]) for each in packed)
+        if not in_threads:
+            return list(table), list(blocks)
+        return list(table), [(computed.compute(block), places) for block, places in blocks]
 
     for queries, parts in reader.map_tables(work):
         answered.update(dict.fromkeys(queries))
         for part, places in parts:
-            computed.keep(part, places)
+            computed.keep(part if isinstance(part, Part) else computed.compute(part), places)
     computed.answered = answered
     chosen = choose(answered)
     absent = [row for row in chosen.tolist() if qrels.queries[row] not in answered]

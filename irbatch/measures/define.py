@@ -44,6 +44,9 @@ def define_measure(
     `parameters`: `Number`, `Choice` (of words), `Points`, or ``GRADED`` for a measure that reads
     gains, all from `irbatch.measures`.
 
+    It may be called with some rows at a time, always in the thread that evaluates, and must give
+    each row its value whatever the others are.
+
     Args:
         name: the canonical name, a word.
         definition: one sentence.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from irbatch import InputError
 from irbatch.data.query_table import QueryTable
 from irbatch.formats import file_reader, streams
 from irbatch.formats.streams import open_input
+from irbatch.measures import CATALOGUE, plan
 
 MEASURES = "nDCG@10 AP RR P@5 Bpref IPrec(recall=0.3) NumRet GMAP"
 
@@ -61,6 +63,32 @@ def problems(seed: int, count: int) -> Iterator[tuple[dict[str, dict[str, float]
         ranked = {q: each for q, each in ranked.items() if each}
         if ranked.keys() & judged.keys():
             yield judged, ranked
+
+
+def test_formulas_of_users_run_in_the_callers_thread(
+    tmp_path: Path, streamed: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IRBATCH_THREADS", "4")
+    monkeypatch.setattr(plan, "ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(plan, "CELLS_OF_VALUE", 1 << 30)
+    threads: set[int] = set()
+
+    @irbatch.define_measure("HalfTheHits", definition="Hits, halved.", source="a test")
+    def halved(known: Any) -> Any:
+        threads.add(threading.get_ident())
+        return known.hits / 2.0
+
+    run = {f"q{q}": {f"d{d}": float(-d) for d in range(q % 5 + 1)} for q in range(90)}
+    judged = {query: {"d0": 1.0, "d2": 1.0} for query in run}
+    path = tmp_path / "run"
+    path.write_text("".join(lines(run, random.Random(0))))
+    try:
+        whole = irbatch.evaluate(judged, run, "HalfTheHits@2", threads=4)
+        assert irbatch.evaluate(judged, path, "HalfTheHits@2").to_dict() == whole.to_dict()
+    finally:
+        del CATALOGUE["HalfTheHits"]
+    assert threads == {threading.get_ident()}
+    assert streamed == [True]
 
 
 @pytest.mark.parametrize(
