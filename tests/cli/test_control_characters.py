@@ -79,7 +79,7 @@ def test_one_line_of_trec_eval_is_one_value(said: Said, files: list[Path]) -> No
 
 
 def test_csv_quotes_ends_of_lines_and_defuses_formulas(said: Said, files: list[Path]) -> None:
-    results = irbatch.evaluate(*files, "RR")
+    results = irbatch.evaluate(files[0], files[1], "RR")
     out, _ = said("eval", *files, "-q", "-m", "RR", "--format", "csv")
     shown = [each if each.strip("\r\n\t") == each else f"'{each}" for each in NAMES]
     for text, column in ((out, 1), (results.to_csv(), 0)):
@@ -97,7 +97,7 @@ def test_json_is_exact(said: Said, files: list[Path]) -> None:
     out, _ = said("eval", *files, "-q", "-m", "RR", "--format", "json")
     (found,) = json.loads(out).values()
     assert list(found["per_query"]) == NAMES
-    assert list(json.loads(irbatch.evaluate(*files, "RR").to_json())["per_query"]) == NAMES
+    assert list(json.loads(irbatch.evaluate(files[0], files[1], "RR").to_json())["per_query"]) == NAMES
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "tsv", "csv", "json"])
