@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from irbatch.errors import printable
+from irbatch.report.names import shorten_all
 
 BETTER, WORSE = "↑", "↓"  # marks of a cell
 BEST, MARKS = "{best}", "{marks}"  # of a legend; each form says here how it shows them
+LONGEST_NAME = 200  # columns of a name on paper, where it is not broken; TeX stops at some 3,000
 ISOLATED = "\u2068", "\u2069"  # characters round a name: it may run from right to left
 
 Legend = Sequence[tuple[str, str]]
@@ -65,6 +67,22 @@ class Table:
     def column(self, position: int) -> list[Cell]:
         """Return a column's cells."""
         return [row.cells[position] for row in self.rows]
+
+    def shortened(self, most: int = LONGEST_NAME) -> Table:
+        """Leave out the middle of names that are longer, of all or of none: see `shorten_all`."""
+        heads = shorten_all([each.heading for each in self.columns], most)
+        columns = [
+            replace(each, heading=head) for each, head in zip(self.columns, heads, strict=True)
+        ]
+        named = [k for k, each in enumerate(columns) if each.kind in ("name", "text")]
+        texts = shorten_all([row.cells[k].text for row in self.rows for k in named], most)
+        short, rows = iter(texts), []
+        for row in self.rows:
+            cells = list(row.cells)
+            for k in named:
+                cells[k] = replace(cells[k], text=next(short))
+            rows.append(replace(row, cells=cells))
+        return replace(self, columns=columns, rows=rows)
 
     def annotated(self, position: int) -> bool:
         """Tell whether something stands after a column's numbers."""

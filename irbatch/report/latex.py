@@ -47,13 +47,13 @@ GREEK = (
 def write_document(document: Document, label: str, *, unicode: bool = False) -> str:
     r"""Write a report's tables as one, which needs ``\usepackage{booktabs}``.
 
-    All have the same columns; headings stand above their rows; figures are left out. Options are
-    those of `irbatch.Comparison.to_latex`.
+    All have the same columns; headings stand above their rows; figures are left out, and so is the
+    middle of very long names, if that leaves them all different. Options are those of `irbatch.Comparison.to_latex`.
     """
     if not LABEL.fullmatch(label):
         problem = f"a label is letters, digits and :._/+-, not {label!r}"
         raise InputError(problem, source="label", value=label)
-    tables = [part for part in document.parts if isinstance(part, Table)]
+    tables = [part.shortened() for part in document.parts if isinstance(part, Table)]
     said = [document.caption, document.explained("Bold"), document.settings]
     caption = _escape(" ".join(filter(None, said)), unicode)
     columns = tables[0].columns
@@ -90,7 +90,7 @@ def _body(document: Document, columns: Sequence[Column], unicode: bool) -> Itera
             yield r"\midrule"
             if above:
                 yield _line([above])
-            for row in part.rows:
+            for row in part.shortened().rows:
                 cells = zip(columns, row.cells, strict=True)
                 yield _line([_cell(column, cell, unicode) for column, cell in cells])
 

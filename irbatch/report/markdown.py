@@ -28,7 +28,8 @@ def write_document(document: Document) -> str:
 
 
 def write_table(table: Table) -> str:
-    """Write a table."""
+    """Write a table; the middle of very long names is left out, if they still differ."""
+    table = table.shortened()
     head = ["" if each.kind == "mark" else escape(each.heading) for each in table.columns]
     lines = [list(map(_cell, table.columns, row.cells)) for row in table.rows]
     return write_lines(head, lines, [each.kind == "number" for each in table.columns])

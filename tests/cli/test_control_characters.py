@@ -97,7 +97,9 @@ def test_json_is_exact(said: Said, files: list[Path]) -> None:
     out, _ = said("eval", *files, "-q", "-m", "RR", "--format", "json")
     (found,) = json.loads(out).values()
     assert list(found["per_query"]) == NAMES
-    assert list(json.loads(irbatch.evaluate(files[0], files[1], "RR").to_json())["per_query"]) == NAMES
+    assert (
+        list(json.loads(irbatch.evaluate(files[0], files[1], "RR").to_json())["per_query"]) == NAMES
+    )
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "tsv", "csv", "json"])

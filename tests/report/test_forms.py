@@ -98,6 +98,25 @@ def test_long_names_are_cut_unless_they_would_look_alike() -> None:
     assert all(name in terminal.write_table(table) for name in names)
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_name_of_thousands_of_letters(form: str) -> None:
+    """It is cut in the middle where it is not broken; of a page, the browser breaks it."""
+    name, heading = "start" + "x" * 3000 + "end", "S" + "y" * 3000 + "E"
+    text = FORMS[form](one_name(name, heading))
+    if form in ("html", "fragment"):
+        assert text.count(name) == text.count(heading) == 1
+        assert "overflow-wrap:anywhere" in text
+        return
+    assert max(map(len, text.splitlines())) < 500
+    for begin, end in (("startx", "xend"), ("Sy", "yE")):
+        assert begin in text
+        assert end in text
+    alike = [Row([Cell(f"{'x' * 300}{k}{'y' * 300}"), Cell("0")]) for k in range(2)]
+    two = Table("", [Column("system", "name"), Column("P@1")], alike)
+    text = FORMS[form](Document("", "", [], [two]))
+    assert all(row.cells[0].text in text for row in alike), "cut they would look alike"
+
+
 def test_markdown_shows_every_name_as_it_is() -> None:
     reader = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
     source = markdown.write_document(made())
