@@ -48,7 +48,8 @@ def write_document(document: Document, label: str, *, unicode: bool = False) -> 
     r"""Write a report's tables as one, which needs ``\usepackage{booktabs}``.
 
     All have the same columns; headings stand above their rows; figures are left out, and so is the
-    middle of very long names, if that leaves them all different. Options are those of `irbatch.Comparison.to_latex`.
+    middle of very long names, if that leaves them all different. Options are those of
+    `irbatch.Comparison.to_latex`.
     """
     if not LABEL.fullmatch(label):
         problem = f"a label is letters, digits and :._/+-, not {label!r}"
