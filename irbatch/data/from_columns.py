@@ -18,8 +18,8 @@ from irbatch.data.grouping import group_rows
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.errors import ErrorsIn, InputError, shown
-from irbatch.runtime.checks import number_errors
-from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, number_problem
+from irbatch.runtime.checks import number_errors, read_numbers
+from irbatch.runtime.numbers import LARGEST_WHOLE
 from irbatch.runtime.ragged import offsets_of
 
 # What to do with ids of other types, by the kind of array they come in.
@@ -117,14 +117,12 @@ def as_numbers(column: Any, source: str) -> Floats:
         raise InputError(f"{what}s are text{sample}, not numbers: cast them", source=source)
     array = _as_array(column, f"{what}s", source)
     if array.dtype.kind == "O":
-        values = array.tolist()
+        rows = zip(itertools.count(), itertools.repeat(None))  # in place of query and document
         try:
-            array = as_floats(values)
-        except NUMBER_ERRORS:
-            problems = ((row, number_problem(value)) for row, value in enumerate(values))
-            row, why = next(each for each in problems if each[1])
-            problem = f"row {row}: {what} {why}"
-            raise InputError(problem, source=source, value=values[row]) from None
+            array = read_numbers(what, array.tolist(), rows)
+        except InputError as error:
+            problem = f"row {error.query}: {error.message}"
+            raise InputError(problem, source=source, value=error.value) from None
     if array.dtype.kind not in "biuf":
         raise InputError(f"{what}s are real numbers, not {array.dtype}", source=source)
     row = first_bad_number(array, source)

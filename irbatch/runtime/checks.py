@@ -13,7 +13,15 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.errors import InputError, shown
-from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, is_real, is_whole, number_problem
+from irbatch.runtime.numbers import (
+    LARGEST_WHOLE,
+    NUMBER_ERRORS,
+    as_floats,
+    grade_problem,
+    is_real,
+    is_whole,
+    number_problem,
+)
 
 
 def check_whole(name: str, value: object, least: int, most: int | None = None) -> int:
@@ -72,16 +80,20 @@ def read_numbers(
     """Return numbers as float64 ``(n,)``, read-only; `names` are the query and document of each.
 
     Raises:
-        InputError: naming the first that is not a number, with the fields given.
+        InputError: naming the first that is not a number, or as a grade not exact, with the fields
+            given.
     """
     try:
         numbers = as_floats(values)
-        sound = not np.isnan(numbers).any()
+        # The largest grade may have been rounded to it.
+        sure = np.abs(numbers) < LARGEST_WHOLE if what == "grade" else ~np.isnan(numbers)
+        sound = bool(sure.all())
     except NUMBER_ERRORS:
         sound = False
     if not sound:
         rows = ((*name, value) for name, value in zip(names, values, strict=False))
-        raise next(number_errors(what, rows, **fields))
+        for error in number_errors(what, rows, **fields):
+            raise error
     return numbers
 
 
@@ -89,7 +101,8 @@ def number_errors(
     what: str, rows: Iterable[tuple[Any, Any, Any]], **fields: Any
 ) -> Iterator[InputError]:
     """Find values that are not numbers, called `what`, in rows of query, document and value."""
+    problem_of = grade_problem if what == "grade" else number_problem
     for query, document, value in rows:
-        if problem := number_problem(value):
+        if problem := problem_of(value):
             message = f"{what} {problem}"
             yield InputError(message, query=query, document=document, value=value, **fields)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from irbatch.array_types import Ints
 from irbatch.errors import InputError, shown
 from irbatch.runtime.extras import imported
+from irbatch.runtime.numbers import LARGEST_WHOLE, grade_problem, number_problem
 
 torch = imported("torchmetrics' metrics", "torchmetrics", "torch")
 torchmetrics = imported("torchmetrics' metrics", "torchmetrics", "torchmetrics")
@@ -85,7 +85,10 @@ def as_whole(given: Any, name: str, device: Any) -> Any:
         return column.to(device, torch.int64)
     if column.device.type == "mps":  # it has no float64
         column = column.cpu()
-    column = column.to(torch.float64)
-    if column.isnan().any():
-        raise InputError("nan is not a number", source=name, value=math.nan)
-    return column.view(torch.int64).to(device)
+    numbers = column.to(torch.float64)
+    # The largest grade may have been rounded to it.
+    sure = numbers.abs() < LARGEST_WHOLE if name == "target" else ~numbers.isnan()
+    for each in () if sure.all() else column[~sure].tolist():
+        if problem := (grade_problem if name == "target" else number_problem)(each):
+            raise InputError(problem, source=name, value=each)
+    return numbers.view(torch.int64).to(device)
