@@ -119,7 +119,7 @@ def _mean_in_order(found: Results, run: Table, divisor: int) -> dict[Measure, fl
     The exact sum may be rounded to another last digit.
     """
     rows = [found.rows[query] for query in run if query in found.rows]
-    sums = np.add.accumulate(found.values[rows], axis=0)[-1]
+    sums = np.add.accumulate(found.values[rows], axis=0)[-1:].sum(axis=0)  # 0 of no rankings
     means = [round(each / divisor, DIGITS) for each in sums.tolist()]
     return dict(zip(found.columns, means, strict=True))
 
