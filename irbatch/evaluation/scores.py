@@ -133,7 +133,7 @@ def evaluate_triples(
         problem = f"one score a query, and one or more of negatives: not arrays of shapes {shapes}"
         raise InputError(problem, source="positive")
     for name, part in (("positive", first), ("negatives", others)):
-        check_real(part.dtype, "scores", name)
+        check_real(part, "scores", name)
     scores = np.concatenate([first[:, None], others], axis=1)
     masks = np.ma.getmaskarray(positive), np.ma.getmaskarray(negatives)
     if any(map(np.any, masks)):

@@ -54,9 +54,9 @@ class Candidates:
         if len(self.shape) != 2:
             problem = f"scores are a matrix, queries x candidates, not of shape {self.shape}"
             raise InputError(problem, source="scores")
-        if not self.on_accelerator:
-            check_real(self.scores.dtype, "scores", "scores")
         self.queries = check_query_ids(queries, self.shape[0], "scores")
+        if not self.on_accelerator:
+            check_real(self.scores, "scores", "scores", self.queries)
         self.sizes = self.widths = np.full(self.shape[0], self.shape[1], np.int64)
         self.there: Bools | None = None
         self.excluded: Excluded | None = None

@@ -33,7 +33,7 @@ class TestScores:
             pytest.param(np.ones((2, 3, 1)), ("(2, 3, 1)",), id="3-D"),
             pytest.param(None, ("scores",), id="None"),
             pytest.param([[3, 2, 1], [1]], ("scores",), id="ragged"),
-            pytest.param([["a", "b", "c"]] * 2, ("scores", "str"), id="texts"),
+            pytest.param([["a", "b", "c"]] * 2, ("scores", "text"), id="texts"),
             pytest.param(SCORES.astype(complex), ("scores", "complex128"), id="complex"),
             pytest.param(SCORES.astype(object), ("scores", "object"), id="objects"),
             pytest.param(SCORES.astype("M8[s]"), ("scores", "datetime64"), id="dates"),

@@ -12,16 +12,32 @@ import numpy.typing as npt
 from irbatch.array_types import Bools, Ints
 from irbatch.errors import InputError
 from irbatch.runtime.arrays import to_numpy
-from irbatch.runtime.numbers import LARGEST_WHOLE
+from irbatch.runtime.numbers import LARGEST_WHOLE, number_problem
 
 # That a caller may say a query has: discounts are tabulated, and summed, up to there (80 MB).
 MOST_RELEVANT = 10_000_000
 
 
-def check_real(dtype: np.dtype[Any], what: str, source: str, query: Any = None) -> None:
-    """Refuse an array of anything but real numbers and truth values."""
-    if dtype.kind not in "biuf":
-        raise InputError(f"{what} are numbers, not {dtype.name}", source=source, query=query)
+def check_real(
+    array: npt.NDArray[Any], what: str, source: str, queries: Sequence[Any] | None = None
+) -> None:
+    """Refuse an array of anything but real numbers and truth values.
+
+    `what` is in it, in the plural; `queries` are those of its rows, or that of its only row.
+    """
+    kind = array.dtype.kind
+    if kind in "biuf":
+        return
+    for place in np.ndindex(array.shape) if kind == "O" else ():
+        if problem := number_problem(array[place]):
+            row = place[0] if array.ndim == 2 else 0
+            named = () if queries is None else queries[row : row + 1]  # not checked yet
+            query = named[0] if len(named) else row if array.ndim == 2 else None
+            problem = f"{what.removesuffix('s')} {problem}"
+            raise InputError(problem, source=source, query=query, value=array[place])
+    only = queries[0] if queries is not None and array.ndim == 1 else None
+    given = "text" if kind in "SU" else array.dtype.name
+    raise InputError(f"{what} are numbers, not {given}", source=source, query=only)
 
 
 def check_shape(given: tuple[int, ...], scores: tuple[int, int], source: str) -> None:

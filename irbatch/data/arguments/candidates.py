@@ -97,7 +97,7 @@ def read_labels(
     else:
         values = to_numpy(labels, "relevance")
         _check_labels_shape(values.shape, shape)
-        check_real(values.dtype, "labels", "relevance")
+        check_real(values, "labels", "relevance", queries)
         # Of bools: those of wider numbers are found twenty times as slowly.
         places = np.flatnonzero(values != 0)
         begins = np.arange(shape[0] + 1) * shape[1]
@@ -106,7 +106,7 @@ def read_labels(
         grades = values.reshape(-1)[places] if values.flags.c_contiguous else values[rows, columns]
         if np.ma.getmask(labels) is not np.ma.nomask:
             hidden = np.ma.getmaskarray(labels).copy()
-    check_real(grades.dtype, "labels", "relevance")
+    check_real(grades, "labels", "relevance")
     grades = grades.astype(np.float64) if grades.dtype.kind == "f" else grades
     ignored = grades == IGNORED
     if ignored.any():

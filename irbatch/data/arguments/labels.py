@@ -83,7 +83,7 @@ def _read_rows(
         if matrix.ndim != 2:
             problem = f"labels are 2-D, queries x ranks, not of shape {matrix.shape}"
             raise InputError(problem, source=name)
-        check_real(matrix.dtype, "labels", name)
+        check_real(matrix, "labels", name, queries)
         return matrix, _count_unmasked(labels, matrix.shape, name)
     if isinstance(labels, str | AbstractSet | Mapping) or not hasattr(labels, "__iter__"):
         raise InputError(f"a {type(labels).__name__} is no matrix of labels", source=name)
@@ -108,7 +108,7 @@ def _read_row(labels: Any, query: Any, name: str) -> Labels:
         problem = "a row of labels is a list of numbers"
         raise InputError(problem, source=name, query=query, value=labels)
     row = row if row.size else row.astype(np.int64)
-    check_real(row.dtype, "labels", name, query)
+    check_real(row, "labels", name, [query])
     return row
 
 
