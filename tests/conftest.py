@@ -17,10 +17,17 @@ pytest.register_assert_rewrite(
     "support.file_readers", "support.input_errors", "support.relations"
 )  # before they are imported
 
+from support.counts import summarise  # noqa: E402
 from support.file_readers import PIECE, READERS, use_reader  # noqa: E402
 from support.trec_eval_command import QRELS, RUN, Command, Printed  # noqa: E402
 
 from irbatch.cli import main  # noqa: E402
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how much of the tables of bad input and of relations was tried."""
+    for line in summarise(terminalreporter.stats.get("passed", [])):
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")

@@ -170,6 +170,14 @@ def test_only_entry_points_have_many_parameters() -> None:
                 assert len(given) <= 12, f"{name}.{node.name}"
 
 
+def test_nothing_reads_pickles() -> None:
+    """Whoever writes a pickle decides what runs where it is read."""
+    for path in PACKAGE.rglob("*.py"):
+        text = path.read_text()
+        for each in ("import pickle", "marshal.load", "allow_pickle=True", "np.load("):
+            assert each not in text, path.name
+
+
 def test_nothing_checks_input_with_assert() -> None:
     for path in PACKAGE.rglob("*.py"):
         nodes = ast.walk(ast.parse(path.read_text()))

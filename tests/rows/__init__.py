@@ -1,0 +1,1 @@
+"""Bad and borderline input, row by row, at every public entrance."""
