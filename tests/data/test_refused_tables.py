@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from support.input_errors import input_error
 
@@ -21,14 +20,6 @@ RUN: dict[str, list[Any]] = {
     "docno": ["d1", "d2", "d1"],
     "score": [1.0, 2.5, -0.5],
 }
-TABLES: dict[str, Callable[[Any], Any]] = {
-    "arrow": pa.table,
-    "polars": pl.DataFrame,
-    "pandas": pd.DataFrame,
-    "pandas object": lambda columns: pd.DataFrame(columns, dtype=object),
-    "mapping": dict,
-}
-
 ROLES = ("query", "document", "score"), ("query", "document", "grade")
 
 
@@ -84,26 +75,6 @@ def test_names_that_are_given_decide() -> None:
     assert graded.to_dict() == {"q1": {"d1": 1, "d2": 2}, "q2": {"d1": 3}}
     facts = "'label', 'score'", "grade="
     input_error(lambda: Qrels.from_table({**RUN, "label": [1, 2, 3]}, name="n"), *facts, path="n")
-
-
-BAD: dict[str, tuple[dict[str, list[Any]], str]] = {
-    "null query": ({"qid": ["q1", None, "q2"]}, "1"),
-    "null document": ({"docno": ["d1", "d2", None]}, "2"),
-    "null score": ({"score": [1.0, None, 2.0]}, "1"),
-    "nan score": ({"score": [1.0, 2.0, float("nan")]}, "2"),
-    "twice": ({"docno": ["d1", "d1", "d1"]}, "rows 0 and 1"),
-    "float ids": ({"docno": [1.0, 2.0, 3.0]}, "text or whole numbers"),
-    "truths for ids": ({"docno": [True, False, True]}, "text or whole numbers"),
-    "words for scores": ({"score": ["1", "2", "3"]}, "score"),
-}
-
-
-@pytest.mark.parametrize("kind", TABLES)
-@pytest.mark.parametrize("bad", BAD)
-def test_bad_cells_are_named(kind: str, bad: str) -> None:
-    change, fact = BAD[bad]
-    table = TABLES[kind]({**RUN, **change})
-    input_error(lambda: Run.from_table(table, name="mine"), "run 'mine'", fact, path="mine")
 
 
 def test_whole_numbers_that_a_gap_made_floats() -> None:

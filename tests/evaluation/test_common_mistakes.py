@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -22,23 +21,6 @@ from irbatch import InputWarning, Qrels, Run, evaluate
 QRELS = {f"q{i}": {"d1": 1, "d2": 0} for i in range(12)}
 RUN = {f"q{i}": {"d1": 2.0, "d3": 1.0} for i in range(12)}
 COLUMNS = {"query_id": ["q1", "q1"], "doc_id": ["d1", "d3"], "score": [2.0, 1.0]}
-
-
-@pytest.mark.parametrize(
-    "empty",
-    [
-        pd.DataFrame(COLUMNS).iloc[:0],
-        pl.DataFrame(COLUMNS).head(0),
-        pa.table(COLUMNS).slice(0, 0),
-        Run.from_columns([], [], []),
-    ],
-    ids=["pandas", "polars", "Arrow", "columns"],
-)
-def test_empty_tables_score_zero(empty: Any) -> None:
-    with pytest.warns(InputWarning, match="is empty: every query scores 0"):
-        results = evaluate(QRELS, empty, "AP NumRet")
-    assert results.mean() == {"AP": 0.0, "NumRet": 0.0}
-    input_error(lambda: Qrels.from_columns([], [], []), "no queries", source="qrels")
 
 
 def test_parquet_through_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:

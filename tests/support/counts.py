@@ -21,8 +21,11 @@ def summarise(passed: Iterable[Any]) -> Iterator[str]:
             f"{sum(inexpressible)} cannot be expressed, {sum(absent)} absent"
         )
     if relations := recorded["relation"]:
-        numbers, compared = zip(*relations, strict=True)
-        yield f"relations: {len(set(numbers))} of 30, {sum(compared)} values compared"
+        numbers, variants, compared = zip(*relations, strict=True)
+        yield (
+            f"relations: {len(set(numbers))} of 30, {max(variants)} measures and cutoffs, "
+            f"{sum(compared):,} values compared"
+        )
     if mistakes := recorded["mistake"]:
         yield f"mistakes of other tools: {len(set(mistakes))} of 40"
 

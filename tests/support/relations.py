@@ -108,6 +108,7 @@ def having(trait: str) -> tuple[str, ...]:
     return tuple(name for name, traits in TRAITS.items() if trait in traits.split())
 
 
+COUNTED: list[int] = []  # values that were evaluated, evaluation by evaluation
 MEASURES: dict[Key, Measure] = {
     (name, k): measure(name) if k is None else measure(name) @ k for name, k in keys()
 }
@@ -120,7 +121,9 @@ def fitting(qrels: Qrels) -> dict[Key, Measure]:
 
 
 def evaluate(qrels: Qrels, run: Run) -> irbatch.Results:
-    return irbatch.evaluate(qrels, run, list(fitting(qrels).values()))
+    results = irbatch.evaluate(qrels, run, list(fitting(qrels).values()))
+    COUNTED.append(results.values.size)
+    return results
 
 
 def values(qrels: Qrels, run: Run) -> Values:
