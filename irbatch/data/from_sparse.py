@@ -43,7 +43,33 @@ def _as_rows(matrix: Any) -> Any:
         raise InputError(f"a {type(matrix).__name__} is no sparse matrix of SciPy's")
     if len(matrix.shape) != 2:
         raise InputError(f"a matrix is 2-D, queries x documents, not of shape {matrix.shape}")
-    return matrix.tocsr()
+    _check_places(matrix)
+    rows = matrix.tocsr()
+    _check_places(rows)
+    return rows
+
+
+def _check_places(matrix: Any) -> None:
+    """Refuse entries outside the shape, which SciPy lets through, or even writes elsewhere."""
+    n, m = matrix.shape
+    places: list[tuple[str, Any, int]] = []
+    if matrix.format == "coo":
+        places = [("row", matrix.row, n), ("column", matrix.col, m)]
+    elif matrix.format in ("csr", "csc"):
+        lines, size = ("column", m), n
+        if matrix.format == "csc":
+            lines, size = ("row", n), m
+        ends, stored = np.asarray(matrix.indptr), min(len(matrix.indices), len(matrix.data))
+        bounds = np.concatenate([[0], ends, [stored]])
+        if ends.size != size + 1 or ends[0] or (np.diff(bounds) < 0).any():
+            raise InputError(f"the indptr of a matrix of shape {matrix.shape} is not sound")
+        places = [(lines[0], matrix.indices[: ends[-1]], lines[1])]
+    for line, found, size in places:
+        beyond = (found < 0) | (found >= size)
+        if beyond.any():
+            place = int(found[beyond.argmax()])
+            problem = f"an entry is in {line} {place} of a matrix of shape {matrix.shape}"
+            raise InputError(problem, value=place)
 
 
 def _ids(ids: Sequence[Any] | None, n: int, what: str, source: str) -> IdColumn | None:

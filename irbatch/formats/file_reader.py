@@ -18,7 +18,7 @@ from irbatch.errors import LISTED_PROBLEMS, ErrorsIn, InputError
 from irbatch.formats.byte_kernels import Parsed
 from irbatch.formats.byte_parser import is_ready
 from irbatch.formats.file_warnings import FileWarnings
-from irbatch.formats.forms import recognise
+from irbatch.formats.forms import find_data, recognise
 from irbatch.formats.lines import Lookup, ParsedLines, raise_by_line
 from irbatch.formats.pieces import Piece, assemble
 from irbatch.formats.streams import Input, cut_at_lines
@@ -56,7 +56,8 @@ class Reader:
         self.file, self._progress = file, progress
         self.name = file.path
         file.cut = self._first_cut
-        self._rest = _with_its_error(file.pieces())
+        self._lines = self._before = 0  # lines read, and bytes before the data
+        self._rest = self._from_data_on(_with_its_error(file.pieces()))
         self._begun: list[Text] = []
         size, limit = 0, LARGE_WHEN_READY
         for piece in self._rest:
@@ -76,7 +77,8 @@ class Reader:
             file.cut = functools.partial(_query_start, tabs=form.tabs)
         else:
             file.cut = cut_at_lines
-        self._lines = text.count(b"\n", 0, self._header)
+        self._lines += text.count(b"\n", 0, self._header)
+        self._before += self._header
         self.warnings = FileWarnings()  # complete once all was read
         self._problems: list[InputError] = []
         self._repeats: list[tuple[str, str]] = []  # queries and documents
@@ -90,7 +92,7 @@ class Reader:
     def lookup(self) -> Lookup:
         """Read a small file as query to document to value."""
         rows = ParsedLines(self.form, self.file.path)
-        for piece in self._without_header(self._all()):
+        for piece in self._all():
             if isinstance(piece, InputError):
                 rows.problems.append(self._with_line(piece))
                 break
@@ -128,7 +130,7 @@ class Reader:
                 self._rooms.append(room)
             del pieces
         if returned:
-            texts = _with_its_error(self.file.pieces())
+            texts = _without_first(self._before, _with_its_error(self.file.pieces()))
             again: Iterator[tuple[Piece, Any]] = self._parsed(texts, again=True)
             table = self._gathered(piece.only(returned) for piece, _ in again)
             if not self._problems and not self._repeats:
@@ -205,7 +207,7 @@ class Reader:
         With `work` also yield what comes of it, called with the table of a piece alone.
         """
         parse = functools.partial(self._parse, work=work)
-        for piece, done in map_items(parse, self._without_header(texts)):
+        for piece, done in map_items(parse, texts):
             if isinstance(piece, InputError):
                 if not again:
                     self._problems.append(self._with_line(piece))
@@ -243,17 +245,20 @@ class Reader:
         """Count a problem's line from where the file begins, not from where its piece does."""
         return problem.with_fields(line=self._lines + (problem.line or 0) or None)
 
-    def _all(self) -> Iterator[Text]:
-        """Yield what was read to know the file's form and size, and the rest."""
-        while self._begun:
-            yield self._begun.pop(0)
-        yield from self._rest
+    def _from_data_on(self, texts: Iterator[Text]) -> Iterator[Text]:
+        """Leave out pieces of nothing but blank lines and comments, which may be any number."""
+        for text in texts:
+            if isinstance(text, InputError) or find_data(text, self.file.source) >= 0:
+                yield text
+                break
+            self._before += len(text)
+            self._lines += text.count(b"\n")
+        yield from texts
 
-    def _without_header(self, texts: Iterable[Text]) -> Iterator[Text]:
-        for number, text in enumerate(texts):
-            if number == 0 and isinstance(text, bytearray):
-                del text[: self._header]
-            yield text
+    def _all(self) -> Iterator[Text]:
+        """Yield what was read to know the file's form and size, and the rest; but no header."""
+        begun = (self._begun.pop(0) for _ in range(len(self._begun)))
+        yield from _without_first(self._header, itertools.chain(begun, self._rest))
 
     def _raise_problems(self) -> None:
         """Raise what was collected, with the lines of documents given twice."""
@@ -319,6 +324,16 @@ def _attempt(work: Callable[[QueryTable], Done], table: QueryTable) -> Outcome[D
 
 def _raise(problem: Exception) -> Any:
     raise problem
+
+
+def _without_first(count: int, texts: Iterable[Text]) -> Iterator[Text]:
+    """Leave out the first bytes."""
+    for text in texts:
+        if count and isinstance(text, bytearray):
+            length = len(text)
+            del text[:count]
+            count = max(count - length, 0)
+        yield text
 
 
 def _with_its_error(pieces: Iterator[bytearray]) -> Iterator[Text]:

@@ -11,13 +11,15 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from irbatch.data.column_names import find_columns
 from irbatch.errors import InputError, shown
 from irbatch.runtime.numbers import LARGEST_WHOLE
 
 SPACES = re.compile(rb"[ \t]+")  # only these separate
+# Blank lines, and comments of fewer words than any line of data has.
+SKIPPED = re.compile(rb"(?:\s++|#\S*+(?:[ \t]++\S++){0,2}+[ \t\r]*+\n)*+")
 
 
 @dataclass(frozen=True)
@@ -62,20 +64,28 @@ RUN = LineForm("run", 6, 0, 2, 4, "score", rank_at=3, tag_at=5)
 MARCO_RUN = LineForm("run", 3, 0, 1, 2, "rank", LARGEST_WHOLE)
 
 
+def find_data(text: bytes | bytearray, source: str, end: int | None = None) -> int:
+    """Return where the first line begins that is neither blank nor a comment; -1 if none does."""
+    width = QRELS.width if source == "qrels" else RUN.width
+    start, end = 0, len(text) if end is None else end
+    while (start := cast(re.Match[bytes], SKIPPED.match(text, start, end)).end()) < end:
+        stop = text.find(b"\n", start, end) + 1 or end
+        if text[start] != ord("#") or len(text[start:stop].split()) == width:
+            return start
+        start = stop
+    return -1
+
+
 def recognise(text: bytes | bytearray, source: str, end: int | None = None) -> tuple[LineForm, int]:
     """Tell a file's form by its beginning, whole lines; and its header's bytes, 0 without one."""
     plain = QRELS if source == "qrels" else RUN
-    start = 0
     end = len(text) if end is None else end
-    while start < end:
-        stop = text.find(b"\n", start, end) + 1 or end
-        line = bytes(text[start:stop]).strip()
-        columns = line.split()
-        if columns and (not columns[0].startswith(b"#") or len(columns) == plain.width):
-            break
-        start = stop
-    else:
+    start = find_data(text, source, end)
+    if start < 0:
         return plain, 0
+    stop = text.find(b"\n", start, end) + 1 or end
+    line = bytes(text[start:stop]).strip()
+    columns = line.split()
     if line.startswith(b"{") and (keys := _keys_of(line)):
         try:
             return _named(plain, keys, keys=True), 0

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from irbatch.errors import InputError, raise_problems, shown
 from irbatch.measures.declare import CATALOGUE, Declaration, Measure, check_cutoff, normal
 from irbatch.measures.trec_names import NICKNAMES, list_group, trec_measures
 from irbatch.runtime.numbers import DECIMAL
 
+BYTES = (bytes, bytearray, memoryview)  # which can be iterated over, but as numbers
 MOST_DIGITS = 300  # of a cutoff
 LONGEST_NAME = 64  # of a measure, without parameters; so that hostile names take linear time
 
@@ -74,7 +75,7 @@ def parse_measures(
     asked = measures if wishes is None else wishes
     if isinstance(asked, str | Measure):
         asked = [asked]
-    if isinstance(asked, bytes) or not isinstance(asked, Iterable):
+    if isinstance(asked, BYTES) or not isinstance(asked, Iterable):
         raise refusal(f"{shown(asked)} is not a measure or its name")
     index = _index_of(tuple(CATALOGUE.values()))
     problems: list[InputError] = []
@@ -94,7 +95,8 @@ def parse_measures(
 def _check_cutoffs(cutoffs: object) -> list[int | None] | None:
     if cutoffs is None:
         return None
-    if isinstance(cutoffs, str) or not isinstance(cutoffs, Iterable):
+    one = isinstance(cutoffs, (str, Mapping, *BYTES)) or not isinstance(cutoffs, Iterable)
+    if one or getattr(cutoffs, "ndim", 1) == 0:
         return [check_cutoff(cutoffs)]
     checked = [None if cutoff is None else check_cutoff(cutoff) for cutoff in cutoffs]
     if not checked:

@@ -242,7 +242,9 @@ def _apply_formula(
     if not np.isfinite(values).all():
         value = values[~np.isfinite(values)].flat[0]
         shown = "NaN" if np.isnan(value) else value
-        raise InputError(f"{who} returned {shown}", source="measures")
+        summed = declaration.builtin and declaration.graded
+        why = "; gains add up to more than float64 holds: give smaller ones" if summed else ""
+        raise InputError(f"{who} returned {shown}{why}", source="measures")
     return values if values.shape == shape else np.broadcast_to(values, shape)
 
 

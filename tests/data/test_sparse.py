@@ -99,3 +99,22 @@ def test_values_that_are_none() -> None:
     input_error(lambda: Qrels.from_sparse(large), str(2**53 + 1), query=0, document=1)
     assert Run.from_sparse(large).to_dict() == {0: {0: 1.0, 1: 2.0**53}}
     input_error(lambda: Run.from_sparse(sp.csr_array(np.array([[1j]]))), "complex128")
+
+
+@pytest.mark.parametrize("kind", [Run, Qrels])
+@pytest.mark.parametrize("named", [False, True])
+def test_entries_beyond_the_shape(kind: Any, named: bool) -> None:
+    """SciPy checks them only when it makes a matrix, and then not always."""
+    ids = {"query_ids": ["a", "b"], "document_ids": ["x", "y", "z"]} if named else {}
+    made = sp.coo_array(([1.0, 2.0], ([0, 1], [0, 2])), shape=(2, 3))
+    for form, part, line in (("csr", "indices", "column"), ("csc", "indices", "row"),
+                             ("coo", "col", "column"), ("coo", "row", "row")):  # fmt: skip
+        for place in (-1, 7):
+            matrix = sp.coo_matrix(made).asformat(form)
+            setattr(matrix, part, np.array([0, place], np.int32))
+            said = f"an entry is in {line} {place} of a matrix of shape (2, 3)"
+            input_error(lambda m=matrix: kind.from_sparse(m, **ids), said, value=place)
+    for ends in ([0, 2, 1], [1, 1, 2], [0, 2], [0, 1, 5], [0, -1, 2]):
+        matrix = made.tocsr()
+        matrix.indptr = np.array(ends, np.int32)
+        input_error(lambda m=matrix: kind.from_sparse(m, **ids), "indptr", "(2, 3)")

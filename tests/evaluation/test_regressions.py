@@ -82,7 +82,7 @@ def test_large_gains(labels: list[int], wish: str) -> None:
 @pytest.mark.parametrize(
     ("wish", "fact"),
     [
-        ("CG(gain={1:1e308,2:1e308})", "formula of CG returned inf"),
+        ("CG(gain={1:1e308,2:1e308})", "formula of CG returned inf; gains add up to more than"),
         ("nDCG(gain={1:1.7e308,2:1.7e308},discount=none)", "formula of nDCG returned"),
         ("Utility(docs=1e308,d=10)", "formula of Utility returned inf"),
         ("Utility(docs=1e308,d=-10)", "formula of Utility returned -inf"),

@@ -226,3 +226,24 @@ class TestJson:
 def test_query_that_starts_like_parquet(write_lines: Write) -> None:
     path = write_lines("PAR1 Q0 d1 1 2.5 t", "PAR1 Q0 d2 2 1.5 t")
     assert read_run(path).to_dict() == {"PAR1": {"d1": 2.5, "d2": 1.5}}
+
+
+@pytest.mark.parametrize(
+    "before", [["", " \t"], ["#"], ["# two words", "", "#" * 30], ["# " + "of many words " * 9]],
+    ids=["blank", "signs", "both", "long"],
+)  # fmt: skip
+@pytest.mark.parametrize("form", ["header", "objects"])
+def test_any_number_of_blank_lines_and_comments_before(
+    write_lines: Write, monkeypatch: pytest.MonkeyPatch, before: list[str], form: str
+) -> None:
+    """More than are read at once; what a query that returns has is read a second time."""
+    monkeypatch.setattr("irbatch.formats.streams.PIECE", 256)
+    many = before * (1500 // sum(len(each) + 1 for each in before))
+    rows = [*ROWS, *((q, f"e{i}", 1) for i in range(9) for q in ("q1", "q2"))]
+    table = {q: {d: v for each, d, v in rows if each == q} for q, _, _ in rows}
+    lines = tabbed(NAMES, *rows) if form == "header" else objects(*rows)
+    assert_read(write_lines(*many, *lines), table)
+    path = write_lines(*many, *lines, lines[-2])
+    number = len(many) + len(lines) + 1
+    for source in ("run", "qrels"):
+        refused_by_all(source, path, "given before", f"line {number - 2}", line=number)

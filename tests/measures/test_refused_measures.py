@@ -55,6 +55,19 @@ def test_cutoff_is_none(cutoff: Any) -> None:
         assert error.value is cutoff
 
 
+@pytest.mark.parametrize(
+    "cutoffs",
+    [b"5", bytearray(b"5"), memoryview(b"5"), "5", {5: 1}, np.array(5.0), b""],
+    ids=lambda each: type(each).__name__,
+)
+def test_cutoffs_are_none(cutoffs: Any) -> None:
+    """Bytes are series of numbers, of which 53 is b"5"."""
+    input_error(lambda: evaluate(QRELS, RUN, "P", cutoffs), "cutoff", "a whole number of at least")
+    if isinstance(cutoffs, bytearray | memoryview):
+        said = "is not a measure or its name"
+        assert len(input_error(lambda: evaluate(QRELS, RUN, cutoffs), said).problems) == 1
+
+
 def test_no_cutoff_is_full_depth_among_cutoffs_only() -> None:
     assert [str(each) for each in parse_measures("P", [5, None])] == ["P@5", "P"]
     input_error(lambda: measure("P") @ None, "cutoff None")
