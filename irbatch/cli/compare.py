@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from irbatch.cli.evaluate import DEFAULT_MEASURES
+from irbatch.cli.messages import check_inputs
 from irbatch.cli.writing import WRITTEN, add_written, check_written, save_plot
 from irbatch.comparing import compare
 from irbatch.comparing.gate import find_failures, parse_condition
@@ -88,6 +89,7 @@ def _check(options: argparse.Namespace, measures: list[str]) -> None:
             raise InputError("--fail-if needs --baseline", source="baseline")
         if condition.measure not in measures:
             raise InputError(f"condition {text!r}: {condition.measure} is not compared", value=text)
+    check_inputs(options.qrels, options.runs)
     check_written(options, [options.qrels, *options.runs])
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 
+from irbatch.cli.messages import check_inputs
 from irbatch.cli.progress import progress_of
 from irbatch.errors import InputError, printable
 from irbatch.evaluation.results import Results
@@ -78,8 +79,7 @@ def run_eval(options: argparse.Namespace) -> int:
     default = [each.partition("@")[0] if cutoffs else each for each in DEFAULT_MEASURES]
     measures = parse_measures(options.measures or default, cutoffs)
     runs = name_systems(options.runs)
-    if options.qrels == "-" and "-" in options.runs:
-        raise InputError("standard input cannot be both qrels and run", path="-")
+    check_inputs(options.qrels, options.runs)
     form = options.format or _default_format()
     print_results = getattr(import_module(f"irbatch.cli.{PRINTERS[form]}"), f"print_{form}")
     said = {name: getattr(options, name) for name in SETTINGS}

@@ -70,4 +70,6 @@ def _recognise(free: list[str], names: list[str], role: str, source: str) -> str
 
 
 def _listed(names: list[str]) -> str:
+    if not names:
+        return "there are no columns"
     return f"the columns are {shown(names, 500)}"

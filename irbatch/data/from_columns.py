@@ -80,6 +80,8 @@ def as_ids(column: Any, what: str, source: str) -> IdColumn:
         return column
     array = _as_array(column, f"{what} ids", source)
     kind = array.dtype.kind
+    if not array.size:  # whatever type a library gives what is empty
+        return TextColumn.encode([])
     if kind == "i" or (kind == "u" and array.max(initial=0) < 2**63):
         return array.astype(np.int64, copy=False)
     if kind == "f" and np.isnan(array).any():  # what readers make of whole numbers and a gap
@@ -116,6 +118,8 @@ def as_numbers(column: Any, source: str) -> Floats:
         sample = f" such as {column.take(slice(1)).tolist()[0]!r}" if len(column) else ""
         raise InputError(f"{what}s are text{sample}, not numbers: cast them", source=source)
     array = _as_array(column, f"{what}s", source)
+    if not array.size:
+        return np.empty(0)
     if array.dtype.kind == "O":
         rows = zip(itertools.count(), itertools.repeat(None))  # in place of query and document
         try:

@@ -45,7 +45,8 @@ def _as_rows(matrix: Any) -> Any:
         raise InputError(f"a matrix is 2-D, queries x documents, not of shape {matrix.shape}")
     _check_places(matrix)
     rows = matrix.tocsr()
-    _check_places(rows)
+    if rows is not matrix:
+        _check_places(rows)
     return rows
 
 

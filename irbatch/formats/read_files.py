@@ -101,6 +101,28 @@ def open_run(
     reader.warnings.issue(file.path, ranked=reader.form.rank_at >= 0)
 
 
+def is_run(path: str | PathLike[str]) -> bool:
+    """Tell whether a file's first line of data is a run's, or its columns are."""
+    from irbatch.formats.forms import find_data, recognise
+    from irbatch.formats.lines import ParsedLines
+    from irbatch.formats.streams import numbered_lines, open_input
+
+    try:
+        with open_input(path, "run") as file:
+            if file.is_parquet:
+                _parquet(file)
+                return True
+        numbered = numbered_lines(path, "run")
+        lines = (each for each in numbered if find_data(each[1], "run") >= 0)
+        first, second = next(lines, (1, b"")), next(lines, (1, b""))
+        form, header = recognise(first[1], "run")
+    except InputError:
+        return False
+    rows = ParsedLines(form)
+    rows.read([second if header else first])
+    return bool(rows.numbers)
+
+
 def _whole_run(reader: Reader) -> Run:
     rankings = reader.table() if reader.is_large else reader.lookup()
     return Run(rankings, reader.file.path, reader.warnings.last_tag)

@@ -27,6 +27,7 @@ from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Judgments, as_qrels, evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions
+from irbatch.formats import is_run
 from irbatch.leaderboard.axes import check_directions
 from irbatch.leaderboard.systems import Systems
 from irbatch.version import __version__
@@ -242,7 +243,11 @@ def _evaluate(
         except InputError as problem:
             if problem.source != "run":
                 raise
-            raise problem.with_fields(source=f"run of {shown(system)}") from None
+            source = f"run of {shown(system)}"
+            if run.is_file() and not is_run(run):  # whoever wrote the JSON may not read that file
+                hint = "is no run that can be read; irbatch eval says why"
+                raise InputError(hint, source=source, path=str(run)) from None
+            raise problem.with_fields(source=source) from None
     return results
 
 

@@ -348,6 +348,12 @@ def test_missing_queries_are_noted(cli: Cli, files: list[Path]) -> None:
     assert "2 of 12 judged queries are missing" in said
 
 
+def test_standard_input_cannot_be_both(cli: Cli, files: list[Path]) -> None:
+    status, out, err = cli("-", "-", files[1])
+    assert (status, out) == (2, "")
+    assert "standard input cannot be both qrels and run" in err
+
+
 def test_notes_do_not_fail_a_gate(cli: Cli, files: list[Path]) -> None:
     files[2].write_text(ranking(1, QUERIES[2:]))
     words = ["-m", "RR", "--baseline", "old", "--missing", "skip", "--fail-if", GATE]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from support.input_errors import input_error
@@ -93,6 +94,20 @@ def test_panics_of_polars_while_reading(tmp_path: Path, monkeypatch: pytest.Monk
     input_error(lambda: Run.from_table(frame.lazy(), name="bm25"), "'bm25'", said, source="run")
     path = str(tmp_path / "run.parquet")
     input_error(lambda: irbatch.read_run(path), said, source="run", path=path)
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, dict], ids=["polars", "pandas", ""])
+def test_frames_of_no_rows(make: Any) -> None:
+    """Whatever types their columns have, for lack of a value."""
+    names = ("qid", "docno", "score")
+    run = Run.from_table(make({name: [] for name in names}))
+    assert run.to_dict() == {}
+    with pytest.warns(irbatch.InputWarning, match="run is empty: every query scores 0"):
+        assert irbatch.evaluate({"q": {"d": 1}}, run, "AP").mean() == {"AP": 0}
+    input_error(
+        lambda: Qrels.from_table(make({name: [] for name in names})), "there are no queries"
+    )
+    input_error(lambda: Run.from_table(make()), "no column is the query", "there are no columns")
 
 
 def test_frames() -> None:

@@ -467,6 +467,24 @@ def test_runs_that_are_none(folder: Path, run: Any, facts: tuple[str, ...]) -> N
             "'bad'", *facts)  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"secret:x:0:0\nsecret:y:1:1\n", b"# settings\n\nKEY=secret\n", b'{"secret": 1}\n',
+        b'{"query-id": "secret"}\n', b"secret\tcorpus-id\tscore\n", b"query-id\tcorpus-id\tscore\n"
+        b"secret\td\tx\n", b"\x00secret\xff\n", b"q1 Q0 d 1 secret t\n", b"a secret 1 2\n",
+    ],
+)  # fmt: skip
+def test_what_is_in_a_file_that_is_no_run_is_not_shown(folder: Path, content: bytes) -> None:
+    path = folder / "runs" / "bad.trec"
+    path.write_bytes(content)
+    error = input_error(
+        lambda: read_leaderboard(folder / "systems.json", qrels=QRELS, measures="RR"),
+        "run of 'bad'", "bad.trec", "is no run that can be read", path=str(path),
+    )  # fmt: skip
+    assert "secret" not in f"{error!r} {error.problems} {vars(error)}"
+
+
 def test_what_is_wrong_in_a_run_names_the_system_and_the_file(folder: Path) -> None:
     path = folder / "runs" / "bad.trec"
     path.write_text(path.read_text() + "q3 Q0 d8 1 high x\n")

@@ -24,7 +24,8 @@ OFFSETS: dict[str, type[np.integer]] = {"u": np.int32, "U": np.int64}
 VIEWS = "vu"
 TEXTS = {*OFFSETS, VIEWS}
 BYTES = ("z", "Z", "vz", "w:")  # how types of bytes begin
-SUPPORTED = {*NUMBERS, "b", *TEXTS}
+NOTHING = "n"  # the type of columns without any value
+SUPPORTED = {*NUMBERS, "b", NOTHING, *TEXTS}
 
 ASCII = 128  # bytes that are, are less
 
@@ -143,6 +144,8 @@ class ArraySlice:
 def read_rows(field: Field, rows: ArraySlice) -> Part:
     """Read rows of a column that may not be null: numbers, or slices of text."""
     rows.refuse_nulls()
+    if field.values == NOTHING and rows.length:
+        raise RowError(0, "is null")
     return _read_values(field, rows)
 
 
@@ -156,6 +159,8 @@ def _read_values(field: Field, rows: ArraySlice) -> Part:
         return _read_views(rows)
     if field.format == "b":
         return rows.bits(1)
+    if field.format == NOTHING:
+        return np.empty(0)
     return rows.buffer(1, NUMBERS[field.format], rows.start, rows.length)
 
 

@@ -133,7 +133,6 @@ def test_types_that_are_neither_text_nor_numbers() -> None:
         "d:3,1": pa.array([decimal.Decimal("12.5")]),
         "+l": pa.array([[1]]),
         "+s": pa.array([{"a": 1}]),
-        "n": pa.array([None]),
         "+r": pa.RunEndEncodedArray.from_arrays([1], [1.5]),
     }
     for kind, column in others.items():
@@ -148,6 +147,14 @@ def test_types_that_are_neither_text_nor_numbers() -> None:
             == message
         )
         assert ArrowTable(table).read(["x"])["x"].tolist() == [1]
+
+
+def test_columns_of_nothing() -> None:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"x": pa.array([None, None])})
+    assert reading_error(table) == "run: column 'x' row 0 is null"
+    assert ArrowTable(table.slice(0, 0)).read()["x"].tolist() == []
+    assert ArrowTable(table.schema.empty_table()).read()["x"].tolist() == []
 
 
 def test_columns_that_are_not_there_or_twice() -> None:
