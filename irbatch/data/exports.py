@@ -156,7 +156,7 @@ class Exports:
                 same_kind(documents, "document", self.source, query)
                 names = ((query, document) for document in documents)
                 read_numbers(VALUE[self.source], values, names)
-            raise InputError("document ids are text in some queries and numbers in others")
+            raise InputError("document ids are text in some queries and whole numbers in others")
 
     def _columns(self, take: Callable[[Any, Ints], Any]) -> dict[str, Any]:
         """Return the columns by name; `take` repeats query ids for their rows."""

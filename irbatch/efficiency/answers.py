@@ -83,7 +83,7 @@ def read_answers(source: str, ids: Sequence[Any], answers: Sequence[Any]) -> dic
         if first is not None:
             kinds.setdefault("str" if isinstance(first, str) else "int", query)
     if len(kinds) > 1:
-        where = f"text in query {kinds['str']!r} and numbers in query {kinds['int']!r}"
+        where = f"text in query {kinds['str']!r} and whole numbers in query {kinds['int']!r}"
         raise InputError(f"document ids are {where}", source=source)
     return rankings
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Bools, Bytes, Floats, Positions
+from irbatch.data.arguments.ids import KINDS
 from irbatch.data.qrels import Qrels
 from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
@@ -255,9 +256,10 @@ def _check_answered(
     if len(absent) == len(qrels) and answered:
         kinds = ""
         if qrels.query_kind != run.query_kind:
+            ours, theirs = (KINDS[str(each.query_kind)] for each in (qrels, run))
             kinds = (
-                f"; ids are {qrels.query_kind} in the qrels and {run.query_kind} in the run: make "
-                "both text, as they are in text files"
+                f"; ids are {ours} in the qrels and {theirs} in the run: make both text, as they "
+                "are in text files"
             )
         raise refuse(
             f"no query of it is judged (of {len(answered)}): qrels have "

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats, Ints, Positions
-from irbatch.data.arguments.ids import check_id, id_kind, kinds_of
+from irbatch.data.arguments.ids import KINDS, check_id, id_kind, kinds_of
 from irbatch.data.dicts import NOT_COUNTED, Found, find_in_rankings
 from irbatch.data.qrels import Qrels
 from irbatch.data.query_table import QueryTable
@@ -158,8 +158,9 @@ class _Join:
             check_id(document, "document", "run", query)
             if id_kind(type(document)) != kind:
                 judged = next(iter(self.qrels.documents[row]), "?")
-                own = f"document id {document!r} is a {id_kind(type(document))}"
-                problem = f"{own}, but the qrels' ids are {kind}, such as {judged!r}"
+                own = "text" if kind == "int" else "a whole number"
+                theirs = f"the qrels' ids are {KINDS[kind]}, such as {judged!r}"
+                problem = f"document id {document!r} is {own}, but {theirs}"
                 raise self._refuse(problem, query=query, document=document)
 
     def _score_problems(self) -> Iterator[InputError]:

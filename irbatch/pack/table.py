@@ -10,6 +10,7 @@ import numpy as np
 
 from irbatch.array_types import Ints, Positions
 from irbatch.data import short_texts
+from irbatch.data.arguments.ids import KINDS
 from irbatch.data.lookup import KeyedIds, find_rows
 from irbatch.data.qrels import Qrels
 from irbatch.data.query_table import QueryTable
@@ -50,8 +51,8 @@ def pack_ranked(qrels: Qrels, table: QueryTable, rows: Positions) -> Iterator[Bl
     """Do the same for rankings in order, whatever their values; refuse ids of another kind."""
     if not can_join(qrels, table):
         query, document = table.where(int(table.begins[table.begins < table.ends][0]))
-        ours = f"document ids are {table.document_kind}, such as {document!r}"
-        problem = f"{ours}, but the relevant ones are {qrels.document_kind}"
+        ours = f"document ids are {KINDS[table.document_kind]}, such as {document!r}"
+        problem = f"{ours}, but the relevant ones are {KINDS[str(qrels.document_kind)]}"
         raise InputError(problem, source="run", query=query, document=document)
     places, depths = _find_queries(qrels, table, rows)
     for picks in plan_query_blocks(qrels, rows, depths):

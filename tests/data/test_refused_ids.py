@@ -87,7 +87,7 @@ class TestTwoKinds:
     """Text on one side, numbers on the other: nothing could match."""
 
     def test_queries(self, one: Any, other: Any) -> None:
-        facts = (repr(one), repr(other), "str", "int")
+        facts = (repr(one), repr(other), "text", "whole number")
         qrels, run = {one: {"d": 1}}, {other: {"d": 1.0}}
         input_error(lambda: evaluate(qrels, run, "RR"), *facts, source="run")
 
@@ -96,12 +96,12 @@ class TestTwoKinds:
         input_error(lambda: evaluate_ids(ranked, relevant, "RR"), repr(one), repr(other))
 
     def test_documents(self, one: Any, other: Any) -> None:
-        facts = (repr(one), repr(other), "str", "int", "query 'q'")
+        facts = (repr(one), repr(other), "text", "whole number", "query 'q'")
         fields = {"source": "run", "query": "q", "document": other}
         input_error(lambda: evaluate({"q": {one: 1}}, {"q": {other: 1.0}}, "RR"), *facts, **fields)
 
     def test_documents_of_id_lists(self, one: Any, other: Any) -> None:
-        facts = (repr(other), "str", "int")
+        facts = (repr(other), "text", "whole number")
         fields = {"source": "run", "query": 0, "document": other}
         input_error(lambda: evaluate_ids([[other]], [[one]], "RR"), *facts, **fields)
 

@@ -360,7 +360,7 @@ def test_answers_of_larger_calls_are_read_after_the_last(monkeypatch: pytest.Mon
 
 def test_documents_are_text_or_numbers_throughout() -> None:
     answers = {"cat": [], "dog": ["d"], "cow": [3]}
-    with pytest.raises(InputError, match="text in query 'q2' and numbers in query 'q3'"):
+    with pytest.raises(InputError, match="text in query 'q2' and whole numbers in query 'q3'"):
         quick(answers.get, QUERIES)
 
 

@@ -169,7 +169,7 @@ def test_refusals_are_those_of_any_run(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="2 of 3 judged queries are missing"):
         irbatch.evaluate({**QRELS, "a": {"d1": 1}}, write(path, "a Q0 d1 1 1 t\n"), "AP",
                          missing="error")  # fmt: skip
-    with pytest.raises(InputError, match="the qrels' ids are int"):
+    with pytest.raises(InputError, match="the qrels' ids are whole numbers"):
         irbatch.evaluate({"a": {1: 1}}, path, "AP")
     with pytest.raises(InputError, match="is not a whole number"):
         irbatch.evaluate({"a": {"d1": 0.5}}, path, "AP")

@@ -248,7 +248,9 @@ def test_rankings_read_like_a_mapping() -> None:
 def test_integer_judgments_are_refused_as_ever() -> None:
     found = read(GOOD[0])
     assert found is not None
-    with pytest.raises(InputError, match="document id 'd1' is a str, but the qrels' ids are int"):
+    with pytest.raises(
+        InputError, match="document id 'd1' is text, but the qrels' ids are whole numbers"
+    ):
         irbatch.evaluate({"q1": {7: 1}}, irbatch.Run(found[0]), "AP")
 
 

@@ -72,8 +72,10 @@ def test_documents(documents: Any) -> None:
 
 def test_documents_of_two_kinds() -> None:
     input_error(lambda: evaluated({"q1": {"a": 1, 1: 1}}), "two kinds", source="qrels", query="q1")
-    input_error(lambda: evaluated({"q1": {1: 1}}), "document id 'a' is a str", query="q1")
-    input_error(lambda: evaluated(scores={"q1": {1: 1.0}}), "is a int", query="q1", document=1)
+    input_error(lambda: evaluated({"q1": {1: 1}}), "document id 'a' is text", query="q1")
+    input_error(
+        lambda: evaluated(scores={"q1": {1: 1.0}}), "is a whole number", query="q1", document=1
+    )
 
 
 @pytest.mark.parametrize("scores", ["x", 3, [("q1", {})], iter(["q1"]), np.array(1)])

@@ -12,6 +12,9 @@ import numpy as np
 from irbatch.errors import InputError, shown
 from irbatch.runtime.arrays import to_numpy
 
+KINDS = {"str": "text", "int": "whole numbers"}
+"""What messages call the kinds of ids."""
+
 
 def id_kind(kind: type) -> str | None:
     """Name a type's kind of id, ``"str"`` or ``"int"``; None for what cannot be an id."""
@@ -46,7 +49,7 @@ def same_kind(ids: Iterable[object], what: str, source: str, query: object = Non
     if len(kinds) > 1:
         samples = {id_kind(type(value)): value for value in ids}
         text, number = samples["str"], samples["int"]
-        problem = f"of two kinds, text such as {text!r} and numbers such as {number!r}"
+        problem = f"of two kinds, text such as {text!r} and whole numbers such as {number!r}"
         raise InputError(f"{what} ids are {problem}", source=source, query=query)
     return next(iter(kinds), None)
 
@@ -64,7 +67,7 @@ def kind_of_documents(
     samples.pop(None, None)
     if len(samples) > 1:
         text, number = samples["str"], samples["int"]
-        problem = f"document ids are text in query {text!r} and numbers in query {number!r}"
+        problem = f"document ids are text in query {text!r} and whole numbers in query {number!r}"
         raise InputError(problem, source=source)
     return None
 
