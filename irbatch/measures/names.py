@@ -95,8 +95,9 @@ def parse_measures(
 def _check_cutoffs(cutoffs: object) -> list[int | None] | None:
     if cutoffs is None:
         return None
-    one = isinstance(cutoffs, (str, Mapping, *BYTES)) or not isinstance(cutoffs, Iterable)
-    if one or getattr(cutoffs, "ndim", 1) == 0:
+    if isinstance(cutoffs, (str, Mapping, *BYTES)) or getattr(cutoffs, "ndim", 1) == 0:
+        return [check_cutoff(cutoffs)]
+    if not isinstance(cutoffs, Iterable):
         return [check_cutoff(cutoffs)]
     checked = [None if cutoff is None else check_cutoff(cutoff) for cutoff in cutoffs]
     if not checked:
