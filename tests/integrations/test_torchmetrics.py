@@ -351,6 +351,7 @@ PAIRS = [
     ("RetrievalNormalizedDCG", {}, "nDCG", 1),
     ("RetrievalNormalizedDCG", {"top_k": 4}, "nDCG@4", 1),
     ("RetrievalPrecision", {"top_k": 3}, "P@3", 0), ("RetrievalRecall", {"top_k": 3}, "R@3", 0),
+    ("RetrievalPrecision", {"top_k": 9, "adaptive_k": True}, "P(norm=retrieved)@9", 0),
     ("RetrievalHitRate", {"top_k": 1}, "Success@1", 0), ("RetrievalRPrecision", {}, "Rprec", 0),
 ]  # fmt: skip
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import irbatch
 from irbatch import InputError, measure, parse_measures
-from irbatch.measures import CATALOGUE, DISCOUNTS, Measure
+from irbatch.measures import CATALOGUE, Choice, Measure
 
 SPELLINGS = {
     # ours and ir_measures'
@@ -90,25 +90,25 @@ def all_settings() -> st.SearchStrategy[Measure]:
         "rel": numbers,
         "weight": st.floats(0.001, 1e6),
         "beta": st.one_of(st.integers(1, 9), st.floats(0.001, 1e6)),
-        "norm": st.sampled_from(["all", "min", "found"]),
         "gain": st.one_of(
             st.sampled_from(["linear", "exp", "binary"]),
             st.dictionaries(numbers, numbers, min_size=1, max_size=3),
         ),
-        "discount": st.sampled_from(sorted(DISCOUNTS)),
         "recall": st.floats(0, 1) | st.integers(0, 100).map(lambda n: n / 100),
         "points": st.sets(st.floats(0, 1), min_size=1, max_size=3),
-        "rounding": st.sampled_from(["nearest", "up"]),
+        "in_order": st.lists(st.floats(0, 1), min_size=1, max_size=3),
         "times": numbers,
         "p": st.floats(0, 1, exclude_min=True, exclude_max=True),
-        "tail": st.sampled_from(["always", "unjudged"]),
         **dict.fromkeys("abcd", st.floats(-1e6, 1e6)),
         "docs": st.integers(0, 10**9),
     }
 
     def with_settings(name: str) -> st.SearchStrategy[Measure]:
         plain = measure(name)
-        known = {key: values[key] for key in plain.declaration.parameters}
+        known = {
+            key: st.sampled_from(sorted(each.options)) if isinstance(each, Choice) else values[key]
+            for key, each in plain.declaration.parameters.items()
+        }
         chosen = st.fixed_dictionaries({}, optional=known).map(lambda each: plain(**each))
         if not plain.declaration.takes_cutoff:
             return chosen

@@ -41,9 +41,15 @@ Q = TypeVar("Q", str, int)
 # ---------------------------------------------------------------- binary measures
 
 
-def precision(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
-    """P = H_k / k, also when fewer than k are retrieved (van Rijsbergen 1979)."""
-    return ratio(len(hit_ranks(ranking, k, rel)), depth(ranking, k))
+def precision(
+    ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None, norm: str = "k"
+) -> Value:
+    """P = H_k / k, also when fewer than k are retrieved (van Rijsbergen 1979).
+
+    norm="retrieved" divides by min(k, n) (torchmetrics' adaptive_k).
+    """
+    divisor = {"k": depth(ranking, k), "retrieved": len(ranking[:k])}[norm]
+    return ratio(len(hit_ranks(ranking, k, rel)), divisor)
 
 
 def recall(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:

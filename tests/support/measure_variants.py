@@ -6,7 +6,7 @@ from typing import Any
 
 # The parameters each measure is tried with; the first is the default.
 VARIANTS: dict[str, list[dict[str, Any]]] = {
-    "P": [{}, {"rel": 2}, {"rel": 0}],
+    "P": [{}, {"rel": 2}, {"rel": 0}, {"norm": "retrieved"}, {"norm": "retrieved", "rel": 2}],
     "R": [{}, {"rel": 2}],
     "Rcap": [{}, {"rel": 2}],
     "F": [{}, {"beta": 2.0}, {"beta": 0.5, "rel": 2}, {"weight": 2.0}],

@@ -20,8 +20,9 @@ class RetrievalMetric(ExactMetric):
 
     The documents of a query may be spread over batches and processes: all are kept, 24 bytes each,
     and ranked when `compute` is called. Values are those of torchmetrics on rankings without equal
-    scores, but for two ways of its own: it takes what scores 0 or less for not relevant, and its
-    average precision at a cutoff, `RetrievalMAP(top_k=k)`, is ``AP(norm=found)@k``.
+    scores, but that it takes what scores 0 or less for not relevant. `RetrievalMAP(top_k=k)` is
+    ``AP(norm=found)@k``, and `RetrievalPrecision(top_k=k, adaptive_k=True)` is
+    ``P(norm=retrieved)@k``.
 
     Args:
         measures, cutoffs: as in `irbatch.evaluate`.

@@ -22,9 +22,12 @@ LEAST_MEAN = 1e-5  # what a geometric mean takes for 0, as trec_eval does
 
 @builtin(
     "P",
-    definition="Precision: the relevant share of the first k documents.",
+    definition="Precision: the relevant share of the first k documents (norm=k), or of as many of "
+    "them as there are, min(k, retrieved) (norm=retrieved).",
     linear=True,
-    past_end="Ranks past the end count as not relevant: the divisor stays k.",
+    parameters={"norm": Choice("k", ("k", "retrieved")), "rel": REL},
+    past_end="Ranks past the end count as not relevant: the divisor stays k, unless "
+    "norm=retrieved.",
     source="van Rijsbergen 1979",
     aliases=("Precision",),
     spellings=(
@@ -37,8 +40,8 @@ LEAST_MEAN = 1e-5  # what a geometric mean takes for 0, as trec_eval does
         Spelling("sentence-transformers", "", "precision@{k}"),
     ),
 )
-def precision(s: PrefixStatistics) -> Floats:
-    return ratio(s.hits, s.cutoff)
+def precision(s: PrefixStatistics, norm: str) -> Floats:
+    return ratio(s.hits, s.cutoff if norm == "k" else np.minimum(s.cutoff, s.retrieved))
 
 
 @builtin(
