@@ -7,8 +7,8 @@
     ir_measures.calc_aggregate([ir_measures.nDCG @ 10, ir_measures.AP], qrels, run)
 
 Values are those of ir_measures' own pytrec_eval provider, for all measures under the same order:
-score as float32, ties by document id descending. ir_measures itself breaks ties by ascending id
-in `RR` with a cutoff and in `Judged`.
+score as float32, ties by document id descending. ir_measures itself breaks ties by ascending id,
+and compares scores as float64, in `RR` with a cutoff, in `Judged` and in `RBP`.
 """
 
 from __future__ import annotations

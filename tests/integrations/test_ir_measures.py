@@ -135,6 +135,22 @@ def test_measures_without_a_provider_there(name: str, provider: IrbatchProvider)
             ir_measures.calc_aggregate([measure], QRELS, RUN)
 
 
+@pytest.mark.parametrize("name", ["RBP(rel=1)", "RBP(rel=2,p=0.5)", "RBP(rel=1,p=0.95)"])
+def test_rbp_of_queries_without_ties(name: str, provider: IrbatchProvider) -> None:
+    pytest.importorskip("cwl", reason="pip install cwl-eval")
+    (measure,) = parse([name])
+    for problem in nasty_problems(seed=3, count=20):
+        qrels, run = tamed(*problem)
+        run = without_ties(run)
+        if not qrels.keys() & run.keys():
+            continue
+        ours = by_query(ir_measures.iter_calc([measure], qrels, run))
+        uninstall()
+        theirs = by_query(ir_measures.iter_calc([measure], qrels, run))
+        install()
+        assert ours[name] == pytest.approx(theirs[name], rel=1e-12, abs=1e-15)
+
+
 @pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is a Perl program")
 @pytest.mark.parametrize("name", ["nDCG(dcg='exp-log2')@3", "nDCG(dcg='exp-log2')@10"])
 def test_exponential_gain(name: str, provider: IrbatchProvider) -> None:

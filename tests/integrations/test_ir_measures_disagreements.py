@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import ir_measures
 import pytest
-from ir_measures import AP, IPrec, Judged, NumRel, P, SetF, nDCG
+from ir_measures import AP, RBP, IPrec, Judged, NumRel, P, SetF, nDCG
 from support.other_tools import Table, outcome
 
 from irbatch import InputError
@@ -78,6 +78,23 @@ ACCEPTED = {
         lambda: first(P @ 1, {1: {2: 1}}, {1: {2: 1.0}}), TypeError, 1.0),
     "NumRel has a level": Accepted(lambda: first(NumRel(rel=2)), ValueError, 1.0),
 }  # fmt: skip
+
+
+OF_CWL_EVAL = {
+    "one order for all: ties by id descending, in RBP": Accepted(
+        lambda: first(RBP(rel=1, p=0.5), ONE, TIE), 0.5, 0.25),
+    "and scores as float32, in RBP": Accepted(
+        lambda: first(RBP(rel=1, p=0.5), ONE, NEAR), 0.5, 0.25),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("reason", OF_CWL_EVAL)
+def test_accepted_disagreements_with_what_it_takes_from_cwl_eval(
+    reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("cwl", reason="pip install cwl-eval")
+    monkeypatch.setitem(ACCEPTED, reason, OF_CWL_EVAL[reason])
+    test_accepted_disagreements(reason)
 
 
 @pytest.mark.parametrize("reason", ACCEPTED)
