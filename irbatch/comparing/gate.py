@@ -10,10 +10,11 @@ from irbatch.comparing.compared import Compared
 from irbatch.errors import InputError, printable
 from irbatch.measures import measure
 
+NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"  # no two ways to read one: so time is linear
 FORM = re.compile(
     r"(?P<measure>\S+)\s+(?P<change>drops|rises|changes)"
-    r"(?:\s+(?P<amount>[0-9]*\.?[0-9]+)\s*(?P<percent>%)?)?"
-    r"(?:\s+p\s*<\s*(?P<p>[0-9]*\.?[0-9]+))?"
+    rf"(?:\s+(?P<amount>{NUMBER})\s*(?P<percent>%)?)?"
+    rf"(?:\s+p\s*<\s*(?P<p>{NUMBER}))?"
 )
 ROUNDING = 1e-12  # a mean that drops from 1 to 0.9 drops 10%
 EXAMPLE = "'nDCG@10 drops 1% p<0.05'"

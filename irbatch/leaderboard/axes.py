@@ -22,7 +22,7 @@ OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-CONSTRAINT = re.compile(rf"\s*(.+?)\s*({'|'.join(OPERATORS)})\s*({DECIMAL})\s*")
+LIMIT = re.compile(rf"({'|'.join(OPERATORS)})\s*({DECIMAL})\s*\Z")
 
 
 def find_axis(name: object, measures: Sequence[str]) -> Quantity:
@@ -99,14 +99,15 @@ class Constraint(NamedTuple):
 
 def parse_constraint(text: str, measures: Sequence[str]) -> Constraint:
     """Read a constraint: AXIS < NUMBER, or with another of <= > >= == !=."""
-    matched = CONSTRAINT.fullmatch(text) if isinstance(text, str) else None
-    if matched is None or not math.isfinite(float(matched[3])):
+    matched = LIMIT.search(text) if isinstance(text, str) else None
+    name = "" if matched is None else text[: matched.start()].strip()
+    if matched is None or not name or not math.isfinite(float(matched[2])):
         problem = f"a constraint is AXIS < NUMBER, such as 'latency_p95 < 50', not {shown(text)}"
         raise InputError(problem, source="constraint", value=text)
-    if any(word in matched[1] for word in (*OPERATORS, " and ", " or ")):
+    if any(word in name for word in (*OPERATORS, " and ", " or ")):
         problem = f"{shown(text)} is more than one constraint: give each by itself"
         raise InputError(problem, source="constraint", value=text)
-    return Constraint(find_axis(matched[1], measures), matched[2], float(matched[3]))
+    return Constraint(find_axis(name, measures), matched[1], float(matched[2]))
 
 
 def is_share(name: str) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from irbatch.errors import InputError, raise_problems, shown
 from irbatch.measures.declare import CATALOGUE, Declaration, Measure, check_cutoff, normal
-from irbatch.measures.trec_names import NICKNAMES, list_group, trec_measures
+from irbatch.measures.trec_names import NICKNAMES, TrecMeasure, list_group, trec_measures
 from irbatch.runtime.numbers import DECIMAL
 
 BYTES = (bytes, bytearray, memoryview)  # which can be iterated over, but as numbers
@@ -23,9 +23,10 @@ LONGEST_NAME = 64  # of a measure, without parameters; so that hostile names tak
 
 refusal = functools.partial(InputError, source="measures")
 
+# White space is gone outside of brackets. In none of its parts may white space end in two ways:
+# then time is linear.
 _FORM = re.compile(
-    r"(?P<name>[^\s()@{}]+?)\s*(?:\((?P<settings>.*)\))?\s*(?:@\s*(?P<at>.+?))?\s*"
-    r"(?:-l(?P<rel>[0-9]+))?"
+    r"(?P<name>[^\s()@{}]+?)(?:\((?P<settings>.*)\))?(?:@(?P<at>.+?))?(?:-l(?P<rel>[0-9]+))?"
 )
 _SUFFIXED = re.compile(rf"(?P<name>.{{1,{LONGEST_NAME}}}?)(?:_at)?_(?P<cutoff>[0-9]+)")
 _RANX_RBP = re.compile(r"rbp\.(?P<p>[0-9]{1,15})", re.IGNORECASE)
@@ -193,7 +194,7 @@ def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
         splits += [(name[:end], name[end + 1 :]) for end in ends]
     elif normal(name) in map(normal, (meaning.name, *meaning.declaration.aliases)):
         return []
-    known = {normal(name): each for name, each in trec_measures().items() if each.meaning}
+    known = _known_to_trec_eval()
     for stem, parameters in splits:
         trec = known.get(normal(stem))
         if trec is not None and (parameters or stem == name):
@@ -202,6 +203,12 @@ def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
                     _parse_cutoff(each.strip(), name)
             return [each.measure for each in trec.values(parameters) if each.measure]
     return []
+
+
+@functools.cache
+def _known_to_trec_eval() -> dict[str, TrecMeasure]:
+    """Return the measures of trec_eval by name, normalised."""
+    return {normal(name): each for name, each in trec_measures().items() if each.meaning}
 
 
 def _split_braced(text: str) -> list[str]:
@@ -279,14 +286,14 @@ def _parse_map(text: str, whole: str) -> dict[float, float]:
 
 def _split(text: str, separator: str | None) -> list[str]:
     """Split at a separator (None: white space) outside of brackets; drop empty parts."""
-    parts, depth = [""], 0
-    for letter in text:
+    parts, depth, start = [], 0, 0
+    for at, letter in enumerate(text):
         depth += (letter in "({") - (letter in ")}")
         splits = letter.isspace() if separator is None else letter == separator
         if splits and depth <= 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
+            parts.append(text[start:at])
+            start = at + 1
+    parts.append(text[start:])
     return [part.strip() for part in parts if part.strip()]
 
 
@@ -296,7 +303,7 @@ def _nearest(name: str, text: str, index: dict[str, Measure]) -> str:
 
     if "," in text and "(" not in text and "{" not in text:
         return "; separate measures by spaces"
-    stem = re.sub(r"(_at)?[_.]?\d*$", "", name)
+    stem = re.sub(r"(_at)?[_.]?\d*$", "", name) if len(name) <= LONGEST_NAME else ""
     close = difflib.get_close_matches(normal(stem), index, n=1, cutoff=0.7)
     if not close:
         return "; `irbatch measures` lists all"

@@ -18,8 +18,9 @@ from irbatch.errors import shown
 # What `as_floats` raises for values that float64 cannot stand for; NumPy only warns of some.
 NUMBER_ERRORS = (struct.error, OverflowError, TypeError, ValueError, Warning)
 
-# How a decimal number is written, as a regular expression: ASCII digits alone.
-DECIMAL = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+# How a decimal number is written, as a regular expression: ASCII digits alone. Digits match in one
+# way only: time is linear where what follows them does not match.
+DECIMAL = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 LARGEST_WHOLE = 2**53  # above it float64 no longer tells neighbouring whole numbers apart
 
@@ -94,7 +95,7 @@ def number_problem(value: object) -> str | None:
 def grade_problem(value: object) -> str | None:
     """Say why a value is not a grade: it is not a number, or beyond 2^53; None if it is one."""
     problem = number_problem(value)
-    if problem is None and abs(value) > LARGEST_WHOLE:  # type: ignore[arg-type]
+    if problem is None and abs(value if is_whole(value) else float(value)) > LARGEST_WHOLE:  # type: ignore[arg-type]
         return f"{shown(value)} is beyond 2^53, where grades are no longer exact"
     return problem
 
