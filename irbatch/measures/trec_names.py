@@ -157,12 +157,12 @@ def _read(trec: TrecName, parameters: str) -> Iterator[tuple[str, dict[str, Any]
 
 def _read_numbers(trec: TrecName, parameters: str, form: re.Pattern[str]) -> list[float]:
     """Read numbers separated by commas; of whole numbers the digits, as C's atol does."""
-    numbers = []
+    numbers: list[float] = []
     for text in (parameters or trec.defaults).split(","):
         match = form.match(text)
         if match is None:
             raise _refusal(trec, parameters, "numbers separated by commas")
-        numbers.append(float(match[1]))
+        numbers.append(int(match[1]) if form is _WHOLE else float(match[1]))
     if not all(map(math.isfinite, numbers)):
         raise _refusal(trec, parameters, "finite numbers")
     if trec.takes not in ("cutoffs", "points"):
