@@ -98,6 +98,15 @@ class ParsedLines:
 
         Of a query's first two lines the other way round counts, too: all ranks may be reversed.
         """
+        return [self.queries[row] for row in self._contradicting_rows()]
+
+    def reversed(self) -> bool:
+        """Tell whether the first query is `contradicting` by its first two lines alone."""
+        rows = self._contradicting_rows()
+        only = [row for row in rows if self.queries[row] == self.queries[0]]
+        return only == [1] and self.values[1] < self.values[0]
+
+    def _contradicting_rows(self) -> list[int]:
         if not self.ranks:
             return []
         ranks, values = np.array(self.ranks), np.array(self.values)
@@ -107,12 +116,8 @@ class ParsedLines:
         seconds = firsts[firsts < wrong.size]
         wrong[seconds] |= (known & (ranks[1:] < ranks[:-1]) & (values[1:] < values[:-1]))[seconds]
         wrong[firsts[1:] - 1] = False
-        return [self.queries[row + 1] for row in np.flatnonzero(wrong)]
-
-    def reversed(self) -> bool:
-        """Tell whether the first query is `contradicting` by its first two lines alone."""
-        only = [query for query in self.contradicting() if query == self.queries[0]]
-        return len(only) == 1 and self.values[1] < self.values[0]
+        rows: list[int] = (np.flatnonzero(wrong) + 1).tolist()
+        return rows
 
     @property
     def fractional(self) -> bool:
@@ -173,14 +178,19 @@ def read_number(raw: bytes, form: LineForm) -> float:
     value = float(raw)
     if abs(value) == float("inf") and b"inf" not in raw.lower():
         raise InputError(f"{form.value} {text} overflows float64", value=text)
-    digits = raw.lstrip(b"+-").lstrip(b"0")  # zeros, too: Python refuses thousands of digits
-    exact = abs(value) != form.largest or not digits.isdigit() or int(digits) == form.largest
-    if abs(value) > form.largest or not exact:  # float64 rounds 2^53 + 1 to the limit
+    if abs(value) > form.largest or (abs(value) == form.largest and not _is_largest(text, form)):
         problem = f"{form.value} {text} is beyond 2^53, where {form.value}s are no longer exact"
         raise InputError(problem, value=text)
     if form.is_ranked and (value < 0 or value % 1):
         raise InputError(f"rank {text} is not a whole number from 0", value=text)
     return value
+
+
+def _is_largest(text: str, form: LineForm) -> bool:
+    """Tell whether a number that float64 rounds to the largest is that: 2^53 + 1 isn't."""
+    from decimal import Decimal  # here: few files need it
+
+    return form.largest == float("inf") or Decimal(text).copy_abs() <= form.largest
 
 
 def _only_remarks(columns: list[bytes], form: LineForm) -> bool:

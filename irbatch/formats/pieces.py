@@ -62,6 +62,7 @@ class Piece:
             bytes(text[counts[at] : counts[at + 1]]) if form.tag_at >= 0 else b""
             for at in (kernels.TAG, kernels.OTHER_TAG, kernels.LAST_TAG)
         )
+        contradicting = tuple(itertools.compress(queries, groups[:, 3].tolist()))
         starts, lengths, values = parsed.starts[:rows], parsed.lengths[:rows], parsed.values[:rows]
         return cls(
             queries,
@@ -71,8 +72,10 @@ class Piece:
             lines=counts[kernels.LINES],
             tags=tuple(filter(None, (tag, other))),
             last_tag=last,
-            contradicting=tuple(itertools.compress(queries, groups[:, 3].tolist())),
-            reversed=bool(queries) and groups[0, 3] == kernels.REVERSED,
+            contradicting=contradicting,
+            reversed=bool(queries)
+            and groups[0, 3] == kernels.REVERSED
+            and queries[0] not in contradicting[1:],
             fractional=bool(queries) and counts[kernels.FRACTIONS] == len(queries),
             memory=(text, parsed),
         )
