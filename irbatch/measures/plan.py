@@ -106,7 +106,7 @@ class Plan:
         """How many queries to compute together, so that memory stays bounded; at least one."""
         of_cutoff = PrefixSums.bytes_of_cell(self._request)
         of_row = of_cutoff * len(self._cutoffs) + 8 * len(self.measures)
-        return max(BYTES_AT_ONCE // of_row, 1)
+        return max(BYTES_AT_ONCE // max(of_row, 1), 1)  # there may be no measures
 
     def values(
         self, matrix: RelevanceMatrix, *, skip_no_relevant: bool = False, threads: int | None = None
