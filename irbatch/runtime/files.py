@@ -6,7 +6,7 @@ import importlib
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -81,17 +81,17 @@ def _written_beside(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     try:
         # With the permissions that a new file gets here; those of the one replaced stay.
         handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | O_BINARY, 0o666)
-    except OSError as problem:  # which names the temporary file
-        raise type(problem)(problem.errno, problem.strerror, os.fspath(path)) from None
-    try:
         with os.fdopen(handle, "wb") as file:
             yield file
             os.fsync(file.fileno())
         if target.exists():
             temporary.chmod(target.stat().st_mode & 0o777)
         temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
+    except BaseException as problem:
+        with suppress(OSError):
+            temporary.unlink()
+        if isinstance(problem, OSError) and problem.filename == os.fspath(temporary):
+            raise type(problem)(problem.errno, problem.strerror, os.fspath(path)) from None
         raise
 
 

@@ -9,6 +9,7 @@ import io
 import itertools
 import lzma
 import os
+import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,7 @@ import irbatch
 from irbatch import InputError, Qrels, Run
 from irbatch.efficiency import EfficiencyRecord, read_header
 from irbatch.leaderboard import Leaderboard
+from irbatch.runtime.files import replacing
 
 QUERIES = ["q1", "q2", "q3"]
 RUN = {query: {f"d{i}": 1.0 / (i + 1 + len(query)) for i in range(4)} for query in QUERIES}
@@ -81,6 +83,34 @@ def test_what_cannot_be_written_leaves_the_old_file(name: str, tmp_path: Path) -
         if calls.names[at - 1] == "write":  # a signal came
             assert written(write, path, Calls(errno.EINTR, at)) is None
             assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("meanwhile", ["removed", "a folder in its place", "read-only"])
+def test_a_folder_that_changes_meanwhile(
+    meanwhile: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "folder" / "file"
+    path.parent.mkdir()
+
+    def write() -> None:
+        with replacing(path) as file:
+            file.write(b"new")
+            if meanwhile == "removed":
+                shutil.rmtree(path.parent)
+            elif meanwhile == "a folder in its place":
+                path.mkdir()
+            else:
+                monkeypatch.setattr(Path, "replace", refuse)
+                monkeypatch.setattr(Path, "unlink", refuse)
+
+    def refuse(place: Path, *_: Any, **__: Any) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(place))
+
+    with pytest.raises(OSError, match="file") as caught:
+        write()
+    assert (caught.value.filename, caught.value.filename2) == (str(path), None)
+    if meanwhile == "a folder in its place":
+        assert list(path.parent.iterdir()) == [path]
 
 
 # ---------------------------------------------------------------- reading
