@@ -232,7 +232,7 @@ def _apply_formula(
     try:
         with np.errstate(all="ignore"):  # infinities and NaN are refused below
             values = np.asarray(declaration.formula(known, **own), np.float64)
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except Exception as problem:
         said = f"{who} failed: {type(problem).__name__}: {problem}"

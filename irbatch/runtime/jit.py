@@ -135,7 +135,10 @@ class Kernel:
             # lock would call those that are new by then after the fork alone.
             import concurrent.futures.thread  # noqa: F401
 
-            with Kernel._lock:
+            from irbatch.runtime.interrupts import interrupts_later
+
+            # Numba that was interrupted, when it is imported or fills its tables, stays broken.
+            with Kernel._lock, interrupts_later():
                 code = self._code.get(flat.kinds) or self._compile(flat)
                 if code is not None:
                     self._code[flat.kinds] = code

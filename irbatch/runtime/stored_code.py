@@ -195,7 +195,8 @@ def folders() -> list[str]:
         return [chosen]
     beside = os.path.join(os.path.dirname(__file__), "__pycache__")  # noqa: PTH118, PTH120
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111
-    return [beside, os.path.join(cache, "irbatch")]  # noqa: PTH118
+    # A user without a home has no cache: "~" must not become a folder of its own.
+    return [beside, os.path.join(cache, "irbatch")] if os.path.isabs(cache) else [beside]  # noqa: PTH117, PTH118
 
 
 def _put_in_memory(image: Image) -> int:

@@ -9,8 +9,9 @@ import sys
 import pytest
 
 FORKS = """
-import os, threading, time
+import os, tempfile, threading, time
 import irbatch
+from irbatch.formats import file_reader, streams
 
 documents = {f"d{i}": i % 3 for i in range(20)}
 qrels = {f"q{i}": documents for i in range(40)}
@@ -18,7 +19,15 @@ run = {f"q{i}": {f"d{j}": (i * 7 + j * 3) % 11 / 2 for j in range(40)} for i in 
 scores = [[(i * j) % 7 / 4 for j in range(20)] for i in range(20)]
 grades = [[(i + j) % 5 == 0 for j in range(20)] for i in range(20)]
 
-def work():
+path = tempfile.mkdtemp() + "/run"
+irbatch.Run(run).to_trec(path)
+file_reader.LARGE = file_reader.LARGE_WHEN_READY = 1  # is read in pieces, by threads
+streams.PIECE = 1 << 12
+expected = irbatch.evaluate(qrels, run, "nDCG@10 AP").mean()
+
+def work(with_file=False):
+    if with_file:
+        assert irbatch.evaluate(qrels, path, "nDCG@10 AP").mean() == expected
     irbatch.evaluate(qrels, run, "nDCG@10 AP Bpref IPrec(recall=0.5) P(rel=2)@5").mean()
     irbatch.evaluate_scores(scores, grades, measures="nDCG@10 AP").mean()
 
@@ -28,30 +37,39 @@ def repeat():
     while not done.is_set():
         work()
 
-work()
+failed = []
+
+def fork(times):
+    for number in range(times):
+        time.sleep(0.003)
+        child = os.fork()
+        if not child:
+            status = 1
+            try:
+                work(with_file=number % 5 == 0)
+                status = 0
+            finally:
+                os._exit(status)
+        end = time.monotonic() + 60
+        while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+            if time.monotonic() > end:
+                os.kill(child, 9)
+            time.sleep(0.001)
+        if ended[1]:
+            failed.append(ended[1])
+            break
+
+work(with_file=True)
 for thread in (threads := [threading.Thread(target=repeat) for _ in range(2)]):
     thread.start()
-still = 0
-for _ in range(60):
-    time.sleep(0.003)
-    child = os.fork()
-    if not child:
-        work()
-        os._exit(0)
-    end = time.monotonic() + 60
-    while not os.waitpid(child, os.WNOHANG)[0]:
-        if time.monotonic() > end:
-            still += 1
-            os.kill(child, 9)
-            os.waitpid(child, 0)
-            break
-        time.sleep(0.001)
-    if still:
-        break
+fork(30)
+forking = threading.Thread(target=fork, args=[6])  # as data loaders in threads do
+forking.start()
+forking.join()
 done.set()
 for thread in threads:
     thread.join()
-raise SystemExit(still)
+raise SystemExit(len(failed))
 """
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import struct
 import subprocess
 import sys
@@ -382,6 +384,29 @@ def test_many_threads_at_once(folder: Path) -> None:
     assert len(files(folder)) == 1
 
 
+def test_an_interrupt_waits_for_the_compiler(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba that is interrupted, when it is imported or fills its tables, stays broken."""
+    compile_really = Kernel._compile
+    ended = []
+
+    def compile_interrupted(self: Kernel, flat: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        code = compile_really(self, flat)
+        ended.append(self)
+        return code
+
+    monkeypatch.setattr(Kernel, "_compile", compile_interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        _largest.run(1, np.array([1.0, 5.0]))
+    assert ended == [_largest]
+    assert signal.getsignal(signal.SIGINT) is before
+    assert _largest.run(1, np.array([1.0, 5.0])) == 5.0
+    with ThreadPoolExecutor(1) as pool:  # which no interrupt reaches
+        monkeypatch.setattr(Kernel, "_compile", compile_really)
+        assert pool.submit(_is_long.run, 1, np.ones(5)).result() is True
+
+
 def test_a_fork_while_another_thread_compiles(folder: Path) -> None:
     """The child must not wait for a lock that a thread of its parent held, nor compile then."""
     code = (
@@ -407,6 +432,18 @@ def test_a_fork_while_another_thread_compiles(folder: Path) -> None:
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60)
 
 
+def test_a_user_without_a_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container with any user's number: nothing is put in a folder called "~"."""
+    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    monkeypatch.setattr(stored_code, "__file__", str(tmp_path / "file" / "stored_code.py"))
+    (tmp_path / "file").touch()
+    monkeypatch.chdir(tmp_path)
+    assert _largest.run(1, np.array([1.0, 5.0])) == 5.0
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
 def test_numba_is_not_imported_for_what_is_stored(folder: Path) -> None:
     code = (
         "import sys, numpy, irbatch\n"
@@ -422,6 +459,27 @@ def test_numba_is_not_imported_for_what_is_stored(folder: Path) -> None:
     first, second = run(), run()
     assert [first[0], second[0]] == ["True", "False"]
     assert first[1] == second[1]
+
+
+def test_two_processes_compile_at_once(folder: Path) -> None:
+    code = (
+        "import sys\n"
+        "from irbatch.comparing.correlation import rbo\n"
+        "print('numba' in sys.modules, rbo(['a', 'b', 'c'], ['b', 'a', 'd'])[0])\n"
+        "print('numba' in sys.modules)"
+    )
+
+    def run(at_once: int) -> list[list[str]]:
+        words = [sys.executable, "-c", code]
+        all_of = [subprocess.Popen(words, stdout=-1, text=True) for _ in range(at_once)]
+        printed = [each.communicate(timeout=120)[0].split() for each in all_of]
+        assert not any(each.returncode for each in all_of)
+        return printed
+
+    first, second = run(2)
+    (later,) = run(1)
+    assert [first[2], second[2], later[2]] == ["True", "True", "False"]
+    assert first[1] == second[1] == later[1]
 
 
 def test_arrays_with_other_fields_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,160 @@
+"""However Python is started, and whatever is lacking: the same values, or what to install."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.every_way import QRELS, RUN, ways
+from support.paths import REPOSITORY
+
+import irbatch
+from irbatch.comparing.plots import plot_means
+from irbatch.efficiency import EfficiencyRecord
+
+FOLDERS = os.pathsep.join([str(REPOSITORY), str(REPOSITORY / "tests")])
+
+
+# ---------------------------------------------------------------- how Python is started
+
+
+def printed(*words: str, **variables: str) -> str:
+    """Return what all evaluations give in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": FOLDERS, **variables}
+    command = [sys.executable, *words, str(REPOSITORY / "tests" / "support" / "every_way.py")]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, timeout=120, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def comma_locale() -> str:
+    """Name a locale that writes decimal commas, if this system has one."""
+    listed = subprocess.run(["locale", "-a"], capture_output=True, text=True, check=False).stdout
+    return next((each for each in listed.split() if each.startswith(("de_", "fr_"))), "C")
+
+
+def test_the_same_values_however_python_is_started() -> None:
+    expected = printed(PYTHONHASHSEED="0", IRBATCH_THREADS="2")
+    assert len(expected.splitlines()) == 6
+    odd = {"LC_ALL": "C", "PYTHONUTF8": "0", "TZ": "Asia/Kathmandu", "PYTHONHASHSEED": "1"}
+    assert printed("-O", **odd) == expected
+    comma = {"LC_ALL": comma_locale(), "TZ": "nonsense", "PYTHONHASHSEED": "12345"}
+    assert printed("-X", "dev", "-W", "error", **comma) == expected
+
+
+# ---------------------------------------------------------------- numbers near zero
+
+
+@pytest.fixture
+def flushed_to_zero() -> Iterator[None]:
+    """Let the processor take numbers next to zero for zero, as libraries built so let it."""
+    if platform.machine() != "x86_64" or platform.libc_ver()[0] != "glibc":
+        pytest.skip("this is known of glibc on x86-64")
+    library = ctypes.CDLL("libm.so.6")
+    before, after = ctypes.create_string_buffer(32), ctypes.create_string_buffer(32)
+    library.fegetenv(before)
+    after.raw = before.raw
+    register = int.from_bytes(before.raw[28:], "little") | 0x8040  # MXCSR: FTZ, DAZ
+    after[28:32] = register.to_bytes(4, "little")
+    library.fesetenv(after)
+    yield
+    library.fesetenv(before)
+
+
+def test_numbers_next_to_zero_may_be_zero_and_others_are_the_same(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    expected = {name: evaluate() for name, evaluate in ways(tmp_path).items()}
+    request.getfixturevalue("flushed_to_zero")
+    assert np.float64(5e-324) * np.float64(1.0) == 0
+    assert {name: evaluate() for name, evaluate in ways(tmp_path).items()} == expected
+
+
+# ---------------------------------------------------------------- what isn't installed
+
+RESULTS = irbatch.evaluate(QRELS, RUN, "RR AP")
+COMPARISON = irbatch.compare(QRELS, {"a": RUN, "b": dict(list(RUN.items())[3:])}, "RR", draws=20)
+RUNS = {"a": RUN, "b": dict(list(RUN.items())[3:])}
+ABSENT: dict[str, tuple[tuple[str, ...], str, Callable[[Path], Any]]] = {
+    "frames of values": (("pandas",), "pandas", lambda _: RESULTS.to_pandas()),
+    "frames of polars": (("polars",), "polars", lambda _: RESULTS.to_polars()),
+    "a run as a frame": (("pandas",), "pandas", lambda _: irbatch.Run(RUN).to_pandas()),
+    "an Arrow table": (("pyarrow",), "arrow", lambda _: irbatch.Run(RUN).to_arrow()),
+    "Parquet": (
+        ("pyarrow", "pyarrow.parquet", "polars"), "arrow",
+        lambda path: irbatch.Run(RUN).to_parquet(path / "run.parquet"),
+    ),
+    "zstd": (
+        ("compression.zstd", "backports.zstd"), "io",
+        lambda path: irbatch.Run(RUN).to_trec(path / "run.zst"),
+    ),
+    "pages with pictures": (("matplotlib",), "plot", lambda _: plot_means(COMPARISON, "RR")),
+    "the t-test": (
+        ("scipy", "scipy.stats", "scipy.special"), "stats",
+        lambda _: irbatch.compare(QRELS, RUNS, "RR", test="t"),
+    ),
+    "YAML": (("yaml",), "yaml", lambda _: EfficiencyRecord(system="a").to_ir_metadata()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ABSENT)
+def test_what_is_not_installed_is_named(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modules, extra, call = ABSENT[name]
+    for loaded in list(sys.modules):
+        if loaded.split(".")[0] in modules and loaded not in modules:
+            monkeypatch.delitem(sys.modules, loaded)
+    for module in modules:
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=rf"pip install 'irbatch\[{extra}\]'"):
+        call(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------- few open files
+
+FEW_FILES = """
+import json, os, resource, sys, warnings
+from pathlib import Path
+import irbatch
+from support.every_way import QRELS, RUN
+
+folder = Path(sys.argv[1])
+paths = [folder / f"run{i}" for i in range(40)]
+for path in paths:
+    irbatch.Run(RUN).to_trec(path)
+(folder / "bad").write_text("q1 Q0 d1\\n")
+expected = irbatch.evaluate(QRELS, RUN, "AP").mean()
+irbatch.evaluate_runs(QRELS, paths[:2], "AP")
+resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12))
+before = len(os.listdir("/proc/self/fd"))
+found = irbatch.evaluate_runs(QRELS, paths, "AP")
+for _ in range(20):
+    try:
+        irbatch.read_run(folder / "bad")
+    except irbatch.InputError:
+        pass
+print(all(each.mean() == expected for each in found.values()) and len(found) == 40)
+print(len(os.listdir("/proc/self/fd")) - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="Linux tells what is open")
+def test_few_open_files(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": FOLDERS}
+    command = [sys.executable, "-W", "error", "-c", FEW_FILES, str(tmp_path)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, timeout=60, check=False
+    )
+    assert (done.stdout.split(), done.stderr) == (["True", "0"], "")

@@ -1,0 +1,209 @@
+"""Interrupts and a lack of memory at many points: an error, and the right values afterwards."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import types
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.every_way import LABELS, QRELS, RUN, SCORES, ways
+from support.file_readers import use_reader
+from support.paths import REPOSITORY
+
+import irbatch
+from irbatch import BatchEvaluator
+
+WAYS = ("dictionaries", "file", "reading", "scores", "updates", "comparison")
+
+
+@pytest.fixture
+def evaluations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[], str]]:
+    use_reader("pieces", monkeypatch, 1 << 11)
+    monkeypatch.setenv("IRBATCH_THREADS", "2")
+    return ways(tmp_path)
+
+
+# ---------------------------------------------------------------- interrupts
+
+
+@pytest.fixture
+def interrupt() -> Iterator[Callable[[float], None]]:
+    """Set a clock that interrupts, as Ctrl-C does."""
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    yield lambda after: signal.setitimer(signal.ITIMER_REAL, after) and None
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+# An interrupt between two instructions of Python's own `with` leaves a file to be closed later.
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such clock")
+@pytest.mark.parametrize("way", WAYS)
+def test_an_interrupt_at_any_time(
+    way: str,
+    evaluations: dict[str, Callable[[], str]],
+    interrupt: Callable[[float], None],
+) -> None:
+    evaluate = evaluations[way]
+    expected = evaluate()
+    lucky, count = random.Random(4), 10
+    interrupted = 0
+    for number in itertools.count():
+        try:
+            interrupt(10 ** lucky.uniform(-4.5, -1.5))
+            assert evaluate() == expected
+            interrupt(0)
+        except KeyboardInterrupt:
+            interrupted += 1
+            assert evaluate() == expected
+        if interrupted == count or number == 8 * count:
+            break
+    assert interrupted
+
+
+# ---------------------------------------------------------------- memory
+
+
+class Scarce:
+    """NumPy whose n-th array cannot be made."""
+
+    def __init__(self) -> None:
+        self.left = 1 << 60
+
+    def making(self, make: Callable[..., Any]) -> Callable[..., Any]:
+        def made(*given: Any, **named: Any) -> Any:
+            self.left -= 1
+            if not self.left:
+                raise MemoryError
+            return make(*given, **named)
+
+        return made
+
+
+@pytest.fixture
+def scarce(monkeypatch: pytest.MonkeyPatch) -> Scarce:
+    """Where irbatch makes arrays, they may be lacking."""
+    found = Scarce()
+    names = ("empty", "zeros", "full", "arange", "concatenate", "repeat", "fromiter", "where")
+    numpy = types.ModuleType("numpy")
+    numpy.__dict__.update(vars(np))
+    numpy.__dict__.update({name: found.making(getattr(np, name)) for name in names})
+    for name, module in list(sys.modules.items()):
+        if name.startswith("irbatch.") and getattr(module, "np", None) is np:
+            monkeypatch.setattr(module, "np", numpy)
+    return found
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_memory_for_the_nth_array(
+    way: str, evaluations: dict[str, Callable[[], str]], scarce: Scarce
+) -> None:
+    evaluate = evaluations[way]
+    evaluate()  # what is kept is made
+    scarce.left = before = 1 << 60
+    expected = evaluate()
+    count = before - scarce.left
+    for n in sorted({*range(1, min(count, 25)), *range(25, count, 1 + count // 25), count}):
+        scarce.left = n
+        with suppress(MemoryError):
+            assert evaluate() == expected  # when kernels are loaded, there are fewer arrays
+            assert scarce.left > 0
+        assert evaluate() == expected
+
+
+@pytest.mark.parametrize("keep", ["queries", "sums"])
+def test_an_update_without_memory_changes_nothing(keep: str, scarce: Scarce) -> None:
+    evaluator = BatchEvaluator("RR nDCG@10", keep=keep)
+    evaluator.update(SCORES[:9], LABELS[:9])
+    before = evaluator.state_dict()
+    for n in range(1, 200):
+        scarce.left = n
+        try:
+            evaluator.update(SCORES[9:], LABELS[9:])
+        except MemoryError:
+            assert evaluator.state_dict() == before
+            continue
+        break
+    scarce.left = 1 << 60
+    whole = BatchEvaluator("RR nDCG@10", keep=keep)
+    whole.update(SCORES, LABELS)
+    assert evaluator.compute().mean() == whole.compute().mean()
+    assert 3 < n < 199
+
+
+def test_a_formula_without_memory_is_no_wrong_formula() -> None:
+    @irbatch.define_measure("Huge", definition="…")
+    def huge(s: Any) -> Any:
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        irbatch.evaluate(QRELS, RUN, huge)
+
+
+LIMITED = """
+import json, os, re, resource, sys, time
+from pathlib import Path
+import numpy as np
+import irbatch
+from irbatch.runtime.threads import map_items
+from support.every_way import read_in_pieces, ways
+
+scores = np.random.default_rng(1).random((100, 3000), np.float32)
+relevant = {f"q{i}": {f"d{j}": 1 for j in range(30)} for i in range(60)}
+found = {f"q{i}": {f"d{j}": j * i % 97 / 7 for j in range(100)} for i in range(60)}
+WORK = {
+    "scores": lambda: irbatch.evaluate_scores(scores, scores > 0.99, "AP nDCG").values.tolist(),
+    "dictionaries": lambda: irbatch.evaluate(relevant, found, "AP nDCG").values.tolist(),
+}
+
+def size():
+    return int(re.search(r"VmSize:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) << 10
+
+told = []
+for name, work in WORK.items():
+    for step in [0, *(1 << k for k in range(15, 25, 2))]:
+        reader, writer = os.pipe()
+        if not os.fork():
+            list(map_items(time.sleep, [0, 0.01, 0.01]))  # the threads are there
+            unlimited = resource.getrlimit(resource.RLIMIT_AS)
+            resource.setrlimit(resource.RLIMIT_AS, (size() + step, unlimited[1]))
+            try:
+                values = work()
+                said = "done"
+            except Exception as problem:
+                values, said = None, type(problem).__name__
+            resource.setrlimit(resource.RLIMIT_AS, unlimited)
+            expected = work()
+            right = values in (None, expected) and work() == expected
+            os.write(writer, json.dumps([name, said, right]).encode())
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader) as stream:
+            told.append(json.load(stream))
+        os.wait()
+print(json.dumps(told))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux tells what it takes")
+def test_a_limit_on_memory() -> None:
+    folders = os.pathsep.join([str(REPOSITORY), str(REPOSITORY / "tests")])
+    environment = {**os.environ, "PYTHONPATH": folders, "IRBATCH_THREADS": "2"}
+    command = [sys.executable, "-W", "ignore", "-c", LIMITED]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert {said for _, said, _ in told} == {"done", "MemoryError"}
+    assert all(right for *_, right in told)
