@@ -68,7 +68,7 @@ def test_an_interrupt_at_any_time(
         except KeyboardInterrupt:
             interrupted += 1
             assert evaluate() == expected
-        if interrupted == count or number == 8 * count:
+        if interrupted == count or number == 3 * count:
             break
     assert interrupted
 
