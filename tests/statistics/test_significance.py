@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 
 from irbatch.statistics.resampling import draw_counts
 from irbatch.statistics.significance import Sample, p_values
@@ -29,3 +30,10 @@ def test_bootstrap_studentises_what_is_drawn() -> None:
         as_large = sum(studentised(np.repeat(centred, often)) >= least for often in counts)
         expected.append((as_large + 1) / 3001)
     assert p_values(sample, "bootstrap")[0].tolist() == expected
+
+
+def test_two_queries_are_enough_for_t() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    values = np.array([[[0.25], [0.5]], [[0.5], [1.0]]])
+    found = p_values(Sample(values, [(1, 0)], 1, 0), "t")
+    assert found == pytest.approx(stats.ttest_rel(*values[::-1, :, 0]).pvalue, rel=1e-12)
