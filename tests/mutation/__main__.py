@@ -7,7 +7,14 @@ those that no test notices. Everything is imported once; each change is made in 
 forked process, which runs the tests that reach its line until one fails: those first that noticed
 most changes beside it, then the fastest. Kernels run uncompiled. Needs Python 3.12 or later.
 
-Not changed are texts, and what runs at import.
+Not changed are texts, and what runs at import: a change to a function that has done its part by
+then, or whose answers are kept from then on, seems to go unnoticed. What else may remain:
+
+- what decides how fast it is done, not what: estimates of work, sizes of blocks, of scratch memory
+  and of tables, hints, short cuts, when a kernel is used in place of NumPy;
+- numbers that stand in for what is masked out right after, such as divisors where there is none;
+- orders and draws that are others but as random;
+- limits that cannot be met exactly, such as that of rounding.
 """
 
 from __future__ import annotations
