@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import importlib
 import itertools
 import marshal
 import math
@@ -40,9 +39,9 @@ from types import CodeType, FunctionType
 import pytest
 
 sys.path[:0] = [str(Path(__file__).parent)]
+from functions import by_key, codes_in, functions_of  # noqa: E402
 from operators import Mutant, list_mutants  # noqa: E402
 
-Key = tuple[str, str, int]  # of a function: file, name, line
 Lines = dict[str, set[tuple[str, int]]]  # by test: files and lines reached
 SLOWEST = 8.0  # seconds of the processor a test may take; others are left out
 MEMORY = 8 << 30  # bytes
@@ -78,7 +77,7 @@ class Session:
         session.config.pluginmanager.unregister(name="terminalreporter")
         self.items = {each.nodeid: each for each in session.items}
         chosen = {given: self._choose(given) for given in self.options.paths}
-        self.functions = _functions_of({each.path for some in chosen.values() for each in some})
+        self.functions = functions_of({each.path for some in chosen.values() for each in some})
         self._find_lines()
         self.by_line: dict[tuple[str, int], list[str]] = {}
         for test, lines in self.lines.items():
@@ -110,7 +109,7 @@ class Session:
         tool, events = sys.monitoring.COVERAGE_ID, sys.monitoring.events
         sys.monitoring.use_tool_id(tool, "mutation")
         for function in itertools.chain.from_iterable(self.functions.values()):
-            for code in _codes_in(function.__code__):
+            for code in codes_in(function.__code__):
                 sys.monitoring.set_local_events(tool, code, events.LINE)
         for test in (each for each in self.items if each not in self.seconds):
             answer = _in_child(lambda test=test: self._look(test), 10 * SLOWEST)[1]
@@ -206,46 +205,14 @@ class Session:
 
     def _patches(self, mutant: Mutant) -> Iterator[tuple[FunctionType, CodeType]]:
         """Pair functions with their code under a mutant."""
-        old = _by_key(compile(mutant.tree, str(Path(mutant.path).resolve()), "exec"))
-        for key, codes in _by_key(mutant.compile()).items():
+        old = by_key(compile(mutant.tree, str(Path(mutant.path).resolve()), "exec"))
+        for key, codes in by_key(mutant.compile()).items():
             for before, after in zip(old[key], codes, strict=False):
                 if before != after and before.co_freevars == after.co_freevars:
                     for function in self.functions.get(key, []):
                         # Of several in a line, such as lambdas, one is like it.
                         if len(codes) == 1 or function.__code__ == before:
                             yield function, after
-
-
-def _by_key(code: CodeType) -> dict[Key, list[CodeType]]:
-    found: dict[Key, list[CodeType]] = {}
-    for each in _codes_in(code):
-        found.setdefault(_key(each), []).append(each)
-    return found
-
-
-def _functions_of(paths: set[str]) -> dict[Key, list[FunctionType]]:
-    """Find all functions of the library; files given are imported, if they weren't."""
-    for path in paths:
-        importlib.import_module(
-            ".".join(Path(path).with_suffix("").parts).removesuffix(".__init__")
-        )
-    library = str(Path("irbatch").resolve())
-    found: dict[Key, list[FunctionType]] = {}
-    for each in gc.get_objects():
-        if isinstance(each, FunctionType) and each.__code__.co_filename.startswith(library):
-            found.setdefault(_key(each.__code__), []).append(each)
-    return found
-
-
-def _key(code: CodeType) -> Key:
-    return code.co_filename, code.co_qualname, code.co_firstlineno
-
-
-def _codes_in(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield from _codes_in(each)
 
 
 def _in_child(work: Callable[[], bytes], limit: float) -> tuple[int, bytes]:
