@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Bytes, Ints
+from irbatch.data.hashing import SEEDS, hash_text, shift_for, slot_of
 from irbatch.data.short_texts import ShortTexts
 from irbatch.data.text_column import NO_TEXTS, IdColumn, TextColumn
 from irbatch.runtime.jit import as_input, kernel
@@ -62,7 +63,8 @@ def _number(ids: IdColumn) -> tuple[Ints, Ints]:
     firsts = np.empty(len(ids), np.int64)
     work = 8 * len(ids)
     columns = texts.text, texts.starts, texts.lengths, numbers
-    count = _number_ids.run(work, *columns, isinstance(ids, TextColumn), slots, groups, firsts)
+    are_texts = isinstance(ids, TextColumn)
+    count = _number_ids.run(work, *columns, are_texts, SEEDS, slots, groups, firsts)
     return groups, firsts[:count]
 
 
@@ -87,21 +89,21 @@ def _number_ids(
     lengths: Lengths,
     numbers: Ints,
     are_texts: bool,
+    seeds: Ints,
     slots: Lengths,
     groups: Ints,
     firsts: Ints,
 ) -> int:
     """Write the number of each id and the first row of each number; return how many there are."""
+    first, low, high = int(seeds[0]), int(seeds[1]), int(seeds[2])
+    shift = shift_for(slots.size)
     count = 0
     for row in range(groups.size):
-        key = 0
         if are_texts:
-            for i in range(starts[row], starts[row] + lengths[row]):
-                key = (key * 31 + int(text[i])) & 0xFFFFFFFFFFFFF
+            key = hash_text(text, starts[row], lengths[row], first, low, high)
         else:
             key = int(numbers[row])
-        key = (key ^ (key >> 31)) & 0x7FFFFFFF
-        slot = ((key * 0x5E3779B1) >> 24) & (slots.size - 1)
+        slot = slot_of(key, first, shift, slots.size)
         while slots[slot] > 0:  # numbers are one more there: 0 is a free slot
             other = firsts[slots[slot] - 1]
             if are_texts:

@@ -1,31 +1,26 @@
 """Finding judged documents in rankings, and documents that a ranking has twice.
 
 Documents are looked up in a table of one query's, which stays in the nearest cache. Text is found
-by a hash of its bytes and then compared; whole numbers are what they are.
+by a hash of its bytes and then compared; whole numbers are what they are, and hashed to slots.
 """
 
 from __future__ import annotations
 
-import os
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bytes, Ints
+from irbatch.data.hashing import SEEDS, hash_text, shift_for, slot_of
 from irbatch.data.text_column import NO_TEXTS, IdColumn, TextColumn
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.threads import map_ranges
-from irbatch.runtime.words import load_word
 
 Lengths = npt.NDArray[np.int32]
 
 # Slots per document: where most of those looked for are not there, a miss should end at once.
 DENSE, SPARSE = 3, 8
-
-LOW = (1 << 32) - 1
-MASKS = np.array([(1 << (8 * i)) - 1 for i in range(8)] + [-1])  # of so many bytes of a word
-SEEDS = np.frombuffer(os.urandom(24), np.int64).copy()  # of this process
 
 
 class KeyedIds(NamedTuple):
@@ -104,14 +99,16 @@ def _enter_rows(documents: KeyedIds, first: int, last: int, slots: Lengths, repe
     keys, begins, ends = documents.keys, documents.begins, documents.ends
     whole = documents.starts.size == 0
     found = 0
+    factor = int(documents.seeds[0])
     for q in range(first, last):
         begin = begins[q]
         if not whole:
             _write_hashes(documents, begin, ends[q])
         n_slots = _slots_for(DENSE * (ends[q] - begin))
+        shift = shift_for(n_slots)
         slots[:n_slots] = -1
         for row in range(begin, ends[q]):
-            slot = _slot_of(keys[row], n_slots)
+            slot = slot_of(int(keys[row]), factor, shift, n_slots)
             while slots[slot] >= 0:
                 other = begin + slots[slot]
                 if keys[other] == keys[row] and (whole or _same(documents, other, documents, row)):
@@ -140,6 +137,7 @@ def _look_up(
     keys, begins, ends = retrieved.keys, retrieved.begins, retrieved.ends
     wanted, firsts, stops = judged.keys, judged.begins, judged.ends
     whole = judged.starts.size == 0
+    factor = int(judged.seeds[0])
     for q in range(first, last):
         begin = firsts[q]
         if places[q] < 0 or begin == stops[q]:
@@ -147,9 +145,10 @@ def _look_up(
         if not whole:
             _write_hashes(judged, begin, stops[q])
         n_slots = _slots_for(SPARSE * (stops[q] - begin))
+        shift = shift_for(n_slots)
         slots[:n_slots] = -1
         for d in range(begin, stops[q]):
-            slot = _slot_of(wanted[d], n_slots)
+            slot = slot_of(int(wanted[d]), factor, shift, n_slots)
             while slots[slot] >= 0:
                 slot = (slot + 1) & (n_slots - 1)
             slots[slot] = d - begin
@@ -158,10 +157,10 @@ def _look_up(
         n_likely = 0
         for row in range(begins[places[q]], ends[places[q]]):
             likely[n_likely] = row
-            n_likely += slots[_slot_of(keys[row], n_slots)] >= 0
+            n_likely += slots[slot_of(int(keys[row]), factor, shift, n_slots)] >= 0
         for i in range(n_likely):
             row = likely[i]
-            slot = _slot_of(keys[row], n_slots)
+            slot = slot_of(int(keys[row]), factor, shift, n_slots)
             while slots[slot] >= 0:
                 d = begin + slots[slot]
                 if wanted[d] == keys[row] and (whole or _same(retrieved, row, judged, d)):
@@ -180,13 +179,6 @@ def _slots_for(least: int) -> int:
 
 
 @kernel
-def _slot_of(key: int, slots: int) -> int:
-    """Choose a slot: 31 bits of the key, times a number that spreads them."""
-    folded = (int(key) ^ (int(key) >> 31)) & 0x7FFFFFFF
-    return ((folded * 0x5E3779B1) >> 24) & (slots - 1)
-
-
-@kernel
 def _same(some: KeyedIds, row: int, others: KeyedIds, other: int) -> bool:
     """Tell whether two texts are the same."""
     text, other_text = some.text, others.text
@@ -201,27 +193,9 @@ def _same(some: KeyedIds, row: int, others: KeyedIds, other: int) -> bool:
 
 
 @kernel
-def _write_hashes(documents: KeyedIds, first: int, last: int) -> None:
-    """Hash texts to 31 bits, by secret numbers, so that ids that clash cannot be chosen.
-
-    Multiply-shift: the highest bits of sums of products modulo 2^64. Plain Python has more bits
-    than these, which are not looked at.
-    """
+def _write_hashes(documents: KeyedIds, begin: int, end: int) -> None:
+    """Hash texts."""
     text, starts, lengths, keys, _, _, seeds = documents
-    of_hash, of_low, of_high = int(seeds[0]), int(seeds[1]), int(seeds[2])
-    for row in range(first, last):
-        at = starts[row]
-        left = int(lengths[row])
-        value = left
-        while left > 0:
-            if at + 8 <= text.size:
-                word = load_word(text, at) & int(MASKS[min(left, 8)])
-            else:  # at the end of the text
-                word = 0
-                for i in range(min(left, 8)):
-                    word |= int(text[at + i]) << (8 * i)
-            total = value * of_hash + (word & LOW) * of_low + ((word >> 32) & LOW) * of_high
-            value = (total >> 33) & 0x7FFFFFFF
-            at += 8
-            left -= 8
-        keys[row] = value
+    first, low, high = int(seeds[0]), int(seeds[1]), int(seeds[2])
+    for row in range(begin, end):
+        keys[row] = hash_text(text, starts[row], lengths[row], first, low, high)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import irbatch
-from irbatch.data import lookup
+from irbatch.data import grouping, lookup
 from irbatch.data.lookup import KeyedIds, find_repeated, find_rows
-from irbatch.data.text_column import TextColumn
+from irbatch.data.text_column import NO_TEXTS, TextColumn
 from irbatch.formats import file_reader
 from irbatch.runtime.threads import map_items, map_ranges
 
@@ -84,3 +86,64 @@ def test_threads_of_items_do_ranges_themselves(monkeypatch: pytest.MonkeyPatch) 
         return item * len(done)
 
     assert list(map_items(work, range(20))) == [200 * item for item in range(20)]
+
+
+class CountedSlots:
+    """Slots of a table, with the number of looks at them."""
+
+    def __init__(self, size: int, free: int) -> None:
+        self.values, self.size, self.looks = np.full(size, free, np.int32), size, 0
+
+    def __getitem__(self, slot: int) -> int:
+        self.looks += 1
+        return int(self.values[slot])
+
+    def __setitem__(self, slot: Any, value: int) -> None:
+        self.values[slot] = value
+
+
+SEEDS = np.frombuffer(np.random.default_rng(11).bytes(24), np.int64) | 1
+COUNT = np.arange(1, 1025, dtype=np.int64)
+CHOSEN = {
+    "one after the other": COUNT,
+    "halves that are alike": COUNT * (2**31 + 1),
+    "halves that cancel out": (COUNT << 32) | COUNT,
+    "high bits": COUNT << 52,
+    "middle bits": COUNT << 31,
+    "negative": -COUNT * (2**31 - 1),
+    "multiples of what spreads them": COUNT * 0x5E3779B1,
+}
+
+
+@pytest.mark.parametrize("ids", CHOSEN.values(), ids=CHOSEN)
+def test_numbers_that_clash_cannot_be_chosen(ids: Any) -> None:
+    bounds = np.array([0]), np.array([ids.size])
+    slots: Any = CountedSlots(8192, -1)
+    documents = KeyedIds.of(ids, *bounds)._replace(seeds=SEEDS)
+    assert lookup._enter_rows.source(documents, 0, 1, slots, np.empty(1, np.int64)) == 0
+    assert slots.looks < 8 * ids.size
+    slots = CountedSlots(4096, 0)
+    groups, firsts = np.empty((2, ids.size), np.int64)
+    given = (
+        NO_TEXTS.text,
+        NO_TEXTS.starts,
+        NO_TEXTS.lengths,
+        ids,
+        False,
+        SEEDS,
+        slots,
+        groups,
+        firsts,
+    )
+    assert grouping._number_ids.source(*given) == ids.size
+    assert slots.looks < 8 * ids.size
+
+
+def test_texts_that_clash_cannot_be_chosen() -> None:
+    texts = TextColumn.encode(["".join(each) for each in itertools.product(["Aa", "BB"], repeat=9)])
+    slots: Any = CountedSlots(2048, 0)
+    groups, firsts = np.empty((2, len(texts)), np.int64)
+    columns = texts.text, texts.starts, texts.lengths, np.empty(0, np.int64)
+    given = *columns, True, SEEDS, slots, groups, firsts
+    assert grouping._number_ids.source(*given) == len(texts)
+    assert slots.looks < 8 * len(texts)
