@@ -59,7 +59,9 @@ class ParsedLines:
         form = self.form
         if len(columns) != form.width and not _only_remarks(columns, form):
             truncated = self.path is not None and not line.endswith(b"\n")
-            raise _wrong_width(columns, form, truncated)
+            shown_line = _text(b" ".join(columns))[:80]
+            counted, hint = explain_width(columns, form, truncated=truncated)
+            raise InputError(f"{counted}: {shown_line!r}{hint}")
         query, document = _id(columns[form.query_at]), _id(columns[form.document_at])
         try:
             value = read_number(columns[form.value_at], form)
@@ -204,7 +206,9 @@ def _only_remarks(columns: list[bytes], form: LineForm) -> bool:
     return bool(_NUMBER.fullmatch(columns[3]) and not _NUMBER.fullmatch(columns[form.tag_at]))
 
 
-def _wrong_width(columns: list[bytes], form: LineForm, truncated: bool) -> InputError:
+def explain_width(
+    columns: list[bytes], form: LineForm, *, truncated: bool = False
+) -> tuple[str, str]:
     """Say that a line has another number of columns, and what that may come from."""
     other = QRELS if form.source == "run" else RUN
     if any(b"\r" in each for each in columns):
@@ -222,8 +226,7 @@ def _wrong_width(columns: list[bytes], form: LineForm, truncated: bool) -> Input
     if truncated and len(columns) < form.width:
         hint += f"; {'or ' * bool(hint)}is the file truncated? This line has no end"
     found = f"{len(columns)} column{'s' * (len(columns) != 1)}"
-    line = _text(b" ".join(columns))[:80]
-    return InputError(f"{found} where {form.width} are expected: {line!r}{hint}")
+    return f"{found} where {form.width} are expected", hint
 
 
 def _id(raw: bytes) -> str:

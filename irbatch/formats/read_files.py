@@ -101,26 +101,37 @@ def open_run(
     reader.warnings.issue(file.path, ranked=reader.form.rank_at >= 0)
 
 
-def is_run(path: str | PathLike[str]) -> bool:
-    """Tell whether a file's first line of data is a run's, or its columns are."""
-    from irbatch.formats.forms import find_data, recognise
-    from irbatch.formats.lines import ParsedLines
+def why_no_run(path: str | PathLike[str]) -> tuple[str, int | None]:
+    """Say why a file's first line of data, or its columns, are not a run's, without quoting them.
+
+    Returns "" if they are, or if there is no such line to be read; and the line.
+    """
+    from irbatch.formats.forms import find_data, recognise, split_line
+    from irbatch.formats.lines import ParsedLines, explain_width
     from irbatch.formats.streams import numbered_lines, open_input
 
     try:
         with open_input(path, "run") as file:
-            if file.is_parquet:
-                _parquet(file)
-                return True
-        numbered = numbered_lines(path, "run")
+            is_parquet = file.is_parquet
+        numbered = () if is_parquet else numbered_lines(path, "run")
         lines = (each for each in numbered if find_data(each[1], "run") >= 0)
-        first, second = next(lines, (1, b"")), next(lines, (1, b""))
-        form, header = recognise(first[1], "run")
+        number, line = next(lines, (None, b""))
     except InputError:
-        return False
-    rows = ParsedLines(form)
-    rows.read([second if header else first])
-    return bool(rows.numbers)
+        return "", None
+    try:
+        if is_parquet:
+            _parquet(file)
+        form, header = recognise(line, "run")
+        if header:
+            number, line = next(lines, (None, b""))
+        rows = ParsedLines(form)
+        rows.read([(1, line)])
+        columns = split_line(line, form) if rows.problems and form.keys is None else []
+    except InputError:
+        return "its columns are not those of a run", number
+    if columns and len(columns) != form.width:
+        return "".join(explain_width(columns, form)), number
+    return "this is not a line of a run" if rows.problems else "", number
 
 
 def _whole_run(reader: Reader) -> Run:

@@ -27,7 +27,7 @@ from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Judgments, as_qrels, evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions
-from irbatch.formats import is_run
+from irbatch.formats import why_no_run
 from irbatch.leaderboard.axes import check_directions
 from irbatch.leaderboard.systems import Systems
 from irbatch.version import __version__
@@ -244,9 +244,12 @@ def _evaluate(
             if problem.source != "run":
                 raise
             source = f"run of {shown(system)}"
-            if run.is_file() and not is_run(run):  # whoever wrote the JSON may not read that file
-                hint = "is no run that can be read; irbatch eval says why"
-                raise InputError(hint, source=source, path=str(run)) from None
+            reason, line = why_no_run(run) if run.is_file() else ("", None)
+            if (
+                reason
+            ):  # whoever wrote the JSON, and sees this, may not be allowed to read that file
+                reason = f"no run: {reason}"
+                raise InputError(reason, source=source, path=str(run), line=line) from None
             raise problem.with_fields(source=source) from None
     return results
 
