@@ -13,7 +13,8 @@ from irbatch.data.text_column import MANY, TextColumn
 from irbatch.evaluation.runs import evaluate
 from irbatch.runtime.jit import Kernel
 
-WALKS = ("nDCGrel", "RnDCG", "G")  # measures with a kernel of their own
+# Measures with a kernel of their own.
+WALKS = ("nDCGrel", "RnDCG", "G", "Qmeasure", "GAP", "ERR(gain=linear,max_grade=40000)")
 
 
 def warmup() -> list[str]:

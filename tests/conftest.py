@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from support.paths import REFERENCE_DATA, REPOSITORY
+from support.paths import MORE_REFERENCE_DATA, REFERENCE_DATA, REPOSITORY
 
 # A busy machine is no failure.
 settings.register_profile("without deadlines", deadline=None)
@@ -36,6 +36,14 @@ def reference_data() -> Path:
     if not REFERENCE_DATA.is_dir():
         pytest.skip(f"no reference data at {REFERENCE_DATA} (set IRBATCH_DATA)")
     return REFERENCE_DATA
+
+
+@pytest.fixture(scope="session")
+def more_reference_data(reference_data: Path) -> Path:
+    """The folder of outputs of other tools than trec_eval; as `reference_data`."""
+    if not MORE_REFERENCE_DATA.is_dir():
+        pytest.skip(f"no reference data at {MORE_REFERENCE_DATA} (beside IRBATCH_DATA)")
+    return MORE_REFERENCE_DATA
 
 
 @pytest.fixture

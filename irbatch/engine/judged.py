@@ -10,7 +10,10 @@ import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.engine.matrix import NEGATIVE, PAD, UNJUDGED, WORD, RelevanceMatrix
+from irbatch.engine.prefix import FULL_DEPTH, Weighting
+from irbatch.engine.ranked_gains import RankedGains
 from irbatch.runtime.cached import cached_property
+from irbatch.runtime.ragged import offsets_of, row_index_of
 
 
 class Judged(NamedTuple):
@@ -19,6 +22,11 @@ class Judged(NamedTuple):
     row_index: Ints  # ascending
     ranks: Ints  # from 1
     codes: Ints  # indices into the matrix's levels, or NEGATIVE
+
+    def within(self, rank: float) -> Judged:
+        """Return those that stand no deeper than at a rank."""
+        kept = self.ranks <= rank
+        return self if kept.all() else Judged(*(each[kept] for each in self))
 
 
 def collect_judged(matrix: RelevanceMatrix) -> Judged:
@@ -37,27 +45,51 @@ def collect_judged(matrix: RelevanceMatrix) -> Judged:
 class JudgedRanks:
     """What a measure reads of a block's judged documents, which are attributes, too."""
 
-    matrix: RelevanceMatrix  # already cut where a measure has a cutoff
-    judged: Judged
+    whole: RelevanceMatrix
+    judged: Judged  # within the cutoff
     threshold: float  # the least relevant grade
-    gains: Floats  # (levels,)
-    divisors: Floats  # the discount of ranks 1 … depth or more
+    weighting: Weighting
+    cutoff: float = FULL_DEPTH
 
     def __post_init__(self) -> None:
         self.row_index, self.ranks, self.codes = self.judged
-        matrix = self.matrix
-        _freeze(self.gains, *self.judged)
-        _freeze(matrix.codes, matrix.levels, matrix.retrieved, matrix.judged)
+        whole = self.whole
+        _freeze(*self.judged, whole.levels, whole.retrieved, whole.judged)
+
+    @cached_property
+    def matrix(self) -> RelevanceMatrix:
+        """The block, without what stands beyond the cutoff."""
+        matrix = self.whole
+        if self.cutoff != FULL_DEPTH:
+            matrix = matrix.truncated(int(self.cutoff))
+        _freeze(matrix.codes, matrix.retrieved)
+        return matrix
+
+    @cached_property
+    def gains(self) -> Floats:
+        """The gain of each level, float64 ``(levels,)``."""
+        return _freeze(np.asarray(self.weighting.gain(self.whole.levels), np.float64))
+
+    @cached_property
+    def divisors(self) -> Floats:
+        """The discount of ranks 1 … depth or more."""
+        most_judged = int(self.whole.judged.sum(axis=1).max(initial=0))
+        return self.weighting.discount(max(self.depth, most_judged, 1))
+
+    @property
+    def depth(self) -> int:
+        """How deep the deepest ranking is, or more."""
+        return int(min(self.whole.depth, self.cutoff))
 
     @property
     def queries(self) -> int:
         """The number of queries."""
-        return self.matrix.retrieved.size
+        return self.whole.retrieved.size
 
-    @property
+    @cached_property
     def retrieved(self) -> Ints:
         """Documents retrieved, int64 ``(queries,)``."""
-        return self.matrix.retrieved
+        return _freeze(np.minimum(self.whole.retrieved, self.cutoff).astype(np.int64))
 
     @cached_property
     def starts(self) -> Ints:
@@ -67,18 +99,18 @@ class JudgedRanks:
     @cached_property
     def lowest(self) -> int:
         """The lowest relevant level."""
-        return int(np.searchsorted(self.matrix.levels, self.threshold))
+        return int(np.searchsorted(self.whole.levels, self.threshold))
 
     @cached_property
     def relevant(self) -> Floats:
         """Relevant documents in the judgments, float64 ``(queries,)``."""
-        counts: Floats = self.matrix.judged[:, self.lowest :].sum(axis=1).astype(np.float64)
+        counts: Floats = self.whole.judged[:, self.lowest :].sum(axis=1).astype(np.float64)
         return counts
 
     @cached_property
     def nonrelevant(self) -> Floats:
         """Documents judged with a grade of 0 or more that is not relevant, ``(queries,)``."""
-        counts: Floats = self.matrix.judged[:, : self.lowest].sum(axis=1).astype(np.float64)
+        counts: Floats = self.whole.judged[:, : self.lowest].sum(axis=1).astype(np.float64)
         return counts
 
     @cached_property
@@ -117,14 +149,45 @@ class JudgedRanks:
         return _freeze(np.append(self.gains, 0.0)[np.maximum(self.codes, -1)])
 
     @cached_property
-    def ideal(self) -> tuple[Floats, Ints]:
-        """Gains of the ideal rankings, from the highest down, query after query; and `starts`."""
+    def gainful(self) -> RankedGains:
+        """Those of the documents whose gain is positive."""
+        places = self.gainful_places
+        rows, ranks, codes = (each[places] for each in self.judged)
+        return RankedGains(rows, ranks, codes, self.gains, self.queries)
+
+    @cached_property
+    def gainful_places(self) -> Positions:
+        """Which of the documents these are: intp, positions in `ranks`."""
+        return _freeze(np.flatnonzero(self.gained))
+
+    @cached_property
+    def ideal(self) -> RankedGains:
+        """The ideal rankings: all judged documents of positive gain, from the highest down."""
         order = np.argsort(-self.gains, kind="stable")
         order = order[self.gains[order] > 0]
-        counts = self.matrix.judged[:, order]
-        gains = np.repeat(np.tile(self.gains[order], self.queries), counts.ravel())
-        starts = np.concatenate(([0], np.cumsum(counts.sum(axis=1))))
-        return gains, starts
+        counts = self.whole.judged[:, order]
+        starts = offsets_of(counts.sum(axis=1))
+        rows = row_index_of(starts)
+        codes = np.repeat(np.tile(order, self.queries), counts.ravel())
+        ranks = np.arange(1, codes.size + 1) - starts[rows]
+        return RankedGains(rows, ranks, codes, self.gains, self.queries)
+
+    @cached_property
+    def rewarding(self) -> Ints:
+        """How many documents of each query were judged to have a positive gain, ``(queries,)``."""
+        counts: Ints = np.diff(self.ideal.starts)
+        return counts
+
+    def gain_of(self, grade: float) -> float:
+        """Return the gain of a grade, which no document need have."""
+        return float(self.weighting.gain(np.array([grade]))[0])
+
+    def highest_gains(self, grade: float | None) -> Floats:
+        """Return the gain of a grade or, of None, each query's largest judged: ``(queries,)``."""
+        if grade is not None:
+            return np.full(self.queries, self.gain_of(grade))
+        largest: Floats = np.where(self.whole.judged > 0, self.gains, 0.0).max(axis=1, initial=0.0)
+        return largest
 
     def count_above(self, which: Bools) -> Ints:
         """Count for each hit how many of some documents, bool ``(documents,)``, stand above it."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable
 
 import numpy as np
 
@@ -33,10 +34,12 @@ GAINS: dict[str, Callable[[Floats], Floats]] = {
     "linear": np.copy,
     "exp": _exponential,
     "binary": lambda grades: (grades > 0).astype(np.float64),
+    "triangular": lambda grades: grades * (grades + 1.0) / 2.0,
 }
 """Gain functions by name: grades float64 (levels,) to gains of the same shape.
 
-``linear`` is the grade itself, ``exp`` 2^grade - 1, ``binary`` 1 for every grade above 0.
+``linear`` is the grade itself, ``exp`` 2^grade - 1, ``binary`` 1 for every grade above 0,
+``triangular`` the sum of 1 … grade.
 """
 
 DISCOUNTS: dict[str, Callable[[int], float]] = {
@@ -50,11 +53,27 @@ DISCOUNTS: dict[str, Callable[[int], float]] = {
 """Discounts by name: what the gain at a rank (from 1) is divided by.
 
 ``log2`` is the field's log2(rank + 1); ``jk2`` is the original of Järvelin & Kekäläinen (2002)
-with base 2, log2(rank) and no discount before rank 2.
+with base 2, log2(rank) and no discount before rank 2; see also `find_discount`.
 """
 
 CATALOGUED = frozenset(GAINS), frozenset(DISCOUNTS)
 """Names of gains and of discounts that users have not defined."""
+
+
+def find_discount(name: str) -> Callable[[int], float] | None:
+    """Return the discount of a name: one of `DISCOUNTS`, or Järvelin & Kekäläinen's of any base.
+
+    ``jk10`` is log10(rank), and no discount before rank 10. None if it is no discount's name.
+    """
+    if name in DISCOUNTS:
+        return DISCOUNTS[name]
+    base = re.fullmatch(r"jk([1-9][0-9]{0,8})", name)
+    return _original(int(base[1])) if base and base[1] != "1" else None
+
+
+@functools.lru_cache(maxsize=64)
+def _original(base: int) -> Callable[[int], float]:
+    return lambda rank: max(1.0, math.log(rank) / math.log(base))
 
 
 def define_gain(name: str, gain: Callable[[Floats], Floats]) -> None:
@@ -69,7 +88,7 @@ def define_gain(name: str, gain: Callable[[Floats], Floats]) -> None:
 
     >>> define_gain("squared", lambda grades: grades**2)
     """
-    _claim(name, GAINS)
+    _claim(name, GAINS.get)
     GAINS[name] = gain
 
 
@@ -85,14 +104,14 @@ def define_discount(name: str, divisor: Callable[[int], float]) -> None:
 
     >>> define_discount("sqrt", lambda rank: rank**0.5)
     """
-    _claim(name, DISCOUNTS)
+    _claim(name, find_discount)
     DISCOUNTS[name] = divisor
 
 
-def _claim(name: str, taken: Mapping[str, object]) -> None:
+def _claim(name: str, find: Callable[[str], object]) -> None:
     if not isinstance(name, str) or not name.isidentifier():
         raise InputError(f"{name!r} is not a word that could stand in a measure's name", value=name)
-    if name in taken:
+    if find(name) is not None:
         raise InputError(f"{name!r} is defined already", value=name)
 
 
@@ -126,7 +145,7 @@ def _check_gains(gain: str | GainMap, grades: Floats, gains: Floats) -> None:
 
 def _divisors(discount: str, n: int) -> Floats:
     """Tabulate a discount for ranks 1 … n: float64 ``(n,)``; NumPy's log2 is not trec_eval's."""
-    divisor = DISCOUNTS[discount]
+    divisor = find_discount(discount) or DISCOUNTS[discount]
     table = _tables.get(divisor)
     known = 0 if table is None else table.size
     if table is None or known < n:

@@ -123,7 +123,7 @@ def _index_of(declarations: tuple[Declaration, ...]) -> dict[str, Measure]:
             index[normal(name)] = declaration.measure
     for declaration in declarations:
         for spelling in declaration.spellings:
-            stem = re.sub(r"(_at)?[_@]\{k\}$", "", spelling.cut)
+            stem = re.sub(r"(_at)?[_@]\{k(:04d)?\}$", "", spelling.cut)
             for name in (spelling.full, stem):
                 if name and not set("({") & set(name):
                     meaning = declaration.measure(**dict(spelling.parameters))

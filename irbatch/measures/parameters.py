@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from irbatch.measures.gains import DISCOUNTS, GAINS
+from irbatch.measures.gains import DISCOUNTS, GAINS, find_discount
 from irbatch.runtime.checks import missed_limit
 
 
@@ -79,6 +79,20 @@ class Gain:
 
 
 @dataclass(frozen=True)
+class Discount:
+    """The discount parameter: the name of a discount, or ``jk`` and a base."""
+
+    default: str = "log2"
+    options: Mapping[str, object] = field(default_factory=lambda: DISCOUNTS)
+
+    def check(self, value: object) -> str:
+        """Return the name, or raise ValueError listing the names."""
+        if isinstance(value, str) and find_discount(value) is not None:
+            return value
+        raise ValueError("one of " + ", ".join(DISCOUNTS) + ", or jk and a base, such as jk10")
+
+
+@dataclass(frozen=True)
 class Points:
     """A parameter of several different numbers; their order doesn't matter.
 
@@ -108,7 +122,10 @@ class Points:
         return numbers if self.in_order else tuple(sorted(numbers))
 
 
-Parameter = Number | Choice | Gain | Points
+Parameter = Number | Choice | Gain | Discount | Points
 
 REL = Number(None, least=0.0)
-GRADED: dict[str, Parameter] = {"gain": Gain(), "discount": Choice("log2", DISCOUNTS), "rel": REL}
+MAX_GRADE = Number(4.0, above=0.0)
+"""The highest grade of the scale, which no file need have a document of; higher ones are errors."""
+
+GRADED: dict[str, Parameter] = {"gain": Gain(), "discount": Discount(), "rel": REL}

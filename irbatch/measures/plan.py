@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
-from irbatch.engine.judged import JudgedRanks, collect_judged
+from irbatch.engine.judged import Judged, JudgedRanks, collect_judged
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.prefix import (
     FULL_DEPTH,
@@ -86,7 +87,13 @@ class Plan:
         return Plan, (self.measures, self._defaults)  # weightings hold functions
 
     def check_levels(self, levels: Floats) -> None:
-        """Refuse fractional grades if a measure has no ``rel`` to tell which are relevant."""
+        """Refuse grades above a ``max_grade``, and fractional ones where a ``rel`` is missing."""
+        for each in self._filled:
+            highest = _parameter(each, "max_grade", math.inf)
+            if levels.size and levels[-1] > highest:
+                grade = float(levels[-1])
+                problem = f"grade {grade:g} is above the max_grade of {each}, {highest:g}"
+                raise InputError(problem, value=grade)
         fractional = levels[levels != np.floor(levels)]
         if not fractional.size:
             return
@@ -128,17 +135,7 @@ class Plan:
                 self._from_prefixes(self._linear, expected, of_tied)
                 positions = [position for group in self._linear for position in group.positions]
                 values[expected.rows[:, None], positions] = of_tied[:, positions]
-        deepest = int(matrix.retrieved.max(initial=0)) if self._of_judged else 0
-        by_depth: dict[float, list[tuple[Group, int]]] = {}
-        for group in self._of_judged:
-            for depth, position in zip(group.depths, group.positions, strict=True):
-                cut = depth if depth < deepest else FULL_DEPTH
-                by_depth.setdefault(cut, []).append((group, position))
-        for depth, wanted in by_depth.items():  # one after the other: each takes a block's memory
-            read = _reader_of_judged(matrix, depth)
-            for group, position in wanted:
-                known = read(group.threshold, group.weights)
-                values[:, position] = _apply_formula(group.measure, known, ())
+        self._from_judged(matrix, values)
         if matrix.ties is not None:
             self._over_orders(matrix, values, threads)
         if skip_no_relevant:
@@ -180,6 +177,22 @@ class Plan:
             places = as_slice(group.positions)
             values[:, places] = _apply_formula(group.measure, views[key], depths)
 
+    def _from_judged(self, matrix: RelevanceMatrix, values: Floats) -> None:
+        """Write the values of measures of judged documents, which are collected once."""
+        by_depth: dict[float, list[tuple[Group, int]]] = {}
+        for group in self._of_judged:
+            for depth, position in zip(group.depths, group.positions, strict=True):
+                by_depth.setdefault(float(depth), []).append((group, position))
+        if not by_depth:
+            return
+        deepest = max(by_depth)
+        judged = collect_judged(matrix if deepest == FULL_DEPTH else matrix.truncated(int(deepest)))
+        for depth, wanted in by_depth.items():  # one after the other: each takes a block's memory
+            read = _reader_of_judged(matrix, judged.within(depth), depth)
+            for group, position in wanted:
+                known = read(group.threshold, group.weights)
+                values[:, position] = _apply_formula(group.measure, known, ())
+
     def _over_orders(self, matrix: RelevanceMatrix, values: Floats, threads: int | None) -> None:
         """Write the mean over orders of each measure that has no other expected value."""
         plan, positions = self._by_order
@@ -205,18 +218,13 @@ class Plan:
 
 
 def _reader_of_judged(
-    matrix: RelevanceMatrix, depth: float
+    matrix: RelevanceMatrix, judged: Judged, depth: float
 ) -> Callable[[float, Weights], JudgedRanks]:
-    """Return what reads a block's judged documents up to a cutoff: they are collected once."""
-    cut = matrix if depth == FULL_DEPTH else matrix.truncated(int(depth))
-    judged = collect_judged(cut)
+    """Return what reads a block's judged documents, those up to a cutoff."""
 
     @functools.cache
     def read(threshold: float, weights: Weights) -> JudgedRanks:
-        weighting = make_weighting(*weights)
-        gains = np.asarray(weighting.gain(matrix.levels), np.float64)
-        deepest = max(matrix.depth, int(matrix.judged.sum(axis=1).max(initial=0)), 1)
-        return JudgedRanks(cut, judged, threshold, gains, weighting.discount(deepest))
+        return JudgedRanks(matrix, judged, threshold, make_weighting(*weights), depth)
 
     return read
 

@@ -24,18 +24,25 @@ def test_twin_and_catalogue_hold_the_same_measures() -> None:
     assert builtin == set(reference.MEASURES) == set(VARIANTS)
 
 
-def variants(huge: bool) -> Iterator[tuple[Measure, dict[str, Any]]]:
+def variants(largest: float) -> Iterator[tuple[Measure, dict[str, Any]]]:
+    """Every measure that takes grades up to the largest."""
     for name, settings in VARIANTS.items():
         for parameters in settings:
-            if not (huge and parameters.get("gain") == "exp"):
+            plain = measure(name)(**parameters)
+            if takes(plain, largest):
                 for cutoff in CUTOFFS if CATALOGUE[name].takes_cutoff else (None,):
-                    plain = measure(name)(**parameters)
                     yield (plain if cutoff is None else plain @ cutoff), parameters
 
 
+def takes(each: Measure, largest: float) -> bool:
+    known = each.declaration.parameters
+    if "gain" in known and each["gain"] == "exp" and largest > LARGEST_EXPONENT:
+        return False
+    return "max_grade" not in known or each["max_grade"] is None or largest <= each["max_grade"]
+
+
 def compare(qrels: Qrels, run: Run, **settings: Any) -> None:
-    huge = any(grade > LARGEST_EXPONENT for each in qrels.values() for grade in each.values())
-    wanted = list(variants(huge))
+    wanted = list(variants(max(max(each.values(), default=0) for each in qrels.values())))
     found = irbatch.evaluate(qrels, run, [each for each, _ in wanted], **settings)
     for each, parameters in wanted:
         expected = reference.evaluate(qrels, run, each.name, each.cutoff, **parameters, **settings)
@@ -65,6 +72,8 @@ def test_fractional_grades() -> None:
         *("P(rel=0.5)@3", "AP(rel=1)", "nDCG", "nDCG@3", "DCG(gain=exp)@5", "CG", "IDCG@2"),
         *("nDCG(gain=binary)@5", "nDCG(gain=binary,rel=0.5)", "G", "G@5", "nDCGrel", "RnDCG@10"),
         *("RBP", "RBP(p=0.5,rel=1)@5", "Bpref(rel=0.5)", "InfAP(rel=0.5)", "NumNonRelRet(rel=1.5)"),
+        *("ERR(max_grade=1000000000000000,gain=linear)", "Qmeasure@5", "GAP", "GAP(rel=0.5)@10"),
+        *("Pplus(gain=binary)", "NCUgu(stops=triangular)@3", "Rpref(norm=N)", "nCG(rel=0.5)@2"),
     ]
     for qrels, run in nasty_problems(seed=3, count=60, float_grades=True):
         found = irbatch.evaluate(qrels, run, [w for w in wanted if huge_is_fine(qrels, w)])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import irbatch
 from irbatch import InputError, measure, parse_measures
-from irbatch.measures import CATALOGUE, Choice, Measure
+from irbatch.measures import CATALOGUE, DISCOUNTS, Choice, Measure
 
 SPELLINGS = {
     # ours and ir_measures'
@@ -43,6 +43,11 @@ SPELLINGS = {
     "ndcg_burges@5": "nDCG(gain=exp)@5", "dcg_burges": "DCG(gain=exp)", "hit_rate@3": "Success@3",
     "hits@5": "NumRelRet@5", "hits": "NumRelRet", "rbp.95": "RBP(p=0.95)", "rbp.5": "RBP(p=0.5)",
     "r-precision": "Rprec", "f1@2": "F@2", "precision@7": "P@7",
+    # gdeval, NTCIREVAL
+    "err@20": "ERR@20", "Q-measure": "Qmeasure", "Q@0010": "Qmeasure@10", "P-plus": "Pplus",
+    "NCUrb,P": "NCUrb(utility=P)", "NCUrb,BR@0005": "NCUrb@5", "NCUgu,P": "NCUgu(utility=P)",
+    "MSnDCG@0010": "nDCG(discount=ln)@10", "bpref_R": "Bpref(norm=R)", "GAP@0003": "GAP@3",
+    "rpref_relative": "Rpref(norm=relative)", "nDCG(discount=jk10)@5": "nDCG(discount=jk10)@5",
     # BEIR, MTEB, sentence-transformers
     "NDCG@10": "nDCG@10", "MAP@10": "AP@10", "Recall@100": "R@100", "R_cap@10": "Rcap@10",
     "Accuracy@1": "Success@1", "accuracy@3": "Success@3", "ndcg_at_10": "nDCG@10",
@@ -91,12 +96,16 @@ def all_settings() -> st.SearchStrategy[Measure]:
         "weight": st.floats(0.001, 1e6),
         "beta": st.one_of(st.integers(1, 9), st.floats(0.001, 1e6)),
         "gain": st.one_of(
-            st.sampled_from(["linear", "exp", "binary"]),
+            st.sampled_from(["linear", "exp", "binary", "triangular"]),
             st.dictionaries(numbers, numbers, min_size=1, max_size=3),
         ),
         "recall": st.floats(0, 1) | st.integers(0, 100).map(lambda n: n / 100),
         "points": st.sets(st.floats(0, 1), min_size=1, max_size=3),
         "in_order": st.lists(st.floats(0, 1), min_size=1, max_size=3),
+        "discount": st.sampled_from([*sorted(DISCOUNTS), "jk10"]),
+        "max_grade": st.floats(0, 1e6, exclude_min=True),
+        "gamma": st.floats(0, 1, exclude_min=True),
+        "stops": st.sampled_from(["linear", "triangular"]),
         "times": numbers,
         "p": st.floats(0, 1, exclude_min=True, exclude_max=True),
         **dict.fromkeys("abcd", st.floats(-1e6, 1e6)),
@@ -134,7 +143,8 @@ def test_canonical_names_round_trip(each: Measure) -> None:
 @given(all_settings())
 @settings(derandomize=True, deadline=None)
 def test_every_style_of_output_is_understood_as_input(each: Measure) -> None:
-    for style in ("trec_eval", "ir_measures", "ranx", "beir", "mteb", "sentence-transformers"):
+    for style in ("trec_eval", "ir_measures", "ranx", "beir", "mteb", "sentence-transformers",
+                  "gdeval", "ntcireval"):  # fmt: skip
         spelled = each.spelled(style)
         assert each.answers_to(spelled)
         if "rounding" in each.declaration.parameters and spelled != str(each):

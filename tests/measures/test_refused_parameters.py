@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.input_errors import input_error
 
-from irbatch import evaluate, measure
+from irbatch import evaluate, evaluate_matrix, measure
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,16 @@ from irbatch import evaluate, measure
         ("G", "gain", [{-1: 2}, {1: 2, -0.5: -1}], "a map of grades"),
         ("nDCGrel", "discount", ["nope", None, 2], "one of log2"),
         ("Bpref", "rel", [-1], "at least 0"),
+        ("Bpref", "norm", ["both", "n", None], "one of min, R, N, relative"),
+        ("ERR", "max_grade", [0, -1], "above 0"),
+        ("nERR", "max_grade", ["4", None], "a number"),
+        ("iRBU", "p", [0, 1.5], "a number"),
+        ("EBR", "beta", [-1], "at least 0"),
+        ("NCUrb", "utility", ["Q", None], "one of P, BR, IE"),
+        ("NCUrb", "gamma", [0, 1.01], "a number"),
+        ("NCUgu", "utility", ["IE"], "one of P, BR"),
+        ("NCUgu", "stops", ["stop", 3], "one of linear, exp, binary"),
+        ("nDCG", "discount", ["jk", "jk0", "jk1", "jk-2", "jk2.5"], "jk and a base"),
     ],
 )
 def test_parameters(name: str, parameter: str, values: list[object], fact: str) -> None:
@@ -75,3 +85,23 @@ def test_parameters_in_a_name(fact: str, wishes: list[str]) -> None:
         input_error(
             functools.partial(evaluate, {"q": {"a": 1}}, {"q": {"a": 1.0}}, ["AP", wish]), fact
         )
+
+
+@pytest.mark.parametrize("name", ["ERR", "nEBR", "iRBU", "RBP(max_grade=4)", "Rpref(max_grade=4)"])
+def test_grade_above_the_scale(name: str) -> None:
+    qrels = {"q": {"a": 1, "b": 4}, "r": {"c": 2, "d": 5}}
+    run = {"q": {"a": 1.0}, "r": {"c": 1.0}}
+    fact = "grade 5 is above the max_grade of " + name
+    for wish in (name, f"{name}@3"):
+        input_error(lambda wish=wish: evaluate(qrels, run, ["AP", wish]), fact, query="r",
+                    document="d", value=5.0)  # fmt: skip
+    input_error(lambda: evaluate_matrix([[1, 5]], name), fact, value=5.0)
+    assert evaluate({"q": qrels["q"]}, run, name)[name] > 0
+
+
+def test_a_lower_grade_of_higher_gain() -> None:
+    qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 1.0}}
+    wish = "ERR(max_grade=2,gain={1:3,2:2})"
+    input_error(lambda: evaluate(qrels, run, wish), "gain 3 of grade 1 is above 2", value=1.0)
+    # A grade that a map doesn't name keeps itself as gain.
+    assert evaluate(qrels, run, "ERR(max_grade=3,gain={1:2})").values.item() == 2 / 4

@@ -6,6 +6,7 @@ Part of the oracle in measures.py, which says how it is written.
 import itertools
 import math
 import struct
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeVar
@@ -69,6 +70,7 @@ DISCOUNTS: dict[str, Callable[[int], int | float]] = {
     "ln": lambda rank: math.log(rank + 1),
     "log10": lambda rank: math.log10(rank + 1),
     "jk2": lambda rank: max(1, math.log2(rank)),  # Järvelin & Kekäläinen 2002 with b = 2
+    "jk10": lambda rank: max(1, math.log10(rank)),
     "rank": lambda rank: rank,
     "none": lambda rank: 1,
 }
@@ -77,6 +79,7 @@ GAINS: dict[str, Callable[[Grade], Fraction]] = {
     "linear": Fraction,
     "exp": lambda grade: Fraction(2.0**grade) - 1,
     "binary": lambda grade: Fraction(grade > 0),
+    "triangular": lambda grade: Fraction(grade) * (Fraction(grade) + 1) / 2,
 }
 
 
@@ -95,7 +98,9 @@ def gain_of(grade: Grade | None, gain: Gain, rel: Rel) -> Fraction:
 
 def ideal_gains(judged: Judged, gain: Gain, rel: Rel) -> list[Fraction]:
     """The gains of the ideal ranking: all positive ones judged, largest first."""
-    return sorted((g for grade in judged if (g := gain_of(grade, gain, rel)) > 0), reverse=True)
+    counts = Counter(judged)
+    gains = sorted(((gain_of(grade, gain, rel), grade) for grade in counts), reverse=True)
+    return [g for g, grade in gains if g for _ in range(counts[grade])]
 
 
 def discounted_sums(gains: Iterable[Fraction], discount: str) -> list[Value]:

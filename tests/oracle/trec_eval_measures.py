@@ -42,18 +42,26 @@ def is_unjudged(grade: Grade | None) -> bool:
 # ---------------------------------------------------------------- incomplete judgments
 
 
-def bpref(ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None) -> Value:
+def bpref(
+    ranking: Ranking, judged: Judged, k: Cutoff, *, rel: Rel = None, norm: str = "min"
+) -> Value:
     """Bpref = sum over relevant documents seen of 1 - min(a, R) / min(N, R), divided by R.
 
     a judged nonrelevant documents stand above (Buckley & Voorhees 2004, as corrected in
-    trec_eval 8); the fraction is 0 where there are none.
+    trec_eval 8); the fraction is 0 where there are none. Sakai 2007: it is min(a, R) / R
+    (norm="R"), a / N (norm="N"), or a over all judged documents above (norm="relative"), where
+    a document without any above adds 0.
     """
     r = count_relevant(judged, rel)
-    bound = min(sum(is_nonrelevant(grade, rel) for grade in judged), r)
+    n = sum(is_nonrelevant(grade, rel) for grade in judged)
     total = Fraction(0)
-    for rank in hit_ranks(ranking, k, rel):
-        above = sum(is_nonrelevant(grade, rel) for grade in ranking[: rank - 1])
-        total += 1 - ratio(min(above, r), bound)
+    for hits, rank in enumerate(hit_ranks(ranking, k, rel)):
+        a = sum(is_nonrelevant(grade, rel) for grade in ranking[: rank - 1])
+        if norm == "relative":
+            total += 1 - ratio(a, a + hits) if a + hits else 0
+        else:
+            bounded = a if norm == "N" else min(a, r)
+            total += 1 - ratio(bounded, {"min": min(n, r), "R": r, "N": n}[norm])
     return ratio(total, r)
 
 
@@ -299,13 +307,33 @@ def rank_biased_precision(
     rel: Rel = None,
     gain: Gain = "linear",
     p: float = 0.9,
+    max_grade: float | None = None,
 ) -> Value:
     """RBP = (1 - p) * the sum of gain_i p^(i - 1) over ranks i <= k (Moffat & Zobel 2008).
 
-    Gains are shares of the query's largest judged gain where that is above 1.
+    Gains are shares of that of the highest grade or, if that is not given, of the query's largest
+    judged gain where that is above 1.
     """
-    unit = max([1, *ideal_gains(judged, gain, rel)])
-    return persistent_sum([gain_of(grade, gain, rel) for grade in ranking[:k]], p) / unit
+    unit = max([Fraction(1), *ideal_gains(judged, gain, rel)])
+    if max_grade is not None:
+        unit = gain_of(max_grade, gain, rel)
+    gains = [gain_of(grade, gain, rel) for grade in ranking[:k]]
+    return ratio(persistent_sum(gains, p), unit)
+
+
+def rank_biased_upper(
+    ranking: Ranking,
+    judged: Judged,
+    k: Cutoff,
+    *,
+    rel: Rel = None,
+    gain: Gain = "linear",
+    p: float = 0.9,
+    max_grade: float | None = None,
+) -> Value:
+    """RBPupper = RBP + RBPresid(tail="always"), 1 at most."""
+    least = rank_biased_precision(ranking, judged, k, rel=rel, gain=gain, p=p, max_grade=max_grade)
+    return min(least + rank_biased_residual(ranking, judged, k, p=p, tail="always"), Fraction(1))
 
 
 def rank_biased_residual(
@@ -338,4 +366,5 @@ MEASURES: dict[str, Callable[..., Value]] = {
     "RnDCG": ndcg_at_levels,
     "RBP": rank_biased_precision,
     "RBPresid": rank_biased_residual,
+    "RBPupper": rank_biased_upper,
 }

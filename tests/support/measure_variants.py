@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+LARGEST = 2**40  # of the grades that problems have
+ON_SCALE = {"gain": "linear", "max_grade": LARGEST}
+
 # The parameters each measure is tried with; the first is the default.
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "P": [{}, {"rel": 2}, {"rel": 0}, {"norm": "retrieved"}, {"norm": "retrieved", "rel": 2}],
@@ -14,7 +17,13 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "RR": [{}, {"rel": 2}],
     "AP": [{}, {"rel": 2}, {"norm": "min"}, {"norm": "found"}, {"norm": "min", "rel": 3}],
     "Rprec": [{}, {"rel": 2}],
-    "Bpref": [{}, {"rel": 2}, {"rel": 0}],
+    "Bpref": [{}, {"rel": 2}, {"rel": 0}, *({"norm": each} for each in ("R", "N", "relative"))],
+    "Rpref": [
+        {},
+        {"norm": "relative"},
+        {"norm": "N"},
+        {"norm": "N", "max_grade": LARGEST, "rel": 2},
+    ],
     "InfAP": [{}, {"rel": 2}, {"rel": 0}],
     "IPrec": [
         {},
@@ -57,7 +66,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"gain": "binary"},
         {"gain": {0: 0.5, 2: 9}},
         {"rel": 2},
-        *({"discount": name} for name in ("ln", "log10", "jk2", "rank", "none")),
+        *({"discount": name} for name in ("ln", "log10", "jk2", "jk10", "rank", "none")),
     ],
     "IDCG": [
         {},
@@ -111,7 +120,24 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"gain": {0: 0.5, 2: 9}},
         {"rel": 2},
         {"gain": "binary", "rel": 2},
+        {"max_grade": LARGEST},
     ],
+    "nRBP": [{}, {"p": 0.5, "gain": "binary", "rel": 2}],
+    "RBPupper": [{}, {"p": 0.5, "max_grade": LARGEST, "rel": 2}],
+    "nCG": [{}, {"gain": "exp"}, {"gain": {1: 3, 2: 2}, "rel": 2}],
+    "GAP": [{}, {"gain": "linear", "rel": 2}, {"gain": {0: 0.5, 1: 9, 2: 3}}],
+    "ERR": [{}, ON_SCALE, {"max_grade": 50, "rel": 2}],
+    "nERR": [{}, ON_SCALE],
+    "EBR": [{}, {**ON_SCALE, "beta": 10}],
+    "nEBR": [{}, ON_SCALE],
+    "iRBU": [{}, {**ON_SCALE, "p": 0.5}],
+    "niRBU": [{}, ON_SCALE],
+    "Qmeasure": [{}, {"beta": 0.0}, {"beta": 10.0, "gain": {0: 0.5, 1: 3, 2: 2}}, {"rel": 2}],
+    "Omeasure": [{}, {"beta": 10.0, "rel": 2}],
+    "Pmeasure": [{}, {"beta": 10.0, "gain": {0: 0.5, 1: 3, 2: 2}}],
+    "Pplus": [{}, {"gain": {0: 0.5, 1: 3, 2: 2}, "rel": 1}],
+    "NCUrb": [{}, {"utility": "P", "gamma": 1.0}, {"utility": "IE", "gamma": 0.5, "p": 0.8}],
+    "NCUgu": [{}, {"utility": "P", "stops": {0: 2, 1: 3, 2: 1}, "gain": {0: 0.5, 2: 9}}],
     "RBPresid": [{}, {"p": 0.5}, {"tail": "always"}, {"p": 0.95, "tail": "always"}],
     "Judged": [{}],
     "NumQ": [{}],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
@@ -18,6 +19,8 @@ from support.random_problems import Qrels, Run, nasty_problems
 # itself is about more or less. Thread counts, blocks, and compiled against plain kernels are in
 # test_jit.py.
 
+EXPONENTIAL = "nDCG(gain=exp)"
+
 # What is true of each measure, at every cutoff unless said otherwise:
 #   binary   sees only whether documents are relevant, i.e. grade >= rel
 #   graded   sees gains
@@ -27,6 +30,7 @@ from support.random_problems import Qrels, Run, nasty_problems
 #   strict   rises then in the first case; of those that don't climb, at full depth
 #   grows    doesn't fall from one cutoff to a larger one
 #   settles  is the same at all cutoffs past both the ranking and the judged documents
+#   apart    at a cutoff, is compared with an ideal ranking that is cut there, too
 #   endless  at full depth, doesn't change with documents of gain 0 at the end of the ranking
 #   topped   is exactly 1 for an ideal ranking that reaches all relevant documents
 #   capped   is exactly 1 for an ideal ranking, however short
@@ -52,9 +56,9 @@ TRAITS: dict[str, str] = {
     "Rprec": "binary unit earned climbs grows settles endless topped moves",
     "CG": "graded earned climbs grows settles endless scales blind",
     "DCG": "graded earned climbs strict grows settles endless scales blind",
-    "IDCG": "graded climbs grows settles endless scales swells",
-    "nDCG": "graded unit earned climbs strict settles endless topped capped sinks",
-    "nDCG(gain=exp)": "graded unit earned climbs strict settles endless topped capped bends sinks",
+    "IDCG": "graded apart climbs grows settles endless scales swells",
+    "nDCG": "graded unit earned apart climbs strict settles endless topped capped sinks",
+    EXPONENTIAL: "graded unit earned apart climbs strict settles endless topped capped bends sinks",
     "Judged": "unit climbs settles pooled sized blind",
     "NumQ": "unit climbs endless blind",
     "NumRet": "grows settles sized blind",
@@ -77,16 +81,38 @@ TRAITS: dict[str, str] = {
     "Utility": "binary climbs settles sized minus blind",
     "SetAP": "binary unit earned climbs shared",
     "G": "graded unit earned grows settles endless topped bends sinks",
-    "nDCG(gain=binary)": "graded unit earned climbs settles endless topped capped sinks",
+    "nDCG(gain=binary)": "graded unit earned apart climbs settles endless topped capped sinks",
     "nDCGrel": "graded unit earned climbs strict grows settles endless topped moves",
     "RnDCG": "graded unit earned strict settles topped sized moves",
     "RBP": "graded unit earned climbs strict grows settles endless sinks",
     "RBP(p=0.5,gain=binary)": "graded unit earned climbs grows settles endless blind",
     "RBPresid": "unit settles pooled signed sized blind",
+    "RBPupper": "graded unit settles pooled signed sized moves",
+    "nRBP": "graded unit earned apart climbs settles endless topped capped sinks",
+    "nCG": "graded unit earned apart climbs settles endless topped capped sinks",
+    "GAP": "graded unit earned apart climbs strict settles endless topped capped bends sinks",
+    "GAP(gain=binary)": "graded unit earned apart climbs settles endless topped capped sinks",
+    "ERR": "graded unit earned climbs strict grows settles endless bends blind",
+    "nERR": "graded unit earned apart climbs strict settles endless topped capped bends sinks",
+    "EBR": "graded unit earned settles endless bends sinks",
+    "nEBR": "graded unit earned apart settles endless topped capped bends sinks",
+    "iRBU": "graded unit earned climbs strict grows settles endless bends blind",
+    "niRBU": "graded unit earned apart climbs strict settles endless topped capped bends sinks",
+    "Qmeasure": "graded unit earned apart climbs strict settles endless topped capped bends sinks",
+    "Omeasure": "graded unit earned settles endless topped capped bends sinks",
+    "Pmeasure": "graded unit earned settles endless topped capped bends sinks",
+    "Pplus": "graded unit earned settles endless topped capped bends sinks",
+    "NCUrb": "graded unit earned apart climbs strict endless bends moves",
+    "NCUgu": "graded unit earned grows settles endless topped bends sinks",
+    "Bpref(norm=R)": "binary unit earned climbs grows settles endless topped pooled signed moves",
+    "Bpref(norm=N)": "binary unit earned climbs grows settles endless topped pooled signed moves",
+    "Bpref(norm=relative)": "binary unit earned grows settles endless pooled signed shared",
+    "Rpref": "graded unit earned climbs grows settles endless topped pooled signed sinks",
+    "Rpref(norm=relative)": "graded unit earned grows settles endless pooled signed sinks",
+    "Rpref(norm=N)": "graded unit earned climbs grows settles endless topped pooled signed moves",
     "RBPresid(tail=always)": "unit settles pooled signed sized blind",
 }
 CUTOFFS = (1, 2, 3, 5, 10, 30)
-EXPONENTIAL = "nDCG(gain=exp)"
 LARGEST_EXPONENT = 1023
 
 Key = tuple[str, int | None]
@@ -115,9 +141,16 @@ MEASURES: dict[Key, Measure] = {
 
 
 def fitting(qrels: Qrels) -> dict[Key, Measure]:
-    """Return the measures whose gains don't overflow."""
-    huge = any(grade > LARGEST_EXPONENT for each in qrels.values() for grade in each.values())
-    return {key: each for key, each in MEASURES.items() if not (huge and key[0] == EXPONENTIAL)}
+    """Return the measures whose gains don't overflow, and whose scale has all the grades."""
+    largest = max((grade for each in qrels.values() for grade in each.values()), default=0)
+    return {key: each for key, each in MEASURES.items() if largest <= most_grade(each)}
+
+
+def most_grade(each: Measure) -> float:
+    known = each.declaration.parameters
+    if "max_grade" in known and each["max_grade"] is not None:
+        return float(each["max_grade"])
+    return LARGEST_EXPONENT if "gain" in known and each["gain"] == "exp" else math.inf
 
 
 def evaluate(qrels: Qrels, run: Run) -> irbatch.Results:

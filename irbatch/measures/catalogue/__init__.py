@@ -6,4 +6,6 @@ from irbatch.measures.catalogue import recall_points  # noqa: F401
 from irbatch.measures.catalogue import incomplete  # noqa: F401
 from irbatch.measures.catalogue import gain  # noqa: F401
 from irbatch.measures.catalogue import persistence  # noqa: F401
+from irbatch.measures.catalogue import stopping  # noqa: F401
+from irbatch.measures.catalogue import blended  # noqa: F401
 from irbatch.measures.catalogue import counts  # noqa: F401

@@ -12,7 +12,7 @@ from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.prefix import PrefixStatistics
 from irbatch.measures.declare import Spelling
 from irbatch.measures.define import builtin, of_judged, ratio
-from irbatch.measures.parameters import GRADED
+from irbatch.measures.parameters import GRADED, Gain
 from irbatch.measures.trec_names import CUTOFFS, TrecName
 from irbatch.runtime.jit import Kernel, kernel
 
@@ -90,11 +90,26 @@ def ideal_discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
         Spelling("beir", "", "NDCG@{k}"),
         Spelling("mteb", "", "ndcg_at_{k}"),
         Spelling("sentence-transformers", "", "ndcg@{k}"),
+        Spelling("ntcireval", "", "MSnDCG@{k:04d}", (("discount", "ln"),)),
     ),
 )
 def normalized_dcg(s: PrefixStatistics) -> Floats:
     """Return DCG / IDCG; never above 1, which rounding could otherwise pass by an ulp."""
     return np.minimum(ratio(s.discounted_gain, s.ideal_discounted_gain), 1.0)
+
+
+@builtin(
+    "nCG",
+    definition="Normalised cumulative gain: CG@k over that of the ideal ranking at the same "
+    "cutoff.",
+    linear=True,
+    parameters=UNDISCOUNTED,
+    past_end="Ranks past the end add 0 to CG; the ideal ranking does not shrink with the ranking.",
+    source="Järvelin & Kekäläinen 2002",
+    aliases=("NormalizedCumulativeGain",),
+)
+def normalized_cumulative_gain(s: PrefixStatistics) -> Floats:
+    return np.minimum(ratio(s.gain, s.ideal_gain), 1.0)
 
 
 # Summed document by document: a formula reads `JudgedRanks` and returns float64 ``(queries,)``.
@@ -124,6 +139,24 @@ def ndcg_at_relevant(j: JudgedRanks) -> Floats:
 )
 def ndcg_at_levels(j: JudgedRanks) -> Floats:
     return _run(_average_at_levels, j, j.divisors, j.retrieved)
+
+
+@of_judged(
+    "GAP",
+    definition="Graded average precision: at each document of the first k the sum, over it and "
+    "all above, of the smaller of the two documents' gains, over its rank; over the sum of the "
+    "gains of the ideal ranking's first k. A gain is the weight of the thresholds up to a grade: "
+    "gain=triangular weighs them by grade (NTCIREVAL), gain=linear equally.",
+    parameters={"gain": Gain("triangular"), "rel": GRADED["rel"]},
+    past_end="Ranks past the end add 0; the ideal ranking does not shrink with the ranking.",
+    source="Robertson, Kanoulas & Yilmaz 2010; gain=triangular: Sakai (NTCIREVAL)",
+    aliases=("GradedAveragePrecision",),
+    spellings=(Spelling("ntcireval", "GAP", "GAP@{k:04d}"),),
+)
+def graded_average_precision(j: JudgedRanks) -> Floats:
+    found, ideal = j.gainful, j.ideal.within(j.cutoff)
+    total = found.add_up(found.shared_gains() / found.ranks)
+    return np.minimum(ratio(total, ideal.add_up(ideal.gains)), 1.0)
 
 
 @of_judged(
@@ -169,10 +202,10 @@ class Ideal(NamedTuple):
 
 def _run(loop: Kernel, j: JudgedRanks, *more: Floats | Ints) -> Floats:
     """Run one of the kernels below over all queries."""
-    gains, starts = j.ideal
+    ideal = Ideal(j.ideal.starts, j.ideal.gains)
     values = np.zeros(j.queries)
-    cells = 10 * (j.ranks.size + gains.size + j.queries)
-    loop.run(cells, Retrieved(j.starts, j.ranks, j.gained), Ideal(starts, gains), *more, values)
+    cells = 10 * (j.ranks.size + ideal.gains.size + j.queries)
+    loop.run(cells, Retrieved(j.starts, j.ranks, j.gained), ideal, *more, values)
     return values
 
 
