@@ -89,6 +89,7 @@ AIMS: dict[str, Aim] = {
     "comparing, systems": seconds(1),
     "scan, copy": Aim(2.8, "×"),
     "scan, formulas": Aim(0.4, "×"),
+    "scan, graded": Aim(2, "×"),
     "cold, import": Aim(50, "ms"),
     "cold, compiled": Aim(120, "ms"),
     "cold, empty cache": seconds(4),

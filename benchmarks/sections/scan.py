@@ -22,6 +22,7 @@ from irbatch.pack import pack_run
 
 __all__ = ["tables"]
 
+AT_FIVE = "@{5,10,20,100,1000}"
 CUTOFFS = (1, 3, 5, 10, 20, 30, 50, 100, 500, 1_000)
 JUDGED = 20
 
@@ -38,6 +39,7 @@ def tables(settings: Settings) -> Iterator[Table]:
     _scan_rows(table, matrix, 2 * settings.rounds + 1)
     _formulas_row(table, matrix, 2 * settings.rounds + 1)
     _pack_row(table, settings, names)
+    _graded_row(table, settings)
     yield table
 
 
@@ -101,3 +103,20 @@ def _pack_row(table: Table, settings: Settings, names: list[str]) -> None:
     )
     work = f"pack dicts, {settings.size(settings.usual)}"
     table.measure_by(work, timed["pack"], "evaluate", timed["all"])
+
+
+def _graded_row(table: Table, settings: Settings) -> None:
+    """Time measures that read judged documents one by one, beside those of the scan."""
+    qrels, run = dicts(settings.problem(settings.queries, settings.depth, settings.usual))
+    works = {"graded": ("ERR", "RBP", "Qmeasure", "GAP"), "usual": ("nDCG", "AP")}
+    plans = {work: [name + AT_FIVE for name in names] for work, names in works.items()}
+    timed = in_turn(
+        {
+            "graded": lambda: irbatch.evaluate(qrels, run, plans["graded"]),
+            "usual": lambda: irbatch.evaluate(qrels, run, plans["usual"]),
+        },
+        settings.rounds,
+    )
+    work = f"ERR, RBP, Q-measure, GAP at 5 cutoffs, dicts, {settings.size(settings.usual)}"
+    usual_ones = "nDCG, AP at them"
+    table.measure_by(work, timed["graded"], usual_ones, timed["usual"], key="scan, graded")
