@@ -48,7 +48,8 @@ def tabulate(matrix: RelevanceMatrix, request: ScanRequest) -> KernelRequest:
     for row, weighting in zip(levels, request.weightings, strict=True):
         row[:] = weighting.gain(matrix.levels)
     judged = np.einsum("ij->i", matrix.judged)  # a sum along short rows, in a quarter of the time
-    deepest = max(matrix.depth, int(judged.max(initial=0)), 1)
+    ideal = min(int(judged.max(initial=0)), request.cutoffs[-1])  # ranks that are looked at
+    deepest = max(matrix.depth, int(ideal), 1)
     return KernelRequest(
         # Ranks are 64-bit; a cutoff beyond them cuts nothing off, but still divides.
         cutoffs=np.array([min(cutoff, DEEPEST) for cutoff in request.cutoffs], np.int64),

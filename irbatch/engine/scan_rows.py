@@ -272,6 +272,8 @@ def _sum_ideal_gains(
                 gain[k] = plain_sum
                 discounted[k] = discounted_sum
                 k += 1
+                if k == cutoffs.size:
+                    return
             plain_sum += gains[level]
             discounted_sum += gains[level] / divisors[rank]
             rank += 1
