@@ -17,7 +17,11 @@ def interrupts_later() -> Iterator[None]:
         yield  # interrupts come to the main thread, and there is something else for them here
         return
     came: list[Any] = []
-    signal.signal(signal.SIGINT, lambda *given: came.append(given))
+    try:
+        signal.signal(signal.SIGINT, lambda *given: came.append(given))
+    except ValueError:  # Python is a part of another program, whose thread is the main one
+        yield
+        return
     try:
         yield
     finally:

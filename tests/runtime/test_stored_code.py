@@ -407,6 +407,16 @@ def test_an_interrupt_waits_for_the_compiler(folder: Path, monkeypatch: pytest.M
         assert pool.submit(_is_long.run, 1, np.ones(5)).result() is True
 
 
+def test_compiling_where_no_signal_can_be_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in an interpreter that is a part of another program."""
+
+    def refuse(*_: object) -> None:
+        raise ValueError("signal only works in main thread of the main interpreter")
+
+    monkeypatch.setattr(signal, "signal", refuse)
+    assert _largest.run(1, np.array([1.0, 5.0])) == 5.0
+
+
 def test_a_fork_while_another_thread_compiles(folder: Path) -> None:
     """The child must not wait for a lock that a thread of its parent held, nor compile then."""
     code = (
