@@ -15,6 +15,11 @@ RANDOM = np.random.default_rng(8)
 SCORES = RANDOM.integers(-3, 4, (9, 12))
 LABELS = RANDOM.integers(-1, 3, (9, 12))
 HIDDEN = {"mask": RANDOM.random((9, 12)) < 0.8, "exclude": [[i % 5, 11] for i in range(9)]}
+WAYS: list[dict[str, Any]] = [
+    {"labels": LABELS},
+    {"labels": LABELS, **HIDDEN},
+    {"labels": LABELS > 0, "n_relevant": (LABELS > 0).sum(axis=1) + np.arange(9)},
+]
 MEASURES = "AP nDCG@5 RR Bpref NumRel NumRet"
 SIZES = [(candidates, "BLOCK_CELLS", 30), (counting, "SORTED_FROM", 0), (counting, "MANY_TIED", 0),
          (scores, "COUNT_CELLS", 8), (scores, "SPARSE_CELLS", 40)]  # fmt: skip
@@ -28,9 +33,9 @@ def test_sizes(
 ) -> None:
     given: dict[str, Any] = {"measures": MEASURES, "ties": ties}
     values = SCORES.astype(dtype)
-    wanted = [irbatch.evaluate_scores(values, LABELS, **given, **hidden) for hidden in ({}, HIDDEN)]
+    wanted = [irbatch.evaluate_scores(values, **each, **given) for each in WAYS]
     monkeypatch.setattr(module, name, size)
-    found = [irbatch.evaluate_scores(values, LABELS, **given, **hidden) for hidden in ({}, HIDDEN)]
+    found = [irbatch.evaluate_scores(values, **each, **given) for each in WAYS]
     for one, other in zip(found, wanted, strict=True):
         assert one.values.tolist() == other.values.tolist()
         assert one.counts == other.counts
