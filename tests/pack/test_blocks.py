@@ -16,9 +16,9 @@ SCORES = RANDOM.integers(-3, 4, (9, 12))
 LABELS = RANDOM.integers(-1, 3, (9, 12))
 HIDDEN = {"mask": RANDOM.random((9, 12)) < 0.8, "exclude": [[i % 5, 11] for i in range(9)]}
 WAYS: list[dict[str, Any]] = [
-    {"labels": LABELS},
-    {"labels": LABELS, **HIDDEN},
-    {"labels": LABELS > 0, "n_relevant": (LABELS > 0).sum(axis=1) + np.arange(9)},
+    {"relevance": LABELS},
+    {"relevance": LABELS, **HIDDEN},
+    {"relevance": LABELS > 0, "n_relevant": (LABELS > 0).sum(axis=1) + np.arange(9)},
 ]
 MEASURES = "AP nDCG@5 RR Bpref NumRel NumRet"
 SIZES = [(candidates, "BLOCK_CELLS", 30), (counting, "SORTED_FROM", 0), (counting, "MANY_TIED", 0),
