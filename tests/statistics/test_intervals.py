@@ -40,6 +40,14 @@ def test_bounds_are_quantiles_of_what_is_drawn(kind: str, geometric: bool) -> No
             assert bounds[measure] == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["percentile", "bca"])
+def test_what_does_not_vary_has_no_width(kind: str) -> None:
+    values = np.array([[[0.25]] * 4, [[0.75]] * 4])
+    found = find_intervals(values, [(1, 0)], kind, LEVEL, DRAWS, SEED)
+    assert found.means[:, 0].tolist() == [[0.25, 0.25], [0.75, 0.75]]
+    assert found.differences[0, 0].tolist() == [0.5, 0.5]
+
+
 def _means(values: np.ndarray, geometric: bool) -> tuple[float, np.ndarray, np.ndarray]:
     """Return the mean, those of the draws, and how far each query moves it (delta method)."""
     observed, drawn = draw_means(values[:, None], DRAWS, SEED)
