@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from irbatch.runtime.jit import Kernel
+from irbatch.statistics import resampling
 from irbatch.statistics.draws import COUNTED, generator_of
 from irbatch.statistics.resampling import draw_counts, draw_means, draw_quantiles, flip_signs
 
@@ -127,3 +128,14 @@ def test_quantiles_are_those_of_the_drawn_columns(shape: tuple[int, int]) -> Non
         drawn = np.repeat(values, often, axis=1).ravel()
         expected = [drawn.mean(), *np.quantile(drawn, shares)]
         np.testing.assert_allclose(row, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("stretch", [2, 1024])
+def test_every_query_permutes_its_systems(stretch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resampling, "TUKEY_STRETCH", stretch)
+    values = np.zeros((3, 2, 1))
+    values[:, 1, 0] = [1, 2, 4]
+    ranges = np.concatenate(list(resampling.draw_ranges(values, 600, 1)))[:, 0] * 3
+    found, often = np.unique(np.round(ranges), return_counts=True)
+    assert found.tolist() == [1, 3, 5, 7]
+    assert often.min() > 100, "of 600 draws 150 each are expected"
