@@ -177,3 +177,9 @@ def test_plain_and_compiled_are_the_same(jit: str, monkeypatch: pytest.MonkeyPat
         f"q{q}": {f"d{row % 50}": float(row) for row in rows if row // 50 == q}
         for q in dict.fromkeys(queries.tolist())
     }
+
+
+def test_a_run_without_rows_answers_nothing() -> None:
+    run = Run.from_columns([], [], [])
+    with pytest.warns(irbatch.InputWarning, match="run is empty"):
+        assert irbatch.evaluate({"q": {"a": 1}}, run, "RR AP").mean() == {"RR": 0.0, "AP": 0.0}
