@@ -196,4 +196,5 @@ def on_one_line(text: object) -> str:
     >>> on_one_line("naïve\tid\u200d")
     'naïve\\tid\u200d'
     """
-    return str(text).translate(CONTROLS)
+    text = str(text)
+    return text if text.isprintable() else text.translate(CONTROLS)

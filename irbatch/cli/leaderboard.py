@@ -208,4 +208,9 @@ def _pairs(texts: list[str], word: str, example: str) -> dict[str, str]:
 
 def _split(text: str) -> list[str]:
     """Split at commas, but for those in the parentheses of a measure."""
-    return [each.strip() for each in re.split(r",(?![^()]*\))", text)]
+    parts = [""]
+    for place, piece in enumerate(re.split(r"(\([^()]*\))", text)):
+        first, *others = [piece] if place % 2 else piece.split(",")
+        parts[-1] += first
+        parts += others
+    return [each.strip() for each in parts]

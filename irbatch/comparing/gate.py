@@ -7,13 +7,13 @@ import re
 from typing import NamedTuple
 
 from irbatch.comparing.compared import Compared
-from irbatch.errors import InputError, printable
+from irbatch.errors import InputError, printable, shown
 from irbatch.measures import measure
 
 NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"  # no two ways to read one: so time is linear
 FORM = re.compile(
     r"(?P<measure>\S+)\s+(?P<change>drops|rises|changes)"
-    rf"(?:\s+(?P<amount>{NUMBER})\s*(?P<percent>%)?)?"
+    rf"(?:\s+(?P<amount>{NUMBER})(?:\s*(?P<percent>%))?)?"
     rf"(?:\s+p\s*<\s*(?P<p>{NUMBER}))?"
 )
 ROUNDING = 1e-12  # a mean that drops from 1 to 0.9 drops 10%
@@ -38,11 +38,11 @@ def parse_condition(text: str) -> Condition:
     """
     form = FORM.fullmatch(text.strip()) if isinstance(text, str) else None
     if form is None:
-        raise InputError(f"condition {text!r} is not of the form {EXAMPLE}", value=text)
+        raise InputError(f"condition {shown(text)} is not of the form {EXAMPLE}", value=text)
     amount = float(form["amount"] or 0.0)
     p = None if form["p"] is None else float(form["p"])
     if not math.isfinite(amount) or (p is not None and not 0 < p <= 1):
-        raise InputError(f"condition {text!r} asks for what cannot be", value=text)
+        raise InputError(f"condition {shown(text)} asks for what cannot be", value=text)
     relative = form["percent"] is not None
     name = str(measure(form["measure"]))
     return Condition(name, form["change"], amount / 100 if relative else amount, relative, p)

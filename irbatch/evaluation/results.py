@@ -161,9 +161,10 @@ class LaterResults(Results):
 def csv_cell(value: object) -> str:
     """Write text for a CSV cell; what a spreadsheet would run as a formula is defused."""
     text = str(value)
-    if not isinstance(value, str) or text.isalnum():
+    if not isinstance(value, str):
         return text
-    return ("'" if text.startswith(FORMULAS) else "") + text.translate(UNQUOTED)
+    safe = text if text.isprintable() else text.translate(UNQUOTED)
+    return f"'{safe}" if text.startswith(FORMULAS) else safe
 
 
 def csv_text(*tables: Iterable[Iterable[str]]) -> str:

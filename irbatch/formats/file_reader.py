@@ -182,7 +182,7 @@ class Reader:
     def _look_early(self, held: list[Piece]) -> None:
         """Refuse documents given twice before all is read, if an archive makes much of little.
 
-        It is looked for them whenever twice as many pieces are held.
+        They are looked for whenever twice as many pieces are held.
         """
         if self.file.is_dense and len(held) & (len(held) - 1) == 0:
             self._assembled(held)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from irbatch.array_types import Ints
-from irbatch.errors import LISTED_PROBLEMS, InputError, raise_problems, shown
+from irbatch.errors import LISTED_PROBLEMS, LONGEST_ID, InputError, raise_problems, shown
 from irbatch.formats.forms import QRELS, RUN, LineForm, split_line
 from irbatch.formats.streams import LONGEST_LINE
 from irbatch.runtime.numbers import DECIMAL
@@ -176,15 +176,15 @@ def read_number(raw: bytes, form: LineForm) -> float:
     if not _NUMBER.fullmatch(raw):
         comma = re.fullmatch(rb"[+-]?\d+,\d+", raw)
         hint = "; is it written with a decimal comma?" if comma else ""
-        raise InputError(f"{form.value} {text!r} is not a number{hint}", value=text)
+        raise InputError(f"{form.value} {shown(text)} is not a number{hint}", value=text)
     value = float(raw)
     if abs(value) == float("inf") and b"inf" not in raw.lower():
-        raise InputError(f"{form.value} {text} overflows float64", value=text)
+        raise InputError(f"{form.value} {text:.80} overflows float64", value=text)
     if abs(value) > form.largest or (abs(value) == form.largest and not _is_largest(text, form)):
-        problem = f"{form.value} {text} is beyond 2^53, where {form.value}s are no longer exact"
+        problem = f"{form.value} {text:.80} is beyond 2^53, where {form.value}s are no longer exact"
         raise InputError(problem, value=text)
     if form.is_ranked and (value < 0 or value % 1):
-        raise InputError(f"rank {text} is not a whole number from 0", value=text)
+        raise InputError(f"rank {text:.80} is not a whole number from 0", value=text)
     return value
 
 
@@ -237,7 +237,7 @@ def _id(raw: bytes) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError:
-        raise InputError(f"id {raw!r} is not UTF-8 text", value=raw) from None
+        raise InputError(f"id {shown(raw, LONGEST_ID)} is not UTF-8 text", value=raw) from None
 
 
 def _text(raw: bytes) -> str:

@@ -31,7 +31,7 @@ NEITHER = "it is neither YAML nor a run with a header"
 MARK = re.compile(r"^(ir_metadata\.(?:start|end))[ \t]*\r?$", re.MULTILINE)
 # How metadata begins, after comments, and no run does: as a mapping, or with a mark.
 BEGINS = re.compile(
-    r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*+[ \t]*(?:[{?%&!\"']|---|ir_metadata\.start|[^\n]*:(?:\s|$))"
+    r"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*+[ \t]*+(?:[{?%&!\"']|---|ir_metadata\.start|[^\n]*:(?:\s|$))"
 )
 SCHEMA = 0.2
 COSTS = {"price per hour": "price_per_hour", "per million queries": "stated_cost"}
