@@ -53,9 +53,15 @@ class InputError(ValueError):
         self.message, self.source = message, source
         self.query, self.document, self.value = query, document, value
         self.path, self.line = path, line
-        self.problems = tuple(problems) or (self,)
+        self._problems = tuple(problems)
         text = self._place() + message
         super().__init__(text if problems else printable(text))
+
+    @property
+    def problems(self) -> tuple[InputError, ...]:
+        """All that is wrong: several problems, or this one."""
+        # Not kept: in a circle the frames of the traceback would stay until garbage is looked for.
+        return self._problems or (self,)
 
     def _place(self) -> str:
         """Say where the problem is: ``run 'bm25.trec' line 81 (query '301'): ``."""
@@ -83,11 +89,9 @@ class InputError(ValueError):
         return {name: getattr(self, name) for name in FIELDS}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # An error that is its own only problem would be a circle to pickle.
-        problems = () if self.problems == (self,) else self.problems
         notes = getattr(self, "__notes__", None)
         state = None if notes is None else {"__notes__": notes}
-        fields = {**self._fields(), "problems": problems}
+        fields = {**self._fields(), "problems": self._problems}
         return functools.partial(type(self), self.message, **fields), (), state
 
 

@@ -338,7 +338,10 @@ def _without_first(count: int, texts: Iterable[Text]) -> Iterator[Text]:
 
 def _with_its_error(pieces: Iterator[bytearray]) -> Iterator[Text]:
     """Yield pieces and, after the last one, why the file cannot be read on, if so."""
+    fault = None
     try:
         yield from pieces
     except InputError as problem:
-        yield problem
+        fault = problem.with_traceback(None)  # whose frames hold pieces
+    if fault is not None:
+        yield fault

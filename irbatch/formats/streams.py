@@ -178,7 +178,7 @@ class Input:
                     room[got : got + len(data)] = data
                     got += len(data)
         except _reading_errors() as problem:
-            self._fault = problem
+            self._fault = problem.with_traceback(None)  # whose frames hold this and its memory
             if not got:
                 raise self._problem(f"cannot be read on: {problem}") from problem
         if self._copy is not None and self._copy is not stream:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import bz2
+import gc
 import gzip
 import lzma
 import random
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -34,6 +36,27 @@ def twice(pack: Pack) -> Pack:
 
 PACKERS: dict[str, Pack] = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
 PACKERS |= {f"{name} twice": twice(pack) for name, pack in PACKERS.items()}
+
+
+@pytest.mark.parametrize("name", PACKERS)
+def test_what_a_refused_archive_took_is_free_at_once(name: str, tmp_path: Path) -> None:
+    """Not only when garbage is looked for: pieces and decompressors have some megabytes each."""
+    path = tmp_path / "run"
+    path.write_bytes(PACKERS[name](TEXT)[:-5])
+    gc.collect()
+    gc.disable()
+    try:
+        for call in (irbatch.read_run, lambda path: irbatch.evaluate({"q1": {"d": 1}}, path, "RR")):
+            with pytest.raises(InputError):
+                call(path)
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        frames = [each.f_code.co_name for each in gc.garbage if isinstance(each, FrameType)]
+        assert not {"pieces", "_read_into"} & set(frames)  # they hold what was read
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
 
 
 @pytest.fixture
