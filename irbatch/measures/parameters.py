@@ -31,7 +31,7 @@ class Number:
         limits = {"above": self.above, "least": self.least, "below": self.below, "most": self.most}
         if (wanted := missed_limit(value, **limits)) is not None:
             raise ValueError(wanted)
-        return float(value)  # type: ignore[arg-type]
+        return float(value) + 0.0  # type: ignore[arg-type]  # -0.0 is 0.0
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ CORPUS: dict[str, list[Any]] = {
         "R()@9999999999999999",
         "ndcg_cut_109999999999999999999999999999993",
         "iprec_at_recall(rounding='up')",
+        "Rprecmult.5,-0",
         "0" * 300_000 + "!",
         "P@{" + " " * 300_000,
         "map(gain=" + "_1" * 300_000,
