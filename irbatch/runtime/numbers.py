@@ -87,7 +87,10 @@ def number_problem(value: object) -> str | None:
                 (number,) = struct.unpack("d", struct.pack("d", value))
     except NUMBER_ERRORS:
         number = math.nan
-    if math.isnan(number) or isinstance(value, np.complexfloating):
+    is_other = isinstance(value, np.complexfloating) or (
+        isinstance(value, np.ndarray) and value.ndim
+    )
+    if math.isnan(number) or is_other:
         return f"{shown(value)} is not a number"
     return None
 

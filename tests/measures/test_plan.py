@@ -81,7 +81,8 @@ def test_memory_is_that_of_the_values_and_a_bounded_block(
     positives = np.arange(queries)[:, None] % 200
     ties = "expected" if tied and measure != "Bpref" else "index"
     given: dict[str, Any] = {"positives": positives, "measures": measures, "ties": ties}
-    irbatch.evaluate_scores(scores[:2], **{**given, "positives": positives[:2]})
+    monkeypatch.setenv("IRBATCH_JIT", "1")
+    irbatch.evaluate_scores(scores, **given)  # compiled now, if not before
     tracemalloc.start()
     try:
         values = irbatch.evaluate_scores(scores, **given).values
