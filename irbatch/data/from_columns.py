@@ -78,6 +78,8 @@ def as_ids(column: Any, what: str, source: str) -> IdColumn:
     """Return ids as `TextColumn` or int64, whatever sequence they come in; errors name the row."""
     if isinstance(column, TextColumn):
         return column
+    if (texts := _of_polars(column, f"{what} ids", source)) is not None:
+        return texts
     array = _as_array(column, f"{what} ids", source)
     kind = array.dtype.kind
     if not array.size:  # whatever type a library gives what is empty
@@ -147,6 +149,26 @@ def first_bad_number(values: npt.NDArray[Any], source: str) -> int:
     else:
         bad = np.isnan(values)
     return int(np.argmax(bad)) if bad.any() else -1
+
+
+def _of_polars(column: Any, what: str, source: str) -> TextColumn | None:
+    """Return the text of a series of polars; None for any other column.
+
+    Asked for objects, polars panics at text that is not UTF-8, and may take the process with it.
+    """
+    if not hasattr(column, "__arrow_c_stream__") or not hasattr(column, "to_frame"):
+        return None
+    if hasattr(column, "iloc"):  # of pandas
+        return None
+    from irbatch.data.arrow import ArrowTable
+
+    try:
+        (found,) = ArrowTable(column.to_frame(what), source).read().values()
+    except InputError as problem:
+        if problem.message.endswith("is not UTF-8"):
+            raise
+        return None
+    return found if isinstance(found, TextColumn) else None
 
 
 def _ascii(array: npt.NDArray[np.str_]) -> TextColumn | None:

@@ -50,12 +50,11 @@ def test_texts(kind: str, documents: list[str]) -> None:
     assert {type(d) for each in run.to_dict().values() for d in each} == {str}
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of polars
 @pytest.mark.parametrize("kind", ["arrow", "chunks", "pandas", "polars"])
 @pytest.mark.parametrize("bad", [b"a\x80b", b"\xff\xfe", b"\xed\xa0\x80"])
 @pytest.mark.parametrize("named", [False, True], ids=["columns", "mapping"])
 def test_a_row_that_its_library_cannot_read(kind: str, bad: bytes, named: bool) -> None:
-    """Arrow's text that is not UTF-8; polars panics, which is no Exception."""
+    """Arrow's text that is not UTF-8."""
     pa = pytest.importorskip("pyarrow")
     held = pa.array([b"d1", b"d2", bad])
     arrow = pa.Array.from_buffers(pa.string(), 3, held.buffers())
@@ -74,9 +73,28 @@ def test_a_row_that_its_library_cannot_read(kind: str, bad: bytes, named: bool) 
                 lambda of=of, columns=columns: (
                     of.from_table(columns) if named else of.from_columns(*columns.values())
                 ),
-                f"row 2 of the {what} ids cannot be read",
+                f"column '{what} ids' row 2 is not UTF-8"
+                if kind == "polars"
+                else f"row 2 of the {what} ids cannot be read",
                 source=source,
             )
+
+
+def test_a_row_at_which_its_library_panics() -> None:
+    class Panicking(list[str]):
+        def __getitem__(self, row: Any) -> Any:
+            if row == 1:
+                raise pl.exceptions.PanicException("pointer is null")
+            return "d"
+
+        def to_numpy(self) -> Any:
+            raise pl.exceptions.PanicException("pointer is null")
+
+    input_error(
+        lambda: Run.from_columns(["q", "q"], Panicking(["d", "e"]), [1.0, 2.0]),
+        "row 1 of the document ids cannot be read: its library failed: pointer is null",
+        source="run",
+    )
 
 
 @pytest.mark.parametrize(
