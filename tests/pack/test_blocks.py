@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.input_errors import input_error
 
 import irbatch
 from irbatch.engine.ties import by_score
@@ -49,3 +50,16 @@ def test_scores_are_rounded_part_by_part(monkeypatch: pytest.MonkeyPatch) -> Non
     assert rounded.tolist() == exact.astype(np.float32).tolist()
     by_score.round_scores(exact, "float64")
     assert (exact != rounded).any()
+
+
+def test_what_mask_and_lengths_leave() -> None:
+    mask = [[True, True, False, True], [False, True, True, True]]
+    given: dict[str, Any] = {"measures": "NumRet", "mask": mask, "lengths": [3, 1]}
+    given["mask"][1][0] = True
+    found = irbatch.evaluate_scores(SCORES[:2, :4], LABELS[:2, :4], **given)
+    assert found.values.tolist() == [[2], [1]]
+    given["mask"][1][0] = False
+    input_error(
+        lambda: irbatch.evaluate_scores(SCORES[:2, :4], LABELS[:2, :4], **given),
+        "none of the candidates is left",
+    )

@@ -11,7 +11,7 @@ from irbatch.statistics.intervals import find_intervals
 from irbatch.statistics.resampling import draw_means
 
 NORMAL = NormalDist()
-VALUES = np.random.default_rng(5).gamma(1, 1, (2, 11, 3))
+VALUES = np.random.default_rng(5).gamma(1, 0.1, (2, 11, 3))
 LEVEL, DRAWS, SEED = 0.1, 900, 2
 
 
