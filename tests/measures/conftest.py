@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
+from support import relations
 from support.counts import number_of
-from support.relations import COUNTED, MEASURES
 
 
 @pytest.fixture(autouse=True)
 def _counted(
-    request: pytest.FixtureRequest, record_property: Callable[..., None]
-) -> Iterator[None]:
+    request: pytest.FixtureRequest,
+    record_property: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Count the values that a numbered relation compares."""
-    COUNTED.clear()
-    yield
     if re.match(r"test_\d\d_", request.node.name):
-        counts = number_of(request.node.name), len(MEASURES), sum(COUNTED)
-        record_property("relation", counts)
+        counted: list[int] = []
+        monkeypatch.setattr(relations, "COUNTED", counted)
+        found = number_of(request.node.name), len(relations.MEASURES), counted
+        record_property("relation", found)

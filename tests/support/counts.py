@@ -24,7 +24,7 @@ def summarise(passed: Iterable[Any]) -> Iterator[str]:
         numbers, variants, compared = zip(*relations, strict=True)
         yield (
             f"relations: {len(set(numbers))} of 30, {max(variants)} measures and cutoffs, "
-            f"{sum(compared):,} values compared"
+            f"{sum(map(sum, compared)):,} values compared"
         )
     if mistakes := recorded["mistake"]:
         yield f"mistakes of other tools: {len(set(mistakes))} of 40"
