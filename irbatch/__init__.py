@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from irbatch.comparing import Comparison, compare, compare_results
     from irbatch.data.qrels import Qrels
     from irbatch.data.runs import Run
+    from irbatch.data.subtopics import SubtopicQrels
     from irbatch.efficiency import EfficiencyRecord
     from irbatch.engine.matrix import RelevanceMatrix
     from irbatch.engine.prefix import PrefixStatistics
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from irbatch.evaluation.results import Results
     from irbatch.evaluation.runs import evaluate, evaluate_runs
     from irbatch.evaluation.scores import evaluate_scores, evaluate_triples
-    from irbatch.formats import read_qrels, read_run
+    from irbatch.formats import read_qrels, read_run, read_subtopic_qrels
     from irbatch.leaderboard import Leaderboard
     from irbatch.measures import (
         Measure,
@@ -52,6 +53,7 @@ __all__ = [
     "RelevanceMatrix",
     "Results",
     "Run",
+    "SubtopicQrels",
     "__version__",
     "compare",
     "compare_results",
@@ -69,6 +71,7 @@ __all__ = [
     "parse_measures",
     "read_qrels",
     "read_run",
+    "read_subtopic_qrels",
     "warmup",
 ]
 
@@ -78,6 +81,7 @@ PLACES = {
     "comparing": ("Comparison", "compare", "compare_results"),
     "data.qrels": ("Qrels",),
     "data.runs": ("Run",),
+    "data.subtopics": ("SubtopicQrels",),
     "efficiency": ("EfficiencyRecord",),
     "engine.matrix": ("RelevanceMatrix",),
     "engine.prefix": ("PrefixStatistics",),
@@ -90,7 +94,7 @@ PLACES = {
     "evaluation.results": ("Results",),
     "evaluation.runs": ("evaluate", "evaluate_runs"),
     "evaluation.scores": ("evaluate_scores", "evaluate_triples"),
-    "formats": ("read_qrels", "read_run"),
+    "formats": ("read_qrels", "read_run", "read_subtopic_qrels"),
     "leaderboard": ("Leaderboard",),
     "measures": ("Measure", "define_discount", "define_gain", "define_measure", "measure",
                  "parse_measures"),

@@ -10,12 +10,15 @@ from importlib.util import find_spec
 
 from irbatch.cli.messages import check_inputs
 from irbatch.cli.progress import progress_of
+from irbatch.data.qrels import Qrels
+from irbatch.data.subtopics import SubtopicQrels
 from irbatch.errors import InputError, printable
+from irbatch.evaluation.diversity import read_subtopics
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import OPTIONS, TIES
 from irbatch.evaluation.system_names import name_systems
-from irbatch.formats import ORDERS, read_qrels
+from irbatch.formats import ORDERS, read_qrels, read_subtopic_qrels
 from irbatch.measures import VERSIONS, parse_measures, styles
 
 # The forms of output, and which module has the function that prints it.
@@ -85,7 +88,12 @@ def run_eval(options: argparse.Namespace) -> int:
     said = {name: getattr(options, name) for name in SETTINGS}
     results: dict[str, Results] = {}
     with progress_of(1 + len(runs)) as progress:
-        qrels = read_qrels(options.qrels, progress=progress(options.qrels))
+        reading = progress(options.qrels)
+        qrels: Qrels | SubtopicQrels
+        if read_subtopics(measures):
+            qrels = read_subtopic_qrels(options.qrels)
+        else:
+            qrels = read_qrels(options.qrels, progress=reading)
         for name, run in runs.items():
             results[name] = evaluate(qrels, run, measures, progress=progress(str(run)), **said)
     print_results(results, options.names, options.per_query)

@@ -41,6 +41,7 @@ COMMANDS = {
     "compare": Command("compare", "add_compare", "tell which differences are more than chance"),
     "leaderboard": Command("leaderboard", "add_leaderboard", "accuracy beside latency and cost"),
     "trec_eval": Command("trec_eval", "add_trec_eval", "print what trec_eval prints"),
+    "ndeval": Command("ndeval", "add_ndeval", "print what ndeval prints, of diversity"),
     "measures": Command("catalogue", "add_measures", "list the measures, or explain one"),
     "warmup": Command("parser", "add_warmup", "compile everything once, e.g. in an image"),
 }

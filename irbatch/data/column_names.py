@@ -13,8 +13,10 @@ VALUE = {"qrels": "grade", "run": "score"}
 QUERY = ("query_id", "qid", "q_id", "query-id", "query")
 DOCUMENT = ("doc_id", "docno", "docid", "corpus-id", "corpus_id", "pid", "document")
 GRADE = ("relevance", "label", "grade", "score")
+SUBTOPIC = ("subtopic", "subtopic_id", "iteration", "iter", "intent", "aspect")
 ROLES = {
     "qrels": {"query": QUERY, "document": DOCUMENT, "grade": GRADE},
+    "subtopics": {"query": QUERY, "subtopic": SUBTOPIC, "document": DOCUMENT, "grade": GRADE},
     "run": {"query": QUERY, "document": DOCUMENT, "score": ("score",)},
 }
 
@@ -26,7 +28,7 @@ YIELDING = {"query": {*QUERY}, "document": {*DOCUMENT}, "docid": {"docno"}}
 def find_columns(
     names: Sequence[str], source: str, given: Mapping[str, str | None]
 ) -> dict[str, str]:
-    """Find out which columns are the query, the document and the grade or score.
+    """Find out which columns are the query, the document and the grade or score, or as `ROLES` has.
 
     `given` has, by role, the names that a caller gave; those that are None are recognised.
 

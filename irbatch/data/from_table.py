@@ -34,9 +34,14 @@ def read_table(
 ) -> QueryTable:
     """Read a table, see `irbatch.Run.from_table`; `given` as `find_columns` takes it."""
     with ErrorsIn(source=source, path=name):
-        names, read = _open(table, source)
-        queries, documents, values = read([*find_columns(names, source, given).values()])
+        queries, documents, values = read_named(table, source, given)
         return read_columns(queries, documents, values, source)
+
+
+def read_named(table: Any, kind: str, given: Mapping[str, str | None]) -> Sequence[Any]:
+    """Return a table's columns for the roles of a `kind` of `irbatch.data.column_names.ROLES`."""
+    names, read = _open(table, kind)
+    return read([*find_columns(names, kind, given).values()])
 
 
 def read_records(records: Iterable[Any], source: str, name: str | None = None) -> QueryTable:

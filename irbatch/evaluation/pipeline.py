@@ -204,6 +204,7 @@ def evaluate_run(
     progress: Progress | None = None,
     *,
     in_order: bool = False,
+    watch: Watch | None = None,
 ) -> Results:
     """Choose the queries to average, and return their results; see `compute_run`."""
 
@@ -212,7 +213,9 @@ def evaluate_run(
         _check_answered(there, qrels, run, answered, settings.missing)
         return np.flatnonzero(there) if settings.missing == "skip" else np.arange(len(qrels))
 
-    computed = compute_run(plan, qrels, run, choose, settings, threads, progress, in_order=in_order)
+    computed = compute_run(
+        plan, qrels, run, choose, settings, threads, progress, in_order=in_order, watch=watch
+    )
     queries = [qrels.queries[row] for row in computed.rows]
     matched = len(queries) - int(np.count_nonzero(QueryMark.MISSING.holds(computed.marks)))
     counts = count_queries(computed.marks, len(qrels), len(computed.answered) - matched)

@@ -12,16 +12,20 @@ import numpy.typing as npt
 from irbatch.data.exports import Tabular
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
+from irbatch.data.subtopics import SubtopicQrels
 from irbatch.errors import InputError
-from irbatch.evaluation.pipeline import evaluate_run
+from irbatch.evaluation.diversity import evaluate_subtopics, read_subtopics
+from irbatch.evaluation.pipeline import Watch, evaluate_run
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, Progress, Settings
 from irbatch.evaluation.system_names import name_systems
-from irbatch.formats import open_run, read_qrels, read_run
+from irbatch.formats import open_run, read_qrels, read_run, read_subtopic_qrels
 from irbatch.measures import Measure, Plan, parse_measures
 
 Tables = Tabular | npt.NDArray[np.void]
-Judgments = Qrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
+Judgments = (
+    Qrels | SubtopicQrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
+)
 Rankings = Run | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
 Measures = str | Measure | Iterable[str | Measure]
 Cutoffs = int | Iterable[int | None] | None
@@ -52,7 +56,9 @@ def evaluate(
 
     Args:
         qrels: `Qrels`, query to document to grade, the path of a TREC qrels file, or a table as
-            `Qrels.from_table` takes it, such as a frame, whose columns have known names.
+            `Qrels.from_table` takes it, such as a frame, whose columns have known names; for
+            measures of diversity `SubtopicQrels`, query to subtopic to document to grade, the path
+            of such a file, or a table as `SubtopicQrels.from_table` takes it.
         run: `Run`, query to document to score, the path of a TREC run file, or a table.
         measures: names such as ``"nDCG@10"``, ``"P@{1,5,10}"``, ``"AP(rel=2)"``, or other
             tools' names; or `Measure` objects.
@@ -100,17 +106,31 @@ def evaluate(
         rel=rel,
         max_depth=max_depth,
     )
-    plan = Plan(parse_measures(measures, cutoffs), settings.open_parameters())
-    judged = as_qrels(qrels)
+    wanted = parse_measures(measures, cutoffs)
     order = settings.ordering.describe(order_by)
-    if not isinstance(run, str | os.PathLike):
-        if order_by != "score":
-            raise InputError("order_by= is for files, which have ranks and scores", value=order_by)
-        return evaluate_run(plan, judged, as_run(run), settings, order, threads, progress)
-    with open_run(run, order_by, progress) as opened:
-        if not isinstance(opened, Run) and "int" in (judged.query_kind, judged.document_kind):
-            opened = Run(opened.table(), opened.name)  # to be told what is wrong with its ids
-        return evaluate_run(plan, judged, opened, settings, order, threads, progress)
+
+    def evaluate_by(judged: Qrels, plan: Plan, watch: Watch | None = None) -> Results:
+        if not isinstance(run, str | os.PathLike):
+            if order_by != "score":
+                problem = "order_by= is for files, which have ranks and scores"
+                raise InputError(problem, value=order_by)
+            return evaluate_run(
+                plan, judged, as_run(run), settings, order, threads, progress, watch=watch
+            )
+        with open_run(run, order_by, progress) as opened:
+            if not isinstance(opened, Run) and "int" in (judged.query_kind, judged.document_kind):
+                opened = Run(opened.table(), opened.name)  # to be told what is wrong with its ids
+            return evaluate_run(
+                plan, judged, opened, settings, order, threads, progress, watch=watch
+            )
+
+    if read_subtopics(wanted):
+        nothing = Plan(())
+        return evaluate_subtopics(
+            as_subtopic_qrels(qrels), wanted, settings,
+            lambda judged, watch: evaluate_by(judged, nothing, watch),
+        )  # fmt: skip
+    return evaluate_by(as_qrels(qrels), Plan(wanted, settings.open_parameters()))
 
 
 def evaluate_runs(
@@ -135,8 +155,8 @@ def evaluate_runs(
     >>> {name: results["RR"] for name, results in evaluate_runs(qrels, runs, "RR").items()}
     {'good': 1.0, 'bad': 0.5}
     """
-    prepared = as_qrels(qrels)
     wanted = parse_measures(measures, cutoffs)
+    prepared = (as_subtopic_qrels if read_subtopics(wanted) else as_qrels)(qrels)
     results = {}
     for name, run in name_systems(runs).items():
         named = Run(run, name) if isinstance(run, Mapping) else run
@@ -149,6 +169,9 @@ def as_qrels(qrels: Judgments) -> Qrels:
     """Return judgments, whatever they come as."""
     if isinstance(qrels, Qrels):
         return qrels
+    if isinstance(qrels, SubtopicQrels):
+        problem = "judgments of subtopics are for measures that read them, such as alpha_nDCG"
+        raise InputError(problem, source="qrels")
     if isinstance(qrels, str | os.PathLike):
         return read_qrels(qrels)
     if isinstance(qrels, Mapping):
@@ -156,6 +179,20 @@ def as_qrels(qrels: Judgments) -> Qrels:
     if isinstance(qrels, Run):
         raise InputError("a Run is given where judgments belong: first qrels, then run")
     return Qrels.from_table(qrels)
+
+
+def as_subtopic_qrels(qrels: Judgments) -> SubtopicQrels:
+    """Return judgments of subtopics, whatever they come as."""
+    if isinstance(qrels, SubtopicQrels):
+        return qrels
+    if isinstance(qrels, Qrels | Run):
+        problem = f"{type(qrels).__name__} have no subtopics, which the measures read"
+        raise InputError(f"{problem}: give SubtopicQrels", source="qrels")
+    if isinstance(qrels, str | os.PathLike):
+        return read_subtopic_qrels(qrels)
+    if isinstance(qrels, Mapping) and all(isinstance(each, Mapping) for each in qrels.values()):
+        return SubtopicQrels(qrels)
+    return SubtopicQrels.from_table(qrels)
 
 
 def as_run(run: Rankings, name: str | None = None) -> Run:

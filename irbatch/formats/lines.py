@@ -62,7 +62,7 @@ class ParsedLines:
             shown_line = _text(b" ".join(columns))[:80]
             counted, hint = explain_width(columns, form, truncated=truncated)
             raise InputError(f"{counted}: {shown_line!r}{hint}")
-        query, document = _id(columns[form.query_at]), _id(columns[form.document_at])
+        query, document = read_id(columns[form.query_at]), read_id(columns[form.document_at])
         try:
             value = read_number(columns[form.value_at], form)
         except InputError as problem:
@@ -229,7 +229,8 @@ def explain_width(
     return f"{found} where {form.width} are expected", hint
 
 
-def _id(raw: bytes) -> str:
+def read_id(raw: bytes) -> str:
+    """Read an id, or refuse it."""
     if b"\x00" in raw:
         raise InputError(f"contains a NUL byte: this is no text: {shown(raw)}")
     if not raw:

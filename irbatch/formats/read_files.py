@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
+from irbatch.data.subtopics import SubtopicQrels
 from irbatch.errors import InputError
 from irbatch.runtime.checks import check_choice
 
@@ -47,6 +48,20 @@ def read_qrels(path: str | PathLike[str], *, progress: Progress | None = None) -
         reader = Reader(file, progress=progress)
         judgments = reader.table() if reader.is_large else reader.lookup()
     return Qrels(judgments, name, borrowed=True)
+
+
+def read_subtopic_qrels(path: str | PathLike[str]) -> SubtopicQrels:
+    """Read judgments of subtopics from a file: lines of ``query subtopic document grade``.
+
+    Args:
+        path: a file, plain or compressed (gzip, bzip2, xz, zstd); ``-`` is standard input.
+
+    Raises:
+        InputError: listing the first 20 problems by line; nothing is returned then.
+    """
+    from irbatch.formats.subtopic_lines import read_subtopic_lines
+
+    return SubtopicQrels.from_columns(*read_subtopic_lines(path), name=os.fspath(path))
 
 
 def read_run(

@@ -76,7 +76,8 @@ SUPPORTED = [
     Form(template, spelling, declaration)
     for declaration in CATALOGUE.values()
     for spelling in declaration.spellings
-    if declaration.builtin and spelling.style == "ir_measures"
+    if declaration.builtin and declaration.reads != "subtopics"
+    if spelling.style == "ir_measures"
     for template in (spelling.full, spelling.cut, *spelling.asked)
     if template
 ]

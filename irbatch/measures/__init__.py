@@ -6,7 +6,7 @@ from irbatch.measures.define import define_measure
 from irbatch.measures.gains import DISCOUNTS, GAINS, define_discount, define_gain
 from irbatch.measures.names import measure, parse_measures
 from irbatch.measures.parameters import GRADED, REL, Choice, Gain, Number, Points
-from irbatch.measures.plan import Plan
+from irbatch.measures.plan import Plan, apply_formula
 from irbatch.measures.trec_names import NICKNAMES, VERSIONS, TrecValue, list_measures, trec_measures
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Points",
     "Spelling",
     "TrecValue",
+    "apply_formula",
     "check_cutoff",
     "define_discount",
     "define_gain",

@@ -153,6 +153,8 @@ class Measure:
 
     def answers_to(self, name: str) -> bool:
         """Tell whether a name, in any tool's spelling, is this measure's."""
+        if re.split(r"[(@]", name, maxsplit=1)[0] in CATALOGUE.keys() - {self.name}:
+            return False  # nRBP is not NRBP
         settings = str(self).removeprefix(self.name)
         names = [alias + settings for alias in (self.name, *self.declaration.aliases)]
         names += [self.spelled(each.style) for each in self.declaration.spellings]

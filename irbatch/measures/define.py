@@ -130,7 +130,7 @@ def _check_definition(
     if name in CATALOGUE and CATALOGUE[name].builtin:
         raise InputError(f"{name!r} is a measure of the catalogue already", value=name)
     check_choice("aggregate", aggregate, ("mean", "geometric", "sum"))
-    check_choice("reads", reads, ("prefix", "judged"))
+    check_choice("reads", reads, ("prefix", "judged", "subtopics"))
     for key, parameter in parameters.items():
         if not isinstance(parameter, Parameter):
             kinds = "a Number, Choice, Points or Gain of irbatch.measures"

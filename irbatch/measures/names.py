@@ -116,11 +116,16 @@ def _at_cutoffs(each: Measure, cutoffs: list[int | None] | None) -> Iterator[Mea
 
 @functools.lru_cache(maxsize=1)
 def _index_of(declarations: tuple[Declaration, ...]) -> dict[str, Measure]:
-    """Map every name in use, normalised, to its meaning; canonical names come first."""
+    """Map every name in use, normalised, to its meaning; canonical names come first.
+
+    Of names that differ in case alone, nRBP and NRBP, each is known as it is written.
+    """
     index: dict[str, Measure] = {}
     for declaration in declarations:
         for name in (declaration.name, *declaration.aliases):
-            index[normal(name)] = declaration.measure
+            other = index.setdefault(normal(name), declaration.measure)
+            if other.name != declaration.name:
+                index |= {other.name: other, name: declaration.measure}
     for declaration in declarations:
         for spelling in declaration.spellings:
             stem = re.sub(r"(_at)?[_@]\{k(:04d)?\}$", "", spelling.cut)
@@ -128,7 +133,13 @@ def _index_of(declarations: tuple[Declaration, ...]) -> dict[str, Measure]:
                 if name and not set("({") & set(name):
                     meaning = declaration.measure(**dict(spelling.parameters))
                     index.setdefault(normal(name), meaning)
+    for name in [each for each in index if each != normal(each)]:
+        index.pop(normal(name), None)
     return index
+
+
+def _look_up(name: str, index: dict[str, Measure]) -> Measure | None:
+    return index.get(name) or index.get(normal(name))
 
 
 def _parse_names(names: object, index: dict[str, Measure]) -> list[Measure]:
@@ -153,7 +164,7 @@ def _parse(text: str, index: dict[str, Measure]) -> list[Measure]:
         raise refusal(f"{shown(text)} is not of the form NAME(parameter=value)@cutoff", value=text)
     if ranx := _RANX_RBP.fullmatch(text):  # rbp.95, whose p is 0.95
         return [index["rbp"](p=float("0." + ranx["p"]))]
-    meaning = index.get(normal(form["name"]))
+    meaning = _look_up(form["name"], index)
     plain = form["at"] is None and form["settings"] is None
     settings: dict[str, object] = {}
     if form["rel"] is not None:
@@ -162,7 +173,7 @@ def _parse(text: str, index: dict[str, Measure]) -> list[Measure]:
         return [each(**settings) for each in found]
     cutoffs: list[int] = []
     if meaning is None and plain and (match := _SUFFIXED.fullmatch(form["name"])):
-        meaning = index.get(normal(match["name"]))
+        meaning = _look_up(match["name"], index)
         cutoffs = [_parse_cutoff(match["cutoff"], text)]
     if meaning is None:
         hint = _nearest(form["name"], text, index)

@@ -21,6 +21,7 @@ from irbatch.engine.prefix import (
     as_slice,
 )
 from irbatch.engine.scan import scan
+from irbatch.engine.subtopics import SubtopicRanks
 from irbatch.errors import InputError
 from irbatch.measures.declare import AS_ANY_OTHER, Measure
 from irbatch.measures.gains import CATALOGUED, make_weighting
@@ -70,6 +71,11 @@ class Plan:
             group.depths.append(FULL_DEPTH if each.cutoff is None else each.cutoff)
             group.positions.append(position)
         every = list(groups.values())
+        if of_subtopics := [
+            str(each) for each in measures if each.declaration.reads == "subtopics"
+        ]:
+            problem = f"{of_subtopics[0]} reads judgments of subtopics: see irbatch.SubtopicQrels"
+            raise InputError(problem, source="measures", value=of_subtopics[0])
         self._of_prefixes = [each for each in every if each.measure.declaration.reads == "prefix"]
         self._of_judged = [each for each in every if each.measure.declaration.reads == "judged"]
         self._linear = [each for each in self._of_prefixes if each.measure.is_linear()]
@@ -175,7 +181,7 @@ class Plan:
                 )
             depths = (len(group.depths),)
             places = as_slice(group.positions)
-            values[:, places] = _apply_formula(group.measure, views[key], depths)
+            values[:, places] = apply_formula(group.measure, views[key], depths)
 
     def _from_judged(self, matrix: RelevanceMatrix, values: Floats) -> None:
         """Write the values of measures of judged documents, which are collected once."""
@@ -191,7 +197,7 @@ class Plan:
             read = _reader_of_judged(matrix, judged.within(depth), depth)
             for group, position in wanted:
                 known = read(group.threshold, group.weights)
-                values[:, position] = _apply_formula(group.measure, known, ())
+                values[:, position] = apply_formula(group.measure, known, ())
 
     def _over_orders(self, matrix: RelevanceMatrix, values: Floats, threads: int | None) -> None:
         """Write the mean over orders of each measure that has no other expected value."""
@@ -229,8 +235,8 @@ def _reader_of_judged(
     return read
 
 
-def _apply_formula(
-    measure: Measure, known: PrefixStatistics | JudgedRanks, at: tuple[int, ...]
+def apply_formula(
+    measure: Measure, known: PrefixStatistics | JudgedRanks | SubtopicRanks, at: tuple[int, ...]
 ) -> Floats:
     """Return a formula's values, float64 ``(queries, *at)``, checked, since users write some."""
     declaration = measure.declaration

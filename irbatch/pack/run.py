@@ -62,6 +62,7 @@ class _Join:
     rankings: list[Ranking]
     ordering: Ordering
     buffer: Floats
+    _listed: tuple[int, list[Any], Floats] = -1, [], np.empty(0)
 
     def block(self, picks: Positions) -> Block:
         """Look up, rank and place the judged documents; `picks` are the block's `rows`."""
@@ -128,9 +129,11 @@ class _Join:
         return as_compared(found, self.ordering.score_dtype)
 
     def _ids_at(self, row: int, score: float) -> list[Any]:
-        """List the documents of a ranking that have some score."""
-        retrieved = list(self.rankings[row])
-        return [retrieved[i] for i in np.flatnonzero(self._scores(row) == score)]
+        """List the documents of a ranking that have some score; a ranking is read once for many."""
+        if self._listed[0] != row:
+            self._listed = row, list(self.rankings[row]), self._scores(row)
+        _, retrieved, scores = self._listed
+        return [retrieved[i] for i in np.flatnonzero(scores == score).tolist()]
 
     def _scores(self, row: int) -> Floats:
         """Read the scores of a ranking anew."""

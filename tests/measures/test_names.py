@@ -7,6 +7,7 @@ import pickle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.input_errors import input_error
 
 import irbatch
 from irbatch import InputError, measure, parse_measures
@@ -108,6 +109,7 @@ def all_settings() -> st.SearchStrategy[Measure]:
         "stops": st.sampled_from(["linear", "triangular"]),
         "times": numbers,
         "p": st.floats(0, 1, exclude_min=True, exclude_max=True),
+        **dict.fromkeys(("alpha", "beta_of_ranks"), st.floats(0, 1)),
         **dict.fromkeys("abcd", st.floats(-1e6, 1e6)),
         "docs": st.integers(0, 10**9),
     }
@@ -118,6 +120,8 @@ def all_settings() -> st.SearchStrategy[Measure]:
             key: st.sampled_from(sorted(each.options)) if isinstance(each, Choice) else values[key]
             for key, each in plain.declaration.parameters.items()
         }
+        if plain.declaration.reads == "subtopics" and "beta" in known:
+            known["beta"] = values["beta_of_ranks"]
         chosen = st.fixed_dictionaries({}, optional=known).map(lambda each: plain(**each))
         if not plain.declaration.takes_cutoff:
             return chosen
@@ -233,6 +237,16 @@ def test_no_two_measures_share_a_name() -> None:
                 found = measure(text)
                 assert found.name == name, text
                 assert found.answers_to(text)
+
+
+def test_names_that_differ_in_case_alone() -> None:
+    """NTCIREVAL's normalised RBP, and ndeval's novelty- and rank-biased precision."""
+    assert (measure("nRBP").name, measure("NRBP").name) == ("nRBP", "NRBP")
+    assert measure("nRBP(p=0.5)@3").name == "nRBP"
+    input_error(lambda: measure("nrbp"), "unknown measure")
+    results = irbatch.evaluate_matrix([[1, 0]], "nRBP@10")
+    assert "nRBP@10" in results
+    assert "NRBP@10" not in results
 
 
 def test_spelling_styles_of_results() -> None:

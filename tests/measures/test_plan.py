@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.measure_variants import builtin_names
 
 import irbatch
 from irbatch.engine.matrix import RelevanceMatrix
@@ -22,7 +23,7 @@ def test_rows_at_once(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     judged = np.stack([(codes == level).sum(axis=1) for level in range(3)], axis=1)
     judged[7] = codes[7] = 0  # a query without relevant documents
     matrix = RelevanceMatrix(codes, np.arange(3.0), np.full(50, 16), judged)
-    families = [name for name, each in CATALOGUE.items() if each.builtin and each.takes_cutoff]
+    families = [name for name in sorted(builtin_names()) if CATALOGUE[name].takes_cutoff]
     measures = parse_measures([f"{name}@{k}" for k in (1, 5, 10) for name in families] + families)
     plan = Plan([*measures[1:], measures[0]])
     together = plan.values(matrix)

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from irbatch.measures import CATALOGUE
+
 LARGEST = 2**40  # of the grades that problems have
 ON_SCALE = {"gain": "linear", "max_grade": LARGEST}
+
+
+def builtin_names(*, subtopics: bool = False) -> set[str]:
+    """The catalogue's measures that read grades, or those that read subtopics."""
+    those = (name for name, each in CATALOGUE.items() if each.builtin)
+    return {name for name in those if (CATALOGUE[name].reads == "subtopics") == subtopics}
+
 
 # The parameters each measure is tried with; the first is the default.
 VARIANTS: dict[str, list[dict[str, Any]]] = {

@@ -9,3 +9,4 @@ from irbatch.measures.catalogue import persistence  # noqa: F401
 from irbatch.measures.catalogue import stopping  # noqa: F401
 from irbatch.measures.catalogue import blended  # noqa: F401
 from irbatch.measures.catalogue import counts  # noqa: F401
+from irbatch.measures.catalogue import diversity  # noqa: F401

@@ -1,0 +1,157 @@
+"""`irbatch ndeval`: the options and the output of ndeval, TREC's program for diversity."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import itertools
+import math
+import re
+import warnings
+from dataclasses import replace
+
+from irbatch.cli.messages import say
+from irbatch.data.runs import Run
+from irbatch.data.subtopics import SubtopicQrels
+from irbatch.errors import InputError, InputWarning
+from irbatch.evaluation.counts import QueryMark
+from irbatch.evaluation.runs import evaluate
+from irbatch.formats import read_run, read_subtopic_qrels
+from irbatch.measures import Measure, measure
+from irbatch.runtime.checks import missed_limit
+from irbatch.runtime.numbers import DECIMAL
+
+CUTOFFS = (5, 10, 20)
+AT_CUTOFFS = ("ERR_IA", "nERR_IA", "alpha_DCG", "alpha_nDCG")
+AT_CUTOFFS_LAST = ("P_IA", "StRecall")
+NNRBP_AT = 13  # among the columns
+
+Values = dict[str, list[float]]
+"""Topic to values of all columns."""
+
+
+def add_ndeval(parser: argparse.ArgumentParser) -> None:
+    """Declare what `irbatch ndeval` takes."""
+    parser.description = "Print what ndeval 4.5 prints: measures of novelty and diversity, as CSV."
+    parser.epilog = "example: irbatch ndeval -c -traditional qrels.diversity.txt bm25.run"
+    add = parser.add_argument
+    share = functools.partial(_number, most=1.0)
+    add("qrels", metavar="QRELS", help="lines of: topic subtopic document grade")
+    add("run", metavar="RUN", help="lines of: topic Q0 document rank score tag")
+    told = "what a subtopic loses by each document of it above, 0 to 1 (default 0.5)"
+    add("-alpha", "--alpha", metavar="A", type=share, default=0.5, help=told)
+    told = "the patience of NRBP, 0 to 1 (default 0.5)"
+    add("-beta", "--beta", metavar="B", type=share, default=0.5, help=told)
+    told = "order documents by score, then by id, both descending (default: by rank)"
+    add("-traditional", "--traditional", action="store_true", help=told)
+    told = "average over all judged topics; those missing from the run are 0"
+    add("-c", "--complete", action="store_true", help=told)
+    told = "ranks looked at (default all)"
+    add("-M", "--max-depth", metavar="N", type=int, help=told)
+    add("-baseline", "--baseline", metavar="RUN", help="subtract this run's values")
+    told = "weigh what is lost against the baseline 1 + R times (default 0)"
+    add("-riskAlpha", "--risk-alpha", metavar="R", type=_as_typed, default="0", help=told)
+    parser.set_defaults(command=run_ndeval)
+
+
+def _number(text: str, most: float = math.inf) -> float:
+    """Read a number from 0 on."""
+    found = float(text) if re.fullmatch(DECIMAL, text[:80]) else math.nan
+    if wanted := missed_limit(found, least=0.0, most=most):
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} must be {wanted}")
+    return found
+
+
+def _as_typed(text: str) -> str:
+    """Check a number that is printed as it was typed."""
+    _number(text)
+    return text
+
+
+def run_ndeval(options: argparse.Namespace) -> int:
+    """Evaluate and print."""
+    columns = _columns(options.alpha, options.beta)
+    order_by = "score" if options.traditional else "rank"
+    run = _read(options.run, order_by)
+    baseline = None if options.baseline is None else _read(options.baseline, order_by)
+    qrels = read_subtopic_qrels(options.qrels)
+    values_of = functools.partial(_values, qrels, columns=columns, max_depth=options.max_depth)
+    values = values_of(run)
+    counted = len(values.keys() & set(qrels.queries))
+    if options.complete:
+        counted = len(qrels)
+    name = run.tag
+    if baseline is not None:
+        risk = options.risk_alpha
+        values = _at_risk(values, values_of(baseline), float(risk), every=options.complete)
+        counted = max(counted, len(values))
+        name = f"{name} (rel to. {baseline.tag}; rs=1+a; a={risk})"
+    if not counted:
+        say("error", "no topic of the run is judged")
+        return 1
+    titles = [replace(each, parameters=()).spelled("ndeval") for each in columns]
+    print(",".join(["runid", "topic", *titles]))
+    for topic in sorted(values, key=_by_number):
+        print(",".join([f"{name},{topic}", *map(_spelled, values[topic])]))
+    sums = [math.fsum(each) / counted for each in zip(*values.values(), strict=True)]
+    print(",".join([f"{name},amean", *map(_spelled, sums)]))
+    return 0
+
+
+def _columns(alpha: float, beta: float) -> list[Measure]:
+    """List the measures in ndeval's order."""
+    novel = [measure(name)(alpha=alpha) @ k for name in AT_CUTOFFS for k in CUTOFFS]
+    whole = [measure(name)(alpha=alpha, beta=beta) for name in ("NRBP", "nNRBP")]
+    last = [measure(name) @ k for name in AT_CUTOFFS_LAST for k in CUTOFFS]
+    return [*novel, *whole, measure("AP_IA"), *last]
+
+
+def _read(path: str, order_by: str) -> Run:
+    """Read a run; what stands before a topic's number, as in ``wt09-``, is dropped."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)  # of ranks and tags
+        run = read_run(path, order_by=order_by)
+    rankings = {}
+    for query, ranking in run.rankings.items():
+        topic = query if query[:1].isdigit() else query.partition("-")[2] or query
+        if topic in rankings:
+            problem = f"topic {topic!r} stands there under two names"
+            raise InputError(problem, source="run", path=path, query=query)
+        if order_by == "rank" and len(set(ranking.values())) < len(ranking):
+            raise InputError("a rank occurs twice", source="run", path=path, query=query)
+        rankings[topic] = ranking
+    return Run(rankings, path, run.tag)
+
+
+def _values(
+    qrels: SubtopicQrels, run: Run, *, columns: list[Measure], max_depth: int | None
+) -> Values:
+    """Return the values of all topics of a run, 0 of those that are not judged."""
+    values = {topic: [0.0] * len(columns) for topic in run.rankings}
+    if values.keys() & set(qrels.queries):
+        found = evaluate(qrels, run, columns, missing="skip", max_depth=max_depth)
+        values |= dict(zip(found.query_ids, found.values.tolist(), strict=True))
+        empty = QueryMark.NO_RELEVANT.holds(found.marks)
+        for topic in itertools.compress(found.query_ids, empty):
+            values[topic][NNRBP_AT] = math.nan  # 0 / 0
+    return values
+
+
+def _at_risk(values: Values, baseline: Values, risk: float, *, every: bool) -> Values:
+    """Subtract a baseline; what is less weighs more. `every`: its own topics count, too."""
+    nothing = [0.0] * len(next(iter(values.values())))
+    topics = values.keys() | baseline.keys() if every else values.keys()
+    pairs = {topic: (values.get(topic, nothing), baseline.get(topic, nothing)) for topic in topics}
+    return {
+        topic: [x - b if x >= b else (1 + risk) * (x - b) for x, b in zip(own, other, strict=True)]
+        for topic, (own, other) in pairs.items()
+    }
+
+
+def _by_number(topic: str) -> tuple[bool, int, str]:
+    """Sort topics as ndeval does; those that are no numbers, which it refuses, come last."""
+    return not topic.isdigit(), int(topic) if topic.isdigit() else 0, topic
+
+
+def _spelled(value: float) -> str:
+    return "-nan" if math.isnan(value) else f"{value:.6f}"  # as C prints 0 / 0

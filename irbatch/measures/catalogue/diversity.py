@@ -1,0 +1,195 @@
+"""Measures of diversity: a query has subtopics, and a document may be relevant to several.
+
+A formula reads `SubtopicRanks` and returns one value for each ranking: float64 ``(rows,)``. At full
+depth k is the number of documents retrieved.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from irbatch.array_types import Floats
+from irbatch.engine.subtopics import SubtopicRanks, powers
+from irbatch.measures.declare import Spelling
+from irbatch.measures.define import define_measure, ratio
+from irbatch.measures.gains import make_weighting
+from irbatch.measures.parameters import REL, Number
+
+of_subtopics = functools.partial(define_measure, reads="subtopics", builtin=True)
+
+ALPHA = Number(0.5, least=0.0, most=1.0)
+BETA = Number(0.5, least=0.0, most=1.0)
+REPEATS = "A document adds, for each subtopic it is relevant to, (1 - alpha)^c, c the documents of "
+REPEATS += "that subtopic above it."
+PAST_END = "Ranks past the end add 0."
+
+
+def _log2(s: SubtopicRanks, ranks: int) -> Floats:
+    """Tabulate log2(rank + 1)."""
+    return make_weighting("linear", "log2", None).discount(ranks)[:ranks]
+
+
+@of_subtopics(
+    "alpha_DCG",
+    definition=f"Novelty-biased DCG over its most: what a ranking would reach whose documents were "
+    f"all relevant to every subtopic. {REPEATS}",
+    parameters={"alpha": ALPHA, "rel": REL},
+    past_end=PAST_END,
+    source="Clarke et al. 2008",
+    aliases=("alpha-DCG",),
+    spellings=(
+        Spelling("ir_measures", "", "alpha_DCG@{k}"),
+        Spelling("ndeval", "", "alpha-DCG@{k}"),
+    ),
+)
+def alpha_dcg(s: SubtopicRanks, alpha: float) -> Floats:
+    divisors = _log2(s, s.ranks_to_sum())
+    return ratio(s.add_up(s.gains(alpha) / divisors[s.ranks - 1]), s.most(alpha, divisors))
+
+
+@of_subtopics(
+    "alpha_nDCG",
+    definition=f"Novelty-biased nDCG: DCG over that of the ideal ranking, which is made greedily, "
+    f"the larger id first where documents add the same. {REPEATS}",
+    parameters={"alpha": ALPHA, "rel": REL},
+    past_end=PAST_END,
+    source="Clarke et al. 2008",
+    aliases=("alpha-nDCG",),
+    spellings=(
+        Spelling("ir_measures", "", "alpha_nDCG@{k}"),
+        Spelling("ndeval", "", "alpha-nDCG@{k}"),
+    ),
+)
+def alpha_ndcg(s: SubtopicRanks, alpha: float) -> Floats:
+    divisors = _log2(s, s.longest)
+    found = s.add_up(s.gains(alpha) / divisors[s.ranks - 1])
+    return ratio(found, s.ideal(alpha, 1.0 / divisors))
+
+
+@of_subtopics(
+    "ERR_IA",
+    definition="Intent-aware expected reciprocal rank over its most, see alpha_DCG: what "
+    f"documents add is divided by their rank. {REPEATS}",
+    parameters={"alpha": ALPHA, "rel": REL},
+    past_end=PAST_END,
+    source="Chapelle et al. 2009; Clarke et al. 2011",
+    aliases=("ERR-IA",),
+    spellings=(
+        Spelling("ir_measures", "", "ERR_IA@{k}"),
+        Spelling("ndeval", "", "ERR-IA@{k}"),
+    ),
+)
+def err_ia(s: SubtopicRanks, alpha: float) -> Floats:
+    most = s.most(alpha, np.arange(1.0, s.ranks_to_sum() + 1.0))
+    return ratio(s.add_up(s.gains(alpha) / s.ranks), most)
+
+
+@of_subtopics(
+    "nERR_IA",
+    definition="Normalised ERR_IA: over that of the ideal ranking, see alpha_nDCG.",
+    parameters={"alpha": ALPHA, "rel": REL},
+    past_end=PAST_END,
+    source="Clarke et al. 2011",
+    aliases=("nERR-IA",),
+    spellings=(
+        Spelling("ir_measures", "", "nERR_IA@{k}"),
+        Spelling("ndeval", "", "nERR-IA@{k}"),
+    ),
+)
+def nerr_ia(s: SubtopicRanks, alpha: float) -> Floats:
+    weights = 1.0 / np.arange(1.0, s.longest + 1.0)
+    return ratio(s.add_up(s.gains(alpha) / s.ranks), s.ideal(alpha, weights))
+
+
+def _rank_biased(s: SubtopicRanks, alpha: float, beta: float) -> tuple[Floats, Floats]:
+    """Return beta^0 … of ranks, and the gains that they weigh, added up."""
+    weights = powers(beta, s.longest)
+    return weights, s.add_up(s.gains(alpha) * weights[s.ranks - 1])
+
+
+@of_subtopics(
+    "NRBP",
+    definition=f"Novelty- and rank-biased precision: (1 - (1 - alpha) beta) / subtopics times the "
+    f"sum over ranks i of beta^(i - 1) times what documents add. {REPEATS}",
+    parameters={"alpha": ALPHA, "beta": BETA, "rel": REL},
+    past_end=PAST_END,
+    source="Clarke, Kolla & Vechtomova 2009",
+    spellings=(Spelling("ir_measures", "NRBP"), Spelling("ndeval", "NRBP")),
+)
+def nrbp(s: SubtopicRanks, alpha: float, beta: float) -> Floats:
+    _, found = _rank_biased(s, alpha, beta)
+    return ratio((1.0 - (1.0 - alpha) * beta) * found, s.counts)
+
+
+@of_subtopics(
+    "nNRBP",
+    definition="Normalised NRBP: over that of the ideal ranking, see alpha_nDCG.",
+    parameters={"alpha": ALPHA, "beta": BETA, "rel": REL},
+    past_end=PAST_END,
+    source="Clarke, Kolla & Vechtomova 2009",
+    spellings=(Spelling("ir_measures", "nNRBP"), Spelling("ndeval", "nNRBP")),
+)
+def nnrbp(s: SubtopicRanks, alpha: float, beta: float) -> Floats:
+    weights, found = _rank_biased(s, alpha, beta)
+    return ratio(found, s.ideal(alpha, weights))
+
+
+@of_subtopics(
+    "AP_IA",
+    definition="Intent-aware average precision: the mean over subtopics of AP, only documents "
+    "relevant to the subtopic being relevant.",
+    parameters={"rel": REL},
+    past_end="Relevant documents that were not retrieved add 0.",
+    source="Agrawal et al. 2009",
+    aliases=("MAP-IA", "AP-IA"),
+    spellings=(
+        Spelling("ir_measures", "AP_IA", "AP_IA@{k}"),
+        Spelling("ndeval", "MAP-IA"),
+    ),
+)
+def ap_ia(s: SubtopicRanks) -> Floats:
+    document, member, number = s.pairs
+    queries = s.queries[s.row_index[document]]
+    relevant = s.subtopics.relevant[s.subtopics.relevant_starts[queries] + member]
+    terms = number / s.ranks[document] / relevant
+    found = np.bincount(document, terms, s.sets.size).astype(np.float64)
+    return ratio(s.add_up(found), s.counts)
+
+
+@of_subtopics(
+    "P_IA",
+    definition="Intent-aware precision: the mean over subtopics of the share of the first k "
+    "documents that are relevant to it.",
+    parameters={"rel": REL},
+    past_end=PAST_END,
+    source="Agrawal et al. 2009",
+    aliases=("P-IA",),
+    spellings=(
+        Spelling("ir_measures", "P_IA", "P_IA@{k}"),
+        Spelling("ndeval", "", "P-IA@{k}"),
+    ),
+)
+def p_ia(s: SubtopicRanks) -> Floats:
+    sizes = np.diff(s.subtopics.set_starts)[s.sets].astype(np.float64)
+    return ratio(s.add_up(sizes), s.depth * s.counts)
+
+
+@of_subtopics(
+    "StRecall",
+    definition="Subtopic recall: the share of all subtopics to which one of the first k documents "
+    "is relevant.",
+    parameters={"rel": REL},
+    past_end=PAST_END,
+    source="Zhai, Cohen & Lafferty 2003",
+    aliases=("SubtopicRecall", "strec"),
+    spellings=(
+        Spelling("ir_measures", "StRecall", "StRecall@{k}"),
+        Spelling("ndeval", "", "strec@{k}"),
+    ),
+)
+def subtopic_recall(s: SubtopicRanks) -> Floats:
+    document, _, number = s.pairs
+    firsts = np.bincount(document[number == 1], minlength=s.sets.size).astype(np.float64)
+    return ratio(s.add_up(firsts), s.counts)

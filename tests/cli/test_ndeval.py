@@ -1,0 +1,119 @@
+"""`irbatch ndeval`: byte for byte what ndeval prints, and what it refuses."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from support.commands import Cli, runner
+from support.paths import REFERENCE_DATA
+
+NDEVAL = REFERENCE_DATA.parent / "data_more" / "b_ndeval"
+QRELS = "1 1 a 1\n1 2 b 1\n2 1 a 0\n3 1 c 2\n"
+RUN = "1 Q0 a 1 3 me\nwt-1 Q0 x 2 2 me\n2 Q0 a 1 3 me\n9 Q0 a 1 1 me\n"
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(each for each in (NDEVAL / "expected").glob("*.csv.gz") if "15" not in each.name),
+    ids=lambda each: each.name,
+)
+def test_stored_outputs(cli: Cli, path: Path) -> None:
+    name, _, run = path.name.removesuffix(".csv.gz").partition(".")
+    web2012 = REFERENCE_DATA / "web2012_ql"
+    qrels = NDEVAL / "qrels" / f"qrels.ndeval.{name.removeprefix('web')}.txt.gz"
+    if not qrels.exists():
+        qrels = web2012 / "qrels-for-ndeval.2012.txt.gz"
+    runs = NDEVAL / "runs" / f"{name}.{run}.run.gz", web2012 / "runs" / f"{run}.run.gz"
+    status, out, err = cli("ndeval", qrels, next(each for each in runs if each.exists()))
+    with gzip.open(path, "rt") as file:
+        assert (status, out, err) == (0, file.read(), "")
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return lambda command, *words: runner(capsys, command)(*words)
+
+
+def files(folder: Path, qrels: str = QRELS, run: str = RUN) -> list[Path]:
+    paths = [folder / "qrels", folder / "run"]
+    for path, text in zip(paths, (qrels, run), strict=True):
+        path.write_text(text)
+    return paths
+
+
+def test_topics_and_means(cli: Cli, tmp_path: Path) -> None:
+    """A topic without relevant documents has 0/0, as in C; one that is not judged counts not."""
+    run = RUN.replace("wt-1", "1")
+    status, out, _ = cli("ndeval", *files(tmp_path, run=run))
+    head, *rows = [line.split(",") for line in out.splitlines()]
+    assert status == 0
+    assert head[:3] == ["runid", "topic", "ERR-IA@5"]
+    assert [row[:2] for row in rows] == [["me", name] for name in ("1", "2", "9", "amean")]
+    strec, nnrbp = head.index("strec@5"), head.index("nNRBP")
+    assert [row[strec] for row in rows] == ["0.500000", "0.000000", "0.000000", "0.250000"]
+    assert [row[nnrbp] for row in rows][1:] == ["-nan", "0.000000", "-nan"]
+    _, out, _ = cli("ndeval", "-c", *files(tmp_path, run=run))
+    assert out.splitlines()[-1].split(",")[strec] == "0.166667"
+
+
+def test_prefixes_of_topics(cli: Cli, tmp_path: Path) -> None:
+    run = "wt09-1 Q0 a 1 3 me\nwt09-1 Q0 b 2 2 me\n"
+    _, out, _ = cli("ndeval", *files(tmp_path, run=run))
+    assert out.splitlines()[1].startswith("me,1,0.")
+    status, _, err = cli("ndeval", *files(tmp_path))
+    assert status != 0
+    assert "two names" in err
+
+
+def test_ranks_or_scores(cli: Cli, tmp_path: Path) -> None:
+    run = "1 Q0 b 2 9 me\n1 Q0 x 1 3 me\n"
+    by_rank, by_score = (
+        cli("ndeval", *words, *files(tmp_path, run=run))[1].splitlines()[1].split(",")
+        for words in ([], ["-traditional"])
+    )
+    assert by_rank[-3:] == by_score[-3:] == ["0.500000"] * 3
+    assert float(by_rank[2]) < float(by_score[2])
+    _, out, _ = cli("ndeval", "-M", "1", *files(tmp_path, run=run))
+    assert out.splitlines()[1].split(",")[2] == "0.000000"
+
+
+def test_a_baseline(cli: Cli, tmp_path: Path) -> None:
+    qrels, run = files(tmp_path, run="1 Q0 a 1 3 me\n")
+    better = tmp_path / "better"
+    better.write_text("1 Q0 a 1 3 it\n1 Q0 b 2 2 it\n3 Q0 c 1 2 it\n")
+    words = ["ndeval", "-baseline", better, "-riskAlpha", "1.0"]
+    _, out, _ = cli(*words, qrels, run)
+    head, row, mean = (line.split(",") for line in out.splitlines())
+    at = head.index("strec@5")
+    assert row[:2] == ["me (rel to. it; rs=1+a; a=1.0)", "1"]
+    assert row[at] == mean[at] == "-1.000000"
+    _, out, _ = cli(*words, "-c", qrels, run)
+    assert [line.split(",")[1] for line in out.splitlines()[1:]] == ["1", "3", "amean"]
+    assert [line.split(",")[at] for line in out.splitlines()[2:]] == ["-2.000000", "-1.000000"]
+
+
+def test_refusals(cli: Cli, tmp_path: Path) -> None:
+    for words, run, fact in [
+        ([], "1 Q0 a 1 3 me\n1 Q0 b 1 2 me\n", "a rank occurs twice"),
+        ([], "1 Q0 a 1 3 me\n1 Q0 a 2 2 me\n", "line 1"),
+        ([], "7 Q0 a 1 3 me\n", "no topic of the run is judged"),
+        (["-M", "0"], RUN, "max_depth"),
+        (["-alpha", "2"], RUN, "'2' must be"),
+        (["-riskAlpha", "-1"], RUN, "riskAlpha"),
+    ]:
+        status, out, err = cli("ndeval", *words, *files(tmp_path, run=run.replace("wt-1", "1")))
+        assert status != 0
+        assert out == ""
+        assert fact in err
+
+
+def test_measures_of_subtopics_in_eval(cli: Cli, tmp_path: Path) -> None:
+    paths = files(tmp_path, run=RUN.replace("wt-1", "1"))
+    status, out, _ = cli("eval", *paths, "-m", "StRecall@5", "--format", "tsv", "-q")
+    assert status == 0
+    assert "0.5" in out
+    status, _, err = cli("eval", *paths, "-m", "StRecall@5", "-m", "P@5")
+    assert status != 0
+    assert "one after the other" in err
