@@ -39,7 +39,7 @@ class SubtopicQrels:
     >>> import irbatch
     >>> qrels = SubtopicQrels({"q1": {"price": {"d1": 1}, "taste": {"d1": 1, "d2": 1}}})
     >>> irbatch.evaluate(qrels, {"q1": {"d2": 2.0, "d1": 1.0}}, "StRecall@1 alpha_nDCG@2").mean()
-    {'StRecall@1': 0.5, 'alpha_nDCG@2': 0.8287170170047706}
+    {'StRecall@1': 0.5, 'alpha_nDCG@2': 0.8406064155285841}
     """
 
     def __init__(

@@ -58,6 +58,9 @@ def read_subtopic_qrels(path: str | PathLike[str]) -> SubtopicQrels:
 
     Raises:
         InputError: listing the first 20 problems by line; nothing is returned then.
+
+    >>> read_subtopic_qrels("qrels.diversity.txt")  # doctest: +SKIP
+    <SubtopicQrels 'qrels.diversity.txt': 50 queries, 59736 judgments>
     """
     from irbatch.formats.subtopic_lines import read_subtopic_lines
 

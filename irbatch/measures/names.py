@@ -205,7 +205,7 @@ def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
         splits += [(name[:end], name[end + 1 :]) for end in ends]
     elif normal(name) in map(normal, (meaning.name, *meaning.declaration.aliases)):
         return []
-    known = _known_to_trec_eval()
+    known = _known_to_trec_eval(tuple(CATALOGUE.values()))
     for stem, parameters in splits:
         trec = known.get(normal(stem))
         if trec is not None and (parameters or stem == name):
@@ -216,8 +216,8 @@ def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
     return []
 
 
-@functools.cache
-def _known_to_trec_eval() -> dict[str, TrecMeasure]:
+@functools.lru_cache(maxsize=1)
+def _known_to_trec_eval(declarations: tuple[Declaration, ...]) -> dict[str, TrecMeasure]:
     """Return the measures of trec_eval by name, normalised."""
     return {normal(name): each for name, each in trec_measures().items() if each.meaning}
 

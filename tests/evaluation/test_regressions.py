@@ -158,6 +158,8 @@ def test_enormous_numbers_in_a_name(
     out, err = capsys.readouterr()
     if wish == "relstring.1e30":
         assert (status, out, err) == (0, "relstring_1e30        \tq1\t'1'\n", "")
+    elif wish.startswith("P."):  # a cutoff is a whole number of any size there
+        assert (status, out[:5], err) == (0, "P_999", "")
     else:
         assert (status, out, err.count("\n")) == (2, "", 1)
         input_error(lambda: TrecEval([wish]).values())

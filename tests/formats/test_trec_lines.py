@@ -139,7 +139,7 @@ NOT_NUMBERS = [
 @pytest.mark.parametrize(("text", "hint"), NOT_NUMBERS)
 def test_text_is_no_number(write: Write, text: str, hint: str) -> None:
     path = write(f"q1 0 d1 1\n\nq1 0 d2 {text}\n".encode())
-    shown = repr(text)[1:-1]
+    shown = repr(text)[1:-1][:80]
     fields = {"path": path, "line": 3, "value": text}
     facts = (repr(path), "line 3", shown, hint)
     input_error(lambda: read_qrels(path), "qrels", "grade", *facts, source="qrels", **fields)

@@ -58,7 +58,9 @@ def close(found: float, expected: reference.Value) -> bool:
     return math.isclose(found, expected, rel_tol=1e-13, abs_tol=1e-15)
 
 
-@pytest.mark.parametrize("score_dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    "score_dtype", ["float64", pytest.param("float32", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("judged_only", [False, True])
 def test_whole_catalogue(score_dtype: str, judged_only: bool) -> None:
     seed = 20 + judged_only + 10 * (score_dtype == "float32")

@@ -154,7 +154,9 @@ def test_compiled_and_plain_agree_on_many_grades_of_scored_documents(
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "u8", "i1"])
-@pytest.mark.parametrize("share", [0.1, 0.7])  # few are counted for one by one, many sorted
+@pytest.mark.parametrize(  # few are counted for one by one, many sorted
+    "share", [0.1, pytest.param(0.7, marks=pytest.mark.slow)]
+)
 def test_compiled_and_plain_agree_on_score_matrices(
     plain: Callable[[bool], None], dtype: str, share: float
 ) -> None:

@@ -118,7 +118,10 @@ LARGEST_EXPONENT = 1023
 Key = tuple[str, int | None]
 Values = dict[Key, dict[Any, float]]
 Rankings = dict[str, list[str]]  # query to documents, best first
-seeds = pytest.mark.parametrize("seed", [1, 2, 3])
+slow = pytest.mark.slow
+seeds = pytest.mark.parametrize(
+    "seed", [1, pytest.param(2, marks=slow), pytest.param(3, marks=slow)]
+)
 
 
 @functools.cache
