@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +27,16 @@ from support.file_readers import PIECE, READERS, use_reader  # noqa: E402
 from support.trec_eval_command import QRELS, RUN, Command, Printed  # noqa: E402
 
 from irbatch.cli import main  # noqa: E402
+
+
+def pytest_collection_finish() -> None:
+    """Let garbage collections pass over what was made by now: thousands of tests, all modules."""
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Let what ends with the process be collected again."""
+    gc.unfreeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
