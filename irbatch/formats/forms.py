@@ -19,7 +19,7 @@ from irbatch.runtime.numbers import LARGEST_WHOLE
 
 SPACES = re.compile(rb"[ \t]+")  # only these separate
 # Blank lines, and comments of fewer words than any line of data has.
-SKIPPED = re.compile(rb"(?:\s++|#\S*+(?:[ \t]++\S++){0,2}+[ \t\r]*+\n)*+")
+SKIPPED = re.compile(rb"(?:[ \t]*+(?:#\S*+(?:[ \t]++\S++){0,2}+[ \t]*+)?\r*+\n)*+")
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,12 @@ MARCO_RUN = LineForm("run", 3, 0, 1, 2, "rank", LARGEST_WHOLE)
 
 def find_data(text: bytes | bytearray, source: str, end: int | None = None) -> int:
     """Return where the first line begins that is neither blank nor a comment; -1 if none does."""
-    width = QRELS.width if source == "qrels" else RUN.width
+    plain = QRELS if source == "qrels" else RUN
     start, end = 0, len(text) if end is None else end
     while (start := cast(re.Match[bytes], SKIPPED.match(text, start, end)).end()) < end:
         stop = text.find(b"\n", start, end) + 1 or end
-        if text[start] != ord("#") or len(text[start:stop].split()) == width:
+        columns = split_line(bytes(text[start:stop]), plain)
+        if columns and (columns[0][:1] != b"#" or len(columns) == plain.width):
             return start
         start = stop
     return -1

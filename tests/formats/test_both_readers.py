@@ -104,6 +104,22 @@ def test_any_bytes(tmp_path: Path, form: str, data: st.DataObject) -> None:
                 assert outcome(entry_point) == expected
 
 
+@pytest.mark.parametrize("line", [b"\x0c", b"\r\x0c", b"\x0b#", b" \x0c# remark", b"\r "])
+def test_other_space_is_not_left_out(
+    tmp_path: Path, line: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Were it taken for blank, the first piece would be left out."""
+    path = tmp_path / "run"
+    path.write_bytes(line + b"\nq1 Q0 d1 1 1 t\n")
+    for entry_point in entry_points(path, "run"):
+        use_reader("lines", monkeypatch)
+        expected = outcome(entry_point)
+        assert expected[1][0][0] == 1, "the problem is in line 1"
+        use_reader("pieces", monkeypatch)
+        monkeypatch.setattr(streams, "PIECE", len(line) + 1)
+        assert outcome(entry_point) == expected
+
+
 @pytest.mark.parametrize("reader", ["parser", "pieces"])
 def test_more_documents_twice_than_are_looked_for(
     tmp_path: Path, reader: str, monkeypatch: pytest.MonkeyPatch

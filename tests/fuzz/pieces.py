@@ -47,8 +47,9 @@ class Pieces(Target):
         piece = max(piece, _first_data(data))  # the first piece tells the form
         parts, also_said = read(data, entry, piece)
         assert parts == whole, (parts, whole)
-        # Ranks and scores are not compared with those of the piece before.
-        if piece > len(data) and not LEFT_TO_PYTHON.search(data):
+        # Ranks and scores are not compared with those of the piece before; a last line without an
+        # end may be a piece of its own.
+        if piece > len(data) and data.endswith(b"\n") and not LEFT_TO_PYTHON.search(data):
             also_said, said = (
                 [each.partition(" and ")[0] for each in both] for both in (also_said, said)
             )
@@ -60,7 +61,8 @@ def _first_data(data: bytes) -> int:
     end = 0
     for line in re.findall(rb"[^\n]*\n|[^\n]+", data):
         end += len(line)
-        if (words := line.split()) and words[0].removeprefix(BOM)[:1] not in (b"#", b""):
+        words = re.findall(rb"[^ \t\r\n]+", line)
+        if words and words[0].removeprefix(BOM)[:1] not in (b"#", b""):
             break
     return end
 
