@@ -14,7 +14,7 @@ from irbatch.evaluation.runs import evaluate
 from irbatch.runtime.jit import Kernel
 
 # Measures with a kernel of their own.
-WALKS = ("nDCGrel", "RnDCG", "G", "Qmeasure", "GAP", "ERR(gain=linear,max_grade=40000)")
+WALKS = "nDCGrel RnDCG G Qmeasure GAP Compat Tau ERR(gain=linear,max_grade=40000)"
 
 
 def warmup() -> list[str]:
@@ -38,7 +38,7 @@ def warmup() -> list[str]:
         # Code types int8, int16 and int32 are those of few, many and very many grades.
         for grades in (2, 200, 40_000):
             labels = np.arange(grades, dtype=np.float64)[None, :]
-            evaluate_matrix(labels, ["nDCG@10", *WALKS])
+            evaluate_matrix(labels, ["nDCG@10", WALKS])
         qrels = {"q": {"a": 1, "b": 0}}
         evaluate(qrels, {"q": {"a": 1.0, "b": 2.0}}, "nDCG@10")
         evaluate({"q": {"aspect": {"a": 1}}}, {"q": {"a": 1.0}}, "alpha_nDCG")

@@ -73,6 +73,18 @@ class RankedGains:
         _share.run(20 * order.size + self.queries, self.starts, order, kinds, tree, shared)
         return shared
 
+    def ideal_ranks(self, ideal: RankedGains) -> Ints:
+        """Return the rank of each document in its query's ideal ranking.
+
+        Documents of one gain stand in the order they have here; others of it, below them.
+        """
+        kinds, places = np.unique(self.level_gains, return_inverse=True)
+        mine, theirs = places.reshape(-1)[self.codes], places.reshape(-1)[ideal.codes]
+        ranks, free = np.empty(mine.size, np.int64), np.empty(kinds.size, np.int64)
+        work = mine.size + theirs.size + self.queries
+        _rank_ideally.run(work, self.starts, mine, ideal.starts, theirs, free, ranks)
+        return ranks
+
     def add_up(self, terms: Floats) -> Floats:
         """Add up one term a document, in rank order: float64 ``(documents,)`` to ``(queries,)``."""
         return np.bincount(self.row_index, terms, self.queries).astype(np.float64)
@@ -126,3 +138,17 @@ def _share(starts: Ints, order: Ints, kinds: Floats, tree: Floats, shared: Float
                 tree[0, node] = 0.0
                 tree[1, node] = 0.0
                 node += node & -node
+
+
+@kernel
+def _rank_ideally(
+    starts: Ints, kinds: Ints, ideal_starts: Ints, ideal_kinds: Ints, free: Ints, ranks: Ints
+) -> None:
+    """Write the ideal ranks; `free` is the next rank of each kind of gain that is not taken."""
+    for q in range(starts.size - 1):
+        first = ideal_starts[q]
+        for i in range(ideal_starts[q + 1] - 1, first - 1, -1):
+            free[ideal_kinds[i]] = i - first + 1
+        for i in range(starts[q], starts[q + 1]):
+            ranks[i] = free[kinds[i]]
+            free[kinds[i]] += 1

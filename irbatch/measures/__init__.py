@@ -5,7 +5,7 @@ from irbatch.measures.declare import CATALOGUE, Declaration, Measure, Spelling, 
 from irbatch.measures.define import define_measure
 from irbatch.measures.gains import DISCOUNTS, GAINS, define_discount, define_gain
 from irbatch.measures.names import measure, parse_measures
-from irbatch.measures.parameters import GRADED, REL, Choice, Gain, Number, Points
+from irbatch.measures.parameters import GRADED, REL, Choice, Flag, Gain, Number, Points
 from irbatch.measures.plan import Plan, apply_formula
 from irbatch.measures.trec_names import NICKNAMES, VERSIONS, TrecValue, list_measures, trec_measures
 
@@ -19,6 +19,7 @@ __all__ = [
     "VERSIONS",
     "Choice",
     "Declaration",
+    "Flag",
     "Gain",
     "Measure",
     "Number",

@@ -41,8 +41,8 @@ def define_measure(
     k, one by one (`JudgedRanks`), and returns float64 ``(queries,)``. Its keywords are the
     measure's parameters, with numbers as defaults; each measure has the parameter ``rel``, the
     least relevant grade, besides. To limit parameters, or to have other kinds, list all of them in
-    `parameters`: `Number`, `Choice` (of words), `Points`, or ``GRADED`` for a measure that reads
-    gains, all from `irbatch.measures`.
+    `parameters`: `Number`, `Choice` (of words), `Flag`, `Points`, or ``GRADED`` for a measure that
+    reads gains, all from `irbatch.measures`.
 
     It may be called with some rows at a time, always in the thread that evaluates, and must give
     each row its value whatever the others are.
@@ -133,7 +133,7 @@ def _check_definition(
     check_choice("reads", reads, ("prefix", "judged", "subtopics"))
     for key, parameter in parameters.items():
         if not isinstance(parameter, Parameter):
-            kinds = "a Number, Choice, Points or Gain of irbatch.measures"
+            kinds = "a Number, Choice, Flag, Points or Gain of irbatch.measures"
             problem = f"parameter {key!r} of {name} is {parameter!r}; it must be {kinds}"
             raise InputError(problem, value=parameter)
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from irbatch.measures.gains import DISCOUNTS, GAINS, find_discount
 from irbatch.runtime.checks import missed_limit
 
@@ -51,6 +53,19 @@ class Choice:
         if isinstance(value, str) and value in self.options:
             return value
         raise ValueError("one of " + ", ".join(self.options))
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A parameter that is true or false, also as a word, ``"True"``."""
+
+    default: bool
+
+    def check(self, value: object) -> bool:
+        """Return it as a bool, or raise ValueError."""
+        if isinstance(value, bool | np.bool_) or value in ("True", "False"):
+            return bool(value) if not isinstance(value, str) else value == "True"
+        raise ValueError("True or False")
 
 
 @dataclass(frozen=True)
@@ -122,7 +137,7 @@ class Points:
         return numbers if self.in_order else tuple(sorted(numbers))
 
 
-Parameter = Number | Choice | Gain | Discount | Points
+Parameter = Number | Choice | Flag | Gain | Discount | Points
 
 REL = Number(None, least=0.0)
 MAX_GRADE = Number(4.0, above=0.0)

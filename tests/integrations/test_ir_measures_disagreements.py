@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import ir_measures
 import pytest
-from ir_measures import AP, RBP, IPrec, Judged, NumRel, P, SetF, nDCG
+from ir_measures import AP, RBP, Compat, IPrec, Judged, NumRel, P, SetF, nDCG
 from support.other_tools import Table, outcome
 
 from irbatch import InputError
@@ -43,6 +43,7 @@ TIE: Table = {"q": {"a": 1.0, "b": 1.0}}
 NEAR: Table = {"q": {"a": 1.0 + 1e-9, "b": 1.0}}
 MANY: Table = {"q": {f"d{i:02}": 1 for i in range(41)}}
 FIVE_FIRST: Table = {"q": {f"d{i:02}": 100.0 - i - (i > 4) for i in range(41)} | {"x": 95.5}}
+LOGARITHMS: Table = {"q": {"b": -1.0, "c": -2.0, "a": -3.0}}
 ACCEPTED = {
     "one order for all: ties by id descending, in RR@k": Accepted(
         lambda: first(ir_measures.RR @ 2, ONE, TIE), 1.0, 0.5),
@@ -76,6 +77,14 @@ ACCEPTED = {
         lambda: first(P @ 1, {"q": {"a": 1.0}}, {"q": {"a": 1.0}}), TypeError, 1.0),
     "ids may be numbers": Accepted(
         lambda: first(P @ 1, {1: {2: 1}}, {1: {2: 1.0}}), TypeError, 1.0),
+    "Compat's lists are compared to 1,000 ranks, as its authors do, however short": Accepted(
+        lambda: round(first(Compat, {"q": {"a": 1, "b": 1}}, {"q": {"x": 2.0, "a": 1.0}}), 6),
+        0.24359, 0.405781),
+    "Compat's ideal has documents not retrieved last, also if scores are negative": Accepted(
+        lambda: round(first(Compat, {"q": dict.fromkeys("yza", 1)}, LOGARITHMS), 6),
+        0.105463, 0.24028),
+    "one order for all: ties by id descending, in Compat": Accepted(
+        lambda: round(first(Compat, ONE, TIE), 6), 1.0, 0.682882),
     "NumRel has a level": Accepted(lambda: first(NumRel(rel=2)), ValueError, 1.0),
 }  # fmt: skip
 

@@ -49,6 +49,8 @@ SPELLINGS = {
     "NCUrb,P": "NCUrb(utility=P)", "NCUrb,BR@0005": "NCUrb@5", "NCUgu,P": "NCUgu(utility=P)",
     "MSnDCG@0010": "nDCG(discount=ln)@10", "bpref_R": "Bpref(norm=R)", "GAP@0003": "GAP@3",
     "rpref_relative": "Rpref(norm=relative)", "nDCG(discount=jk10)@5": "nDCG(discount=jk10)@5",
+    "Compat(p=0.8,normalize=False)": "Compat(p=0.8,normalize=False)",
+    "Compat(normalize=True)": "Compat", "Compat(p=.5)": "Compat(p=0.5)",
     # BEIR, MTEB, sentence-transformers
     "NDCG@10": "nDCG@10", "MAP@10": "AP@10", "Recall@100": "R@100", "R_cap@10": "Rcap@10",
     "Accuracy@1": "Success@1", "accuracy@3": "Success@3", "ndcg_at_10": "nDCG@10",
@@ -112,6 +114,7 @@ def all_settings() -> st.SearchStrategy[Measure]:
         **dict.fromkeys(("alpha", "beta_of_ranks"), st.floats(0, 1)),
         **dict.fromkeys("abcd", st.floats(-1e6, 1e6)),
         "docs": st.integers(0, 10**9),
+        "normalize": st.booleans(),
     }
 
     def with_settings(name: str) -> st.SearchStrategy[Measure]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from oracle import graded_measures, trec_eval_measures
+from oracle import graded_measures, similarity, trec_eval_measures
 from oracle.base import (
     Cutoff,
     D,
@@ -224,6 +224,7 @@ MEASURES: dict[str, Callable[..., Value]] = {
     "GMBpref": floored_bpref,
     **trec_eval_measures.MEASURES,
     **graded_measures.MEASURES,
+    **similarity.MEASURES,
 }
 
 # ---------------------------------------------------------------- all queries

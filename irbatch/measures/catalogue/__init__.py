@@ -8,5 +8,6 @@ from irbatch.measures.catalogue import gain  # noqa: F401
 from irbatch.measures.catalogue import persistence  # noqa: F401
 from irbatch.measures.catalogue import stopping  # noqa: F401
 from irbatch.measures.catalogue import blended  # noqa: F401
+from irbatch.measures.catalogue import similarity  # noqa: F401
 from irbatch.measures.catalogue import counts  # noqa: F401
 from irbatch.measures.catalogue import diversity  # noqa: F401
