@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from irbatch.comparing import Comparison, compare, compare_results
     from irbatch.data.qrels import Qrels
     from irbatch.data.runs import Run
+    from irbatch.data.sampled import ProbabilityQrels
+    from irbatch.data.strata import StratumQrels
     from irbatch.data.subtopics import SubtopicQrels
     from irbatch.efficiency import EfficiencyRecord
     from irbatch.engine.matrix import RelevanceMatrix
@@ -26,7 +28,13 @@ if TYPE_CHECKING:
     from irbatch.evaluation.results import Results
     from irbatch.evaluation.runs import evaluate, evaluate_runs
     from irbatch.evaluation.scores import evaluate_scores, evaluate_triples
-    from irbatch.formats import read_qrels, read_run, read_subtopic_qrels
+    from irbatch.formats import (
+        read_probability_qrels,
+        read_qrels,
+        read_run,
+        read_stratum_qrels,
+        read_subtopic_qrels,
+    )
     from irbatch.leaderboard import Leaderboard
     from irbatch.measures import (
         Measure,
@@ -49,10 +57,12 @@ __all__ = [
     "Means",
     "Measure",
     "PrefixStatistics",
+    "ProbabilityQrels",
     "Qrels",
     "RelevanceMatrix",
     "Results",
     "Run",
+    "StratumQrels",
     "SubtopicQrels",
     "__version__",
     "compare",
@@ -69,8 +79,10 @@ __all__ = [
     "evaluate_triples",
     "measure",
     "parse_measures",
+    "read_probability_qrels",
     "read_qrels",
     "read_run",
+    "read_stratum_qrels",
     "read_subtopic_qrels",
     "warmup",
 ]
@@ -81,6 +93,8 @@ PLACES = {
     "comparing": ("Comparison", "compare", "compare_results"),
     "data.qrels": ("Qrels",),
     "data.runs": ("Run",),
+    "data.sampled": ("ProbabilityQrels",),
+    "data.strata": ("StratumQrels",),
     "data.subtopics": ("SubtopicQrels",),
     "efficiency": ("EfficiencyRecord",),
     "engine.matrix": ("RelevanceMatrix",),
@@ -94,7 +108,8 @@ PLACES = {
     "evaluation.results": ("Results",),
     "evaluation.runs": ("evaluate", "evaluate_runs"),
     "evaluation.scores": ("evaluate_scores", "evaluate_triples"),
-    "formats": ("read_qrels", "read_run", "read_subtopic_qrels"),
+    "formats": ("read_probability_qrels", "read_qrels", "read_run", "read_stratum_qrels",
+                "read_subtopic_qrels"),
     "leaderboard": ("Leaderboard",),
     "measures": ("Measure", "define_discount", "define_gain", "define_measure", "measure",
                  "parse_measures"),

@@ -42,6 +42,7 @@ def warmup() -> list[str]:
         qrels = {"q": {"a": 1, "b": 0}}
         evaluate(qrels, {"q": {"a": 1.0, "b": 2.0}}, "nDCG@10")
         evaluate({"q": {"aspect": {"a": 1}}}, {"q": {"a": 1.0}}, "alpha_nDCG")
+        evaluate({"q": {"stratum": {"a": 1}}}, {"q": {"a": 1.0}}, "xInfAP InfIPrec")
         lines = bytearray(b"q Q0 a 1 1.5e0 t\nq Q0 b 2 1 t\n")
         parsed = assemble([Piece.parse(lines, RUN, "").compact()])
         evaluate(qrels, Run(parsed), "nDCG@10")

@@ -10,15 +10,15 @@ from importlib.util import find_spec
 
 from irbatch.cli.messages import check_inputs
 from irbatch.cli.progress import progress_of
+from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
-from irbatch.data.subtopics import SubtopicQrels
 from irbatch.errors import InputError, printable
-from irbatch.evaluation.diversity import read_subtopics
+from irbatch.evaluation.marked import judgments_read
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import OPTIONS, TIES
 from irbatch.evaluation.system_names import name_systems
-from irbatch.formats import ORDERS, read_qrels, read_subtopic_qrels
+from irbatch.formats import ORDERS, read_marked_qrels, read_qrels
 from irbatch.measures import VERSIONS, parse_measures, styles
 
 # The forms of output, and which module has the function that prints it.
@@ -45,7 +45,8 @@ def add_eval(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = 'example: irbatch eval qrels.txt bm25.run -m nDCG@10 -m "P@{5,10}" -q'
     add = parser.add_argument
-    add("qrels", metavar="QRELS", help="lines of: query iter document grade")
+    told = "lines of: query iter document grade; or as measures read them, of subtopics or samples"
+    add("qrels", metavar="QRELS", help=told)
     add("runs", metavar="RUN", nargs="+", help="lines of: query Q0 document rank score tag")
     default = f"default: {' '.join(DEFAULT_MEASURES)}; with -k, these at its cutoffs"
     told = f"e.g. nDCG@10, 'P@{{5,10}}', ndcg_cut_10; repeat for more ({default})"
@@ -89,9 +90,9 @@ def run_eval(options: argparse.Namespace) -> int:
     results: dict[str, Results] = {}
     with progress_of(1 + len(runs)) as progress:
         reading = progress(options.qrels)
-        qrels: Qrels | SubtopicQrels
-        if read_subtopics(measures):
-            qrels = read_subtopic_qrels(options.qrels)
+        qrels: Qrels | MarkedQrels
+        if reads := judgments_read(measures):
+            qrels = read_marked_qrels(options.qrels, reads)
         else:
             qrels = read_qrels(options.qrels, progress=reading)
         for name, run in runs.items():

@@ -14,9 +14,18 @@ QUERY = ("query_id", "qid", "q_id", "query-id", "query")
 DOCUMENT = ("doc_id", "docno", "docid", "corpus-id", "corpus_id", "pid", "document")
 GRADE = ("relevance", "label", "grade", "score")
 SUBTOPIC = ("subtopic", "subtopic_id", "iteration", "iter", "intent", "aspect")
+STRATUM = ("stratum", "stratum_id", "strata")
+PROBABILITY = ("probability", "inclusion_probability", "iprob", "prob")
 ROLES = {
     "qrels": {"query": QUERY, "document": DOCUMENT, "grade": GRADE},
     "subtopics": {"query": QUERY, "subtopic": SUBTOPIC, "document": DOCUMENT, "grade": GRADE},
+    "strata": {"query": QUERY, "stratum": STRATUM, "document": DOCUMENT, "grade": GRADE},
+    "probabilities": {
+        "query": QUERY,
+        "document": DOCUMENT,
+        "grade": GRADE,
+        "probability": PROBABILITY,
+    },
     "run": {"query": QUERY, "document": DOCUMENT, "score": ("score",)},
 }
 

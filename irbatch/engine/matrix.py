@@ -16,6 +16,7 @@ import numpy.typing as npt
 from irbatch.array_types import Codes, Floats, Ints, Positions
 from irbatch.engine.ties.groups import OpenTies
 from irbatch.runtime.cached import cached_property
+from irbatch.runtime.numbers import distinct
 from irbatch.runtime.ragged import row_index_of
 
 UNJUDGED = -1  # no judgment for this document
@@ -95,6 +96,17 @@ class RelevanceMatrix:
         codes[np.arange(self.depth) < retrieved[:, None]] = self.codes[kept]
         ties = None if self.ties is None else self.ties.condensed(kept, codes)
         return RelevanceMatrix(codes, self.levels, retrieved, self.judged, True, ties)
+
+    def regraded(self, grades: Floats) -> RelevanceMatrix:
+        """Give the documents of each level another grade of 0 or more, float64 ``(levels,)``."""
+        levels = distinct(grades)
+        places = np.searchsorted(levels, grades)
+        others = np.arange(PAD, 0)
+        codes = np.concatenate([places, others]).astype(self.codes.dtype)[self.codes]
+        judged = np.zeros((self.retrieved.size, levels.size), np.int64)
+        np.add.at(judged.T, places, self.judged.T)
+        ties = None if self.ties is None else self.ties.regraded(codes)
+        return RelevanceMatrix(codes, levels, self.retrieved, judged, self.complete, ties)
 
 
 class Entries(NamedTuple):

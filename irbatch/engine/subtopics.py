@@ -10,7 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Floats, Ints
+from irbatch.array_types import Bools, Floats, Ints, Positions
+from irbatch.engine.judged import collect_judged
+from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.jit import kernel
@@ -70,6 +72,20 @@ class Subtopics:
             )
             self._ideals[alpha] = gains
         return self._ideals[alpha]
+
+    @property
+    def no_relevant(self) -> Bools:
+        """Which queries have no relevant document, bool ``(queries,)``."""
+        nothing: Bools = self.counts == 0
+        return nothing
+
+    def ranks(self, queries: Positions, matrix: RelevanceMatrix) -> SubtopicRanks:
+        """Return what measures read of a block whose grades are sets of subtopics."""
+        judged = collect_judged(matrix)
+        sets = matrix.levels.astype(np.int64)[np.maximum(judged.codes, 0)]
+        some = (sets > 0) & (judged.codes >= 0)
+        found = judged.row_index[some], judged.ranks[some], sets[some]
+        return SubtopicRanks(self, queries.astype(np.int64), matrix.retrieved, *found)
 
     @cached_property
     def _groups(self) -> Groups:

@@ -10,22 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.data.exports import Tabular
+from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.data.subtopics import SubtopicQrels
 from irbatch.errors import InputError
-from irbatch.evaluation.diversity import evaluate_subtopics, read_subtopics
+from irbatch.evaluation.marked import evaluate_marked, judgments_read
 from irbatch.evaluation.pipeline import Watch, evaluate_run
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, Progress, Settings
 from irbatch.evaluation.system_names import name_systems
-from irbatch.formats import open_run, read_qrels, read_run, read_subtopic_qrels
-from irbatch.measures import Measure, Plan, parse_measures
+from irbatch.formats import MARKED_QRELS, open_run, read_marked_qrels, read_qrels, read_run
+from irbatch.measures import MARKED, Measure, Plan, parse_measures
 
 Tables = Tabular | npt.NDArray[np.void]
-Judgments = (
-    Qrels | SubtopicQrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
-)
+Judgments = Qrels | MarkedQrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
 Rankings = Run | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
 Measures = str | Measure | Iterable[str | Measure]
 Cutoffs = int | Iterable[int | None] | None
@@ -57,8 +55,9 @@ def evaluate(
     Args:
         qrels: `Qrels`, query to document to grade, the path of a TREC qrels file, or a table as
             `Qrels.from_table` takes it, such as a frame, whose columns have known names; for
-            measures of diversity `SubtopicQrels`, query to subtopic to document to grade, the path
-            of such a file, or a table as `SubtopicQrels.from_table` takes it.
+            measures that read more than grades `SubtopicQrels`, `StratumQrels` or
+            `ProbabilityQrels`, or what these and their `from_table` take, or the path of such a
+            file.
         run: `Run`, query to document to score, the path of a TREC run file, or a table.
         measures: names such as ``"nDCG@10"``, ``"P@{1,5,10}"``, ``"AP(rel=2)"``, or other
             tools' names; or `Measure` objects.
@@ -124,10 +123,10 @@ def evaluate(
                 plan, judged, opened, settings, order, threads, progress, watch=watch
             )
 
-    if read_subtopics(wanted):
+    if reads := judgments_read(wanted):
         nothing = Plan(())
-        return evaluate_subtopics(
-            as_subtopic_qrels(qrels), wanted, settings,
+        return evaluate_marked(
+            as_marked_qrels(qrels, reads), wanted, settings,
             lambda judged, watch: evaluate_by(judged, nothing, watch),
         )  # fmt: skip
     return evaluate_by(as_qrels(qrels), Plan(wanted, settings.open_parameters()))
@@ -156,7 +155,8 @@ def evaluate_runs(
     {'good': 1.0, 'bad': 0.5}
     """
     wanted = parse_measures(measures, cutoffs)
-    prepared = (as_subtopic_qrels if read_subtopics(wanted) else as_qrels)(qrels)
+    reads = judgments_read(wanted)
+    prepared = as_marked_qrels(qrels, reads) if reads else as_qrels(qrels)
     results = {}
     for name, run in name_systems(runs).items():
         named = Run(run, name) if isinstance(run, Mapping) else run
@@ -169,9 +169,10 @@ def as_qrels(qrels: Judgments) -> Qrels:
     """Return judgments, whatever they come as."""
     if isinstance(qrels, Qrels):
         return qrels
-    if isinstance(qrels, SubtopicQrels):
-        problem = "judgments of subtopics are for measures that read them, such as alpha_nDCG"
-        raise InputError(problem, source="qrels")
+    if isinstance(qrels, MarkedQrels):
+        examples = {"subtopics": "alpha_nDCG", "strata": "xInfAP", "probabilities": "StatAP"}
+        problem = f"judgments of {qrels.reads} are for measures that read them, such as"
+        raise InputError(f"{problem} {examples[qrels.reads]}", source="qrels")
     if isinstance(qrels, str | os.PathLike):
         return read_qrels(qrels)
     if isinstance(qrels, Mapping):
@@ -181,18 +182,19 @@ def as_qrels(qrels: Judgments) -> Qrels:
     return Qrels.from_table(qrels)
 
 
-def as_subtopic_qrels(qrels: Judgments) -> SubtopicQrels:
-    """Return judgments of subtopics, whatever they come as."""
-    if isinstance(qrels, SubtopicQrels):
+def as_marked_qrels(qrels: Judgments, reads: str) -> MarkedQrels:
+    """Return the judgments that measures read, which declare so, whatever they come as."""
+    kind = MARKED_QRELS[reads]
+    if isinstance(qrels, kind):
         return qrels
-    if isinstance(qrels, Qrels | Run):
-        problem = f"{type(qrels).__name__} have no subtopics, which the measures read"
-        raise InputError(f"{problem}: give SubtopicQrels", source="qrels")
+    if isinstance(qrels, Qrels | MarkedQrels | Run):
+        problem = f"{type(qrels).__name__} have no {reads}, which the measures read"
+        raise InputError(f"{problem}: give {MARKED[reads]}", source="qrels")
     if isinstance(qrels, str | os.PathLike):
-        return read_subtopic_qrels(qrels)
+        return read_marked_qrels(qrels, reads)
     if isinstance(qrels, Mapping) and all(isinstance(each, Mapping) for each in qrels.values()):
-        return SubtopicQrels(qrels)
-    return SubtopicQrels.from_table(qrels)
+        return kind(qrels)
+    return kind.from_table(qrels)
 
 
 def as_run(run: Rankings, name: str | None = None) -> Run:

@@ -4,19 +4,27 @@ What reads them is loaded when a file is read: it costs a third of importing irb
 """
 
 from irbatch.formats.read_files import (
+    MARKED_QRELS,
     ORDERS,
     open_run,
+    read_marked_qrels,
+    read_probability_qrels,
     read_qrels,
     read_run,
+    read_stratum_qrels,
     read_subtopic_qrels,
     why_no_run,
 )
 
 __all__ = [
+    "MARKED_QRELS",
     "ORDERS",
     "open_run",
+    "read_marked_qrels",
+    "read_probability_qrels",
     "read_qrels",
     "read_run",
+    "read_stratum_qrels",
     "read_subtopic_qrels",
     "why_no_run",
 ]

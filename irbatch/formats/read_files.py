@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING
 
+from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
+from irbatch.data.sampled import ProbabilityQrels
+from irbatch.data.strata import StratumQrels
 from irbatch.data.subtopics import SubtopicQrels
 from irbatch.errors import InputError
 from irbatch.runtime.checks import check_choice
@@ -17,6 +20,11 @@ from irbatch.runtime.checks import check_choice
 if TYPE_CHECKING:
     from irbatch.formats.file_reader import Progress, Reader
     from irbatch.formats.streams import Input
+
+MARKED_QRELS: dict[str, type[MarkedQrels]] = {
+    each.reads: each for each in (SubtopicQrels, StratumQrels, ProbabilityQrels)
+}
+"""Judgments that say something besides the grade, by what measures read of them."""
 
 ORDERS = ("score", "rank")  # what a run's documents can be ordered by
 
@@ -62,9 +70,61 @@ def read_subtopic_qrels(path: str | PathLike[str]) -> SubtopicQrels:
     >>> read_subtopic_qrels("qrels.diversity.txt")  # doctest: +SKIP
     <SubtopicQrels 'qrels.diversity.txt': 50 queries, 59736 judgments>
     """
-    from irbatch.formats.subtopic_lines import read_subtopic_lines
+    from irbatch.formats.marked_lines import SUBTOPICS, read_marked_lines
 
-    return SubtopicQrels.from_columns(*read_subtopic_lines(path), name=os.fspath(path))
+    columns = read_marked_lines(path, SUBTOPICS)
+    return SubtopicQrels.from_columns(*columns, name=os.fspath(path))
+
+
+def read_stratum_qrels(path: str | PathLike[str], *, unsampled: str = "error") -> StratumQrels:
+    """Read judgments of strata from a file: lines of ``query iter document stratum grade``.
+
+    Args:
+        path: a file, plain or compressed (gzip, bzip2, xz, zstd); ``-`` is standard input.
+        unsampled: see `StratumQrels`.
+
+    Raises:
+        InputError: listing the first 20 problems by line; nothing is returned then.
+
+    >>> read_stratum_qrels("qrels.xinfap.txt")  # doctest: +SKIP
+    <StratumQrels 'qrels.xinfap.txt': 30 queries, 37949 judgments>
+    """
+    from irbatch.formats.marked_lines import STRATA, read_marked_lines
+
+    columns = read_marked_lines(path, STRATA)
+    return StratumQrels.from_columns(*columns, name=os.fspath(path), unsampled=unsampled)
+
+
+def read_probability_qrels(path: str | PathLike[str]) -> ProbabilityQrels:
+    """Read judgments of a sample from a file: lines of ``query document grade method probability``.
+
+    The probability is 1 where the method is 0 or 2, as for statAP; documents whose probability is
+    ``NA`` are left out.
+
+    Args:
+        path: a file, plain or compressed (gzip, bzip2, xz, zstd); ``-`` is standard input.
+
+    Raises:
+        InputError: listing the first 20 problems by line; nothing is returned then.
+
+    >>> read_probability_qrels("prels.txt")  # doctest: +SKIP
+    <ProbabilityQrels 'prels.txt': 50 queries, 13118 judgments>
+    """
+    from irbatch.formats.marked_lines import PROBABILITIES, read_marked_lines
+
+    queries, probabilities, documents, grades = read_marked_lines(path, PROBABILITIES)
+    columns = queries, documents, grades, probabilities
+    return ProbabilityQrels.from_columns(*columns, name=os.fspath(path))
+
+
+def read_marked_qrels(path: str | PathLike[str], reads: str) -> MarkedQrels:
+    """Read the judgments that measures read, which declare so."""
+    readers: dict[str, Callable[[str | PathLike[str]], MarkedQrels]] = {
+        "subtopics": read_subtopic_qrels,
+        "strata": read_stratum_qrels,
+        "probabilities": read_probability_qrels,
+    }
+    return readers[reads](path)
 
 
 def read_run(

@@ -85,6 +85,13 @@ class Declaration:
 AS_ANY_OTHER = "as any other"
 """What `no_relevant` says of a measure that needs no relevant documents."""
 
+MARKED = {
+    "subtopics": "SubtopicQrels",
+    "strata": "StratumQrels",
+    "probabilities": "ProbabilityQrels",
+}
+"""What measures may read of judgments besides grades, and which judgments have it."""
+
 CATALOGUE: dict[str, Declaration] = {}
 """Every measure's declaration, by canonical name, in the order they are listed in."""
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.errors import InputError
-from irbatch.measures.declare import CATALOGUE, Declaration, Measure, Spelling
+from irbatch.measures.declare import CATALOGUE, MARKED, Declaration, Measure, Spelling
 from irbatch.measures.parameters import REL, Number, Parameter
 from irbatch.runtime.checks import check_choice
 from irbatch.runtime.numbers import is_real
@@ -130,7 +130,7 @@ def _check_definition(
     if name in CATALOGUE and CATALOGUE[name].builtin:
         raise InputError(f"{name!r} is a measure of the catalogue already", value=name)
     check_choice("aggregate", aggregate, ("mean", "geometric", "sum"))
-    check_choice("reads", reads, ("prefix", "judged", "subtopics"))
+    check_choice("reads", reads, ("prefix", "judged", *MARKED))
     for key, parameter in parameters.items():
         if not isinstance(parameter, Parameter):
             kinds = "a Number, Choice, Flag, Points or Gain of irbatch.measures"

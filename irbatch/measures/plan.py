@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.engine.judged import Judged, JudgedRanks, collect_judged
@@ -21,9 +22,8 @@ from irbatch.engine.prefix import (
     as_slice,
 )
 from irbatch.engine.scan import scan
-from irbatch.engine.subtopics import SubtopicRanks
 from irbatch.errors import InputError
-from irbatch.measures.declare import AS_ANY_OTHER, Measure
+from irbatch.measures.declare import AS_ANY_OTHER, MARKED, Measure
 from irbatch.measures.gains import CATALOGUED, make_weighting
 from irbatch.measures.parameters import GRADED
 from irbatch.runtime.cached import cached_property
@@ -71,11 +71,10 @@ class Plan:
             group.depths.append(FULL_DEPTH if each.cutoff is None else each.cutoff)
             group.positions.append(position)
         every = list(groups.values())
-        if of_subtopics := [
-            str(each) for each in measures if each.declaration.reads == "subtopics"
-        ]:
-            problem = f"{of_subtopics[0]} reads judgments of subtopics: see irbatch.SubtopicQrels"
-            raise InputError(problem, source="measures", value=of_subtopics[0])
+        if marked := [each for each in measures if each.declaration.reads in MARKED]:
+            reads = marked[0].declaration.reads
+            problem = f"{marked[0]} reads judgments of {reads}: see irbatch.{MARKED[reads]}"
+            raise InputError(problem, source="measures", value=str(marked[0]))
         self._of_prefixes = [each for each in every if each.measure.declaration.reads == "prefix"]
         self._of_judged = [each for each in every if each.measure.declaration.reads == "judged"]
         self._linear = [each for each in self._of_prefixes if each.measure.is_linear()]
@@ -146,7 +145,7 @@ class Plan:
             self._over_orders(matrix, values, threads)
         if skip_no_relevant:
             for group in (*self._of_prefixes, *self._of_judged):
-                if _needs_relevant(group.measure):
+                if needs_relevant(group.measure):
                     nothing = np.flatnonzero(~_has_relevant(group, matrix))
                     values[nothing[:, None], group.positions] = np.nan
         return values
@@ -235,9 +234,15 @@ def _reader_of_judged(
     return read
 
 
-def apply_formula(
-    measure: Measure, known: PrefixStatistics | JudgedRanks | SubtopicRanks, at: tuple[int, ...]
-) -> Floats:
+class Known(Protocol):
+    """What a formula reads of rankings."""
+
+    @property
+    def retrieved(self) -> npt.NDArray[Any]:
+        """How many documents each has, ``(queries, …)``."""
+
+
+def apply_formula(measure: Measure, known: Known, at: tuple[int, ...]) -> Floats:
     """Return a formula's values, float64 ``(queries, *at)``, checked, since users write some."""
     declaration = measure.declaration
     who = f"the formula of {measure.name}"
@@ -281,7 +286,7 @@ def _has_relevant(group: Group, matrix: RelevanceMatrix) -> Bools:
     return counts > 0
 
 
-def _needs_relevant(measure: Measure) -> bool:
+def needs_relevant(measure: Measure) -> bool:
     """Tell whether the measure has no meaning for a query without relevant documents."""
     declaration = measure.declaration
     looks = declaration.no_relevant != AS_ANY_OTHER and "rel" in declaration.parameters

@@ -53,7 +53,7 @@ def test_worked_example() -> None:
 
 
 def test_no_measure_is_forgotten() -> None:
-    assert builtin_names(subtopics=True) == set(VARIANTS) == set(twin.MEASURES)
+    assert builtin_names("subtopics") == set(VARIANTS) == set(twin.MEASURES)
 
 
 def problems(seed: int, count: int) -> Iterator[tuple[Judgments, Run]]:
@@ -157,6 +157,22 @@ def test_settings() -> None:
     assert both.per_query("StRecall")["c"] == 1
     assert both.per_query("StRecall(rel=2)")["c"] == 0
     assert irbatch.evaluate(judgments, {"c": {"e": 1.0}}, "StRecall", rel=2)["StRecall"] == 0
+
+
+def test_measures_of_several_rels_share_a_join() -> None:
+    """Values are those of measures one by one, bit for bit, and what is to be said is said once."""
+    names = ["alpha_nDCG@3", "NRBP(rel=2)", "ERR_IA(rel=0)@2", "AP_IA(rel=2)", "P_IA(rel=3)@2"]
+    for judgments, run in problems(7, 12):
+        for ties in ("id", "expected"):
+            together = irbatch.evaluate(judgments, run, names, ties=ties, no_relevant="skip")
+            for name in names:
+                alone = irbatch.evaluate(judgments, run, name, ties=ties, no_relevant="skip")
+                assert repr(together.per_query(name)) == repr(alone.per_query(name))
+    queries = {str(query): {"s": {"d": 2}} for query in range(20)}
+    elsewhere = {query: {"u": 1.0} for query in queries}
+    with pytest.warns(irbatch.InputWarning, match="none of its documents") as caught:
+        irbatch.evaluate(queries, elsewhere, names)
+    assert len(caught) == 1
 
 
 def test_refusals(tmp_path: Path) -> None:

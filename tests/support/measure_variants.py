@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from irbatch.measures import CATALOGUE
+from irbatch.measures import CATALOGUE, MARKED
 
 LARGEST = 2**40  # of the grades that problems have
 ON_SCALE = {"gain": "linear", "max_grade": LARGEST}
 
 
-def builtin_names(*, subtopics: bool = False) -> set[str]:
-    """The catalogue's measures that read grades, or those that read subtopics."""
-    those = (name for name, each in CATALOGUE.items() if each.builtin)
-    return {name for name in those if (CATALOGUE[name].reads == "subtopics") == subtopics}
+def builtin_names(reads: str | None = None) -> set[str]:
+    """The catalogue's measures that read grades alone, or those that read something else."""
+    return {
+        name for name, each in CATALOGUE.items()
+        if each.builtin and (each.reads == reads if reads else each.reads not in MARKED)
+    }  # fmt: skip
 
 
 # The parameters each measure is tried with; the first is the default.

@@ -28,10 +28,14 @@ class OpenTies(NamedTuple):
         kept_before = np.cumsum(kept, axis=1, dtype=np.int64)
         begins = np.where(self.begins > 0, kept_before[self.rows, self.begins - 1], 0)
         ends = kept_before[self.rows, self.ends - 1]
-        spans = zip(self.rows.tolist(), begins.tolist(), ends.tolist(), strict=True)
+        return OpenTies(self.rows, begins, ends).regraded(codes)
+
+    def regraded(self, codes: Codes) -> OpenTies:
+        """Return those that are mixed in a matrix of other `codes`."""
+        spans = zip(self.rows.tolist(), self.begins.tolist(), self.ends.tolist(), strict=True)
         mixed = [len(set(codes[row, first:last].tolist())) > 1 for row, first, last in spans]
         picks = np.flatnonzero(mixed)
-        return OpenTies(self.rows[picks], begins[picks], ends[picks])
+        return OpenTies(self.rows[picks], self.begins[picks], self.ends[picks])
 
 
 class TieGroups:

@@ -1,0 +1,192 @@
+"""Judgments that say more of a document than a grade: its subtopic, its stratum, its probability.
+
+Rankings are joined with them as with any others: the kind of judgment, by number, takes the place
+of the grade.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
+
+import numpy as np
+
+from irbatch.array_types import Bools, Floats, Ints, Positions
+from irbatch.data.arguments.ids import check_id
+from irbatch.data.column_names import VALUE
+from irbatch.data.qrels import Qrels
+from irbatch.engine.matrix import RelevanceMatrix
+from irbatch.errors import InputError
+from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, grade_problem
+
+SOURCE = "qrels"  # what errors call them
+
+Columns = tuple[list[Any], list[Any], list[Any], list[Any]]
+"""Queries, marks, documents and grades."""
+
+
+class MarkedRanks(Protocol):
+    """What measures read of a block's rankings."""
+
+    retrieved: Ints  # (rows,)
+
+    def at(self, cutoff: int | None) -> MarkedRanks:
+        """Return the same up to a cutoff."""
+        ...
+
+
+class Marks(Protocol):
+    """What judgments say from a least relevant grade on."""
+
+    @property
+    def no_relevant(self) -> Bools:
+        """Which queries have no relevant document, bool ``(queries,)``."""
+        ...
+
+    def ranks(self, queries: Positions, matrix: RelevanceMatrix) -> MarkedRanks:
+        """Return what measures read of a block; `queries` are those of its rows."""
+        ...
+
+
+class View(NamedTuple):
+    """Judgments from a least relevant grade on."""
+
+    marks: Marks
+    kinds: Floats | None = None  # (kinds,): what the kinds of judgments count as, if as others
+
+
+class Joinable(NamedTuple):
+    """Judgments in the form in which they are joined with a run."""
+
+    qrels: Qrels  # whose grades are kinds of judgments, from 0 on
+    views: dict[float | None, View]  # by least relevant grade; None: left open
+
+
+class MarkedQrels:
+    """Judgments that say something besides the grade, prepared once for any number of runs."""
+
+    reads: ClassVar[str]  # what measures read of them; also what their columns are listed under
+    nested: ClassVar[str]  # what a mapping of them is
+    name: str | None
+
+    def __init__(self, judgments: Mapping[Any, Any], name: str | None = None) -> None:
+        if not isinstance(judgments, Mapping):
+            kind = type(judgments).__name__
+            problem = f"judgments of {self.reads} are {self.nested}, not a {kind}"
+            raise InputError(problem, source=SOURCE, path=name)
+        if not judgments:
+            raise InputError("there are no queries", source=SOURCE, path=name)
+        self._fill(self._columns_of(judgments, name), name, judgments)
+
+    @classmethod
+    def _of_columns(
+        cls, query_ids: Any, marks: list[Any], document_ids: Any, grades: Any, name: str | None
+    ) -> Self:
+        """Make judgments of columns; `marks` are checked."""
+        from irbatch.data.from_columns import as_ids, as_numbers
+
+        columns = (
+            as_ids(query_ids, "query", SOURCE).tolist(),
+            marks,
+            as_ids(document_ids, "document", SOURCE).tolist(),
+            as_numbers(grades, SOURCE).tolist(),
+        )
+        if len(sizes := set(map(len, columns))) > 1:
+            counts = ", ".join(map(str, sorted(sizes)))
+            problem = f"columns differ in length: {counts}"
+            raise InputError(problem, source=SOURCE, path=name)
+        if not columns[0]:
+            raise InputError("there are no queries", source=SOURCE, path=name)
+        made = cls.__new__(cls)
+        made._fill(columns, name)
+        return made
+
+    @classmethod
+    def from_table(cls, table: Any) -> Self:
+        """Make judgments of a table, see the subclasses."""
+        raise NotImplementedError
+
+    @classmethod
+    def _columns_of(cls, judgments: Mapping[Any, Any], name: str | None) -> Columns:
+        """List the judgments of nested mappings."""
+        raise NotImplementedError
+
+    def _fill(self, columns: Columns, name: str | None, queries: Iterable[Any] = ()) -> None:
+        """Keep judgments, of these queries and others; refuse what cannot be one."""
+        raise NotImplementedError
+
+    @property
+    def queries(self) -> list[Any]:
+        """The query ids, in the order given."""
+        raise NotImplementedError
+
+    @property
+    def _judgments(self) -> int:
+        raise NotImplementedError
+
+    def at(self, rels: Iterable[float | None]) -> Joinable:
+        """Return judgments to be joined, and how they look from some least relevant grades on.
+
+        Raises:
+            InputError: if a grade is no whole number and one of `rels` is None, left open.
+        """
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def __repr__(self) -> str:
+        named = f" {self.name!r}" if self.name else ""
+        return f"<{type(self).__name__}{named}: {len(self)} queries, {self._judgments} judgments>"
+
+    def _refusal(
+        self, problem: str, query: object, document: object, value: object = None
+    ) -> InputError:
+        place: dict[str, Any] = {"query": query, "document": document, "path": self.name}
+        return InputError(problem, source=SOURCE, **place, value=value)
+
+    def _as_grades(self, queries: list[Any], documents: list[Any], grades: list[Any]) -> Floats:
+        """Return grades as float64; refuse the first that is none."""
+        with suppress(*NUMBER_ERRORS):
+            numbers = as_floats(grades)
+            if (np.abs(numbers) < LARGEST_WHOLE).all():
+                return numbers
+        for query, document, grade in zip(queries, documents, grades, strict=True):
+            if problem := grade_problem(grade):
+                raise self._refusal(f"grade {problem}", query, document, grade)
+        return np.array(grades, np.float64)
+
+    def _refuse_fraction(self, query: object, document: object, grade: float) -> None:
+        problem = f"grade {grade:g} is not a whole number: say from which grade on a document is"
+        raise self._refusal(f"{problem} relevant, with rel=", query, document, grade)
+
+
+def list_nested(
+    judgments: Mapping[Any, Any], mark: str, marks: str, name: str | None
+) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """Yield query, mark, document and grade of mappings of queries to marks to documents."""
+    for query, of_query in judgments.items():
+        check_id(query, "query", SOURCE)
+        if not isinstance(of_query, Mapping):
+            kind = type(of_query).__name__
+            problem = f"a query's judgments are {marks} to documents to grades, not a {kind}"
+            raise InputError(problem, source=SOURCE, query=query, path=name)
+        for each, documents in of_query.items():
+            check_id(each, mark, SOURCE, query)
+            if not isinstance(documents, Mapping):
+                kind = type(documents).__name__
+                problem = f"a {mark}'s judgments are documents to {VALUE[SOURCE]}s, not a {kind}"
+                raise InputError(problem, source=SOURCE, query=query, path=name)
+            for document, grade in documents.items():
+                check_id(document, "document", SOURCE, query)
+                yield query, each, document, grade
+
+
+def as_lists(rows: Iterable[tuple[Any, Any, Any, Any]]) -> Columns:
+    """Turn rows into columns."""
+    columns: Columns = ([], [], [], [])
+    for row in rows:
+        for column, item in zip(columns, row, strict=True):
+            column.append(item)
+    return columns

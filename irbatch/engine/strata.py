@@ -1,0 +1,228 @@
+"""Rankings of pooled documents: of each stratum of the pool some were sampled to be judged.
+
+Yilmaz, Kanoulas & Aslam 2008; the estimates are those of TREC's sample_eval.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from irbatch.array_types import Bools, Floats, Ints, Positions
+from irbatch.engine.matrix import RelevanceMatrix
+from irbatch.engine.sampled import SampledRanks, collect_kinds
+from irbatch.runtime.cached import cached_property
+from irbatch.runtime.jit import kernel
+
+EPSILON = 1e-5  # smooths shares: r of s documents are taken for (r + EPSILON) of (s + 3 EPSILON)
+
+
+@dataclass(eq=False)
+class Strata:
+    """What judgments say of strata, from a least relevant grade on; a query's are counted from 0.
+
+    Args:
+        strata, grades: int64 and float64 ``(kinds,)``, of each kind of judgment from 1 on; the
+            grade of pooled documents that were not sampled is negative.
+        rel: the least relevant grade.
+        starts, weights: int64 ``(queries + 1,)`` and, of each query's strata, how many pooled
+            documents a sampled one stands for; 0 where none was sampled.
+        graded: of each query, the grades relevant, from the highest down, and how many documents
+            are estimated to have them.
+        relevant: float64 ``(queries,)``, how many documents are estimated to be relevant.
+    """
+
+    strata: Ints
+    grades: Floats
+    rel: float
+    starts: Ints
+    weights: Floats
+    graded: list[list[tuple[float, float]]]
+    relevant: Floats
+    _ideals: dict[tuple[float, bool], Floats] = field(default_factory=dict)
+
+    @property
+    def no_relevant(self) -> Bools:
+        """Which queries have no relevant document, bool ``(queries,)``."""
+        nothing: Bools = self.relevant == 0
+        return nothing
+
+    def ranks(self, queries: Positions, matrix: RelevanceMatrix) -> StratumRanks:
+        """Return what measures read of a block whose grades are kinds of judgments."""
+        found = collect_kinds(matrix)
+        own = queries.astype(np.int64)
+        return StratumRanks(own, matrix.retrieved, *found, judgments=self)
+
+    def ideals(self, cutoff: float, *, whole: bool) -> Floats:
+        """Return the DCG of ideal rankings, float64 ``(queries,)``.
+
+        Each grade takes as many ranks as documents are estimated to have it: rounded, if `whole`;
+        else ranks after the first may lie between whole numbers. A grade that begins beyond the
+        cutoff still takes a rank, as in sample_eval.
+        """
+        if (cutoff, whole) not in self._ideals:
+            sums = [_ideal_dcg(each, cutoff, whole=whole) for each in self.graded]
+            self._ideals[cutoff, whole] = np.array(sums, np.float64)
+        return self._ideals[cutoff, whole]
+
+
+def _ideal_dcg(graded: list[tuple[float, float]], cutoff: float, *, whole: bool) -> float:
+    """Add up grades over log2(rank + 1), grade after grade."""
+    total = start = 0.0
+    for grade, estimate in graded:
+        count = math.floor(estimate + 0.5) if whole else estimate
+        rank = start + 1.0
+        while rank <= start + count:
+            total += grade / math.log2(rank + 1.0)
+            if rank >= cutoff:
+                break
+            rank += 1.0
+        start += count
+    return total
+
+
+@dataclass(eq=False)
+class StratumRanks(SampledRanks):
+    """What measures of strata read: pooled documents that were retrieved, sampled or not."""
+
+    judgments: Strata = field(kw_only=True)
+
+    def prepare(self) -> None:
+        """Estimate once for all cutoffs."""
+        _ = self.estimates
+
+    @cached_property
+    def strata(self) -> Ints:
+        """The stratum of each document, int64 ``(documents,)``."""
+        return self.judgments.strata[self.kinds]
+
+    @cached_property
+    def grades(self) -> Floats:
+        """The grade of each document, negative where it was not sampled."""
+        return self.judgments.grades[self.kinds]
+
+    @cached_property
+    def relevant(self) -> Bools:
+        """Which documents are relevant, bool ``(documents,)``."""
+        return self.grades >= self.judgments.rel
+
+    @cached_property
+    def weights(self) -> Floats:
+        """How many pooled documents of its stratum each stands for."""
+        starts = self.judgments.starts[self.queries[self.row_index]]
+        weights: Floats = self.judgments.weights[starts + self.strata]
+        return weights
+
+    @cached_property
+    def estimates(self) -> Floats:
+        """How many documents are estimated to be relevant of those down to each."""
+        counts = np.diff(self.judgments.starts)[self.queries]
+        estimates = np.empty(self.kinds.size)
+        room = np.zeros((3, int(counts.max(initial=0))))
+        work = int((np.diff(self.starts) * (counts + 2)).sum())
+        sampled = self.grades >= 0
+        known = self.starts, counts, self.strata, sampled, self.relevant
+        _estimate.run(work, *known, room, estimates)
+        return estimates
+
+    @cached_property
+    def found(self) -> Floats:
+        """How many documents are estimated to be relevant of those retrieved, ``(rows,)``."""
+        ends = self.starts[:-1] + np.bincount(self.row_index[self.within], minlength=self.rows)
+        estimates = np.concatenate(([0.0], self.estimates))
+        found: Floats = np.where(ends > self.starts[:-1], estimates[ends], 0.0)
+        return found
+
+    @cached_property
+    def expected(self) -> Floats:
+        """How many relevant documents there are estimated to be at all, ``(rows,)``."""
+        return self.judgments.relevant[self.queries]
+
+    def dcg(self, divisors: Floats) -> Floats:
+        """Estimate the DCG, float64 ``(rows,)``: of each stratum from those of it sampled."""
+        strata = int(np.diff(self.judgments.starts).max(initial=1))
+        some = self.within
+        keys = self.row_index[some] * strata + self.strata[some]
+        cells = self.rows * strata
+        gains = np.where(self.relevant, self.grades, 0.0)[some] / divisors[self.ranks[some] - 1]
+        retrieved = np.bincount(keys, minlength=cells)
+        sampled = np.bincount(keys, self.grades[some] >= 0, cells)
+        terms = retrieved * np.bincount(keys, gains, cells) / np.maximum(sampled, 1.0)
+        sums: Floats = terms.reshape(self.rows, strata).sum(axis=1)
+        return sums
+
+    def interpolated(self, points: Floats) -> Floats:
+        """Walk rankings up as sample_eval does, float64 ``(rows,)``: the last point's precision.
+
+        `points` of recall are met in descending order, at most one a rank, where less than it was
+        found, with the best precision from there on.
+        """
+        values = np.zeros(self.rows)
+        ends = self.starts[:-1] + np.bincount(self.row_index[self.within], minlength=self.rows)
+        work = int(self.retrieved.sum()) + self.rows
+        known = self.starts, ends, self.ranks, self.estimates
+        _interpolate.run(work, *known, self.retrieved, self.expected, points, values)
+        return values
+
+
+@kernel
+def _estimate(
+    starts: Ints,
+    counts: Ints,
+    strata: Ints,
+    sampled: Bools,
+    relevant: Bools,
+    room: Floats,
+    estimates: Floats,
+) -> None:
+    """Write estimates; `room` counts documents of each stratum, those sampled, those relevant."""
+    for q in range(starts.size - 1):
+        room[:, : counts[q]] = 0.0
+        for i in range(starts[q], starts[q + 1]):
+            own = strata[i]
+            room[0, own] += 1.0
+            room[1, own] += sampled[i]
+            room[2, own] += relevant[i]
+            total = 0.0
+            for each in range(counts[q]):
+                if room[0, each] > 0:
+                    share = (room[2, each] + EPSILON) / (room[1, each] + 3 * EPSILON)
+                    total += room[0, each] * share
+            estimates[i] = total
+
+
+@kernel
+def _interpolate(
+    starts: Ints,
+    ends: Ints,
+    ranks: Ints,
+    estimates: Floats,
+    retrieved: Ints,
+    expected: Floats,
+    points: Floats,
+    values: Floats,
+) -> None:
+    """Write the precision that the last of some descending points of recall gets."""
+    last = points.size - 1
+    for q in range(starts.size - 1):
+        place = ends[q]
+        estimate = estimates[place - 1] if place > starts[q] else 0.0
+        point = 0
+        while point <= last and points[point] * expected[q] > estimate:
+            point += 1
+        best = 0.0
+        rank = retrieved[q]
+        while rank > 0 and point <= last:
+            while place > starts[q] and ranks[place - 1] > rank:
+                place -= 1
+            estimate = estimates[place - 1] if place > starts[q] else 0.0
+            best = max(best, estimate / rank)
+            if points[point] * expected[q] > estimate:
+                if point == last:
+                    break
+                point += 1
+            rank -= 1
+        if point <= last:
+            values[q] = best

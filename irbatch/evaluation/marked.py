@@ -1,0 +1,97 @@
+"""Evaluating by judgments of subtopics, strata or probabilities.
+
+The join is that of all judgments; the measures read what `irbatch.data.marked.Marks` make of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from irbatch.array_types import Floats, Positions
+from irbatch.data.marked import MarkedQrels, Marks
+from irbatch.data.qrels import Qrels
+from irbatch.engine.matrix import RelevanceMatrix
+from irbatch.engine.ties.orders import orders_of
+from irbatch.errors import InputError
+from irbatch.evaluation.counts import QueryMark
+from irbatch.evaluation.pipeline import Watch
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.settings import Settings
+from irbatch.measures import MARKED, Measure, apply_formula, needs_relevant
+
+Evaluate = Callable[[Qrels, Watch], Results]
+"""Joins a run with judgments, has its blocks watched, and returns results of no measures."""
+
+DECIDED_BY_GRADES = ("pessimistic", "optimistic")
+
+
+def judgments_read(measures: Sequence[Measure]) -> str | None:
+    """Say what measures read of judgments besides grades, all of them; None of none of them.
+
+    Raises:
+        InputError: if they don't all read the same.
+    """
+    kinds = [each.declaration.reads for each in measures]
+    marked = [kind if kind in MARKED else None for kind in kinds]
+    first = next((kind for kind in marked if kind is not None), None)
+    if first is not None and set(marked) != {first}:
+        one = measures[marked.index(first)]
+        other, kind = next(each for each in zip(measures, marked, strict=True) if each[1] != first)
+        problem = f"{one} reads judgments of {first}, {other} {kind or 'grades'}"
+        raise InputError(f"{problem}: evaluate them one after the other", source="measures")
+    return first
+
+
+def evaluate_marked(
+    judgments: MarkedQrels, measures: Sequence[Measure], settings: Settings, evaluate: Evaluate
+) -> Results:
+    """Return the results of measures that read marks; all share a join."""
+    if settings.ties in DECIDED_BY_GRADES:
+        problem = f"ties={settings.ties!r} goes by grades, {judgments.reads} have no such order"
+        raise InputError(problem, source="ties", value=settings.ties)
+    wanted = [settings.rel if each["rel"] is None else each["rel"] for each in measures]
+    qrels, views = judgments.at(dict.fromkeys(wanted))
+    places = {rel: [i for i, each in enumerate(wanted) if each == rel] for rel in views}
+    values = np.zeros((len(qrels), len(measures)))
+
+    def watch(queries: Positions, matrix: RelevanceMatrix) -> None:
+        for rel, (marks, kinds) in views.items():
+            some = [measures[place] for place in places[rel]]
+            seen = matrix
+            if kinds is not None:
+                seen = matrix.regraded(kinds[matrix.levels.astype(np.int64)])
+            values[queries[:, None], places[rel]] = _values(marks, queries, seen, some)
+
+    found = evaluate(qrels, watch)
+    row_of = {query: row for row, query in enumerate(qrels.queries)}
+    rows = np.array([row_of[query] for query in found.query_ids], np.intp)
+    values = values[rows]
+    nothing = {rel: view.marks.no_relevant[rows] for rel, view in views.items()}
+    if settings.no_relevant == "skip":
+        for place, (each, rel) in enumerate(zip(measures, wanted, strict=True)):
+            if needs_relevant(each):
+                values[nothing[rel], place] = np.nan
+    nowhere = np.logical_and.reduce(list(nothing.values()))
+    marks = found.marks & ~np.uint8(QueryMark.NO_RELEVANT)
+    marks |= QueryMark.NO_RELEVANT.where(nowhere)
+    counts = replace(found.counts, no_relevant=int(nowhere.sum()))
+    return Results(values, found.query_ids, measures, counts, found.settings, found.name, marks)
+
+
+def _values(
+    marks: Marks, queries: Positions, matrix: RelevanceMatrix, measures: Sequence[Measure]
+) -> Floats:
+    """Compute measures of the queries of a block: float64 ``(queries, measures)``."""
+    ranks = marks.ranks(queries, matrix)
+    columns = [apply_formula(each, ranks.at(each.cutoff), ()) for each in measures]
+    values = np.column_stack(columns)
+    for row, orders in orders_of(matrix):
+        of_each = [
+            _values(marks, np.repeat(queries[row], some.retrieved.size), some, measures)
+            for some in orders
+        ]
+        values[row] = np.concatenate(of_each).mean(axis=0)
+    return values
