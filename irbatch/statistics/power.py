@@ -49,14 +49,15 @@ def queries_needed(differences: Floats, level: float, power: float = POWER) -> F
         ratio = np.where(mean > 0, spread / mean, np.inf)
     needed = np.full(mean.shape, 2.0)
     for _ in range(50):  # the t distribution depends on the number; a few rounds settle it
-        freedom = np.clip(needed, 2, MOST_QUERIES) - 1
+        freedom = np.minimum(needed, MOST_QUERIES) - 1
         before = needed
         needed = np.maximum(np.ceil((_reach(freedom, level, power) * ratio) ** 2), 2)
         if (before == needed).all():
             break
-    # What that leaves of few queries is found by the exact power.
-    few = needed < FEW
-    needed[few] = 2.0
+    # What that leaves of few queries is found by the exact power. Where two numbers lead to each
+    # other, the larger one is enough.
+    few = np.minimum(before, needed) < FEW
+    needed = np.where(few, 2.0, np.maximum(before, needed))
     while (short := few & (_power(needed, ratio, level) < power)).any():
         needed[short] += 1
     return needed
@@ -65,7 +66,7 @@ def queries_needed(differences: Floats, level: float, power: float = POWER) -> F
 def _power(queries: Floats, ratio: Floats, level: float) -> Floats:
     """Return the power of the two-sided t-test: by the non-central t distribution."""
     stats = _stats()
-    queries = np.minimum(queries, FEW)
+    queries = np.minimum(queries, 2 * FEW)  # of those that are many it isn't asked
     shift = np.sqrt(queries) / np.where(ratio > 0, ratio, 1.0)
     edge = stats.t.ppf(1 - level / 2, queries - 1)
     found: Floats = stats.nct.sf(edge, queries - 1, shift)

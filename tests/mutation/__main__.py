@@ -7,11 +7,12 @@ those that no test notices. Everything is imported once; each change is made in 
 forked process, which runs the tests that reach its line until one fails: those first that noticed
 most changes beside it, then the fastest. Kernels run uncompiled. Needs Python 3.12 or later.
 
-Not changed are texts, and what runs at import: a change to a function that has done its part by
-then, or whose answers are kept from then on, seems to go unnoticed. What else may remain:
+Not changed are texts, estimates of work and sizes of blocks (tests/mutation/speed.py), and what
+runs at import: a change to a function that has done its part by then, or whose answers are kept
+from then on, seems to go unnoticed. What else may remain:
 
-- what decides how fast it is done, not what: estimates of work, sizes of blocks, of scratch memory
-  and of tables, hints, short cuts, when a kernel is used in place of NumPy;
+- what decides how fast it is done, not what: sizes of scratch memory and of tables, hints, short
+  cuts, when a kernel is used in place of NumPy;
 - numbers that stand in for what is masked out right after, such as divisors where there is none;
 - orders and draws that are others but as random;
 - limits that cannot be met exactly, such as that of rounding.
@@ -239,8 +240,8 @@ def _in_child(work: Callable[[], bytes], limit: float) -> tuple[int, bytes]:
 
 def _report(given: str, results: Counter[str], seconds: float) -> None:
     """Print the score with its 95 % interval (Wilson)."""
-    tried = results.total() - results["without effect"]
-    share, z = results["killed"] / max(tried, 1), 1.96
+    tried = max(results.total() - results["without effect"], 1)
+    share, z = results["killed"] / tried, 1.96
     middle = share + z * z / (2 * tried)
     half = z * math.sqrt(share * (1 - share) / tried + (z / tried / 2) ** 2)
     low, high = ((middle + sign * half) / (1 + z * z / tried) for sign in (-1, 1))

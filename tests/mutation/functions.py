@@ -26,9 +26,10 @@ def functions_of(paths: set[str]) -> dict[Key, list[FunctionType]]:
             ".".join(Path(path).with_suffix("").parts).removesuffix(".__init__")
         )
     library = str(Path("irbatch").resolve())
+    gc.unfreeze()  # what is frozen isn't listed
     found: dict[Key, list[FunctionType]] = {}
     for each in gc.get_objects():
-        if isinstance(each, FunctionType) and each.__code__.co_filename.startswith(library):
+        if type(each) is FunctionType and each.__code__.co_filename.startswith(library):
             found.setdefault(key(each.__code__), []).append(each)
     return found
 

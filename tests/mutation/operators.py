@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
 
+from speed import speed_only
+
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -53,7 +55,8 @@ class Mutant:
 
     def __str__(self) -> str:
         before, after = ast.unparse(self._node()), ast.unparse(self.new)
-        return f"{self.path}:{self.line}: {_shown(before)}  ->  {_shown(after)}"
+        column = getattr(self._node(), "col_offset", 0) + 1
+        return f"{self.path}:{self.line}:{column}: {_shown(before)}  ->  {_shown(after)}"
 
     def compile(self) -> CodeType:
         """Return the module's code with the change in it."""
@@ -80,10 +83,12 @@ class Mutant:
 def list_mutants(path: str) -> list[Mutant]:
     """List every change to a file."""
     tree = ast.parse(Path(path).read_text())
-    return [each for each in _walk(path, tree, tree, "") if str(each)]
+    return [each for each in _walk(path, tree, tree, "", speed_only(tree)) if str(each)]
 
 
-def _walk(path: str, tree: ast.Module, parent: ast.AST, function: str) -> Iterator[Mutant]:
+def _walk(
+    path: str, tree: ast.Module, parent: ast.AST, function: str, left_out: set[ast.AST]
+) -> Iterator[Mutant]:
     for field, value in ast.iter_fields(parent):
         if field in ("annotation", "returns", "type_params", "ctx"):
             continue
@@ -93,6 +98,8 @@ def _walk(path: str, tree: ast.Module, parent: ast.AST, function: str) -> Iterat
         for index, node in enumerate(value if isinstance(value, list) else [value]):
             if not isinstance(node, ast.AST) or isinstance(node, ast.JoinedStr):
                 continue
+            if node in left_out:
+                continue
             if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
                 continue
             at = index if isinstance(value, list) else None
@@ -100,7 +107,7 @@ def _walk(path: str, tree: ast.Module, parent: ast.AST, function: str) -> Iterat
                 ast.copy_location(new, node)
                 line = getattr(node, "lineno", getattr(parent, "lineno", 0))
                 yield Mutant(path, line, inside, parent, field, at, new, tree)
-            yield from _walk(path, tree, node, inside)
+            yield from _walk(path, tree, node, inside, left_out)
 
 
 def _changes(node: ast.AST, parent: ast.AST) -> Iterator[ast.AST]:

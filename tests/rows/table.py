@@ -49,7 +49,7 @@ ELSEWHERE: dict[int, tuple[str, str]] = {
     120: ("formats/test_archives_and_pipes.py", "test_120_bomb"),
     121: ("evaluation/test_streaming.py", "test_pieces_stay_small_whatever_the_order"),
     122: ("formats/test_archives_and_pipes.py", "test_122_only_a_lone_dash_is_standard_input"),
-    124: ("data/test_writers.py", "test_an_error_midway_leaves_the_old_file"),
+    124: ("faults/test_failing_system.py", "test_a_process_that_is_killed_leaves_whole_files"),
     125: ("data/test_writers.py", "test_a_full_disk_is_told_with_the_name_of_the_file"),
     126: ("runtime/test_stored_code.py", "test_a_folder_that_cannot_be_written_to"),
     127: ("runtime/test_stored_code.py", "test_many_threads_at_once"),

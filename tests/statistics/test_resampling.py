@@ -12,7 +12,13 @@ import pytest
 from irbatch.runtime.jit import Kernel
 from irbatch.statistics import resampling
 from irbatch.statistics.draws import COUNTED, generator_of
-from irbatch.statistics.resampling import draw_counts, draw_means, draw_quantiles, flip_signs
+from irbatch.statistics.resampling import (
+    count_extreme_flips,
+    draw_counts,
+    draw_means,
+    draw_quantiles,
+    flip_signs,
+)
 
 
 @pytest.mark.parametrize("size", [1, 3, 9, 10, 100, 20_000])  # of the last, in several stretches
@@ -116,6 +122,11 @@ def test_signs_are_the_bits_of_the_generator(queries: int) -> None:
     sums = np.abs(np.concatenate(signs)[:300] @ differences)
     expected = (sums >= np.abs(differences.sum(axis=0))).sum(axis=0)
     assert flip_signs(differences, 300, 5)[0].tolist() == expected.tolist()
+
+
+def test_all_signs_of_fifteen_queries_are_tried() -> None:
+    """More than are tried at once. Of equal differences all signs alike make the largest sum."""
+    assert count_extreme_flips(np.ones((15, 1))).tolist() == [2]
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 7), (3, 4)])

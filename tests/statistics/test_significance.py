@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
+from irbatch.statistics.intervals import find_intervals
+from irbatch.statistics.power import equivalence_p
 from irbatch.statistics.resampling import draw_counts
 from irbatch.statistics.significance import Sample, p_values
+
+TWO = np.array([[[0.25], [0.5]], [[0.5], [1.0]]])
+PAIR = Sample(TWO, [(1, 0)], 1, 0)
+NEEDS_SCIPY: dict[str, Callable[[], Any]] = {
+    "the t-test": lambda: p_values(PAIR, "t"),
+    "the Wilcoxon test": lambda: p_values(PAIR, "wilcoxon"),
+    "the sign test": lambda: p_values(PAIR, "sign"),
+    "ANOVA": lambda: p_values(PAIR, "anova"),
+    "intervals by t": lambda: find_intervals(TWO, [(1, 0)], "t", 0.05, 1, 0),
+    "power and equivalence": lambda: equivalence_p(PAIR.flat(), 0.1),
+}
 
 
 def test_bootstrap_studentises_what_is_drawn() -> None:
@@ -34,6 +50,21 @@ def test_bootstrap_studentises_what_is_drawn() -> None:
 
 def test_two_queries_are_enough_for_t() -> None:
     stats = pytest.importorskip("scipy.stats")
-    values = np.array([[[0.25], [0.5]], [[0.5], [1.0]]])
-    found = p_values(Sample(values, [(1, 0)], 1, 0), "t")
-    assert found == pytest.approx(stats.ttest_rel(*values[::-1, :, 0]).pvalue, rel=1e-12)
+    found = p_values(PAIR, "t")
+    assert found == pytest.approx(stats.ttest_rel(*TWO[::-1, :, 0]).pvalue, rel=1e-12)
+
+
+def test_variance_analysis_of_systems_that_differ_alike_on_every_query() -> None:
+    pytest.importorskip("scipy.stats")
+    queries = np.array([0.0, 0.25, 0.5, 0.125])
+    values = np.stack([queries, queries + 0.5, queries])[..., None]
+    assert p_values(Sample(values, [(0, 1), (0, 2)], 1, 0), "anova").tolist() == [[0.0], [1.0]]
+
+
+@pytest.mark.parametrize("purpose", NEEDS_SCIPY)
+def test_scipy_is_named_where_it_is_lacking(purpose: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("scipy", "scipy.stats", "scipy.special"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError) as refused:
+        NEEDS_SCIPY[purpose]()
+    assert str(refused.value) == f"for {purpose}: pip install 'irbatch[stats]'"

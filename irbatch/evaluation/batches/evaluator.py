@@ -151,9 +151,15 @@ class BatchEvaluator:
         `query_ids` are for rankings that are no mapping. Raises as that does and as `update`.
         """
         self._check_ids(query_ids)
-        results = evaluate_ids(ranked, relevant, self._measures, pad=pad, **self._shared)
-        ids = results.query_ids if isinstance(ranked, Mapping) else read_query_ids(query_ids)
-        self._keep_results(results, ids)
+        ids = None if isinstance(ranked, Mapping) else read_query_ids(query_ids)
+        try:
+            results = evaluate_ids(ranked, relevant, self._measures, pad=pad, **self._shared)
+        except InputError as problem:
+            place = problem.query  # of rankings that are no mapping
+            if ids is None or not isinstance(place, int) or place >= len(ids):
+                raise
+            raise problem.with_fields(query=ids[place]) from None
+        self._keep_results(results, results.query_ids if isinstance(ranked, Mapping) else ids)
         return results
 
     def update_columns(self, query_ids: Any, document_ids: Any, scores: Any, grades: Any) -> None:

@@ -194,6 +194,10 @@ BAD_UPDATES: list[tuple[Callable[[BatchEvaluator], object], tuple[str, ...]]] = 
     (lambda e: e.update([[1, 2]], [[0, 1]], query_ids=["c"]), ("'c'", "columns")),
     (lambda e: e.update_ids([[1]], [[1]], query_ids=["a", "b"]), ("query_ids", "2 ids")),
     (lambda e: e.update_ids({"a": [1, 1]}, {"a": [1]}), ("'a'",)),
+    (
+        lambda e: e.update_ids([[1], [1, 1]], [[1], [1]], query_ids=["n", "m"]),
+        ("run (query 'm', document 1)", "twice"),
+    ),
     (lambda e: e.update_columns(["n", "c"], ["x", "x"], [1, 2], [1, 1]), ("'c'", "'x'", "before")),
     (lambda e: e.update_columns(["n"], ["x"], [1.0], [1, 0]), ("'grades': 2",)),
     (lambda e: e.update_columns(["n", "n"], ["x", "y"], [1, "2"], [1, 1]), ("'y'", "score")),
