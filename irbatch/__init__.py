@@ -11,6 +11,7 @@ from irbatch.version import __version__
 
 if TYPE_CHECKING:
     from irbatch.comparing import Comparison, compare, compare_results
+    from irbatch.data.items import ItemStatistics
     from irbatch.data.qrels import Qrels
     from irbatch.data.runs import Run
     from irbatch.data.sampled import ProbabilityQrels
@@ -53,6 +54,7 @@ __all__ = [
     "EfficiencyRecord",
     "InputError",
     "InputWarning",
+    "ItemStatistics",
     "Leaderboard",
     "Means",
     "Measure",
@@ -91,6 +93,7 @@ __all__ = [
 # loaded, and a process that evaluates nothing loads nothing.
 PLACES = {
     "comparing": ("Comparison", "compare", "compare_results"),
+    "data.items": ("ItemStatistics",),
     "data.qrels": ("Qrels",),
     "data.runs": ("Run",),
     "data.sampled": ("ProbabilityQrels",),

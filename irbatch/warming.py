@@ -47,6 +47,7 @@ def warmup() -> list[str]:
         parsed = assemble([Piece.parse(lines, RUN, "").compact()])
         evaluate(qrels, Run(parsed), "nDCG@10")
         _look_up_texts()
+        _look_up_items()
         evaluate_ids(np.array([[1, 2]]), np.array([[2]]), "nDCG@10")
         for dtype in (np.float16, np.float32, np.float64, np.int64, np.uint64):
             few = np.arange(SORTED_FROM + 2, dtype=dtype)[None, :]
@@ -63,6 +64,19 @@ def warmup() -> list[str]:
         tied = np.array([[2.0, 1.0, 1.0, 1.0]])
         evaluate_scores(tied, [[0, 0, 1, 0]], "nDCG@10")
     return names
+
+
+def _look_up_items() -> None:
+    """Evaluate measures of items, similar by each of what similarity may be by."""
+    from irbatch.data.items import ItemStatistics
+    from irbatch.engine.item_similarity import SIMILARITIES
+
+    ones = np.ones((2, 2))
+    known: dict[str, Any] = {"interactions": {"q": ["a", "b"]}}
+    items = ItemStatistics(["a", "b"], embeddings=ones, similarity=ones, **known)
+    run = {"q": {"a": 2.0, "b": 1.0}}
+    names = [f"{name}(by={by})" for by in SIMILARITIES for name in ("ILD", "Unexpectedness")]
+    evaluate({"q": {"a": 1}}, run, names, items=items)
 
 
 def _look_up_texts() -> None:

@@ -13,6 +13,8 @@ VALUE = {"qrels": "grade", "run": "score"}
 QUERY = ("query_id", "qid", "q_id", "query-id", "query")
 DOCUMENT = ("doc_id", "docno", "docid", "corpus-id", "corpus_id", "pid", "document")
 GRADE = ("relevance", "label", "grade", "score")
+USER = ("user_id", "userid", "userId", "user", "uid", *QUERY)
+ITEM = ("item_id", "itemid", "itemId", "item", "iid", "movieId", *DOCUMENT)
 SUBTOPIC = ("subtopic", "subtopic_id", "iteration", "iter", "intent", "aspect")
 STRATUM = ("stratum", "stratum_id", "strata")
 PROBABILITY = ("probability", "inclusion_probability", "iprob", "prob")
@@ -26,6 +28,7 @@ ROLES = {
         "grade": GRADE,
         "probability": PROBABILITY,
     },
+    "interactions": {"user": USER, "item": ITEM},
     "run": {"query": QUERY, "document": DOCUMENT, "score": ("score",)},
 }
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from irbatch.array_types import Bytes, Ints
 from irbatch.data.hashing import SEEDS, hash_text, shift_for, slot_of
 from irbatch.data.text_column import NO_TEXTS, IdColumn, TextColumn
-from irbatch.runtime.jit import kernel
+from irbatch.runtime.jit import as_input, kernel
 from irbatch.runtime.threads import map_ranges
 
 Lengths = npt.NDArray[np.int32]
@@ -40,7 +40,8 @@ class KeyedIds(NamedTuple):
         if isinstance(ids, TextColumn):
             keys = np.empty(len(ids), np.int32)
             return cls(ids.text, ids.starts, ids.lengths, keys, begins, ends)
-        return cls(NO_TEXTS.text, NO_TEXTS.starts, NO_TEXTS.lengths, ids, begins, ends)
+        keys = as_input(ids)
+        return cls(NO_TEXTS.text, NO_TEXTS.starts, NO_TEXTS.lengths, keys, begins, ends)
 
     def most_slots(self, first: int, last: int, per_document: int) -> int:
         """Return how many slots one of some queries needs at most."""
@@ -88,6 +89,52 @@ def find_rows(retrieved: KeyedIds, judged: KeyedIds, places: Ints) -> Ints:
 
     map_ranges(look, places.size, cells=work)
     return rows
+
+
+class IdLookup:
+    """A table of different ids, in which documents of any number of queries are looked up."""
+
+    def __init__(self, ids: IdColumn) -> None:
+        every = np.zeros(1, np.int64), np.array([len(ids)], np.int64)
+        self._known = KeyedIds.of(ids, *every)
+        self._slots = np.empty(self._known.most_slots(0, 1, DENSE), np.int32)
+        work = 4 * len(ids) + int(self._known.lengths.sum())
+        _enter_rows.run(work, self._known, 0, 1, self._slots, np.empty(1, np.int64))
+
+    def find(self, ids: IdColumn) -> Ints:
+        """Return where each id, of the same kind, stands: int64 ``(ids,)``, -1 of those unknown."""
+        rows = np.empty(len(ids), np.int64)
+        starts = np.zeros(1, np.int64)
+        wanted = KeyedIds.of(ids, starts, starts)
+        work = 8 * len(ids) + int(wanted.lengths.sum())
+
+        def look(first: int, last: int) -> None:
+            _find_each.run(work, self._known, self._slots, wanted, first, last, rows)
+
+        map_ranges(look, len(ids), cells=work)
+        return rows
+
+
+@kernel
+def _find_each(
+    known: KeyedIds, slots: Lengths, wanted: KeyedIds, first: int, last: int, rows: Ints
+) -> None:
+    """Write where some ids stand in a table that `_enter_rows` has filled."""
+    keys, others = known.keys, wanted.keys
+    whole = known.starts.size == 0
+    factor = int(known.seeds[0])
+    shift = shift_for(slots.size)
+    if not whole:
+        _write_hashes(wanted, first, last)
+    for row in range(first, last):
+        rows[row] = -1
+        slot = slot_of(int(others[row]), factor, shift, slots.size)
+        while slots[slot] >= 0:
+            at = slots[slot]
+            if keys[at] == others[row] and (whole or _same(known, at, wanted, row)):
+                rows[row] = at
+                break
+            slot = (slot + 1) & (slots.size - 1)
 
 
 @kernel

@@ -73,7 +73,8 @@ class Means:
     def mean(self, style: str = "irbatch") -> dict[str, float]:
         """Return every measure's mean over queries, for GMAP the geometric one; of counts the sum.
 
-        Means are exactly rounded (`math.fsum`), so the order of queries doesn't show in them.
+        Of a measure of the whole run its value. Means are exactly rounded (`math.fsum`), so the
+        order of queries doesn't show in them.
 
         Args:
             style: how names are spelled: ``"irbatch"``, ``"trec_eval"``, ``"ir_measures"``,
@@ -118,6 +119,10 @@ class Means:
     def summed(self) -> list[bool]:
         """Tell for each measure whether it is summed over queries, as counts are."""
         return [each.aggregate == "sum" for each in self.columns]
+
+    def of_queries(self) -> list[int]:
+        """Return the positions of measures that have values of queries, not of the whole run."""
+        return [i for i, each in enumerate(self.columns) if each.aggregate != "run"]
 
     def notes(self) -> list[str]:
         """Say what the means hide: queries missing, ignored, or without relevant documents."""

@@ -19,12 +19,14 @@ from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.counts import Counts, QueryMark, count_queries
 from irbatch.evaluation.results import Results
+from irbatch.evaluation.run_items import RunItems
 from irbatch.evaluation.settings import Progress, Settings
 from irbatch.measures import Plan
 from irbatch.pack import Block, pack_run
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
+    from irbatch.data.items import ItemStatistics
     from irbatch.formats.file_reader import Reader
 
 ENOUGH = 10  # queries in which some document should be judged, had ids the same spelling
@@ -57,6 +59,7 @@ class Computed:
     watch: Watch | None = None
     any_judged: bool = False  # whether any document retrieved is judged
     answered: Collection[Any] = ()  # of a run, all queries that it has a ranking for
+    items: RunItems | None = None  # where measures read them
 
     def __post_init__(self) -> None:
         check_threads(self.threads)
@@ -102,7 +105,10 @@ class Computed:
     ) -> Results:
         """Return results; `order` says what the rankings' order came from."""
         settings, measures = self.settings.signature(order), self.plan.measures
-        return Results(self.values, query_ids, measures, counts, settings, name, self.marks)
+        if self.items is not None:
+            settings["items"] = self.items.known.fingerprint
+        given = query_ids, measures, counts, settings, name, self.marks, self.items
+        return Results(self.values, *given)
 
 
 def compute_run(
@@ -205,8 +211,12 @@ def evaluate_run(
     *,
     in_order: bool = False,
     watch: Watch | None = None,
+    items: ItemStatistics | None = None,
 ) -> Results:
-    """Choose the queries to average, and return their results; see `compute_run`."""
+    """Choose the queries to average, and return their results; see `compute_run`.
+
+    `items` are for measures that read them, whose runs are whole.
+    """
 
     def choose(answered: Collection[Any]) -> Positions:
         there = np.fromiter(map(answered.__contains__, qrels.queries), bool, len(qrels))
@@ -216,6 +226,13 @@ def evaluate_run(
     computed = compute_run(
         plan, qrels, run, choose, settings, threads, progress, in_order=in_order, watch=watch
     )
+    if plan.of_items and items is not None and isinstance(run, Run):
+        from irbatch.evaluation.items import ItemMeasures, add_items  # for those who have items
+
+        measures = ItemMeasures(plan, items, settings, threads)
+        ordering = None if in_order else settings.ordering
+        given = computed.values, qrels, computed.rows, run, ordering
+        computed.items = add_items(measures, *given)
     queries = [qrels.queries[row] for row in computed.rows]
     matched = len(queries) - int(np.count_nonzero(QueryMark.MISSING.holds(computed.marks)))
     counts = count_queries(computed.marks, len(qrels), len(computed.answered) - matched)

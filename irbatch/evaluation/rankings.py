@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from irbatch.array_types import Ints
 from irbatch.data.arguments.arrays import read_n_relevant
@@ -20,6 +20,9 @@ from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
 from irbatch.pack.labels import pack_labels
 
+if TYPE_CHECKING:
+    from irbatch.data.items import ItemStatistics
+
 
 def evaluate_ids(
     ranked: Any,
@@ -31,6 +34,7 @@ def evaluate_ids(
     missing: str = "zero",
     no_relevant: str = "zero",
     judged_only: bool = False,
+    items: ItemStatistics | None = None,
     threads: int | None = None,
 ) -> Results:
     """Evaluate rankings given as document ids, best first.
@@ -41,7 +45,8 @@ def evaluate_ids(
         relevant: for each query the relevant ids: a sequence or mapping, as `ranked`, of lists or
             sets of ids, or of mappings of ids to grades. Sequences pair by position and must be
             equally long; mappings pair by query id.
-        measures, cutoffs, missing, no_relevant, judged_only, threads: as in `irbatch.evaluate`.
+        measures, cutoffs, missing, no_relevant, judged_only, items, threads: as in
+            `irbatch.evaluate`.
         pad: an id that stands for "no document" at the end of a row of `ranked` or `relevant`,
             such as faiss' -1.
 
@@ -53,10 +58,11 @@ def evaluate_ids(
     {'P@3': 0.5, 'RR': 1.0}
     """
     settings = Settings(missing, no_relevant, judged_only)
-    plan = Plan(parse_measures(measures, cutoffs))
+    plan = Plan(parse_measures(measures, cutoffs), items=items is not None)
     rankings, judgments = read_id_lists(ranked, relevant, pad)
     qrels, run = Qrels(judgments), Run(rankings)
-    results = evaluate_run(plan, qrels, run, settings, "as given", threads, in_order=True)
+    options: dict[str, Any] = {"in_order": True, "items": items}
+    results = evaluate_run(plan, qrels, run, settings, "as given", threads, **options)
     results.has_ids = isinstance(ranked, Mapping)
     return results
 

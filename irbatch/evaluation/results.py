@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Bytes, Floats
-from irbatch.errors import CONTROLS
+from irbatch.errors import CONTROLS, InputError
 from irbatch.evaluation.counts import Counts
 from irbatch.evaluation.means import Means
+from irbatch.evaluation.run_items import RunItems
 from irbatch.measures import Measure
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.extras import imported
@@ -32,6 +33,8 @@ class Results(Means):
         query_ids: the queries.
         measures, counts, settings, name: as in `Means`.
         marks: uint8 ``(queries,)``, what `counts` counts of each, see `QueryMark`.
+        items: the items of each query, where measures of the whole run read them. These have no
+            values of queries: their columns of `values` are NaN.
 
     >>> import irbatch
     >>> results = irbatch.evaluate({"q1": {"d1": 1}}, {"q1": {"d2": 2.0, "d1": 1.0}}, ["RR", "P@1"])
@@ -48,8 +51,10 @@ class Results(Means):
         settings: Mapping[str, str],
         name: str | None = None,
         marks: Bytes | None = None,
+        items: RunItems | None = None,
     ) -> None:
         super().__init__((), measures, counts, settings, name)
+        self.items_of_queries = items
         self.values = values
         self.values.flags.writeable = False
         self.has_ids = not isinstance(query_ids, range)  # or they are rows
@@ -62,14 +67,26 @@ class Results(Means):
         return {query: row for row, query in enumerate(self.query_ids)}
 
     def per_query(self, name: str | Measure) -> dict[Any, float]:
-        """Return a measure's value for each query id."""
+        """Return a measure's value for each query id.
+
+        Raises:
+            InputError: if it is a measure of the whole run.
+        """
         column = self.column_of(name)
+        if self.columns[column].aggregate == "run":
+            name = self.measures[column]
+            problem = f"{name} is a value of the whole run, of no query: results[{name!r}] has it"
+            raise InputError(problem, source="measures", value=name)
         return dict(zip(self.query_ids, self.values[:, column].tolist(), strict=True))
 
     def to_dict(self, style: str = "irbatch") -> dict[Any, dict[str, float]]:
-        """Return query id to measure name to value, the shape pytrec_eval returns."""
-        names = [each.spelled(style) for each in self.columns]
-        rows = (dict(zip(names, row, strict=True)) for row in self.values.tolist())
+        """Return query id to measure name to value, the shape pytrec_eval returns.
+
+        Measures of the whole run are left out, here and in tables.
+        """
+        names = [self.columns[i].spelled(style) for i in self.of_queries()]
+        values = self.values[:, self.of_queries()].tolist()
+        rows = (dict(zip(names, row, strict=True)) for row in values)
         return dict(zip(self.query_ids, rows, strict=True))
 
     def to_pandas(self) -> Any:
@@ -80,12 +97,13 @@ class Results(Means):
         """
         pd = imported("frames", "pandas", "pandas")
         index = pd.Index(self.query_ids, name="query")
-        return pd.DataFrame(self.values.copy(), index=index, columns=self.measures)
+        names = [self.measures[i] for i in self.of_queries()]
+        return pd.DataFrame(self.values[:, self.of_queries()], index=index, columns=names)
 
     def to_polars(self) -> Any:
         """Return a polars frame: a column ``query``, and the others as in `to_pandas`."""
         pl = imported("frames", "polars", "polars")
-        columns = {name: self.values[:, i].copy() for i, name in enumerate(self.measures)}
+        columns = {self.measures[i]: self.values[:, i].copy() for i in self.of_queries()}
         return pl.DataFrame({"query": self.query_ids, **columns})
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
@@ -115,11 +133,14 @@ class Results(Means):
         """
         from irbatch.runtime.files import written
 
-        rows = zip(self.query_ids, self.values.tolist(), strict=True)
+        rows = zip(self.query_ids, self.values[:, self.of_queries()].tolist(), strict=True)
         lines = ([csv_cell(query), *map(repr, row)] for query, row in rows)
-        return written(csv_text([["query", *self.measures]], lines), path)
+        names = [self.measures[i] for i in self.of_queries()]
+        return written(csv_text([["query", *names]], lines), path)
 
     def _aggregate(self, column: int) -> float:
+        if self.columns[column].aggregate == "run" and self.items_of_queries is not None:
+            return self.items_of_queries.value(self.columns[column])
         values = self.values[:, column]
         values = values[~np.isnan(values)].tolist()
         how = self.columns[column].aggregate
@@ -190,4 +211,12 @@ def join_results(parts: Sequence[Results]) -> Results:
     counts = Counts(*np.sum([astuple(part.counts) for part in parts], axis=0).tolist())
     marks = np.concatenate([part.marks for part in parts])
     queries = range(len(values)) if ids is None else ids
-    return Results(values, queries, first.columns, counts, first.settings, first.name, marks)
+    given = queries, first.columns, counts, first.settings, first.name, marks
+    return Results(values, *given, _join_items([part.items_of_queries for part in parts]))
+
+
+def _join_items(parts: Sequence[RunItems | None]) -> RunItems | None:
+    known = [part for part in parts if part is not None]
+    if not known:
+        return None
+    return RunItems(known[0].known, [each for part in known for each in part.lists])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ from irbatch.evaluation.settings import EvaluateOptions, Progress, Settings
 from irbatch.evaluation.system_names import name_systems
 from irbatch.formats import MARKED_QRELS, open_run, read_marked_qrels, read_qrels, read_run
 from irbatch.measures import MARKED, Measure, Plan, parse_measures
+
+if TYPE_CHECKING:
+    from irbatch.data.items import ItemStatistics
 
 Tables = Tabular | npt.NDArray[np.void]
 Judgments = Qrels | MarkedQrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
@@ -44,6 +47,7 @@ def evaluate(
     max_depth: int | None = None,
     trec_eval: str | int | None = None,
     order_by: str = "score",
+    items: ItemStatistics | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Results:
@@ -83,6 +87,7 @@ def evaluate(
             the recall points of `IPrec` up; 10 compares as float64 and refuses missing queries.
             Either averages all queries with ``missing="zero"``, its ``-c``.
         order_by: what orders the documents of a run file that has both, ``"score"`` or ``"rank"``.
+        items: what is known of documents, for measures that read items.
         threads: how many threads scan; default: as many as the work is worth.
         progress: called with how much is done and how much there is: bytes of a large run file,
             queries of anything else.
@@ -114,14 +119,18 @@ def evaluate(
                 problem = "order_by= is for files, which have ranks and scores"
                 raise InputError(problem, value=order_by)
             return evaluate_run(
-                plan, judged, as_run(run), settings, order, threads, progress, watch=watch
-            )
+                plan, judged, as_run(run), settings, order, threads, progress,
+                watch=watch, items=items,
+            )  # fmt: skip
         with open_run(run, order_by, progress) as opened:
-            if not isinstance(opened, Run) and "int" in (judged.query_kind, judged.document_kind):
-                opened = Run(opened.table(), opened.name)  # to be told what is wrong with its ids
+            # Of ids that are numbers: to be told what is wrong with them.
+            whole = plan.of_items or "int" in (judged.query_kind, judged.document_kind)
+            if whole and not isinstance(opened, Run):
+                opened = Run(opened.table(), opened.name)
             return evaluate_run(
-                plan, judged, opened, settings, order, threads, progress, watch=watch
-            )
+                plan, judged, opened, settings, order, threads, progress,
+                watch=watch, items=items,
+            )  # fmt: skip
 
     if reads := judgments_read(wanted):
         nothing = Plan(())
@@ -129,7 +138,8 @@ def evaluate(
             as_marked_qrels(qrels, reads), wanted, settings,
             lambda judged, watch: evaluate_by(judged, nothing, watch),
         )  # fmt: skip
-    return evaluate_by(as_qrels(qrels), Plan(wanted, settings.open_parameters()))
+    plan = Plan(wanted, settings.open_parameters(), items=items is not None)
+    return evaluate_by(as_qrels(qrels), plan)
 
 
 def evaluate_runs(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,11 @@ from irbatch.pack.scores import (
 from irbatch.runtime.arrays import significant_bits
 from irbatch.runtime.threads import check_threads
 
+if TYPE_CHECKING:
+    from irbatch.data.items import ItemStatistics
+    from irbatch.evaluation.items import ItemMeasures
+    from irbatch.evaluation.run_items import RunItems
+
 HEAVY_TIES = 0.1  # share of the queries from which ties are worth a word
 NO_KEYS = np.empty(0, np.int64)
 MODEST_GRADE = 500.0  # up to which no gain of the catalogue, nor a sum of them, overflows
@@ -50,12 +55,19 @@ class ScoreEvaluator:
     threads: int | None
     scored_by: str = "score"  # what the scores are, for the signature
     one_call: bool = False  # or batch after batch: then a warning has the same text each time
+    items: ItemStatistics | None = None  # the columns, for measures that read them
 
     def __post_init__(self) -> None:
         check_option("ties", self.ties)
         check_threads(self.threads)
         self._policy = TiePolicy(self.ties)
         self.signature = self.settings.signature(f"{self.scored_by} descending, ties: {self.ties}")
+        self._of_items: ItemMeasures | None = None
+        if self.plan.of_items:
+            from irbatch.evaluation.items import ItemMeasures  # for those who have items
+
+            self._of_items = ItemMeasures(self.plan, self.items, self.settings, self.threads)
+            self.signature["items"] = self._of_items.known.arrays.fingerprint
 
     def rank(
         self,
@@ -102,6 +114,9 @@ class ScoreEvaluator:
         given = graded.starts, graded.grades, graded.all_one, above, equal, before
         counted = CountedCandidates(candidates.sizes, candidates.shape[1], *given)
         batch = ScoreBatch(self, counted, found, candidates.queries)
+        if self._of_items is not None:
+            listed = self._of_items.of_scores(candidates, graded, self._policy, document_ids)
+            batch.item_values, batch.items_of_queries = listed
         if self._policy == TiePolicy.ERROR:
             self._refuse_ties(batch, candidates, graded)
         self._warn_of_ties(batch, scores)
@@ -191,6 +206,8 @@ class ScoreBatch:
     ) -> None:
         self.counted = counted
         self._evaluator, self._n_relevant, self._queries = evaluator, n_relevant, queries
+        self.item_values: Floats | None = None  # (queries, measures): of those that read items
+        self.items_of_queries: RunItems | None = None
         self._ranked: Ranked | None = None
         self._computed: tuple[Floats, Bytes] | None = None
 
@@ -231,7 +248,8 @@ class ScoreBatch:
         evaluator, (values, marks) = self._evaluator, self._compute()
         measures, settings = evaluator.plan.measures, evaluator.signature
         counts = count_queries(marks)
-        return Results(values, self._queries, measures, counts, settings, marks=marks)
+        given = self._queries, measures, counts, settings, None, marks
+        return Results(values, *given, self.items_of_queries)
 
     @staticmethod
     def compute_together(batches: Sequence[ScoreBatch]) -> None:
@@ -244,12 +262,19 @@ class ScoreBatch:
         start = 0
         for each in waiting:
             stop = start + len(each)
-            each._computed = values[start:stop], marks[start:stop]
+            each._keep(values[start:stop], marks[start:stop])
             start = stop
 
     def _compute(self) -> tuple[Floats, Bytes]:
         if self._computed is None:
-            self._computed = self._evaluator.compute(self.ranked, self._n_relevant)
+            return self._keep(*self._evaluator.compute(self.ranked, self._n_relevant))
+        return self._computed
+
+    def _keep(self, values: Floats, marks: Bytes) -> tuple[Floats, Bytes]:
+        if self.item_values is not None:
+            places = self._evaluator.plan.of_items
+            values[:, places] = self.item_values[:, places]
+        self._computed = values, marks
         return self._computed
 
 

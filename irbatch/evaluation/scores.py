@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from irbatch.evaluation.score_evaluator import ScoreEvaluator
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import CATALOGUE, Plan, parse_measures
 from irbatch.runtime.arrays import to_numpy
+
+if TYPE_CHECKING:
+    from irbatch.data.items import ItemStatistics
 
 MOST_PLANS = 64  # that are kept, by measures' names: making one takes as long as a small batch
 _plans: dict[tuple[str, int], Plan] = {}
@@ -46,6 +49,7 @@ def evaluate_scores(
     document_ids: Any = None,
     query_ids: Sequence[Any] | None = None,
     no_relevant: str = "zero",
+    items: ItemStatistics | None = None,
     threads: int | None = None,
 ) -> Results:
     """Evaluate a score for every candidate of every query, at any depth and without sorting.
@@ -74,6 +78,9 @@ def evaluate_scores(
             ``"id"`` and ``"id_ascending"`` need `document_ids`.
         document_ids: ``(candidates,)``, or ``(queries, candidates)``.
         query_ids: the queries' ids; default 0, 1, ….
+        items: what is known of the columns, in their order, for measures that read items. These
+            need an order: candidates that share a score at a cutoff are an error unless `ties` are
+            decided by ids or ``"index"``.
 
     Raises:
         InputError: if shapes don't match, a score is not a number, a column is not one of the
@@ -85,9 +92,9 @@ def evaluate_scores(
     >>> evaluate_scores(batch, measures="R@1", positives="diagonal").per_query("R@1")
     {0: 1.0, 1: 0.5, 2: 1.0}
     """
-    plan = plan_measures(relevance, measures, cutoffs)
+    plan = plan_measures(relevance, measures, cutoffs, items=items is not None)
     settings = Settings(no_relevant=no_relevant)
-    evaluator = ScoreEvaluator(plan, settings, ties, threads, one_call=True)
+    evaluator = ScoreEvaluator(plan, settings, ties, threads, one_call=True, items=items)
     batch = evaluator.rank(
         scores,
         relevance,
@@ -143,7 +150,9 @@ def evaluate_triples(
     return evaluate_scores(scores, None, measures, cutoffs, positives="first", **options)
 
 
-def plan_measures(relevance: Any, measures: Measures | None, cutoffs: Cutoffs) -> Plan:
+def plan_measures(
+    relevance: Any, measures: Measures | None, cutoffs: Cutoffs, *, items: bool = False
+) -> Plan:
     """Plan the measures; say so where they stand in the place of relevance."""
     if measures is None:
         names = isinstance(relevance, str) or (
@@ -151,8 +160,8 @@ def plan_measures(relevance: Any, measures: Measures | None, cutoffs: Cutoffs) -
         )
         hint = " by keyword: relevance comes before them" if names else ""
         raise InputError(f"say which: measures='nDCG@10'{hint}", source="measures")
-    if not isinstance(measures, str) or cutoffs is not None:
-        return Plan(parse_measures(measures, cutoffs))
+    if not isinstance(measures, str) or cutoffs is not None or items:
+        return Plan(parse_measures(measures, cutoffs), items=items)
     key = measures, len(CATALOGUE)  # of which a name defined later may be one
     if (plan := _plans.get(key)) is None:
         plan = Plan(parse_measures(measures))

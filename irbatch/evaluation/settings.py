@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from irbatch.engine.ties.policy import SCORE_DTYPES, Ordering, TiePolicy
 from irbatch.errors import InputError
 from irbatch.measures import REL, VERSIONS
 from irbatch.runtime.checks import check_choice, check_whole
 from irbatch.version import __version__
+
+if TYPE_CHECKING:
+    from irbatch.data.items import ItemStatistics
 
 Progress = Callable[[int, int], object]
 """Called with the number of queries done and the number there are."""
@@ -31,6 +34,7 @@ class EvaluateOptions(TypedDict, total=False):
     max_depth: int | None
     trec_eval: str | int | None
     order_by: str
+    items: ItemStatistics | None
     threads: int | None
     progress: Progress | None
 

@@ -69,6 +69,7 @@ class Declaration:
     spellings: tuple[Spelling, ...]
     reads: str = "prefix"
     linear: bool | Callable[[Measure], bool] = False
+    in_order: bool = False
     builtin: bool = False
 
     @property
@@ -155,7 +156,7 @@ class Measure:
 
     @property
     def aggregate(self) -> str:
-        """How values of queries add up: ``"mean"``, ``"geometric"`` or ``"sum"``."""
+        """How values of queries add up, see `define_measure`: ``"mean"``, ``"geometric"``, …."""
         return self.declaration.aggregate
 
     def answers_to(self, name: str) -> bool:

@@ -26,6 +26,7 @@ def define_measure(
     aggregate: str = "mean",
     reads: str = "prefix",
     linear: bool | Callable[[Measure], bool] = False,
+    in_order: bool = False,
     range: tuple[float, float] = (0.0, 1.0),
     past_end: str = "",
     no_relevant: str = "0",
@@ -53,12 +54,17 @@ def define_measure(
         parameters: every parameter by name, ``rel`` included; default: from the formula.
         takes_cutoff: False for a measure that reads no ranking.
         aggregate: over queries, ``"mean"``, ``"geometric"`` (the geometric mean, which is 0
-            where a value is 0 or less) or ``"sum"``.
-        reads: what the formula takes: ``"prefix"`` or ``"judged"``.
+            where a value is 0 or less) or ``"sum"``; or ``"run"``: there are no values of queries,
+            and the formula takes `irbatch.engine.items.ItemCounts` and returns one number.
+        reads: what the formula takes: ``"prefix"``, ``"judged"``, ``"subtopics"``
+            (`irbatch.engine.subtopics.SubtopicRanks`) or ``"items"``
+            (`irbatch.engine.items.ItemRanks`).
         linear: whether the formula, given expected statistics, returns the expected value: it is
             linear in one of them, and the others don't depend on the order (`relevant`, the ideal
             ones). Or a function that says so of the measure with its settings. Others' values
             are averaged over orders where documents share a score.
+        in_order: of a measure that reads items: whether it tells ranks apart, so that documents
+            may not share a score there, or only asks which items are within the cutoff.
         range: smallest and largest possible value.
         past_end: what happens when fewer than k documents were retrieved.
         no_relevant: the value of a query without relevant documents.
@@ -101,6 +107,7 @@ def define_measure(
             spellings=spellings,
             reads=reads,
             linear=linear,
+            in_order=in_order,
             builtin=builtin,
         )
         return CATALOGUE[name].measure
@@ -129,8 +136,10 @@ def _check_definition(
         raise InputError(f"{name!r} is not a word that a measure could be called by", value=name)
     if name in CATALOGUE and CATALOGUE[name].builtin:
         raise InputError(f"{name!r} is a measure of the catalogue already", value=name)
-    check_choice("aggregate", aggregate, ("mean", "geometric", "sum"))
-    check_choice("reads", reads, ("prefix", "judged", *MARKED))
+    check_choice("aggregate", aggregate, ("mean", "geometric", "sum", "run"))
+    check_choice("reads", reads, ("prefix", "judged", "items", *MARKED))
+    if aggregate == "run" and reads != "items":
+        raise InputError(f"{name}: aggregate='run' is for measures that read items", value=reads)
     for key, parameter in parameters.items():
         if not isinstance(parameter, Parameter):
             kinds = "a Number, Choice, Flag, Points or Gain of irbatch.measures"

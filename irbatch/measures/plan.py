@@ -54,17 +54,32 @@ class Plan:
     """The measures of an evaluation, each once, and the single scan that serves them all.
 
     `defaults` are values of parameters that measures leave open; those of gain take no ``rel``.
-    It `is_catalogued` if users have defined none of its formulas, gains, discounts.
+    It `is_catalogued` if users have defined none of its formulas, gains, discounts. Measures that
+    read items, if they are known, are at the positions `of_items`: their values are NaN until
+    `irbatch.evaluation.items` computes them.
     """
 
     def __init__(
-        self, measures: Sequence[Measure], defaults: Mapping[str, object] | None = None
+        self,
+        measures: Sequence[Measure],
+        defaults: Mapping[str, object] | None = None,
+        *,
+        items: bool = False,
     ) -> None:
         self.measures = tuple(measures)
         self._defaults = dict(defaults or {})
-        self._filled = tuple(_fill_in(each, self._defaults) for each in measures)
+        self.filled = tuple(_fill_in(each, self._defaults) for each in measures)
+        self.of_items = [
+            position
+            for position, each in enumerate(self.filled)
+            if each.declaration.reads == "items"
+        ]
+        if self.of_items and not items:
+            name = str(measures[self.of_items[0]])
+            problem = f"{name} reads what is known of items: give items=ItemStatistics(...)"
+            raise InputError(problem, source="measures", value=name)
         groups: dict[tuple[object, ...], Group] = {}
-        for position, each in enumerate(self._filled):
+        for position, each in enumerate(self.filled):
             threshold = float(_parameter(each, "rel", DEFAULT_REL))
             new = Group(each, threshold, _weights(each), [], [])
             group = groups.setdefault((each.name, each.parameters), new)
@@ -81,19 +96,21 @@ class Plan:
         self._thresholds = list(dict.fromkeys(each.threshold for each in self._of_prefixes))
         self._weights = list(dict.fromkeys(each.weights for each in self._of_prefixes))
         self._cutoffs = sorted({depth for each in self._of_prefixes for depth in each.depths})
-        self.is_catalogued = all(each.declaration.builtin for each in self._filled) and all(
+        self.is_catalogued = all(each.declaration.builtin for each in self.filled) and all(
             gain in CATALOGUED[0] and discount in CATALOGUED[1]
-            for gain, discount, _ in map(_weights, self._filled)
+            for gain, discount, _ in map(_weights, self.filled)
         )
         weightings = [make_weighting(*each) for each in self._weights]
         self._request = ScanRequest(self._cutoffs, self._thresholds, weightings)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Plan, (self.measures, self._defaults)  # weightings hold functions
+        # Weightings hold functions.
+        make = functools.partial(Plan, items=bool(self.of_items))
+        return make, (self.measures, self._defaults)
 
     def check_levels(self, levels: Floats) -> None:
         """Refuse grades above a ``max_grade``, and fractional ones where a ``rel`` is missing."""
-        for each in self._filled:
+        for each in self.filled:
             highest = _parameter(each, "max_grade", math.inf)
             if levels.size and levels[-1] > highest:
                 grade = float(levels[-1])
@@ -102,7 +119,7 @@ class Plan:
         fractional = levels[levels != np.floor(levels)]
         if not fractional.size:
             return
-        for each in self._filled:
+        for each in self.filled:
             undecided = "rel" in each.declaration.parameters and not each.declaration.graded
             if undecided and each["rel"] is None:
                 problem = f"grade {fractional[0]:g} is not a whole number: say from which grade on"
@@ -128,6 +145,7 @@ class Plan:
         Where a query has nothing to retrieve there is NaN, not 0, if `skip_no_relevant`.
         """
         values = np.empty((matrix.retrieved.size, len(self.measures)))
+        values[:, self.of_items] = np.nan
         if self._of_prefixes:
             with np.errstate(over="ignore"):  # of enormous gains; formulas' values are checked
                 scanned = scan(matrix, self._request, threads)
@@ -217,9 +235,10 @@ class Plan:
     @cached_property
     def _by_order(self) -> tuple[Plan, list[int]]:
         """The measures that are averaged over orders of tied documents, and their places."""
-        linear = {position for group in self._linear for position in group.positions}
-        positions = [i for i in range(len(self.measures)) if i not in linear]
-        return Plan([self._filled[position] for position in positions]), positions
+        others = {position for group in self._linear for position in group.positions}
+        others.update(self.of_items)
+        positions = [i for i in range(len(self.measures)) if i not in others]
+        return Plan([self.filled[position] for position in positions]), positions
 
 
 def _reader_of_judged(

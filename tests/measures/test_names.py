@@ -115,6 +115,9 @@ def all_settings() -> st.SearchStrategy[Measure]:
         **dict.fromkeys("abcd", st.floats(-1e6, 1e6)),
         "docs": st.integers(0, 10**9),
         "normalize": st.booleans(),
+        "padding": st.integers(0, 9),
+        "least": st.integers(1, 9),
+        "tail": st.floats(0, 100, exclude_min=True),
     }
 
     def with_settings(name: str) -> st.SearchStrategy[Measure]:

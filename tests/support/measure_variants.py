@@ -14,7 +14,7 @@ def builtin_names(reads: str | None = None) -> set[str]:
     """The catalogue's measures that read grades alone, or those that read something else."""
     return {
         name for name, each in CATALOGUE.items()
-        if each.builtin and (each.reads == reads if reads else each.reads not in MARKED)
+        if each.builtin and (each.reads == reads if reads else each.reads not in (*MARKED, "items"))
     }  # fmt: skip
 
 

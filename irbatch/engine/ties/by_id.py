@@ -21,8 +21,13 @@ def id_texts(ids: Sequence[Any]) -> Sequence[str]:
     return ids if set(map(type, ids)) == {str} else [str(each) for each in ids]
 
 
-def order_documents(row_index: Ints, scores: Floats, ids: Sequence[Any]) -> Ints:
-    """Return documents' positions in rank order; `row_index`, their rankings, is ascending."""
+def order_documents(
+    row_index: Ints, scores: Floats, ids: Sequence[Any], *, descending: bool = True
+) -> Ints:
+    """Return documents' positions in rank order; `row_index`, their rankings, is ascending.
+
+    Equal scores are in the order of ids, descending or not.
+    """
     same_row = row_index[1:] == row_index[:-1]
     if not (same_row & (scores[1:] >= scores[:-1])).any():
         return np.arange(scores.size)
@@ -31,7 +36,7 @@ def order_documents(row_index: Ints, scores: Floats, ids: Sequence[Any]) -> Ints
     edges = np.flatnonzero(np.diff(tied, prepend=False, append=False))
     for first, last in edges.reshape(-1, 2).tolist():
         tie = order[first : last + 1].tolist()
-        order[first : last + 1] = sorted(tie, key=ids.__getitem__, reverse=True)
+        order[first : last + 1] = sorted(tie, key=ids.__getitem__, reverse=descending)
     return order
 
 

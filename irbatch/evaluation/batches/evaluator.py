@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from irbatch.data.arguments.ids import read_query_ids
 from irbatch.errors import InputError
 from irbatch.evaluation.batches.columns import Columns
+from irbatch.evaluation.batches.item_state import write_items
 from irbatch.evaluation.batches.kept import REPEATED, QueryValues, Sums
 from irbatch.evaluation.batches.reading import (
     FORMAT,
@@ -27,6 +28,9 @@ from irbatch.evaluation.scores import CandidateArguments
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan, parse_measures
 from irbatch.runtime.checks import check_choice
+
+if TYPE_CHECKING:
+    from irbatch.data.items import ItemStatistics
 
 Change = TypeVar("Change", bound=Callable[..., Any])
 
@@ -57,7 +61,7 @@ class BatchEvaluator:
         measures, cutoffs: as in `irbatch.evaluate`.
         keep: ``"queries"``, values by query, or ``"sums"``, a state that is the same size whatever
             comes, and adds up: over processes to the same bits as in one.
-        ties, no_relevant, threads: as in `irbatch.evaluate_scores`.
+        ties, no_relevant, items, threads: as in `irbatch.evaluate_scores`.
         repeated: what becomes of a query that comes again with other values: ``"error"``, or the
             ``"first"`` or the ``"last"`` stays. With the same values it is counted once anyway.
 
@@ -85,6 +89,7 @@ class BatchEvaluator:
         ties: str = "expected",
         no_relevant: str = "zero",
         repeated: str = "error",
+        items: ItemStatistics | None = None,
         threads: int | None = None,
     ) -> None:
         check_choice("keep", keep, ("queries", "sums"))
@@ -92,8 +97,12 @@ class BatchEvaluator:
         self._measures = parse_measures(measures, cutoffs)
         self.measures = [str(each) for each in self._measures]
         settings = Settings(no_relevant=no_relevant)
-        self._scores = ScoreEvaluator(Plan(self._measures), settings, ties, threads)
+        plan = Plan(self._measures, items=items is not None)
+        self._scores = ScoreEvaluator(plan, settings, ties, threads, items=items)
         self._shared: dict[str, Any] = {"no_relevant": no_relevant, "threads": threads}
+        self._shared["items"] = items
+        of_run = any(each.aggregate == "run" for each in self._measures)
+        self._known = items.arrays if of_run and items is not None else None
         self._options = {"keep": keep, "ties": ties, "repeated": repeated, **self._shared}
         self._state = self._nothing()
 
@@ -192,6 +201,10 @@ class BatchEvaluator:
         if results.measures != self.measures:
             theirs, mine = ", ".join(results.measures), ", ".join(self.measures)
             raise InputError(f"results of {theirs} don't add to those of {mine}", source="results")
+        if self._known is not None:
+            of, known = results.settings.get("items"), self._known.fingerprint
+            if results.items_of_queries is None or of != known:
+                raise InputError(f"results of items {of!r}, not {known!r}", source="results")
         skips = may_skip(results.settings)
         check_values(results.values, results.columns, results.query_ids, "results", skips=skips)
         self._keep_results(results, results.query_ids if results.has_ids else None)
@@ -236,6 +249,8 @@ class BatchEvaluator:
         kept = self._settle().state()
         if "repeats" in kept:
             kept["repeats"] = self.repeats  # of documents, too
+        if self._known is not None:
+            kept["items"] = write_items(self._known, kept["items"])
         return {
             "format": FORMAT,
             "measures": list(self.measures),
@@ -283,7 +298,7 @@ class BatchEvaluator:
         """Replace the state by the sum of some states, unless one of them doesn't fit."""
         kept, columns, signature = self._nothing()[:3]
         for state in states:
-            read = read_state(state, self._options, self._measures)
+            read = read_state(state, self._options, self._measures, self._known)
             kept = kept.with_state(read)
             columns.add_state(read["columns"])
             signature = join_settings(signature, read["signature"])
@@ -291,7 +306,9 @@ class BatchEvaluator:
 
     def _nothing(self) -> State:
         """Return the state that there is before the first update."""
-        kept: QueryValues | Sums = QueryValues(self._measures, self._options["repeated"])
+        kept: QueryValues | Sums
         if self._options["keep"] == "sums":
-            kept = Sums(self._measures)
+            kept = Sums(self._measures, self._known)
+        else:
+            kept = QueryValues(self._measures, self._options["repeated"], self._known)
         return State(kept, Columns(), {})

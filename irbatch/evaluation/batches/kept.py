@@ -12,11 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Bytes, Floats, Positions
+from irbatch.engine.items import ItemRows, Items
 from irbatch.errors import InputError
 from irbatch.evaluation.batches.columns import plain
+from irbatch.evaluation.batches.item_state import count_items, cutoffs_of_run
 from irbatch.evaluation.counts import Counts, count_queries
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.results import Results
+from irbatch.evaluation.run_items import RunItems, value_of
 from irbatch.evaluation.score_evaluator import ScoreBatch
 from irbatch.measures import Measure
 from irbatch.runtime.exact_sums import LIMBS, add_up, round_sum
@@ -30,6 +33,7 @@ class Rows(NamedTuple):
 
     values: Floats
     marks: Bytes
+    items_of_queries: RunItems | None = None
 
 
 class Addition(NamedTuple):
@@ -47,7 +51,15 @@ def join_rows(additions: Sequence[Addition]) -> Rows:
     batches = [each.batch for each in additions]
     ScoreBatch.compute_together([each for each in batches if isinstance(each, ScoreBatch)])
     values = np.concatenate([each.values for each in batches])
-    return Rows(values, np.concatenate([each.marks for each in batches]))
+    return Rows(values, np.concatenate([each.marks for each in batches]), _join_items(batches))
+
+
+def _join_items(batches: Sequence[Results | ScoreBatch | Rows]) -> RunItems | None:
+    """Put the items of batches one after the other."""
+    parts = [each.items_of_queries for each in batches if each.items_of_queries is not None]
+    if not parts:
+        return None
+    return RunItems(parts[0].known, [each for part in parts for each in part.lists])
 
 
 class QueryValues:
@@ -58,8 +70,12 @@ class QueryValues:
     adds first what was added then.
     """
 
-    def __init__(self, measures: Sequence[Measure], repeated: str) -> None:
+    def __init__(
+        self, measures: Sequence[Measure], repeated: str, known: Items | None = None
+    ) -> None:
         self._measures, self._repeated = measures, repeated
+        self._known = known  # items, where measures of the whole run read them
+        self._lists: list[ItemRows] = []
         self._values = np.empty((0, len(measures)))
         self._marks = np.empty(0, np.uint8)
         self._size = 0
@@ -87,12 +103,17 @@ class QueryValues:
         """
         if len(set(ids)) < len(ids):
             return self._settle_one_by_one(ids, rows)
-        values, marks = rows
+        values, marks, items = rows
         known = self._rows(ids)
         again = np.flatnonzero(known >= 0)
         before = self._values[known[again]]
         same = (before == values[again]) | (np.isnan(before) & np.isnan(values[again]))
-        other = again[~same.all(axis=1)]
+        alike = same.all(axis=1)
+        if items is not None:
+            pairs = zip(known[again].tolist(), again.tolist(), strict=True)
+            lists = items.lists
+            alike &= [np.array_equal(self._lists[mine], lists[new]) for mine, new in pairs]
+        other = again[~alike]
         if other.size and self._repeated == "error":
             first = int(other[0])
             self._refuse(ids[first], self._values[known[first]], values[first])
@@ -100,12 +121,14 @@ class QueryValues:
         fresh = int(np.count_nonzero(taken))
         taken[other] = self._repeated == "last"
         picks = np.flatnonzero(taken)
-        kept = Rows(values[picks], marks[picks])
+        listed = None if items is None else items.take(picks.tolist())
+        kept = Rows(values[picks], marks[picks], listed)
         return Addition([ids[i] for i in picks.tolist()], kept, None, fresh, again.size)
 
     def added(self, additions: Sequence[Addition]) -> QueryValues:
         """Return this with additions, at least one: all with ids or all without."""
-        values, marks = join_rows(additions)
+        values, marks, items = join_rows(additions)
+        lists = [] if items is None else list(items.lists)
         more = copy(self)
         more.repeats += sum(each.repeats for each in additions)
         more.extra += sum(each.counts.extra for each in additions if each.counts is not None)
@@ -118,12 +141,18 @@ class QueryValues:
             more._row_of.update(zip([ids[i] for i in fresh.tolist()], places, strict=True))
             more._values[known[other]], more._marks[known[other]] = values[other], marks[other]
             values, marks = values[fresh], marks[fresh]
+            if lists:
+                for i in other.tolist():
+                    more._lists[known[i]] = lists[i]
+                lists = [lists[i] for i in fresh.tolist()]
+        more._lists[self._size :] = lists
         more._append(values, marks)
         return more
 
     def with_state(self, state: Mapping[str, Any]) -> QueryValues:
         """Return this with what another has kept, see `reading`."""
-        rows = Rows(state["values"], state["marks"])
+        items = None if self._known is None else RunItems(self._known, state["items"])
+        rows = Rows(state["values"], state["marks"], items)
         ids, more = state["query_ids"], copy(self)
         if len(rows.values):
             check_mixture(len(self), self.have_ids, ids)
@@ -138,17 +167,19 @@ class QueryValues:
         marks = self._marks[:n].copy()
         counts = count_queries(marks, extra=self.extra)
         values, queries = self._values[:n].copy(), range(n) if ids is None else ids
-        return Results(values, queries, self._measures, counts, settings, marks=marks)
+        items = None if self._known is None else RunItems(self._known, self._lists[:n])
+        return Results(values, queries, self._measures, counts, settings, None, marks, items)
 
     def state(self) -> dict[str, Any]:
         """Return what is kept, in arrays and lists of its own."""
-        return {
+        state: dict[str, Any] = {
             "query_ids": None if (ids := self._ids()) is None else plain(ids),
             "values": self._values[: self._size].copy(),
             "marks": self._marks[: self._size].copy(),
             "repeats": self.repeats,
             "extra": self.extra,
         }
+        return state if self._known is None else {**state, "items": self._lists[: self._size]}
 
     def _ids(self) -> list[Hashable] | None:
         """List the ids in the order of their rows."""
@@ -163,11 +194,13 @@ class QueryValues:
 
     def _settle_one_by_one(self, ids: Sequence[Hashable], rows: Rows) -> Addition:
         """Settle first what stays of queries that come several times in this very call."""
-        once = QueryValues(self._measures, self._repeated)
+        once, items = QueryValues(self._measures, self._repeated), rows.items_of_queries
         for i, each in enumerate(ids):
-            row = Rows(rows.values[i : i + 1], rows.marks[i : i + 1])
+            listed = None if items is None else items.take([i])
+            row = Rows(rows.values[i : i + 1], rows.marks[i : i + 1], listed)
             once = once.added([once.settle([each], row)])
-        stay = Rows(once._values[: len(once)], once._marks[: len(once)])
+        listed = None if items is None else RunItems(items.known, once._lists[: len(once)])
+        stay = Rows(once._values[: len(once)], once._marks[: len(once)], listed)
         addition = self.settle(once._ids() or (), stay)
         return addition._replace(repeats=addition.repeats + once.repeats)
 
@@ -182,7 +215,11 @@ class QueryValues:
         self._size = end
 
     def _refuse(self, query: Any, before: Floats, now: Floats) -> None:
-        column = int(np.argmax(before != now))
+        other = (before != now) & ~(np.isnan(before) & np.isnan(now))
+        if not other.any():
+            problem = "it came before with other items; are these ids the queries' own?"
+            raise InputError(problem, source="query_ids", query=query)
+        column = int(np.argmax(other))
         raise InputError(
             f"it came before, and {self._measures[column]} was {before[column]:g}, not "
             f"{now[column]:g}; are these ids the queries' own, not places in a batch? "
@@ -199,8 +236,10 @@ class Sums:
     have_ids = False
     repeats = 0  # none is noticed
 
-    def __init__(self, measures: Sequence[Measure]) -> None:
-        self._measures = measures
+    def __init__(self, measures: Sequence[Measure], known: Items | None = None) -> None:
+        self._measures, self._known = measures, known
+        self._cutoffs = cutoffs_of_run(measures)
+        self._items = {} if known is None else count_items(known, self._cutoffs, [])
         sizes = {"sums": (len(measures), LIMBS), "counted": len(measures), "zeros": len(measures)}
         sizes["counts"] = len(fields(Counts))
         self._arrays = {name: np.zeros(size, np.int64) for name, size in sizes.items()}
@@ -210,7 +249,7 @@ class Sums:
 
     def added(self, additions: Sequence[Addition]) -> Sums:
         """Return these with additions, at least one; their ids are not kept."""
-        values = join_rows(additions).values
+        values, _, items = join_rows(additions)
         terms = values.copy()
         zeros = np.zeros(len(self._measures), np.int64)
         for column, measure in enumerate(self._measures):
@@ -222,13 +261,18 @@ class Sums:
         marks = [each.batch.marks for each in additions if each.counts is None]
         counts = [each.counts for each in additions if each.counts is not None]
         counts.append(count_queries(np.concatenate([np.empty(0, np.uint8), *marks])))
-        more = {"sums": add_up(terms), "counted": counted, "zeros": zeros}
+        more: dict[str, Any] = {"sums": add_up(terms), "counted": counted, "zeros": zeros}
+        if self._known is not None and items is not None:
+            more["items"] = count_items(self._known, self._cutoffs, items.lists)
         return self.with_state({**more, "counts": np.sum(list(map(astuple, counts)), axis=0)})
 
     def with_state(self, state: Mapping[str, Any]) -> Sums:
         """Return these with what another has summed, see `reading`."""
         more = copy(self)
         more._arrays = {name: array + state[name] for name, array in self._arrays.items()}
+        more._items = {
+            cutoff: each + state["items"][cutoff] for cutoff, each in self._items.items()
+        }
         if max(int(abs(array).max()) for array in more._arrays.values()) > MOST:
             problem = "'sums' and 'counts' of so many queries don't add up in 64 bits"
             raise InputError(problem, source="state")
@@ -241,9 +285,12 @@ class Sums:
 
     def state(self) -> dict[str, Any]:
         """Return the sums, in arrays of their own."""
-        return {name: array.copy() for name, array in self._arrays.items()}
+        state: dict[str, Any] = {name: array.copy() for name, array in self._arrays.items()}
+        return state if self._known is None else {**state, "items": dict(self._items)}
 
     def _mean(self, column: int) -> float:
+        if (measure := self._measures[column]).aggregate == "run":
+            return value_of(measure, self._items[measure.cutoff])
         sums, counted, zeros = (self._arrays[name][column] for name in ("sums", "counted", "zeros"))
         how, n, total = self._measures[column].aggregate, int(counted), round_sum(sums)
         if how == "sum":

@@ -13,8 +13,10 @@ import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
 from irbatch.data.arguments.ids import check_id, first_repeated, kinds_of
+from irbatch.engine.items import Items
 from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.evaluation.batches.columns import NAMES
+from irbatch.evaluation.batches.item_state import cutoffs_of_run, read_items
 from irbatch.evaluation.batches.kept import MOST
 from irbatch.evaluation.counts import Counts, QueryMark
 from irbatch.measures import Measure
@@ -37,9 +39,14 @@ refuse = functools.partial(InputError, source="state")
 
 
 def read_state(
-    state: Mapping[str, Any], settings: Mapping[str, Any], measures: Sequence[Measure]
+    state: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    measures: Sequence[Measure],
+    known: Items | None = None,
 ) -> dict[str, Any]:
     """Return what a state of such settings and measures has kept, in arrays and lists.
+
+    `known` are the items, where measures of the whole run read them.
 
     Raises:
         InputError: if it is the state of something else, or of nothing.
@@ -48,7 +55,8 @@ def read_state(
         raise refuse(f"a {type(state).__name__} is no state of a BatchEvaluator", value=state)
     wanted = {"format": FORMAT, "measures": [str(each) for each in measures]}
     wanted |= {name: settings[name] for name in SHAPING}
-    keys = (*wanted, "signature", "columns", *KEPT[settings["keep"]])
+    keys = [*wanted, "signature", "columns", *KEPT[settings["keep"]]]
+    keys += [] if known is None else ["items"]
     for key, mine in wanted.items():
         _check_same(key, _get(state, key), mine)
     _check_keys(state, keys, "")
@@ -60,10 +68,16 @@ def read_state(
     _check_keys(columns, NAMES, " of its columns")
     skips = settings["no_relevant"] == "skip" or may_skip(signature)
     read = _read_sums if settings["keep"] == "sums" else _read_queries
+    found = read(state, measures, skips=skips)
+    if known is not None:
+        sums = settings["keep"] == "sums"
+        queries = int(found["counts"][0]) if sums else len(found["marks"])
+        cutoffs = cutoffs_of_run(measures) if sums else None
+        found["items"] = read_items(state["items"], known, cutoffs, queries)
     return {
         "signature": dict(signature),
         "columns": {name: columns[name] for name in NAMES},  # checked where they are added
-        **read(state, measures, skips=skips),
+        **found,
     }
 
 
@@ -81,8 +95,10 @@ def check_values(
     """
     low, high = _ranges(measures)
     is_wrong = ~(np.isfinite(values) & (values >= low) & (values <= high))
-    if skips:
-        is_wrong &= ~np.isnan(values)
+    # Measures of the whole run have none.
+    without = np.array([skips or each.aggregate == "run" for each in measures], bool)
+    if without.any():
+        is_wrong &= ~(np.isnan(values) & without)
     if is_wrong.any():
         row, column = np.argwhere(is_wrong)[0].tolist()
         value = float(values[row, column])
@@ -147,7 +163,8 @@ def _read_sums(
         raise refuse("'counts': answered and missing are not those judged", value=counts)
     parts = zip(measures, *(arrays[key] for key in ("sums", "counted", "zeros")), strict=True)
     for measure, limbs, counted, zeros in parts:
-        if not (0 if skips else queries) <= counted <= queries:
+        whole = measure.aggregate == "run"
+        if not (0 if skips or whole else queries) <= counted <= (0 if whole else queries):
             problem = f"'counted' of {measure} is {counted}, and in 'counts' are {queries} queries"
             raise refuse(problem, value=int(counted))
         if not 0 <= zeros <= (counted if measure.aggregate == "geometric" else 0):

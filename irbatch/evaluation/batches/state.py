@@ -81,7 +81,8 @@ class State(NamedTuple):
             recent |= different
             return self._replace(recent=recent), addition._replace(ids=ids)
         kept = kept.added(self.waiting) if self.waiting else kept
-        rows = Rows(addition.batch.values, addition.batch.marks)
+        batch = addition.batch
+        rows = Rows(batch.values, batch.marks, batch.items_of_queries)
         settled = kept.settle(ids, rows)._replace(counts=addition.counts)
         return State(kept, self.columns, self.signature, recent=different), settled
 

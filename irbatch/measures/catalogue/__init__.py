@@ -12,3 +12,4 @@ from irbatch.measures.catalogue import similarity  # noqa: F401
 from irbatch.measures.catalogue import counts  # noqa: F401
 from irbatch.measures.catalogue import diversity  # noqa: F401
 from irbatch.measures.catalogue import sampled  # noqa: F401
+from irbatch.measures.catalogue import items  # noqa: F401

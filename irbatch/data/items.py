@@ -1,0 +1,281 @@
+"""What is known of the items that are recommended: the catalogue, and what measures read of it."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.array_types import Floats, Ints
+from irbatch.data.arguments.ids import KINDS, first_repeated
+from irbatch.data.from_columns import as_ids
+from irbatch.data.item_vectors import cooccurrence_of, unit_vectors
+from irbatch.data.lookup import IdLookup
+from irbatch.data.qrels import Qrels
+from irbatch.data.runs import Run
+from irbatch.data.text_column import IdColumn, TextColumn
+from irbatch.engine.items import OUTSIDE, Histories, Items
+from irbatch.errors import InputError, shown
+from irbatch.runtime.arrays import to_numpy
+from irbatch.runtime.checks import check_choice, check_number, read_numbers
+from irbatch.runtime.numbers import is_whole
+from irbatch.runtime.ragged import offsets_of
+
+SOURCE = "items"  # what errors call them
+
+
+class ItemStatistics:
+    """A catalogue of items, and what is known of them: for measures that read items.
+
+    What is said of items is an array or a sequence in the order of `items`, or a mapping of their
+    ids. Arrays are kept as they are, not copied: don't change them later.
+
+    Args:
+        items: the ids, text or whole numbers, or how many there are, for ids 0, 1, …; default: the
+            keys of `popularity`, or else the items of `interactions`. Of a score matrix they are
+            the columns.
+        popularity: how many interactions each item has had; a mapping may leave out those without
+            any. Default: as `interactions` have them.
+        interactions: what users have had before: user to items, `Qrels`, a mapping of mappings,
+            or a table with columns such as ``user_id`` and ``item_id``. A user's
+            later interactions with an item add to its popularity alone.
+        users: how many users there are; default: those of `interactions`.
+        embeddings: ``(items, dimensions)``, whose cosine is similarity.
+        similarity: ``(items, items)``, any measure of it.
+        outside: what a document that is no item does: it is an ``"error"``, or ``"ignore"``: it
+            keeps its rank, and is not counted.
+
+    Raises:
+        InputError: naming the user, the item and the value of what cannot be one.
+
+    >>> import irbatch
+    >>> items = ItemStatistics(popularity={"a": 5, "b": 2, "c": 1, "d": 0})
+    >>> run = {"u1": {"a": 2.0, "b": 1.0}, "u2": {"a": 2.0, "c": 1.0}}
+    >>> qrels = {"u1": {"b": 1}, "u2": {"a": 1}}
+    >>> names = "RR ItemCoverage@2 AvgPopularity@2"
+    >>> irbatch.evaluate(qrels, run, names, items=items).mean()
+    {'RR': 0.75, 'ItemCoverage@2': 0.75, 'AvgPopularity@2': 3.25}
+    """
+
+    def __init__(
+        self,
+        items: Any = None,
+        *,
+        popularity: Any = None,
+        interactions: Any = None,
+        users: float | None = None,
+        embeddings: Any = None,
+        similarity: Any = None,
+        outside: str = "error",
+    ) -> None:
+        check_choice("outside", outside, ("error", "ignore"))
+        self.outside = outside
+        known = None if interactions is None else _read_interactions(interactions)
+        if items is None and isinstance(popularity, Mapping):
+            items = list(popularity)
+        if items is None and known is not None:
+            items = list(dict.fromkeys(known[1]))
+        self.ids = _read_catalogue(items)
+        self._lookup: IdLookup | None = None
+        self.arrays = Items(len(self), fingerprint=f"{len(self)} items, {_checksum(self.ids):08x}")
+        if known is not None:
+            self._add_interactions(*known)
+        if popularity is not None:
+            self.arrays.popularity = self.by_item("popularity", popularity, 0.0, least=0.0)
+        if users is not None:
+            self.arrays.users = check_number("users", users, least=1.0)
+        if embeddings is not None:
+            self.arrays.embeddings = unit_vectors(self.matrix("embeddings", embeddings))
+        if similarity is not None:
+            found = self.matrix("similarity", similarity)
+            if found.shape != (len(self), len(self)):
+                problem = f"similarity is (items, items), {len(self)} each, not of {found.shape}"
+                raise InputError(problem, source=SOURCE)
+            self.arrays.similarity = found
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        names = ("popularity", "histories", "embeddings", "similarity", "groups", "propensities")
+        known = [name for name in names if getattr(self.arrays, name) is not None]
+        return f"<ItemStatistics: {len(self)} items{''.join(f', {name}' for name in known)}>"
+
+    def id_at(self, row: int) -> Any:
+        """Return the id of an item."""
+        if isinstance(self.ids, TextColumn):
+            return self.ids.take(slice(row, row + 1)).tolist()[0]
+        return int(self.ids[row])
+
+    @property
+    def kind(self) -> str:
+        """What ids are, ``"str"`` or ``"int"``."""
+        return "str" if isinstance(self.ids, TextColumn) else "int"
+
+    def find(self, ids: IdColumn) -> Ints:
+        """Return the item of each document, int64 ``(ids,)``, `OUTSIDE` of what is none.
+
+        Raises:
+            InputError: if documents' ids are of another kind than the items'.
+        """
+        if not len(ids) or not len(self):
+            return np.full(len(ids), OUTSIDE, np.int64)
+        theirs = "str" if isinstance(ids, TextColumn) else "int"
+        if theirs != self.kind:
+            one = ids.take(np.zeros(1, np.intp)).tolist()[0]
+            here = f"ids are {KINDS[self.kind]}, such as {self.id_at(0)!r}"
+            problem = f"{here}, and those of documents {KINDS[theirs]}, such as {one!r}"
+            raise InputError(problem, source=SOURCE)
+        if self._lookup is None:
+            self._lookup = IdLookup(self.ids)
+        return self._lookup.find(ids)
+
+    def by_item(
+        self, name: str, given: Any, missing: float | None = None, **limits: float
+    ) -> Floats:
+        """Read a number for each item: float64 ``(items,)``.
+
+        Args:
+            name: the argument's.
+            given: a sequence, or a mapping of ids to numbers.
+            missing: the number of items that a mapping lacks; None: each has to have one.
+            limits: as `irbatch.runtime.checks.check_number` takes them.
+        """
+        if isinstance(given, Mapping):
+            rows = self._rows_of(name, list(given))
+            numbers = read_numbers(name, list(given.values()), ((None, e) for e in given))
+            found = np.full(len(self), math.nan if missing is None else missing)
+            found[rows] = numbers
+            if (lacking := np.isnan(found)).any():
+                item = self.id_at(int(np.argmax(lacking)))
+                raise InputError(f"{name} is not given", source=SOURCE, document=item)
+        else:
+            found = to_numpy(given, name)
+            if found.shape != (len(self),):
+                problem = f"{name} is one number for each of {len(self)} items"
+                raise InputError(f"{problem}, not of shape {found.shape}", source=SOURCE)
+            found = found.astype(np.float64) if found.dtype.kind in "biuf" else _as_floats(found)
+        for row in np.flatnonzero(~np.isfinite(found) | _beyond(found, limits))[:1].tolist():
+            value, item = float(found[row]), self.id_at(row)
+            try:
+                check_number(name, value, **limits)
+            except InputError as problem:
+                raise problem.with_fields(source=SOURCE, document=item) from None
+        return np.asarray(found, np.float64)
+
+    def matrix(self, name: str, given: Any) -> Floats:
+        """Read numbers of each item, float64 ``(items, n)``: an array, or a mapping of ids."""
+        if isinstance(given, Mapping):
+            rows = self._rows_of(name, list(given))
+            if len(given) < len(self):
+                lacking = np.setdiff1d(np.arange(len(self)), rows)
+                item = self.id_at(int(lacking[0]))
+                raise InputError(f"{name} are not given", source=SOURCE, document=item)
+            given = to_numpy(list(given.values()), name)[np.argsort(rows)]
+        found = to_numpy(given, name)
+        if found.ndim != 2 or len(found) != len(self) or found.dtype.kind not in "biuf":
+            wanted = f"numbers, one row for each of {len(self)} items"
+            problem = f"{name} are {wanted}, not {found.dtype} of shape {found.shape}"
+            raise InputError(problem, source=SOURCE)
+        found = found.astype(np.float64, copy=False)
+        if (wrong := ~np.isfinite(found).all(axis=1)).any():
+            row = int(np.argmax(wrong))
+            value = float(found[row][~np.isfinite(found[row])][0])
+            problem, item = f"{name} have {value}, which is no number", self.id_at(row)
+            raise InputError(problem, source=SOURCE, document=item, value=value)
+        return found
+
+    def _rows_of(self, name: str, ids: Sequence[Any]) -> Ints:
+        """Return the rows of ids that have to be items."""
+        rows = self.find(as_ids(list(ids), "item", SOURCE))
+        if (outside := rows == OUTSIDE).any():
+            item = ids[int(np.argmax(outside))]
+            problem = f"{name} of an item that is not in the catalogue of {len(self)} items"
+            raise InputError(problem, source=SOURCE, document=item)
+        return rows
+
+    def _add_interactions(self, users: Sequence[Any], items: Sequence[Any]) -> None:
+        """Count interactions, and keep who had what."""
+        rows = self.find(as_ids(list(items), "item", SOURCE))
+        if (outside := rows == OUTSIDE).any():
+            at = int(np.argmax(outside))
+            problem = f"the item of an interaction is not in the catalogue of {len(self)} items"
+            raise InputError(problem, source=SOURCE, query=users[at], document=items[at])
+        places: dict[Any, int] = {}
+        of_user = np.array([places.setdefault(each, len(places)) for each in users], np.int64)
+        self.arrays.popularity = np.bincount(rows, minlength=len(self)).astype(np.float64)
+        self.arrays.users = float(len(places))
+        pairs = np.unique(of_user * max(len(self), 1) + rows)
+        of_user, rows = np.divmod(pairs, max(len(self), 1))
+        starts = offsets_of(np.bincount(of_user, minlength=len(places)))
+        self.arrays.histories = Histories(places, starts, rows)
+        self.arrays.cooccurrence = cooccurrence_of(of_user, rows, len(self), len(places))
+
+
+def _read_catalogue(items: Any) -> IdColumn:
+    """Return the ids of items, which are different."""
+    if items is None:
+        raise InputError("say which items there are: items=, popularity= or interactions=")
+    if is_whole(items):
+        if items < 0:
+            raise InputError(f"items={items} must be 0 or more", source=SOURCE, value=items)
+        return np.arange(int(items))
+    ids = as_ids(items, "item", SOURCE)
+    if not len(ids):
+        raise InputError("there are no items", source=SOURCE)
+    listed = ids.tolist()
+    if (twice := first_repeated(listed)) is not None:
+        raise InputError("this item is listed twice", source=SOURCE, document=twice)
+    return ids
+
+
+def _read_interactions(given: Any) -> tuple[list[Any], list[Any]]:
+    """Return users and items, one an interaction."""
+    if isinstance(given, Qrels | Run):
+        given = given.to_dict()
+    if not isinstance(given, Mapping):
+        from irbatch.data.from_table import read_named
+
+        users, items = read_named(given, "interactions", {})
+        columns = as_ids(users, "user", SOURCE).tolist(), as_ids(items, "item", SOURCE).tolist()
+        if len(columns[0]) != len(columns[1]):
+            problem = f"columns differ in length: {len(columns[0])} users, {len(columns[1])} items"
+            raise InputError(problem, source=SOURCE)
+        return columns
+    users, listed = [], []
+    for user, some in given.items():
+        if isinstance(some, str | bytes) or not isinstance(some, Iterable):
+            problem = f"interactions are user to items, not to a {type(some).__name__}"
+            raise InputError(problem, source=SOURCE, query=user, value=some)
+        mine = list(some)
+        users += [user] * len(mine)
+        listed += mine
+    return users, listed
+
+
+def _as_floats(given: npt.NDArray[Any]) -> Floats:
+    return read_numbers("value", given.tolist(), ((None, row) for row in range(given.size)))
+
+
+def _beyond(found: Floats, limits: Mapping[str, float]) -> npt.NDArray[np.bool_]:
+    wrong = found < limits.get("least", -math.inf)
+    return np.asarray(wrong | (found <= limits.get("above", -math.inf)))
+
+
+def _checksum(ids: IdColumn) -> int:
+    """Return a number by which catalogues are told apart."""
+    if isinstance(ids, TextColumn):
+        return zlib.crc32("\n".join(ids.tolist()).encode(errors="surrogatepass"))
+    return zlib.crc32(ids.astype("<i8").tobytes())
+
+
+def check_items(items: object) -> ItemStatistics:
+    """Return item statistics; refuse anything else."""
+    if isinstance(items, ItemStatistics):
+        return items
+    problem = f"items= is an ItemStatistics, not {shown(items)}"
+    raise InputError(problem, source=SOURCE, value=items)

@@ -1,0 +1,235 @@
+"""How similar the items of a list are, to each other and to what its user had before.
+
+A list's vectors are added up: over pairs their products sum to |sum|^2 less the squares of each, so
+that no pair is looked at, and no matrix of items by items is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from irbatch.array_types import Floats, Ints
+from irbatch.engine.items import Histories, ItemRanks, Vectors
+from irbatch.errors import InputError
+from irbatch.runtime.jit import as_input, kernel
+from irbatch.runtime.ragged import offsets_of
+from irbatch.runtime.threads import map_ranges
+
+GIVEN = "similarity"  # as a matrix
+SIMILARITIES = ("embeddings", "cooccurrence", GIVEN)
+"""What similarity is by; columns of `irbatch.engine.items.Items`."""
+
+NO_HISTORY = -1
+
+
+class Lists(NamedTuple):
+    """The items of queries: `rows`, which begin and end at `starts`."""
+
+    starts: Ints  # (queries + 1,)
+    rows: Ints
+
+
+def similarity_of_pairs(ranks: ItemRanks, by: str) -> Floats:
+    """Average the similarity of pairs of items of each list: float64 ``(queries,)``; 0 of none."""
+    lists, sizes = _lists(ranks), ranks.sizes
+    sums = np.zeros(sizes.size)
+    known = ranks.items.need(by)
+    if isinstance(known, Vectors):
+
+        def add(first: int, last: int) -> None:
+            space = np.zeros(known.width)
+            _add_pairs.run(_work(lists, known), lists, known, space, first, last, sums)
+
+        _share(add, ranks, _work(lists, known))
+    else:
+        work = int((sizes * sizes).sum())
+        matrix = as_input(known)
+
+        def look(first: int, last: int) -> None:
+            _look_up_pairs.run(work, lists, matrix, first, last, sums)
+
+        _share(look, ranks, work)
+    pairs = sizes * (sizes - 1.0)
+    return np.asarray(sums / np.maximum(pairs, 1.0))
+
+
+def similarity_to_histories(ranks: ItemRanks, by: str) -> Floats:
+    """Average each listed item's similarity to what the user had: float64 ``(listed,)``.
+
+    It is 0 for a user that had nothing.
+    """
+    lists, known = _lists(ranks), ranks.items.need(by)
+    histories: Histories = ranks.items.need("histories")
+    users = _users(ranks, histories)
+    before = Lists(histories.starts, histories.rows)
+    found = np.zeros(lists.rows.size)
+    had = int((np.diff(histories.starts)[users[users != NO_HISTORY]]).sum())
+    if isinstance(known, Vectors):
+        per_item = known.numbers.size // max(known.starts.size - 1, 1) + 1
+        work = (had + lists.rows.size) * per_item
+
+        def add(first: int, last: int) -> None:
+            space = np.zeros(known.width)
+            _add_histories.run(work, lists, known, users, before, space, first, last, found)
+
+        _share(add, ranks, work)
+        return found
+    matrix = as_input(known)
+    work = had * max(lists.rows.size // max(users.size, 1), 1)
+
+    def look(first: int, last: int) -> None:
+        _look_up_histories.run(work, lists, matrix, users, before, first, last, found)
+
+    _share(look, ranks, work)
+    return found
+
+
+def _lists(ranks: ItemRanks) -> Lists:
+    return Lists(offsets_of(ranks.there.sum(axis=1)), as_input(ranks.listed))
+
+
+def _work(lists: Lists, vectors: Vectors) -> int:
+    return int(lists.rows.size * (vectors.numbers.size // max(vectors.starts.size - 1, 1) + 1))
+
+
+def _share(work: Callable[[int, int], Any], ranks: ItemRanks, cells: int) -> None:
+    map_ranges(work, ranks.rows.shape[0], cells=cells, threads=ranks.threads)
+
+
+def _users(ranks: ItemRanks, histories: Histories) -> Ints:
+    """Return the place of each query's user among the histories."""
+    places, queries = histories.places, ranks.queries
+    if places and len(queries):
+        user, query = next(iter(places)), queries[0]
+        if isinstance(user, str) != isinstance(query, str):
+            problem = f"the users of interactions are such as {user!r}, and queries {query!r}"
+            raise InputError(problem, source="items", query=query)
+    return np.array([places.get(each, NO_HISTORY) for each in queries], np.int64)
+
+
+@kernel
+def _add_vector(vectors: Vectors, item: int, space: Floats) -> None:
+    """Add an item's vector to `space`."""
+    starts, columns, numbers, _, _ = vectors
+    begin = starts[item]
+    if columns.size > 0:
+        for e in range(begin, starts[item + 1]):
+            space[columns[e]] += numbers[e]
+    else:
+        for c in range(space.size):
+            space[c] += numbers[begin + c]
+
+
+@kernel
+def _product(vectors: Vectors, item: int, space: Floats) -> float:
+    """Multiply an item's vector with `space`."""
+    starts, columns, numbers, _, _ = vectors
+    begin = starts[item]
+    total = 0.0
+    if columns.size > 0:
+        for e in range(begin, starts[item + 1]):
+            total += space[columns[e]] * numbers[e]
+    else:
+        for c in range(space.size):
+            total += space[c] * numbers[begin + c]
+    return total
+
+
+@kernel
+def _clear(vectors: Vectors, item: int, space: Floats) -> None:
+    """Set to 0 what an item's vector was added to."""
+    starts, columns, _, _, _ = vectors
+    if columns.size > 0:
+        for e in range(starts[item], starts[item + 1]):
+            space[columns[e]] = 0.0
+    else:
+        space[:] = 0.0
+
+
+@kernel
+def _add_pairs(
+    lists: Lists, vectors: Vectors, space: Floats, first: int, last: int, sums: Floats
+) -> None:
+    """Write the sum over ordered pairs of different items of some lists; `space` is zeros."""
+    starts, rows = lists
+    dense = vectors.columns.size == 0
+    for q in range(first, last):
+        own = 0.0
+        for i in range(starts[q], starts[q + 1]):
+            _add_vector(vectors, rows[i], space)
+            own += vectors.squares[rows[i]]
+        total = 0.0
+        if dense:
+            for c in range(space.size):
+                total += space[c] * space[c]
+            space[:] = 0.0
+        else:
+            for i in range(starts[q], starts[q + 1]):
+                total += _product(vectors, rows[i], space)
+            for i in range(starts[q], starts[q + 1]):
+                _clear(vectors, rows[i], space)
+        sums[q] = total - own
+
+
+@kernel
+def _look_up_pairs(lists: Lists, matrix: Floats, first: int, last: int, sums: Floats) -> None:
+    """Write the sum over ordered pairs of different items of some lists."""
+    starts, rows = lists
+    for q in range(first, last):
+        total = 0.0
+        for i in range(starts[q], starts[q + 1]):
+            for j in range(starts[q], starts[q + 1]):
+                if i != j:
+                    total += matrix[rows[i], rows[j]]
+        sums[q] = total
+
+
+@kernel
+def _add_histories(
+    lists: Lists,
+    vectors: Vectors,
+    users: Ints,
+    before: Lists,
+    space: Floats,
+    first: int,
+    last: int,
+    found: Floats,
+) -> None:
+    """Write the mean similarity of some lists' items to users' histories; `space` is zeros."""
+    starts, rows = lists
+    for q in range(first, last):
+        if users[q] < 0:
+            continue
+        begin, end = before.starts[users[q]], before.starts[users[q] + 1]
+        for h in range(begin, end):
+            _add_vector(vectors, before.rows[h], space)
+        for i in range(starts[q], starts[q + 1]):
+            found[i] = _product(vectors, rows[i], space) / (end - begin)
+        for h in range(begin, end):
+            _clear(vectors, before.rows[h], space)
+
+
+@kernel
+def _look_up_histories(
+    lists: Lists,
+    matrix: Floats,
+    users: Ints,
+    before: Lists,
+    first: int,
+    last: int,
+    found: Floats,
+) -> None:
+    """Write the mean similarity of some lists' items to users' histories."""
+    starts, rows = lists
+    for q in range(first, last):
+        if users[q] < 0:
+            continue
+        begin, end = before.starts[users[q]], before.starts[users[q] + 1]
+        for i in range(starts[q], starts[q + 1]):
+            total = 0.0
+            for h in range(begin, end):
+                total += matrix[rows[i], before.rows[h]]
+            found[i] = total / (end - begin)

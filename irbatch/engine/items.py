@@ -1,0 +1,293 @@
+"""Rankings as rows of a table of items, and how often a whole run recommends each of them."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.array_types import Bools, Floats, Ints
+from irbatch.errors import InputError
+from irbatch.runtime.cached import cached_property
+from irbatch.runtime.ragged import offsets_of, row_index_of
+
+OUTSIDE = -1  # a document that is no item of the catalogue
+PAST_END = -2  # of the ranking
+
+# What has to be said of items for a formula to read it, see `irbatch.ItemStatistics`.
+GIVEN_BY = {
+    "popularity": "popularity= or interactions=",
+    "users": "interactions= or users=",
+    "histories": "interactions=",
+    "cooccurrence": "interactions=",
+    "embeddings": "embeddings=",
+    "similarity": "similarity=",
+    "groups": "groups=",
+    "propensities": "propensities=",
+}
+
+ItemRows = npt.NDArray[np.int32]
+
+
+class Vectors(NamedTuple):
+    """A vector of length 1, or of zeros, for each item.
+
+    Sparse ones are rows of `columns` and `numbers` that begin and end at `starts`; of dense ones,
+    without `columns`, each row has `width` numbers.
+    """
+
+    starts: Ints  # (items + 1,)
+    columns: Ints
+    numbers: Floats
+    width: int
+    squares: Floats  # (items,): products with themselves, about 1 or 0
+
+
+class Histories(NamedTuple):
+    """The items that each user had before: `rows`, which begin and end at `starts`."""
+
+    places: Mapping[Any, int]  # of users
+    starts: Ints  # (users + 1,)
+    rows: Ints
+
+
+@dataclass(eq=False)
+class Items:
+    """What is known of the items of a catalogue; None where nothing is said.
+
+    Args:
+        size: how many there are.
+        popularity: float64 ``(items,)``, interactions with each.
+        users: how many users these are of.
+        histories, cooccurrence, embeddings: see there. Co-occurrence is one of users: two items
+            are as similar as the cosine of who had them.
+        similarity: float64 ``(items, items)``.
+        groups: float64 ``(items, groups)``, shares of membership; `group_names` are the groups'.
+        propensities: float64 ``(items,)``, above 0.
+        fingerprint: tells catalogues apart.
+    """
+
+    size: int
+    popularity: Floats | None = None
+    users: float | None = None
+    histories: Histories | None = None
+    cooccurrence: Vectors | None = None
+    embeddings: Vectors | None = None
+    similarity: Floats | None = None
+    groups: Floats | None = None
+    group_names: tuple[Any, ...] = ()
+    propensities: Floats | None = None
+    fingerprint: str = ""
+    _tables: dict[object, Floats] = field(default_factory=dict)
+
+    def table(self, key: object, make: Callable[[], Floats]) -> Floats:
+        """Return what is computed of all items once, float64 ``(items,)``."""
+        if key not in self._tables:
+            self._tables[key] = make()
+        found: Floats = self._tables[key]
+        return found
+
+    def need(self, name: str) -> Any:
+        """Return one of `GIVEN_BY`, or raise InputError saying how it is given."""
+        found = getattr(self, name)
+        if found is None:
+            problem = f"{name} of items is not known: give ItemStatistics({GIVEN_BY[name]})"
+            raise InputError(problem, source="items")
+        return found
+
+
+class JudgedItems(NamedTuple):
+    """Judged documents of some queries, query after query."""
+
+    starts: Ints  # (queries + 1,)
+    rows: Ints  # of items; `OUTSIDE` of what is none
+    grades: Floats
+
+
+@dataclass(eq=False)
+class ItemRanks:
+    """What a measure of items reads: the first documents of some rankings, as rows of the items.
+
+    Args:
+        items: what is known of them.
+        queries: the queries' ids.
+        rows: int64 ``(queries, depth)``, the item at each rank, `OUTSIDE` or `PAST_END`.
+        read_judged: returns all judged documents of these queries.
+        cutoff: only documents up to this rank are there; infinite at full depth.
+        rel: the least relevant grade.
+        threads: how many to use, see `irbatch.runtime.threads.map_ranges`.
+    """
+
+    items: Items
+    queries: Sequence[Any]
+    rows: Ints
+    read_judged: Callable[[], JudgedItems]
+    cutoff: float = math.inf
+    rel: float = 1.0
+    threads: int | None = None
+    _shared: dict[str, Any] = field(default_factory=dict)
+
+    def at(self, cutoff: int | None, rel: float = 1.0) -> ItemRanks:
+        """Return the same up to a cutoff (None: none), with a least relevant grade."""
+        cut = copy.copy(self)
+        for name in vars(self).keys() & OF_CUTOFF:
+            del cut.__dict__[name]
+        cut.rel, cut.cutoff = rel, math.inf if cutoff is None else cutoff
+        if cutoff is not None and cutoff < self.rows.shape[1]:
+            cut.rows = self.rows[:, :cutoff]
+        return cut
+
+    @cached_property
+    def retrieved(self) -> Ints:
+        """Documents up to the cutoff, items or not: int64 ``(queries,)``."""
+        found: Ints = (self.rows != PAST_END).sum(axis=1)
+        return found
+
+    @cached_property
+    def there(self) -> Bools:
+        """Which ranks have items, bool ``(queries, depth)``."""
+        found: Bools = self.rows >= 0
+        return found
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """Items up to the cutoff, float64 ``(queries,)``."""
+        return np.asarray(self.there.sum(axis=1), np.float64)
+
+    @cached_property
+    def listed(self) -> Ints:
+        """The items, query after query in rank order: int64 ``(listed,)``."""
+        return self.rows[self.there]
+
+    @cached_property
+    def row_index(self) -> Ints:
+        """The query of each one listed, its place among these: int64 ``(listed,)``."""
+        return np.nonzero(self.there)[0]
+
+    @property
+    def judged(self) -> JudgedItems:
+        """All judged documents of the queries."""
+        if "judged" not in self._shared:
+            self._shared["judged"] = self.read_judged()
+        found: JudgedItems = self._shared["judged"]
+        return found
+
+    @cached_property
+    def grades(self) -> Floats:
+        """The grade of each one listed, 0 if it is not judged: float64 ``(listed,)``."""
+        starts, rows, grades = self.judged
+        known = rows >= 0
+        size = max(self.items.size, 1)
+        keys = (row_index_of(starts) * size + rows)[known]
+        order = np.argsort(keys, kind="stable")
+        keys, grades = keys[order], grades[known][order]
+        if not keys.size:
+            return np.zeros(self.listed.size)
+        wanted = self.row_index * size + self.listed
+        at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+        return np.where(keys[at] == wanted, grades[at], 0.0)
+
+    @cached_property
+    def relevant(self) -> Bools:
+        """Which of those listed are relevant, bool ``(listed,)``."""
+        found: Bools = self.grades >= self.rel
+        return found
+
+    def add_up(self, terms: Floats) -> Floats:
+        """Add up a term for each one listed, in rank order: float64 ``(queries,)``."""
+        sums = np.bincount(self.row_index, terms, self.rows.shape[0])
+        return sums.astype(np.float64, copy=False)
+
+    def mean_of(self, of_items: Floats) -> Floats:
+        """Average what is said of items, ``(items,)``, over those listed; 0 of none."""
+        return np.asarray(self.add_up(of_items[self.listed]) / np.maximum(self.sizes, 1.0))
+
+
+# What `ItemRanks.at` computes anew.
+OF_CUTOFF = {"retrieved", "there", "sizes", "listed", "row_index", "grades", "relevant"}
+
+
+@dataclass(eq=False)
+class ItemCounts:
+    """How often a run recommends each item: what a measure of a whole run reads.
+
+    They are whole numbers, and add up to the same whatever the order. Counts are kept apart by the
+    lists' lengths, on which the angle between two users' items depends.
+
+    Args:
+        items: what is known of them.
+        keys: int64 ``(entries,)``, ascending: length of the list x `Items.size` + the item.
+        numbers: int64 ``(entries,)``, how many lists of that length have the item.
+        lists: int64 ``(longest + 1,)``, how many lists there are of each length.
+    """
+
+    items: Items
+    keys: Ints
+    numbers: Ints
+    lists: Ints
+
+    @classmethod
+    def of(cls, items: Items, lists: Sequence[ItemRows], cutoff: float) -> ItemCounts:
+        """Count lists of item rows up to a cutoff; their ranks outside the catalogue don't count.
+
+        `lists` are as `ItemRanks` has them, without what is past the end.
+        """
+        cut = lists if math.isinf(cutoff) else [each[: int(cutoff)] for each in lists]
+        lengths = np.fromiter(map(len, cut), np.int64, len(cut))
+        rows = np.concatenate([np.empty(0, np.int32), *cut]).astype(np.int64)
+        row_index = np.repeat(np.arange(len(cut)), lengths)
+        if (outside := rows < 0).any():
+            rows, row_index = rows[~outside], row_index[~outside]
+            lengths = np.bincount(row_index, minlength=len(cut))
+        of_length = np.bincount(lengths, minlength=1).astype(np.int64)
+        found = [np.empty((2, 0), np.int64)]
+        for length in np.flatnonzero(of_length).tolist():
+            some = rows if of_length[length] == len(cut) else rows[lengths[row_index] == length]
+            counts = np.bincount(some, minlength=items.size)
+            listed = np.flatnonzero(counts)
+            found.append(np.stack([length * items.size + listed, counts[listed]]))
+        keys, numbers = np.concatenate(found, axis=1)
+        return cls(items, keys, numbers, of_length)
+
+    def __add__(self, other: ItemCounts) -> ItemCounts:
+        """Add those of other lists, of the same catalogue."""
+        keys = np.concatenate([self.keys, other.keys])
+        numbers = np.concatenate([self.numbers, other.numbers])
+        order = np.argsort(keys, kind="stable")
+        keys, numbers = keys[order], numbers[order]
+        firsts = np.flatnonzero(np.diff(keys, prepend=-1))
+        numbers = np.add.reduceat(numbers, firsts) if firsts.size else numbers
+        longest = max(self.lists.size, other.lists.size)
+        lists = np.zeros(longest, np.int64)
+        lists[: self.lists.size] += self.lists
+        lists[: other.lists.size] += other.lists
+        return ItemCounts(self.items, keys[firsts], numbers, lists)
+
+    @cached_property
+    def counts(self) -> Ints:
+        """How often each item is recommended, int64 ``(items,)``."""
+        counts = np.zeros(self.items.size, np.int64)
+        np.add.at(counts, self.keys % max(self.items.size, 1), self.numbers)
+        return counts
+
+    @property
+    def users(self) -> int:
+        """How many lists there are, empty ones among them."""
+        return int(self.lists.sum())
+
+    @property
+    def total(self) -> int:
+        """How many recommendations there are."""
+        return int(self.numbers.sum())
+
+
+def lists_of(rows: Ints) -> list[ItemRows]:
+    """Return each ranking of ``(queries, depth)`` as an array of its own length."""
+    there = rows != PAST_END
+    flat = rows[there].astype(np.int32)
+    return np.split(flat, offsets_of(there.sum(axis=1))[1:-1]) if len(rows) else []

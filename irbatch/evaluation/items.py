@@ -1,0 +1,118 @@
+"""Evaluating measures that read items: the first documents of every ranking, judged or not."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from irbatch.array_types import Floats, Ints, Positions
+from irbatch.data.arguments.candidates import GradedCandidates
+from irbatch.data.items import check_items
+from irbatch.data.qrels import Qrels
+from irbatch.data.runs import Run
+from irbatch.engine.items import ItemRanks, ItemRows, JudgedItems, lists_of
+from irbatch.engine.ties.policy import Ordering, TiePolicy
+from irbatch.errors import InputError
+from irbatch.evaluation.run_items import RunItems
+from irbatch.evaluation.settings import Settings
+from irbatch.measures import Measure, Plan, apply_formula, needs_relevant
+from irbatch.pack.candidates import Candidates
+from irbatch.pack.items import Wanted, judged_columns, judged_items, rank_columns, rank_run
+from irbatch.runtime.ragged import row_index_of
+
+
+class ItemMeasures:
+    """The measures of a plan that read items, and what they read of rankings."""
+
+    def __init__(
+        self, plan: Plan, items: object, settings: Settings, threads: int | None = None
+    ) -> None:
+        self.known = check_items(items)
+        self._threads, self._width = threads, len(plan.measures)
+        self._skips = settings.no_relevant == "skip"
+        self._each = [(position, plan.filled[position]) for position in plan.of_items]
+        if settings.judged_only:
+            problem = f"judged_only=True leaves out documents that {self._each[0][1]} reads"
+            raise InputError(problem, source="measures", value=str(self._each[0][1]))
+        deepest = settings.max_depth
+        cutoffs = [each.cutoff for _, each in self._each]
+        if deepest is not None:
+            cutoffs = [min(deepest, deepest if each is None else each) for each in cutoffs]
+        in_order = any(each.declaration.in_order for _, each in self._each)
+        self.wanted = Wanted(tuple(dict.fromkeys(cutoffs)), in_order)
+        of_run = [each.cutoff for _, each in self._each if each.aggregate == "run"]
+        self._kept = None if not of_run or None in of_run else max(c for c in of_run if c)
+        self._keeps_none = not of_run
+
+    def compute(
+        self, queries: Sequence[Any], rows: Ints, judged: Callable[[], JudgedItems], values: Floats
+    ) -> list[ItemRows]:
+        """Write the values of some queries into ``(queries, measures)``.
+
+        Returns the lists that measures of the whole run read.
+        """
+        ranks = ItemRanks(self.known.arrays, queries, rows, judged, threads=self._threads)
+        at = functools.cache(ranks.at)
+        for position, each in self._each:
+            if each.aggregate == "run":
+                continue
+            try:
+                values[:, position] = apply_formula(each, at(each.cutoff, _rel_of(each)), ())
+            except InputError as problem:
+                source = str(each) if problem.source == "items" else problem.source
+                raise problem.with_fields(source=source) from None
+            if self._skips and needs_relevant(each):
+                starts, _, grades = ranks.judged
+                relevant = np.bincount(row_index_of(starts), grades >= _rel_of(each), len(rows))
+                values[relevant == 0, position] = np.nan
+        if self._keeps_none:
+            return [np.empty(0, np.int32)] * len(rows)
+        return lists_of(rows if self._kept is None else rows[:, : self._kept])
+
+    def of_scores(
+        self,
+        candidates: Candidates,
+        graded: GradedCandidates,
+        policy: TiePolicy,
+        document_ids: Any,
+    ) -> tuple[Floats, RunItems]:
+        """Return values ``(queries, measures)``, NaN of others, and the items of each query."""
+        rows = rank_columns(self.known, candidates, self.wanted, policy, document_ids)
+        values = np.full((len(rows), self._width), np.nan)
+        judged = functools.partial(judged_columns, graded)
+        lists = self.compute(candidates.queries, rows, judged, values)
+        return values, RunItems(self.known.arrays, lists)
+
+
+def add_items(
+    measures: ItemMeasures,
+    values: Floats,
+    qrels: Qrels,
+    rows: Positions,
+    run: Run,
+    ordering: Ordering | None,
+) -> RunItems:
+    """Write the values of the queries at `rows` of the judgments, ``(queries, measures)``.
+
+    `ordering` is what documents are ordered by, None where they are in order.
+    """
+    queries = [qrels.queries[row] for row in rows.tolist()]
+    lists: list[ItemRows] = [np.empty(0, np.int32)] * len(queries)
+    for places, ranked in rank_run(measures.known, run, queries, measures.wanted, ordering):
+        some = [queries[place] for place in places.tolist()]
+        of_each = values[places]
+        judged = functools.partial(judged_items, measures.known, qrels, rows[places])
+        listed = measures.compute(some, ranked, judged, of_each)
+        for place, each in zip(places.tolist(), listed, strict=True):
+            lists[place] = each
+        values[places] = of_each
+    return RunItems(measures.known.arrays, lists)
+
+
+def _rel_of(measure: Measure) -> float:
+    """Return the least relevant grade."""
+    rel = measure["rel"] if "rel" in measure.declaration.parameters else None
+    return 1.0 if rel is None else float(rel)

@@ -1,0 +1,58 @@
+"""The items that a run recommends, for measures that have one value for all of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from irbatch.engine.items import ItemCounts, ItemRows, Items
+from irbatch.errors import InputError
+from irbatch.measures import Measure
+
+
+@dataclass(eq=False)
+class RunItems:
+    """The items of each query, in rank order.
+
+    Args:
+        known: what is known of them.
+        lists: int32 ``(documents,)`` for each query, as `irbatch.engine.items.ItemRanks` has them;
+            up to the deepest cutoff of a measure that reads them.
+    """
+
+    known: Items
+    lists: Sequence[ItemRows]
+    _values: dict[Measure, float] = field(default_factory=dict)
+
+    def value(self, measure: Measure) -> float:
+        """Return a measure's value."""
+        if measure not in self._values:
+            cutoff = math.inf if measure.cutoff is None else measure.cutoff
+            self._values[measure] = value_of(measure, ItemCounts.of(self.known, self.lists, cutoff))
+        return self._values[measure]
+
+    def take(self, rows: Sequence[int]) -> RunItems:
+        """Return those of some queries."""
+        return RunItems(self.known, [self.lists[row] for row in rows])
+
+
+def value_of(measure: Measure, counts: ItemCounts) -> float:
+    """Return the value of a measure of a whole run, checked, since users write formulas."""
+    declaration = measure.declaration
+    own = {name: measure[name] for name in declaration.parameters}
+    try:
+        with np.errstate(all="ignore"):
+            value = float(declaration.formula(counts, **own))
+    except InputError as problem:
+        raise problem.with_fields(source=str(measure)) from None
+    except (MemoryError, ArithmeticError):
+        raise
+    except Exception as problem:
+        said = f"the formula of {measure.name} failed: {type(problem).__name__}: {problem}"
+        raise InputError(said, source="measures") from problem
+    if not math.isfinite(value):
+        raise InputError(f"the formula of {measure.name} returned {value}", source="measures")
+    return value

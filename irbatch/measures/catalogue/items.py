@@ -1,0 +1,269 @@
+"""Measures beyond accuracy: what a run recommends, whoever finds it relevant.
+
+A formula reads `ItemRanks` and returns one value for each ranking, float64 ``(queries,)``; one of
+the whole run reads `ItemCounts` and returns one number. Ranks past the end don't count, and neither
+do documents outside the catalogue.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import cast
+
+import numpy as np
+
+from irbatch.array_types import Floats
+from irbatch.engine.item_similarity import (
+    SIMILARITIES,
+    similarity_of_pairs,
+    similarity_to_histories,
+)
+from irbatch.engine.items import ItemCounts, ItemRanks, Items
+from irbatch.errors import InputError
+from irbatch.measures.declare import AS_ANY_OTHER, Measure, Spelling
+from irbatch.measures.define import define_measure
+from irbatch.measures.parameters import REL, Choice, Number
+
+PAST_END = "Ranks past the end don't count."
+of_items = functools.partial(
+    define_measure, reads="items", builtin=True, past_end=PAST_END, no_relevant=AS_ANY_OTHER
+)
+# The formula of a whole run's returns one number.
+of_run = cast(
+    Callable[..., Callable[[Callable[..., float]], Measure]],
+    functools.partial(of_items, aggregate="run"),
+)
+
+INFINITE = (0.0, math.inf)
+PADDING = Number(0.0, least=0.0)
+"""Items that a tool's catalogue counts besides those listed."""
+OF = Choice("interactions", ("interactions", "users"))
+UNSEEN = Choice("once", ("once", "zero"))
+BY = Choice("embeddings", SIMILARITIES)
+
+
+def _recbole(name: str, **parameters: object) -> Spelling:
+    return Spelling("RecBole", "", f"{name}@{{k}}", tuple(parameters.items()))
+
+
+@of_run(
+    "ItemCoverage",
+    definition="The share of the catalogue's items, and of as many more as `padding`, that are "
+    "recommended to anybody; with of=trained of the items with interactions, which may be above 1.",
+    parameters={"of": Choice("catalogue", ("catalogue", "trained")), "padding": PADDING},
+    range=INFINITE,
+    source="Ge, Delgado-Battenfeld & Jannach 2010",
+    aliases=("CatalogueCoverage", "CatalogCoverage"),
+    spellings=(_recbole("itemcoverage", padding=1.0),),
+)
+def item_coverage(c: ItemCounts, of: str, padding: float) -> float:
+    size = c.items.size
+    if of == "trained":
+        size = int(np.count_nonzero(c.items.need("popularity")))
+    return int(np.count_nonzero(c.counts)) / max(size + padding, 1)
+
+
+@of_items(
+    "UserCoverage",
+    definition="The share of users with at least so many recommended items.",
+    parameters={"least": Number(1.0, least=1.0)},
+    source="Ge, Delgado-Battenfeld & Jannach 2010",
+)
+def user_coverage(r: ItemRanks, least: float) -> Floats:
+    return (r.sizes >= least).astype(np.float64)
+
+
+@of_run(
+    "Gini",
+    definition="Gini index of how often each item is recommended, those never recommended and as "
+    "many more as `padding` among them: 0 if all are equally often, towards 1 if one alone is.",
+    parameters={"padding": PADDING},
+    source="Gini 1912; Fleder & Hosanagar 2009",
+    aliases=("GiniIndex",),
+    spellings=(_recbole("giniindex", padding=1.0),),
+)
+def gini(c: ItemCounts, padding: float) -> float:
+    size, total = c.items.size + int(padding), c.total
+    if not total:
+        return 0.0
+    ascending = np.sort(c.counts[c.counts > 0])
+    places = np.arange(size - ascending.size + 1, size + 1)
+    weighted = sum(map(int.__mul__, (2 * places - size - 1).tolist(), ascending.tolist()))
+    return weighted / (size * total)
+
+
+@of_run(
+    "Entropy",
+    definition="Shannon entropy of the recommended items, in bits or nats: of the share that each "
+    "has of all recommendations; divided by the number of items recommended (per=recommended), or "
+    "by the most that the catalogue allows (per=most).",
+    parameters={
+        "unit": Choice("bits", ("bits", "nats")),
+        "per": Choice("run", ("run", "recommended", "most")),
+    },
+    range=INFINITE,
+    source="Shannon 1948",
+    aliases=("ShannonEntropy", "DistributionalCoverage"),
+    spellings=(_recbole("shannonentropy", unit="nats", per="recommended"),),
+)
+def entropy(c: ItemCounts, unit: str, per: str) -> float:
+    log = math.log2 if unit == "bits" else math.log
+    found, times = np.unique(c.counts[c.counts > 0], return_counts=True)
+    shares = (count / c.total for count in found.tolist())
+    terms = (-n * share * log(share) for n, share in zip(times.tolist(), shares, strict=True))
+    whole = math.fsum(terms)
+    if per == "recommended":
+        return whole / max(int(times.sum()), 1)
+    return whole / log(max(c.items.size, 2)) if per == "most" else whole
+
+
+@of_run(
+    "Personalisation",
+    definition="1 less the mean cosine of the recommended items of two users, over all pairs of "
+    "users; that of a user without any is 0.",
+    parameters={},
+    source="Zhou et al. 2010 (inter-list distance)",
+    aliases=("Personalization",),
+)
+def personalisation(c: ItemCounts) -> float:
+    users, size = c.users, max(c.items.size, 1)
+    lengths, rows = np.divmod(c.keys, size)
+    # Vectors of length 1, added up: their products over pairs are |sum|^2 less one each.
+    sums = np.bincount(rows, c.numbers / np.sqrt(np.maximum(lengths, 1)), size)
+    own = users - int(c.lists[0])
+    pairs = users * (users - 1)
+    mean = (math.fsum((sums * sums).tolist()) - own) / pairs if pairs else 1.0
+    return min(max(1.0 - mean, 0.0), 1.0)
+
+
+@of_items(
+    "AvgPopularity",
+    definition="Average popularity: the mean number of interactions of the first k items, or their "
+    "mean share of users (of=users).",
+    parameters={"of": Choice("count", ("count", "users"))},
+    range=INFINITE,
+    source="Yin et al. 2012",
+    aliases=("AveragePopularity", "ARP"),
+    spellings=(_recbole("averagepopularity"),),
+)
+def average_popularity(r: ItemRanks, of: str) -> Floats:
+    found = r.mean_of(r.items.need("popularity"))
+    return found / r.items.need("users") if of == "users" else found
+
+
+@of_items(
+    "TailShare",
+    definition="The share of the first k items that are in the long tail: among the items with "
+    "interactions the share `tail` with the fewest, at least one, those first in the catalogue "
+    "where they have the same; with a tail above 1 those that have so many or fewer.",
+    parameters={"tail": Number(0.1, above=0.0)},
+    source="Abdollahpouri, Burke & Mobasher 2017",
+    aliases=("TailPercentage", "APLT"),
+    spellings=(_recbole("tailpercentage"),),
+)
+def tail_share(r: ItemRanks, tail: float) -> Floats:
+    return r.mean_of(r.items.table(("tail", tail), lambda: _in_tail(r.items, tail)))
+
+
+def _in_tail(items: Items, tail: float) -> Floats:
+    """Tell of each item, 1 or 0, whether it is in the long tail."""
+    popularity: Floats = items.need("popularity")
+    trained = np.flatnonzero(popularity > 0)
+    if tail > 1:
+        return ((popularity > 0) & (popularity <= tail)).astype(np.float64)
+    order = np.argsort(popularity[trained], kind="stable")
+    found = np.zeros(items.size)
+    found[trained[order[: max(int(tail * trained.size), 1)]]] = 1.0
+    return found
+
+
+NOVELTY = "-log2 of its share of all interactions, or of the share of users that had it (of=users)"
+UNSEEN_TOLD = "Items without interactions count as if they had one, or add 0 (unseen=zero)."
+
+
+@of_items(
+    "Novelty",
+    definition=f"Mean self-information of the first k items, an item's {NOVELTY}. {UNSEEN_TOLD}",
+    parameters={"of": OF, "unseen": UNSEEN},
+    range=INFINITE,
+    source="Zhou et al. 2010",
+    aliases=("SelfInformation", "Surprisal"),
+)
+def novelty(r: ItemRanks, of: str, unseen: str) -> Floats:
+    return r.mean_of(_information(r.items, of, unseen))
+
+
+@of_run(
+    "RunNovelty",
+    definition=f"Novelty of the whole run: the mean over all recommendations, not over users, of "
+    f"an item's {NOVELTY}. {UNSEEN_TOLD}",
+    parameters={"of": OF, "unseen": UNSEEN},
+    range=INFINITE,
+    source="Castells, Vargas & Wang 2011",
+)
+def run_novelty(c: ItemCounts, of: str, unseen: str) -> float:
+    information = _information(c.items, of, unseen)
+    return math.fsum((c.counts * information).tolist()) / max(c.total, 1)
+
+
+def _information(items: Items, of: str, unseen: str) -> Floats:
+    """Return each item's self-information."""
+
+    def make() -> Floats:
+        popularity: Floats = items.need("popularity")
+        whole = math.fsum(popularity.tolist()) if of == "interactions" else items.need("users")
+        seen = popularity if unseen == "zero" else np.where(popularity > 0, popularity, 1.0)
+        if seen.size and seen.max() > max(whole, 1.0):
+            problem = f"an item has popularity {seen.max():g}, and there are {whole:g} users"
+            raise InputError(problem, source="items", value=float(seen.max()))
+        shares = np.where(seen > 0, seen, max(whole, 1.0)) / max(whole, 1.0)
+        return -np.log2(shares) + 0.0  # -0.0 is 0
+
+    return items.table(("information", of, unseen), make)
+
+
+SIMILARITY = "Similarity is the cosine of embeddings, or of who had the items "
+SIMILARITY += "(by=cooccurrence), or as given (by=similarity)."
+
+
+@of_items(
+    "ILD",
+    definition=f"Intra-list diversity: 1 less the mean similarity of two of the first k items; 0 "
+    f"of fewer than two. {SIMILARITY}",
+    parameters={"by": BY},
+    range=(-math.inf, math.inf),
+    source="Ziegler et al. 2005",
+    aliases=("IntraListDiversity",),
+)
+def ild(r: ItemRanks, by: str) -> Floats:
+    return np.where(r.sizes > 1, 1.0 - similarity_of_pairs(r, by), 0.0)
+
+
+@of_items(
+    "Unexpectedness",
+    definition="The mean over the first k items of 1 less their mean similarity to what the user "
+    f"had before; 1 each for a user who had nothing. {SIMILARITY}",
+    parameters={"by": Choice("cooccurrence", SIMILARITIES)},
+    range=(-math.inf, math.inf),
+    source="Zhang et al. 2012",
+)
+def unexpectedness(r: ItemRanks, by: str) -> Floats:
+    terms = 1.0 - similarity_to_histories(r, by)
+    return r.add_up(terms) / np.maximum(r.sizes, 1.0)
+
+
+@of_items(
+    "Serendipity",
+    definition="Unexpectedness of which only relevant items have their part: the mean over the "
+    "first k items of 1 less their mean similarity to what the user had before, or 0 for one that "
+    f"is not relevant. {SIMILARITY}",
+    parameters={"by": Choice("cooccurrence", SIMILARITIES), "rel": REL},
+    range=(-math.inf, math.inf),
+    no_relevant="0",
+    source="Zhang et al. 2012",
+)
+def serendipity(r: ItemRanks, by: str) -> Floats:
+    terms = (1.0 - similarity_to_histories(r, by)) * r.relevant
+    return r.add_up(terms) / np.maximum(r.sizes, 1.0)

@@ -1,0 +1,249 @@
+"""The first documents of rankings as rows of a catalogue of items."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from irbatch.array_types import Bools, Ints, Positions
+from irbatch.data.arguments.candidates import GradedCandidates
+from irbatch.data.arguments.ids import read_candidate_ids
+from irbatch.data.items import ItemStatistics
+from irbatch.data.qrels import Qrels
+from irbatch.data.query_table import QueryTable
+from irbatch.data.runs import Run
+from irbatch.engine.items import PAST_END, JudgedItems
+from irbatch.engine.matrix import plan_blocks
+from irbatch.engine.ties.by_id import id_texts, order_documents, place_ids
+from irbatch.engine.ties.by_score import DESCENDING, as_compared, check_order
+from irbatch.engine.ties.policy import Ordering, TiePolicy
+from irbatch.errors import InputError
+from irbatch.pack.candidates import Candidates
+from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
+
+LEVELS = 8  # besides its ranks, a row of a block takes as much as so many: see `plan_blocks`
+CELLS_AT_ONCE = 1 << 21  # of scores that are sorted together
+
+
+class Wanted(NamedTuple):
+    """What measures read of rankings."""
+
+    cutoffs: tuple[int | None, ...]  # None: full depth
+    in_order: bool  # whether a measure tells ranks apart, or only who is within a cutoff
+
+    @property
+    def depth(self) -> float:
+        """The deepest rank that is read."""
+        return max((math.inf if each is None else each for each in self.cutoffs), default=0)
+
+    def find_open(self, same: Bools) -> tuple[int, int] | None:
+        """Return the row and the first rank of an open tie that matters; None without one.
+
+        `same` ``(queries, ranks)`` tells whether a document has the score of the next one.
+        """
+        if self.in_order:
+            ranks = np.arange(same.shape[1])
+            matters = same & (ranks < min(self.depth, same.shape[1]))
+        else:
+            matters = np.zeros_like(same)
+            for cutoff in self.cutoffs:
+                if cutoff is not None and cutoff <= same.shape[1]:
+                    matters[:, cutoff - 1] = same[:, cutoff - 1]
+        found = np.argwhere(matters)
+        return None if not len(found) else (int(found[0, 0]), int(found[0, 1]) + 1)
+
+
+class RankedItems(NamedTuple):
+    """The items at the first ranks of some queries."""
+
+    places: Positions  # of these queries among those asked for
+    rows: Ints  # (queries, depth): see `irbatch.engine.items.ItemRanks`
+
+
+def rank_run(
+    items: ItemStatistics,
+    run: Run,
+    queries: Sequence[Any],
+    wanted: Wanted,
+    ordering: Ordering | None,
+) -> Iterator[RankedItems]:
+    """Order the documents of queries, as far as they are read, and look them up.
+
+    Args:
+        ordering: what documents are ordered by; None: they are in order.
+
+    Raises:
+        InputError: naming a document that is no item, or a tie that leaves open who is read.
+    """
+    table = run.prepared().rankings
+    if not isinstance(table, QueryTable):  # ids are beyond int64
+        document = next(iter(next(filter(None, run.rankings.values()))))
+        raise InputError("ids beyond 64 bits are no items", source="run", document=document)
+    places = np.array([table.places.get(each, -1) for each in queries], np.int64)
+    sizes = np.where(places >= 0, (table.ends - table.begins)[places], 0) if len(table) else 0
+    sizes = np.broadcast_to(sizes, places.shape)
+    depths = np.minimum(sizes, wanted.depth).astype(np.int64)
+    for picks in plan_blocks(sizes, LEVELS):
+        begins = np.where(places[picks] >= 0, table.begins[places[picks]] if len(table) else 0, 0)
+        chosen = _first_rows(table, begins, sizes[picks], wanted, ordering, queries, picks, run)
+        depth = int(depths[picks].max(initial=0))
+        rows = np.full((picks.size, depth), PAST_END, np.int64)
+        there = np.arange(depth) < depths[picks][:, None]
+        found = items.find(table.documents.take(chosen))
+        if items.outside == "error" and (found < 0).any():
+            query, document = table.where(int(chosen[np.argmax(found < 0)]))
+            raise _outside(items, "run", query, document, run.name)
+        rows[there] = found
+        yield RankedItems(picks, rows)
+
+
+def _outside(
+    items: ItemStatistics, source: str, query: Any, document: Any, path: str | None = None
+) -> InputError:
+    problem = f"this document is not in the catalogue of {len(items)} items; "
+    problem += "ItemStatistics(outside='ignore') leaves such ones out"
+    return InputError(problem, source=source, query=query, document=document, path=path)
+
+
+def _first_rows(
+    table: QueryTable,
+    begins: Ints,
+    sizes: Ints,
+    wanted: Wanted,
+    ordering: Ordering | None,
+    queries: Sequence[Any],
+    picks: Positions,
+    run: Run,
+) -> Ints:
+    """Return the rows of a table that have the first documents of some queries, in rank order."""
+    depths = np.minimum(sizes, wanted.depth).astype(np.int64)
+    if ordering is None:
+        return joined_ranges(begins, depths)
+    positions = joined_ranges(begins, sizes)
+    starts = offsets_of(sizes)
+    scores = as_compared(table.numbers[positions], ordering.score_dtype)
+    for row in np.flatnonzero(check_order(scores, starts[:-1], starts[1:]) != DESCENDING).tolist():
+        part = slice(starts[row], starts[row + 1])
+        order = np.argsort(-scores[part], kind="stable")
+        positions[part], scores[part] = positions[part][order], scores[part][order]
+    tied = np.zeros(scores.size, bool)  # with the next one of the same query
+    tied[:-1] = scores[:-1] == scores[1:]
+    tied[starts[1:][sizes > 0] - 1] = False
+    first = np.arange(scores.size) - starts[row_index_of(starts)] < depths[row_index_of(starts)]
+    tied &= first
+    if tied.any():
+        rows = np.unique(row_index_of(starts)[tied])
+        if ordering.ties.by_id:
+            for row in rows.tolist():
+                part = slice(starts[row], starts[row + 1])
+                ids = id_texts(table.ids(positions[part]))
+                one = np.zeros(len(ids), np.int64)
+                descending = ordering.ties == TiePolicy.ID
+                order = order_documents(one, scores[part], ids, descending=descending)
+                positions[part] = positions[part][order]
+        elif ordering.ties != TiePolicy.INDEX:
+            same = np.zeros((rows.size, int(depths[rows].max())), bool)
+            for place, row in enumerate(rows.tolist()):
+                mine = tied[starts[row] : starts[row] + depths[row]]
+                same[place, : mine.size] = mine
+            if (open_tie := wanted.find_open(same)) is not None:
+                row = int(rows[open_tie[0]])
+                score = float(scores[starts[row] + open_tie[1] - 1])
+                query = queries[int(picks[row])]
+                raise _open(ordering.ties, query, score, open_tie[1], "run", run.name)
+    return positions[first]
+
+
+def _open(
+    policy: TiePolicy, query: Any, score: float, rank: int, source: str, path: str | None = None
+) -> InputError:
+    problem = f"which document is at rank {rank} is open: ties={str(policy)!r}, and several have "
+    problem += f"the score {score:g}; measures of items need ties='id' or 'index'"
+    return InputError(problem, source=source, query=query, value=score, path=path)
+
+
+def judged_items(items: ItemStatistics, qrels: Qrels, rows: Positions) -> JudgedItems:
+    """Return all judged documents of the queries at `rows` of the judgments."""
+    counts = qrels.starts[rows + 1] - qrels.starts[rows]
+    starts = offsets_of(counts)
+    if not starts[-1]:
+        return JudgedItems(starts, np.empty(0, np.int64), np.empty(0))
+    judged = joined_ranges(qrels.starts[rows], counts)
+    found = items.find(qrels.column.take(judged))
+    if items.outside == "error" and (found < 0).any():
+        at = int(np.argmax(found < 0))
+        row = int(np.searchsorted(starts, at, side="right")) - 1
+        document = list(qrels.documents[int(rows[row])])[at - int(starts[row])]
+        query = qrels.queries[int(rows[row])]
+        raise _outside(items, "qrels", query, document, qrels.name)
+    return JudgedItems(starts, found, qrels.grades[judged])
+
+
+def judged_columns(graded: GradedCandidates) -> JudgedItems:
+    """Return the graded candidates of score matrices, whose columns are items."""
+    return JudgedItems(graded.starts, graded.columns.astype(np.int64), graded.grades)
+
+
+def rank_columns(
+    items: ItemStatistics,
+    candidates: Candidates,
+    wanted: Wanted,
+    policy: TiePolicy,
+    document_ids: Any = None,
+) -> Ints:
+    """Return the items of the highest scores, int64 ``(queries, depth)``; see `rank_run`.
+
+    NaN among the scores was refused before.
+    """
+    queries, width = candidates.shape
+    if width != len(items):
+        problem = f"the columns of scores are the items: {width} columns, {len(items)} items"
+        raise InputError(problem, source="items", value=width)
+    depth = int(min(wanted.depth, width))
+    keys = None
+    if policy.by_id:
+        ids_of = read_candidate_ids(document_ids, candidates.shape)
+        keys = [place_ids(policy, ids) for ids in ids_of]
+    ranked = np.full((queries, depth), PAST_END, np.int64)
+    every = np.arange(width)
+    at_once = max(CELLS_AT_ONCE // max(width, 1), 1)
+    for first in range(0, queries, at_once):
+        last = min(first + at_once, queries)
+        scores, _ = candidates.block(first, last)
+        whole = candidates.whole and candidates.there is None
+        there = None if whole else candidates.are_candidates(first, last)
+        for row in range(last - first):
+            mine = every if there is None else np.flatnonzero(there[row])
+            key = None if keys is None else keys[(first + row) % len(keys)][mine]
+            found = scores[row] if there is None else scores[row][mine]
+            order, same = _highest(found, depth, key)
+            ranked[first + row, : order.size] = mine[order]
+            if not policy.by_key and same.any():
+                open_tie = wanted.find_open(same[None])
+                if open_tie is not None:
+                    rank = open_tie[1]
+                    score = candidates.score_of(first + row, int(mine[order[rank - 1]]))
+                    query = candidates.queries[first + row]
+                    raise _open(policy, query, score, rank, "scores")
+    return ranked
+
+
+def _highest(scores: Any, depth: int, key: Ints | None) -> tuple[Ints, Bools]:
+    """Return the places of the highest scores, and whether each is that of the next one.
+
+    Equal scores are ordered by `key`, or by place.
+    """
+    some = np.arange(scores.size)
+    if depth + 1 < scores.size // 2:  # all that might be among the first, and what ties with them
+        least = np.partition(scores, scores.size - depth - 1)[scores.size - depth - 1]
+        some = np.flatnonzero(scores >= least)
+    found = scores[some]
+    downwards = ~found if found.dtype.kind in "iu" else -found
+    ranks = np.lexsort((some if key is None else key[some], downwards))
+    ordered = found[ranks[: depth + 1]]
+    same = np.zeros(min(depth, ordered.size), bool)
+    same[: ordered.size - 1] = (ordered[1:] == ordered[:-1])[: same.size]
+    return some[ranks[:depth]], same

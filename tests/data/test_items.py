@@ -1,0 +1,144 @@
+"""What is known of items: catalogues in every form, and what is refused of them."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from support.input_errors import input_error
+
+import irbatch
+from irbatch import ItemStatistics
+from irbatch.data.from_columns import as_ids
+from irbatch.data.lookup import IdLookup
+
+INTERACTIONS = {"u1": ["a", "b"], "u2": ["b", "c"], "u3": ["b"]}
+
+
+def popularity(items: ItemStatistics) -> dict[Any, float]:
+    assert items.arrays.popularity is not None
+    listed = [items.id_at(row) for row in range(len(items))]
+    return dict(zip(listed, items.arrays.popularity.tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        INTERACTIONS,
+        {user: dict.fromkeys(items, 4.5) for user, items in INTERACTIONS.items()},
+        irbatch.Qrels({user: dict.fromkeys(items, 1) for user, items in INTERACTIONS.items()}),
+        np.array(
+            [(user, item) for user, items in INTERACTIONS.items() for item in items],
+            [("user_id", "U2"), ("item_id", "U1")],
+        ),
+    ],
+    ids=["lists", "ratings", "judgments", "columns"],
+)
+def test_interactions_in_every_form(given: Any) -> None:
+    items = ItemStatistics(interactions=given)
+    assert popularity(items) == {"a": 1.0, "b": 3.0, "c": 1.0}
+    assert items.arrays.users == 3.0
+    histories = items.arrays.histories
+    assert histories is not None
+    rows = histories.rows[histories.starts[1] : histories.starts[2]]
+    assert [items.id_at(row) for row in rows.tolist()] == ["b", "c"]
+
+
+def test_frames_of_interactions() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"userId": [1, 1, 2], "movieId": [7, 8, 7], "rating": [5.0, 4.0, 1.0]})
+    assert popularity(ItemStatistics(interactions=frame)) == {7: 2.0, 8: 1.0}
+
+
+def test_an_item_had_twice_is_popular_twice_and_had_once() -> None:
+    items = ItemStatistics(interactions={"u1": ["a", "a", "b"], "u2": ["b"]})
+    assert popularity(items) == {"a": 2.0, "b": 2.0}
+    assert items.arrays.histories is not None
+    assert items.arrays.histories.rows.tolist() == [0, 1, 1]
+
+
+def test_columns_are_in_the_order_of_the_items() -> None:
+    by_id = ItemStatistics(["b", "a"], popularity={"a": 1}, embeddings={"a": [0, 2], "b": [3, 0]})
+    in_order = ItemStatistics(["b", "a"], popularity=[0, 1], embeddings=[[3, 0], [0, 2]])
+    for each in (by_id, in_order):
+        assert popularity(each) == {"b": 0.0, "a": 1.0}
+        assert each.arrays.embeddings is not None
+        assert each.arrays.embeddings.numbers.tolist() == [1.0, 0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-200, 1.0, 1e200])
+def test_embeddings_of_any_size(scale: float) -> None:
+    items = ItemStatistics(2, embeddings=np.array([[1.0, 1.0], [0.0, 0.0]]) * scale)
+    assert items.arrays.embeddings is not None
+    assert items.arrays.embeddings.numbers == pytest.approx([0.5**0.5, 0.5**0.5, 0, 0])
+
+
+def test_numbers_as_ids() -> None:
+    assert popularity(ItemStatistics(3, popularity=[4, 5, 6])) == {0: 4.0, 1: 5.0, 2: 6.0}
+    assert repr(ItemStatistics(3, popularity=[4, 5, 6])) == "<ItemStatistics: 3 items, popularity>"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({}, "say which items there are"),
+        ({"items": -1}, "items=-1 must be 0 or more"),
+        ({"items": []}, "there are no items"),
+        ({"items": ["a", "b", "a"]}, "document 'a'): this item is listed twice"),
+        ({"items": ["a", 1]}, "item ids are of two kinds"),
+        ({"items": [1.5]}, "item id 1.5 is a float"),
+        ({"items": 2, "outside": "skip"}, "outside='skip'"),
+        ({"items": 2, "popularity": [1]}, "not of shape (1,)"),
+        ({"items": 2, "popularity": [1, -1]}, "(document 1): popularity=-1.0 must be"),
+        ({"items": 2, "popularity": [np.nan, 1]}, "(document 0): popularity=nan must be"),
+        ({"items": 2, "popularity": {2: 1}}, "(document 2): popularity of an item that is not in"),
+        ({"items": 2, "popularity": {"a": 1}}, "ids are whole numbers, such as 0"),
+        ({"items": 2, "popularity": {1: "many"}}, "popularity 'many' is not a number"),
+        ({"items": 2, "users": 0}, "users=0 must be"),
+        ({"items": 2, "embeddings": [[1, 2]]}, "one row for each of 2 items"),
+        ({"items": 2, "embeddings": [[1, 2], [np.inf, 1]]}, "(document 1): embeddings have inf"),
+        ({"items": 2, "embeddings": [[1, 2], [1]]}, "rows are not of one length"),
+        ({"items": 2, "embeddings": {0: [1.0]}}, "(document 1): embeddings are not given"),
+        ({"items": 2, "similarity": [[1, 2]]}, "one row for each of 2 items"),
+        ({"items": 2, "similarity": [[1], [2]]}, "similarity is (items, items)"),
+        ({"interactions": {"u": "abc"}}, "interactions are user to items, not to a str"),
+        ({"interactions": {"u": 5}}, "interactions are user to items, not to a int"),
+        (
+            {"items": ["a"], "interactions": {"u": ["a", "b"]}},
+            "(query 'u', document 'b'): the item of an interaction is not in the catalogue of 1",
+        ),
+        ({"interactions": [("u", "a")]}, "neither a table of columns nor a mapping"),
+    ],
+)
+def test_what_is_refused(arguments: dict[str, Any], said: str) -> None:
+    input_error(lambda: ItemStatistics(**arguments), said)
+
+
+def test_something_else_than_items() -> None:
+    call = {"qrels": {"q": {"a": 1}}, "run": {"q": {"a": 1.0}}, "measures": "ItemCoverage@1"}
+    input_error(lambda: irbatch.evaluate(**call), "ItemCoverage@1 reads what is known of items")
+    input_error(lambda: irbatch.evaluate(**call, items={"a": 1}), "is an ItemStatistics, not {'a'")
+
+
+def test_arguments_are_not_changed() -> None:
+    counts, vectors = np.array([3.0, 1.0]), np.array([[3.0, 4.0], [1.0, 0.0]])
+    ItemStatistics(2, popularity=counts, embeddings=vectors)
+    assert counts.tolist() == [3.0, 1.0]
+    assert vectors.tolist() == [[3.0, 4.0], [1.0, 0.0]]
+
+
+def test_pickles() -> None:
+    items = ItemStatistics(interactions=INTERACTIONS)
+    again = pickle.loads(pickle.dumps(items))
+    assert popularity(again) == popularity(items)
+    assert again.find(as_ids(["c", "x"], "item", "items")).tolist() == [2, -1]
+
+
+@pytest.mark.parametrize("ids", [["a", "bb", "é", "", "x" * 40], [5, -7, 0, 2**62]])
+def test_ids_are_looked_up(ids: list[Any]) -> None:
+    other = "y" if isinstance(ids[0], str) else 3
+    known = IdLookup(as_ids(ids, "item", "items"))
+    asked = [ids[2], other, ids[0], ids[0], ids[-1]]
+    assert known.find(as_ids(asked, "item", "items")).tolist() == [2, -1, 0, 0, len(ids) - 1]
