@@ -60,7 +60,8 @@ def warmup() -> list[str]:
         flip_signs(many[:, 0], 1, 0)
         flip_signs(np.ones((30, 30)), 1, 0)
         draw_means(many[:, 0], 1, 0)
-        rbo(["a", "b"], ["b", "a"])
+        for ties in ("id", "a"):
+            rbo(["a", "b"], ["b", "a"], ties=ties)
         tied = np.array([[2.0, 1.0, 1.0, 1.0]])
         evaluate_scores(tied, [[0, 0, 1, 0]], "nDCG@10")
     return names

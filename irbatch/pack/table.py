@@ -15,7 +15,7 @@ from irbatch.data.lookup import KeyedIds, find_rows
 from irbatch.data.qrels import Qrels
 from irbatch.data.query_table import QueryTable
 from irbatch.data.short_texts import ShortIds, ShortTexts
-from irbatch.data.text_column import TextColumn
+from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.ties.by_score import as_compared, order_scores, round_scores
 from irbatch.engine.ties.policy import Ordering
 from irbatch.errors import InputError
@@ -109,8 +109,18 @@ def _find_judged(qrels: Qrels, table: QueryTable, rows: Positions, places: Ints)
     if not len(table.documents) or not starts[-1]:
         return np.full(starts[-1], -1, np.int64)
     judged = qrels.column.take(joined_ranges(qrels.starts[rows], counts))
-    bounds = starts[:-1], starts[1:]
-    if isinstance(table.keyed, ShortIds) and isinstance(judged, TextColumn):
-        words = ShortTexts.of_column(judged).words
+    return find_documents(table, judged, (starts[:-1], starts[1:]), places)
+
+
+def find_documents(
+    table: QueryTable, wanted: IdColumn, bounds: tuple[Ints, Ints], places: Ints
+) -> Ints:
+    """Return the row of each document, -1 where its query's ranking doesn't have it.
+
+    `wanted` are documents of the table's kind, of each query from one bound to the other; `places`
+    the places of their queries, or -1.
+    """
+    if isinstance(table.keyed, ShortIds) and isinstance(wanted, TextColumn):
+        words = ShortTexts.of_column(wanted).words
         return short_texts.find_rows(table.keyed, ShortIds(words, *bounds), places)
-    return find_rows(cast("KeyedIds", table.keyed), KeyedIds.of(judged, *bounds), places)
+    return find_rows(cast("KeyedIds", table.keyed), KeyedIds.of(wanted, *bounds), places)

@@ -164,7 +164,7 @@ def test_rbo_of_identical_and_of_disjoint_rankings_is_exact() -> None:
     # Known of rankings of length 7 at p = 0.9, Webber, Moffat and Zobel's residual (30).
     assert rbo(list("abcdefg"), list("abcdefg"), 0.9).residual == pytest.approx(0.232861, abs=1e-6)
     assert rbo([], []).extrapolated == 1.0
-    assert rbo([], ["d1"]) == (0.0, 1.0, 0.0)
+    assert rbo([], ["d1"])[:3] == (0.0, 1.0, 0.0)
 
 
 def test_rbo_to_a_depth_is_that_of_the_beginnings() -> None:
@@ -204,7 +204,7 @@ def test_overlap_of_runs_is_that_of_their_rankings(digits: Path) -> None:
         query = found.query_ids[row]
         rankings = [order_documents(run.rankings[query])[:50] for run in (first, second)]
         alone = rbo(*rankings, 0.9)
-        assert (found.minimum[row], found.residual[row], found.extrapolated[row]) == alone
+        assert tuple(each[row] for each in found[1:]) == alone
     assert found.per_query() == overlap(second.to_dict(), first, 0.9, depth=50).per_query()
     assert overlap(first, first).extrapolated.tolist() == [1.0] * 116
 

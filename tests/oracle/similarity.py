@@ -7,7 +7,7 @@ among the first d of each; a group is documents of one score, which are tied.
 import functools
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 
 from oracle.base import Cutoff, Gain, Judged, Ranking, Rel, Value, gain_of, ideal_gains, ratio
@@ -125,6 +125,72 @@ def tau_ap(
         if own < max(gains)
     ]
     return (by_ranking + 2 * sum(others) / len(others) - 1) / 2
+
+
+# ---------------------------------------------------------------- rank-biased overlap
+
+Groups = Sequence[Collection[str]]
+
+
+def shares(groups: Groups, depth: int, ties: str) -> dict[str, list[float]]:
+    """How much of each document counts at depths 1 …: 0 above its group, 1 at its end and below.
+
+    Inside the group 1 (w), or as many of its ranks as there are so far over all (a, b).
+    """
+    found, above = {}, 0
+    for group in groups:
+        inside = [1.0 if ties == "w" else i / len(group) for i in range(1, len(group) + 1)]
+        counts = [0.0] * above + inside + [1.0] * depth
+        found |= dict.fromkeys(group, counts[:depth])
+        above += len(group)
+    return found
+
+
+def tied_rbo(first: Groups, second: Groups, p: float, ties: str) -> dict[str, float]:
+    """RBO of rankings with ties (Corsi & Urbano, SIGIR 2024); s and n are their lengths.
+
+    Agreement is 2 X_d / (documents that count of both) for w, X_d / d for a, and X_d over the
+    product of both rankings' roots of summed squares for b; of the shorter one d beyond s. To
+    X_d beyond s come: for max the first d - s documents that the shorter one lacks, as much as they
+    count; for ext (d - s) A_s of their mean share. Beyond n, X_n + (n - s) A_s of n for ext.
+    """
+    short, long = sorted((first, second), key=lambda groups: sum(map(len, groups)))
+    s, n = (sum(map(len, groups)) for groups in (short, long))
+    in_short, in_long = shares(short, n, ties), shares(long, n, ties)
+    lone = [each for group in long for each in group if each not in in_short]
+    agreements: dict[str, list[float]] = {"min": [], "max": [], "ext": []}
+    for d in range(1, n + 1):
+        of_short, of_long = ([c[d - 1] for c in side.values()] for side in (in_short, in_long))
+        x = sum(in_short[each][d - 1] * in_long[each][d - 1] for each in in_short.keys() & in_long)
+        norm = {
+            "w": (sum(of_short if d <= s else [d]) + sum(of_long)) / 2,
+            "a": d,
+            "b": math.hypot(*(of_short if d <= s else [math.sqrt(d)])) * math.hypot(*of_long),
+        }[ties]
+        unseen = [in_long[each][d - 1] for each in lone] if d > s else []
+        counting = [each for each in unseen if each]
+        mean = sum(counting) / max(len(counting), 1)
+        at_s = agreements["ext"][s - 1] if d > s > 0 else 0
+        more = {"min": 0, "max": sum(unseen[: max(d - s, 0)]), "ext": (d - s) * at_s * mean}
+        for name, each in agreements.items():
+            each.append((x + more[name]) / norm)
+    total = len(in_short.keys() & in_long)
+    at_s = agreements["ext"][s - 1] if s else 0
+    for d in range(n + 1, n + 2000):
+        agreements["min"].append(total / d)
+        agreements["max"].append(min(total + 2 * d - n - s, d) / d)
+        agreements["ext"].append((total + (n - s) * at_s) / n)
+    return {
+        **{name: rank_biased(each, p) for name, each in agreements.items()},
+        "truncated": rank_biased(agreements["ext"][:s], p),
+        "evened": rank_biased(agreements["ext"][:s], p) + at_s * p**s,
+        "average": sum(agreements["ext"][:s]) / max(s, 1),
+    }
+
+
+def rank_biased(agreements: Sequence[float], p: float) -> float:
+    """(1 - p) times the sum of p^(d - 1) A_d."""
+    return (1 - p) * math.fsum(p**d * each for d, each in enumerate(agreements))
 
 
 MEASURES: dict[str, Callable[..., Value]] = {

@@ -1,0 +1,239 @@
+"""Two runs' rankings of the same queries, side by side: where each document stands in both."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from irbatch.array_types import Bools, Floats, Ints
+from irbatch.data.arguments.ids import kinds_of
+from irbatch.data.dicts import read_judgments
+from irbatch.data.query_table import QueryTable
+from irbatch.data.runs import Run
+from irbatch.engine.overlap import Side
+from irbatch.engine.ties.by_id import id_texts
+from irbatch.engine.ties.by_score import DESCENDING, check_order
+from irbatch.errors import InputError
+from irbatch.pack.table import find_documents
+from irbatch.runtime.checks import read_numbers
+from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
+
+DOCUMENTS_AT_ONCE = 1 << 20  # of both runs: so that memory stays bounded
+
+
+class Pairs(NamedTuple):
+    """Rankings of some of the queries, those at `first` to `last`, in order."""
+
+    first: int
+    last: int
+    sides: tuple[Side, Side]
+    scores: tuple[Floats, Floats]  # each (documents,)
+
+
+@dataclass
+class Unordered:
+    """Rankings of some queries as they came in, one after the other."""
+
+    starts: Ints  # (queries + 1,)
+    scores: Floats  # (documents,)
+    ids_at: Callable[[Ints], Sequence[Any]]  # ids of documents, by their positions
+    is_ordered: bool = False  # whether scores are known to descend
+
+
+def pair_rankings(
+    runs: tuple[Run, Run], queries: Sequence[Any], depth: int | None, *, by_id: bool
+) -> Iterator[Pairs]:
+    """Pair two runs' rankings of queries that both have.
+
+    Documents stand in order of their scores; those of one score by id descending, if `by_id`, or
+    where the depth may cut between them.
+
+    Raises:
+        InputError: if a score is not a number, or ids are text on one side and numbers on the
+            other.
+    """
+    by_id = by_id or depth is not None
+    tables = _as_tables(*runs)
+    ends = np.cumsum(sum(ranking_sizes(run, queries, None) for run in runs))
+    start = 0
+    while start < len(queries):
+        before = int(ends[start - 1]) if start else 0
+        stop = int(np.searchsorted(ends, before + DOCUMENTS_AT_ONCE, side="right"))
+        stop = max(stop, start + 1)
+        chosen = queries[start:stop]
+        one, other, found = _of_tables(*tables, chosen) if tables else _of_mappings(*runs, chosen)
+        _check_kinds(one, other, found, chosen)
+        sides, scores = _in_order(one, other, found, depth, by_id=by_id)
+        yield Pairs(start, stop, sides, scores)
+        start = stop
+
+
+def ranking_sizes(run: Run, queries: Sequence[Any], depth: int | None) -> Ints:
+    """Return how long a run's rankings of some queries are, cut at a depth."""
+    table = run.rankings
+    if isinstance(table, QueryTable):
+        places = np.fromiter(map(table.places.__getitem__, queries), np.int64, len(queries))
+        sizes: Ints = table.ends[places] - table.begins[places]
+    else:
+        sizes = np.fromiter((len(table[query]) for query in queries), np.int64, len(queries))
+    return sizes if depth is None else np.minimum(sizes, depth)
+
+
+def _as_tables(first: Run, second: Run) -> tuple[QueryTable, QueryTable] | None:
+    """Return runs as tables whose documents are of one kind, if one is a table and both can be."""
+    if not any(isinstance(run.rankings, QueryTable) for run in (first, second)):
+        return None  # dictionaries are looked up in sooner than made columns of
+    one, other = first.prepared().rankings, second.prepared().rankings
+    if not isinstance(one, QueryTable) or not isinstance(other, QueryTable):
+        return None
+    empty = not len(one.documents) or not len(other.documents)
+    return (one, other) if empty or one.document_kind == other.document_kind else None
+
+
+def _of_tables(
+    first: QueryTable, second: QueryTable, queries: Sequence[Any]
+) -> tuple[Unordered, Unordered, Ints]:
+    """Take rankings from tables; return with them where the second's documents stand in the first.
+
+    That is int64 ``(documents,)``, positions, -1 for those that it doesn't have.
+    """
+    found, bounds = [], []
+    for table in (first, second):
+        places = np.fromiter(map(table.places.__getitem__, queries), np.int64, len(queries))
+        begins, sizes = table.begins[places], table.ends[places] - table.begins[places]
+        rows = joined_ranges(begins, sizes)
+
+        def ids_at(at: Ints, table: QueryTable = table, rows: Ints = rows) -> Sequence[Any]:
+            return table.ids(rows[at])
+
+        found.append(Unordered(offsets_of(sizes), table.numbers[rows], ids_at, table.is_ordered))
+        bounds.append((places, begins, rows))
+    (places, begins, _), (_, _, wanted) = bounds
+    one, other = found
+    documents = second.documents.take(wanted)
+    rows = find_documents(first, documents, (other.starts[:-1], other.starts[1:]), places)
+    shift = (one.starts[:-1] - begins)[row_index_of(other.starts)]
+    return one, other, np.where(rows >= 0, rows + shift, -1)
+
+
+def _of_mappings(
+    first: Run, second: Run, queries: Sequence[Any]
+) -> tuple[Unordered, Unordered, Ints]:
+    """Do the same with mappings, of documents to scores."""
+    rankings = [[run.rankings[query] for query in queries] for run in (first, second)]
+    found = []
+    for run, each in zip((first, second), rankings, strict=True):
+        starts = offsets_of(np.fromiter(map(len, each), np.int64, len(each)))
+        scores = read_judgments(each, starts)
+        if scores is None:
+            names = ((query, document) for query, ranking in zip(queries, each, strict=True)
+                     for document in ranking)  # fmt: skip
+            values = [score for ranking in each for score in ranking.values()]
+            scores = read_numbers("score", values, names, source="run", path=run.name)
+
+        def ids_at(at: Ints, each: Any = each, starts: Ints = starts) -> Sequence[Any]:
+            return _ids_at(each, starts, at)
+
+        found.append(Unordered(starts, scores, ids_at))
+    one, other = found
+    rows = np.empty(other.scores.size, np.int64)
+    missing = itertools.repeat(-1)
+    for q, (ranking, wanted) in enumerate(zip(*rankings, strict=True)):
+        start = int(one.starts[q])
+        places = dict(zip(ranking, range(start, start + len(ranking)), strict=True))
+        own = map(places.get, wanted, missing)
+        rows[other.starts[q] : other.starts[q + 1]] = np.fromiter(own, np.int64, len(wanted))
+    return one, other, rows
+
+
+def _ids_at(rankings: Sequence[Mapping[Any, Any]], starts: Ints, at: Ints) -> list[Any]:
+    """Return the ids at some positions, ascending by ranking, of mappings one after the other."""
+    rows = np.searchsorted(starts, at, side="right") - 1
+    ids: list[Any] = []
+    for row, places in itertools.groupby(zip(rows.tolist(), at.tolist(), strict=True), min):
+        listed = list(rankings[row])
+        start = int(starts[row])
+        ids += [listed[place - start] for _, place in places]
+    return ids
+
+
+def _check_kinds(one: Unordered, other: Unordered, found: Ints, queries: Sequence[Any]) -> None:
+    """Refuse text beside numbers: no document would be found in both."""
+    common = np.bincount(row_index_of(other.starts)[found >= 0], minlength=len(queries))
+    both = (np.diff(one.starts) > 0) & (np.diff(other.starts) > 0)
+    for q in np.flatnonzero(both & (common == 0)).tolist():
+        first, second = (each.ids_at(each.starts[q : q + 1]) for each in (one, other))
+        check_kinds(first, second, queries[q])
+
+
+def check_kinds(first: Sequence[Any], second: Sequence[Any], query: object = None) -> None:
+    """Refuse text beside numbers: no document would be found in both."""
+    if kinds_of(first) != kinds_of(second) and first and second:
+        sides = f"document ids are {first[0]!r} on one side and {second[0]!r} on the other"
+        raise InputError(f"{sides}: one is text, the other a number", query=query)
+
+
+def _in_order(
+    one: Unordered, other: Unordered, found: Ints, depth: int | None, *, by_id: bool
+) -> tuple[tuple[Side, Side], tuple[Floats, Floats]]:
+    """Order both, cut them, and pair their documents, in both directions."""
+    sides, orders = [one, other], [_order(each, by_id=by_id) for each in (one, other)]
+    starts = [each.starts for each in sides]
+    if depth is not None:
+        kept = [np.arange(each[-1]) - each[row_index_of(each)] < depth for each in starts]
+        orders = [each[some] for each, some in zip(orders, kept, strict=True)]
+        starts = [offsets_of(np.minimum(np.diff(each), depth)) for each in starts]
+    ranks = np.full(one.scores.size, -1, np.int64)
+    ranks[orders[0]] = np.arange(orders[0].size) - starts[0][row_index_of(starts[0])]
+    found = found[orders[1]]
+    partners = np.where(found >= 0, ranks[found], -1) if ranks.size else found
+    rows = row_index_of(starts[1])
+    common = np.flatnonzero(partners >= 0)
+    back = np.full(orders[0].size, -1, np.int64)
+    back[starts[0][rows[common]] + partners[common]] = common - starts[1][rows[common]]
+    first, second = (each.scores[order] for each, order in zip(sides, orders, strict=True))
+    return (_side(starts[0], first, back), _side(starts[1], second, partners)), (first, second)
+
+
+def _order(rankings: Unordered, *, by_id: bool) -> Ints:
+    """Return the positions of documents in the order of their rankings."""
+    starts, scores = rankings.starts, rankings.scores
+    order = np.arange(scores.size)
+    if not rankings.is_ordered:
+        for q in np.flatnonzero(check_order(scores, starts[:-1], starts[1:]) != DESCENDING):
+            own = slice(starts[q], starts[q + 1])
+            order[own] = starts[q] + np.argsort(-scores[own], kind="stable")
+    if by_id:
+        tied = _same_as_next(starts, scores[order])
+        edges = np.flatnonzero(np.diff(tied, prepend=False, append=False)).reshape(-1, 2)
+        firsts, sizes = edges[:, 0], edges[:, 1] - edges[:, 0] + 1
+        texts = id_texts(rankings.ids_at(order[joined_ranges(firsts, sizes)])) if sizes.size else []
+        at = 0
+        for first, size in zip(firsts.tolist(), sizes.tolist(), strict=True):
+            by_text = sorted(range(at, at + size), key=texts.__getitem__, reverse=True)
+            order[first : first + size] = order[first : first + size][np.array(by_text) - at]
+            at += size
+    return order
+
+
+def _same_as_next(starts: Ints, scores: Floats) -> Bools:
+    """Tell of each document but the last whether the next has its score, in one ranking."""
+    same: Bools = scores[1:] == scores[:-1]
+    edges = starts[1:-1]
+    same[edges[(edges > 0) & (edges < scores.size)] - 1] = False
+    return same
+
+
+def _side(starts: Ints, scores: Floats, partners: Ints) -> Side:
+    """Return one side of pairs, with groups of documents of one score."""
+    new = np.ones(scores.size + 1, bool)
+    new[1:-1] = ~_same_as_next(starts, scores)
+    begins = np.flatnonzero(new)
+    sizes = np.diff(begins)
+    shift = starts[row_index_of(starts)]
+    tops = np.repeat(begins[:-1], sizes) - shift
+    return Side(starts, partners, tops, np.repeat(begins[1:] - 1, sizes) - shift)

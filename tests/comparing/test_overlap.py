@@ -1,0 +1,298 @@
+"""Rank-biased overlap with ties and its forms: against its twin, other tools and their outputs."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import gzip
+import itertools
+import math
+from collections import defaultdict
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pytest
+from oracle.similarity import tied_rbo
+from support.paths import MORE_REFERENCE_DATA
+
+import irbatch
+from irbatch import InputError, Run
+from irbatch.comparing.correlation import Overlap, overlap, rbo
+
+NAMES = {"min": "minimum", "max": "maximum", "ext": "extrapolated", "res": "residual"}
+# What is ours of what tools print, of rankings of the same length.
+MEANING = {
+    **{("sigir2024-rbo", f"untied.{theirs}"): ("id", ours) for theirs, ours in NAMES.items()},
+    **{("sigir2024-rbo", f"{ties}.{theirs}"): (ties, ours)
+       for ties in "wab" for theirs, ours in NAMES.items()},
+    ("rbo", "rbo(p)"): ("id", "truncated"),
+    ("rbo", "rbo(p,ext)"): ("id", "evened"),
+    ("rbo", "rbo_ext"): ("id", "extrapolated"),
+    ("rbo", "average_overlap"): ("id", "average"),
+}  # fmt: skip
+OF_RBO = sorted(path.name for path in MORE_REFERENCE_DATA.glob("e_*/expected/dl19.rbo.*"))
+TOLERANCE = 1e-12
+
+Groups = list[list[str]]
+
+
+def tied(ranking: str) -> list[Any]:
+    """Read ``a (b c) d``."""
+    words = ranking.replace("(", " ( ").replace(")", " ) ").split()
+    found: list[Any] = []
+    group: set[str] | None = None
+    for word in words:
+        if word == "(":
+            group = set()
+        elif word == ")":
+            found.append(group)
+            group = None
+        elif group is None:
+            found.append(word)
+        else:
+            group.add(word)
+    return found
+
+
+def some_groups(draw: Random, pool: str, size: int) -> Groups:
+    documents = draw.sample(pool, size)
+    found: Groups = []
+    while documents:
+        number = draw.choice((1, 1, 2, 3, 5))
+        found.append(documents[:number])
+        documents = documents[number:]
+    return found
+
+
+def as_sets(groups: Groups) -> list[Any]:
+    return [set(each) if len(each) > 1 else each[0] for each in groups]
+
+
+def problems(count: int, *, even: bool = False) -> list[tuple[Groups, Groups]]:
+    draw, found = Random(11), []
+    for _ in range(count):
+        pool = "abcdefghijklmnopqrst"[: draw.randint(1, 20)]
+        sizes = [draw.randint(0, len(pool)) for _ in range(2)]
+        found.append((some_groups(draw, pool, sizes[0]), some_groups(draw, pool, sizes[even - 1])))
+        if even:
+            found[-1] = found[-1][0], some_groups(draw, pool, sizes[0])
+    return found
+
+
+@pytest.mark.parametrize("ties", ["w", "a", "b"])
+def test_ties_against_the_twin(ties: str) -> None:
+    for first, second in problems(60):
+        if not first and not second:
+            continue
+        for p in (0.4, 0.95):
+            expected = tied_rbo(first, second, p, ties)
+            found = rbo(as_sets(first), as_sets(second), p, ties=ties)
+            other_way_round = rbo(as_sets(second), as_sets(first), p, ties=ties)
+            assert found == pytest.approx(other_way_round, rel=1e-14, abs=1e-15)
+            for theirs, ours in (("min", found.minimum), ("max", found.maximum),
+                                 ("ext", found.extrapolated), ("truncated", found.truncated),
+                                 ("evened", found.evened), ("average", found.average)):  # fmt: skip
+                assert ours == pytest.approx(expected[theirs], rel=1e-12, abs=1e-14), theirs
+
+
+@pytest.mark.parametrize("ties", ["w", "a", "b"])
+def test_without_ties_all_are_alike(ties: str) -> None:
+    for first, second in problems(30):
+        flat = [list(itertools.chain(*each)) for each in (first, second)]
+        assert rbo(*flat, 0.8, ties=ties) == pytest.approx(rbo(*flat, 0.8), rel=1e-13, abs=1e-15)
+
+
+def test_a_is_the_mean_over_all_orders() -> None:
+    first, second = tied("a (b c) d (e f)"), tied("(b a) (c e d) x")
+    orders = [
+        rbo(list(itertools.chain(*one)), list(itertools.chain(*other)), 0.8)
+        for one in itertools.product(*(itertools.permutations(each) for each in first))
+        for other in itertools.product(*(itertools.permutations(each) for each in second))
+    ]
+    expected = Overlap(*map(fmean, zip(*orders, strict=True)))
+    assert rbo(first, second, 0.8, ties="a") == pytest.approx(expected, rel=1e-13)
+
+
+def test_a_ranking_is_like_itself() -> None:
+    ranking = tied("a (b c d) e (f g)")
+    alike = {each: rbo(ranking, ranking, 0.9, ties=each).extrapolated for each in ("id", "w", "b")}
+    assert alike == pytest.approx(dict.fromkeys(alike, 1.0), rel=1e-15)
+    assert rbo(ranking, ranking, 0.9, ties="a").extrapolated < 1
+    assert rbo([], [], 0.9, ties="a").extrapolated == 1.0
+    of_nothing = rbo([], tied("(a b)"), 0.9, ties="a")
+    assert (of_nothing.minimum, of_nothing.extrapolated) == (0.0, 0.0)
+
+
+def test_equal_documents_are_ordered_by_id_unless_told() -> None:
+    assert rbo(tied("x (a c b)"), tied("x c b a")) == rbo(list("xcba"), list("xcba"))
+    assert rbo([10, {9, 100}], [10, 9, 100]) == rbo([10, 9, 100], [10, 9, 100]), "as text"
+    cut = rbo(tied("(a b c)"), tied("a c"), depth=2, ties="a")
+    assert cut == rbo(tied("(c b)"), tied("a c"), ties="a")
+
+
+def test_forms_of_uneven_rankings() -> None:
+    first, second = list("abcdefg"), list("bacx")
+    found = rbo(first, second, 0.8)
+    agreements = [0, 1, 1, 3 / 4]
+    assert found.truncated == pytest.approx(0.2 * sum(a * 0.8**i for i, a in enumerate(agreements)))
+    assert found.evened == pytest.approx(found.truncated + 0.75 * 0.8**4)
+    assert found.evened == rbo(first[:4], second, 0.8).extrapolated
+    assert found.average == fmean(agreements)
+    assert found.maximum == found.minimum + found.residual
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (
+            (["a", {"b", "a"}], ["a"]),
+            r"first \(document 'a'\): the ranking has this document twice",
+        ),
+        ((["a"], [{"b", 1}]), "second: document ids are of two kinds"),
+        ((["a"], [{1, 2}]), "one is text, the other a number"),
+        ((["a"], ["a"], 0.9, None, "c"), "ties='c' must be one of"),
+        (({"a"}, ["a"]), "the first ranking is a list of ids, not a set"),
+    ],
+)
+def test_refused(arguments: tuple[Any, ...], what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        rbo(*arguments)
+
+
+# ---------------------------------------------------------------- runs
+
+
+def some_runs(kind: Any = str) -> tuple[dict[Any, dict[Any, float]], ...]:
+    draw = Random(5)
+
+    def scores() -> dict[Any, float]:
+        chosen = draw.sample(range(40), draw.randint(0, 30))
+        return {kind(i): float(draw.randint(0, 6)) for i in chosen}
+
+    return tuple({f"q{q}": scores() for q in draw.sample(range(9), 8)} for _ in range(2))
+
+
+def as_ranking(scores: dict[Any, float]) -> list[Any]:
+    groups = defaultdict(set)
+    for document, score in scores.items():
+        groups[-score].add(document)
+    return [groups[score] for score in sorted(groups)]
+
+
+@pytest.mark.parametrize("ties", ["id", "w", "a", "b"])
+@pytest.mark.parametrize("depth", [None, 7])
+@pytest.mark.parametrize("kind", [str, int, lambda i: i + 10**30, lambda i: f"a long id, {i:03}"])
+def test_runs_are_compared_query_by_query(ties: str, depth: int | None, kind: Any) -> None:
+    runs = some_runs(kind)
+    found = overlap(*runs, 0.8, depth, ties)
+    assert found.query_ids == [query for query in runs[0] if query in runs[1]]
+    for row, query in enumerate(found.query_ids):
+        expected = rbo(*(as_ranking(run[query]) for run in runs), 0.8, depth, ties)
+        alone = [each[row] for each in found[1:]]
+        assert alone == pytest.approx(list(expected), rel=1e-14, abs=1e-15)
+    assert found.mean() == pytest.approx(fmean(found.extrapolated.tolist()))
+    assert found.mean("maximum") == pytest.approx(fmean(found.per_query("maximum").values()))
+    with pytest.raises(InputError, match="value='p' must be one of"):
+        found.mean("p")
+
+
+def test_runs_of_any_form_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = some_runs()
+    expected = overlap(first, second, ties="a")
+    path = tmp_path / "first.run"
+    Run(first).to_trec(path)
+    monkeypatch.setattr("irbatch.pack.pairs.DOCUMENTS_AT_ONCE", 30)
+    frame = {
+        "query_id": np.repeat(list(second), [len(each) for each in second.values()]),
+        "doc_id": [document for each in second.values() for document in each],
+        "score": [score for each in second.values() for score in each.values()],
+    }
+    found = overlap(path, Run.from_table(frame), ties="a")
+    known = [query for query in expected.query_ids if first[query] and second[query]]
+    assert found.query_ids == known
+    values = expected.per_query()
+    assert found.per_query() == {query: values[query] for query in known}
+
+
+@pytest.mark.parametrize("ties", ["id", "b"])
+def test_compiled_values_have_the_same_bits(ties: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for compiled in "01":
+        monkeypatch.setenv("IRBATCH_JIT", compiled)
+        found.append([each.tolist() for each in overlap(*some_runs(), ties=ties)[1:]])
+    assert found[0] == found[1]
+
+
+# ---------------------------------------------------------------- other tools
+
+
+@functools.cache
+def read_run(name: str, data: Path) -> Run:
+    return irbatch.read_run(data.parent / "data" / "dl19_passage" / "runs" / f"{name}.run.gz")
+
+
+@pytest.mark.parametrize("name", OF_RBO or ["none"])
+def test_outputs_of_other_tools(name: str, more_reference_data: Path) -> None:
+    first, second = name.removeprefix("dl19.rbo.").removesuffix(".tsv.gz").split(".")
+    runs = [read_run(each, more_reference_data) for each in (first, second)]
+    with gzip.open(more_reference_data / "e_compat_rbo" / "expected" / name, "rt") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    assert len(rows) > 1000
+    values: dict[tuple[Any, ...], dict[str, float]] = {}
+    uneven = 0
+    for row in rows:
+        if row["tool"] == "ranked-overlap":
+            continue  # its own test
+        ties, value = MEANING[row["tool"], row["score"]]
+        p, depth = float(row["p"]) if row["p"] != "1" else 0.9, int(row["depth"])
+        key = p, depth, ties, value
+        if key not in values:
+            values[key] = overlap(*runs, p, depth, ties).per_query(value)
+        # A residual is the difference of two numbers there.
+        close = pytest.approx(float(row["value"]), rel=TOLERANCE, abs=1e-14)
+        assert values[key][row["topic"]] == close, row
+        uneven += 1
+    assert uneven > 1000
+
+
+@pytest.mark.parametrize("name", OF_RBO or ["none"])
+def test_ranked_overlap_does_not_extrapolate_the_shorter_ranking(
+    name: str, more_reference_data: Path
+) -> None:
+    """Where both are of the same length its value is the extrapolated one, else it is less."""
+    first, second = name.removeprefix("dl19.rbo.").removesuffix(".tsv.gz").split(".")
+    runs = [read_run(each, more_reference_data) for each in (first, second)]
+    with gzip.open(more_reference_data / "e_compat_rbo" / "expected" / name, "rt") as file:
+        rows = [row for row in csv.DictReader(file, delimiter="\t")
+                if row["tool"] == "ranked-overlap"]  # fmt: skip
+    less = 0
+    for p, depth in {(row["p"], row["depth"]) for row in rows}:
+        found = overlap(*runs, float(p), int(depth))
+        sizes = [{query: min(len(run.rankings[query]), int(depth)) for query in found.query_ids}
+                 for run in runs]  # fmt: skip
+        for row in rows:
+            if (row["p"], row["depth"]) == (p, depth):
+                query, value = row["topic"], float(row["value"])
+                ours = found.per_query()[query]
+                if sizes[0][query] == sizes[1][query]:
+                    assert ours == pytest.approx(value, rel=TOLERANCE)
+                else:
+                    assert value < ours
+                    less += 1
+    assert less > 40 or name != "dl19.rbo.tasb.repllama-1000.tsv.gz"
+
+
+def test_rbo_of_pypi() -> None:
+    theirs = pytest.importorskip("rbo", reason="pip install rbo").RankingSimilarity
+    for first, second in problems(40):
+        one, other = (list(itertools.chain(*each)) for each in (first, second))
+        if one and other:
+            peer, found = theirs(one, other), rbo(one, other, 0.9)
+            assert peer.rbo(p=0.9) == pytest.approx(found.truncated, rel=1e-12, abs=1e-15)
+            assert peer.rbo(p=0.9, ext=True) == pytest.approx(found.evened, rel=1e-12, abs=1e-15)
+            assert peer.rbo_ext(p=0.9) == pytest.approx(found.extrapolated, rel=1e-12, abs=1e-15)
+            assert peer.rbo(p=1.0) == pytest.approx(found.average, rel=1e-12, abs=1e-15)
+            assert math.isfinite(found.minimum)
