@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
-from irbatch.engine.matrix import NEGATIVE, PAD, UNJUDGED, WORD, RelevanceMatrix
+from irbatch.engine.matrix import NEGATIVE, PAD, UNJUDGED, WORD, Costs, RelevanceMatrix
 from irbatch.engine.prefix import FULL_DEPTH, Weighting
 from irbatch.engine.ranked_gains import RankedGains
 from irbatch.runtime.cached import cached_property
@@ -50,6 +50,7 @@ class JudgedRanks:
     threshold: float  # the least relevant grade
     weighting: Weighting
     cutoff: float = FULL_DEPTH
+    kept: dict[Any, Any] = field(default_factory=dict)  # what several measures share
 
     def __post_init__(self) -> None:
         self.row_index, self.ranks, self.codes = self.judged
@@ -64,6 +65,11 @@ class JudgedRanks:
             matrix = matrix.truncated(int(self.cutoff))
         _freeze(matrix.codes, matrix.retrieved)
         return matrix
+
+    @property
+    def costs(self) -> Costs | None:
+        """What documents cost; None where each costs 1."""
+        return self.whole.costs
 
     @cached_property
     def gains(self) -> Floats:

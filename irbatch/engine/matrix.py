@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Codes, Floats, Ints, Positions
+from irbatch.array_types import Bools, Codes, Floats, Ints, Positions
 from irbatch.engine.ties.groups import OpenTies
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.numbers import distinct
@@ -30,6 +30,24 @@ BYTE_LEVELS = 127  # as many levels as an int8 code tells apart
 BLOCK_BYTES = 2 << 20
 
 
+class Costs(NamedTuple):
+    """What the documents of a block's rankings cost."""
+
+    of_ranks: Floats  # (queries, depth): NaN where it is not known
+    lowest: float  # and at most: of documents whose cost is not known, and past the end
+    highest: float
+
+    def of_rows(self, first: int, last: int) -> Costs:
+        """View those of some rankings."""
+        return self._replace(of_ranks=self.of_ranks[first:last])
+
+    def condensed(self, kept: Bools, retrieved: Ints) -> Costs:
+        """Keep those of some cells, bool ``(queries, depth)``, and close the gaps."""
+        of_ranks = np.full_like(self.of_ranks, np.nan)
+        of_ranks[np.arange(kept.shape[1]) < retrieved[:, None]] = self.of_ranks[kept]
+        return self._replace(of_ranks=of_ranks)
+
+
 @dataclass(frozen=True, eq=False)
 class RelevanceMatrix:
     """A padded block of ranked relevance, one query a row.
@@ -43,6 +61,7 @@ class RelevanceMatrix:
             retrieved or not: the source of every denominator and of the ideal ranking.
         complete: whether every retrieved document is judged, as labels given for all are.
         ties: where the order was not decided; `codes` has one of those possible.
+        costs: what the documents cost; None: 1 each.
     """
 
     codes: Codes
@@ -51,6 +70,7 @@ class RelevanceMatrix:
     judged: Ints
     complete: bool = False
     ties: OpenTies | None = None
+    costs: Costs | None = None
 
     @classmethod
     def unjudged(cls, retrieved: Ints, levels: Floats, judged: Ints) -> RelevanceMatrix:
@@ -72,7 +92,8 @@ class RelevanceMatrix:
         codes, retrieved, judged = (
             each[first:last] for each in (self.codes, self.retrieved, self.judged)
         )
-        return RelevanceMatrix(codes, self.levels, retrieved, judged, self.complete, ties)
+        costs = None if self.costs is None else self.costs.of_rows(first, last)
+        return RelevanceMatrix(codes, self.levels, retrieved, judged, self.complete, ties, costs)
 
     def has_judged(self) -> bool:
         """Tell whether any document retrieved is judged; looks no further than to the first."""
@@ -86,7 +107,12 @@ class RelevanceMatrix:
         retrieved = np.minimum(self.retrieved, depth)
         codes = self.codes[:, : padded_depth(depth, self.codes.dtype)].copy()
         codes[:, depth:] = PAD
-        return RelevanceMatrix(codes, self.levels, retrieved, self.judged, self.complete)
+        costs = self.costs
+        if costs is not None:
+            costs = costs._replace(of_ranks=costs.of_ranks[:, :depth])
+        return RelevanceMatrix(
+            codes, self.levels, retrieved, self.judged, self.complete, costs=costs
+        )
 
     def condensed(self) -> RelevanceMatrix:
         """Remove documents without a grade >= 0 and close the gaps (trec_eval's ``-J``)."""
@@ -95,7 +121,8 @@ class RelevanceMatrix:
         codes = np.full_like(self.codes, PAD)
         codes[np.arange(self.depth) < retrieved[:, None]] = self.codes[kept]
         ties = None if self.ties is None else self.ties.condensed(kept, codes)
-        return RelevanceMatrix(codes, self.levels, retrieved, self.judged, True, ties)
+        costs = None if self.costs is None else self.costs.condensed(kept, retrieved)
+        return RelevanceMatrix(codes, self.levels, retrieved, self.judged, True, ties, costs)
 
     def regraded(self, grades: Floats) -> RelevanceMatrix:
         """Give the documents of each level another grade of 0 or more, float64 ``(levels,)``."""

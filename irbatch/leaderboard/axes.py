@@ -113,7 +113,7 @@ def parse_constraint(text: str, measures: Sequence[str]) -> Constraint:
 def is_share(name: str) -> bool:
     """Tell whether a measure is never above 1; False for a name that is no measure's."""
     try:
-        return measure(name).declaration.range[1] <= 1
+        return measure(name).range[1] <= 1
     except InputError:
         return False
 

@@ -7,6 +7,7 @@ table and the name parser are all made from these.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -158,6 +159,13 @@ class Measure:
     def aggregate(self) -> str:
         """How values of queries add up, see `define_measure`: ``"mean"``, ``"geometric"``, …."""
         return self.declaration.aggregate
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The smallest and the largest possible value."""
+        if any(name == "number" for name, _ in self.parameters):  # another than the declared one
+            return -math.inf, math.inf
+        return self.declaration.range
 
     def answers_to(self, name: str) -> bool:
         """Tell whether a name, in any tool's spelling, is this measure's."""

@@ -1,7 +1,8 @@
 """From what people write to measures: the grammar of names and other tools' spellings.
 
 The canonical form is ``NAME(parameter=value,…)@cutoff``: ``nDCG@10``, ``AP(rel=2)@100``,
-``nDCG(gain={1:3,2:9})@10``; several cutoffs as ``P@{1,5,10}``. Also understood are trec_eval's
+``nDCG(gain={1:3,2:9})@10``; several cutoffs as ``P@{1,5,10}``, several words of a parameter as
+``INST(number={EU,ED})``. Also understood are trec_eval's
 ``ndcg_cut_10`` and ``P.5,10``, ranx' ``ndcg@10-l2``, BEIR's ``NDCG@10``, MTEB's ``ndcg_at_10``
 and sentence-transformers' ``ndcg@10``. Case, ``-`` and ``_`` don't matter in a name.
 """
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from irbatch.errors import InputError, raise_problems, shown
 from irbatch.measures.declare import CATALOGUE, Declaration, Measure, check_cutoff, normal
+from irbatch.measures.parameters import Choice
 from irbatch.measures.trec_names import NICKNAMES, TrecMeasure, list_group, trec_measures
 from irbatch.runtime.numbers import DECIMAL
 
@@ -31,6 +33,7 @@ _FORM = re.compile(
 _SUFFIXED = re.compile(rf"(?P<name>.{{1,{LONGEST_NAME}}}?)(?:_at)?_(?P<cutoff>[0-9]+)")
 _RANX_RBP = re.compile(r"rbp\.(?P<p>[0-9]{1,15})", re.IGNORECASE)
 _NUMBER = re.compile(DECIMAL)
+_WORDS = re.compile(r"\{\s*[A-Za-z]\w*\s*(,\s*[A-Za-z]\w*\s*)*\}")
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 
 
@@ -166,28 +169,41 @@ def _parse(text: str, index: dict[str, Measure]) -> list[Measure]:
         return [index["rbp"](p=float("0." + ranx["p"]))]
     meaning = _look_up(form["name"], index)
     plain = form["at"] is None and form["settings"] is None
+    suffixed = _SUFFIXED.fullmatch(form["name"]) if plain else None
+    if suffixed and form["name"] not in CATALOGUE and _look_up(suffixed["name"], index):
+        meaning = None  # nerr_8 is nERR@8, not NERR8
     settings: dict[str, object] = {}
     if form["rel"] is not None:
         settings["rel"] = float(form["rel"])
     if plain and (found := _parse_trec_eval(form["name"], meaning)):
         return [each(**settings) for each in found]
     cutoffs: list[int] = []
-    if meaning is None and plain and (match := _SUFFIXED.fullmatch(form["name"])):
-        meaning = _look_up(match["name"], index)
-        cutoffs = [_parse_cutoff(match["cutoff"], text)]
+    if meaning is None and suffixed:
+        meaning = _look_up(suffixed["name"], index)
+        cutoffs = [_parse_cutoff(suffixed["cutoff"], text)]
     if meaning is None:
         hint = _nearest(form["name"], text, index)
         raise refusal(f"unknown measure {shown(text)}{hint}", value=text)
     if form["settings"]:
         settings |= _parse_settings(form["settings"], text)
-    found = [meaning(**settings)]
+    found = [meaning(**each) for each in _alternatives(settings, meaning)]
     at = _split_braced(form["at"]) if form["at"] is not None else []
     if any("." in each for each in at) and "recall" in meaning.declaration.parameters:
         if "recall" in settings:
             raise refusal(f"{shown(text)} gives two recall points", value=text)
         return [found[0](recall=_parse_value(each, text)) for each in at]  # ir_measures' IPrec@0.1
     cutoffs += [_parse_cutoff(each, text) for each in at]
-    return [found[0] @ cutoff for cutoff in cutoffs] if cutoffs else found
+    return [each @ cutoff for each in found for cutoff in cutoffs] if cutoffs else found
+
+
+def _alternatives(settings: dict[str, object], meaning: Measure) -> Iterator[dict[str, object]]:
+    """Yield settings with each of several words, ``number={EU,ED}``, in turn."""
+    parameters = meaning.declaration.parameters
+    for name, words in settings.items():
+        if isinstance(words, list) and isinstance(parameters.get(name), Choice):
+            yield from ({**settings, name: word} for word in words)
+            return
+    yield settings
 
 
 def _parse_trec_eval(name: str, meaning: Measure | None) -> list[Measure]:
@@ -238,7 +254,7 @@ def _parse_cutoff(text: str, whole: str) -> int:
 
 
 def _parse_settings(text: str, whole: str) -> dict[str, object]:
-    """Parse ``rel=2,gain={1:3,2:9}``; ir_measures' ``dcg=`` and ``gains=`` are understood."""
+    """Parse ``rel=2,gain={1:3,2:9}``; ir_measures' ``dcg=`` and the like are understood."""
     settings: dict[str, object] = {}
     for part in _split(text, ","):
         name, equals, value = (each.strip() for each in part.partition("="))
@@ -254,7 +270,7 @@ def _parse_settings(text: str, whole: str) -> dict[str, object]:
             )
         if name == "dcg" and parsed in ("log2", "exp-log2"):
             name, parsed = "gain", "exp" if parsed == "exp-log2" else "linear"
-        name = "gain" if name == "gains" else name
+        name = {"gains": "gain", "max_rel": "max_grade"}.get(name, name)
         if name in settings:
             raise refusal(f"{shown(whole)} gives {name} twice", value=whole)
         settings[name] = parsed
@@ -267,6 +283,8 @@ def _parse_value(text: str, whole: str) -> object:
     if _NUMBER.fullmatch(text):
         return float(text)
     if text.startswith("{") and text.endswith("}"):
+        if _WORDS.fullmatch(text):
+            return _split_braced(text)
         points = bool(_NUMBER.match(text[1:].strip())) and ":" not in text
         return _parse_points(text, whole) if points else _parse_map(text[1:-1], whole)
     return text

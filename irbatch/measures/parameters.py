@@ -20,6 +20,7 @@ class Number:
         default: its value when not given.
         above, below: limits, exclusive.
         least, most: limits, inclusive.
+        whole: whether it is a whole number.
     """
 
     default: float | None
@@ -27,12 +28,15 @@ class Number:
     least: float = -math.inf
     below: float = math.inf
     most: float = math.inf
+    whole: bool = False
 
     def check(self, value: object) -> float:
         """Return the value, or raise ValueError saying what would be one."""
         limits = {"above": self.above, "least": self.least, "below": self.below, "most": self.most}
         if (wanted := missed_limit(value, **limits)) is not None:
             raise ValueError(wanted)
+        if self.whole and float(value) % 1:  # type: ignore[arg-type]
+            raise ValueError("a whole number")
         return float(value) + 0.0  # type: ignore[arg-type]  # -0.0 is 0.0
 
 

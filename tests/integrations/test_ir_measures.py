@@ -41,6 +41,12 @@ NumQ NumRel NumRet NumRet(rel=1) NumRet(rel=2) Judged
 """.split()  # noqa: SIM905
 # Where they break ties, and scores that are one as float32, in another way.
 WITHOUT_TIES = ["RR@1", "RR@3", "RR(rel=2)@10", "Judged@1", "Judged@5", "Judged@10"]
+# Where they need cwl-eval.
+OF_CWL = """\
+INST(max_rel=3) INST(T=2.0,max_rel=4) INSQ(max_rel=3) INSQ(T=2.5,max_rel=3) NERR10(p=0.8,max_rel=3)
+NERR11(max_rel=3) NERR11(T=3.0,max_rel=3) NERR8(max_rel=3)@1 NERR8(max_rel=3)@10 NERR9(max_rel=4)@20
+SDCG(max_rel=3)@1 SDCG(max_rel=3)@10 BPM(T=1.0,max_rel=3)@5 BPM(T=2.0,max_rel=4)@1000
+""".split()  # noqa: SIM905
 Values = dict[str, dict[str, float]]
 
 QRELS: Table = {"q": {"a": 1, "b": 0, "c": 2, "n": -1}, "p": {"a": 1}, "m": {"a": 1}}
@@ -108,7 +114,8 @@ def test_means_and_missing_queries(provider: IrbatchProvider) -> None:
 
 def test_every_measure_that_is_declared_is_tested() -> None:
     names = {form.supported.NAME for form in SUPPORTED} - {"RBP", "ERR", "Compat"}
-    assert {each.NAME for each in parse(BOTH_HAVE + WITHOUT_TIES)} == names
+    tested = parse([*BOTH_HAVE, *WITHOUT_TIES, *OF_CWL])
+    assert {each.NAME for each in tested} == names
 
 
 LOG3 = math.log2(3)
@@ -130,7 +137,7 @@ def test_measures_without_a_provider_there(name: str, provider: IrbatchProvider)
     found = ir_measures.calc_aggregate([measure], QRELS, RUN)[measure]
     assert found == pytest.approx(OURS_ALONE[name], rel=1e-14)
     uninstall()
-    if find_spec("ranx") is None:  # it measures some of these
+    if find_spec("ranx") is find_spec("cwl") is None:  # they measure some of these
         with pytest.raises(ValueError, match="Unsupported measures"):
             ir_measures.calc_aggregate([measure], QRELS, RUN)
 
@@ -161,6 +168,28 @@ def test_compat_of_rankings_of_1000(name: str, provider: IrbatchProvider) -> Non
     theirs = by_query(ir_measures.iter_calc(measures, qrels, run))
     assert ours[name] == pytest.approx(theirs[name], rel=1e-12)
     assert 0 < ours[name]["q"] < 1
+
+
+@pytest.mark.parametrize("name", OF_CWL)
+def test_cwl_eval(name: str, provider: IrbatchProvider) -> None:
+    pytest.importorskip("cwl", reason="pip install cwl-eval")
+    (measure,) = parse([name])
+    assert provider.supports(measure)
+    qrels = {f"q{i}": {f"d{j}": (i * j) % 5 - 1 for j in range(9)} for i in range(1, 6)}
+    run = {f"q{i}": {f"d{j}": float(j * 7 % 13) for j in range(2, 3 * i)} for i in range(1, 6)}
+    ours = by_query(ir_measures.iter_calc([measure], qrels, run))
+    uninstall()
+    theirs = by_query(ir_measures.iter_calc([measure], qrels, run))
+    assert ours[str(measure)] == pytest.approx(theirs[str(measure)], rel=1e-12)
+
+
+def test_grades_above_the_scale_are_clipped_there_and_refused_here() -> None:
+    (measure,) = parse(["INST(max_rel=1)"])
+    input_error(
+        lambda: list(IrbatchProvider().iter_calc([measure], QRELS, RUN)),
+        "grade 2 is above the max_grade of INST, 1",
+    )
+    assert not IrbatchProvider().supports(parse(["INST(max_rel=3,min_rel=1)"])[0])
 
 
 @pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is a Perl program")

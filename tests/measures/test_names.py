@@ -51,6 +51,9 @@ SPELLINGS = {
     "rpref_relative": "Rpref(norm=relative)", "nDCG(discount=jk10)@5": "nDCG(discount=jk10)@5",
     "Compat(p=0.8,normalize=False)": "Compat(p=0.8,normalize=False)",
     "Compat(normalize=True)": "Compat", "Compat(p=.5)": "Compat(p=0.5)",
+    # cwl-eval's and ir_measures'
+    "NDCG-k@10": "SDCG@10", "NERR-EQ8@20": "NERR8@20", "NERR10": "NERR10", "nerr_8": "nERR@8",
+    "SDCG(max_rel=3)@10": "SDCG(max_grade=3)@10", "INST(T=2.0,max_rel=1)": "INST(T=2)",
     # BEIR, MTEB, sentence-transformers
     "NDCG@10": "nDCG@10", "MAP@10": "AP@10", "Recall@100": "R@100", "R_cap@10": "Rcap@10",
     "Accuracy@1": "Success@1", "accuracy@3": "Success@3", "ndcg_at_10": "nDCG@10",
@@ -64,10 +67,13 @@ def test_spellings(spelled: str, canonical: str) -> None:
     assert measure(canonical) == measure(spelled)
 
 
-def test_several_cutoffs_in_one_name() -> None:
+def test_several_cutoffs_and_words_in_one_name() -> None:
     def names(text: str) -> list[str]:
         return [str(each) for each in parse_measures(text)]
 
+    assert names("INST(number={EU, ED},T=2)@{1,5}") == [
+        "INST(T=2)@1", "INST(T=2)@5", "INST(T=2,number=ED)@1", "INST(T=2,number=ED)@5",
+    ]  # fmt: skip
     assert names("P@{1,5,10}") == names("P.1,5,10") == ["P@1", "P@5", "P@10"]
     assert names("nDCG@{1, 5} AP") == ["nDCG@1", "nDCG@5", "AP"]
     assert names("ndcg_cut")[:3] == ["nDCG@5", "nDCG@10", "nDCG@15"]
@@ -118,6 +124,11 @@ def all_settings() -> st.SearchStrategy[Measure]:
         "padding": st.integers(0, 9),
         "least": st.integers(1, 9),
         "tail": st.floats(0, 100, exclude_min=True),
+        "max_n": st.integers(1, 10**6),
+        **dict.fromkeys(("T", "h", "L", "K"), st.floats(0.5, 1e6)),
+        **dict.fromkeys(("A", "b1", "b2", "R1", "R2", "rate"), st.floats(0.001, 10)),
+        **dict.fromkeys(("hb", "hc"), st.floats(-9, 9)),
+        "median": st.floats(0, 1),
     }
 
     def with_settings(name: str) -> st.SearchStrategy[Measure]:
@@ -128,6 +139,8 @@ def all_settings() -> st.SearchStrategy[Measure]:
         }
         if plain.declaration.reads == "subtopics" and "beta" in known:
             known["beta"] = values["beta_of_ranks"]
+        if name == "cwlSET":
+            known["beta"] = st.floats(0.001, 1)
         chosen = st.fixed_dictionaries({}, optional=known).map(lambda each: plain(**each))
         if not plain.declaration.takes_cutoff:
             return chosen
@@ -206,6 +219,10 @@ def test_all_bad_names_are_reported_at_once_with_the_nearest() -> None:
         ("AP(rel=-1)", "rel=-1.0 must be a number of at least 0"),
         ("F(beta=0)", "beta=0.0 must be a number above 0"),
         ("AP(depth=3)", "AP has no parameter 'depth' (it has: norm, rel)"),
+        ("INST(number={EU,EX})", "number='EX' must be one of EU, ETU"),
+        ("INST(T={EU,ED})", "T=['EU', 'ED'] must be a number"),
+        ("INST(max_n=2.5)", "max_n=2.5 must be a whole number"),
+        ("INST(max_n=2000000)", "max_n=2000000.0 must be a number of at most 1e+06"),
         ("nDCG(gain=cubic)", "gain='cubic' must be one of linear, exp, binary"),
         ("nDCG(gain={1:x})", "'1:x' in 'nDCG(gain={1:x})' is not of the form grade:gain"),
         ("nDCG(judged_only=True)", "evaluate(…, judged_only=True)"),
@@ -237,7 +254,7 @@ def test_no_two_measures_share_a_name() -> None:
         for alias in declaration.aliases:
             assert measure(alias).name == name
         for spelling in declaration.spellings:
-            fields = {"k": 7, "recall": 0.5, "times": 0.5}
+            fields = {"k": 7, "recall": 0.5, "times": 0.5, "p": 0.5, "T": 1.0, "max_grade": 3}
             spelled = spelling.full.format(**fields), spelling.cut.format(**fields)
             for text in filter(None, spelled):
                 found = measure(text)

@@ -23,7 +23,11 @@ def test_rows_at_once(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     judged = np.stack([(codes == level).sum(axis=1) for level in range(3)], axis=1)
     judged[7] = codes[7] = 0  # a query without relevant documents
     matrix = RelevanceMatrix(codes, np.arange(3.0), np.full(50, 16), judged)
-    families = [name for name in sorted(builtin_names()) if CATALOGUE[name].takes_cutoff]
+    families = [
+        f"{name}(max_grade=4)" if "max_grade" in CATALOGUE[name].parameters else name
+        for name in sorted(builtin_names())
+        if CATALOGUE[name].takes_cutoff
+    ]
     measures = parse_measures([f"{name}@{k}" for k in (1, 5, 10) for name in families] + families)
     plan = Plan([*measures[1:], measures[0]])
     together = plan.values(matrix)

@@ -8,7 +8,8 @@ A ranking is the list of its documents' grades in rank order, None for an unjudg
 depth. Notation: n documents retrieved, R relevant ones judged, H_k relevant ones among the first k.
 A value whose denominator is 0 is 0. What the measures share is in base.py; measures for incomplete
 judgments, recall levels, users' patience and other measures known from trec_eval are in
-trec_eval_measures.py, more graded ones in graded_measures.py.
+trec_eval_measures.py, more graded ones in graded_measures.py, the C/W/L framework in
+user_models.py.
 """
 
 import math
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from oracle import graded_measures, similarity, trec_eval_measures
+from oracle import graded_measures, similarity, trec_eval_measures, user_models
 from oracle.base import (
     Cutoff,
     D,
@@ -225,6 +226,7 @@ MEASURES: dict[str, Callable[..., Value]] = {
     **trec_eval_measures.MEASURES,
     **graded_measures.MEASURES,
     **similarity.MEASURES,
+    **user_models.MEASURES,
 }
 
 # ---------------------------------------------------------------- all queries

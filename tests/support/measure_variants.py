@@ -8,6 +8,7 @@ from irbatch.measures import CATALOGUE, MARKED
 
 LARGEST = 2**40  # of the grades that problems have
 ON_SCALE = {"gain": "linear", "max_grade": LARGEST}
+WALKED: dict[str, Any] = {"max_grade": 4, "max_n": 9}  # so that not all is past the end
 
 
 def builtin_names(reads: str | None = None) -> set[str]:
@@ -149,6 +150,36 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "Pplus": [{}, {"gain": {0: 0.5, 1: 3, 2: 2}, "rel": 1}],
     "NCUrb": [{}, {"utility": "P", "gamma": 1.0}, {"utility": "IE", "gamma": 0.5, "p": 0.8}],
     "NCUgu": [{}, {"utility": "P", "stops": {0: 2, 1: 3, 2: 1}, "gain": {0: 0.5, 2: 9}}],
+    "cwlP": [WALKED, {**WALKED, "number": "ETU", "gain": "exp", "rel": 2}],
+    "cwlRBP": [WALKED, {**WALKED, "p": 0.5, "number": "resETU"}, {**WALKED, "max_n": 500}],
+    "NPV": [WALKED],
+    "SDCG": [WALKED, {**WALKED, "number": "resEU"}],
+    "INSQ": [WALKED, {**WALKED, "T": 3, "number": "ED"}],
+    "INST": [
+        WALKED,
+        *({**WALKED, "T": 2.5, "number": each} for each in ("ETU", "EC", "ETC", "resED")),
+        {**WALKED, "T": 0.5, "max_n": 1000, "max_grade": LARGEST},
+    ],
+    "BPM": [
+        WALKED,
+        {**WALKED, "T": 2, "hb": 0.3, "number": "resEU"},
+        {**WALKED, "T": 9, "K": 5, "hc": 0.75, "median": 0.25, "number": "ETC"},
+    ],
+    "TBG": [WALKED, {**WALKED, "h": 2, "number": "ETC"}],
+    "Umeasure": [WALKED, {**WALKED, "L": 4, "number": "ETU"}],
+    "IFT": [
+        WALKED,
+        {**WALKED, "rule": "goal", "T": 0.5, "b1": 2, "R1": 1, "number": "ETU"},
+        {**WALKED, "rule": "rate", "A": 0.5, "b2": 2, "R2": 1, "number": "resETC"},
+    ],
+    "NERR8": [WALKED, {**WALKED, "number": "ETU"}],
+    "NERR9": [WALKED],
+    "NERR10": [WALKED, {**WALKED, "p": 0.5}],
+    "NERR11": [WALKED, {**WALKED, "T": 2}],
+    "cwlRR": [WALKED, {**WALKED, "number": "ED", "rel": 3}],
+    "cwlAP": [WALKED, *({**WALKED, "number": each} for each in ("ETU", "ED", "resEU"))],
+    "cwlTrAP": [WALKED, {**WALKED, "number": "ETU"}],
+    "cwlSET": [WALKED, {**WALKED, "beta": 0.8, "number": "ED"}],
     "RBPresid": [{}, {"p": 0.5}, {"tail": "always"}, {"p": 0.95, "tail": "always"}],
     "Compat": [{}, {"p": 0.5, "normalize": False, "gain": {0: 0.5, 1: 3, 2: 3}, "rel": 0}],
     "Tau": [{}, {"ties": "a", "rel": 2}],

@@ -30,7 +30,8 @@ EXPONENTIAL = "nDCG(gain=exp)"
 #   strict   rises then in the first case; of those that don't climb, at full depth
 #   grows    doesn't fall from one cutoff to a larger one
 #   settles  is the same at all cutoffs past both the ranking and the judged documents
-#   apart    at a cutoff, is compared with an ideal ranking that is cut there, too
+#   apart    at a cutoff, is compared with an ideal ranking that is cut there, too, or is of users
+#            who stop there
 #   endless  at full depth, doesn't change with documents of gain 0 at the end of the ranking
 #   topped   is exactly 1 for an ideal ranking that reaches all relevant documents
 #   capped   is exactly 1 for an ideal ranking, however short
@@ -116,6 +117,24 @@ TRAITS: dict[str, str] = {
     "Rpref(norm=relative)": "graded unit earned grows settles endless pooled signed sinks",
     "Rpref(norm=N)": "graded unit earned climbs grows settles endless topped pooled signed moves",
     "RBPresid(tail=always)": "unit settles pooled signed sized blind",
+    "cwlP(max_grade=256)": "graded unit earned apart climbs endless scales blind",
+    "cwlRBP(max_grade=256)": "graded unit earned apart climbs strict endless scales blind",
+    "NPV(max_grade=256)": "graded unit earned apart climbs strict endless scales blind",
+    "SDCG(max_grade=256)": "graded unit earned apart climbs strict endless scales blind",
+    "INSQ(max_grade=256)": "graded unit earned apart climbs strict endless scales blind",
+    "TBG(max_grade=256)": "graded unit earned apart climbs strict endless scales blind",
+    "Umeasure(max_grade=256)": "graded unit earned apart climbs strict endless scales blind",
+    "cwlSET(max_grade=256)": "graded unit earned apart climbs strict endless scales blind",
+    "INST(max_grade=4)": "graded unit earned apart endless bends blind",
+    "BPM(max_grade=4)": "graded unit earned apart endless bends blind",
+    "IFT(max_grade=4)": "graded unit earned apart endless bends blind",
+    "NERR8(max_grade=4)": "graded unit earned apart endless bends blind",
+    "NERR9(max_grade=4)": "graded unit earned apart endless bends blind",
+    "NERR10(max_grade=4)": "graded unit earned apart endless bends blind",
+    "NERR11(max_grade=4)": "graded unit earned apart endless bends blind",
+    "cwlRR(max_grade=256)": "graded unit earned apart endless scales blind",
+    "cwlAP(max_grade=4)": "graded unit earned apart endless bends shared",
+    "cwlTrAP(max_grade=256)": "graded unit earned apart endless scales blind",
 }
 CUTOFFS = (1, 2, 3, 5, 10, 30)
 LARGEST_EXPONENT = 1023

@@ -108,9 +108,10 @@ def check_values(
 
 def _ranges(measures: Sequence[Measure]) -> Floats:
     """Return the least and the largest value of each; users' formulas are not held to theirs."""
-    declared = [each.declaration for each in measures]
     free = -np.inf, np.inf
-    ranges: Floats = np.array([each.range if each.builtin else free for each in declared])
+    ranges: Floats = np.array(
+        [each.range if each.declaration.builtin else free for each in measures]
+    )
     ranges = ranges + np.array([-ROUNDING, ROUNDING])
     return ranges.T
 

@@ -129,11 +129,16 @@ def _utility(j: JudgedRanks, ranked: RankedGains, max_grade: float, p: float) ->
 
 def _stopping(j: JudgedRanks, ranked: RankedGains, max_grade: float) -> Floats:
     """Return the chance to stop at each document, float64 ``(documents,)``."""
+    stops = ranked.gains / (highest_gain(j, max_grade) + 1.0)
+    return stops * ranked.chances_left(stops)
+
+
+def highest_gain(j: JudgedRanks, max_grade: float) -> float:
+    """Return the gain of a scale's highest grade; InputError if a judged grade gains more."""
     highest = j.gain_of(max_grade)
     if j.gains.max(initial=0.0) > highest:
         level = int(np.argmax(j.gains > highest))
         grade, gain = j.whole.levels[level], j.gains[level]
         problem = f"gain {gain:g} of grade {grade:g} is above {highest:g}, the gain of max_grade"
         raise InputError(f"{problem}={max_grade:g}", source="measures", value=float(grade))
-    stops = ranked.gains / (highest + 1.0)
-    return stops * ranked.chances_left(stops)
+    return highest

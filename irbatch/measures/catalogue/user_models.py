@@ -1,0 +1,283 @@
+"""Models of users whose measures belong to the C/W/L framework.
+
+A model reads a `Walk` and returns the chance C to go on from each rank i, float64 ``(ranks,)`` or
+``(queries, ranks)``, or a `Reading`. The value of its measure is one of the framework's numbers: EU
+unless ``number=`` says otherwise.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from irbatch.array_types import Floats
+from irbatch.engine.walks import Reading, Walk, look_at
+from irbatch.measures.catalogue.cwl import user_model
+from irbatch.measures.catalogue.persistence import PERSISTENCE
+from irbatch.measures.gains import make_weighting
+from irbatch.measures.parameters import Choice, Number
+
+TARGET = Number(1.0, above=0.0)
+WEIGHED = "gains weighed by the chance of looking at them"
+
+
+@user_model(
+    "cwlP",
+    f"Precision in C/W/L: all users go on (C = 1), to rank k. EU is the mean of {WEIGHED}.",
+    "Moffat et al. 2017 (cwl-eval: P@k)",
+)
+def precision(walk: Walk) -> Floats:
+    return np.ones_like(walk.ranks)
+
+
+@user_model(
+    "cwlRBP",
+    f"Rank-biased precision in C/W/L: C = p. EU is RBP, the sum of {WEIGHED}, over ranks to k or "
+    "max_n alone.",
+    "Moffat & Zobel 2008; Moffat et al. 2017",
+    {"p": PERSISTENCE},
+)
+def rank_biased(walk: Walk, p: float) -> Floats:
+    return np.full_like(walk.ranks, p)
+
+
+@user_model(
+    "NPV",
+    "Net present value: as cwlRBP, with p = 1 / (1 + rate).",
+    "Azzopardi et al. 2019 (cwl-eval)",
+    {"rate": Number(0.1, above=0.0)},
+)
+def net_present_value(walk: Walk, rate: float) -> Floats:
+    return np.full_like(walk.ranks, 1.0 / (1.0 + rate))
+
+
+@user_model(
+    "SDCG",
+    "Scaled DCG: C = log2(i + 1) / log2(i + 2). EU is DCG@k of gains from 0 to 1 over that of k "
+    "documents of gain 1.",
+    "Moffat et al. 2017, after Järvelin & Kekäläinen 2002",
+    aliases=("ScaledDCG", "NDCG-k"),
+    theirs=("", "SDCG(max_rel={max_grade:.0f})@{k}"),
+)
+def scaled_dcg(walk: Walk) -> Floats:
+    ranks = walk.ranks.size
+    logarithms = make_weighting("linear", "log2", None).discount(ranks + 1)[: ranks + 1]
+    return logarithms[:-1] / logarithms[1:]
+
+
+@user_model(
+    "INSQ",
+    "Inverse squares: C = ((i + 2 T - 1) / (i + 2 T))^2, for a user who wants a gain of T.",
+    "Moffat, Scholer & Thomas 2012",
+    {"T": TARGET},
+    theirs=("INSQ(T={T},max_rel={max_grade:.0f})", ""),
+)
+def inverse_squares(walk: Walk, T: float) -> Floats:
+    return _inverse_squares(walk.ranks, 2.0 * T)
+
+
+@user_model(
+    "INST",
+    "Adaptive inverse squares: as INSQ, of a user who wants a gain of T and goes by what of it is "
+    "left, T_i, after rank i: C = ((i + T + T_i - 1) / (i + T + T_i))^2.",
+    "Moffat, Bailey, Scholer & Thomas 2015",
+    {"T": Number(1.0, least=0.5)},
+    theirs=("INST(T={T},max_rel={max_grade:.0f})", ""),
+)
+def adaptive_inverse_squares(walk: Walk, T: float) -> Floats:
+    return _inverse_squares(walk.ranks, T + (T - walk.gained))
+
+
+def _inverse_squares(ranks: Floats, wanted: Floats | float) -> Floats:
+    far = ranks + wanted
+    shares: Floats = ((far - 1.0) / far) ** 2
+    return shares
+
+
+@user_model(
+    "BPM",
+    "Bejeweled player model: C = 1 until a gain of T is reached, or a cost of K is spent, where K "
+    "is given; after each document T grows by hb, and K by hc, times its gain - median (static "
+    "where both are 0).",
+    "Zhang et al. 2017",
+    {
+        "T": TARGET,
+        "K": Number(None, above=0.0),
+        "hb": Number(0.0),
+        "hc": Number(0.0),
+        "median": Number(0.5, least=0.0, most=1.0),
+    },
+    aliases=("BejeweledPlayerModel",),
+    theirs=("", "BPM(T={T},max_rel={max_grade:.0f})@{k}"),
+)
+def bejeweled_player(
+    walk: Walk, T: float, K: float | None, hb: float, hc: float, median: float
+) -> Floats:
+    better = walk.gains[:, :-1] - median
+    goes_on = walk.gained < _moving(T, hb * better)
+    if K is not None:
+        goes_on &= walk.spent < _moving(K, hc * better)
+    return goes_on.astype(np.float64)
+
+
+def _moving(start: float, steps: Floats) -> Floats:
+    """Return a limit at each rank, which is moved after it: ``(queries, ranks)``."""
+    limits = np.full((steps.shape[0], steps.shape[1] + 1), start)
+    limits[:, 1:] = steps
+    return np.add.accumulate(limits, axis=1)
+
+
+@user_model(
+    "TBG",
+    "Time-biased gain: ranks are looked at in proportion to 2^(-s / h), s the costs of the "
+    "documents above, h the half-life.",
+    "Smucker & Clarke 2012",
+    {"h": Number(224.0, above=0.0)},
+    aliases=("TimeBiasedGain",),
+)
+def time_biased_gain(walk: Walk, h: float) -> Reading:
+    return look_at(np.exp2(-walk.spent_before / h))
+
+
+@user_model(
+    "Umeasure",
+    "U-measure: ranks but the last, max_n, are looked at in proportion to 1 - s / L, s the costs "
+    "of the documents above, or not from s = L on.",
+    "Sakai & Dou 2013",
+    {"L": Number(1000.0, above=0.0)},
+    aliases=("U-measure",),
+)
+def u_measure(walk: Walk, L: float) -> Reading:
+    weights = np.maximum(1.0 - walk.spent_before / L, 0.0)
+    if not walk.is_cut and weights.shape[-1] > 1:
+        weights[..., -1] = 0.0  # as in cwl-eval
+    return look_at(weights)
+
+
+@user_model(
+    "IFT",
+    "Information foraging: users stop as they come to a gain of T (rule=goal), C1 = 1 - 1 / (1 + "
+    "b1 e^((T - G) R1)), or as gain comes at a lower rate than A (rule=rate), C2 = 1 / (1 + b2 "
+    "e^((A - G / K) R2)), G and K the gain and cost down to i; or both, C = C1 C2 (rule=both).",
+    "Azzopardi, Thomas & Craswell 2018",
+    {
+        "rule": Choice("both", ("both", "goal", "rate")),
+        "T": Number(2.0, above=0.0),
+        "A": Number(0.2, least=0.0),
+        "b1": Number(0.9, above=0.0),
+        "R1": Number(10.0, least=0.0),
+        "b2": Number(0.9, above=0.0),
+        "R2": Number(10.0, least=0.0),
+    },
+)
+def information_foraging(
+    walk: Walk, rule: str, T: float, A: float, b1: float, R1: float, b2: float, R2: float
+) -> Floats:
+    chances = np.ones_like(walk.gained)
+    if rule != "rate":
+        chances -= 1.0 / (1.0 + b1 * np.exp((T - walk.gained) * R1))
+    if rule != "goal":
+        chances /= 1.0 + b2 * np.exp((A - walk.gained / walk.spent) * R2)
+    return chances
+
+
+@user_model(
+    "NERR8",
+    "Nearly ERR by gain alone: C = 1 - gain of i.",
+    "Azzopardi, Mackenzie & Moffat 2021, equation 8",
+    aliases=("NERR-EQ8",),
+    theirs=("", "NERR8(max_rel={max_grade:.0f})@{k}"),
+)
+def nearly_err_8(walk: Walk) -> Floats:
+    return 1.0 - walk.gains
+
+
+@user_model(
+    "NERR9",
+    "Nearly ERR with reciprocal ranks: C = i / (i + 1) (1 - gain of i).",
+    "Azzopardi, Mackenzie & Moffat 2021, equation 9",
+    aliases=("NERR-EQ9",),
+    theirs=("", "NERR9(max_rel={max_grade:.0f})@{k}"),
+)
+def nearly_err_9(walk: Walk) -> Floats:
+    return walk.ranks / (walk.ranks + 1.0) * (1.0 - walk.gains)
+
+
+@user_model(
+    "NERR10",
+    "Nearly ERR with RBP's patience: C = p (1 - gain of i).",
+    "Azzopardi, Mackenzie & Moffat 2021, equation 10",
+    {"p": PERSISTENCE},
+    aliases=("NERR-EQ10",),
+    theirs=("NERR10(p={p},max_rel={max_grade:.0f})", ""),
+)
+def nearly_err_10(walk: Walk, p: float) -> Floats:
+    return p * (1.0 - walk.gains)
+
+
+@user_model(
+    "NERR11",
+    "Nearly ERR with INSQ's goal: C = ((i + 2 T - 1) / (i + 2 T))^2 (1 - gain of i).",
+    "Azzopardi, Mackenzie & Moffat 2021, equation 11",
+    {"T": TARGET},
+    aliases=("NERR-EQ11",),
+    theirs=("NERR11(T={T},max_rel={max_grade:.0f})", ""),
+)
+def nearly_err_11(walk: Walk, T: float) -> Floats:
+    return _inverse_squares(walk.ranks, 2.0 * T) * (1.0 - walk.gains)
+
+
+@user_model(
+    "cwlRR",
+    "Reciprocal rank in C/W/L: C = 1 until a document gains, then 0. EU is 1 / its rank times its "
+    "gain.",
+    "Moffat et al. 2017 (cwl-eval: RR)",
+)
+def reciprocal_rank(walk: Walk) -> Floats:
+    chances: Floats = (walk.gained == 0.0).astype(np.float64)
+    return chances
+
+
+@user_model(
+    "cwlAP",
+    "Average precision in C/W/L: ranks i are looked at in proportion to G / K, the gain and the "
+    "cost down to i (1 / K before the first gain); over the number R of documents that are judged "
+    "to gain this is W. EU of gains 0 and 1 is AP.",
+    "Moffat et al. 2017; here and in trec_eval AP is what cwl-eval calls TrAP",
+)
+def average_precision(walk: Walk) -> Reading:
+    gained = np.where(walk.gained == 0.0, 1.0, walk.gained)
+    if gained.shape[1] > 1:
+        gained[:, -1] = walk.gained[:, -1]  # as in cwl-eval
+    weights = gained / walk.spent
+    return look_at(weights)._replace(total=np.maximum(walk.relevant, 1.0) / weights[:, 0])
+
+
+@user_model(
+    "cwlTrAP",
+    "Average precision in C/W/L of what was retrieved: C = S(i + 1) / S(i), S(i) the sum of gain / "
+    "rank from rank i on. EU of gains 0 and 1 is AP over the relevant documents retrieved, "
+    "AP(norm=found).",
+    "Moffat et al. 2017; cwl-eval calls it AP",
+)
+def average_precision_retrieved(walk: Walk) -> Reading:
+    shares = walk.gains / walk.ranks
+    left = np.add.accumulate(shares[:, ::-1], axis=1)[:, ::-1]
+    nothing = left[:, 0] == 0.0
+    whole = np.where(nothing, 1.0, left[:, 0])[:, None]
+    views, stops = left / whole, shares / whole
+    views[nothing, 0] = stops[nothing, 0] = 1.0
+    return Reading(views, stops)
+
+
+@user_model(
+    "cwlSET",
+    "Search economics: C = w(i + 1) / w(i), w(i) = (i + 1)^beta - i^beta, so that each document "
+    "adds less than the one above.",
+    "Azzopardi 2014, its ranks from 2 on (cwl-eval: SET)",
+    {"beta": Number(0.5, above=0.0, most=1.0)},
+)
+def search_economics(walk: Walk, beta: float) -> Floats:
+    powers = np.arange(1.0, walk.ranks.size + 3.0) ** beta
+    weights = np.diff(powers)
+    chances: Floats = weights[1:] / weights[:-1]
+    return chances
