@@ -97,7 +97,7 @@ def _compare_scipy(table: Table, differences: np.ndarray, draws: int, settings: 
 
     timed = in_turn(
         {
-            "ours": lambda: float((flip_signs(differences[:, None], draws, 0)[0][0] + 1)
+            "ours": lambda: float((flip_signs(differences[:, None], draws, 0)[0] + 1)
                                   / (draws + 1)),
             "scipy": theirs,
         },

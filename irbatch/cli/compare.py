@@ -18,7 +18,8 @@ from irbatch.statistics.intervals import INTERVALS
 from irbatch.statistics.significance import CORRECTIONS, TESTS
 
 SETTINGS = (
-    *("baseline", "test", "correction", "level", "interval", "draws", "seed", "margin"),
+    *("baseline", "test", "correction", "level", "interval", "simultaneous", "draws"),
+    *("seed", "margin"),
     *("missing", "ties"),
 )
 GATE_FAILED = 3  # exit status: a condition of --fail-if holds
@@ -43,7 +44,9 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add("--test", choices=list(TESTS), default="randomisation")
     add("--correction", choices=list(CORRECTIONS), default="holm")
     add("--level", type=float, default=0.05, metavar="P")
-    add("--interval", choices=INTERVALS, default="percentile")
+    add("--interval", choices=INTERVALS, default=INTERVALS[0])
+    told = "intervals of differences each by itself, not adjusted as p-values are"
+    add("--pointwise", dest="simultaneous", action="store_false", help=told)
     add("--draws", type=int, default=10_000, metavar="N")
     add("--seed", type=int, default=0, metavar="N")
     add("--margin", type=float, metavar="X", help="differences below it don't matter")

@@ -15,7 +15,7 @@ from irbatch.measures import Measure, measure
 from irbatch.runtime.cached import cached_property
 from irbatch.statistics.intervals import as_linear
 from irbatch.statistics.power import detectable_difference, equivalence_p, queries_needed
-from irbatch.statistics.significance import paired_differences
+from irbatch.statistics.significance import DRAWN, least_p, paired_differences
 
 NAMES = {
     "randomisation": "paired randomisation test",
@@ -30,6 +30,9 @@ NAMES = {
     "holm": "Holm correction",
     "bh": "Benjamini-Hochberg correction",
     "by": "Benjamini-Yekutieli correction",
+}
+INTERVAL_NAMES = {
+    "t": "Student's t",
     "percentile": "percentile bootstrap",
     "bca": "BCa bootstrap",
 }
@@ -76,6 +79,7 @@ class Compared:
     correction: str
     level: float
     interval: str
+    simultaneous: bool
     draws: int
     seed: int
     margin: float | None
@@ -124,6 +128,22 @@ class Compared:
         """Where the corrected p-value is below the level."""
         return self.corrected < self.level
 
+    @property
+    def least_p(self) -> float:
+        """The least corrected p-value that could come out; see `undecided`."""
+        sizes = len(self.pairs), len(self.query_ids), self.draws
+        return least_p(self.test, self.correction, *sizes)
+
+    @property
+    def undecided(self) -> str:
+        """Say why corrected p-values are not below `least_p`, however clear differences are."""
+        of = f"{many(self.draws, 'draw')}" if self.test in DRAWN else ""
+        of = of or many(len(self.query_ids), "query")
+        if self.correction == "none":
+            return f"With {of} no p-value is below {self.least_p:.2g}."
+        pairs = many(len(self.pairs), "pair")
+        return f"With {of} and {pairs} no corrected p-value is below {self.least_p:.2g}."
+
     @cached_property
     def equivalent(self) -> Bools | None:
         """Where two uncorrected one-sided t-tests put differences within the margin, if any."""
@@ -151,16 +171,20 @@ class Compared:
         systems = many(len(self.systems) - (self.baseline is not None), "system")
         against = f" against {self.baseline}" if self.baseline is not None else ""
         corrected = "" if self.correction == "none" else f", {NAMES[self.correction]}"
-        intervals = f"{100 * (1 - self.level):g}% {NAMES.get(self.interval, self.interval)}"
+        intervals = f"{100 * (1 - self.level):g}% {INTERVAL_NAMES[self.interval]} intervals"
+        if self.simultaneous:
+            intervals += ", those of differences simultaneous"
         said = [
-            f"{systems}{against}, {len(self.query_ids)} queries; "
-            f"{NAMES[self.test]}{corrected}, level {self.level:g}; {intervals} intervals."
+            f"{systems}{against}, {many(len(self.query_ids), 'query')}; "
+            f"{NAMES[self.test]}{corrected}, level {self.level:g}; {intervals}."
         ]
+        if self.pairs and self.least_p >= self.level:
+            said.append(f"{self.undecided} Nothing can be significant.")
         if self.margin is not None:
             said.append(f"Equivalent: within {self.margin:g}, by two one-sided t-tests.")
         out = {query for queries in self.missing.values() for query in queries}
         if out:
-            said.append(f"Left out, as not all systems have them: {len(out)} queries.")
+            said.append(f"Left out, as not all systems have them: {many(len(out), 'query')}.")
         zeros = ((len(queries), name) for name, queries in self.unanswered.items())
         if counted := [f"{count} of {name}" for count, name in zeros if count]:
             said.append(f"Queries without a ranking, counting 0: {', '.join(counted)}.")
@@ -182,16 +206,16 @@ class Compared:
 
     def _difference(self, pair: int, column: int, sign: int) -> Difference:
         at = pair, column
-        low, high = (sign * self.difference_intervals[at]).tolist()[::sign]
+        low, high = (sign * self.difference_intervals[at] + 0.0).tolist()[::sign]
         wins, losses = [int(self.wins[at]), int(self.losses[at])][::sign]
         of = self.means[self.pairs[pair][1 if sign > 0 else 0], column]
-        difference = sign * float(self.differences[at])
+        difference = sign * float(self.differences[at]) + 0.0  # no -0.0
         return Difference(
             difference,
             (low, high),
             difference / float(of) if of else math.nan,
             *(wins, int(self.ties[at]), losses),
-            sign * float(self.effects[at]),
+            sign * float(self.effects[at]) + 0.0,
             float(self.p_values[at]),
             float(self.corrected[at]),
             bool(self.significant[at]),

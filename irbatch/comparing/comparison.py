@@ -28,7 +28,9 @@ class Comparison(Compared):
         differences: float64 ``(pairs, measures)``, the mean of a less that of b; and so
             `difference_intervals` (two bounds more), `effects`, `p_values`, `corrected`.
         wins, ties, losses: int64 ``(pairs, measures)``.
-        test, correction, level, interval, draws, seed, margin: as they were asked for.
+        test, correction, level, interval, simultaneous, draws, seed, margin: as they were asked
+            for.
+        least_p: the least corrected p-value that could come out, however clear the differences.
         settings: how the values and the comparison came about.
         missing: system to the queries that others have and it has not: they are left out.
         unanswered: system to the queries it has no ranking for, which count 0.

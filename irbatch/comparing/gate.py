@@ -9,6 +9,7 @@ from typing import NamedTuple
 from irbatch.comparing.compared import Compared
 from irbatch.errors import InputError, printable, shown
 from irbatch.measures import measure
+from irbatch.statistics.significance import DRAWN
 
 NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"  # no two ways to read one: so time is linear
 FORM = re.compile(
@@ -41,9 +42,10 @@ def parse_condition(text: str) -> Condition:
         raise InputError(f"condition {shown(text)} is not of the form {EXAMPLE}", value=text)
     amount = float(form["amount"] or 0.0)
     p = None if form["p"] is None else float(form["p"])
-    if not math.isfinite(amount) or (p is not None and not 0 < p <= 1):
-        raise InputError(f"condition {shown(text)} asks for what cannot be", value=text)
     relative = form["percent"] is not None
+    lost = relative and form["change"] == "drops" and amount > 100
+    if not math.isfinite(amount) or lost or (p is not None and not 0 < p <= 1):
+        raise InputError(f"condition {shown(text)} asks for what cannot be", value=text)
     name = str(measure(form["measure"]))
     return Condition(name, form["change"], amount / 100 if relative else amount, relative, p)
 
@@ -53,6 +55,10 @@ def find_failures(comparison: Compared, text: str) -> list[str]:
     condition = parse_condition(text)
     if comparison.baseline is None:
         raise InputError("a condition needs a baseline to compare with", source="baseline")
+    if condition.p is not None and condition.p <= comparison.least_p:
+        more = "; more draws= can" if comparison.test in DRAWN else ""
+        problem = f"condition {shown(text)} can never hold. {comparison.undecided}{more}"
+        raise InputError(problem, value=text)
     found = []
     for position, _ in comparison.pairs:
         name = comparison.systems[position]

@@ -28,7 +28,7 @@ def plot_cutoffs(
     measure: str | Measure,
     cutoffs: Iterable[int] | None = None,
     *,
-    interval: str | None = "percentile",
+    interval: str | None = "t",
     level: float = 0.05,
     draws: int = 2000,
     seed: int = 0,
@@ -44,8 +44,8 @@ def plot_cutoffs(
             measure at several cutoffs.
         measure: its name; a cutoff in it doesn't matter.
         cutoffs: some of those evaluated; default all of them.
-        interval: ``"percentile"`` or ``"bca"`` (bootstrap over queries), ``"t"`` (needs scipy),
-            or None for none.
+        interval: by Student's ``"t"``, by bootstrap over queries ``"percentile"`` or ``"bca"``, or
+            None for none.
         level: the chance that an interval misses.
         draws, seed: of the bootstrap.
         ax: axes to draw on; default: those of a new figure.

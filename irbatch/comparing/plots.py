@@ -225,8 +225,9 @@ def plot_forest(
     ax.set_ylim(len(pairs) - 0.4, -1.3)
     ax.set_xlabel(f"difference in {comparison.measures[column]}")
     left_out = differences.size - len(pairs)
-    more = f"; {left_out} smaller differences not shown" if left_out else ""
-    axes.add_note(ax, f"full dots: significant at {comparison.level:g}{more}")
+    more = f"; {left_out} smaller ones not shown" if left_out else ""
+    together = "; simultaneous intervals" if comparison.simultaneous else ""
+    axes.add_note(ax, f"full: significant at {comparison.level:g}{together}{more}")
     axes.tidy(ax, "x")
     return ax
 

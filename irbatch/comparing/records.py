@@ -13,7 +13,7 @@ from irbatch.report.records import Record
 
 MEAN = ["measure", "system", "queries", "mean", "low", "high"]
 PAIR = ["measure", "system", "against", "queries", "mean", "mean_against"]  # and `_of_pairs`
-CHOICES = ("test", "correction", "level", "interval", "draws", "seed", "margin")
+CHOICES = ("test", "correction", "level", "interval", "simultaneous", "draws", "seed", "margin")
 
 
 def list_pairs(compared: Compared, power: bool) -> tuple[list[str], list[Record]]:

@@ -89,6 +89,8 @@ def _marks(compared: Compared) -> list[list[list[str]]]:
 def _pairs(compared: Compared, digits: int) -> Table:
     """Lay out one row a measure and pair; a p-value that is significant stands out."""
     interval = f"{100 * (1 - compared.level):g}% interval"
+    if compared.simultaneous and len(compared.pairs) > 1:
+        interval = f"simultaneous {interval}"
     p_values = ["p"] if compared.correction == "none" else ["p", "corrected p"]
     columns = [
         *(Column(name, "name") for name in ("measure", "system", "against")),

@@ -17,16 +17,19 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Judgments, Measures, Rankings, evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.runtime.checks import check_choice, check_number
-from irbatch.statistics.intervals import INTERVALS, find_intervals
+from irbatch.statistics.intervals import INTERVALS, Intervals, find_intervals
 from irbatch.statistics.resampling import check_draws, check_level
 from irbatch.statistics.significance import (
     CORRECTIONS,
     FAMILY_WISE,
+    OF_MEANS,
     TESTS,
     Sample,
     correct,
+    honest_difference,
     p_values,
 )
+from irbatch.statistics.simultaneous import agree, levels_of
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class _Options:
     correction: str
     level: float
     interval: str
+    simultaneous: bool
     draws: int
     seed: int
     margin: float | None
@@ -48,6 +52,7 @@ class _Options:
         check_choice("interval", self.interval, INTERVALS)
         check_draws(self.draws, self.seed)
         check_level(self.level)
+        check_choice("simultaneous", self.simultaneous, (True, False))
         if self.margin is not None:
             check_number("margin", self.margin, above=0)
 
@@ -62,7 +67,8 @@ def compare(
     test: str = "randomisation",
     correction: str = "holm",
     level: float = 0.05,
-    interval: str = "percentile",
+    interval: str = "t",
+    simultaneous: bool = True,
     draws: int = 10_000,
     seed: int = 0,
     margin: float | None = None,
@@ -74,14 +80,19 @@ def compare(
     Args:
         qrels, runs, measures, cutoffs: as in `irbatch.evaluate_runs`.
         baseline: the system that all others are compared with; default: each with each.
-        test: of the paired differences, two-sided: ``"randomisation"``, flipping signs, exact for
-            up to 20 queries; ``"t"``, ``"wilcoxon"``, ``"sign"``, ``"bootstrap"``; or of all
-            systems at once ``"tukey"``, randomised, or ``"anova"``.
+        test: of the paired differences, two-sided: ``"randomisation"``, flipping signs, exact where
+            up to 24 queries differ, p-values below 0.01 by saddlepoint approximation; ``"t"``,
+            ``"wilcoxon"``, ``"sign"``, ``"bootstrap"``; or of all systems at once ``"tukey"``,
+            randomised, or ``"anova"``.
         correction: of p-values, for the number of pairs compared on a measure: ``"holm"``,
             ``"bonferroni"``, ``"bh"``, ``"by"`` or ``"none"``. Tests of all systems at once need
             none.
         level: chance of finding a difference that is not there, and of an interval to miss.
-        interval: of means and differences: ``"percentile"``, ``"bca"`` or ``"t"``.
+        interval: of means and differences: by Student's ``"t"``, or by bootstrap, ``"percentile"``
+            or ``"bca"``.
+        simultaneous: whether intervals of differences are as wide as the correction asks for, so
+            that they agree with the p-values; else each misses by `level` by itself, as those of
+            means do.
         draws: of tests and intervals that resample.
         seed: of the draws; the first of more draws are those of fewer.
         margin: differences below it don't matter: tells which systems are equivalent.
@@ -101,7 +112,9 @@ def compare(
     >>> found.difference("good", "bad", "RR").p_value  # 2 of 256 assignments of signs
     0.0078125
     """
-    options = _Options(baseline, test, correction, level, interval, draws, seed, margin)
+    options = _Options(
+        baseline, test, correction, level, interval, simultaneous, draws, seed, margin
+    )
     results = evaluate_runs(qrels, runs, measures, cutoffs, **settings)
     return _compare(align(results), options, groups)
 
@@ -113,7 +126,8 @@ def compare_results(
     test: str = "randomisation",
     correction: str = "holm",
     level: float = 0.05,
-    interval: str = "percentile",
+    interval: str = "t",
+    simultaneous: bool = True,
     draws: int = 10_000,
     seed: int = 0,
     margin: float | None = None,
@@ -123,7 +137,8 @@ def compare_results(
 
     Args:
         results: system name to results, or results that have names.
-        baseline, test, correction, level, interval, draws, seed, margin, groups: as in `compare`.
+        baseline, test, correction, level, interval, simultaneous, draws, seed, margin, groups: as
+            in `compare`.
 
     Raises:
         InputError: as `compare`, and if results are of different measures.
@@ -134,7 +149,9 @@ def compare_results(
     >>> compare_results({"first": first, "other": other}).difference("first", "other", "RR").wins
     1
     """
-    options = _Options(baseline, test, correction, level, interval, draws, seed, margin)
+    options = _Options(
+        baseline, test, correction, level, interval, simultaneous, draws, seed, margin
+    )
     return _compare(align(results), options, groups)
 
 
@@ -150,6 +167,8 @@ def _compare(aligned: Aligned, options: _Options, groups: Mapping[Any, str] | No
             aligned,
             query_ids=[aligned.query_ids[row] for row in rows],
             values=np.ascontiguousarray(aligned.values[:, rows]),
+            missing=_of_group(aligned.missing, groups, name),
+            unanswered=_of_group(aligned.unanswered, groups, name),
         )
         compared[name] = _make(part, options, None, {})
     return _make(aligned, options, strata, compared)
@@ -162,19 +181,23 @@ def _make(
     pairs = _pairs(aligned.systems, options.baseline)
     sample = Sample(scaled, pairs, options.draws, options.seed)
     correction = "none" if options.test in FAMILY_WISE else options.correction
-    how = options.interval, options.level, options.draws, options.seed
-    found = find_intervals(scaled, pairs, *how, strata, geometric)
     p = p_values(sample, options.test)
+    corrected = correct(p, correction)
     # Exactly rounded, as the means of results are.
     columns = scaled.transpose(0, 2, 1).tolist()
     means = np.array([[math.fsum(column) / len(column) for column in system] for system in columns])
     means[:, geometric] = np.exp(means[:, geometric])
+    significant = corrected < options.level
+    found = _intervals(sample, means, significant, options, strata, geometric)
+    drawn = options.interval != "t"
     settings = {
         **aligned.settings,
         "test": options.test,
         "correction": correction,
         "level": str(options.level),
-        "intervals": options.interval + (", stratified by group" if strata is not None else ""),
+        "intervals": options.interval
+        + (", stratified by group" if strata is not None and drawn else "")
+        + (", those of differences simultaneous" if options.simultaneous else ""),
         **({} if options.margin is None else {"margin": f"{options.margin:g}, not corrected"}),
         "draws": f"{options.draws}, seed {options.seed}",
     }
@@ -185,7 +208,7 @@ def _make(
         "intervals": found.means,
         "difference_intervals": found.differences,
         "p_values": p,
-        "corrected": correct(p, correction),
+        "corrected": corrected,
     }
     for array in arrays.values():
         array.flags.writeable = False
@@ -201,6 +224,36 @@ def _make(
         **{**vars(options), "correction": correction},
         **arrays,
     )
+
+
+def _intervals(
+    sample: Sample,
+    means: Floats,
+    significant: Bools,
+    options: _Options,
+    strata: Sequence[Any] | None,
+    geometric: Bools,
+) -> Intervals:
+    """Find intervals; those of differences agree with the test, if they are to be simultaneous."""
+    systems, pairs, test = len(means), sample.pairs, options.test
+    levels = None
+    if options.simultaneous and test in FAMILY_WISE:
+        levels = np.full(significant.shape, options.level / (systems * (systems - 1) / 2))
+    elif options.simultaneous:
+        levels = levels_of(significant, options.correction, options.level)
+    how = options.interval, options.level, options.draws, options.seed
+    found = find_intervals(sample.values, pairs, *how, strata, geometric, levels)
+    if not options.simultaneous:
+        return found
+    differences = means[[a for a, _ in pairs]] - means[[b for _, b in pairs]]
+    bounds = found.differences
+    if test in FAMILY_WISE:
+        reach = honest_difference(sample, test, options.level)
+        honest = np.stack([differences - reach, differences + reach], axis=-1)
+        bounds = np.where(geometric[:, None], bounds, honest)
+    if test in OF_MEANS:
+        bounds = agree(bounds, differences, significant)
+    return Intervals(found.means, bounds)
 
 
 def _scale(aligned: Aligned) -> tuple[Floats, Bools]:
@@ -239,6 +292,17 @@ def _members(queries: Sequence[Any], groups: Mapping[Any, str] | None) -> dict[s
             raise InputError("it has no group", source="groups", query=query)
         members.setdefault(str(groups[query]), []).append(row)
     return members
+
+
+def _of_group(
+    queries: Mapping[str, list[Any]], groups: Mapping[Any, str] | None, name: str
+) -> dict[str, list[Any]]:
+    """Keep each system's queries of one group; a query that was left out need not have any."""
+    named = groups or {}
+    return {
+        system: [query for query in some if query in named and str(named[query]) == name]
+        for system, some in queries.items()
+    }
 
 
 def _strata(members: Mapping[str, list[int]]) -> list[Positions] | None:

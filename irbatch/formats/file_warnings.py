@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.errors import warn
+from irbatch.errors import many, warn
 from irbatch.formats.lines import ParsedLines
 from irbatch.formats.pieces import Piece
 from irbatch.runtime.ragged import joined_ranges
@@ -49,7 +49,7 @@ class FileWarnings:
             warn(f"run {path!r}: {what}: are rank and score swapped?")
         elif self._contradicting:
             first, n = next(iter(self._contradicting)), len(self._contradicting)
-            others = f" and {n - 1} other queries" if n > 1 else ""
+            others = f" and {many(n - 1, 'other query')}" if n > 1 else ""
             problem = f"in query {first!r}{others} ranks and scores contradict each other"
             warn(f"run {path!r}: {problem}; scores decide, or ranks with order_by='rank'")
         if len(self._tags) > 1:

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
-from irbatch.runtime.extras import imported
+from irbatch.statistics.distributions import student_quantile
 from irbatch.statistics.resampling import draw_means
 
-INTERVALS = ("percentile", "bca", "t")
+INTERVALS = ("t", "percentile", "bca")
 
 
 class Intervals(NamedTuple):
@@ -31,11 +31,13 @@ def find_intervals(
     seed: int,
     strata: Sequence[Ints] | None = None,
     geometric: Bools | None = None,
+    levels: Floats | None = None,
 ) -> Intervals:
     """Find the intervals of means of ``(systems, queries, measures)`` that miss by `level`.
 
-    Bootstraps are Efron's (1979, 1987); `strata` are groups of queries drawn from apart. Where
-    `geometric` ``(measures,)`` is true values are logarithms, and means are geometric.
+    Those of differences do by `levels` ``(pairs, measures)``, if given. Bootstraps are Efron's
+    (1979, 1987); `strata` are groups of queries drawn from apart. Where `geometric`
+    ``(measures,)`` is true values are logarithms, and means are geometric.
     """
     if geometric is None:
         geometric = np.zeros(values.shape[2], bool)
@@ -43,9 +45,12 @@ def find_intervals(
     apart = as_linear(values, geometric)
     apart = np.concatenate([apart, apart[firsts] - apart[seconds]])
     n = len(values)
+    each = np.full(apart[:, 0].shape, level)
+    if levels is not None:
+        each[n:] = levels
     if kind == "t":
-        bounds = _student(apart, level)
-        bounds[:n, geometric] = np.exp(_student(values[..., geometric], level))
+        bounds = _student(apart, each)
+        bounds[:n, geometric] = np.exp(_student(values[..., geometric], each[:n, geometric]))
         return Intervals(bounds[:n], bounds[n:])
 
     flat = np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
@@ -59,7 +64,7 @@ def find_intervals(
         mean, means = observed[first], drawn[first]
         if second is not None:
             mean, means = mean - observed[second], means - drawn[second]
-        bounds[row] = _quantiles(means, _tails(means, mean, apart[row], kind, level))
+        bounds[row] = _quantiles(means, _tails(means, mean, apart[row], kind, each[row]))
     return Intervals(bounds[:n], bounds[n:])
 
 
@@ -74,17 +79,19 @@ def as_linear(values: Floats, geometric: Bools) -> Floats:
     return linear
 
 
-def _student(values: Floats, level: float) -> Floats:
-    special = imported("intervals by t", "stats", "scipy.special")  # loaded sooner than scipy.stats
+def _student(values: Floats, levels: Floats) -> Floats:
+    """Return intervals by Student's t, each ``(rows, measures)`` of its own level."""
     n = values.shape[1]
     mean = values.mean(axis=1)
-    reach = special.stdtrit(n - 1, 1 - level / 2) * values.std(axis=1, ddof=1) / np.sqrt(n)
+    some, place = np.unique(levels, return_inverse=True)
+    quantiles = np.array([student_quantile(level / 2, n - 1) for level in some.tolist()])
+    reach = quantiles[place.reshape(levels.shape)] * values.std(axis=1, ddof=1) / np.sqrt(n)
     return np.stack([mean - reach, mean + reach], axis=-1)
 
 
-def _tails(drawn: Floats, observed: Floats, values: Floats, kind: str, level: float) -> Floats:
+def _tails(drawn: Floats, observed: Floats, values: Floats, kind: str, levels: Floats) -> Floats:
     """Return which quantiles of the draws ``(measures, draws)`` are bounds, ``(measures, 2)``."""
-    tails = np.broadcast_to([level / 2, 1 - level / 2], (len(drawn), 2))
+    tails = np.stack([levels / 2, 1 - levels / 2], axis=1)
     if kind == "percentile":
         return tails
     # Draws that equal the mean count half: of values without spread all do.
@@ -97,7 +104,7 @@ def _tails(drawn: Floats, observed: Floats, values: Floats, kind: str, level: fl
     acceleration = np.divide(
         (spread**3).sum(axis=0), 6 * squares**1.5, out=np.zeros_like(squares), where=squares > 0
     )[:, None]
-    shifted = bias + np.array([normal.inv_cdf(level / 2), normal.inv_cdf(1 - level / 2)])
+    shifted = bias + np.vectorize(normal.inv_cdf)(tails)
     adjusted = bias + shifted / (1 - acceleration * shifted)
     return np.asarray(np.vectorize(normal.cdf)(adjusted))
 

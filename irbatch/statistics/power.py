@@ -34,10 +34,13 @@ def equivalence_p(differences: Floats, margin: float) -> Floats:
 
 
 def detectable_difference(differences: Floats, level: float, power: float = POWER) -> Floats:
-    """Find the least true difference that as many queries of this spread show with some power."""
+    """Find the least true difference that as many queries of this spread show with some power.
+
+    NaN where differences don't vary, so that nothing is known of their spread.
+    """
     n = len(differences)
     error = differences.std(axis=0, ddof=1) / np.sqrt(n)
-    found: Floats = _reach(n - 1.0, level, power) * error
+    found: Floats = _reach(n - 1.0, level, power) * np.where(error > 0, error, np.nan)
     return found
 
 

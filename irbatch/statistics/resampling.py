@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -16,6 +15,7 @@ from irbatch.runtime.jit import kernel
 from irbatch.runtime.numbers import is_real
 from irbatch.runtime.threads import map_items, map_ranges
 from irbatch.statistics.draws import COUNTED, count_draws, generator_of, random_bytes
+from irbatch.statistics.flips import ROUNDING
 from irbatch.statistics.weighted_sums import (
     add_chosen,
     add_counted,
@@ -26,27 +26,18 @@ from irbatch.statistics.weighted_sums import (
     zeros,
 )
 
-MOST_EXACT = 20  # queries of which all signs are tried
 AT_ONCE = 256  # draws of signs
 STRETCH = 8192  # queries
 IN_THREADS = 1 << 24  # products, from which on blocks of draws are shared among threads
 WIDE = 24  # columns from which on sums of choices are looked up
 TUKEY_STRETCH = 1024  # queries whose systems are permuted at once
 
-# Sums that differ by no more than rounding are equal: a part of the sum of absolute differences.
-ROUNDING = 1e-12
 
-
-def flip_signs(differences: Floats, draws: int, seed: int) -> tuple[Ints, int]:
-    """Count how often random signs of ``(queries, columns)`` make sums as large, ``(columns,)``.
-
-    Also returns how many draws there were: 0 if all assignments of signs were tried, as they are
-    of up to `MOST_EXACT` queries.
-    """
+def flip_signs(differences: Floats, draws: int, seed: int) -> Ints:
+    """Count how often random signs of ``(queries, columns)`` make sums as large, ``(columns,)``."""
     n = len(differences)
-    if n <= MOST_EXACT:
-        return count_extreme_flips(differences), 0
-    total, limit = (each[:, None] for each in _limits(differences))
+    total = differences.sum(axis=0)[:, None]
+    limit = np.abs(total) - ROUNDING * np.abs(differences).sum(axis=0)[:, None]
     is_wide = differences.shape[1] >= WIDE
     values = pad_rows(differences) if is_wide else pad_columns(differences)
     shape = (AT_ONCE, values.shape[1]) if is_wide else (len(values), AT_ONCE)
@@ -67,18 +58,6 @@ def flip_signs(differences: Floats, draws: int, seed: int) -> tuple[Ints, int]:
     starts = range(0, draws, AT_ONCE)
     for some in (map_items if differences.size * draws > IN_THREADS else map)(count, starts):
         counts += some
-    return counts, draws
-
-
-def count_extreme_flips(differences: Floats) -> Ints:
-    """Count, over all assignments of signs, sums at least as large as the observed."""
-    n = len(differences)
-    total, limit = _limits(differences)
-    counts = np.zeros(differences.shape[1], np.int64)
-    for start in range(0, 1 << n, 1 << 14):
-        numbers = np.arange(start, min(start + (1 << 14), 1 << n))
-        signs = ((numbers[:, None] >> np.arange(n)) & 1).astype(np.float64)
-        counts += (np.abs(2.0 * (signs @ differences) - total) >= limit).sum(axis=0)
     return counts
 
 
@@ -198,14 +177,6 @@ def _add_permuted(
                     sums[d, order[s], m] += values[q, s, m]
 
 
-def _limits(differences: Floats) -> tuple[Floats, Floats]:
-    """Return the observed sums, and what an absolute sum has to reach to be as large."""
-    total = differences.sum(axis=0)
-    return total, np.abs(total) - ROUNDING * np.abs(differences).sum(axis=0)
-
-
-def extremes_to_p(counts: Ints, draws: int, n: int) -> Floats:
-    """Turn counts into p-values: (b + 1) / (m + 1) of m draws; exact if all were tried."""
-    if draws:
-        return (counts + 1) / (draws + 1)
-    return counts / math.ldexp(1.0, n)
+def extremes_to_p(counts: Ints, draws: int) -> Floats:
+    """Turn how many of some draws are as extreme into p-values: (b + 1) / (m + 1)."""
+    return (counts + 1) / (draws + 1)

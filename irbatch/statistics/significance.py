@@ -13,12 +13,19 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
+from irbatch.runtime.cached import cached_property
 from irbatch.runtime.extras import imported
 from irbatch.statistics import resampling
-from irbatch.statistics.resampling import ROUNDING, extremes_to_p
+from irbatch.statistics.flips import ROUNDING, share_of_flips, tail_of_flips
+from irbatch.statistics.ranks import signed_ranks_p
+from irbatch.statistics.resampling import extremes_to_p
 
 CORRECTIONS = ("none", "bonferroni", "holm", "bh", "by")
 Pairs = Sequence[tuple[int, int]]
+
+MOST_EXACT = 24  # queries that differ, of which all signs are tried
+ENOUGH = 100  # extreme draws, from which on their share is the p-value
+AT_ONCE = 1 << 22  # differences
 
 # Bits of a measure's largest value that differences keep. 0.3 - 0.2 and 0.8 - 0.7 differ in the
 # 53rd: as such they would be ranked one above the other, and a constant difference would vary.
@@ -65,6 +72,13 @@ class Sample:
         differences = paired_differences(self.values, self.pairs)
         return np.ascontiguousarray(np.moveaxis(differences, 1, 0))
 
+    @cached_property
+    def ranges(self) -> Floats:
+        """Best less worst mean of permuted systems, in order: ``(draws, measures)``."""
+        by_query = np.ascontiguousarray(np.moveaxis(self.values, 0, 1))
+        drawn = resampling.draw_ranges(by_query, self.draws, self.seed)
+        return np.sort(np.concatenate(list(drawn)), axis=0)
+
     def flat(self) -> Floats:
         """Return them ``(queries, pairs x measures)``."""
         return self.differences().reshape(self.queries, -1)
@@ -80,9 +94,24 @@ def p_values(sample: Sample, test: str) -> Floats:
 
 
 def _randomise(sample: Sample) -> Floats:
-    """Test by flipping signs (Fisher 1935; Smucker, Allan & Carterette 2007)."""
-    counts, draws = resampling.flip_signs(sample.flat(), sample.draws, sample.seed)
-    return sample.shaped(extremes_to_p(counts, draws, sample.queries))
+    """Test by flipping signs (Fisher 1935; Smucker, Allan & Carterette 2007).
+
+    All signs are tried where few queries differ, else some are drawn; where hardly any draw is as
+    extreme the p-value is an approximation of its own, as draws cannot tell how small it is.
+    """
+    flat = sample.flat()
+    differ = np.count_nonzero(flat, axis=0)
+    p = np.ones(differ.size)
+    for column in np.flatnonzero(differ <= MOST_EXACT).tolist():
+        p[column] = share_of_flips(flat[:, column])
+    drawn = np.flatnonzero(differ > MOST_EXACT)
+    if drawn.size:
+        counts = resampling.flip_signs(flat[:, drawn], sample.draws, sample.seed)
+        p[drawn] = extremes_to_p(counts, sample.draws)
+        rare = drawn[counts < min(ENOUGH, sample.draws / 10)]
+        for some in np.array_split(rare, -(-rare.size * sample.queries // AT_ONCE) or 1):
+            p[some] = tail_of_flips(flat[:, some])
+    return sample.shaped(p)
 
 
 def _bootstrap(sample: Sample) -> Floats:
@@ -90,6 +119,7 @@ def _bootstrap(sample: Sample) -> Floats:
     flat = sample.flat()
     n = sample.queries
     mean = flat.mean(axis=0)
+    mean[np.abs(mean) <= ROUNDING * np.abs(flat).mean(axis=0)] = 0.0
     centred = flat - mean
     observed = _studentise(mean, (centred**2).mean(axis=0), n)
     both = np.concatenate([centred, centred**2], axis=1)
@@ -97,7 +127,7 @@ def _bootstrap(sample: Sample) -> Floats:
     drawn, squares = np.split(means, 2)
     spread = np.maximum(squares - drawn**2, 0.0)
     as_large = _studentise(drawn, spread, n) >= observed[:, None] * (1 - ROUNDING)
-    return sample.shaped(extremes_to_p(as_large.sum(axis=1), sample.draws, n))
+    return sample.shaped(extremes_to_p(as_large.sum(axis=1), sample.draws))
 
 
 def _studentise(mean: Floats, variance: Floats, n: int) -> Floats:
@@ -121,9 +151,7 @@ def _student(sample: Sample) -> Floats:
 
 def _wilcoxon(sample: Sample) -> Floats:
     """Test by signed ranks, zeros left out (Wilcoxon 1945)."""
-    stats = imported("the Wilcoxon test", "stats", "scipy.stats")
-    columns = sample.flat().T
-    return sample.shaped([stats.wilcoxon(each).pvalue if each.any() else 1.0 for each in columns])
+    return sample.shaped([signed_ranks_p(each) for each in sample.flat().T])
 
 
 def _sign(sample: Sample) -> Floats:
@@ -137,31 +165,44 @@ def _sign(sample: Sample) -> Floats:
 
 def _randomised_tukey(sample: Sample) -> Floats:
     """Test all systems at once, by the largest differences of permuted ones (Carterette 2012)."""
-    by_query = np.ascontiguousarray(np.moveaxis(sample.values, 0, 1))
     differences = np.abs(sample.differences().mean(axis=0))
-    scale = ROUNDING * np.abs(by_query).sum(axis=(0, 1)) / sample.queries
-    counts = np.zeros(differences.shape, np.int64)
-    for ranges in resampling.draw_ranges(by_query, sample.draws, sample.seed):
-        counts += (ranges[:, None, :] >= differences - scale).sum(axis=0)
-    return extremes_to_p(counts, sample.draws, sample.queries)
+    least = differences - ROUNDING * np.abs(sample.values).sum(axis=(0, 1)) / sample.queries
+    columns = zip(sample.ranges.T, least.T, strict=True)
+    below = [np.searchsorted(ranges, limits, "left") for ranges, limits in columns]
+    return extremes_to_p(sample.draws - np.stack(below, axis=1), sample.draws)
 
 
 def _anova(sample: Sample) -> Floats:
     """Test by two-way ANOVA, systems and queries, and Tukey's honest differences (Tukey 1953)."""
+    error, freedom = _residual_error(sample)
+    differences = np.abs(sample.differences().mean(axis=0))
+    tiny = error <= ROUNDING * np.abs(sample.values).max(axis=(0, 1))
+    ranges = differences / np.where(tiny, 1.0, error)
     stats = imported("ANOVA", "stats", "scipy.stats")
-    systems, n, measures = sample.values.shape
+    found = stats.studentized_range.sf(ranges, len(sample.values), freedom)
+    exact = np.where(differences > ROUNDING, 0.0, 1.0)
+    return np.where(tiny[None, :], exact, found).reshape(len(sample.pairs), -1)
+
+
+def _residual_error(sample: Sample) -> tuple[Floats, int]:
+    """Return a mean's standard error ``(measures,)``, and the degrees of freedom of that."""
+    systems, n, _ = sample.values.shape
     by_system, by_query, overall = (
         sample.values.mean(axis=axis, keepdims=True) for axis in (1, 0, (0, 1))
     )
     residuals = sample.values - by_query - by_system + overall
     freedom = (systems - 1) * (n - 1)
-    error = np.sqrt((residuals**2).sum(axis=(0, 1)) / freedom / n)
-    differences = np.abs(sample.differences().mean(axis=0))
-    tiny = error <= ROUNDING * np.abs(sample.values).max(axis=(0, 1))
-    ranges = differences / np.where(tiny, 1.0, error)
-    found = stats.studentized_range.sf(ranges, systems, freedom)
-    exact = np.where(differences > ROUNDING, 0.0, 1.0)
-    return np.where(tiny[None, :], exact, found).reshape(len(sample.pairs), measures)
+    return np.sqrt((residuals**2).sum(axis=(0, 1)) / freedom / n), freedom
+
+
+def honest_difference(sample: Sample, test: str, level: float) -> Floats:
+    """Return the least difference that a test of all systems at once finds, ``(measures,)``."""
+    if test == "tukey":
+        place = min(int(np.ceil((1.0 - level) * (sample.draws + 1))), sample.draws) - 1
+        return np.asarray(sample.ranges[place])
+    error, freedom = _residual_error(sample)
+    stats = imported("ANOVA", "stats", "scipy.stats")
+    return error * float(stats.studentized_range.isf(level, len(sample.values), freedom))
 
 
 TESTS: dict[str, Callable[[Sample], Floats]] = {
@@ -175,6 +216,23 @@ TESTS: dict[str, Callable[[Sample], Floats]] = {
 }
 
 FAMILY_WISE = ("tukey", "anova")  # their p-values are of all pairs together: nothing to correct
+DRAWN = ("bootstrap", "tukey")  # their p-values are shares of draws
+OF_MEANS = ("randomisation", "bootstrap", "t", *FAMILY_WISE)  # others compare more than means
+
+
+def least_p(test: str, correction: str, pairs: int, queries: int, draws: int) -> float:
+    """Return the least corrected p-value that can come out, however clear differences are.
+
+    >>> least_p("bootstrap", "holm", pairs=528, queries=50, draws=10_000)
+    0.05279472052794721
+    """
+    if test in DRAWN:
+        least = 1.0 / (draws + 1)
+    elif test in ("randomisation", "wilcoxon", "sign"):
+        least = float(np.ldexp(2.0, -queries))  # two of all assignments of signs
+    else:
+        return 0.0
+    return float(correct(np.full((pairs, 1), least), correction).max(initial=0.0))
 
 
 def correct(p: Floats, correction: str) -> Floats:

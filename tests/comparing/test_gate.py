@@ -14,6 +14,7 @@ from support.paths import REPOSITORY
 
 import irbatch
 from irbatch.comparing.gate import Condition, find_failures, parse_condition
+from irbatch.errors import InputError
 
 DEPTH = 10
 QUERIES = 10
@@ -21,10 +22,10 @@ P = 2 / 2**QUERIES  # all signs alike
 ALL = f"P@{DEPTH}"
 
 
-def compared(
-    baseline: str | None = "old", measures: str = ALL, **relevant: int | list[int]
-) -> irbatch.Comparison:
+def compared(baseline: str | None = "old", measures: str = ALL, **given: Any) -> irbatch.Comparison:
     """Compare systems with so many relevant documents among their first ten, by query."""
+    options = {name: given.pop(name) for name in ("test", "correction", "draws") if name in given}
+    relevant: dict[str, int | list[int]] = given
     qrels: dict[str, dict[str, int]] = {}
     runs: dict[str, dict[str, dict[str, float]]] = {name: {} for name in relevant}
     for i in range(QUERIES):
@@ -33,7 +34,7 @@ def compared(
             count = counts if isinstance(counts, int) else counts[i]
             ids = [f"r{j}" if j < count else f"n{j - count}" for j in range(DEPTH)]
             runs[name][f"q{i}"] = {each: float(-rank) for rank, each in enumerate(ids)}
-    return irbatch.compare(qrels, runs, measures, baseline=baseline)
+    return irbatch.compare(qrels, runs, measures, baseline=baseline, **options)
 
 
 FALLEN = compared(old=8, new=6)  # by 0.2, a quarter
@@ -161,7 +162,6 @@ def test_when_it_holds(comparison: irbatch.Comparison, condition: str, holds: bo
     ("condition", "holds"),
     [
         ("drops p<0.05", True),
-        (f"drops p<{P:.12f}", False),  # not below
         (f"drops p<{P + 1e-9:.12f}", True),
         ("drops 30% p<0.05", False),
         ("rises p<1", False),
@@ -174,8 +174,35 @@ def test_p_values(condition: str, holds: bool) -> None:
 def test_p_values_are_corrected() -> None:
     two = compared(old=8, new=6, newer=5)
     assert len(two.failures(f"{ALL} drops p<{2.1 * P:.9f}")) == 2
-    assert not two.failures(f"{ALL} drops p<{1.9 * P:.9f}")
     assert FALLEN.failures(f"{ALL} drops p<{1.9 * P:.9f}")
+    with pytest.raises(InputError, match="can never hold"):
+        two.failures(f"{ALL} drops p<{1.9 * P:.9f}")
+
+
+@pytest.mark.parametrize(
+    ("options", "least", "what"),
+    [
+        ({}, P, "10 queries and 1 pair"),
+        ({"test": "wilcoxon", "correction": "none"}, P, "With 10 queries no"),
+        ({"test": "bootstrap", "draws": 99}, 0.01, "99 draws and 1 pair"),
+        ({"test": "tukey", "draws": 99}, 0.01, "99 draws no"),
+    ],
+)
+def test_a_p_value_that_cannot_come_out_is_refused(
+    options: dict[str, Any], least: float, what: str
+) -> None:
+    found = compared(old=8, new=6, **options)
+    assert found.least_p == pytest.approx(least)
+    found.failures(f"{ALL} drops p<{least * 1.01:.9f}")
+    with pytest.raises(InputError, match="can never hold") as caught:
+        found.failures(f"{ALL} drops p<{least:.9f}")
+    assert what in str(caught.value)
+    assert ("more draws= can" in str(caught.value)) == ("draws" in options)
+
+
+@pytest.mark.parametrize("test", ["t", "anova"])
+def test_tests_by_distribution_have_no_least_p_value(test: str) -> None:
+    assert not compared(old=8, new=[7, 8] * 5, test=test).failures(f"{ALL} rises p<0.000000001")
 
 
 def test_what_is_said() -> None:

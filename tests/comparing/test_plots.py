@@ -56,6 +56,7 @@ def made_comparison(systems: int, queries: int, seed: int = 0) -> Any:
         significant=corrected < 0.05,
         correction="holm",
         level=0.05,
+        simultaneous=True,
     )
 
 
@@ -255,7 +256,7 @@ def test_forest() -> None:
     assert {text.get_text() for text in ax.texts} >= {"p (holm)"}
     few = plot_forest(made, "AP", most=2)
     assert len(few.get_yticklabels()) == 2
-    assert "4 smaller differences not shown" in few.get_title(loc="left")
+    assert "4 smaller ones not shown" in few.get_title(loc="left")
     made.corrected[:] = np.nan
     assert "–" in {text.get_text() for text in plot_forest(made, "AP").texts}
     with pytest.raises(InputError, match="most=0 must be"):

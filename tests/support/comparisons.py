@@ -79,6 +79,7 @@ def make(
         "correction": "holm",
         "level": 0.05,
         "interval": "percentile",
+        "simultaneous": False,
         "draws": 10_000,
         "seed": 0,
         "margin": None,

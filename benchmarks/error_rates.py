@@ -1,0 +1,131 @@
+"""How often comparisons mislead: ``python -m benchmarks.error_rates``.
+
+Values are real ones, of the systems in a folder of judgments and runs, query by query:
+
+- family-wise: systems that differ by nothing but chance, each with each; how often any pair of them
+  is called significant;
+- clear: as many systems, each better than the one before in most queries; how many pairs are;
+- agreement: real pairs; how often an interval holds 0 where, and only where, the corrected p-value
+  is at least the level;
+- coverage: queries drawn from real ones; how often the interval of a mean difference holds that of
+  all queries.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.null_comparisons import EXAMPLES, real_values
+from irbatch.comparing.verbs import compare_results
+from irbatch.evaluation.counts import Counts
+from irbatch.evaluation.results import Results
+from irbatch.measures import measure
+from irbatch.statistics.intervals import INTERVALS, find_intervals
+from irbatch.statistics.significance import Sample, correct, p_values
+
+LEVEL = 0.05
+MEASURES = [
+    "AP",
+    "nDCG",
+    "nDCG@10",
+    "P@10",
+    "R@100",
+    "RR",
+    "Rprec",
+    "bpref",
+    "R@1000",
+    "P@5",
+    "Success@1",
+    "Success@10",
+]
+Values = list[np.ndarray]
+
+
+def family_wise(every: Values, random: np.random.Generator, times: int, systems: int) -> None:
+    """Print how often any of the pairs of equal systems is found to differ."""
+    pairs = [(a, b) for a in range(systems) for b in range(a)]
+    found = 0
+    for _ in range(times):
+        values = every[random.integers(len(every))]
+        rows = random.integers(0, values.shape[1], 200)
+        chosen = random.permuted(np.resize(values[:, rows], (systems, 200)), axis=0)
+        p = p_values(Sample(chosen[:, :, None], pairs, 1000, 0), "randomisation")
+        found += bool((correct(p, "holm") < LEVEL).any())
+    print(f"{systems} equal systems: {found / times:.2%} of {times} families have a finding")
+
+
+def clear(random: np.random.Generator, systems: int) -> None:
+    """Print how many pairs of systems that differ clearly are found to."""
+    steps = np.arange(systems)[:, None] * 0.01
+    values = np.clip(random.beta(2, 2, 200) * 0.3 + steps + random.normal(0, 0.004, (systems, 200)),
+                     0, 1)  # fmt: skip
+    pairs = [(a, b) for a in range(systems) for b in range(a)]
+    p = p_values(Sample(values[:, :, None], pairs, 10_000, 0), "randomisation")
+    found = (correct(p, "holm") < LEVEL).sum()
+    print(f"{systems} systems that differ clearly: {found} of {len(pairs)} pairs are significant")
+
+
+def agreement(folder: Path) -> None:
+    """Print in how many real pairs the interval and the corrected p-value agree."""
+    agreeing = disagreeing = without = 0
+    for values in [each for name in MEASURES for each in real_values(folder, name)]:
+        n = values.shape[1]
+        counts = Counts(n, n, 0, 0, 0, 0, 0)
+        results = {f"s{i}": Results(each[:, None], range(n), (measure("AP"),), counts, {})
+                   for i, each in enumerate(values)}  # fmt: skip
+        for simultaneous in (True, False):
+            found = compare_results(results, simultaneous=simultaneous)
+            low, high = np.moveaxis(found.difference_intervals, -1, 0)
+            agree = ((low <= 0) & (high >= 0)) != found.significant
+            if simultaneous:
+                agreeing += int(agree.sum())
+                disagreeing += int((~agree).sum())
+            else:
+                without += int((~agree).sum())
+    print(f"{agreeing + disagreeing} real pairs: {agreeing / (agreeing + disagreeing):.2%} agree "
+          f"({without} disagree if each interval is by itself)")  # fmt: skip
+
+
+def coverage(every: Values, random: np.random.Generator, times: int) -> None:
+    """Print how often intervals of each kind hold the mean difference of all queries."""
+    for queries in (25, 50, 200):
+        held = dict.fromkeys(INTERVALS, 0)
+        for values in every:
+            n = len(values)
+            differ = [(a, b) for a in range(n) for b in range(a)
+                      if (values[a] != values[b]).mean() > 0.5]  # fmt: skip
+            if not differ:
+                continue
+            pairs = np.array(differ)[random.integers(0, len(differ), times)]
+            truth = (values[pairs[:, 0]] - values[pairs[:, 1]]).mean(axis=1)
+            rows = random.integers(0, values.shape[1], (queries, times))
+            drawn = values[pairs.T[:, None, :], rows]  # a measure is a sample
+            for kind in INTERVALS:
+                found = find_intervals(drawn, [(0, 1)], kind, LEVEL, 2000, 0).differences[0]
+                held[kind] += int(((found[:, 0] <= truth) & (truth <= found[:, 1])).sum())
+        shown = ", ".join(f"{k} {v / (times * len(every)):.1%}" for k, v in held.items())
+        print(f"{queries} queries, intervals of 95%: {shown}")
+
+
+def main() -> None:
+    """Print all of it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path,
+                        default=Path(os.environ.get("IRBATCH_DATA", EXAMPLES)))  # fmt: skip
+    parser.add_argument("--times", type=int, default=400)
+    parser.add_argument("--systems", type=int, default=16)
+    options = parser.parse_args()
+    random = np.random.default_rng(0)
+    every = real_values(options.data, "AP")
+    coverage(every, random, options.times)
+    agreement(options.data)
+    clear(random, 64)
+    family_wise(every, random, options.times, options.systems)
+
+
+if __name__ == "__main__":
+    main()
