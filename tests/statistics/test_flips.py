@@ -44,6 +44,11 @@ def test_all_signs(seed: int) -> None:
         assert share_of_flips(differences) == enumerated(differences)
 
 
+@pytest.mark.parametrize("queries", [1, 2, 15, 24])
+def test_of_equal_differences_two_sums_are_the_largest(queries: int) -> None:
+    assert share_of_flips(np.ones(queries)) == 2.0 ** (1 - queries)
+
+
 def test_no_difference_is_as_large_as_any() -> None:
     assert share_of_flips(np.zeros(5)) == 1
     assert share_of_flips(np.array([0.3, -0.3, 0.0])) == 1
