@@ -10,18 +10,29 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.comparing.compared import Compared
 from irbatch.comparing.rank_biased_overlap import Overlap, Overlaps, overlap, rbo
+from irbatch.comparing.ranking_correlation import RankingCorrelations, ranking_correlation
 from irbatch.errors import InputError
-from irbatch.statistics.rank_correlation import kendall_tau, tau_ap, tau_ap_b
+from irbatch.statistics.rank_correlation import (
+    kendall_tau,
+    kendall_tau_a,
+    tau_ap,
+    tau_ap_a,
+    tau_ap_b,
+)
 
 __all__ = [
     "Overlap",
     "Overlaps",
     "RankCorrelations",
+    "RankingCorrelations",
     "kendall_tau",
+    "kendall_tau_a",
     "overlap",
     "rank_correlation",
+    "ranking_correlation",
     "rbo",
     "tau_ap",
+    "tau_ap_a",
     "tau_ap_b",
 ]
 

@@ -117,7 +117,7 @@ def rbo(
     >>> round(found.extrapolated, 4), round(found.minimum, 4), round(found.residual, 4)
     (0.7067, 0.5247, 0.327)
     >>> round(rbo(["d1", {"d2", "d3"}], ["d1", "d3", "d2"], p=0.8, ties="a").extrapolated, 4)
-    0.92
+    0.96
     """
     _check(p, depth, ties)
     sides = [_flatten(*each) for each in ((first, "first"), (second, "second"))]

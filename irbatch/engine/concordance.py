@@ -1,47 +1,93 @@
-"""Pairs of documents that a ranking has in the order of other values, of a block of rankings."""
+"""Pairs of documents that a ranking and some values have in the same order, of many rankings."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from irbatch.array_types import Floats, Ints
+from irbatch.array_types import Bools, Floats, Ints
 from irbatch.runtime.jit import kernel
 
 
-class Concordance(NamedTuple):
-    """For each document of rankings, how others compare with it by some values.
+@dataclass(frozen=True, eq=False)
+class Concordance:
+    """How the documents of rankings compare with others of theirs: each int64 ``(documents,)``."""
 
-    Each is int64 ``(documents,)``.
-    """
-
-    above: Ints  # documents that stand above it
+    starts: Ints  # (rankings + 1,): where rankings begin and end
+    above: Ints  # documents that stand above it, and above those it shares its rank with
     higher: Ints  # those of them whose value is higher: in the same order by both
     equal: Ints  # those of them whose value is the same
     all_higher: Ints  # documents of its ranking whose value is higher
 
+    def kendall_tau(self, ties: str) -> Floats:
+        """Return Kendall's tau-a or tau-b, float64 ``(rankings,)``; NaN where it isn't defined."""
+        sizes = np.diff(self.starts).astype(np.float64)
+        every = sizes * (sizes - 1.0) / 2.0
+        by_rank, by_value = self._add_up(self.above), self._add_up(self.all_higher)
+        balance = 2.0 * self._add_up(self.higher) + self._add_up(self.equal) - by_rank
+        return _divide(balance, every if ties == "a" else np.sqrt(by_rank * by_value))
 
-def compare_pairs(starts: Ints, values: Floats) -> Concordance:
+    def ap_correlation(self, ties: str) -> Floats:
+        """Return the AP correlation with the values, taken to be true, or symmetric (ties b).
+
+        Float64 ``(rankings,)``; NaN where it isn't defined.
+        """
+        above = np.maximum(self.above, 1)
+        if ties == "a":
+            return 2.0 * self._mean_precision() - 1.0
+        by_rank = _divide(self._add_up(self.higher / above), self._add_up(self.above > 0))
+        shares = self.higher / np.maximum(self.all_higher, 1)
+        return by_rank + _divide(self._add_up(shares), self._add_up(self.all_higher > 0)) - 1.0
+
+    def _mean_precision(self) -> Floats:
+        """Return the mean, over ranks but the first, of the share above in the order of values.
+
+        Expected over all orders of documents of one rank or of one value.
+        """
+        sizes = np.diff(self.starts)
+        ranks = np.arange(self.above.size) - np.repeat(self.starts[:-1], sizes)
+        groups = np.flatnonzero(ranks == self.above)
+        in_group = np.diff(groups, append=ranks.size)
+        expected = self.higher + 0.5 * self.equal
+        if groups.size < ranks.size:
+            expected = np.repeat(np.add.reduceat(expected, groups) / in_group, in_group)
+        shares = (expected + 0.5 * (ranks - self.above)) / np.maximum(ranks, 1)
+        return _divide(self._add_up(shares), np.maximum(sizes - 1.0, 0.0))
+
+    def _add_up(self, terms: Floats | Ints | Bools) -> Floats:
+        """Add up one term a document, in rank order: float64 ``(rankings,)``."""
+        rankings = self.starts.size - 1
+        rows = np.repeat(np.arange(rankings), np.diff(self.starts))
+        return np.bincount(rows, terms, rankings).astype(np.float64)
+
+
+def compare_pairs(starts: Ints, values: Floats, above: Ints | None = None) -> Concordance:
     """Count, for each document, those above it that values place above it, too, or tie with it.
 
     Args:
         starts: where rankings begin and end, int64 ``(rankings + 1,)``.
         values: of each document, ranking after ranking, best first; float64 ``(documents,)``.
+        above: how many documents stand above each, the same for those that share a rank; default:
+            none do.
     """
+    if above is None:
+        above = np.arange(values.size) - np.repeat(starts[:-1], np.diff(starts))
     kinds, order = np.unique(values, return_inverse=True)
-    order = order.reshape(-1).astype(np.int64)
-    sizes = np.diff(starts)
-    above = np.arange(values.size) - np.repeat(starts[:-1], sizes)
     found = np.empty((3, values.size), np.int64)
     tree = np.zeros(kinds.size + 1, np.int64)
-    _compare_above.run(20 * values.size + starts.size, starts, order, tree, found)
-    higher, equal, all_higher = found
-    return Concordance(above, higher, equal, all_higher)
+    work = 20 * values.size + starts.size
+    _compare_above.run(work, starts, above, order.reshape(-1).astype(np.int64), tree, found)
+    return Concordance(starts, above, *found)
+
+
+def _divide(numerator: Floats, denominator: Floats) -> Floats:
+    """Divide, with NaN where the denominator is 0."""
+    return numerator / np.where(denominator == 0, np.nan, denominator)
 
 
 @kernel
-def _compare_above(starts: Ints, order: Ints, tree: Ints, found: Ints) -> None:
+def _compare_above(starts: Ints, above: Ints, order: Ints, tree: Ints, found: Ints) -> None:
     """Write documents above of a higher value and of the same, and all of a higher value.
 
     The tree (Fenwick's) counts documents seen by the place of their value in ascending order,
@@ -50,10 +96,17 @@ def _compare_above(starts: Ints, order: Ints, tree: Ints, found: Ints) -> None:
     for q in range(starts.size - 1):
         first = starts[q]
         last = starts[q + 1]
-        for i in range(first, last):
-            found[0, i] = i - first - _count(tree, order[i] + 1)
-            found[1, i] = i - first - _count(tree, order[i]) - found[0, i]
-            _add(tree, order[i] + 1, 1)
+        begin = first
+        while begin < last:
+            end = begin
+            while end < last and above[end] == above[begin]:
+                place = order[end]
+                found[0, end] = above[end] - _count(tree, place + 1)
+                found[1, end] = above[end] - _count(tree, place) - found[0, end]
+                end += 1
+            for i in range(begin, end):
+                _add(tree, order[i] + 1, 1)
+            begin = end
         for i in range(first, last):
             found[2, i] = last - first - _count(tree, order[i] + 1)
         for i in range(first, last):

@@ -154,10 +154,10 @@ def _ids_at(rankings: Sequence[Mapping[Any, Any]], starts: Ints, at: Ints) -> li
     """Return the ids at some positions, ascending by ranking, of mappings one after the other."""
     rows = np.searchsorted(starts, at, side="right") - 1
     ids: list[Any] = []
-    for row, places in itertools.groupby(zip(rows.tolist(), at.tolist(), strict=True), min):
+    firsts = np.flatnonzero(np.diff(rows, prepend=-1))
+    for row, places in zip(rows[firsts].tolist(), np.split(at, firsts[1:]), strict=True):
         listed = list(rankings[row])
-        start = int(starts[row])
-        ids += [listed[place - start] for _, place in places]
+        ids += map(listed.__getitem__, (places - starts[row]).tolist())
     return ids
 
 

@@ -41,13 +41,31 @@ def kendall_tau(x: Sequence[float], y: Sequence[float]) -> float:
     return balance / math.sqrt(in_first * in_second)
 
 
+def kendall_tau_a(x: Sequence[float], y: Sequence[float]) -> float:
+    """Return Kendall's tau-a of two lists of scores ``(systems,)``: over all pairs of systems.
+
+    Pairs that either list ties are in neither order.
+
+    Raises:
+        InputError: as `kendall_tau`.
+
+    Source: as `kendall_tau`.
+
+    >>> round(kendall_tau_a([0.9, 0.7, 0.7, 0.1], [0.8, 0.9, 0.6, 0.2]), 4)
+    0.5
+    """
+    first, second = _scores(x, y)
+    balance = sum(int(_compare(first, i) @ _compare(second, i)) for i in range(1, first.size))
+    return balance / (first.size * (first.size - 1) // 2)
+
+
 def tau_ap(x: Sequence[float], y: Sequence[float]) -> float:
     """Return the AP correlation of a list of scores with the true ones: the top counts most.
 
     A system drawn at random from those that `y` does not rank first, and another from those that
     `y` ranks above it: the probability that `x` has them in that order too, scaled to -1 to 1.
-    The two lists are not interchangeable, and neither may have ties: `tau_ap_b` takes both lists
-    alike, and ties.
+    The two lists are not interchangeable, and neither may have ties: `tau_ap_a` takes ties, and
+    `tau_ap_b` both lists alike, too.
 
     Args:
         x: the true scores ``(systems,)``, at least two; more is better.
@@ -74,6 +92,38 @@ def tau_ap(x: Sequence[float], y: Sequence[float]) -> float:
             problem = f"{twice}, and this coefficient is not defined with ties; tau_ap_b is"
             raise InputError(problem, source=name, value=value)
     return _ap(first, second)
+
+
+def tau_ap_a(x: Sequence[float], y: Sequence[float]) -> float:
+    """Return the AP correlation of a list of scores with the true ones, the mean over their ties.
+
+    That is the mean of `tau_ap` over all orders of the systems that are tied in either list.
+
+    Args:
+        x, y: as in `tau_ap`, perhaps tied.
+
+    Raises:
+        InputError: as `kendall_tau`.
+
+    Source: J. Urbano and M. Marrero, *The treatment of ties in AP correlation*, ICTIR 2017, whose
+    first list has no ties.
+
+    >>> round(tau_ap_a([0.9, 0.7, 0.5, 0.1], [0.8, 0.9, 0.6, 0.6]), 4)
+    0.2222
+    """
+    truth, estimate = _scores(x, y)
+    shares = []
+    for score in np.unique(estimate):
+        tied = truth[estimate == score]
+        above = truth[estimate > score]
+        concordant = sum(
+            int(np.count_nonzero(above > each)) + int(np.count_nonzero(above == each)) / 2
+            for each in tied
+        )
+        for more in range(tied.size):  # of the tied ones, so many stand above, half in order
+            if above.size + more:
+                shares.append((concordant / tied.size + more / 2) / (above.size + more))
+    return 2 * (math.fsum(shares) / (truth.size - 1)) - 1
 
 
 def tau_ap_b(x: Sequence[float], y: Sequence[float]) -> float:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from irbatch.array_types import Bools, Floats, Ints
+from irbatch.array_types import Floats
 from irbatch.engine.concordance import compare_pairs
 from irbatch.engine.judged import JudgedRanks
 from irbatch.measures.catalogue.persistence import chances_of
@@ -60,12 +60,7 @@ def compatibility(j: JudgedRanks, p: float, normalize: bool) -> Floats:
     aliases=("KendallTau",),
 )
 def kendall_tau(j: JudgedRanks, ties: str) -> Floats:
-    pairs = compare_pairs(j.starts, j.gained)
-    of_query = np.diff(j.starts).astype(np.float64)
-    every = of_query * (of_query - 1.0) / 2.0
-    higher, equal = (_add_up(j, each) for each in (pairs.higher, pairs.equal))
-    balance = 2.0 * higher + equal - every
-    return ratio(balance, every if ties == "a" else np.sqrt(every * (every - equal)))
+    return np.nan_to_num(compare_pairs(j.starts, j.gained).kendall_tau(ties))
 
 
 @of_judged(
@@ -81,18 +76,4 @@ def kendall_tau(j: JudgedRanks, ties: str) -> Floats:
     source="Yilmaz, Aslam & Robertson 2008; ties: Urbano & Marrero 2017",
 )
 def ap_correlation(j: JudgedRanks, ties: str) -> Floats:
-    pairs = compare_pairs(j.starts, j.gained)
-    below_first = np.maximum(np.diff(j.starts) - 1.0, 0.0)
-    above = np.maximum(pairs.above, 1)
-    if ties == "a":
-        shares = _add_up(j, (pairs.higher + 0.5 * pairs.equal) / above)
-        return 2.0 * ratio(shares, below_first) - (below_first > 0)
-    by_ranking = ratio(_add_up(j, pairs.higher / above), below_first)
-    outranked = _add_up(j, pairs.all_higher > 0)  # documents that others have a higher gain than
-    by_gain = ratio(_add_up(j, pairs.higher / np.maximum(pairs.all_higher, 1)), outranked)
-    return np.where(outranked > 0, by_ranking + by_gain - 1.0, 0.0)
-
-
-def _add_up(j: JudgedRanks, terms: Floats | Ints | Bools) -> Floats:
-    """Add up one term a document, in rank order: float64 ``(queries,)``."""
-    return np.bincount(j.row_index, terms, j.queries).astype(np.float64)
+    return np.nan_to_num(compare_pairs(j.starts, j.gained).ap_correlation(ties))
