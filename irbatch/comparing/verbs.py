@@ -260,6 +260,10 @@ def _scale(aligned: Aligned) -> tuple[Floats, Bools]:
     """Return values as their means are taken, and which measures' means are geometric."""
     geometric = np.array([each.aggregate == "geometric" for each in aligned.columns])
     scaled = aligned.values.copy()
+    for each in aligned.columns:
+        if each.aggregate == "weighted":
+            problem = f"the mean of {each} is weighted, which no test here compares: leave it out"
+            raise InputError(problem, source="measures", value=str(each))
     if geometric.any():
         if (scaled[..., geometric] <= 0).any():
             problem = "a geometric mean of values that are 0 cannot be compared"

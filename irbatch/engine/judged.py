@@ -9,7 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
-from irbatch.engine.matrix import NEGATIVE, PAD, UNJUDGED, WORD, Costs, RelevanceMatrix
+from irbatch.engine.matrix import (
+    NEGATIVE,
+    PAD,
+    UNJUDGED,
+    WORD,
+    Costs,
+    RelevanceMatrix,
+    SparseMatrix,
+)
 from irbatch.engine.prefix import FULL_DEPTH, Weighting
 from irbatch.engine.ranked_gains import RankedGains
 from irbatch.runtime.cached import cached_property
@@ -39,6 +47,14 @@ def collect_judged(matrix: RelevanceMatrix) -> Judged:
     picks, offsets = np.nonzero((cells >= 0) | (cells == NEGATIVE))
     ranks = places[picks] * cells.shape[1] + offsets + 1
     return Judged(rows[picks], ranks, cells[picks, offsets].astype(np.int64))
+
+
+def collect_relevant(matrix: RelevanceMatrix) -> Judged:
+    """Collect at least those of a grade above 0, which alone may be all that is written down."""
+    if not isinstance(matrix, SparseMatrix):
+        return collect_judged(matrix)
+    starts, ranks, codes = matrix.entries
+    return Judged(row_index_of(starts), ranks, codes)
 
 
 @dataclass(eq=False)
@@ -148,6 +164,53 @@ class JudgedRanks:
     def hit_precisions(self) -> Floats:
         """The precision at the rank of each hit, and a 0 behind them: float64 ``(hits + 1,)``."""
         return _freeze(np.append(self.hit_numbers / self.hit_ranks, 0.0))
+
+    @cached_property
+    def _tied_ranks(self) -> tuple[Ints, Ints]:
+        """The first and the last rank that each hit could have, were open ties decided."""
+        rows, ranks, ties = self.hit_rows, self.hit_ranks, self.whole.ties
+        if ties is None or not ties.rows.size:
+            return ranks, ranks
+        base = self.whole.depth + 1
+        places = np.searchsorted(ties.rows * base + ties.ends, rows * base + ranks)
+        begins, ends = (np.append(each, 0)[places] for each in (ties.begins, ties.ends))
+        tied = (np.append(ties.rows, -1)[places] == rows) & (begins < ranks)
+        return np.where(tied, begins + 1, ranks), np.where(tied, ends, ranks)
+
+    @cached_property
+    def mean_hit_ranks(self) -> Floats:
+        """The rank of each hit, in the mean over the orders of open ties: ``(hits,)``."""
+        first, last = self._tied_ranks
+        return _freeze((first + last) / 2.0)
+
+    @cached_property
+    def first_hit_rank(self) -> Floats:
+        """The rank of the first hit, as `mean_hit_ranks`, and anything where there is none.
+
+        Float64 ``(queries,)``. The smallest of h different ranks of n has the mean
+        (n + 1) / (h + 1).
+        """
+        first, last = (np.append(each, 0)[self.hit_starts[:-1]] for each in self._tied_ranks)
+        tied = self._count_hits_to(last)
+        rank: Floats = first - 1 + (last - first + 2) / (np.maximum(tied, 1) + 1.0)
+        return rank
+
+    @cached_property
+    def last_hit_rank(self) -> Floats:
+        """The rank of the last hit, see `first_hit_rank`."""
+        ends = self.hit_starts[1:] - 1
+        first, last = (np.append(each, 0)[ends] for each in self._tied_ranks)
+        tied = np.diff(self.hit_starts) - self._count_hits_to(first - 1)
+        rank: Floats = last + 1 - (last - first + 2) / (np.maximum(tied, 1) + 1.0)
+        return rank
+
+    def _count_hits_to(self, ranks: Ints) -> Ints:
+        """Count each query's hits down to a rank of its own, ``(queries,)``."""
+        base = self.whole.depth + 1
+        keys = self.hit_rows * base + self.hit_ranks
+        wanted = np.arange(self.queries) * base + np.maximum(ranks, 0)
+        counts: Ints = np.searchsorted(keys, wanted, side="right") - self.hit_starts[:-1]
+        return counts
 
     @cached_property
     def gained(self) -> Floats:

@@ -31,7 +31,7 @@ class ItemMeasures:
         self, plan: Plan, items: object, settings: Settings, threads: int | None = None
     ) -> None:
         self.known = check_items(items)
-        self._threads, self._width = threads, len(plan.measures)
+        self._threads, self._width = threads, plan.columns
         self._skips = settings.no_relevant == "skip"
         self._each = [(position, plan.filled[position]) for position in plan.of_items]
         if settings.judged_only:

@@ -13,6 +13,16 @@ from irbatch.measures.names import parse_measures
 SHOWN_MEASURES = 40
 
 
+def with_weights(measures: Sequence[Measure]) -> list[Measure]:
+    """Return measures and, behind them, what weights the values of some: one each a column."""
+    return [*measures, *(each.weight for each in measures if each.aggregate == "weighted")]
+
+
+def weight_column(measures: Sequence[Measure], column: int) -> int:
+    """Return the column of a measure's weights."""
+    return len(with_weights(measures[:column])) + len(measures) - column
+
+
 class Means:
     """Means of measures, where single queries are not looked at or were not kept.
 
@@ -71,7 +81,9 @@ class Means:
         return iter(self.mean().items())
 
     def mean(self, style: str = "irbatch") -> dict[str, float]:
-        """Return every measure's mean over queries, for GMAP the geometric one; of counts the sum.
+        """Return every measure's mean over queries; of counts the sum.
+
+        For GMAP it is the geometric mean, for GAUC the weighted one.
 
         Of a measure of the whole run its value. Means are exactly rounded (`math.fsum`), so the
         order of queries doesn't show in them.

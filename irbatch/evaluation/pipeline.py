@@ -42,7 +42,7 @@ Watch = Callable[[Positions, RelevanceMatrix], object]
 class Part(NamedTuple):
     """What was computed of some queries."""
 
-    values: Floats  # (queries, measures)
+    values: Floats  # (queries, columns), see `Plan`
     marks: Bytes  # (queries,), see `QueryMark`
     any_judged: bool
     matrix: RelevanceMatrix | None  # where there is a `Watch` to call
@@ -63,7 +63,7 @@ class Computed:
 
     def __post_init__(self) -> None:
         check_threads(self.threads)
-        self.values = np.zeros((self.rows.size, len(self.plan.measures)))
+        self.values = np.zeros((self.rows.size, self.plan.columns))
         self.marks = np.zeros(self.rows.size, np.uint8)
 
     def split(self, blocks: Iterable[Block]) -> Iterator[Block]:

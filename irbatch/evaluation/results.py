@@ -14,7 +14,7 @@ import numpy as np
 from irbatch.array_types import Bytes, Floats
 from irbatch.errors import CONTROLS, InputError
 from irbatch.evaluation.counts import Counts
-from irbatch.evaluation.means import Means
+from irbatch.evaluation.means import Means, weight_column
 from irbatch.evaluation.run_items import RunItems
 from irbatch.measures import Measure
 from irbatch.runtime.cached import cached_property
@@ -29,7 +29,8 @@ class Results(Means):
     """Values of measures, per query and on average.
 
     Args:
-        values: float64 ``(queries, measures)``; NaN where a measure was not to be averaged.
+        values: float64 ``(queries, measures)``; NaN where a measure was not to be averaged. Behind
+            them, as many columns of weights as there are measures whose mean is weighted.
         query_ids: the queries.
         measures, counts, settings, name: as in `Means`.
         marks: uint8 ``(queries,)``, what `counts` counts of each, see `QueryMark`.
@@ -55,8 +56,9 @@ class Results(Means):
     ) -> None:
         super().__init__((), measures, counts, settings, name)
         self.items_of_queries = items
-        self.values = values
-        self.values.flags.writeable = False
+        self.weighted_values = values
+        self.weighted_values.flags.writeable = False
+        self.values = values[:, : len(self.columns)]
         self.has_ids = not isinstance(query_ids, range)  # or they are rows
         self.query_ids = list(query_ids)
         self.marks = np.zeros(len(self.query_ids), np.uint8) if marks is None else marks
@@ -141,14 +143,20 @@ class Results(Means):
     def _aggregate(self, column: int) -> float:
         if self.columns[column].aggregate == "run" and self.items_of_queries is not None:
             return self.items_of_queries.value(self.columns[column])
-        values = self.values[:, column]
-        values = values[~np.isnan(values)].tolist()
+        column_of = self.values[:, column]
+        counted = ~np.isnan(column_of)
+        values = column_of[counted].tolist()
         how = self.columns[column].aggregate
         if how == "sum":
             try:
                 return math.fsum(values)
             except OverflowError:  # beyond float64
                 return math.copysign(math.inf, exact_mean(values))
+        if how == "weighted":
+            weights = self.weighted_values[:, weight_column(self.columns, column)][counted]
+            total = math.fsum(weights.tolist())
+            gained = math.fsum(np.multiply(values, weights).tolist())
+            return gained / total if total else math.nan
         if not values:
             return math.nan
         if how == "mean":
@@ -206,7 +214,7 @@ def join_results(parts: Sequence[Results]) -> Results:
     first = parts[0]
     if len(parts) == 1:
         return first
-    values = np.concatenate([part.values for part in parts])
+    values = np.concatenate([part.weighted_values for part in parts])
     ids = [query for part in parts for query in part.query_ids] if first.has_ids else None
     counts = Counts(*np.sum([astuple(part.counts) for part in parts], axis=0).tolist())
     marks = np.concatenate([part.marks for part in parts])

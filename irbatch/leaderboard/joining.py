@@ -198,7 +198,8 @@ def _find_intervals(
             values, how = each.values[:, place], each.columns[place].aggregate
             values = values[~np.isnan(values)]
             is_geometric = how == "geometric"
-            if how == "sum" or len(values) < 2 or (is_geometric and values.min() <= 0):
+            plain = how not in ("sum", "weighted")
+            if not plain or len(values) < 2 or (is_geometric and values.min() <= 0):
                 continue
             scaled = np.log(values) if is_geometric else values
             alike.setdefault(len(values), []).append((i, k, scaled, is_geometric))

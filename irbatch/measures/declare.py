@@ -72,6 +72,8 @@ class Declaration:
     linear: bool | Callable[[Measure], bool] = False
     in_order: bool = False
     builtin: bool = False
+    undefined: float | None = None
+    weight: Callable[..., Floats] | None = None
 
     @property
     def measure(self) -> Measure:
@@ -166,6 +168,22 @@ class Measure:
         if any(name == "number" for name, _ in self.parameters):  # another than the declared one
             return -math.inf, math.inf
         return self.declaration.range
+
+    @property
+    def weight(self) -> Measure:
+        """What its values are weighted by, if its mean over queries is a weighted one."""
+        declaration, formula = self.declaration, self.declaration.weight
+        if formula is None:
+            raise InputError(f"the mean of {self} is not weighted", value=str(self))
+        weight = replace(
+            declaration,
+            formula=formula,
+            aggregate="sum",
+            weight=None,
+            undefined=None,
+            range=(0.0, math.inf),
+        )
+        return replace(self, name=f"weight of {self.name}", declaration=weight)
 
     def answers_to(self, name: str) -> bool:
         """Tell whether a name, in any tool's spelling, is this measure's."""

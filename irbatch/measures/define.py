@@ -34,6 +34,8 @@ def define_measure(
     aliases: tuple[str, ...] = (),
     spellings: tuple[Spelling, ...] = (),
     builtin: bool = False,
+    undefined: float | None = None,
+    weight: Callable[..., Floats] | None = None,
 ) -> Callable[[Callable[..., Floats]], Measure]:
     """Declare a measure: a decorator for its formula.
 
@@ -54,15 +56,19 @@ def define_measure(
         parameters: every parameter by name, ``rel`` included; default: from the formula.
         takes_cutoff: False for a measure that reads no ranking.
         aggregate: over queries, ``"mean"``, ``"geometric"`` (the geometric mean, which is 0
-            where a value is 0 or less) or ``"sum"``; or ``"run"``: there are no values of queries,
-            and the formula takes `irbatch.engine.items.ItemCounts` and returns one number.
-        reads: what the formula takes: ``"prefix"``, ``"judged"``, ``"subtopics"``
+            where a value is 0 or less), ``"sum"`` or ``"weighted"`` (the mean weighted by what
+            `weight` returns); or ``"run"``: there are no values of queries, and the formula takes
+            `irbatch.engine.items.ItemCounts` and returns one number.
+        reads: what the formula takes: ``"prefix"``, ``"judged"``, or ``"relevant"``, which is as
+            ``"judged"`` but that documents that are not relevant may be left out, as they are
+            where every candidate is scored; ``"subtopics"``
             (`irbatch.engine.subtopics.SubtopicRanks`) or ``"items"``
             (`irbatch.engine.items.ItemRanks`).
         linear: whether the formula, given expected statistics, returns the expected value: it is
             linear in one of them, and the others don't depend on the order (`relevant`, the ideal
             ones). Or a function that says so of the measure with its settings. Others' values
-            are averaged over orders where documents share a score.
+            are averaged over orders where documents share a score. A formula that reads documents
+            one by one finds what is expected in `JudgedRanks.mean_hit_ranks` and its like.
         in_order: of a measure that reads items: whether it tells ranks apart, so that documents
             may not share a score there, or only asks which items are within the cutoff.
         range: smallest and largest possible value.
@@ -71,6 +77,9 @@ def define_measure(
         source: citation.
         aliases, spellings: what else it is called, here and by other tools.
         builtin: protects the name from being defined again.
+        undefined: the value of a query for which the formula returns NaN because it has none, or
+            which is left out with ``no_relevant="skip"``; default: NaN is an error.
+        weight: a formula as the other, whose values are 0 or more.
 
     Raises:
         InputError: if the name is not a word or belongs to a measure of the catalogue.
@@ -88,6 +97,9 @@ def define_measure(
     {'AtLeast@2': 1.0, 'AtLeast(hits=3)@3': 0.0}
     """
     _check_definition(name, aggregate, reads, parameters or {})
+    if (aggregate == "weighted") != (weight is not None):
+        problem = "a weighted mean needs weights, and no other has any"
+        raise InputError(f"{name}: aggregate={aggregate!r}, weight={weight!r}: {problem}")
 
     def declare(formula: Callable[..., Floats]) -> Measure:
         if not callable(formula):
@@ -109,6 +121,8 @@ def define_measure(
             linear=linear,
             in_order=in_order,
             builtin=builtin,
+            undefined=undefined,
+            weight=weight,
         )
         return CATALOGUE[name].measure
 
@@ -136,8 +150,8 @@ def _check_definition(
         raise InputError(f"{name!r} is not a word that a measure could be called by", value=name)
     if name in CATALOGUE and CATALOGUE[name].builtin:
         raise InputError(f"{name!r} is a measure of the catalogue already", value=name)
-    check_choice("aggregate", aggregate, ("mean", "geometric", "sum", "run"))
-    check_choice("reads", reads, ("prefix", "judged", "items", *MARKED))
+    check_choice("aggregate", aggregate, ("mean", "geometric", "sum", "weighted", "run"))
+    check_choice("reads", reads, ("prefix", "judged", "relevant", "items", *MARKED))
     if aggregate == "run" and reads != "items":
         raise InputError(f"{name}: aggregate='run' is for measures that read items", value=reads)
     for key, parameter in parameters.items():

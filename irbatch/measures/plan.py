@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints
-from irbatch.engine.judged import Judged, JudgedRanks, collect_judged
+from irbatch.engine.judged import Judged, JudgedRanks, collect_judged, collect_relevant
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.prefix import (
     FULL_DEPTH,
@@ -54,9 +54,10 @@ class Plan:
     """The measures of an evaluation, each once, and the single scan that serves them all.
 
     `defaults` are values of parameters that measures leave open; those of gain take no ``rel``.
-    It `is_catalogued` if users have defined none of its formulas, gains, discounts. Measures that
-    read items, if they are known, are at the positions `of_items`: their values are NaN until
-    `irbatch.evaluation.items` computes them.
+    It `is_catalogued` if users have defined none of its formulas, gains, discounts. Behind the
+    columns of the measures, values have one for the weights of each whose mean is weighted.
+    Measures that read items, if they are known, are at the positions `of_items`: their values are
+    NaN until `irbatch.evaluation.items` computes them.
     """
 
     def __init__(
@@ -68,7 +69,9 @@ class Plan:
     ) -> None:
         self.measures = tuple(measures)
         self._defaults = dict(defaults or {})
-        self.filled = tuple(_fill_in(each, self._defaults) for each in measures)
+        filled = [_fill_in(each, self._defaults) for each in measures]
+        filled += [each.weight for each in filled if each.aggregate == "weighted"]
+        self.filled = tuple(filled)
         self.of_items = [
             position
             for position, each in enumerate(self.filled)
@@ -82,7 +85,7 @@ class Plan:
         for position, each in enumerate(self.filled):
             threshold = float(_parameter(each, "rel", DEFAULT_REL))
             new = Group(each, threshold, _weights(each), [], [])
-            group = groups.setdefault((each.name, each.parameters), new)
+            group = groups.setdefault((each.name, each.parameters, each.is_linear()), new)
             group.depths.append(FULL_DEPTH if each.cutoff is None else each.cutoff)
             group.positions.append(position)
         every = list(groups.values())
@@ -91,8 +94,9 @@ class Plan:
             problem = f"{marked[0]} reads judgments of {reads}: see irbatch.{MARKED[reads]}"
             raise InputError(problem, source="measures", value=str(marked[0]))
         self._of_prefixes = [each for each in every if each.measure.declaration.reads == "prefix"]
-        self._of_judged = [each for each in every if each.measure.declaration.reads == "judged"]
-        self._linear = [each for each in self._of_prefixes if each.measure.is_linear()]
+        one_by_one = ("judged", "relevant")
+        self._of_judged = [each for each in every if each.measure.declaration.reads in one_by_one]
+        self._linear = [each for each in every if each.measure.is_linear()]
         self._thresholds = list(dict.fromkeys(each.threshold for each in self._of_prefixes))
         self._weights = list(dict.fromkeys(each.weights for each in self._of_prefixes))
         self._cutoffs = sorted({depth for each in self._of_prefixes for depth in each.depths})
@@ -128,23 +132,28 @@ class Plan:
 
     def reads_cells(self, *, ties: bool) -> bool:
         """Tell whether a measure reads every cell of a block, or every order if it has ties."""
-        return bool(self._of_judged) or (ties and bool(self._by_order[1]))
+        return any(map(_reads_cells, self._of_judged)) or (ties and bool(self._by_order[1]))
+
+    @property
+    def columns(self) -> int:
+        """How many columns values have."""
+        return len(self.filled)
 
     @cached_property
     def rows_at_once(self) -> int:
         """How many queries to compute together, so that memory stays bounded; at least one."""
         of_cutoff = PrefixSums.bytes_of_cell(self._request)
-        of_row = of_cutoff * len(self._cutoffs) + 8 * len(self.measures)
+        of_row = of_cutoff * len(self._cutoffs) + 8 * self.columns
         return max(BYTES_AT_ONCE // max(of_row, 1), 1)  # there may be no measures
 
     def values(
         self, matrix: RelevanceMatrix, *, skip_no_relevant: bool = False, threads: int | None = None
     ) -> Floats:
-        """Scan a block and compute every measure: float64 ``(queries, measures)``.
+        """Scan a block and compute every measure: float64 ``(queries, columns)``.
 
         Where a query has nothing to retrieve there is NaN, not 0, if `skip_no_relevant`.
         """
-        values = np.empty((matrix.retrieved.size, len(self.measures)))
+        values = np.empty((matrix.retrieved.size, self.columns))
         values[:, self.of_items] = np.nan
         if self._of_prefixes:
             with np.errstate(over="ignore"):  # of enormous gains; formulas' values are checked
@@ -154,13 +163,16 @@ class Plan:
                 from irbatch.engine.ties.expected import expect  # for those who have ties
 
                 expected = expect(matrix, matrix.ties, self._request, scanned)
-                of_tied = np.empty((expected.rows.size, len(self.measures)))
-                self._from_prefixes(self._linear, expected, of_tied)
-                positions = [position for group in self._linear for position in group.positions]
+                of_tied = np.empty((expected.rows.size, self.columns))
+                linear = [each for each in self._linear if each in self._of_prefixes]
+                self._from_prefixes(linear, expected, of_tied)
+                positions = [position for group in linear for position in group.positions]
                 values[expected.rows[:, None], positions] = of_tied[:, positions]
         self._from_judged(matrix, values)
         if matrix.ties is not None:
-            self._over_orders(matrix, values, threads)
+            self._over_orders(matrix, values, threads, skip=skip_no_relevant)
+        if not skip_no_relevant:
+            self._fill_undefined(values)
         if skip_no_relevant:
             for group in (*self._of_prefixes, *self._of_judged):
                 if needs_relevant(group.measure):
@@ -209,15 +221,31 @@ class Plan:
         if not by_depth:
             return
         deepest = max(by_depth)
-        judged = collect_judged(matrix if deepest == FULL_DEPTH else matrix.truncated(int(deepest)))
+        if any(map(_reads_cells, self._of_judged)):
+            cut = matrix if deepest == FULL_DEPTH else matrix.truncated(int(deepest))
+            judged = collect_judged(cut)
+        else:
+            judged = collect_relevant(matrix).within(deepest)
         for depth, wanted in by_depth.items():  # one after the other: each takes a block's memory
             read = _reader_of_judged(matrix, judged.within(depth), depth)
             for group, position in wanted:
                 known = read(group.threshold, group.weights)
                 values[:, position] = apply_formula(group.measure, known, ())
 
-    def _over_orders(self, matrix: RelevanceMatrix, values: Floats, threads: int | None) -> None:
-        """Write the mean over orders of each measure that has no other expected value."""
+    def _fill_undefined(self, values: Floats) -> None:
+        """Put what undefined values count as in their places."""
+        for position, each in enumerate(self.filled):
+            if each.declaration.undefined is not None:
+                column = values[:, position]
+                column[np.isnan(column)] = each.declaration.undefined
+
+    def _over_orders(
+        self, matrix: RelevanceMatrix, values: Floats, threads: int | None, *, skip: bool
+    ) -> None:
+        """Write the mean over orders of each measure that has no other expected value.
+
+        If one is undefined in some order, so is the mean, where such are to be skipped.
+        """
         plan, positions = self._by_order
         if not positions:
             return
@@ -229,15 +257,15 @@ class Plan:
                 for some in orders
                 for first in range(0, some.retrieved.size, plan.rows_at_once)
             )
-            of_each = [plan.values(each, threads=threads) for each in parts]
-            values[row, positions] = np.concatenate(of_each).mean(axis=0)
+            of_each = [plan.values(each, skip_no_relevant=skip, threads=threads) for each in parts]
+            values[row, positions] = np.concatenate(of_each).mean(axis=0)[: len(positions)]
 
     @cached_property
     def _by_order(self) -> tuple[Plan, list[int]]:
         """The measures that are averaged over orders of tied documents, and their places."""
         others = {position for group in self._linear for position in group.positions}
         others.update(self.of_items)
-        positions = [i for i in range(len(self.measures)) if i not in others]
+        positions = [i for i in range(self.columns) if i not in others]
         return Plan([self.filled[position] for position in positions]), positions
 
 
@@ -277,8 +305,11 @@ def apply_formula(measure: Measure, known: Known, at: tuple[int, ...]) -> Floats
         raise InputError(said, source="measures") from problem
     if values.shape != shape and values.shape != (shape[0], *(1 for _ in at)):
         raise InputError(f"{who} returned shape {values.shape} for {shape}", source="measures")
-    if not np.isfinite(values).all():
-        value = values[~np.isfinite(values)].flat[0]
+    fine = np.isfinite(values)
+    if declaration.undefined is not None:
+        fine |= np.isnan(values)
+    if not fine.all():
+        value = values[~fine].flat[0]
         shown = "NaN" if np.isnan(value) else value
         summed = declaration.builtin and declaration.graded
         why = "; gains add up to more than float64 holds: give smaller ones" if summed else ""
@@ -303,6 +334,11 @@ def _has_relevant(group: Group, matrix: RelevanceMatrix) -> Bools:
         relevant = matrix.levels >= group.threshold
     counts: Ints = matrix.judged[:, relevant].sum(axis=1)
     return counts > 0
+
+
+def _reads_cells(group: Group) -> bool:
+    """Tell whether measures read documents of grade 0."""
+    return group.measure.declaration.reads == "judged" or group.threshold <= 0
 
 
 def needs_relevant(measure: Measure) -> bool:

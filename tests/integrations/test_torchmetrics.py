@@ -353,6 +353,7 @@ PAIRS = [
     ("RetrievalPrecision", {"top_k": 3}, "P@3", 0), ("RetrievalRecall", {"top_k": 3}, "R@3", 0),
     ("RetrievalPrecision", {"top_k": 9, "adaptive_k": True}, "P(norm=retrieved)@9", 0),
     ("RetrievalHitRate", {"top_k": 1}, "Success@1", 0), ("RetrievalRPrecision", {}, "Rprec", 0),
+    ("RetrievalAUROC", {}, "AUC", 0), ("RetrievalAUROC", {"top_k": 4}, "AUC@4", 0),
 ]  # fmt: skip
 
 
@@ -372,6 +373,39 @@ def test_retrieval_is_torchmetrics(
                 metric.update(scores[part], target[part], indexes=index[part])
         expected, found = (metric.compute().item() for metric in metrics)
         assert found == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "measure", "ties"),
+    [
+        ("multilabel_coverage_error", "CoverageError", "pessimistic"),
+        ("multilabel_ranking_loss", "RankingLoss", None),
+        ("multilabel_ranking_average_precision", "LRAP", None),
+    ],
+)
+def test_measures_of_labels(
+    ours: Any, theirs: Any, torch: Any, name: str, measure: str, ties: str | None
+) -> None:
+    """Ties are a full error to the first; to the others what no policy makes of them: none here."""
+    rng = np.random.default_rng(3)
+    scores = rng.permutation(12 * 9).reshape(12, 9) / 200  # probabilities: no sigmoid is applied
+    labels = (rng.random(scores.shape) < 0.4).astype("int64")
+    labels[0], labels[1] = 0, 1
+    if ties:
+        scores = np.round(scores, 1)
+    scores, labels = torch.tensor(scores), torch.tensor(labels)
+    expected = getattr(theirs.functional.classification, name)(scores, labels, num_labels=9)
+    metric = ours.RankingMetric(measure, ties=ties or "error")
+    metric.update(scores, labels)
+    assert metric.compute().item() == pytest.approx(expected.item(), abs=1e-6)
+
+
+def test_a_weighted_mean_of_columns(ours: Any, torch: Any) -> None:
+    """GAUC weights queries by their relevant documents; one without others counts nothing."""
+    metric = ours.RetrievalMetric("GAUC")
+    metric.update(preds=[3.0, 2.0, 1.0, 2.0, 1.0, 0.0, 1.0], target=[1, 1, 0, 0, 1, 0, 1],
+                  indexes=[1, 1, 1, 2, 2, 2, 3])  # fmt: skip
+    assert metric.compute().item() == (2 * 1 + 1 * 0.5) / 3
 
 
 @pytest.mark.parametrize("action", ["neg", "pos", "skip"])

@@ -54,6 +54,11 @@ SPELLINGS = {
     # cwl-eval's and ir_measures'
     "NDCG-k@10": "SDCG@10", "NERR-EQ8@20": "NERR8@20", "NERR10": "NERR10", "nerr_8": "nERR@8",
     "SDCG(max_rel=3)@10": "SDCG(max_grade=3)@10", "INST(T=2.0,max_rel=1)": "INST(T=2)",
+    # RecBole, recommenders, scikit-learn
+    "hit@10": "Success@10", "HR@10": "Success@10", "gauc": "GAUC", "mrr@10": "RR@10",
+    "r_precision_at_10": "Rprec@10", "roc_auc_score": "AUC", "AUROC": "AUC", "auc": "AUC",
+    "coverage_error": "CoverageError", "label_ranking_loss": "RankingLoss",
+    "label_ranking_average_precision_score": "LRAP",
     # BEIR, MTEB, sentence-transformers
     "NDCG@10": "nDCG@10", "MAP@10": "AP@10", "Recall@100": "R@100", "R_cap@10": "Rcap@10",
     "Accuracy@1": "Success@1", "accuracy@3": "Success@3", "ndcg_at_10": "nDCG@10",
@@ -167,7 +172,7 @@ def test_canonical_names_round_trip(each: Measure) -> None:
 @settings(derandomize=True, deadline=None)
 def test_every_style_of_output_is_understood_as_input(each: Measure) -> None:
     for style in ("trec_eval", "ir_measures", "ranx", "beir", "mteb", "sentence-transformers",
-                  "gdeval", "ntcireval"):  # fmt: skip
+                  "gdeval", "ntcireval", "recbole", "recommenders", "scikit-learn"):  # fmt: skip
         spelled = each.spelled(style)
         assert each.answers_to(spelled)
         if "rounding" in each.declaration.parameters and spelled != str(each):

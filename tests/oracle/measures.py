@@ -9,7 +9,7 @@ depth. Notation: n documents retrieved, R relevant ones judged, H_k relevant one
 A value whose denominator is 0 is 0. What the measures share is in base.py; measures for incomplete
 judgments, recall levels, users' patience and other measures known from trec_eval are in
 trec_eval_measures.py, more graded ones in graded_measures.py, the C/W/L framework in
-user_models.py.
+user_models.py, those of candidates in candidate_measures.py.
 """
 
 import math
@@ -17,7 +17,13 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from oracle import graded_measures, similarity, trec_eval_measures, user_models
+from oracle import (
+    candidate_measures,
+    graded_measures,
+    similarity,
+    trec_eval_measures,
+    user_models,
+)
 from oracle.base import (
     Cutoff,
     D,
@@ -227,7 +233,9 @@ MEASURES: dict[str, Callable[..., Value]] = {
     **graded_measures.MEASURES,
     **similarity.MEASURES,
     **user_models.MEASURES,
+    **candidate_measures.MEASURES,
 }
+WEIGHTS = candidate_measures.WEIGHTS
 
 # ---------------------------------------------------------------- all queries
 
@@ -240,18 +248,20 @@ def evaluate(
     *,
     judged_only: bool = False,
     score_dtype: str = "float64",
+    measures: Mapping[str, Callable[..., Value]] = MEASURES,
     **params: Any,
 ) -> dict[Q, Value]:
     """The value of one measure for each query of the qrels; one missing from the run is empty.
 
-    judged_only removes documents without a grade >= 0 from the ranking first (Sakai 2007).
+    measures may be WEIGHTS: what queries weigh in a mean. judged_only removes documents without a
+    grade >= 0 from the ranking first (Sakai 2007).
     """
     values = {}
     for query, grades in qrels.items():
         ranking = [grades.get(document) for document in order(run.get(query, {}), score_dtype)]
         if judged_only:
             ranking = [grade for grade in ranking if grade is not None and grade >= 0]
-        values[query] = MEASURES[name](ranking, list(grades.values()), k, **params)
+        values[query] = measures[name](ranking, list(grades.values()), k, **params)
     return values
 
 
@@ -265,6 +275,13 @@ def geometric_mean(values: Iterable[Value]) -> float:
     """The exponential of the mean logarithm; 0 of nothing."""
     logs = [math.log(value) for value in values]
     return math.exp(math.fsum(logs) / len(logs)) if logs else 0.0
+
+
+def weighted_mean(values: Iterable[Value], weights: Iterable[Value]) -> Value:
+    """The mean in which some values count more than others; NaN where none counts."""
+    pairs = list(zip(values, weights, strict=True))
+    total = sum(weight for _, weight in pairs)
+    return sum(Fraction(value) * weight for value, weight in pairs) / total if total else math.nan
 
 
 def aggregate(name: str, values: Iterable[Value]) -> Value:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-MEASURES = ["nDCG@10", "RR", "AP", "RBP(p=0.8)"]
+MEASURES = ["nDCG@10", "RR", "AP", "RBP(p=0.8)", "GAUC"]
 QUERIES, CANDIDATES, BATCH = 23, 12, 4
 
 

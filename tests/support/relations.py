@@ -40,6 +40,7 @@ EXPONENTIAL = "nDCG(gain=exp)"
 #   pooled   tells documents judged not relevant from unjudged ones
 #   signed   tells negative grades from 0
 #   sized    sees how many documents a ranking has, if fewer than the cutoff
+#   longer   may rise with documents of gain 0 at the end of the ranking
 #   minus    can be negative
 # and, when one more document turns out relevant that was not retrieved, each is one of:
 #   blind (unchanged), shared (multiplied by R / (R + 1)), sinks, swells, moves (either way)
@@ -60,6 +61,14 @@ TRAITS: dict[str, str] = {
     "IDCG": "graded apart climbs grows settles endless scales swells",
     "nDCG": "graded unit earned apart climbs strict settles endless topped capped sinks",
     EXPONENTIAL: "graded unit earned apart climbs strict settles endless topped capped bends sinks",
+    "AUC": "binary unit earned strict settles sized longer blind",
+    "GAUC": "binary unit earned strict sized longer blind",
+    "RankingLoss": "binary unit settles sized blind",
+    "CoverageError": "binary grows settles endless blind",
+    "LRAP": "binary unit strict settles endless topped capped blind",
+    "FirstRank": "binary longer blind",
+    "MeanRank": "binary longer moves",
+    "MedianRank": "binary longer moves",
     "Judged": "unit climbs settles pooled sized blind",
     "NumQ": "unit climbs endless blind",
     "NumRet": "grows settles sized blind",

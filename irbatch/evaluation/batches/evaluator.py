@@ -205,8 +205,8 @@ class BatchEvaluator:
             of, known = results.settings.get("items"), self._known.fingerprint
             if results.items_of_queries is None or of != known:
                 raise InputError(f"results of items {of!r}, not {known!r}", source="results")
-        skips = may_skip(results.settings)
-        check_values(results.values, results.columns, results.query_ids, "results", skips=skips)
+        skips, values = may_skip(results.settings), results.weighted_values
+        check_values(values, results.columns, results.query_ids, "results", skips=skips)
         self._keep_results(results, results.query_ids if results.has_ids else None)
 
     def compute(self) -> Results | Means:

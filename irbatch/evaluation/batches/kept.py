@@ -17,7 +17,7 @@ from irbatch.errors import InputError
 from irbatch.evaluation.batches.columns import plain
 from irbatch.evaluation.batches.item_state import count_items, cutoffs_of_run
 from irbatch.evaluation.counts import Counts, count_queries
-from irbatch.evaluation.means import Means
+from irbatch.evaluation.means import Means, weight_column, with_weights
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.run_items import RunItems, value_of
 from irbatch.evaluation.score_evaluator import ScoreBatch
@@ -29,7 +29,7 @@ REPEATED = ("error", "first", "last")  # what becomes of a query that comes agai
 
 
 class Rows(NamedTuple):
-    """Values ``(queries, measures)`` and marks of queries."""
+    """Values and marks of queries; values may have columns of weights, see `with_weights`."""
 
     values: Floats
     marks: Bytes
@@ -50,7 +50,7 @@ def join_rows(additions: Sequence[Addition]) -> Rows:
     """Put the values and marks of additions, at least one, one after the other."""
     batches = [each.batch for each in additions]
     ScoreBatch.compute_together([each for each in batches if isinstance(each, ScoreBatch)])
-    values = np.concatenate([each.values for each in batches])
+    values = np.concatenate([values_of(each) for each in batches])
     return Rows(values, np.concatenate([each.marks for each in batches]), _join_items(batches))
 
 
@@ -60,6 +60,11 @@ def _join_items(batches: Sequence[Results | ScoreBatch | Rows]) -> RunItems | No
     if not parts:
         return None
     return RunItems(parts[0].known, [each for part in parts for each in part.lists])
+
+
+def values_of(batch: Results | ScoreBatch | Rows) -> Floats:
+    """Return values, and weights if there are any."""
+    return batch.weighted_values if isinstance(batch, Results) else batch.values
 
 
 class QueryValues:
@@ -76,7 +81,8 @@ class QueryValues:
         self._measures, self._repeated = measures, repeated
         self._known = known  # items, where measures of the whole run read them
         self._lists: list[ItemRows] = []
-        self._values = np.empty((0, len(measures)))
+        self._columns = with_weights(measures)
+        self._values = np.empty((0, len(self._columns)))
         self._marks = np.empty(0, np.uint8)
         self._size = 0
         self._row_of: dict[Hashable, int] | None = None  # None: no query has an id
@@ -209,7 +215,7 @@ class QueryValues:
         end = self._size + len(values)
         if end > len(self._values):
             more = max(end, 2 * len(self._values), 256) - len(self._values)
-            self._values = np.concatenate([self._values, np.empty((more, len(self._measures)))])
+            self._values = np.concatenate([self._values, np.empty((more, len(self._columns)))])
             self._marks = np.concatenate([self._marks, np.empty(more, np.uint8)])
         self._values[self._size : end], self._marks[self._size : end] = values, marks
         self._size = end
@@ -221,7 +227,7 @@ class QueryValues:
             raise InputError(problem, source="query_ids", query=query)
         column = int(np.argmax(other))
         raise InputError(
-            f"it came before, and {self._measures[column]} was {before[column]:g}, not "
+            f"it came before, and {self._columns[column]} was {before[column]:g}, not "
             f"{now[column]:g}; are these ids the queries' own, not places in a batch? "
             "repeated='first' or 'last' keeps one of the two",
             source="query_ids",
@@ -238,9 +244,11 @@ class Sums:
 
     def __init__(self, measures: Sequence[Measure], known: Items | None = None) -> None:
         self._measures, self._known = measures, known
+        self._columns = with_weights(measures)
         self._cutoffs = cutoffs_of_run(measures)
         self._items = {} if known is None else count_items(known, self._cutoffs, [])
-        sizes = {"sums": (len(measures), LIMBS), "counted": len(measures), "zeros": len(measures)}
+        columns = len(self._columns)
+        sizes: dict[str, Any] = {"sums": (columns, LIMBS), "counted": columns, "zeros": columns}
         sizes["counts"] = len(fields(Counts))
         self._arrays = {name: np.zeros(size, np.int64) for name, size in sizes.items()}
 
@@ -251,12 +259,14 @@ class Sums:
         """Return these with additions, at least one; their ids are not kept."""
         values, _, items = join_rows(additions)
         terms = values.copy()
-        zeros = np.zeros(len(self._measures), np.int64)
+        zeros = np.zeros(len(self._columns), np.int64)
         for column, measure in enumerate(self._measures):
             if measure.aggregate == "geometric":
                 factors = terms[:, column].tolist()
                 zeros[column] = sum(each <= 0 for each in factors)
                 terms[:, column] = [math.log(each) if each > 0 else 0.0 for each in factors]
+            if measure.aggregate == "weighted":
+                terms[:, column] *= values[:, weight_column(self._measures, column)]
         counted = (~np.isnan(values)).sum(axis=0)
         marks = [each.batch.marks for each in additions if each.counts is None]
         counts = [each.counts for each in additions if each.counts is not None]
@@ -295,6 +305,9 @@ class Sums:
         how, n, total = self._measures[column].aggregate, int(counted), round_sum(sums)
         if how == "sum":
             return total
+        if how == "weighted":
+            weights = round_sum(self._arrays["sums"][weight_column(self._measures, column)])
+            return total / weights if weights else math.nan
         if not n:
             return math.nan
         if how == "geometric":

@@ -19,6 +19,7 @@ from irbatch.evaluation.batches.columns import NAMES
 from irbatch.evaluation.batches.item_state import cutoffs_of_run, read_items
 from irbatch.evaluation.batches.kept import MOST
 from irbatch.evaluation.counts import Counts, QueryMark
+from irbatch.evaluation.means import weight_column, with_weights
 from irbatch.measures import Measure
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.exact_sums import LIMBS, round_sum
@@ -89,20 +90,21 @@ def may_skip(signature: Mapping[str, str]) -> bool:
 def check_values(
     values: Floats, measures: Sequence[Measure], ids: Sequence[Any], source: str, *, skips: bool
 ) -> None:
-    """Refuse values ``(queries, measures)`` that are not ones of these measures.
+    """Refuse values, and weights behind them, that are not ones of these measures.
 
     NaN stands for a query that is not averaged, where some are `skips`.
     """
-    low, high = _ranges(measures)
+    columns = with_weights(measures)
+    low, high = _ranges(columns)
     is_wrong = ~(np.isfinite(values) & (values >= low) & (values <= high))
     # Measures of the whole run have none.
-    without = np.array([skips or each.aggregate == "run" for each in measures], bool)
+    without = np.array([skips or each.aggregate == "run" for each in columns], bool)
     if without.any():
         is_wrong &= ~(np.isnan(values) & without)
     if is_wrong.any():
         row, column = np.argwhere(is_wrong)[0].tolist()
         value = float(values[row, column])
-        problem = f"'values': {value:g} is no value of {measures[column]}"
+        problem = f"'values': {value:g} is no value of {columns[column]}"
         raise InputError(problem, source=source, query=ids[row], value=value)
 
 
@@ -123,7 +125,8 @@ def _read_queries(
     if (wrong := marks[(marks < 0) | (marks > sum(QueryMark))]).size:
         raise refuse(f"'marks': {wrong[0]} marks nothing", value=int(wrong[0]))
     queries = marks.size
-    values = _read_array("values", state["values"], (queries, len(measures)), whole=False)
+    shape = queries, len(with_weights(measures))
+    values = _read_array("values", state["values"], shape, whole=False)
     ids = _read_ids(state["query_ids"], queries)
     check_values(values, measures, range(queries) if ids is None else ids, "state", skips=skips)
     for key in ("repeats", "extra"):
@@ -152,7 +155,8 @@ def _read_ids(given: Any, queries: int) -> list[Any] | None:
 def _read_sums(
     state: Mapping[str, Any], measures: Sequence[Measure], *, skips: bool
 ) -> dict[str, Any]:
-    n = len(measures)
+    columns = with_weights(measures)
+    n = len(columns)
     shapes = {"sums": (n, LIMBS), "counted": (n,), "zeros": (n,), "counts": (len(COUNTED),)}
     arrays = {key: _read_array(key, state[key], shape, whole=True) for key, shape in shapes.items()}
     counts = dict(zip(COUNTED, arrays["counts"].tolist(), strict=True))
@@ -162,7 +166,7 @@ def _read_sums(
             raise refuse(f"'counts': {name} is {number}, of {queries} queries", value=number)
     if counts["answered"] + counts["missing"] != counts["judged"]:
         raise refuse("'counts': answered and missing are not those judged", value=counts)
-    parts = zip(measures, *(arrays[key] for key in ("sums", "counted", "zeros")), strict=True)
+    parts = zip(columns, *(arrays[key] for key in ("sums", "counted", "zeros")), strict=True)
     for measure, limbs, counted, zeros in parts:
         whole = measure.aggregate == "run"
         if not (0 if skips or whole else queries) <= counted <= (0 if whole else queries):
@@ -170,19 +174,24 @@ def _read_sums(
             raise refuse(problem, value=int(counted))
         if not 0 <= zeros <= (counted if measure.aggregate == "geometric" else 0):
             raise refuse(f"'zeros' of {measure} is {zeros}, of {counted} counted", value=int(zeros))
-        _check_sum(measure, limbs, int(counted - zeros))
+        if measure.aggregate != "weighted":
+            _check_sum(measure, limbs, int(counted - zeros))
+    for column, measure in enumerate(measures):
+        if measure.aggregate == "weighted":
+            weights = round_sum(arrays["sums"][weight_column(measures, column)])
+            _check_sum(measure, arrays["sums"][column], weights)
     return arrays
 
 
-def _check_sum(measure: Measure, limbs: Ints, terms: int) -> None:
-    """Refuse a sum that so many values cannot have."""
+def _check_sum(measure: Measure, limbs: Ints, terms: float) -> None:
+    """Refuse a sum that so many values cannot have, or ones of so much weight."""
     low, high = _ranges([measure])[:, 0].tolist()
     if measure.aggregate == "geometric":  # logarithms are summed
         low, high = np.log(5e-324), np.log(high)
     total = round_sum(limbs)
     bounds = (terms * low, terms * high) if terms else (0.0, 0.0)
     if not bounds[0] <= total <= bounds[1]:
-        problem = f"'sums' of {measure} are {total:g}, of {terms} counted that are no zeros"
+        problem = f"'sums' of {measure} are {total:g}, of {terms:g} counted that are no zeros"
         raise refuse(problem, value=total)
 
 

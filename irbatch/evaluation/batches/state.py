@@ -7,7 +7,14 @@ from typing import NamedTuple
 
 from irbatch.errors import InputError
 from irbatch.evaluation.batches.columns import Columns
-from irbatch.evaluation.batches.kept import Addition, QueryValues, Rows, Sums, check_mixture
+from irbatch.evaluation.batches.kept import (
+    Addition,
+    QueryValues,
+    Rows,
+    Sums,
+    check_mixture,
+    values_of,
+)
 from irbatch.evaluation.counts import Counts
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.score_evaluator import ScoreBatch
@@ -82,7 +89,7 @@ class State(NamedTuple):
             return self._replace(recent=recent), addition._replace(ids=ids)
         kept = kept.added(self.waiting) if self.waiting else kept
         batch = addition.batch
-        rows = Rows(batch.values, batch.marks, batch.items_of_queries)
+        rows = Rows(values_of(batch), batch.marks, batch.items_of_queries)
         settled = kept.settle(ids, rows)._replace(counts=addition.counts)
         return State(kept, self.columns, self.signature, recent=different), settled
 

@@ -10,6 +10,7 @@ import numpy as np
 from irbatch.data.arguments.ids import read_query_ids
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.batches import BatchEvaluator
+from irbatch.evaluation.means import with_weights
 from irbatch.integrations.torchmetrics.exact import ExactMetric, torch, torchmetrics
 from irbatch.measures import parse_measures
 from irbatch.runtime.numbers import is_whole
@@ -67,9 +68,10 @@ class RankingMetric(ExactMetric):
             raise InputError(problem, source="report", value=report)
         # A collection merges metrics of states of the same names and first values.
         what = f"{', '.join(names)} (ties {ties}, no relevant {no_relevant})"
+        columns = len(with_weights(parse_measures(names)))
         self._rows, self._sums = f"queries of {what}", dict[str, str]()
         if keep == "queries":
-            self.widths[self._rows] = 2 + len(names)  # id, marks, values
+            self.widths[self._rows] = 2 + columns  # id, marks, values
             self.add_state(self._rows, [], dist_reduce_fx="cat")
             return
         for part, array in self._nothing.items():
@@ -108,7 +110,8 @@ class RankingMetric(ExactMetric):
             query_ids=ids,
         )
         if self._keep == "queries":
-            parts: list[Any] = [results.query_ids, results.marks, results.values.view(np.int64)]
+            values = results.weighted_values.view(np.int64)
+            parts: list[Any] = [results.query_ids, results.marks, values]
             rows = torch.as_tensor(np.column_stack(parts).astype(np.int64), device=self.device)
             getattr(self, self._rows).append(rows)
             return

@@ -103,8 +103,10 @@ class RetrievalMetric(ExactMetric):
         found = dict.fromkeys(self._evaluator.measures, math.nan)
         if len(self._evaluator):
             results: Any = self._evaluator.compute()
-            for name, column in zip(found, results.values.T, strict=True):
-                found[name] = self._aggregate(results.query_ids, column)
+            for each, column in zip(results.columns, results.values.T, strict=True):
+                if each.aggregate == "weighted" and self._aggregation == "mean":
+                    column = np.array([results[each]])  # queries without pairs weigh nothing
+                found[str(each)] = self._aggregate(results.query_ids, column)
         return self.as_tensors(found)
 
     def _aggregate(self, queries: list[int], values: np.ndarray[Any, Any]) -> float:

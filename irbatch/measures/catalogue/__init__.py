@@ -10,6 +10,7 @@ from irbatch.measures.catalogue import stopping  # noqa: F401
 from irbatch.measures.catalogue import blended  # noqa: F401
 from irbatch.measures.catalogue import similarity  # noqa: F401
 from irbatch.measures.catalogue import user_models  # noqa: F401
+from irbatch.measures.catalogue import candidates  # noqa: F401
 from irbatch.measures.catalogue import counts  # noqa: F401
 from irbatch.measures.catalogue import diversity  # noqa: F401
 from irbatch.measures.catalogue import sampled  # noqa: F401

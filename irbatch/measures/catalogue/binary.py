@@ -38,6 +38,8 @@ LEAST_MEAN = 1e-5  # what a geometric mean takes for 0, as trec_eval does
         Spelling("beir", "", "P@{k}"),
         Spelling("mteb", "", "precision_at_{k}"),
         Spelling("sentence-transformers", "", "precision@{k}"),
+        Spelling("recbole", "", "precision@{k}"),
+        Spelling("recommenders", "", "precision_at_{k}"),
     ),
 )
 def precision(s: PrefixStatistics, norm: str) -> Floats:
@@ -59,6 +61,8 @@ def precision(s: PrefixStatistics, norm: str) -> Floats:
         Spelling("beir", "", "Recall@{k}"),
         Spelling("mteb", "", "recall_at_{k}"),
         Spelling("sentence-transformers", "", "recall@{k}"),
+        Spelling("recbole", "", "recall@{k}"),
+        Spelling("recommenders", "", "recall_at_{k}"),
     ),
 )
 def recall(s: PrefixStatistics) -> Floats:
@@ -113,7 +117,7 @@ def f_measure(s: PrefixStatistics, beta: float, weight: float | None) -> Floats:
     linear=True,
     past_end="Ranks past the end count as not relevant.",
     source="Tomlinson (trec_eval)",
-    aliases=("HitRate", "Hit"),
+    aliases=("HitRate", "Hit", "HR"),
     spellings=(
         TrecName(29, "success", "cutoffs", "1,5,10"),
         Spelling("ir_measures", "", "Success@{k}"),
@@ -121,6 +125,7 @@ def f_measure(s: PrefixStatistics, beta: float, weight: float | None) -> Floats:
         Spelling("beir", "", "Accuracy@{k}"),
         Spelling("mteb", "", "hit_rate_at_{k}"),
         Spelling("sentence-transformers", "", "accuracy@{k}"),
+        Spelling("recbole", "", "hit@{k}"),
     ),
 )
 def success(s: PrefixStatistics) -> Floats:
@@ -141,6 +146,7 @@ def success(s: PrefixStatistics) -> Floats:
         Spelling("beir", "", "MRR@{k}"),
         Spelling("mteb", "", "mrr_at_{k}"),
         Spelling("sentence-transformers", "", "mrr@{k}"),
+        Spelling("recbole", "", "mrr@{k}"),
     ),
 )
 def reciprocal_rank(s: PrefixStatistics) -> Floats:
@@ -230,6 +236,7 @@ def set_average_precision(s: PrefixStatistics) -> Floats:
         TrecName(7, "Rprec", nicknames=OFFICIAL),
         Spelling("ir_measures", "Rprec", ""),
         Spelling("ranx", "r-precision", ""),
+        Spelling("recommenders", "", "r_precision_at_{k}"),
     ),
 )
 def r_precision(s: PrefixStatistics) -> Floats:

@@ -90,6 +90,8 @@ def ideal_discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
         Spelling("beir", "", "NDCG@{k}"),
         Spelling("mteb", "", "ndcg_at_{k}"),
         Spelling("sentence-transformers", "", "ndcg@{k}"),
+        Spelling("recbole", "", "ndcg@{k}"),
+        Spelling("recommenders", "", "ndcg_at_{k}"),
         Spelling("ntcireval", "", "MSnDCG@{k:04d}", (("discount", "ln"),)),
     ),
 )

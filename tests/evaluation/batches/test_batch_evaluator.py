@@ -20,7 +20,7 @@ import irbatch.measures
 from irbatch import BatchEvaluator, InputError
 from irbatch.evaluation.batches import state
 
-MEASURES = "nDCG@10 RR AP R@{1,5} GMAP NumRel Bpref"
+MEASURES = "nDCG@10 RR AP R@{1,5} GMAP NumRel Bpref GAUC"
 QUERIES, CANDIDATES = 60, 40
 RANDOM = np.random.default_rng(8)
 SCORES = np.round(RANDOM.standard_normal((QUERIES, CANDIDATES)), 1).astype(np.float32)
@@ -296,7 +296,7 @@ def test_batches_that_wait_are_the_whole(
     keep: str, options: dict[str, Any], most: int, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(state, "MOST_WAITING", most)
-    measures = "nDCG@10 nDCG(gain=exp) RR@3 AP R@{1,5} GMAP NumRel Rprec Judged@5"
+    measures = "nDCG@10 nDCG(gain=exp) RR@3 AP R@{1,5} GMAP NumRel Rprec Judged@5 GAUC"
     scores = (10 * SCORES + 60).astype(dtype)
     shared = {name: each for name, each in options.items() if name != "threads"}
     evaluator = BatchEvaluator(measures, keep=keep, **options)

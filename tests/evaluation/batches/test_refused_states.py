@@ -140,6 +140,25 @@ def test_states_of_something_else(
         input_error(lambda change=change: change(bad), "state", *facts)
 
 
+@pytest.mark.parametrize(
+    ("keep", "path", "value", "facts"),
+    [
+        ("queries", ("values", 0, 1), -1.0, ("values", "weight of GAUC", "-1")),
+        ("queries", ("values",), [[0.5]], ("values", "(1, 1)", "(1, 2)")),
+        ("sums", ("sums", 0), [0] * 34 + [3] + [0] * 32, ("sums", "GAUC", "1 counted")),
+        ("sums", ("counted", 1), 0, ("counted", "weight of GAUC", "0")),
+    ],
+)
+def test_weights_that_there_cannot_be(
+    keep: str, path: Path, value: Any, facts: tuple[str, ...]
+) -> None:
+    made = BatchEvaluator("GAUC", keep=keep)
+    made.update([[3, 2, 1]], [[0, 1, 0]])
+    bad = replaced(made.state_dict(), path, value)
+    input_error(lambda: made.load_state_dict(bad), "state", *facts)
+    assert made.compute()["GAUC"] == 0.5
+
+
 def test_sums_that_no_memory_holds_are_refused() -> None:
     state = evaluator("sums").state_dict()
     many = 2**62 - 1

@@ -1,0 +1,188 @@
+"""Measures of where relevant candidates stand among all of them: pairs, and the ranks themselves.
+
+Candidates are the documents that a ranking lists, or the first k of these. A formula reads
+`JudgedRanks` and returns one value for each query: float64 ``(queries,)``, NaN where it has none.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from irbatch.array_types import Floats
+from irbatch.engine.judged import JudgedRanks
+from irbatch.engine.prefix import FULL_DEPTH, PrefixStatistics
+from irbatch.measures.declare import Measure, Spelling
+from irbatch.measures.define import builtin
+
+LISTED = "Candidates are the documents listed: relevant ones that are not don't count"
+FIRST_K = "The candidates are the first k, or as many as there are."
+BEHIND = "Relevant documents not among the first k count as rank k + 1; at full depth, of n, n + 1."
+
+
+def at_full_depth(measure: Measure) -> bool:
+    """Tell whether the number of relevant candidates is the same in any order of tied ones."""
+    return measure.cutoff is None
+
+
+of_candidates = functools.partial(builtin, reads="relevant", linear=at_full_depth)
+
+
+@of_candidates(
+    "AUC",
+    definition="Area under the ROC curve of a query: the share of the pairs of a relevant and "
+    f"another candidate in which the relevant one stands higher; 0 without pairs. {LISTED}.",
+    undefined=0.0,
+    past_end=FIRST_K,
+    no_relevant="0, or left out, as is a query without other candidates",
+    source="Hanley & McNeil 1982; at k: pyxclib",
+    aliases=("AUROC", "AreaUnderCurve"),
+    spellings=(Spelling("scikit-learn", "roc_auc_score"),),
+)
+def area_under_curve(j: JudgedRanks) -> Floats:
+    pairs = _count_pairs(j)
+    return _share(pairs - _count_wrong(j), pairs)
+
+
+def _weigh_users(j: JudgedRanks) -> Floats:
+    """Return the number of relevant candidates, 0 where there is no other."""
+    return np.where(_count_pairs(j) > 0, _count_hits(j), 0.0)
+
+
+@of_candidates(
+    "GAUC",
+    definition="Grouped AUC: AUC, whose mean over queries (users) is weighted by their relevant "
+    "candidates; queries without relevant or without other candidates weigh nothing.",
+    aggregate="weighted",
+    weight=_weigh_users,
+    takes_cutoff=False,
+    undefined=0.0,
+    no_relevant="left out",
+    source="Zhou et al. 2018 (RecBole)",
+    aliases=("GroupedAUC",),
+    spellings=(Spelling("recbole", "gauc"),),
+)
+def grouped_area_under_curve(j: JudgedRanks) -> Floats:
+    return area_under_curve.declaration.formula(j)
+
+
+@of_candidates(
+    "RankingLoss",
+    definition="Label ranking loss: the share of the pairs of a relevant and another candidate in "
+    f"which the other one stands higher; 0 without pairs. {LISTED}.",
+    undefined=0.0,
+    past_end=FIRST_K,
+    no_relevant="0, or left out, as is a query without other candidates",
+    source="Tsoumakas, Katakis & Vlahavas 2010; scikit-learn, whose ties are ties=pessimistic",
+    aliases=("LabelRankingLoss",),
+    spellings=(Spelling("scikit-learn", "label_ranking_loss"),),
+)
+def ranking_loss(j: JudgedRanks) -> Floats:
+    return _share(_count_wrong(j), _count_pairs(j))
+
+
+@of_candidates(
+    "CoverageError",
+    definition="Coverage error: the rank of the last relevant candidate, as deep as one has to go "
+    f"for all; 0 if none is relevant. {LISTED}.",
+    undefined=0.0,
+    range=(0.0, np.inf),
+    past_end=FIRST_K,
+    no_relevant="0, or left out",
+    source="Tsoumakas, Katakis & Vlahavas 2010; scikit-learn, whose ties are ties=pessimistic",
+    spellings=(Spelling("scikit-learn", "coverage_error"),),
+)
+def coverage_error(j: JudgedRanks) -> Floats:
+    return np.where(_count_hits(j) > 0, j.last_hit_rank, np.nan)
+
+
+@builtin(
+    "LRAP",
+    definition="Label ranking average precision: the mean of the precisions at the ranks of the "
+    f"relevant candidates; 1 if none is relevant. {LISTED}.",
+    linear=at_full_depth,
+    undefined=1.0,
+    past_end=FIRST_K,
+    no_relevant="1, or left out",
+    source="Tsoumakas, Katakis & Vlahavas 2010; scikit-learn, which takes a tie for one rank",
+    aliases=("LabelRankingAveragePrecision",),
+    spellings=(Spelling("scikit-learn", "label_ranking_average_precision_score"),),
+)
+def label_ranking_average_precision(s: PrefixStatistics) -> Floats:
+    return _share(s.precision_sum, s.hits)
+
+
+of_ranks = functools.partial(
+    of_candidates, range=(1.0, np.inf), past_end=BEHIND, no_relevant="as one that is not found"
+)
+
+
+@of_ranks(
+    "FirstRank",
+    definition="Rank of the first relevant document. Its mean over queries is known as MeanR, its "
+    "median as MedR.",
+    source="Bordes et al. 2013",
+    aliases=("FirstRelevantRank",),
+)
+def first_rank(j: JudgedRanks) -> Floats:
+    return np.where(_count_hits(j) > 0, j.first_hit_rank, _rank_behind(j))
+
+
+@of_ranks(
+    "MeanRank",
+    definition="Mean rank of the relevant documents of a query.",
+    source="Bordes et al. 2013",
+)
+def mean_rank(j: JudgedRanks) -> Floats:
+    behind = _rank_behind(j)
+    missed = (j.relevant - _count_hits(j)) * behind
+    total = j.sum_over_hits(j.mean_hit_ranks) + missed
+    return np.where(j.relevant > 0, total / np.maximum(j.relevant, 1.0), behind)
+
+
+@of_ranks(
+    "MedianRank",
+    definition="Median rank of the relevant documents of a query, between the two in the middle "
+    "if their number is even.",
+    linear=False,
+    source="Bordes et al. 2013",
+)
+def median_rank(j: JudgedRanks) -> Floats:
+    relevant = j.relevant.astype(np.int64)
+    behind, ranks = _rank_behind(j), np.append(j.hit_ranks, 0)
+    middle = []
+    for number in ((relevant - 1) // 2, relevant // 2):
+        places = j.hit_starts[:-1] + number
+        found = (places < j.hit_starts[1:]) & (relevant > 0)
+        middle.append(np.where(found, ranks[np.where(found, places, -1)], behind))
+    # Halves of each, as two cutoffs may be more than float64 holds.
+    return middle[0] / 2.0 + middle[1] / 2.0
+
+
+def _count_hits(j: JudgedRanks) -> Floats:
+    return np.diff(j.hit_starts).astype(np.float64)
+
+
+def _count_pairs(j: JudgedRanks) -> Floats:
+    """Count the pairs of a relevant and another candidate, ``(queries,)``."""
+    hits = _count_hits(j)
+    return hits * (j.retrieved - hits)
+
+
+def _count_wrong(j: JudgedRanks) -> Floats:
+    """Count the pairs whose relevant candidate stands lower; of tied ones, as is to be expected."""
+    return j.sum_over_hits(j.mean_hit_ranks - j.hit_numbers)
+
+
+def _rank_behind(j: JudgedRanks) -> Floats:
+    """Return the rank that documents count as that are not among the first k, ``(queries,)``."""
+    if j.cutoff == FULL_DEPTH:
+        return j.retrieved.astype(np.float64) + 1.0
+    return np.full(j.queries, j.cutoff + 1.0)
+
+
+def _share(part: Floats, whole: Floats) -> Floats:
+    """Divide, with NaN where there is nothing to divide by."""
+    shares: Floats = np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), np.nan)
+    return shares

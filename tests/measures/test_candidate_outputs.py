@@ -1,0 +1,159 @@
+"""What recommenders' tools print of real runs, from their stored outputs of fifteen digits."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import irbatch
+
+FILES = {
+    "ml": ("movielens_a", "qrels.random20.txt.gz"),
+    "dl19": ("dl19_passage", "qrels.dl19-passage.txt.gz"),
+}
+TOLERANCE = 1e-12
+# Which of our measures it is, and the ties that scikit-learn's rule for them amounts to.
+OF_SCIKIT_LEARN = {
+    "roc_auc_score": ("AUC", "expected"),
+    "coverage_error": ("CoverageError", "pessimistic"),
+    "label_ranking_loss": ("RankingLoss", "pessimistic"),
+    "label_ranking_average_precision_score": ("LRAP", "expected"),
+    "average_precision_score": ("AP(norm=found)", "expected"),
+    "n_positive": ("NumRelRet", "expected"),
+}
+OF_A_TIE = ("label_ranking_average_precision_score", "average_precision_score")
+OF_RECBOLE = {
+    "hit": "Success", "mrr": "RR", "map": "AP(norm=min)", "recall": "R", "precision": "P",
+    "ndcg": "nDCG(gain=binary)",
+}  # fmt: skip
+OF_RECOMMENDERS = {
+    "precision_at_k": "P@10", "recall_at_k": "R@10", "map": "AP@10", "map_at_k": "AP(norm=min)@10",
+    "ndcg_at_k(binary,log2)": "nDCG(gain=binary)@10",
+}  # fmt: skip
+
+
+def paths(set_name: str, run: str, data: Path) -> tuple[Path, Path]:
+    folder, qrels = FILES[set_name]
+    return data / folder / qrels, data / folder / "runs" / f"{run}.run.gz"
+
+
+def rows(path: Path) -> Iterator[list[str]]:
+    """The rows of a file of outputs, without its head and remarks."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            if not line.startswith(("#", "query\t")):
+                yield line.rstrip("\n").split("\t")
+
+
+def with_ties(run: Path) -> set[str]:
+    """The queries in whose ranking some score comes twice."""
+    scores = defaultdict(list)
+    with gzip.open(run, "rt", encoding="utf-8") as file:
+        for line in file:
+            query, _, _, _, score, *_ = line.split()
+            scores[query].append(float(score))
+    return {query for query, each in scores.items() if len(set(each)) < len(each)}
+
+
+def same(found: float, stored: str) -> bool:
+    """Equal to fifteen digits; scikit-learn's NaN is a query that is left out."""
+    return (math.isnan(found) and stored == "nan") or math.isclose(
+        found, float(stored), rel_tol=TOLERANCE, abs_tol=TOLERANCE
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["ml.itemknn50.level4", "ml.popularity.level4", "dl19.repllama-1000.level2"]
+)
+def test_scikit_learn(name: str, reference_data: Path, more_reference_data: Path) -> None:
+    """Every value of every query, and the means; where candidates share a score, precisions differ.
+
+    There a tie is one rank, whose precision is that at its end, even if all in it are relevant.
+    """
+    set_name, run, level = name.split(".")
+    files = paths(set_name, run, reference_data)
+    level = level.removeprefix("level")
+    meanings = {
+        theirs: (irbatch.measure(ours)(rel=int(level)), ties)
+        for theirs, (ours, ties) in OF_SCIKIT_LEARN.items()
+    }
+    wanted = [ours for ours, _ in meanings.values()]
+    by_ties = {
+        ties: irbatch.evaluate(*files, wanted, ties=ties) for ties in ("expected", "pessimistic")
+    }
+    skipping = irbatch.evaluate(*files, wanted, ties="expected", no_relevant="skip")
+    tied = with_ties(files[1])
+    file = more_reference_data / f"g_recsys/expected/{set_name}.{run}.sklearn.level{level}"
+    compared, disagreed = 0, 0
+    for query, measure, stored in rows(file.with_name(f"{file.name}.15digits.tsv.gz")):
+        if measure not in OF_SCIKIT_LEARN:
+            continue
+        ours, ties = meanings[measure]
+        results = skipping if measure == "roc_auc_score" else by_ties[ties]
+        found = results[ours] if query == "mean" else results.per_query(ours)[query]
+        if measure in OF_A_TIE and (query in tied or (query == "mean" and tied)):
+            disagreed += not same(found, stored)
+        else:
+            assert same(found, stored), (query, measure, found, stored)
+            compared += 1
+    assert compared > (170 if set_name == "dl19" else 2440)
+    assert (disagreed > 0) == bool(tied), "it agrees now: this is no disagreement any more"
+
+
+@pytest.mark.parametrize("run", ["itemknn50", "popularity"])
+def test_recbole(run: str, reference_data: Path, more_reference_data: Path) -> None:
+    """Means over users with positives; its ties are in the order of the list, but for GAUC."""
+    stored = defaultdict(dict)
+    for measure, *_, value in rows(
+        more_reference_data / f"g_recsys/expected/ml.{run}.recbole.level4.15digits.tsv.gz"
+    ):
+        name, _, k = measure.partition("@")
+        stored[name][k] = value
+    names = {
+        f"{irbatch.measure(ours)(rel=4)}@{k}": value
+        for name, ours in OF_RECBOLE.items()
+        for k, value in stored[name].items()
+    }
+    files = paths("ml", run, reference_data)
+    found = irbatch.evaluate(*files, list(names), no_relevant="skip")
+    for name, value in names.items():
+        assert same(found[name], value), name
+    for no_relevant in ("zero", "skip"):
+        options = {"ties": "expected", "no_relevant": no_relevant}
+        results = irbatch.evaluate(*files, "GAUC(rel=4)", **options)
+        assert same(results["GAUC(rel=4)"], stored["gauc"][""])
+
+
+def test_recommenders(reference_data: Path, more_reference_data: Path) -> None:
+    stored = dict(
+        row[:2]
+        for row in rows(
+            more_reference_data / "g_recsys/expected/ml.itemknn50.recommenders.k10.15digits.tsv.gz"
+        )
+        if len(row) == 2
+    )
+    wanted = {name: irbatch.measure(ours)(rel=4) for name, ours in OF_RECOMMENDERS.items()}
+    r_precision = irbatch.measure("Rprec(rel=4)@10")
+    files = paths("ml", "itemknn50", reference_data)
+    found = irbatch.evaluate(*files, [*wanted.values(), r_precision], no_relevant="skip")
+    for name, each in wanted.items():
+        assert same(found[each], stored[name]), name
+    # Its R-precision leaves out users who have no hit, which says more of them than of the others.
+    values = np.array(list(found.per_query(r_precision).values()))
+    mean = values[values > 0].mean()
+    assert same(mean, stored["r_precision_at_k"])
+    assert found[r_precision] < mean - 0.02, "it agrees now: this is no disagreement any more"
+
+
+def test_xclib(reference_data: Path, more_reference_data: Path) -> None:
+    """auc(k) looks inside the top k; users whose top k is all of one kind count as 0."""
+    file = "g_recsys/expected/ml.itemknn50.xclib.level4_A0.55_B1.5.15digits.tsv.gz"
+    stored = {measure: value for _, measure, *_, value in rows(more_reference_data / file)}
+    found = irbatch.evaluate(*paths("ml", "itemknn50", reference_data), "AUC(rel=4)@20")
+    assert same(found["AUC(rel=4)@20"], stored["auc(k=20)"])
