@@ -11,10 +11,11 @@ from irbatch.measures.declare import (
     styles,
 )
 from irbatch.measures.define import define_measure
+from irbatch.measures.formulas import apply_formula
 from irbatch.measures.gains import DISCOUNTS, GAINS, define_discount, define_gain
 from irbatch.measures.names import measure, parse_measures
 from irbatch.measures.parameters import GRADED, REL, Choice, Flag, Gain, Number, Points
-from irbatch.measures.plan import Plan, apply_formula, needs_relevant
+from irbatch.measures.plan import Plan, needs_relevant
 from irbatch.measures.trec_names import NICKNAMES, VERSIONS, TrecValue, list_measures, trec_measures
 
 __all__ = [

@@ -5,10 +5,9 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.engine.judged import Judged, JudgedRanks, collect_judged, collect_relevant
@@ -24,8 +23,8 @@ from irbatch.engine.prefix import (
 from irbatch.engine.scan import scan
 from irbatch.errors import InputError
 from irbatch.measures.declare import AS_ANY_OTHER, MARKED, Measure
+from irbatch.measures.formulas import apply_formula
 from irbatch.measures.gains import CATALOGUED, make_weighting
-from irbatch.measures.parameters import GRADED
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.threads import map_ranges
 
@@ -279,42 +278,6 @@ def _reader_of_judged(
         return JudgedRanks(matrix, judged, threshold, make_weighting(*weights), depth)
 
     return read
-
-
-class Known(Protocol):
-    """What a formula reads of rankings."""
-
-    @property
-    def retrieved(self) -> npt.NDArray[Any]:
-        """How many documents each has, ``(queries, …)``."""
-
-
-def apply_formula(measure: Measure, known: Known, at: tuple[int, ...]) -> Floats:
-    """Return a formula's values, float64 ``(queries, *at)``, checked, since users write some."""
-    declaration = measure.declaration
-    who = f"the formula of {measure.name}"
-    own = {name: measure[name] for name in declaration.parameters if name not in GRADED}
-    shape = (known.retrieved.shape[0], *at)
-    try:
-        with np.errstate(all="ignore"):  # infinities and NaN are refused below
-            values = np.asarray(declaration.formula(known, **own), np.float64)
-    except (InputError, MemoryError):
-        raise
-    except Exception as problem:
-        said = f"{who} failed: {type(problem).__name__}: {problem}"
-        raise InputError(said, source="measures") from problem
-    if values.shape != shape and values.shape != (shape[0], *(1 for _ in at)):
-        raise InputError(f"{who} returned shape {values.shape} for {shape}", source="measures")
-    fine = np.isfinite(values)
-    if declaration.undefined is not None:
-        fine |= np.isnan(values)
-    if not fine.all():
-        value = values[~fine].flat[0]
-        shown = "NaN" if np.isnan(value) else value
-        summed = declaration.builtin and declaration.graded
-        why = "; gains add up to more than float64 holds: give smaller ones" if summed else ""
-        raise InputError(f"{who} returned {shown}{why}", source="measures")
-    return values if values.shape == shape else np.broadcast_to(values, shape)
 
 
 def _fill_in(measure: Measure, defaults: Mapping[str, object]) -> Measure:
