@@ -54,12 +54,16 @@ def _table(results: AllResults, style: str, per_query: bool, best: bool = False)
     first = next(iter(results.values()))
     columns = [Column("run", "name"), *map(Column, first.mean(style))]
     counts = first.summed()
+    # Of more popular items, say, neither more nor less is better.
+    ranked = [
+        each.aggregate != "sum" and each.declaration.reads != "items" for each in first.columns
+    ]
     rows = []
     means = zip(*(each.mean().values() for each in results.values()), strict=True)
     highest = [is_best(column) for column in means]
     for i, (run, each) in enumerate(results.items()):
         cells = [
-            Cell(each.shown(measure), stands_out=best and not counts[k] and highest[k][i])
+            Cell(each.shown(measure), stands_out=best and ranked[k] and highest[k][i])
             for k, measure in enumerate(each.measures)
         ]
         if per_query:
@@ -74,6 +78,8 @@ def _table(results: AllResults, style: str, per_query: bool, best: bool = False)
 
 
 def _four(value: float, count: bool) -> str:
+    if value != value:  # of the whole run
+        return ""
     return f"{value:.0f}" if count and value.is_integer() else f"{value:.4f}"
 
 

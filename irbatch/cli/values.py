@@ -52,7 +52,9 @@ def _values(results: AllResults, style: str, per_query: bool) -> Iterator[dict[s
     """Yield run, query, measure and value, the value with every digit."""
     for run, each in results.items():
         rows = each.to_dict(style) if per_query else {}
+        summed = dict(zip(each.mean(style), each.summed(), strict=True))
         for query, row in [*rows.items(), (ALL, each.mean(style))]:
-            for (name, value), count in zip(row.items(), each.summed(), strict=True):
+            for name, value in row.items():
+                count = summed[name]
                 number: Any = int(value) if count and value.is_integer() else value
                 yield dict(zip(VALUE, (run, str(query), name, number), strict=True))

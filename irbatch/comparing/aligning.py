@@ -38,6 +38,9 @@ def align(results: Mapping[str, Results] | Iterable[Results]) -> Aligned:
     for name, each in named.items():
         if odd := sorted(set(each.measures) ^ set(first.measures)):
             raise refuse(f"{odd[0]} was not evaluated for every system", path=name)
+    if whole := [each for each in first.columns if each.aggregate == "run"]:
+        problem = f"{whole[0]} is a value of the whole run: it has none of queries to compare"
+        raise refuse(problem, value=str(whole[0]))
     lengths = {len(each.query_ids) for each in named.values()}
     if len(lengths) > 1 and not all(each.has_ids for each in named.values()):
         many = " and ".join(map(str, sorted(lengths)))

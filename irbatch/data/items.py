@@ -56,9 +56,9 @@ class ItemStatistics:
     >>> items = ItemStatistics(popularity={"a": 5, "b": 2, "c": 1, "d": 0})
     >>> run = {"u1": {"a": 2.0, "b": 1.0}, "u2": {"a": 2.0, "c": 1.0}}
     >>> qrels = {"u1": {"b": 1}, "u2": {"a": 1}}
-    >>> names = "RR ItemCoverage@2 AvgPopularity@2"
+    >>> names = "RR CatalogueCoverage@2 AvgPopularity@2"
     >>> irbatch.evaluate(qrels, run, names, items=items).mean()
-    {'RR': 0.75, 'ItemCoverage@2': 0.75, 'AvgPopularity@2': 3.25}
+    {'RR': 0.75, 'CatalogueCoverage@2': 0.75, 'AvgPopularity@2': 3.25}
     """
 
     def __init__(
@@ -211,6 +211,7 @@ class ItemStatistics:
         self.arrays.users = float(len(places))
         pairs = np.unique(of_user * max(len(self), 1) + rows)
         of_user, rows = np.divmod(pairs, max(len(self), 1))
+        self.arrays.reach = np.bincount(rows, minlength=len(self)).astype(np.float64)
         starts = offsets_of(np.bincount(of_user, minlength=len(places)))
         self.arrays.histories = Histories(places, starts, rows)
         self.arrays.cooccurrence = cooccurrence_of(of_user, rows, len(self), len(places))

@@ -63,6 +63,7 @@ class Items:
     Args:
         size: how many there are.
         popularity: float64 ``(items,)``, interactions with each.
+        reach: float64 ``(items,)``, how many users had each; None: as many as interactions.
         users: how many users these are of.
         histories, cooccurrence, embeddings: see there. Co-occurrence is one of users: two items
             are as similar as the cosine of who had them.
@@ -74,6 +75,7 @@ class Items:
 
     size: int
     popularity: Floats | None = None
+    reach: Floats | None = None
     users: float | None = None
     histories: Histories | None = None
     cooccurrence: Vectors | None = None

@@ -117,8 +117,10 @@ def test_what_is_refused(arguments: dict[str, Any], said: str) -> None:
 
 
 def test_something_else_than_items() -> None:
-    call = {"qrels": {"q": {"a": 1}}, "run": {"q": {"a": 1.0}}, "measures": "ItemCoverage@1"}
-    input_error(lambda: irbatch.evaluate(**call), "ItemCoverage@1 reads what is known of items")
+    call = {"qrels": {"q": {"a": 1}}, "run": {"q": {"a": 1.0}}, "measures": "CatalogueCoverage@1"}
+    input_error(
+        lambda: irbatch.evaluate(**call), "CatalogueCoverage@1 reads what is known of items"
+    )
     input_error(lambda: irbatch.evaluate(**call, items={"a": 1}), "is an ItemStatistics, not {'a'")
 
 

@@ -44,21 +44,26 @@ UNSEEN = Choice("once", ("once", "zero"))
 BY = Choice("embeddings", SIMILARITIES)
 
 
+RECOMMENDERS = ("recommenders", "")
+
+
 def _recbole(name: str, **parameters: object) -> Spelling:
     return Spelling("RecBole", "", f"{name}@{{k}}", tuple(parameters.items()))
 
 
 @of_run(
-    "ItemCoverage",
+    "CatalogueCoverage",
     definition="The share of the catalogue's items, and of as many more as `padding`, that are "
     "recommended to anybody; with of=trained of the items with interactions, which may be above 1.",
     parameters={"of": Choice("catalogue", ("catalogue", "trained")), "padding": PADDING},
     range=INFINITE,
     source="Ge, Delgado-Battenfeld & Jannach 2010",
-    aliases=("CatalogueCoverage", "CatalogCoverage"),
-    spellings=(_recbole("itemcoverage", padding=1.0),),
+    spellings=(
+        _recbole("itemcoverage", padding=1.0),
+        Spelling(*RECOMMENDERS, "catalog_coverage@{k}", (("of", "trained"),)),
+    ),
 )
-def item_coverage(c: ItemCounts, of: str, padding: float) -> float:
+def catalogue_coverage(c: ItemCounts, of: str, padding: float) -> float:
     size = c.items.size
     if of == "trained":
         size = int(np.count_nonzero(c.items.need("popularity")))
@@ -81,7 +86,6 @@ def user_coverage(r: ItemRanks, least: float) -> Floats:
     "many more as `padding` among them: 0 if all are equally often, towards 1 if one alone is.",
     parameters={"padding": PADDING},
     source="Gini 1912; Fleder & Hosanagar 2009",
-    aliases=("GiniIndex",),
     spellings=(_recbole("giniindex", padding=1.0),),
 )
 def gini(c: ItemCounts, padding: float) -> float:
@@ -105,8 +109,10 @@ def gini(c: ItemCounts, padding: float) -> float:
     },
     range=INFINITE,
     source="Shannon 1948",
-    aliases=("ShannonEntropy", "DistributionalCoverage"),
-    spellings=(_recbole("shannonentropy", unit="nats", per="recommended"),),
+    spellings=(
+        _recbole("shannonentropy", unit="nats", per="recommended"),
+        Spelling(*RECOMMENDERS, "distributional_coverage@{k}"),
+    ),
 )
 def entropy(c: ItemCounts, unit: str, per: str) -> float:
     log = math.log2 if unit == "bits" else math.log
@@ -149,8 +155,9 @@ def personalisation(c: ItemCounts) -> float:
     spellings=(_recbole("averagepopularity"),),
 )
 def average_popularity(r: ItemRanks, of: str) -> Floats:
-    found = r.mean_of(r.items.need("popularity"))
-    return found / r.items.need("users") if of == "users" else found
+    if of == "users":
+        return r.mean_of(_reach(r.items)) / r.items.need("users")
+    return r.mean_of(r.items.need("popularity"))
 
 
 @of_items(
@@ -208,16 +215,22 @@ def run_novelty(c: ItemCounts, of: str, unseen: str) -> float:
     return math.fsum((c.counts * information).tolist()) / max(c.total, 1)
 
 
+def _reach(items: Items) -> Floats:
+    """Return how many users had each item."""
+    found: Floats = items.need("popularity") if items.reach is None else items.reach
+    if found.size and found.max() > items.need("users"):
+        problem = f"an item has popularity {found.max():g}, and there are {items.users:g} users"
+        raise InputError(problem, source="items", value=float(found.max()))
+    return found
+
+
 def _information(items: Items, of: str, unseen: str) -> Floats:
     """Return each item's self-information."""
 
     def make() -> Floats:
-        popularity: Floats = items.need("popularity")
-        whole = math.fsum(popularity.tolist()) if of == "interactions" else items.need("users")
-        seen = popularity if unseen == "zero" else np.where(popularity > 0, popularity, 1.0)
-        if seen.size and seen.max() > max(whole, 1.0):
-            problem = f"an item has popularity {seen.max():g}, and there are {whole:g} users"
-            raise InputError(problem, source="items", value=float(seen.max()))
+        counts = items.need("popularity") if of == "interactions" else _reach(items)
+        whole = math.fsum(counts.tolist()) if of == "interactions" else items.need("users")
+        seen = counts if unseen == "zero" else np.where(counts > 0, counts, 1.0)
         shares = np.where(seen > 0, seen, max(whole, 1.0)) / max(whole, 1.0)
         return -np.log2(shares) + 0.0  # -0.0 is 0
 
@@ -236,6 +249,7 @@ SIMILARITY += "(by=cooccurrence), or as given (by=similarity)."
     range=(-math.inf, math.inf),
     source="Ziegler et al. 2005",
     aliases=("IntraListDiversity",),
+    spellings=(Spelling(*RECOMMENDERS, "diversity@{k}", (("by", "cooccurrence"),)),),
 )
 def ild(r: ItemRanks, by: str) -> Floats:
     return np.where(r.sizes > 1, 1.0 - similarity_of_pairs(r, by), 0.0)
