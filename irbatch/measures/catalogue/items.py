@@ -156,7 +156,7 @@ def personalisation(c: ItemCounts) -> float:
 )
 def average_popularity(r: ItemRanks, of: str) -> Floats:
     if of == "users":
-        return r.mean_of(_reach(r.items)) / r.items.need("users")
+        return np.asarray(r.mean_of(_reach(r.items)) / r.items.need("users"))
     return r.mean_of(r.items.need("popularity"))
 
 
