@@ -11,7 +11,9 @@ from irbatch.version import __version__
 
 if TYPE_CHECKING:
     from irbatch.comparing import Comparison, compare, compare_results
+    from irbatch.data.groups import Groups
     from irbatch.data.items import ItemStatistics
+    from irbatch.data.propensities import label_propensities, popularity_propensities
     from irbatch.data.qrels import Qrels
     from irbatch.data.runs import Run
     from irbatch.data.sampled import ProbabilityQrels
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from irbatch.evaluation.results import Results
     from irbatch.evaluation.runs import evaluate, evaluate_runs
     from irbatch.evaluation.scores import evaluate_scores, evaluate_triples
+    from irbatch.evaluation.sequences import evaluate_sequences
     from irbatch.formats import (
         read_probability_qrels,
         read_qrels,
@@ -52,6 +55,7 @@ __all__ = [
     "Comparison",
     "Counts",
     "EfficiencyRecord",
+    "Groups",
     "InputError",
     "InputWarning",
     "ItemStatistics",
@@ -78,9 +82,12 @@ __all__ = [
     "evaluate_matrix",
     "evaluate_runs",
     "evaluate_scores",
+    "evaluate_sequences",
     "evaluate_triples",
+    "label_propensities",
     "measure",
     "parse_measures",
+    "popularity_propensities",
     "read_probability_qrels",
     "read_qrels",
     "read_run",
@@ -93,7 +100,9 @@ __all__ = [
 # loaded, and a process that evaluates nothing loads nothing.
 PLACES = {
     "comparing": ("Comparison", "compare", "compare_results"),
+    "data.groups": ("Groups",),
     "data.items": ("ItemStatistics",),
+    "data.propensities": ("label_propensities", "popularity_propensities"),
     "data.qrels": ("Qrels",),
     "data.runs": ("Run",),
     "data.sampled": ("ProbabilityQrels",),
@@ -111,6 +120,7 @@ PLACES = {
     "evaluation.results": ("Results",),
     "evaluation.runs": ("evaluate", "evaluate_runs"),
     "evaluation.scores": ("evaluate_scores", "evaluate_triples"),
+    "evaluation.sequences": ("evaluate_sequences",),
     "formats": ("read_probability_qrels", "read_qrels", "read_run", "read_stratum_qrels",
                 "read_subtopic_qrels"),
     "leaderboard": ("Leaderboard",),

@@ -68,16 +68,17 @@ def warmup() -> list[str]:
 
 
 def _look_up_items() -> None:
-    """Evaluate measures of items, similar by each of what similarity may be by."""
+    """Evaluate measures of items, similar by each of what similarity may be by, and of groups."""
     from irbatch.data.items import ItemStatistics
     from irbatch.engine.item_similarity import SIMILARITIES
 
     ones = np.ones((2, 2))
     known: dict[str, Any] = {"interactions": {"q": ["a", "b"]}}
+    known["groups"] = {"a": "A", "b": "B"}
     items = ItemStatistics(["a", "b"], embeddings=ones, similarity=ones, **known)
     run = {"q": {"a": 2.0, "b": 1.0}}
     names = [f"{name}(by={by})" for by in SIMILARITIES for name in ("ILD", "Unexpectedness")]
-    evaluate({"q": {"a": 1}}, run, names, items=items)
+    evaluate({"q": {"a": 1}}, run, [*names, "AWRF(target=uniform)"], items=items)
 
 
 def _look_up_texts() -> None:

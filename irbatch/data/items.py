@@ -13,6 +13,7 @@ import numpy.typing as npt
 from irbatch.array_types import Floats, Ints
 from irbatch.data.arguments.ids import KINDS, first_repeated
 from irbatch.data.from_columns import as_ids
+from irbatch.data.groups import as_groups
 from irbatch.data.item_vectors import cooccurrence_of, unit_vectors
 from irbatch.data.lookup import IdLookup
 from irbatch.data.qrels import Qrels
@@ -46,6 +47,9 @@ class ItemStatistics:
         users: how many users there are; default: those of `interactions`.
         embeddings: ``(items, dimensions)``, whose cosine is similarity.
         similarity: ``(items, items)``, any measure of it.
+        groups: `Groups`, or what makes them: item to group, or to shares of groups.
+        propensities: how likely a relevant item is to be known as relevant, above 0 and at most 1;
+            see `irbatch.label_propensities`.
         outside: what a document that is no item does: it is an ``"error"``, or ``"ignore"``: it
             keeps its rank, and is not counted.
 
@@ -70,6 +74,8 @@ class ItemStatistics:
         users: float | None = None,
         embeddings: Any = None,
         similarity: Any = None,
+        groups: Any = None,
+        propensities: Any = None,
         outside: str = "error",
     ) -> None:
         check_choice("outside", outside, ("error", "ignore"))
@@ -79,6 +85,11 @@ class ItemStatistics:
             items = list(popularity)
         if items is None and known is not None:
             items = list(dict.fromkeys(known[1]))
+        if groups is not None:
+            groups = as_groups(groups)
+            items = groups.ids if items is None else items
+        if items is None and isinstance(propensities, Mapping):
+            items = list(propensities)
         self.ids = _read_catalogue(items)
         self._lookup: IdLookup | None = None
         self.arrays = Items(len(self), fingerprint=f"{len(self)} items, {_checksum(self.ids):08x}")
@@ -96,6 +107,11 @@ class ItemStatistics:
                 problem = f"similarity is (items, items), {len(self)} each, not of {found.shape}"
                 raise InputError(problem, source=SOURCE)
             self.arrays.similarity = found
+        if groups is not None:
+            self.arrays.groups = groups.align(self.ids.tolist())
+        if propensities is not None:
+            limits = {"above": 0.0, "most": 1.0}
+            self.arrays.propensities = self.by_item("propensities", propensities, **limits)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -263,7 +279,7 @@ def _as_floats(given: npt.NDArray[Any]) -> Floats:
 
 
 def _beyond(found: Floats, limits: Mapping[str, float]) -> npt.NDArray[np.bool_]:
-    wrong = found < limits.get("least", -math.inf)
+    wrong = (found < limits.get("least", -math.inf)) | (found > limits.get("most", math.inf))
     return np.asarray(wrong | (found <= limits.get("above", -math.inf)))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints
+from irbatch.engine.groups import GroupShares
 from irbatch.errors import InputError
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.ragged import offsets_of, row_index_of
@@ -68,8 +69,8 @@ class Items:
         histories, cooccurrence, embeddings: see there. Co-occurrence is one of users: two items
             are as similar as the cosine of who had them.
         similarity: float64 ``(items, items)``.
-        groups: float64 ``(items, groups)``, shares of membership; `group_names` are the groups'.
-        propensities: float64 ``(items,)``, above 0.
+        groups: who belongs to which.
+        propensities: float64 ``(items,)``, above 0 and at most 1.
         fingerprint: tells catalogues apart.
     """
 
@@ -81,8 +82,7 @@ class Items:
     cooccurrence: Vectors | None = None
     embeddings: Vectors | None = None
     similarity: Floats | None = None
-    groups: Floats | None = None
-    group_names: tuple[Any, ...] = ()
+    groups: GroupShares | None = None
     propensities: Floats | None = None
     fingerprint: str = ""
     _tables: dict[object, Floats] = field(default_factory=dict)
@@ -171,6 +171,11 @@ class ItemRanks:
         """The query of each one listed, its place among these: int64 ``(listed,)``."""
         return np.nonzero(self.there)[0]
 
+    @cached_property
+    def ranks(self) -> Ints:
+        """The rank of each one listed, from 1: int64 ``(listed,)``."""
+        return np.nonzero(self.there)[1] + 1
+
     @property
     def judged(self) -> JudgedItems:
         """All judged documents of the queries."""
@@ -180,24 +185,30 @@ class ItemRanks:
         return found
 
     @cached_property
+    def _places(self) -> Ints:
+        """Where each one listed stands among those judged, -1 if it does not: ``(listed,)``."""
+        starts, rows, _ = self.judged
+        size = max(self.items.size, 1)
+        places = np.flatnonzero(rows >= 0)
+        keys = row_index_of(starts)[places] * size + rows[places]
+        order = np.argsort(keys, kind="stable")
+        keys, places = keys[order], places[order]
+        wanted = self.row_index * size + self.listed
+        if not keys.size:
+            return np.full(wanted.size, -1)
+        at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+        return np.where(keys[at] == wanted, places[at], -1)
+
+    @cached_property
     def grades(self) -> Floats:
         """The grade of each one listed, 0 if it is not judged: float64 ``(listed,)``."""
-        starts, rows, grades = self.judged
-        known = rows >= 0
-        size = max(self.items.size, 1)
-        keys = (row_index_of(starts) * size + rows)[known]
-        order = np.argsort(keys, kind="stable")
-        keys, grades = keys[order], grades[known][order]
-        if not keys.size:
-            return np.zeros(self.listed.size)
-        wanted = self.row_index * size + self.listed
-        at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-        return np.where(keys[at] == wanted, grades[at], 0.0)
+        grades: Floats = np.append(self.judged.grades, 0.0)[self._places]
+        return grades
 
     @cached_property
     def relevant(self) -> Bools:
         """Which of those listed are relevant, bool ``(listed,)``."""
-        found: Bools = self.grades >= self.rel
+        found: Bools = (self._places >= 0) & (self.grades >= self.rel)
         return found
 
     def add_up(self, terms: Floats) -> Floats:
@@ -211,7 +222,8 @@ class ItemRanks:
 
 
 # What `ItemRanks.at` computes anew.
-OF_CUTOFF = {"retrieved", "there", "sizes", "listed", "row_index", "grades", "relevant"}
+OF_CUTOFF = {"retrieved", "there", "sizes", "listed", "row_index", "ranks"}
+OF_CUTOFF |= {"_places", "grades", "relevant"}
 
 
 @dataclass(eq=False)

@@ -13,6 +13,7 @@ from irbatch.data.arguments.candidates import GradedCandidates
 from irbatch.data.items import check_items
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
+from irbatch.engine.exposure import Ranks
 from irbatch.engine.items import ItemRanks, ItemRows, JudgedItems, lists_of
 from irbatch.engine.ties.policy import Ordering, TiePolicy
 from irbatch.errors import InputError
@@ -34,6 +35,9 @@ class ItemMeasures:
         self._threads, self._width = threads, plan.columns
         self._skips = settings.no_relevant == "skip"
         self._each = [(position, plan.filled[position]) for position in plan.of_items]
+        weighted = [each for each in plan.measures if each.aggregate == "weighted"]
+        # Whose values, or whose values' weights, each column has.
+        self._whose = [*plan.measures, *weighted]
         if settings.judged_only:
             problem = f"judged_only=True leaves out documents that {self._each[0][1]} reads"
             raise InputError(problem, source="measures", value=str(self._each[0][1]))
@@ -55,7 +59,18 @@ class ItemMeasures:
         Returns the lists that measures of the whole run read.
         """
         ranks = ItemRanks(self.known.arrays, queries, rows, judged, threads=self._threads)
-        at = functools.cache(ranks.at)
+        self.write(ranks, values)
+        if self._keeps_none:
+            return [np.empty(0, np.int32)] * len(rows)
+        return lists_of(rows if self._kept is None else rows[:, : self._kept])
+
+    def write(self, ranks: Ranks, values: Floats) -> None:
+        """Write the values of some queries that are not of the whole run."""
+
+        @functools.cache
+        def at(cutoff: int | None, rel: float) -> Ranks:
+            return ranks.at(cutoff, rel)
+
         for position, each in self._each:
             if each.aggregate == "run":
                 continue
@@ -64,13 +79,10 @@ class ItemMeasures:
             except InputError as problem:
                 source = str(each) if problem.source == "items" else problem.source
                 raise problem.with_fields(source=source) from None
-            if self._skips and needs_relevant(each):
+            if self._skips and needs_relevant(self._whose[position]):
                 starts, _, grades = ranks.judged
-                relevant = np.bincount(row_index_of(starts), grades >= _rel_of(each), len(rows))
+                relevant = np.bincount(row_index_of(starts), grades >= _rel_of(each), len(values))
                 values[relevant == 0, position] = np.nan
-        if self._keeps_none:
-            return [np.empty(0, np.int32)] * len(rows)
-        return lists_of(rows if self._kept is None else rows[:, : self._kept])
 
     def of_scores(
         self,

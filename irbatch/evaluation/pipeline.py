@@ -220,7 +220,7 @@ def evaluate_run(
 
     def choose(answered: Collection[Any]) -> Positions:
         there = np.fromiter(map(answered.__contains__, qrels.queries), bool, len(qrels))
-        _check_answered(there, qrels, run, answered, settings.missing)
+        check_answered(there, qrels, run, answered, settings.missing)
         return np.flatnonzero(there) if settings.missing == "skip" else np.arange(len(qrels))
 
     computed = compute_run(
@@ -267,7 +267,7 @@ def compute_blocks(
     return computed
 
 
-def _check_answered(
+def check_answered(
     there: Bools, qrels: Qrels, run: Run | Reader, answered: Collection[Any], missing: str
 ) -> None:
     """Refuse a run of other queries, or one that lacks queries against the settings."""

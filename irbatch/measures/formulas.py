@@ -25,7 +25,9 @@ def apply_formula(measure: Measure, known: Known, at: tuple[int, ...]) -> Floats
     """Return a formula's values, float64 ``(queries, *at)``, checked."""
     declaration = measure.declaration
     who = f"the formula of {measure.name}"
-    own = {name: measure[name] for name in declaration.parameters if name not in GRADED}
+    # Gains and relevance are told by what is known; of items only relevance.
+    told = ("rel",) if declaration.reads == "items" else GRADED
+    own = {name: measure[name] for name in declaration.parameters if name not in told}
     shape = (known.retrieved.shape[0], *at)
     try:
         with np.errstate(all="ignore"):  # infinities and NaN are refused below

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -10,6 +11,9 @@ import numpy as np
 
 from irbatch.measures.gains import DISCOUNTS, GAINS, find_discount
 from irbatch.runtime.checks import missed_limit
+from irbatch.runtime.numbers import DECIMAL, is_whole
+
+_NUMBER = re.compile(DECIMAL)
 
 
 @dataclass(frozen=True)
@@ -141,7 +145,24 @@ class Points:
         return numbers if self.in_order else tuple(sorted(numbers))
 
 
-Parameter = Number | Choice | Flag | Gain | Discount | Points
+@dataclass(frozen=True)
+class Word:
+    """A parameter that is some name, which must be given; one of digits is a whole number's."""
+
+    default: str = ""
+
+    def check(self, value: object) -> str:
+        """Return the name as text, or raise ValueError."""
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        text = str(value) if isinstance(value, str) or is_whole(value) else ""
+        plain = text == text.strip() and not set(text) & set(",=@(){}'\"")
+        if not text or not plain or (_NUMBER.fullmatch(text) and not text.isdecimal()):
+            raise ValueError("a name without any of , = @ ( ) { } and quotes")
+        return text
+
+
+Parameter = Number | Choice | Flag | Gain | Discount | Points | Word
 
 REL = Number(None, least=0.0)
 MAX_GRADE = Number(4.0, above=0.0)

@@ -127,6 +127,8 @@ def all_settings() -> st.SearchStrategy[Measure]:
         "docs": st.integers(0, 10**9),
         "normalize": st.booleans(),
         "padding": st.integers(0, 9),
+        "group": st.sampled_from(["A", "new in town", "Ünder-30", "7", 7]),
+        "base": st.floats(1, 100, exclude_min=True),
         "least": st.integers(1, 9),
         "tail": st.floats(0, 100, exclude_min=True),
         "max_n": st.integers(1, 10**6),

@@ -15,3 +15,5 @@ from irbatch.measures.catalogue import counts  # noqa: F401
 from irbatch.measures.catalogue import diversity  # noqa: F401
 from irbatch.measures.catalogue import sampled  # noqa: F401
 from irbatch.measures.catalogue import items  # noqa: F401
+from irbatch.measures.catalogue import fairness  # noqa: F401
+from irbatch.measures.catalogue import propensities  # noqa: F401

@@ -1,0 +1,134 @@
+"""Evaluating systems that don't rank alike each time: several rankings of each query, together."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from irbatch.array_types import Ints
+from irbatch.data.items import ItemStatistics
+from irbatch.data.runs import Run
+from irbatch.engine.exposure import RankingsInTurn
+from irbatch.engine.items import PAST_END, ItemRanks
+from irbatch.errors import InputError
+from irbatch.evaluation.counts import QueryMark, count_queries
+from irbatch.evaluation.items import ItemMeasures
+from irbatch.evaluation.pipeline import check_answered
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.runs import Cutoffs, Judgments, Measures, Rankings, as_qrels, as_run
+from irbatch.evaluation.settings import Settings
+from irbatch.measures import Measure, Plan, parse_measures
+from irbatch.measures.catalogue.fairness import IN_TURN
+from irbatch.pack.items import judged_items, rank_run
+
+
+def evaluate_sequences(
+    qrels: Judgments,
+    runs: Iterable[Rankings],
+    measures: Measures,
+    cutoffs: Cutoffs = None,
+    *,
+    items: ItemStatistics,
+    missing: str = "zero",
+    no_relevant: str = "zero",
+    score_dtype: str = "float64",
+    ties: str = "id",
+    rel: float | None = None,
+    max_depth: int | None = None,
+    threads: int | None = None,
+) -> Results:
+    """Evaluate a system that returns another ranking each time it is asked: its fairness over time.
+
+    The exposure of groups is the mean over a query's rankings, and measures are of that mean.
+
+    Args:
+        qrels: as in `irbatch.evaluate`.
+        runs: each has one ranking of a query, or none, and is given as to `irbatch.evaluate`.
+        measures, cutoffs: measures of exposure, such as ``"EEL@20"``; at full depth k is the
+            number of documents in a query's longest ranking.
+        items: what is known of documents, with their `Groups`.
+        missing, no_relevant, score_dtype, ties, rel, max_depth, threads: as in
+            `irbatch.evaluate`; a query is missing that has no ranking at all.
+
+    Raises:
+        InputError: as `irbatch.evaluate`, and if there are no runs or a measure reads more than
+            the exposure of groups.
+
+    >>> import irbatch
+    >>> groups = irbatch.Groups({"d1": "A", "d2": "B"}, target={"A": 0.5, "B": 0.5})
+    >>> items, qrels = irbatch.ItemStatistics(groups=groups), {"q": {"d1": 1, "d2": 1}}
+    >>> one, other = {"q": {"d1": 2.0, "d2": 1.0}}, {"q": {"d1": 1.0, "d2": 2.0}}
+    >>> for runs in ([one], [one, other]):
+    ...     results = evaluate_sequences(qrels, runs, "EEL(discount=log2)@2", items=items)
+    ...     print(round(results["EEL(discount=log2)@2"], 4))
+    0.0681
+    0.0
+    """
+    wanted = parse_measures(measures, cutoffs)
+    _check_measures(wanted)
+    settings = Settings(
+        missing=missing,
+        no_relevant=no_relevant,
+        score_dtype=score_dtype,
+        ties=ties,
+        rel=rel,
+        max_depth=max_depth,
+    )
+    judgments, rankings = as_qrels(qrels), _as_runs(runs)
+    plan = Plan(wanted, settings.open_parameters(), items=True)
+    plan.check_levels(judgments.levels)
+    reading = ItemMeasures(plan, items, settings, threads)
+    answered = dict.fromkeys(query for run in rankings for query in run.queries)
+    there = np.fromiter(map(answered.__contains__, judgments.queries), bool, len(judgments))
+    check_answered(there, judgments, rankings[0], answered, missing)
+    rows = np.flatnonzero(there) if missing == "skip" else np.arange(len(judgments))
+    queries = [judgments.queries[row] for row in rows.tolist()]
+    judged = functools.cache(functools.partial(judged_items, reading.known, judgments, rows))
+    turns = [
+        ItemRanks(reading.known.arrays, queries, _rows_of(reading, run, queries, settings), judged)
+        for run in rankings
+    ]
+    values = np.zeros((len(queries), len(wanted)))
+    reading.write(RankingsInTurn(turns), values)
+    relevant = judgments.level_counts(rows)[:, judgments.levels >= 1].sum(axis=1)
+    marks = QueryMark.NO_RELEVANT.where(relevant == 0) | QueryMark.MISSING.where(~there[rows])
+    empty = np.all([(each.rows == PAST_END).all(axis=1) for each in turns], axis=0)
+    marks |= QueryMark.EMPTY.where(empty & there[rows])
+    signature = settings.signature(settings.ordering.describe("score"))
+    signature["rankings of a query"] = f"{len(rankings)}, of which the mean exposure"
+    extra = len(answered) - int(np.count_nonzero(there))
+    counts = count_queries(marks, len(judgments), extra)
+    return Results(values, queries, wanted, counts, signature, rankings[0].name, marks)
+
+
+def _check_measures(measures: Iterable[Measure]) -> None:
+    for each in measures:
+        if each.name not in IN_TURN:
+            problem = f"{each} is not of the exposure of groups alone, as {', '.join(IN_TURN)} are"
+            hint = "evaluate each run with irbatch.evaluate"
+            raise InputError(f"{problem}: {hint}", source="measures", value=str(each))
+
+
+def _as_runs(runs: Any) -> list[Run]:
+    """Return rankings, one or more."""
+    one = isinstance(runs, str | os.PathLike | Run | Mapping)
+    if one or not isinstance(runs, Iterable):
+        raise InputError(f"runs are several, in a list, not a {type(runs).__name__}", source="run")
+    found = [as_run(each).prepared() for each in runs]
+    if not found:
+        raise InputError("there are no runs", source="run")
+    return found
+
+
+def _rows_of(reading: ItemMeasures, run: Run, queries: list[Any], settings: Settings) -> Ints:
+    """Return the items of a run's rankings, int64 ``(queries, depth)``."""
+    parts = [*rank_run(reading.known, run, queries, reading.wanted, settings.ordering)]
+    depth = max((part.rows.shape[1] for part in parts), default=0)
+    rows = np.full((len(queries), depth), PAST_END, np.int64)
+    for places, some in parts:
+        rows[places, : some.shape[1]] = some
+    return rows

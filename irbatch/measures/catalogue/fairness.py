@@ -1,0 +1,233 @@
+"""Fairness of exposure: the attention that groups of items get, against what each should get.
+
+A formula reads `ItemRanks`, or those of all rankings of the queries (`RankingsInTurn`), and returns
+one value for each query: float64 ``(queries,)``.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+from irbatch.array_types import Floats
+from irbatch.engine.exposure import Ranks, expose
+from irbatch.engine.groups import GroupShares
+from irbatch.engine.items import ItemRanks
+from irbatch.engine.subtopics import LARGEST_CUTOFF
+from irbatch.errors import InputError
+from irbatch.measures.declare import AS_ANY_OTHER
+from irbatch.measures.define import define_measure, ratio
+from irbatch.measures.gains import make_weighting
+from irbatch.measures.parameters import REL, Choice, Discount, Number, Parameter, Word
+from irbatch.runtime.ragged import row_index_of
+
+of_exposure = functools.partial(define_measure, reads="items", in_order=True, builtin=True)
+
+TARGET = Choice("given", ("given", "uniform", "relevant"))
+AGAINST: dict[str, Parameter] = {"target": TARGET, "discount": Discount("jk2"), "rel": REL}
+EXPOSURE = "An item at rank i gets 1 / discount(i) of attention, its groups their shares of that."
+THE_TARGET = "The target is the one given, the same for all groups (uniform), or as the relevant "
+THE_TARGET += "items belong to them (relevant)."
+PAST_END = "Ranks past the end get no attention."
+NOTHING = f"{PAST_END} 0 if no item retrieved belongs to a group."
+
+
+def _attention(discount: str, ranks: int) -> Floats:
+    """Tabulate what ranks 1 … ranks get."""
+    divisors = make_weighting("linear", discount, None).discount(max(ranks, 1))
+    return 1.0 / divisors[: max(ranks, 1)]
+
+
+def _groups(r: Ranks) -> GroupShares:
+    groups: GroupShares = r.items.need("groups")
+    return groups
+
+
+def _exposure(r: Ranks, discount: str, of: str = "all") -> Floats:
+    """Add up what groups get: float64 ``(queries, groups)``."""
+    attention = _attention(discount, int(r.retrieved.max(initial=1)))
+    return expose(_groups(r), r, attention, only_relevant=of == "relevant")
+
+
+def _shares(amounts: Floats) -> Floats:
+    """Divide each query's amounts by their sum; zeros stay zeros."""
+    return ratio(amounts, np.broadcast_to(amounts.sum(axis=1, keepdims=True), amounts.shape))
+
+
+def _wanted(r: Ranks, target: str) -> Floats:
+    """Return the share that each group should get: float64 ``(queries, groups)``."""
+    groups = _groups(r)
+    if target == "given":
+        return groups.wanted(r.queries)
+    if target == "uniform":
+        return np.full((len(r.queries), len(groups.names)), 1.0 / len(groups.names))
+    starts, rows, grades = r.judged
+    return _shares(groups.count_members(starts, np.where(grades >= r.rel, rows, -1)))
+
+
+# ---------------------------------------------------------------- shares of the attention
+
+
+def _awrf(found: Floats, wanted: Floats, base: float) -> Floats:
+    """Return 1 - the divergence of two shares of groups, or 0 where one of them is nothing."""
+    between = (found + wanted) / 2.0
+
+    def diverge(shares: Floats) -> Floats:
+        some = shares > 0
+        terms = np.zeros_like(shares)
+        terms[some] = shares[some] * np.log(shares[some] / between[some])
+        total: Floats = terms.sum(axis=1)
+        return total
+
+    divergence = np.maximum(diverge(found) + diverge(wanted), 0.0) / (2.0 * math.log(base))
+    return np.where(found.any(axis=1) & wanted.any(axis=1), 1.0 - divergence, 0.0)
+
+
+@of_exposure(
+    "AWRF",
+    definition="Attention-weighted rank fairness: 1 - the divergence of Jensen and Shannon, of "
+    "logarithms to a base, between the groups' shares of the attention and the target. "
+    f"{EXPOSURE} {THE_TARGET}",
+    parameters={**AGAINST, "base": Number(math.e, above=1.0)},
+    past_end=NOTHING,
+    no_relevant=AS_ANY_OTHER,
+    source="Sapiezynski et al. 2019; FAIR TREC 2022",
+)
+def awrf(r: Ranks, target: str, discount: str, base: float) -> Floats:
+    return _awrf(_shares(_exposure(r, discount)), _wanted(r, target), base)
+
+
+@of_exposure(
+    "FairnDCG",
+    definition="nDCG times AWRF, FAIR TREC's score of a ranking: the gain of relevant items is 1, "
+    "and both have the same discount. Documents that are no items have none.",
+    parameters={**AGAINST, "base": Number(math.e, above=1.0)},
+    past_end=NOTHING,
+    source="FAIR TREC 2022",
+)
+def fair_ndcg(r: ItemRanks, target: str, discount: str, base: float) -> Floats:
+    starts, _, grades = r.judged
+    relevant = np.bincount(row_index_of(starts), grades >= r.rel, starts.size - 1)
+    best = np.minimum(relevant, r.cutoff).astype(np.int64)
+    attention = _attention(discount, max(int(best.max(initial=1)), r.rows.shape[1]))
+    found = r.add_up(np.where(r.relevant, attention[r.ranks - 1], 0.0))
+    ideal = np.concatenate(([0.0], np.cumsum(attention)))[best]
+    fair = _awrf(_shares(_exposure(r, discount)), _wanted(r, target), base)
+    return ratio(found, ideal) * fair
+
+
+@of_exposure(
+    "Exposure",
+    definition="Exposure of a group: its share of the attention that items with groups get. "
+    f"{EXPOSURE}",
+    parameters={"group": Word(), "discount": Discount("jk2")},
+    past_end=NOTHING,
+    no_relevant=AS_ANY_OTHER,
+    source="Singh & Joachims 2018",
+)
+def group_exposure(r: Ranks, group: str, discount: str) -> Floats:
+    return _shares(_exposure(r, discount))[:, _groups(r).place_of(group)]
+
+
+@of_exposure(
+    "ExposureRatio",
+    definition="A group's share of the attention over its target: 1 is fair, more is too much. "
+    f"{EXPOSURE} {THE_TARGET}",
+    parameters={"group": Word(), **AGAINST},
+    range=(0.0, math.inf),
+    past_end=f"{NOTHING} 0, too, where the target is 0.",
+    no_relevant=AS_ANY_OTHER,
+    source="Singh & Joachims 2018",
+)
+def exposure_ratio(r: Ranks, group: str, target: str, discount: str) -> Floats:
+    place = _groups(r).place_of(group)
+    return ratio(_shares(_exposure(r, discount))[:, place], _wanted(r, target)[:, place])
+
+
+@of_exposure(
+    "ExposureParity",
+    definition="The least of the groups' ExposureRatio over the largest, of groups whose target is "
+    "not 0: 1 if all get what they should.",
+    parameters=AGAINST,
+    past_end=NOTHING,
+    no_relevant=AS_ANY_OTHER,
+    source="Singh & Joachims 2018",
+)
+def exposure_parity(r: Ranks, target: str, discount: str) -> Floats:
+    found, wanted = _exposure(r, discount), _wanted(r, target)
+    ratios = ratio(found, wanted)
+    least = np.where(wanted > 0, ratios, math.inf).min(axis=1)
+    return ratio(np.where(wanted.any(axis=1), least, 0.0), ratios.max(axis=1))
+
+
+# ---------------------------------------------------------------- expected exposure
+
+
+OF_EXPECTED: dict[str, Parameter] = {**AGAINST, "of": Choice("relevant", ("relevant", "all"))}
+EXPECTED = "A group's exposure is the attention that its relevant items get (or all, of=all), the "
+EXPECTED += "mean over a query's rankings; its target exposure is the target times the attention "
+EXPECTED += "of k ranks."
+
+
+def _target_exposure(r: Ranks, target: str, discount: str) -> Floats:
+    depth = np.full(len(r.queries), r.cutoff)
+    depth = r.retrieved if math.isinf(r.cutoff) else depth.astype(np.int64)
+    deepest = int(depth.max(initial=1))
+    if deepest > LARGEST_CUTOFF:
+        problem = f"cutoff {deepest} is beyond {LARGEST_CUTOFF:,}: all ranks up to it count"
+        raise InputError(problem, source="measures", value=deepest)
+    sums = np.concatenate(([0.0], np.cumsum(_attention(discount, deepest))))
+    return _wanted(r, target) * sums[depth, None]
+
+
+@of_exposure(
+    "EEL",
+    definition=f"Expected exposure loss: the squared distance of groups' exposure to the target. "
+    f"{EXPECTED} {THE_TARGET}",
+    parameters=OF_EXPECTED,
+    range=(0.0, math.inf),
+    past_end=PAST_END,
+    no_relevant=AS_ANY_OTHER,
+    source="Diaz et al. 2020; FAIR TREC 2022",
+)
+def ee_loss(r: Ranks, target: str, discount: str, of: str) -> Floats:
+    missed = _exposure(r, discount, of) - _target_exposure(r, target, discount)
+    loss: Floats = (missed * missed).sum(axis=1)
+    return loss
+
+
+@of_exposure(
+    "EED",
+    definition="Expected exposure disparity: the sum of squares of groups' exposure, see EEL.",
+    parameters={key: OF_EXPECTED[key] for key in ("discount", "rel", "of")},
+    range=(0.0, math.inf),
+    past_end=PAST_END,
+    no_relevant=AS_ANY_OTHER,
+    source="Diaz et al. 2020; FAIR TREC 2022",
+)
+def ee_disparity(r: Ranks, discount: str, of: str) -> Floats:
+    found = _exposure(r, discount, of)
+    disparity: Floats = (found * found).sum(axis=1)
+    return disparity
+
+
+@of_exposure(
+    "EER",
+    definition="Expected exposure relevance: the product of groups' exposure and the target, "
+    "summed, see EEL.",
+    parameters=OF_EXPECTED,
+    range=(0.0, math.inf),
+    past_end=PAST_END,
+    no_relevant=AS_ANY_OTHER,
+    source="Diaz et al. 2020; FAIR TREC 2022",
+)
+def ee_relevance(r: Ranks, target: str, discount: str, of: str) -> Floats:
+    wanted = _target_exposure(r, target, discount)
+    product: Floats = (_exposure(r, discount, of) * wanted).sum(axis=1)
+    return product
+
+
+IN_TURN = ("AWRF", "Exposure", "ExposureRatio", "ExposureParity", "EEL", "EED", "EER")
+"""Measures whose formulas read `RankingsInTurn` as well."""

@@ -1,0 +1,182 @@
+"""Measures in which items count the more, the less likely they are to be known to be relevant.
+
+A relevant item weighs 1 / its propensity. A formula reads `ItemRanks` and returns one value for
+each query: float64 ``(queries,)``.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from irbatch.array_types import Bools, Floats, Ints
+from irbatch.engine.items import ItemRanks
+from irbatch.errors import InputError
+from irbatch.measures.declare import Spelling
+from irbatch.measures.define import define_measure, ratio
+from irbatch.measures.gains import make_weighting
+from irbatch.measures.parameters import REL, Choice, Discount
+from irbatch.runtime.ragged import row_index_of
+
+of_items = functools.partial(define_measure, reads="items", builtin=True)
+
+NORM = Choice("ideal", ("ideal", "none"))
+LOG2 = Discount("log2")
+WEIGHT = "A relevant item weighs 1 / its propensity."
+OF_MEANS = "Of all queries: the mean over that of ideal rankings, by weight, and not the mean of "
+OF_MEANS += "queries' own shares. norm=none doesn't divide by the ideal."
+PAST_END = "Ranks past the end add 0."
+
+
+def _divisors(discount: str, ranks: int) -> Floats:
+    return make_weighting("linear", discount, None).discount(max(ranks, 1))
+
+
+def _weights(r: ItemRanks, rows: Ints, relevant: Bools) -> Floats:
+    """Return what items weigh, 0 if they are not relevant: float64 ``(items,)``."""
+    propensities: Floats = r.items.need("propensities")
+    weights = np.zeros(rows.size)
+    weights[relevant] = 1.0 / propensities[rows[relevant]]
+    return weights
+
+
+def _of_judged(r: ItemRanks) -> Floats:
+    """Return what the judged items weigh; documents that are no items weigh nothing."""
+    _, rows, grades = r.judged
+    return _weights(r, rows, (grades >= r.rel) & (rows >= 0))
+
+
+def _found(r: ItemRanks, discount: str = "none") -> Floats:
+    """Add up what a ranking's items weigh, discounted."""
+    divisors = _divisors(discount, r.rows.shape[1])
+    return r.add_up(_weights(r, r.listed, r.relevant) / divisors[r.ranks - 1])
+
+
+def _ideal(r: ItemRanks, discount: str = "none") -> tuple[Floats, Floats]:
+    """Add up what the heaviest of the relevant items weigh; also return how many there are."""
+    starts = r.judged.starts
+    queries, weights = row_index_of(starts), _of_judged(r)
+    order = np.lexsort((-weights, queries))
+    places = np.arange(order.size) - starts[queries]
+    terms = weights[order] / _divisors(discount, int(places.max(initial=0)) + 1)[places]
+    terms[places >= r.cutoff] = 0.0
+    size = starts.size - 1
+    counts = np.bincount(queries[weights > 0], minlength=size).astype(np.float64)
+    return np.bincount(queries, terms, size).astype(np.float64), counts
+
+
+def _precision(r: ItemRanks) -> tuple[Floats, Floats, Floats]:
+    if math.isinf(r.cutoff):
+        raise InputError("PSP needs a cutoff, such as PSP@5", source="measures", value="PSP")
+    best, _ = _ideal(r)
+    return _found(r), best, np.full(best.size, r.cutoff)
+
+
+def _ndcg(r: ItemRanks) -> tuple[Floats, Floats, Floats]:
+    best, counts = _ideal(r, "log2")
+    ranks = np.minimum(counts, r.cutoff).astype(np.int64)
+    sums = np.cumsum(1.0 / _divisors("log2", int(ranks.max(initial=1))))
+    return _found(r, "log2"), best, np.concatenate(([0.0], sums))[ranks]
+
+
+def _recall(r: ItemRanks) -> tuple[Floats, Floats, Floats]:
+    best, counts = _ideal(r)
+    return _found(r), best, counts
+
+
+Parts = Callable[[ItemRanks], tuple[Floats, Floats, Floats]]
+"""Returns what a ranking gets, what the ideal one gets, and what both are divided by."""
+
+
+def _of_means(
+    name: str, parts: Parts, definition: str, spelling: str, *, in_order: bool = False
+) -> None:
+    """Declare a measure that is a ratio of two means over queries."""
+
+    def share(r: ItemRanks, norm: str) -> Floats:
+        found, best, divisor = parts(r)
+        return ratio(found, best if norm == "ideal" else divisor)
+
+    def weight(r: ItemRanks, norm: str) -> Floats:
+        _, best, divisor = parts(r)
+        return ratio(best, divisor) if norm == "ideal" else np.ones_like(best)
+
+    of_items(
+        name,
+        definition=f"{definition} {WEIGHT} {OF_MEANS}",
+        parameters={"norm": NORM, "rel": REL},
+        aggregate="weighted",
+        weight=weight,
+        in_order=in_order,
+        range=(0.0, math.inf),
+        past_end=PAST_END,
+        source="Jain, Prabhu & Varma 2016",
+        spellings=(Spelling("pyxclib", "", f"{spelling}@{{k}}"),),
+    )(share)
+
+
+_of_means(
+    "PSP",
+    _precision,
+    "Propensity-scored precision: what the first k weigh, over the most that k items weigh.",
+    "psprecision",
+)
+_of_means(
+    "PSnDCG",
+    _ndcg,
+    "Propensity-scored nDCG: the DCG of what items weigh over that of the ideal ranking, both "
+    "divided by the most DCG that as many items of weight 1 have.",
+    "psndcg",
+    in_order=True,
+)
+_of_means(
+    "PSR",
+    _recall,
+    "Propensity-scored recall: what the first k weigh, over the most that k items weigh, both "
+    "divided by the number of relevant items.",
+    "psrecall",
+)
+
+
+@of_items(
+    "IPS",
+    definition=f"Inverse propensity scoring: the sum of 1 / discount(i) times what the item at "
+    f"rank i weighs: DCG, with discount=none recall, not divided by anything. {WEIGHT}",
+    parameters={"discount": LOG2, "rel": REL},
+    in_order=True,
+    range=(0.0, math.inf),
+    past_end=PAST_END,
+    source="Joachims, Swaminathan & Schnabel 2017; Yang et al. 2018",
+)
+def inverse_propensity_score(r: ItemRanks, discount: str) -> Floats:
+    return _found(r, discount)
+
+
+def _whole(r: ItemRanks) -> Floats:
+    """Add up what all relevant items of each query weigh."""
+    starts = r.judged.starts
+    sums = np.bincount(row_index_of(starts), _of_judged(r), starts.size - 1)
+    return sums.astype(np.float64, copy=False)
+
+
+def _weight_of_query(r: ItemRanks, over: str, discount: str) -> Floats:
+    everything = _whole(r)
+    return everything if over == "all" else np.ones_like(everything)
+
+
+@of_items(
+    "SNIPS",
+    definition="Self-normalised IPS: IPS over what all relevant items of the query weigh. Of all "
+    "queries: the mean, or (over=all) the sum of IPS over what all weigh together.",
+    parameters={"over": Choice("query", ("query", "all")), "discount": LOG2, "rel": REL},
+    aggregate="weighted",
+    weight=_weight_of_query,
+    in_order=True,
+    past_end=PAST_END,
+    source="Swaminathan & Joachims 2015; Yang et al. 2018",
+)
+def self_normalised(r: ItemRanks, over: str, discount: str) -> Floats:
+    return ratio(_found(r, discount), _whole(r))
