@@ -268,7 +268,7 @@ def _sum_ideal_gains(
         if gains[level] <= 0.0:
             break
         for _ in range(level_counts[level]):
-            if k < cutoffs.size and cutoffs[k] == rank:
+            if cutoffs[k] == rank:
                 gain[k] = plain_sum
                 discounted[k] = discounted_sum
                 k += 1

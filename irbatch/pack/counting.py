@@ -180,7 +180,7 @@ def _count_rows(
             m = 0
             for c in range(n):
                 space[m] = row[c]
-                m += there[q, c]
+                m += int(there[q, c])  # a byte alone would overflow in plain Python
             n = m
             row = space
         nan[q] = _count_nan(row, n)

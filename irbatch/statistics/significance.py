@@ -47,7 +47,7 @@ def paired_differences(values: Floats, pairs: Pairs) -> Floats:
     differences = values[firsts] - values[seconds]
     largest = np.abs(values).max(axis=(0, 1), initial=0.0)
     grain = np.ldexp(1.0, np.frexp(largest)[1] - BITS)
-    usable = (largest > 0) & np.isfinite(largest) & (grain > 0)
+    usable = np.isfinite(largest) & (grain > 0)
     grain = np.where(usable, grain, 1.0)
     rounded: Floats = np.where(usable, np.rint(differences / grain) * grain, differences)
     return rounded

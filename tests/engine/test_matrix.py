@@ -88,7 +88,7 @@ def test_what_stands_in_the_matrix() -> None:
     assert block.matrix.condensed().codes.tolist() == [[1, 0, PAD, PAD, PAD, PAD, PAD, PAD]]
 
 
-@pytest.mark.parametrize("at", [None, (0, 0), (70, 3)])
+@pytest.mark.parametrize("at", [None, (0, 0), (63, 0), (70, 3)])
 @pytest.mark.parametrize("code", [UNJUDGED, NEGATIVE, 0])
 def test_whether_any_document_retrieved_is_judged(code: int, at: tuple[int, int] | None) -> None:
     matrix = RelevanceMatrix.unjudged(np.arange(71) % 9 + 1, np.zeros(1), np.ones((71, 1), int))

@@ -7,9 +7,10 @@ import itertools
 import numpy as np
 import pytest
 
-from irbatch.engine.matrix import RelevanceMatrix
+from irbatch.engine.matrix import PAD, RelevanceMatrix
 from irbatch.engine.prefix import ScanRequest
 from irbatch.engine.scan import scan
+from irbatch.engine.ties import orders
 from irbatch.engine.ties.by_id import order_documents, place_ids, rank_in_tie
 from irbatch.engine.ties.by_score import find_ranks
 from irbatch.engine.ties.expected import expect
@@ -115,6 +116,26 @@ def test_ties_keep_what_is_left_of_them() -> None:
     ties = OpenTies(np.array([0, 0, 1]), np.array([0, 3, 1]), np.array([3, 6, 3]))
     found = ties.condensed(codes >= 0, left)
     assert [each.tolist() for each in found] == [[0, 1], [0, 0], [2, 2]]
+
+
+@pytest.mark.parametrize("length", [5, 9])  # of which all orders are tried, and of which some
+def test_orders_in_parts_are_the_same(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    codes = np.array([[1, 2, 0, -1, 3, 4, 5, 6, 7] + [PAD] * 7] * 3, np.int8)
+    codes[:, length:] = PAD
+    ties = OpenTies(*np.array([[1], [0], [length]]))
+    counts = np.zeros((3, 8), np.int64)
+    counts[1] = np.arange(8)
+    matrix = RelevanceMatrix(codes, np.arange(8.0), np.full(3, length), counts, ties=ties)
+    ((_, (whole,)),) = ((row, list(each)) for row, each in orders.orders_of(matrix))
+    monkeypatch.setattr(orders, "BLOCK_BYTES", 100)
+    ((row, parts),) = ((row, list(each)) for row, each in orders.orders_of(matrix))
+    assert row == 1
+    assert len(parts) == -(-len(whole.codes) // 50)
+    for name in ("codes", "retrieved", "judged"):
+        found = np.concatenate([getattr(part, name) for part in parts])
+        assert found.tolist() == getattr(whole, name).tolist()
+    assert len(whole.retrieved) == len(whole.judged) == len(whole.codes) > 50
+    assert (whole.judged == counts[1]).all()
 
 
 def test_an_ordering_says_what_decides() -> None:

@@ -96,6 +96,16 @@ def test_cutoff_beyond_the_ranking(cutoff: Any) -> None:
     ]
 
 
+def test_the_first_measure_of_subtopics_is_named() -> None:
+    fact = "StRecall reads judgments of subtopics: see irbatch.SubtopicQrels"
+    error = input_error(lambda: evaluate_matrix([[1]], "P StRecall alpha_nDCG"), fact)
+    assert error.value == "StRecall"
+
+
+def test_a_style_is_unknown() -> None:
+    input_error(lambda: measure("AP").spelled("latin"), "style", "latin", "trec_eval")
+
+
 def test_duplicates_count_once() -> None:
     wishes = ["P@5", "P@05", "P_5", measure("P@5"), "precision@5", "AP", "map", "P@{5,5,10}"]
     assert [str(each) for each in parse_measures(wishes)] == ["P@5", "AP", "P@10"]

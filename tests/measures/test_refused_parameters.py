@@ -61,6 +61,10 @@ def test_parameters(name: str, parameter: str, values: list[object], fact: str) 
         assert error.value is value
 
 
+def test_a_zero_has_no_sign() -> None:
+    assert math.copysign(1.0, measure("Qmeasure")(beta=-0.0)["beta"]) == 1.0
+
+
 def test_negative_grades_have_no_gain() -> None:
     assert measure("G")(gain={-1: 0, 1: 2}) == measure("G")(gain={1: 2})
 

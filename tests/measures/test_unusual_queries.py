@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import math
 import pickle
@@ -260,3 +261,14 @@ def test_round_trips(name: str) -> None:
 def test_a_residual_stays_within_1_though_sums_are_rounded() -> None:
     run = {"q": {f"z{i}": 1.0 for i in range(5)}}
     assert evaluate({"q": {"a": 1}}, run, "RBPresid(p=0.2)")["RBPresid(p=0.2)"] == 1.0
+
+
+TENTHS = "gain={1:0.1,2:0.2,3:0.3,4:0.7}"
+
+
+@pytest.mark.parametrize("name", [f"nCG({TENTHS})", f"nDCG(discount=none,{TENTHS})", "niRBU(p=1)"])
+def test_no_rounding_passes_the_ideal_ranking(name: str) -> None:
+    """All orders are worth the same, but their sums are rounded otherwise."""
+    found = evaluate_matrix(list(itertools.permutations([1, 1, 2, 4])), name)
+    assert found.values.max() == 1
+    assert found.values.min() == pytest.approx(1, rel=1e-15)

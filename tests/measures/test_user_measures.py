@@ -11,6 +11,7 @@ import pytest
 import irbatch
 from irbatch import InputError, PrefixStatistics
 from irbatch.measures import CATALOGUE, DISCOUNTS, GAINS, GRADED, Number
+from irbatch.measures.gains import make_weighting
 
 
 @pytest.fixture(autouse=True)
@@ -113,6 +114,13 @@ def test_a_discount_must_be_positive() -> None:
     irbatch.define_discount("sinking", lambda rank: 3.0 - rank)
     with pytest.raises(InputError, match="'sinking' is 0 at rank 3; it must be positive"):
         irbatch.evaluate_matrix([[1, 2]], "DCG(discount=sinking)")
+
+
+def test_tables_of_discounts_are_read_only() -> None:
+    discount = make_weighting("linear", "log2", None).discount
+    with pytest.raises(ValueError, match="read-only"):
+        discount(3)[0] = 2.0
+    assert discount(1)[0] == 1.0
 
 
 def test_numbers_in_the_signature_are_parameters() -> None:

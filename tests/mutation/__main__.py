@@ -5,7 +5,8 @@
 draws changes from a folder (``irbatch/engine/scan.py:40`` names the lines of a file) and prints
 those that no test notices. Everything is imported once; each change is made in the functions of a
 forked process, which runs the tests that reach its line until one fails: those first that noticed
-most changes beside it, then the fastest. Kernels run uncompiled. Needs Python 3.12 or later.
+most changes beside it, then the fastest, then those that reach most of the file. Kernels run
+uncompiled. Needs Python 3.12 or later.
 
 Not changed are texts, estimates of work and sizes of blocks (tests/mutation/speed.py), and what
 runs at import: a change to a function that has done its part by then, or whose answers are kept
@@ -81,9 +82,11 @@ class Session:
         self.functions = functions_of({each.path for some in chosen.values() for each in some})
         self._find_lines()
         self.by_line: dict[tuple[str, int], list[str]] = {}
+        self.reached: Counter[tuple[str, str]] = Counter()  # lines, by test and file
         for test, lines in self.lines.items():
-            for line in lines:
-                self.by_line.setdefault(line, []).append(test)
+            for file, number in lines:
+                self.by_line.setdefault((file, number), []).append(test)
+                self.reached[test, file] += 1
         for given, mutants in chosen.items():
             start = time.perf_counter()
             results = Counter(self._try(each) for each in mutants)
@@ -171,15 +174,7 @@ class Session:
         if not tests:
             say(f"not reached  {mutant}")
             return "not reached"
-        room = "tests/" + mutant.path.split("/")[1]
-        tests.sort(
-            key=lambda test: (
-                -self.kills[near, test],
-                -self.kills[mutant.path, test],
-                not test.startswith(room),
-                self.seconds[test],
-            )
-        )
+        tests = self._in_order(tests, near, mutant.path, file)
 
         def run() -> bytes:
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -203,6 +198,19 @@ class Session:
         if self.options.verbose:
             say(f"killed       {mutant}  by {found.decode()}")
         return "killed"
+
+    def _in_order(self, tests: list[str], near: str, path: str, file: str) -> list[str]:
+        """Order tests: for half of the budget the fastest, then those that reach most of a file."""
+        room = "tests/" + path.split("/")[1]
+        kills = {test: (-self.kills[near, test], -self.kills[path, test]) for test in tests}
+        fastest = sorted(
+            tests,
+            key=lambda test: (kills[test], not test.startswith(room), self.seconds[test]),
+        )
+        spent = itertools.accumulate(self.seconds[test] for test in fastest)
+        some = sum(seconds <= self.options.budget / 2 for seconds in spent)
+        broadest = sorted(fastest[some:], key=lambda test: -self.reached[test, file])
+        return fastest[:some] + broadest
 
     def _patches(self, mutant: Mutant) -> Iterator[tuple[FunctionType, CodeType]]:
         """Pair functions with their code under a mutant."""

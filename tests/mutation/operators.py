@@ -146,7 +146,7 @@ def _changes(node: ast.AST, parent: ast.AST) -> Iterator[ast.AST]:
             name = getattr(called, "attr", getattr(called, "id", ""))
             if name not in COMMUTATIVE and not isinstance(first, ast.Starred):
                 yield ast.Call(called, [second, first, *more], keywords)
-        case ast.Return(value) if value is not None:
+        case ast.Return(value) if value is not None and ast.unparse(value) != "None":
             yield ast.Return(ast.Constant(None))
         case ast.Raise() | ast.Break() | ast.Continue():
             yield ast.Pass()

@@ -102,9 +102,21 @@ def test_blocks_without_relevant_candidates(travelled: list[int]) -> None:
     assert there.values.tolist() == here.values.tolist()
 
 
-def test_only_small_arrays_travel(travelled: list[int]) -> None:
-    irbatch.evaluate_scores(torch.tensor(SCORES), torch.tensor(LABELS), "nDCG@10")
-    assert max(travelled) <= 2 * (LABELS > 0).sum()
+@pytest.mark.parametrize("most", [0, 1000])
+def test_sorting_and_comparing(
+    travelled: list[int], most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("irbatch.pack.on_accelerator.SORTED_FROM", most)
+    there = irbatch.evaluate_scores(torch.tensor(SCORES), LABELS, MEASURES, mask=MASK)
+    here = irbatch.evaluate_scores(SCORES, LABELS, MEASURES, mask=MASK)
+    assert there.values.tolist() == here.values.tolist()
+
+
+@pytest.mark.parametrize("hidden", [{}, {"mask": MASK | np.eye(*SHAPE, dtype=bool)}])
+def test_only_small_arrays_travel(travelled: list[int], hidden: Any) -> None:
+    labels = torch.eye(*SHAPE)
+    irbatch.evaluate_scores(torch.tensor(SCORES), labels, "nDCG@10", **hidden)
+    assert max(travelled) <= 24
 
 
 @pytest.mark.parametrize("similarity", ["dot", "cosine"])

@@ -5,13 +5,21 @@ from __future__ import annotations
 import math
 import operator
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from irbatch.runtime.jit import Kernel
 from irbatch.statistics import resampling
-from irbatch.statistics.draws import COUNTED, generator_of
+from irbatch.statistics.draws import (
+    CELLS,
+    COUNTED,
+    _count_stretch,
+    _draw_words,
+    _make_fours,
+    generator_of,
+)
 from irbatch.statistics.resampling import (
     draw_counts,
     draw_means,
@@ -34,6 +42,37 @@ def test_draws_are_with_replacement(size: int) -> None:
     together = ((often[:, 0] - 1) * (often[:, -1] - 1)).mean()
     variance = 1 - 1 / size
     assert together == pytest.approx(-1 / size if size > 1 else 0, abs=6 * variance / draws**0.5)
+
+
+class Chosen:
+    """A generator that draws the cells it is given, one call after the other."""
+
+    def __init__(self, *calls: list[int]) -> None:
+        words = (np.resize(np.array(each, "<u2"), 4 * len(each)).view("<u8") for each in calls)
+        self.bit_generator = SimpleNamespace(random_raw=lambda count: next(words)[:count])
+
+    def random(self, number: int) -> np.ndarray:
+        return np.full(number, 0.5)
+
+
+def test_cells_that_hold_no_word_are_drawn_once_more() -> None:
+    """The chance of some is too small for any test of many draws."""
+    table = _make_fours(100)
+    sure, last = table.next_sure, CELLS - 1
+    words = _draw_words(Chosen([sure - 1, sure, last, 0]), table, 4)  # type: ignore[arg-type]
+    rare = int(table.rare[np.searchsorted(table.chances, 0.5, "right")])
+    assert words.tolist() == [table.next_words[sure - 1], rare, rare, table.next_words[0]]
+    assert rare > 0
+    assert table.sure < last
+
+    cells = [table.sure - 1, table.sure, last, 0] * (COUNTED // 4)
+    again = [sure - 1, sure // 2] * (COUNTED // 4)
+    counts, totals = np.empty((4, COUNTED), np.uint8), np.zeros(COUNTED, np.int64)
+    _count_stretch(Chosen(cells, again), table, counts, totals)  # type: ignore[arg-type]
+    drawn = [table.words[cells[0]], *table.next_words[again[:2]], table.words[0]]
+    expected = [[int(word) >> 4 * digit & 15 for word in drawn] for digit in range(4)]
+    assert counts[:, :4].tolist() == expected
+    assert totals[:4].tolist() == np.sum(expected, axis=0).tolist()
 
 
 @pytest.mark.parametrize("size", [3, 20_000])
