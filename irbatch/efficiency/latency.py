@@ -15,7 +15,8 @@ from irbatch.efficiency.checks import check_fields, check_quantity, only_known, 
 from irbatch.efficiency.quantities import PERCENTILES
 from irbatch.errors import InputError, shown
 from irbatch.runtime.numbers import exact_mean
-from irbatch.statistics.resampling import check_draws, check_level, draw_quantiles
+from irbatch.statistics.order_statistics import quantile_ranks
+from irbatch.statistics.resampling import check_draws, check_level, draw_column_means
 
 STATISTICS = ("mean", *PERCENTILES)
 SOURCE = "latency"
@@ -29,7 +30,8 @@ class Latency:
     Attributes:
         mean: of all timed calls.
         p50, p90, p95, p99: percentiles, between neighbours linearly.
-        intervals: name of a number above to the bounds of its confidence interval.
+        intervals: name of a number above to the bounds of its confidence interval; percentiles
+            have one where there are calls enough.
         level: the chance that an interval misses.
         calls: how many were timed.
 
@@ -73,13 +75,23 @@ class Latency:
     def from_samples(
         cls, milliseconds: Any, *, level: float = 0.05, draws: int = 2000, seed: int = 0
     ) -> Latency:
-        """Summarise timed calls; intervals are by the bootstrap, percentile method.
+        """Summarise timed calls, with intervals for other queries of the same kind.
+
+        The interval of the mean is by the bootstrap, percentile method. Those of percentiles reach
+        from one of the times to another: their ranks follow from the binomial distribution, so that
+        they miss with a chance of at most `level` whatever the times' distribution is. That takes
+        6 calls for p50 at a level of 0.05, 36 for p90, 72 for p95 and 368 for p99; of fewer, a
+        percentile has no interval.
+
+        What is independent is the query, or the batch of a call. Repeats of a call are of the same
+        queries, so they stay together and do not count as further calls: 50 queries timed 10 times
+        have no interval of p99. Where repeats differ by chance alone intervals are wider than they
+        need be. No interval knows of what slows a machine for many calls in a row.
 
         Args:
-            milliseconds: ``(calls,)`` or, where each was repeated, ``(repeats, calls)``: the
-                repeats of a call are drawn together, as they are not independent.
+            milliseconds: ``(calls,)`` or, where each was repeated, ``(repeats, calls)``.
             level: the chance that an interval misses.
-            draws, seed: of the bootstrap; 0 draws make no intervals.
+            draws, seed: of the bootstrap; 0 draws make no intervals, of percentiles neither.
 
         Raises:
             InputError: if there are no calls, or a time is negative or not finite.
@@ -89,13 +101,30 @@ class Latency:
         times = _as_times(milliseconds)
         shares = np.array(list(PERCENTILES.values())) / 100
         numbers = [exact_mean(times.ravel().tolist()), *np.quantile(times, shares).tolist()]
-        intervals: dict[str, tuple[float, float]] = {}
-        if draws and times.shape[1] > 1:
-            drawn = np.concatenate(list(draw_quantiles(times, shares, draws, seed)))
-            bounds = np.quantile(drawn, [level / 2, 1 - level / 2], axis=0).T.tolist()
-            intervals = dict(zip(STATISTICS, map(tuple, bounds), strict=True))
+        intervals = _find_intervals(times, shares, level, draws, seed) if draws else {}
         known = dict(zip(STATISTICS, numbers, strict=True))
         return cls(**known, intervals=intervals, level=level, calls=times.size)
+
+
+def _find_intervals(
+    times: Floats, shares: Floats, level: float, draws: int, seed: int
+) -> dict[str, tuple[float, float]]:
+    """Return the intervals that times ``(repeats, calls)`` can give, by name."""
+    repeats, calls = times.shape
+    if calls == 1:
+        return {}
+    drawn = draw_column_means(times, draws, seed)
+    low, high = np.quantile(drawn, [level / 2, 1 - level / 2]).tolist()
+    intervals = {"mean": (low, high)}
+    ordered = np.sort(times, axis=None)
+    for name, share in zip(PERCENTILES, shares.tolist(), strict=True):
+        ranks = quantile_ranks(calls, share, level)
+        if ranks is not None:
+            # A rank of one pass is `repeats` ranks of all; the outer ones hold however much the
+            # repeats of a call are alike: the share of them below a time varies most if they are.
+            first, last = repeats * (ranks[0] - 1), repeats * ranks[1] - 1
+            intervals[name] = float(ordered[first]), float(ordered[last])
+    return intervals
 
 
 def _interval(name: str, bounds: Any) -> tuple[float, float]:

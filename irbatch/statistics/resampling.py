@@ -112,27 +112,13 @@ def draw_means(
     return means(whole.sum(axis=0)[:, None])[:, 0], np.concatenate(list(drawn), axis=1)
 
 
-def draw_quantiles(values: Floats, shares: Floats, draws: int, seed: int) -> Iterator[Floats]:
-    """Draw columns of values ``(repeats, columns)``, at least 0, with replacement.
-
-    Yields their mean and their linear quantiles at `shares`, ``(some draws, 1 + quantiles)``.
-    """
+def draw_column_means(values: Floats, draws: int, seed: int) -> Floats:
+    """Draw columns of values ``(repeats, columns)``, at least 0; return means, ``(draws,)``."""
     repeats, columns = values.shape
-    order = np.argsort(values, axis=None, kind="stable")
-    ordered, column_of = values.ravel()[order], order % columns
     scale = 2.0 ** (np.frexp(values.max())[1] - 1)  # as sums of huge values are beyond float64
     by_column = (values / scale).sum(axis=0) / repeats
-    place = shares * (values.size - 1)
-    below = np.floor(place)
-    upper = np.minimum(below + 1, values.size - 1)
-    for some in draw_counts(columns, draws, seed):
-        low, high = np.empty((2, len(some), len(shares)))
-        for i, often in enumerate(some):  # one by one: repeats make these long
-            # How many of the drawn values stand at or before each of the ordered ones.
-            upto = np.cumsum(often[column_of])
-            low[i], high[i] = (ordered[np.searchsorted(upto, at, "right")] for at in (below, upper))
-        means = (some @ by_column / columns * scale)[:, None]
-        yield np.concatenate([means, low + (place - below) * (high - low)], axis=1)
+    drawn = [some @ by_column / columns * scale for some in draw_counts(columns, draws, seed)]
+    return np.concatenate(drawn)
 
 
 def draw_ranges(values: Floats, draws: int, seed: int) -> Iterator[Floats]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 import pickle
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from oracle.leaderboard import (
     cluster_bootstrap,
     cost_per_million,
     percentile,
+    percentile_interval,
     throughput_cost_per_million,
 )
 
@@ -81,16 +84,59 @@ def test_latency_is_numpys_and_the_twins(times: list[float], repeats: int) -> No
     assert found == Latency.from_samples(everything[::-1], draws=0), "of calls in any order"
 
 
-@pytest.mark.parametrize("shape", [(1, 2), (1, 9), (3, 5), (2, 30)])
-def test_repeats_are_drawn_together(shape: tuple[int, int]) -> None:
+@pytest.mark.parametrize("shape", [(1, 2), (1, 9), (3, 5), (2, 30), (2, 400)])
+def test_intervals_are_the_twins(shape: tuple[int, int]) -> None:
     times = np.random.default_rng(5).gamma(2, 10, shape)
-    draws = np.concatenate(list(draw_counts(shape[1], 60, 4))).astype(int).tolist()
-    expected = cluster_bootstrap(times.tolist(), draws, list(PERCENTILES.values()), 0.2)
-    found = Latency.from_samples(times, level=0.2, draws=60, seed=4)
-    assert list(found.intervals) == list(STATISTICS)
+    found = Latency.from_samples(times, level=0.2, draws=20, seed=4)
+    draws = np.concatenate(list(draw_counts(shape[1], 20, 4))).astype(int).tolist()
+    expected: dict[str, Any] = {"mean": cluster_bootstrap(times.tolist(), draws, 0.2)}
+    for name, percent in PERCENTILES.items():
+        expected[name] = percentile_interval(times.tolist(), percent, 0.2)
+    expected = {name: bounds for name, bounds in expected.items() if bounds is not None}
+    assert list(found.intervals) == list(expected)
     assert found.level == 0.2
-    for name, bounds in zip(STATISTICS, expected, strict=True):
+    for name, bounds in expected.items():
         assert found.intervals[name] == pytest.approx(tuple(map(float, bounds)), rel=1e-10), name
+
+
+@pytest.mark.parametrize(
+    ("calls", "named"),
+    [(5, []), (6, ["p50"]), (36, ["p50", "p90"]), (367, ["p50", "p90", "p95"]),
+     (368, [*PERCENTILES])],
+)  # fmt: skip
+@pytest.mark.parametrize("repeats", [1, 10])
+def test_percentiles_of_few_calls_have_no_interval(
+    calls: int, named: list[str], repeats: int
+) -> None:
+    times = np.random.default_rng(9).gamma(2, 10, (repeats, calls))
+    found = Latency.from_samples(times, draws=2)
+    assert list(found.intervals) == ["mean", *named], "repeats are no further calls"
+    record = EfficiencyRecord(system="a", latency=found)
+    assert (record.interval("latency_p99") is None) == ("p99" not in named)
+
+
+@pytest.mark.parametrize(
+    ("calls", "repeats", "shared"),
+    [(50, 1, 1.0), (100, 1, 1.0), (200, 1, 1.0), (400, 1, 1.0), (50, 5, 1.0), (400, 5, 0.9)],
+)
+def test_intervals_of_percentiles_cover_what_they_say(
+    calls: int, repeats: int, shared: float
+) -> None:
+    """`shared` is how much of the variance all repeats of a query have in common."""
+    rng = np.random.default_rng(calls + repeats)
+    truth = {
+        name: math.exp(NormalDist().inv_cdf(percent / 100)) for name, percent in PERCENTILES.items()
+    }
+    given: dict[str, list[bool]] = {}
+    for _ in range(400):
+        alike, apart = rng.normal(size=calls), rng.normal(size=(repeats, calls))
+        times = np.exp(shared**0.5 * alike + (1 - shared) ** 0.5 * apart)
+        intervals = Latency.from_samples(times, draws=1).intervals
+        for name, (low, high) in intervals.items():
+            if name != "mean":
+                given.setdefault(name, []).append(low <= truth[name] <= high)
+    for name, hits in given.items():
+        assert sum(hits) >= 0.925 * len(hits), (name, sum(hits) / len(hits))
 
 
 def test_repeats_that_agree_say_nothing_new() -> None:
@@ -105,7 +151,7 @@ def test_repeats_that_agree_say_nothing_new() -> None:
 
 
 def test_intervals_are_the_seeds() -> None:
-    times = np.random.default_rng(7).gamma(2, 10, 50)
+    times = np.random.default_rng(7).gamma(2, 10, 600)
     before = times.copy()
     found = Latency.from_samples(times, draws=400, seed=3)
     assert found == Latency.from_samples(times.tolist(), draws=400, seed=3)

@@ -8,7 +8,7 @@ an axis; `signs` has 1 for an axis of which higher is better, else -1.
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations, pairwise, permutations
+from itertools import accumulate, combinations, pairwise, permutations
 
 Row = Sequence[Fraction]
 Table = Sequence[Row]
@@ -221,17 +221,47 @@ def drawn_times(repeats: Sequence[Sequence[float]], often: Sequence[int]) -> lis
 
 
 def cluster_bootstrap(
-    repeats: Sequence[Sequence[float]], draws: Sequence[Sequence[int]], percents: Sequence[float],
-    level: float,
-) -> list[tuple[Fraction, Fraction]]:  # fmt: skip
-    """Percentile intervals of the mean and of percentiles, of draws told by how often each came."""
-    statistics = []
+    repeats: Sequence[Sequence[float]], draws: Sequence[Sequence[int]], level: float
+) -> tuple[Fraction, Fraction]:
+    """Percentile interval of the mean, of draws told by how often each call came."""
+    means = []
     for often in draws:
         times = drawn_times(repeats, often)
-        mean = sum(map(Fraction, times), Fraction()) / len(times)
-        statistics.append([mean, *(percentile(times, percent) for percent in percents)])
-    tails = 100 * Fraction(level) / 2, 100 * (1 - Fraction(level) / 2)
-    return [
-        (percentile(column, tails[0]), percentile(column, tails[1]))
-        for column in zip(*statistics, strict=True)
-    ]  # fmt: skip
+        means.append(sum(map(Fraction, times), Fraction()) / len(times))
+    tail = 100 * Fraction(level) / 2
+    return percentile(means, tail), percentile(means, 100 - tail)
+
+
+def binomial_weights(n: int, share: Fraction) -> list[int]:
+    """The chances of 0, 1, … n of n, as whole shares of their sum."""
+    yes, total = share.as_integer_ratio()
+    return [math.comb(n, k) * yes**k * (total - yes) ** (n - k) for k in range(n + 1)]
+
+
+def quantile_ranks(n: int, share: Fraction, level: Fraction) -> tuple[int, int] | None:
+    """Ranks of two of n values, as close as can be, with a quantile between (David and Nagaraja).
+
+    It is below the lower one where fewer values than its rank are at or below it, and above the
+    upper one where as many as its rank are: each with a chance of half the level at most.
+    """
+    upto = list(accumulate(binomial_weights(n, share)))
+    half = level / 2 * upto[-1]
+    lower = [rank for rank in range(1, n + 1) if upto[rank - 1] <= half]
+    upper = [rank for rank in range(1, n + 1) if upto[-1] - upto[rank - 1] <= half]
+    return (lower[-1], upper[0]) if lower and upper else None
+
+
+def percentile_interval(
+    repeats: Sequence[Sequence[float]], percent: float, level: float
+) -> tuple[float, float] | None:
+    """From one of the times to another: a rank of one pass is as many of all as there are passes.
+
+    Of these the lower end takes the first, and the upper end the last.
+    """
+    ranks = quantile_ranks(len(repeats[0]), Fraction(percent) / 100, Fraction(level))
+    if ranks is None:
+        return None
+    ordered = sorted(time for repeat in repeats for time in repeat)
+    lower, upper = ([ordered[len(repeats) * (rank - 1) + i] for i in range(len(repeats))]
+                    for rank in ranks)  # fmt: skip
+    return lower[0], upper[-1]
