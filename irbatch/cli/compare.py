@@ -5,23 +5,29 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from irbatch.cli.evaluate import DEFAULT_MEASURES
+from irbatch.cli.groups import read_groups
 from irbatch.cli.messages import check_inputs
+from irbatch.cli.settings import SETTINGS, add_settings
 from irbatch.cli.writing import WRITTEN, add_written, check_written, save_plot
-from irbatch.comparing import compare
+from irbatch.comparing import Comparison, compare
 from irbatch.comparing.gate import find_failures, parse_condition
-from irbatch.errors import InputError, many, printable
-from irbatch.evaluation.settings import OPTIONS, TIES
+from irbatch.errors import InputError, join_words, many, printable
 from irbatch.measures import parse_measures
+from irbatch.report.numbers import check_digits
 from irbatch.statistics.intervals import INTERVALS
 from irbatch.statistics.significance import CORRECTIONS, TESTS
 
-SETTINGS = (
+CHOICES = (
     *("baseline", "test", "correction", "level", "interval", "simultaneous", "draws"),
     *("seed", "margin"),
-    *("missing", "ties"),
 )
+# Options of what is printed, and for which forms they are.
+TABLES = ("text", "markdown", "latex", "html")
+PRINTED = {"digits": TABLES, "intervals": TABLES, "power": ("csv", "json")}
 GATE_FAILED = 3  # exit status: a condition of --fail-if holds
 
 
@@ -50,9 +56,15 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add("--draws", type=int, default=10_000, metavar="N")
     add("--seed", type=int, default=0, metavar="N")
     add("--margin", type=float, metavar="X", help="differences below it don't matter")
-    add("--missing", choices=OPTIONS["missing"])
-    add("--ties", choices=TIES, default="id")
+    told = "lines of: query group; tables are broken down by group"
+    add("--groups", metavar="FILE", help=told)
+    add_settings(parser)
     add("--format", choices=("text", "markdown", "latex", "csv", "json"), default="text")
+    told = "decimals of means and differences, in tables (default: 4)"
+    add("--digits", type=int, default=4, metavar="N", help=told)
+    add("--intervals", action="store_true", help="means with their intervals, in tables")
+    told = "which difference so many queries show, and how many the one seen takes, in csv and json"
+    add("--power", action="store_true", help=told)
     add_written(parser, "draw differences on the first measure")
     told = (
         "e.g. 'nDCG@10 drops 1%% p<0.05', p being corrected; needs a baseline; exit status "
@@ -66,15 +78,17 @@ def run_compare(options: argparse.Namespace) -> int:
     """Compare, print, write files, and check the conditions."""
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
     _check(options, [str(each) for each in measures])  # before anything is read
-    settings = {name: getattr(options, name) for name in SETTINGS}
-    found = compare(options.qrels, options.runs, measures, **settings)
-    print(getattr(found, f"to_{options.format}")(), end="")
+    settings = {name: getattr(options, name) for name in (*CHOICES, *SETTINGS)}
+    groups = None if options.groups is None else read_groups(options.groups)
+    found = compare(options.qrels, options.runs, measures, groups=groups, **settings)
     failures = [each for text in options.conditions for each in find_failures(found, text)]
+    found = _renamed(found, [each.spelled(options.names) for each in measures])
+    print(_write(found, options.format, options), end="")
     for each in failures:  # first: a report that cannot be written must not hide it
         print(f"irbatch: failed: {printable(each)}", file=sys.stderr)
     for form in WRITTEN:
         if getattr(options, form) is not None:
-            getattr(found, f"to_{form}")(path=getattr(options, form))
+            _write(found, form, options, path=getattr(options, form))
     if options.plot is not None:
         from irbatch.comparing.plots import plot_forest  # for those who draw
 
@@ -82,6 +96,20 @@ def run_compare(options: argparse.Namespace) -> int:
     _note(found.missing, "left out of all")
     _note(found.unanswered, "counting 0")
     return GATE_FAILED if failures else 0
+
+
+def _renamed(found: Comparison, names: list[str]) -> Comparison:
+    """Call the measures otherwise, in groups too."""
+    groups = {group: _renamed(each, names) for group, each in found.groups.items()}
+    return replace(found, measures=names, groups=groups)
+
+
+def _write(found: Comparison, form: str, options: argparse.Namespace, **more: str) -> str:
+    """Return a form of the report, or also write it, with the options that are for it."""
+    given: dict[str, Any] = {
+        name: getattr(options, name) for name, forms in PRINTED.items() if form in forms
+    }
+    return str(getattr(found, f"to_{form}")(**given, **more))
 
 
 def _check(options: argparse.Namespace, measures: list[str]) -> None:
@@ -92,6 +120,11 @@ def _check(options: argparse.Namespace, measures: list[str]) -> None:
             raise InputError("--fail-if needs --baseline", source="baseline")
         if condition.measure not in measures:
             raise InputError(f"condition {text!r}: {condition.measure} is not compared", value=text)
+    written = {options.format, *(form for form in WRITTEN if getattr(options, form) is not None)}
+    for name in ("intervals", "power"):
+        if getattr(options, name) and not written.intersection(PRINTED[name]):
+            raise InputError(f"--{name} is for {join_words(PRINTED[name])}", value=options.format)
+    check_digits(options.digits)
     check_inputs(options.qrels, options.runs)
     check_written(options, [options.qrels, *options.runs])
 

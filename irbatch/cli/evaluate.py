@@ -10,16 +10,16 @@ from importlib.util import find_spec
 
 from irbatch.cli.messages import check_inputs
 from irbatch.cli.progress import progress_of
+from irbatch.cli.settings import SETTINGS, add_settings
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, printable
 from irbatch.evaluation.marked import judgments_read
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
-from irbatch.evaluation.settings import OPTIONS, TIES
 from irbatch.evaluation.system_names import name_systems
-from irbatch.formats import ORDERS, read_marked_qrels, read_qrels
-from irbatch.measures import VERSIONS, parse_measures, styles
+from irbatch.formats import read_marked_qrels, read_qrels
+from irbatch.measures import parse_measures
 
 # The forms of output, and which module has the function that prints it.
 PRINTERS = {
@@ -29,10 +29,6 @@ PRINTERS = {
     "csv": "values",
     "markdown": "tables",
 }
-SETTINGS = (
-    *("missing", "no_relevant", "judged_only", "score_dtype", "ties", "rel", "max_depth"),
-    *("trec_eval", "order_by"),
-)
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
 
@@ -55,24 +51,7 @@ def add_eval(parser: argparse.ArgumentParser) -> None:
     add("-k", "--cutoffs", metavar="K,K", action="append", default=[], help=told)
     add("-q", "--per-query", action="store_true", help="values of each query too")
     add("--format", choices=list(PRINTERS), help="default: table on a terminal, tsv in a pipe")
-    told = "whose names of measures to print"
-    add("--names", choices=styles(), default="irbatch", help=told)
-    told = "what a judged query missing from a run does (default: zero)"
-    add("--missing", choices=OPTIONS["missing"], help=told)
-    told = "least relevant grade of measures without a rel= of their own (default: 1)"
-    add("--rel", metavar="GRADE", type=float, help=told)
-    add("--max-depth", metavar="RANK", type=int, help="leave out documents beyond this rank")
-    told = "what a query without relevant documents does (default: zero)"
-    add("--no-relevant", choices=OPTIONS["no_relevant"], default="zero", help=told)
-    add("--judged-only", action="store_true", help="remove unjudged documents first")
-    told = "precision of score comparison; float32 as trec_eval 9 (default: float64)"
-    add("--score-dtype", choices=OPTIONS["score_dtype"], help=told)
-    told = "what becomes of documents that share a score (default: id, descending)"
-    add("--ties", choices=TIES, default="id", help=told)
-    told = "what orders the documents of a run that has both (default: score)"
-    add("--order-by", choices=ORDERS, default=ORDERS[0], help=told)
-    told = "be as this version of trec_eval in what isn't said otherwise"
-    add("--trec-eval", choices=VERSIONS, help=told)
+    add_settings(parser)
     parser.set_defaults(command=run_eval)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from irbatch.errors import InputError, printable
+from irbatch.report.names import shorten_all
 from irbatch.runtime.extras import imported
 
 Axes = Any  # matplotlib.axes.Axes
@@ -94,26 +95,11 @@ def _columns(names: int) -> int:
 
 
 def fit_names(names: Iterable[object], longest: int = LONGEST_NAME) -> list[str]:
-    """Shorten names in their middles; those that would be the same then are numbered.
+    """Shorten names as `irbatch.report.names.shorten_all` does, for matplotlib.
 
     >>> fit_names(["bm25", "dense-retriever-1", "dense-passage-retriever-1"], 12)
-    ['bm25', 'dense-…ver-1', 'dense…er-1 2']
+    ['bm25', 'dense-r…er-1', 'dense-p…er-1']
     """
-    fitting: list[str] = []
-    for name in names:
-        # Mathematical text begins with a dollar sign.
-        text = " ".join(printable(each) for each in str(name).split()).replace("$", r"\$")
-        short = _cut(text, longest)
-        number = 2
-        while short in fitting:
-            short = f"{_cut(text, longest - len(str(number)) - 1)} {number}"
-            number += 1
-        fitting.append(short)
-    return fitting
-
-
-def _cut(text: str, longest: int) -> str:
-    if len(text) <= longest:
-        return text
-    tail = (longest - 1) // 2
-    return f"{text[: longest - 1 - tail]}…{text[len(text) - tail :]}"
+    texts = [" ".join(printable(each) for each in str(name).split()) for name in names]
+    # Mathematical text begins with a dollar sign.
+    return [short.replace("$", r"\$") for short in shorten_all(texts, longest)]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from os.path import commonprefix
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+BETWEEN_WORDS = "-_/. "
 
 
 def letter(position: int) -> str:
@@ -47,9 +49,40 @@ def shorten(text: str, most: int) -> str:
 
 
 def shorten_all(names: Sequence[str], most: int) -> list[str]:
-    """Leave out the middle of names that are too long, if that leaves them all different."""
-    short = [shorten(name, most) for name in names]
-    return short if len(set(short)) == len(set(names)) else list(names)
+    """Leave out parts of names that are too long: where they agree, so that no two become alike.
+
+    Where that cannot be they stay as they are.
+
+    >>> shorten_all(["msmarco-distilbert-base-v3", "msmarco-distilbert-large-v3"], 16)
+    ['msmar…base-v3', 'msmar…large-v3']
+    """
+    different = list(dict.fromkeys(names))
+    short = {name: shorten(name, most) for name in different}
+    for alike in _alike(short):
+        short |= _shorten_apart(alike, most)
+    if len(set(short.values())) < len(different):
+        return list(names)
+    return [short[name] for name in names]
+
+
+def _alike(short: Mapping[str, str]) -> list[list[str]]:
+    """Return the names that share a short form."""
+    by_form: dict[str, list[str]] = {}
+    for name, form in short.items():
+        by_form.setdefault(form, []).append(name)
+    return [names for names in by_form.values() if len(names) > 1]
+
+
+def _shorten_apart(names: Sequence[str], most: int) -> dict[str, str]:
+    """Leave out what names have in common before they first differ, but for their beginning."""
+    differ = len(commonprefix(names))  # noqa: RUF071 - letters are what is meant
+    word = max(names[0].rfind(each, 0, differ) for each in BETWEEN_WORDS) + 1
+    begin = word if differ - word <= most // 4 else differ
+    head = f"{_start(names[0], most // 3)}…"
+    short = {name: head + shorten(name[begin:], most - width(head)) for name in names}
+    for alike in _alike(short):
+        short |= _shorten_apart(alike, most)  # fewer: they first differ further on
+    return short
 
 
 def _start(text: str, most: int) -> str:

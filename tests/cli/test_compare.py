@@ -251,6 +251,73 @@ def test_a_condition_takes_the_corrected_p_value(cli: Cli, files: list[Path]) ->
     assert cli(*words, "--correction", "none")[0] == 3
 
 
+# ---------------------------------------------------------------- options of eval, and of tables
+
+
+def test_options_of_evaluation(cli: Cli, files: list[Path]) -> None:
+    words = ["--rel", 2, "--max-depth", 3, "--judged-only", "--no-relevant", "skip", "--order-by",
+             "rank", "--score-dtype", "float32", "--missing", "skip"]  # fmt: skip
+    files[0].write_text("".join(f"{query} 0 good 2\n" for query in QUERIES))
+    told = json.loads(cli(*files, "-m", "RR", "--format", "json", *words)[1])
+    expected = irbatch.compare(files[0], files[1:], "RR", rel=2, max_depth=3, judged_only=True,
+                               no_relevant="skip", order_by="rank", score_dtype="float32",
+                               missing="skip")  # fmt: skip
+    assert told == json.loads(expected.to_json())
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "latex"])
+def test_tables_with_intervals_and_digits(cli: Cli, files: list[Path], form: str) -> None:
+    words = ["-m", "RR", "-m", "P@2", "--format", form, "--digits", 2, "--intervals"]
+    expected = getattr(compared(files), f"to_{form}")(digits=2, intervals=True)
+    assert cli(*files, *words)[1].rstrip("\n") == expected.rstrip("\n")
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_power(cli: Cli, files: list[Path], form: str) -> None:
+    pytest.importorskip("scipy")
+    words = ["-m", "RR", "-m", "P@2", "--format", form, "--power"]
+    expected = getattr(compared(files), f"to_{form}")(power=True)
+    assert cli(*files, *words)[1].rstrip("\n") == expected.rstrip("\n")
+
+
+def test_names_of_measures(cli: Cli, files: list[Path], out: Path) -> None:
+    words = [*files, "-m", "nDCG@10", "--names", "trec_eval", "--baseline", "old"]
+    told = json.loads(cli(*words, "--format", "json")[1])
+    assert told["measures"] == ["ndcg_cut_10"]
+    status, printed, said = cli(*words, "--html", out / "page", "--plot", out / "a.svg",
+                                "--fail-if", "nDCG@10 drops")  # fmt: skip
+    assert "ndcg_cut_10" in printed
+    assert (status, "worse" in said) == (3, True)
+    assert "ndcg_cut_10" in (out / "page").read_text()
+
+
+def test_groups(cli: Cli, files: list[Path], out: Path) -> None:
+    groups = {query: "long ones" if i % 2 else "short" for i, query in enumerate(QUERIES)}
+    path = out / "groups"
+    path.write_text("\ufeff" + "\n\n".join(f"{query}\t{group}" for query, group in groups.items()))
+    words = [*files, "-m", "RR", "-m", "P@2", "--groups", path]
+    assert cli(*words)[1].rstrip("\n") == compared(files, groups=groups).to_text().rstrip("\n")
+    for text, said in (
+        ("q1", "line 1 (query 'q1'): a line is of a query and its group, not 'q1'"),
+        ("q1 a\nq1 b", "line 2 (query 'q1'): is in group 'a' already"),
+        (f"{QUERIES[0]} a", "it has no group"),
+    ):
+        path.write_text(text)
+        status, printed, problem = cli(*words)
+        assert (status, printed) == (2, "")
+        assert said in problem
+    path.write_bytes(b"q1 \xff\n")
+    assert "is no UTF-8 text" in cli(*words)[2]
+    assert "No such file" in cli(*words[:-1], out / "none")[2]
+
+
+@pytest.mark.parametrize("words", [["--power"], ["--intervals", "--format", "csv"]])
+def test_options_of_other_forms(cli: Cli, files: list[Path], words: list[str]) -> None:
+    status, printed, said = cli(*files, "-m", "RR", *words)
+    assert (status, printed) == (2, "")
+    assert "is for" in said
+
+
 # ---------------------------------------------------------------- what is refused
 
 

@@ -49,7 +49,8 @@ class Pieces(Target):
         assert parts == whole, (parts, whole)
         # Ranks and scores are not compared with those of the piece before; a last line without an
         # end may be a piece of its own.
-        if piece > len(data) and data.endswith(b"\n") and not LEFT_TO_PYTHON.search(data):
+        whole_file = piece > len(data) and data.endswith(b"\n")
+        if whole_file and not LEFT_TO_PYTHON.search(data) and not _mixes_ranks(data):
             also_said, said = (
                 [each.partition(" and ")[0] for each in both] for both in (also_said, said)
             )
@@ -65,6 +66,12 @@ def _first_data(data: bytes) -> int:
         if words and words[0].removeprefix(BOM)[:1] not in (b"#", b""):
             break
     return end
+
+
+def _mixes_ranks(data: bytes) -> bool:
+    """Tell whether only some ranks have a point: the byte parser looks at each query's first."""
+    ranks = [words[3] for words in map(bytes.split, data.splitlines()) if len(words) > 3]
+    return len({b"." in rank for rank in ranks}) > 1
 
 
 def read(data: bytes, entry: str, piece: int = 0) -> tuple[tuple[object, ...], list[str]]:

@@ -49,10 +49,11 @@ def read(data: bytes, source: str) -> Rows:
 def tell_form(lines: list[bytes], source: str) -> tuple[str, list[str], int]:
     """Return the kind of form, the names of its columns or keys, and its header's lines."""
     for number, line in enumerate(lines):
-        words = line.split()
-        if not words or (words[0].startswith(b"#") and len(words) != WIDTHS[source]):
+        parts = [part for part in re.split(rb"[ \t]+", line.rstrip(b"\r\n")) if part]
+        if not parts or (parts[0].startswith(b"#") and len(parts) != WIDTHS[source]):
             continue
-        if words[0].startswith(b"{"):
+        words = line.split()  # of a form feed, for one, none
+        if words and words[0].startswith(b"{"):
             try:
                 keys = list(json.loads(line.strip()))
             except (ValueError, RecursionError):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.comparisons import NASTY
 
 from irbatch.errors import printable
-from irbatch.report.names import join_letters, letter, shorten, width
+from irbatch.report.names import join_letters, letter, shorten, shorten_all, width
 from irbatch.report.numbers import show, show_change, show_interval, show_p, show_percent
 
 
@@ -81,6 +81,34 @@ def test_letters_of_any_number_of_systems() -> None:
     assert len(set(names)) == len(names)
     assert join_letters(["a", "c"]) == "ac"
     assert join_letters(["a", "ab"]) == "a,ab"
+
+
+@pytest.mark.parametrize("most", [12, 20, 28])
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"sentence-transformers/all-{model}-v2-tuned-on-msmarco" for model in
+         ("MiniLM-L6", "MiniLM-L12", "mpnet-base", "distilroberta")],
+        [f"a-system-with-a-long-name-{i}-and-a-tail-that-all-of-them-have" for i in range(30)],
+        [f"{'ab' * i}c{'d' * 60}{j}" for i in range(20, 23) for j in range(3)],
+        ["x" * 60, "x" * 61, "bm25"],
+        [f"检索系统检索系统检索系统{i}检索系统检索系统检索系统" for i in range(3)],
+    ],
+)  # fmt: skip
+def test_names_are_cut_where_they_agree(names: list[str], most: int) -> None:
+    """The very letters that tell two names apart stay."""
+    short = shorten_all([*names, names[0]], most)
+    assert short[-1] == short[0]
+    assert len(set(short)) == len(names)
+    for name, form in zip(names, short, strict=False):
+        assert width(form) <= most
+        assert all(part in name for part in form.split("…"))
+
+
+def test_names_that_no_cut_keeps_apart_stay() -> None:
+    names = [f"{a}{'x' * 20}{b}{'y' * 20}{c}" for a in "12" for b in "12" for c in "12"]
+    short = shorten_all(names, 8)
+    assert short == names or len(set(short)) == len(names)
 
 
 def test_widths_of_names() -> None:

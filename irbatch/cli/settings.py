@@ -1,0 +1,37 @@
+"""The options of evaluation that commands share: `irbatch.evaluate` says more of each."""
+
+from __future__ import annotations
+
+import argparse
+
+from irbatch.evaluation.settings import OPTIONS, TIES
+from irbatch.formats import ORDERS
+from irbatch.measures import VERSIONS, styles
+
+SETTINGS = (
+    *("missing", "no_relevant", "judged_only", "score_dtype", "ties", "rel", "max_depth"),
+    *("trec_eval", "order_by"),
+)
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add the options that shape values, and that of how measures are called."""
+    add = parser.add_argument
+    told = "whose names of measures to print"
+    add("--names", choices=styles(), default="irbatch", help=told)
+    told = "what a judged query missing from a run does (default: zero)"
+    add("--missing", choices=OPTIONS["missing"], help=told)
+    told = "least relevant grade of measures without a rel= of their own (default: 1)"
+    add("--rel", metavar="GRADE", type=float, help=told)
+    add("--max-depth", metavar="RANK", type=int, help="leave out documents beyond this rank")
+    told = "what a query without relevant documents does (default: zero)"
+    add("--no-relevant", choices=OPTIONS["no_relevant"], default="zero", help=told)
+    add("--judged-only", action="store_true", help="remove unjudged documents first")
+    told = "precision of score comparison; float32 as trec_eval 9 (default: float64)"
+    add("--score-dtype", choices=OPTIONS["score_dtype"], help=told)
+    told = "what becomes of documents that share a score (default: id, descending)"
+    add("--ties", choices=TIES, default="id", help=told)
+    told = "what orders the documents of a run that has both (default: score)"
+    add("--order-by", choices=ORDERS, default=ORDERS[0], help=told)
+    told = "be as this version of trec_eval in what isn't said otherwise"
+    add("--trec-eval", choices=VERSIONS, help=told)
