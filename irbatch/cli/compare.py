@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from irbatch.cli.evaluate import DEFAULT_MEASURES
 from irbatch.cli.groups import read_groups
@@ -100,7 +100,9 @@ def run_compare(options: argparse.Namespace) -> int:
 
 def _renamed(found: Comparison, names: list[str]) -> Comparison:
     """Call the measures otherwise, in groups too."""
-    groups = {group: _renamed(each, names) for group, each in found.groups.items()}
+    groups = {
+        group: _renamed(cast(Comparison, each), names) for group, each in found.groups.items()
+    }
     return replace(found, measures=names, groups=groups)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from irbatch.errors import InputError, shown
 
@@ -20,7 +21,7 @@ def read_groups(path: str) -> dict[str, str]:
         raise InputError("is no UTF-8 text", source="groups", path=path) from None
     for number, line in enumerate(lines, 1):
         query, _, group = line.strip().replace("\t", " ").partition(" ")
-        place = {"source": "groups", "path": path, "line": number}
+        place: dict[str, Any] = {"source": "groups", "path": path, "line": number}
         if query and not group.strip():
             problem = f"a line is of a query and its group, not {shown(line.strip())}"
             raise InputError(problem, query=query, **place)
