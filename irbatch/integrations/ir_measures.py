@@ -8,7 +8,9 @@
 
 Values are those of ir_measures' own pytrec_eval provider, for all measures under the same order:
 score as float32, ties by document id descending. ir_measures itself breaks ties by ascending id,
-and compares scores as float64, in `RR` with a cutoff, in `Judged` and in `RBP`.
+and compares scores as float64, in `RR` with a cutoff, in `Judged` and in `RBP`; and so does
+pyndeval, which it takes measures of diversity from. Judgments of these are subtopics' by their
+``iteration``, as there.
 """
 
 from __future__ import annotations
@@ -19,10 +21,13 @@ from typing import Any
 
 import numpy as np
 
+from irbatch.array_types import Floats
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.errors import InputError
+from irbatch.data.subtopics import SubtopicQrels
+from irbatch.errors import InputError, warn
 from irbatch.evaluation.pipeline import compute_run
+from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import CATALOGUE, Declaration, Measure, Plan, Spelling
 
@@ -36,6 +41,10 @@ except ImportError as missing:
 __all__ = ["IrbatchEvaluator", "IrbatchProvider", "install", "uninstall"]
 
 CONVENTIONS = "9"  # of trec_eval, which ir_measures takes its values from
+
+
+Values = tuple[list[Any], Floats]
+"""Queries, and their values of measures."""
 
 
 class Form:
@@ -76,7 +85,7 @@ SUPPORTED = [
     Form(template, spelling, declaration)
     for declaration in CATALOGUE.values()
     for spelling in declaration.spellings
-    if declaration.builtin and declaration.reads != "subtopics"
+    if declaration.builtin
     if spelling.style == "ir_measures"
     for template in (spelling.full, spelling.cut, *spelling.asked)
     if template
@@ -109,14 +118,21 @@ class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
     """
 
     def __init__(self, measures: list[Any], qrels: Any) -> None:
-        table = irm.util.QrelsConverter(qrels).as_dict_of_dict()
-        super().__init__(measures, set(table))
-        self._qrels = Qrels(table) if table else None
-        # Unjudged documents are removed before or not: as many passes as are asked for.
-        self._passes: dict[bool, list[Any]] = defaultdict(list)
+        converter = irm.util.QrelsConverter(qrels)
+        # Unjudged documents are removed before or not, and what is judged may be subtopics: as many
+        # passes as are asked for.
+        self._passes: dict[tuple[bool, bool], list[Any]] = defaultdict(list)
         for wish in measures:
             judged_only = "judged_only" in wish.SUPPORTED_PARAMS and bool(wish["judged_only"])
-            self._passes[judged_only].append(wish)
+            of_subtopics = _meaning(wish).declaration.reads == "subtopics"
+            self._passes[judged_only, of_subtopics].append(wish)
+        self._subtopics = None
+        if any(of_subtopics for _, of_subtopics in self._passes):
+            converter = irm.util.QrelsConverter(list(converter.as_namedtuple_iter()))
+            self._subtopics = _read_subtopics(converter.qrels)
+        table = converter.as_dict_of_dict()
+        super().__init__(measures, set(table))
+        self._qrels = Qrels(table) if table else None
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:
         """Yield the values of all queries that are judged and answered."""
@@ -124,17 +140,51 @@ class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
         if self._qrels is None or not rankings:
             return
         read = Run(rankings)
-        queries = self._qrels.queries
-        rows = np.array([row for row, query in enumerate(queries) if query in rankings], np.intp)
-        for judged_only, wishes in self._passes.items():
-            settings = Settings.choose(trec_eval=CONVENTIONS, judged_only=judged_only)
+        for (judged_only, of_subtopics), wishes in self._passes.items():
             meanings = [_meaning(wish) for wish in wishes]
-            plan = Plan(list(dict.fromkeys(meanings)), settings.open_parameters())
-            values = compute_run(plan, self._qrels, read, lambda answered: rows, settings).values
+            wanted = list(dict.fromkeys(meanings))
+            settings = Settings.choose(trec_eval=CONVENTIONS, judged_only=judged_only)
+            if self._subtopics is not None and of_subtopics:
+                queries, values = _evaluate_subtopics(self._subtopics, read, wanted, settings)
+            else:
+                queries, values = _evaluate(self._qrels, read, wanted, settings)
             for wish, meaning in zip(wishes, meanings, strict=True):
-                column = values[:, plan.measures.index(meaning)].tolist()
-                for row, value in zip(rows.tolist(), column, strict=True):
-                    yield irm.Metric(query_id=queries[row], measure=wish, value=value)
+                column = values[:, wanted.index(meaning)].tolist()
+                for query, value in zip(queries, column, strict=True):
+                    yield irm.Metric(query_id=query, measure=wish, value=value)
+
+
+def _evaluate(qrels: Qrels, run: Run, wanted: list[Measure], settings: Settings) -> Values:
+    queries = qrels.queries
+    rows = np.array([row for row, query in enumerate(queries) if query in run.rankings], np.intp)
+    plan = Plan(wanted, settings.open_parameters())
+    values = compute_run(plan, qrels, run, lambda answered: rows, settings).values
+    return [queries[row] for row in rows.tolist()], values
+
+
+def _evaluate_subtopics(
+    qrels: SubtopicQrels, run: Run, wanted: list[Measure], settings: Settings
+) -> Values:
+    if not set(qrels.queries) & run.rankings.keys():
+        return [], np.empty((0, len(wanted)))
+    judged_only = settings.judged_only
+    found = evaluate(qrels, run, wanted, trec_eval=CONVENTIONS, judged_only=judged_only)
+    return found.query_ids, found.values
+
+
+def _read_subtopics(judgments: list[Any]) -> SubtopicQrels | None:
+    """Read judgments whose ``iteration`` is the subtopic."""
+    if not judgments:
+        return None
+    columns: list[tuple[Any, ...]] = [
+        (each.query_id, getattr(each, "iteration", "0"), each.doc_id, each.relevance)
+        for each in judgments
+    ]
+    queries, subtopics, documents, grades = map(list, zip(*columns, strict=True))
+    if len(set(zip(queries, subtopics, strict=True))) == len(set(queries)):
+        said = "no query has two subtopics: measures of diversity read them from `iteration`"
+        warn(f"qrels: {said}, of frames and named tuples")
+    return SubtopicQrels.from_columns(queries, subtopics, documents, grades)
 
 
 def install() -> IrbatchProvider:

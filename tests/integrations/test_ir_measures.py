@@ -10,6 +10,7 @@ import math
 import shutil
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
+from random import Random
 from typing import Any
 
 import ir_measures
@@ -21,6 +22,7 @@ from support.other_tools import Table, python, without_ties
 from support.random_problems import nasty_problems
 from support.tamed_problems import tamed
 
+import irbatch
 from irbatch.integrations.ir_measures import SUPPORTED, IrbatchProvider, install, uninstall
 
 BOTH_HAVE = """\
@@ -46,6 +48,12 @@ OF_CWL = """\
 INST(max_rel=3) INST(T=2.0,max_rel=4) INSQ(max_rel=3) INSQ(T=2.5,max_rel=3) NERR10(p=0.8,max_rel=3)
 NERR11(max_rel=3) NERR11(T=3.0,max_rel=3) NERR8(max_rel=3)@1 NERR8(max_rel=3)@10 NERR9(max_rel=4)@20
 SDCG(max_rel=3)@1 SDCG(max_rel=3)@10 BPM(T=1.0,max_rel=3)@5 BPM(T=2.0,max_rel=4)@1000
+""".split()  # noqa: SIM905
+# Theirs are pyndeval's: without ties, up to 20 documents, and divided at cutoff 1, too.
+OF_SUBTOPICS = """\
+alpha_nDCG@1 alpha_nDCG@20 alpha_nDCG(alpha=0.3,rel=2)@5 alpha_DCG@2 alpha_DCG(alpha=0.25)@20
+ERR_IA@2 ERR_IA(rel=2)@20 nERR_IA@1 nERR_IA@10 NRBP NRBP(alpha=0.3,beta=0.8) nNRBP nNRBP(rel=2)
+AP_IA AP_IA(rel=2) P_IA@5 P_IA(rel=2)@20 StRecall@1 StRecall(rel=2)@20
 """.split()  # noqa: SIM905
 Values = dict[str, dict[str, float]]
 
@@ -114,7 +122,7 @@ def test_means_and_missing_queries(provider: IrbatchProvider) -> None:
 
 def test_every_measure_that_is_declared_is_tested() -> None:
     names = {form.supported.NAME for form in SUPPORTED} - {"RBP", "ERR", "Compat"}
-    tested = parse([*BOTH_HAVE, *WITHOUT_TIES, *OF_CWL])
+    tested = parse([*BOTH_HAVE, *WITHOUT_TIES, *OF_CWL, *OF_SUBTOPICS])
     assert {each.NAME for each in tested} == names
 
 
@@ -244,7 +252,61 @@ def test_other_measures_fall_through(provider: IrbatchProvider) -> None:
     assert found == {m: ir_measures.calc_aggregate([m], *sides)[m] for m in (measure, AP)}
 
 
-@pytest.mark.parametrize("name", ["RBP@10", "alpha_nDCG@10", "ERR_IA@10"])
+def judged_by_subtopics(seed: int) -> tuple[list[Any], Table]:
+    """Judgments, and rankings without ties, some of documents that are not judged."""
+    rng = Random(seed)
+    qrels = [
+        ir_measures.Qrel(str(query), f"d{i}", rng.choice((-1, 0, 1, 1, 2)), str(subtopic))
+        for query in range(9) for subtopic in range(rng.randint(1, 4)) for i in range(12)
+        if rng.random() < 0.4
+    ]  # fmt: skip
+    run = {
+        str(query): {f"d{i}": rank + 0.5 for rank, i in enumerate(rng.sample(range(15), 9))}
+        for query in range(1, 10)
+    }
+    return qrels, run
+
+
+@pytest.mark.parametrize("name", OF_SUBTOPICS)
+def test_measures_of_subtopics(name: str, provider: IrbatchProvider) -> None:
+    pytest.importorskip("pyndeval")
+    (measure,) = parse([name])
+    for seed in range(3):
+        qrels, run = judged_by_subtopics(seed)
+        ours = by_query(ir_measures.iter_calc([measure], iter(qrels), run))[name]
+        frame = pd.DataFrame(qrels)
+        assert by_query(ir_measures.iter_calc([measure], frame, run))[name] == ours
+        uninstall()
+        theirs = by_query(ir_measures.iter_calc([measure], qrels, run))[name]
+        install()
+        told = {query: value for query, value in theirs.items() if not math.isnan(value)}
+        assert {query: ours[query] for query in told} == pytest.approx(told, rel=1e-12, abs=1e-15)
+        assert ours.keys() == theirs.keys()
+
+
+def test_measures_of_subtopics_beside_others(provider: IrbatchProvider) -> None:
+    """In one call: theirs would read the run once and have nothing left for other parameters."""
+    measures = parse(["AP", "alpha_nDCG@5", "NRBP(beta=0.8)", "P_IA(judged_only=True)@2"])
+    qrels, run = judged_by_subtopics(5)
+    together = ir_measures.calc_aggregate(measures, iter(qrels), run)
+    apart = {each: ir_measures.calc_aggregate([each], qrels, run)[each] for each in measures}
+    assert together == apart
+    judged = {(each.query_id, each.doc_id) for each in qrels}
+    condensed = {
+        query: {document: score for document, score in some.items() if (query, document) in judged}
+        for query, some in run.items()
+    }
+    plain = ir_measures.P_IA @ 2
+    assert ir_measures.calc_aggregate([plain], qrels, condensed)[plain] == together[measures[3]]
+    evaluator = ir_measures.evaluator(measures, qrels)
+    for again in (run, {}, {"elsewhere": {"d": 1.0}}, run):
+        expected = ir_measures.calc_aggregate(measures, qrels, again)
+        assert evaluator.calc_aggregate(again) == expected
+    with pytest.warns(irbatch.InputWarning, match="no query has two subtopics"):
+        ir_measures.calc_aggregate(measures, QRELS, RUN)
+
+
+@pytest.mark.parametrize("name", ["RBP@10", "alpha_nDCG"])
 def test_what_is_not_supported(name: str) -> None:
     assert not any(map(IrbatchProvider().supports, parse([name])))
 

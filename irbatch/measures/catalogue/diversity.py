@@ -145,7 +145,7 @@ def nnrbp(s: SubtopicRanks, alpha: float, beta: float) -> Floats:
     source="Agrawal et al. 2009",
     aliases=("MAP-IA", "AP-IA"),
     spellings=(
-        Spelling("ir_measures", "AP_IA", "AP_IA@{k}"),
+        Spelling("ir_measures", "AP_IA"),
         Spelling("ndeval", "MAP-IA"),
     ),
 )
