@@ -57,7 +57,7 @@ def evaluate_marked(
     places = {rel: [i for i, each in enumerate(wanted) if each == rel] for rel in views}
     values = np.zeros((len(qrels), len(measures)))
 
-    def watch(queries: Positions, matrix: RelevanceMatrix) -> None:
+    def see(queries: Positions, matrix: RelevanceMatrix) -> None:
         for rel, (marks, kinds) in views.items():
             some = [measures[place] for place in places[rel]]
             seen = matrix
@@ -65,7 +65,9 @@ def evaluate_marked(
                 seen = matrix.regraded(kinds[matrix.levels.astype(np.int64)])
             values[queries[:, None], places[rel]] = _values(marks, queries, seen, some)
 
-    found = evaluate(qrels, watch)
+    depths = [each.cutoff for each in measures if each.declaration.takes_cutoff]
+    deepest = None if None in depths else max(filter(None, depths), default=1)
+    found = evaluate(qrels, Watch(see, deepest))
     row_of = {query: row for row, query in enumerate(qrels.queries)}
     rows = np.array([row_of[query] for query in found.query_ids], np.intp)
     values = values[rows]

@@ -22,7 +22,7 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.run_items import RunItems
 from irbatch.evaluation.settings import Progress, Settings
 from irbatch.measures import Plan
-from irbatch.pack import Block, pack_run
+from irbatch.pack import Block, pack_run, shortened
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
@@ -35,8 +35,17 @@ SAMPLES = 3  # ids shown of each side when nothing matches
 Choose = Callable[[Collection[Any]], Positions]
 """From the queries of a run to the positions in `Qrels.queries` of those to evaluate."""
 
-Watch = Callable[[Positions, RelevanceMatrix], object]
-"""Called with the positions in `Qrels.queries` of some queries, and their matrix."""
+
+class Watch(NamedTuple):
+    """What is to see the matrices, too.
+
+    Args:
+        see: called with the positions in `Qrels.queries` of some queries, and their matrix.
+        depth: down to which rank it looks, if not at all.
+    """
+
+    see: Callable[[Positions, RelevanceMatrix], object]
+    depth: int | None = None
 
 
 class Part(NamedTuple):
@@ -98,7 +107,7 @@ class Computed:
         self.marks[places] = part.marks
         self.any_judged = self.any_judged or part.any_judged
         if self.watch is not None and part.matrix is not None:
-            self.watch(self.rows[places], part.matrix)
+            self.watch.see(self.rows[places], part.matrix)
 
     def results(
         self, query_ids: Sequence[Any], order: str, counts: Counts, name: str | None = None
@@ -136,6 +145,12 @@ def compute_run(
         raise problem.with_fields(**fields) from None
     if isinstance(run, Run):
         rows = choose(run.queries)
+        if (short := _shorten(plan, qrels, run, rows, settings, watch)) is not None:
+            own = plan, qrels, short, lambda _: rows, settings, threads, progress
+            computed = compute_run(*own, watch=watch and watch._replace(depth=None))
+            computed.answered = run.queries
+            if computed.any_judged:  # else it is to be known whether any is further down
+                return computed
         computed = Computed(plan, rows, settings, threads, watch)
         computed.answered = run.queries
         if in_order and isinstance(run.rankings, QueryTable):
@@ -155,6 +170,21 @@ def compute_run(
         computed = _compute_reading(every, qrels, run, choose)
     _mark_missing(computed, qrels)
     return computed
+
+
+def _shorten(
+    plan: Plan,
+    qrels: Qrels,
+    run: Run,
+    rows: Positions,
+    settings: Settings,
+    watch: Watch | None,
+) -> Run | None:
+    """Leave out what is not looked at, if that is known and worth it."""
+    if watch is None or watch.depth is None or plan.measures or settings.judged_only:
+        return None
+    queries = map(qrels.queries.__getitem__, rows.tolist())
+    return shortened(run, queries, watch.depth, settings.ordering)
 
 
 def _compute_reading(computed: Computed, qrels: Qrels, reader: Reader, choose: Choose) -> Computed:

@@ -2,5 +2,6 @@
 
 from irbatch.pack.block import Block
 from irbatch.pack.run import pack_run
+from irbatch.pack.shortened import shortened
 
-__all__ = ["Block", "pack_run"]
+__all__ = ["Block", "pack_run", "shortened"]

@@ -18,7 +18,7 @@ from irbatch.data.runs import Run
 from irbatch.engine.matrix import NEGATIVE, RelevanceMatrix
 from irbatch.errors import InputError, on_one_line
 from irbatch.evaluation.counts import QueryMark
-from irbatch.evaluation.pipeline import compute_run
+from irbatch.evaluation.pipeline import Watch, compute_run
 from irbatch.formats.file_reader import Reader
 from irbatch.measures import Measure, Plan, TrecValue
 from irbatch.trec_eval.options import TrecEval
@@ -105,7 +105,8 @@ class Printed:
         parameters = settings.open_parameters() | {"docs": float(options.docs)}
         plan = Plan(list(wanted), parameters)
         self.name = run.name
-        computed = compute_run(plan, qrels, run, self._choose_queries, settings, watch=self._spell)
+        watch = Watch(self._spell)
+        computed = compute_run(plan, qrels, run, self._choose_queries, settings, watch=watch)
         self.tag = run.tag
         self.rows, self._values = computed.rows, computed.values
         self.queries = [qrels.queries[row] for row in self.rows]
