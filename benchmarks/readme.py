@@ -52,6 +52,13 @@ ROWS = {
     "updates, 256 × 1,000": (
         "update of a `BatchEvaluator`, 256 × 1,000 scores, 4 measures",
         "`np.argsort` of the batch"),
+    "diversity, 1000, judgments": (
+        "alpha_nDCG@20 of 50 queries × 1,000, judgments prepared",
+        "pyndeval, of judgments prepared"),
+    "diversity, 10000, judgments": (
+        "the same, 50 × 10,000", "pyndeval, of judgments prepared"),
+    "diversity, 10000, prepared": (
+        "the same, of `run.prepared()`", "pyndeval, of judgments prepared"),
     "comparing, flips": (
         "comparing 9 systems with a baseline, 20 measures, 10,000 sign flips",
         "one matrix product of that size"),

@@ -6,14 +6,14 @@ of the grade.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
-from irbatch.data.arguments.ids import check_id
+from irbatch.data.arguments.ids import check_id, kinds_of, same_kind
 from irbatch.data.column_names import VALUE
 from irbatch.data.qrels import Qrels
 from irbatch.engine.matrix import RelevanceMatrix
@@ -77,7 +77,8 @@ class MarkedQrels:
             raise InputError(problem, source=SOURCE, path=name)
         if not judgments:
             raise InputError("there are no queries", source=SOURCE, path=name)
-        self._fill(self._columns_of(judgments, name), name, judgments)
+        self.name = name
+        self._read(judgments)
 
     @classmethod
     def _of_columns(
@@ -99,7 +100,8 @@ class MarkedQrels:
         if not columns[0]:
             raise InputError("there are no queries", source=SOURCE, path=name)
         made = cls.__new__(cls)
-        made._fill(columns, name)
+        made.name = name
+        made._fill(columns)
         return made
 
     @classmethod
@@ -107,13 +109,12 @@ class MarkedQrels:
         """Make judgments of a table, see the subclasses."""
         raise NotImplementedError
 
-    @classmethod
-    def _columns_of(cls, judgments: Mapping[Any, Any], name: str | None) -> Columns:
-        """List the judgments of nested mappings."""
+    def _read(self, judgments: Mapping[Any, Any]) -> None:
+        """Keep the judgments of nested mappings; refuse what cannot be one."""
         raise NotImplementedError
 
-    def _fill(self, columns: Columns, name: str | None, queries: Iterable[Any] = ()) -> None:
-        """Keep judgments, of these queries and others; refuse what cannot be one."""
+    def _fill(self, columns: Columns) -> None:
+        """Keep the judgments of columns; refuse what cannot be one."""
         raise NotImplementedError
 
     @property
@@ -146,7 +147,9 @@ class MarkedQrels:
         place: dict[str, Any] = {"query": query, "document": document, "path": self.name}
         return InputError(problem, source=SOURCE, **place, value=value)
 
-    def _as_grades(self, queries: list[Any], documents: list[Any], grades: list[Any]) -> Floats:
+    def _as_grades(
+        self, queries: Iterable[Any], documents: Iterable[Any], grades: list[Any]
+    ) -> Floats:
         """Return grades as float64; refuse the first that is none."""
         with suppress(*NUMBER_ERRORS):
             numbers = as_floats(grades)
@@ -162,31 +165,27 @@ class MarkedQrels:
         raise self._refusal(f"{problem} relevant, with rel=", query, document, grade)
 
 
-def list_nested(
+def read_nested(
     judgments: Mapping[Any, Any], mark: str, marks: str, name: str | None
-) -> Iterator[tuple[Any, Any, Any, Any]]:
-    """Yield query, mark, document and grade of mappings of queries to marks to documents."""
+) -> dict[Any, dict[Any, tuple[list[Any], list[Any]]]]:
+    """Return query to mark to documents and grades, of mappings; refuse what cannot be an id."""
+    found: dict[Any, dict[Any, tuple[list[Any], list[Any]]]] = {}
     for query, of_query in judgments.items():
         check_id(query, "query", SOURCE)
         if not isinstance(of_query, Mapping):
             kind = type(of_query).__name__
             problem = f"a query's judgments are {marks} to documents to grades, not a {kind}"
             raise InputError(problem, source=SOURCE, query=query, path=name)
+        same_kind(of_query, mark, SOURCE, query)
+        found[query] = {}
         for each, documents in of_query.items():
-            check_id(each, mark, SOURCE, query)
             if not isinstance(documents, Mapping):
                 kind = type(documents).__name__
                 problem = f"a {mark}'s judgments are documents to {VALUE[SOURCE]}s, not a {kind}"
                 raise InputError(problem, source=SOURCE, query=query, path=name)
-            for document, grade in documents.items():
-                check_id(document, "document", SOURCE, query)
-                yield query, each, document, grade
-
-
-def as_lists(rows: Iterable[tuple[Any, Any, Any, Any]]) -> Columns:
-    """Turn rows into columns."""
-    columns: Columns = ([], [], [], [])
-    for row in rows:
-        for column, item in zip(columns, row, strict=True):
-            column.append(item)
-    return columns
+            ids = list(documents)
+            if None in kinds_of(ids):
+                for document in ids:
+                    check_id(document, "document", SOURCE, query)
+            found[query][each] = ids, list(documents.values())
+    return found

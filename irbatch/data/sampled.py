@@ -15,7 +15,6 @@ from irbatch.data.marked import (
     Joinable,
     MarkedQrels,
     View,
-    as_lists,
 )
 from irbatch.data.qrels import Qrels
 from irbatch.engine.sampled import Probabilities
@@ -29,8 +28,7 @@ Sampled = dict[Any, dict[Any, tuple[Any, float]]]
 class SampledQrels(MarkedQrels):
     """Judgments in which each document of a query stands once."""
 
-    def _fill(self, columns: Columns, name: str | None, queries: Iterable[Any] = ()) -> None:
-        self.name = name
+    def _fill(self, columns: Columns, queries: Iterable[Any] = ()) -> None:
         self._sampled: Sampled = {query: {} for query in queries}
         self._joinable: dict[tuple[float, ...], Joinable] = {}
         queries, marks, documents, grades = columns
@@ -153,12 +151,13 @@ class ProbabilityQrels(SampledQrels):
         queries, documents, grades, chances = read_named(table, cls.reads, given)
         return cls.from_columns(queries, documents, grades, chances, name)
 
-    @classmethod
-    def _columns_of(cls, judgments: Mapping[Any, Any], name: str | None) -> Columns:
-        return as_lists(_list_pairs(judgments, name))
+    def _read(self, judgments: Mapping[Any, Any]) -> None:
+        rows = list(_list_pairs(judgments, self.name))
+        columns = [[row[place] for row in rows] for place in range(4)]
+        self._fill((columns[0], columns[1], columns[2], columns[3]), judgments)
 
-    def _fill(self, columns: Columns, name: str | None, queries: Iterable[Any] = ()) -> None:
-        super()._fill(columns, name, queries)
+    def _fill(self, columns: Columns, queries: Iterable[Any] = ()) -> None:
+        super()._fill(columns, queries)
         for query, probability, document, _ in zip(*columns, strict=True):
             problem = number_problem(probability)
             if problem is None and not 0 < probability <= 1:

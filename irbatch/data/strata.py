@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.data.arguments.ids import same_kind
-from irbatch.data.marked import SOURCE, Columns, Joinable, View, as_lists, list_nested
+from irbatch.data.marked import SOURCE, Columns, Joinable, View, read_nested
 from irbatch.data.qrels import Qrels
 from irbatch.data.sampled import SampledQrels, number_kinds
 from irbatch.engine.strata import Strata
@@ -117,9 +117,15 @@ class StratumQrels(SampledQrels):
         queries, strata, documents, grades = read_named(table, cls.reads, given)
         return cls.from_columns(queries, strata, documents, grades, name, unsampled=unsampled)
 
-    @classmethod
-    def _columns_of(cls, judgments: Mapping[Any, Any], name: str | None) -> Columns:
-        return as_lists(list_nested(judgments, "stratum", "strata", name))
+    def _read(self, judgments: Mapping[Any, Any]) -> None:
+        columns: Columns = ([], [], [], [])
+        for query, strata in read_nested(judgments, "stratum", "strata", self.name).items():
+            for stratum, (documents, grades) in strata.items():
+                for column, each in zip(columns, (query, stratum), strict=False):
+                    column.extend([each] * len(documents))
+                columns[2].extend(documents)
+                columns[3].extend(grades)
+        self._fill(columns, judgments)
 
     def _check_rates(self, unsampled: str) -> None:
         """Refuse strata without a sampling rate, unless they are to be ignored."""

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.data.arguments.ids import same_kind
+from irbatch.data.arguments.ids import first_repeated, same_kind
 from irbatch.data.marked import (
     SOURCE,
     Columns,
     Joinable,
     MarkedQrels,
     View,
-    as_lists,
-    list_nested,
+    read_nested,
 )
 from irbatch.data.qrels import Qrels
 from irbatch.engine.subtopics import Subtopics
 from irbatch.runtime.ragged import offsets_of
-
-Graded = dict[Any, dict[Any, float]]
-"""Document to subtopic to grade."""
 
 Sets = dict[Any, dict[Any, int]]
 """Query to document to the number of its set of subtopics."""
@@ -106,30 +103,60 @@ class SubtopicQrels(MarkedQrels):
         queries, subtopics, documents, grades = read_named(table, cls.reads, given)
         return cls.from_columns(queries, subtopics, documents, grades, name)
 
-    @classmethod
-    def _columns_of(cls, judgments: Mapping[Any, Any], name: str | None) -> Columns:
-        return as_lists(list_nested(judgments, "subtopic", "subtopics", name))
+    def _read(self, judgments: Mapping[Any, Any]) -> None:
+        self._keep(read_nested(judgments, "subtopic", "subtopics", self.name))
 
-    def _fill(self, columns: Columns, name: str | None, queries: Iterable[Any] = ()) -> None:
-        self.name = name
-        self._graded: dict[Any, Graded] = {query: {} for query in queries}
-        queries, subtopics, documents, grades = columns
-        self._joinable: dict[tuple[float, ...], Joinable] = {}
+    def _fill(self, columns: Columns) -> None:
+        graded: dict[Any, dict[Any, tuple[list[Any], list[Any]]]] = {}
+        documents_of: dict[Any, dict[Any, None]] = {}
+        at: tuple[Any, Any] = None, None
+        ids: list[Any] = []
+        values: list[Any] = []
+        seen: dict[Any, None] = {}
+        for query, subtopic, document, grade in zip(*columns, strict=True):
+            if (query, subtopic) != at:
+                at = query, subtopic
+                ids, values = graded.setdefault(query, {}).setdefault(subtopic, ([], []))
+                seen = documents_of.setdefault(query, {})
+            ids.append(document)
+            values.append(grade)
+            seen[document] = None
+        self._keep(graded, documents_of)
+        for query, of_query in graded.items():
+            same_kind(of_query, "subtopic", SOURCE, query)
+            for subtopic, (ids, values) in of_query.items():
+                if (twice := first_repeated(ids)) is not None:
+                    problem = f"this document was judged before for subtopic {subtopic!r}"
+                    grade = values[len(ids) - 1 - ids[::-1].index(twice)]
+                    raise self._refusal(problem, query, twice, grade)
+
+    def _keep(
+        self,
+        graded: dict[Any, dict[Any, tuple[list[Any], list[Any]]]],
+        documents_of: dict[Any, dict[Any, None]] | None = None,
+    ) -> None:
+        """Keep query to subtopic to documents and grades; and query to documents in order."""
         self._at: dict[float, tuple[Sets, Subtopics]] = {}
-        numbers = self._as_grades(queries, documents, grades).tolist()
-        graded = zip(queries, documents, numbers, strict=True)
-        self._fraction = next((each for each in graded if each[2] % 1), None)
-        for i, each in enumerate(zip(queries, subtopics, documents, numbers, strict=True)):
-            query, subtopic, document, grade = each
-            of_document = self._graded.setdefault(query, {}).setdefault(document, {})
-            if subtopic in of_document:
-                problem = f"this document was judged before for subtopic {subtopic!r}"
-                raise self._refusal(problem, query, document, grades[i])
-            of_document[subtopic] = grade
-        for query, of_query in self._graded.items():
-            same_kind(
-                {each for those in of_query.values() for each in those}, "subtopic", SOURCE, query
-            )
+        self._joinable: dict[tuple[float, ...], Joinable] = {}
+        self._graded = graded
+        if documents_of is None:
+            documents_of = {
+                query: dict.fromkeys(each for ids, _ in of_query.values() for each in ids)
+                for query, of_query in graded.items()
+            }
+        self._documents = documents_of
+        parts = [(query, *each) for query, some in graded.items() for each in some.values()]
+        queries = itertools.chain.from_iterable([query] * len(ids) for query, ids, _ in parts)
+        documents = itertools.chain.from_iterable(ids for _, ids, _ in parts)
+        grades = list(itertools.chain.from_iterable(values for *_, values in parts))
+        self._numbers = self._as_grades(queries, documents, grades)
+        self._fraction = None
+        if (fractional := self._numbers % 1 != 0).any():
+            place = int(np.argmax(fractional))
+            starts = offsets_of([len(ids) for _, ids, _ in parts])
+            part = int(np.searchsorted(starts, place, side="right")) - 1
+            query, ids, _ = parts[part]
+            self._fraction = query, ids[place - int(starts[part])], float(self._numbers[place])
 
     @property
     def queries(self) -> list[Any]:
@@ -138,7 +165,7 @@ class SubtopicQrels(MarkedQrels):
 
     @property
     def _judgments(self) -> int:
-        return sum(map(len, (each for some in self._graded.values() for each in some.values())))
+        return int(self._numbers.size)
 
     def at(self, rels: Iterable[float | None]) -> Joinable:
         """Return them as `Qrels` whose grades number sets of subtopics, 0 the empty one.
@@ -162,57 +189,60 @@ class SubtopicQrels(MarkedQrels):
         """Make what `at` returns, with views by the very grades."""
         for least in wanted:
             if least not in self._at:
-                self._at[least] = _prepare(self._graded, least)
+                self._at[least] = self._prepare(least)
         if len(wanted) == 1:
             judgments, subtopics = self._at[wanted[0]]
             qrels = Qrels(judgments, self.name, borrowed=True)
             return Joinable(qrels, {wanted[0]: View(subtopics)})
         together: dict[tuple[int, ...], int] = {(0,) * len(wanted): 0}
         joined: Sets = {}
-        for query in self._graded:
+        for query, documents in self._documents.items():
             at_each = zip(*(self._at[least][0][query].values() for least in wanted), strict=True)
             numbers = (together.setdefault(each, len(together)) for each in at_each)
-            joined[query] = dict(zip(self._graded[query], numbers, strict=True))
+            joined[query] = dict(zip(documents, numbers, strict=True))
         kinds: Floats = np.array(list(together), np.float64).T
         views: dict[float | None, View] = {
             least: View(self._at[least][1], kinds[i]) for i, least in enumerate(wanted)
         }
         return Joinable(Qrels(joined, self.name, borrowed=True), views)
 
+    def _prepare(self, least: float) -> tuple[Sets, Subtopics]:
+        """Give numbers to subtopics, by query, and to the sets of them that documents are of."""
+        sets: dict[tuple[int, ...], int] = {(): 0}
+        judgments: Sets = {}
+        sizes: list[list[int]] = []  # of each query's subtopics: how many relevant documents
+        best_first: list[list[int]] = []  # of each query's relevant documents: their sets
+        relevant, start = (self._numbers >= least).tolist(), 0
+        for query, of_query in self._graded.items():
+            found: dict[Any, list[Any]] = {}  # subtopic to its relevant documents
+            for subtopic, (ids, _) in of_query.items():
+                some = relevant[start : start + len(ids)]
+                start += len(ids)
+                if True in some:
+                    found[subtopic] = list(itertools.compress(ids, some))
+            members: dict[Any, list[int]] = {}  # document to its subtopics
+            for number, subtopic in enumerate(sorted(found)):
+                for document in found[subtopic]:
+                    members.setdefault(document, []).append(number)
+            places = dict.fromkeys(self._documents[query], 0)
+            for document in filter(members.__contains__, places):
+                places[document] = sets.setdefault(tuple(members[document]), len(sets))
+            judgments[query] = places
+            sizes.append([len(found[subtopic]) for subtopic in sorted(found)])
+            best_first.append([places[each] for each in sorted(members, reverse=True)])
+        return judgments, _as_arrays(list(sets), sizes, best_first)
 
-def _prepare(graded: Mapping[Any, Graded], least: float) -> tuple[Sets, Subtopics]:
-    """Give numbers to subtopics, by query, and to the sets of them that documents belong to."""
-    sets: dict[tuple[int, ...], int] = {(): 0}
-    judgments: Sets = {}
-    sizes: list[list[int]] = []  # of each query's subtopics: how many relevant documents
-    best_first: list[list[int]] = []  # of each query's relevant documents: their sets
-    for query, documents in graded.items():
-        relevant = {
-            document: [subtopic for subtopic, grade in grades.items() if grade >= least]
-            for document, grades in documents.items()
-        }
-        numbers = {
-            each: i for i, each in enumerate(sorted({s for r in relevant.values() for s in r}))
-        }
-        places = {
-            document: sets.setdefault(tuple(sorted(numbers[each] for each in those)), len(sets))
-            for document, those in relevant.items()
-        }
-        judgments[query] = places
-        counts = [0] * len(numbers)
-        for those in relevant.values():
-            for each in those:
-                counts[numbers[each]] += 1
-        sizes.append(counts)
-        best_first.append([places[each] for each in sorted(places, reverse=True) if places[each]])
-    members = list(sets)
-    subtopics = Subtopics(
-        set_starts=offsets_of(list(map(len, members))),
-        members=np.array([each for some in members for each in some], np.int64),
+
+def _as_arrays(
+    sets: list[tuple[int, ...]], sizes: list[list[int]], best_first: list[list[int]]
+) -> Subtopics:
+    """Put sets, and what is known of each query's subtopics and relevant documents, in a row."""
+    return Subtopics(
+        set_starts=offsets_of(list(map(len, sets))),
+        members=np.array([each for some in sets for each in some], np.int64),
         counts=np.array(list(map(len, sizes)), np.int64),
         relevant_starts=offsets_of(list(map(len, sizes))),
         relevant=np.array([each for some in sizes for each in some], np.int64),
         judged_starts=offsets_of(list(map(len, best_first))),
         judged_sets=np.array([each for some in best_first for each in some], np.int64),
     )
-    return judgments, subtopics

@@ -2,6 +2,6 @@
 
 from irbatch.pack.block import Block
 from irbatch.pack.run import pack_run
-from irbatch.pack.shortened import shortened
+from irbatch.pack.shortening import shortened
 
 __all__ = ["Block", "pack_run", "shortened"]

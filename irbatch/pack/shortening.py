@@ -71,7 +71,9 @@ def _of_table(
     if not _is_worth_it(offsets_of(sizes), depth) or table.repeated >= 0:
         return None
     begins, ends = table.begins[places], table.ends[places]
-    found = _find_first(as_compared(table.numbers, score_dtype), begins, ends, depth)
+    ordered = score_dtype == "float64" and table.is_ordered  # found out once for all calls
+    compared = as_compared(table.numbers, score_dtype)
+    found = _find_first(compared, begins, ends, depth, ordered=ordered)
     parts = [
         begin + (np.arange(first) if isinstance(first, int) else first)
         for begin, first in zip(begins.tolist(), found, strict=True)
@@ -85,12 +87,14 @@ def _is_worth_it(starts: Ints, depth: int) -> bool:
     return bool(starts[-1] > WORTH_IT * depth * (starts.size - 1))
 
 
-def _find_first(scores: Floats, begins: Ints, ends: Ints, depth: int) -> Iterator[int | Positions]:
+def _find_first(
+    scores: Floats, begins: Ints, ends: Ints, depth: int, *, ordered: bool = False
+) -> Iterator[int | Positions]:
     """Yield what of each ranking has as high a score as the one at a rank.
 
     Where scores descend, how many documents that are; else their places in it, ascending.
     """
-    states = check_order(scores, begins, ends)
+    states = np.full(begins.size, DESCENDING) if ordered else check_order(scores, begins, ends)
     for begin, end, state in zip(begins.tolist(), ends.tolist(), states.tolist(), strict=True):
         part = scores[begin:end]
         if part.size <= depth:
