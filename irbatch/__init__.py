@@ -12,6 +12,7 @@ from irbatch.version import __version__
 if TYPE_CHECKING:
     from irbatch.comparing import Comparison, compare, compare_results
     from irbatch.data.groups import Groups
+    from irbatch.data.costs import DocumentCosts
     from irbatch.data.items import ItemStatistics
     from irbatch.data.propensities import label_propensities, popularity_propensities
     from irbatch.data.qrels import Qrels
@@ -54,6 +55,7 @@ __all__ = [
     "BatchEvaluator",
     "Comparison",
     "Counts",
+    "DocumentCosts",
     "EfficiencyRecord",
     "Groups",
     "InputError",
@@ -101,6 +103,7 @@ __all__ = [
 PLACES = {
     "comparing": ("Comparison", "compare", "compare_results"),
     "data.groups": ("Groups",),
+    "data.costs": ("DocumentCosts",),
     "data.items": ("ItemStatistics",),
     "data.propensities": ("label_propensities", "popularity_propensities"),
     "data.qrels": ("Qrels",),

@@ -149,7 +149,7 @@ def expect(documents: Documents, model: Model) -> Floats:
         last = min(first + step, queries)
         walk = documents.walk(first, last)
         reading = _read(walk, model)
-        if reading.views.ndim == 1:  # it is the same for all rankings
+        if reading.views.ndim == walk.costs.ndim == 1:  # it is the same for all rankings
             _sum_by_rank(documents, reading, numbers)
             break
         _sum_up(walk, reading, numbers[:, first:last])
@@ -168,7 +168,7 @@ def _read(walk: Walk, model: Model) -> Reading:
 def _sum_up(walk: Walk, reading: Reading, numbers: Floats) -> None:
     """Write the five numbers, ``(5, queries)``, of users who go by what they see."""
     views, stops, total = reading
-    looked = views.sum(axis=1)
+    looked = views.sum(axis=-1)
     total = looked if total is None else total
     numbers[0] = (views * walk.gains).sum(axis=1) / total
     numbers[1] = (stops * walk.gained).sum(axis=1)

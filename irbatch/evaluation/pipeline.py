@@ -26,6 +26,7 @@ from irbatch.pack import Block, pack_run, shortened
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
+    from irbatch.data.costs import DocumentCosts
     from irbatch.data.items import ItemStatistics
     from irbatch.formats.file_reader import Reader
 
@@ -131,11 +132,13 @@ def compute_run(
     *,
     in_order: bool = False,
     watch: Watch | None = None,
+    costs: DocumentCosts | None = None,
 ) -> Computed:
     """Compute every measure of a run, or of a large file, of which only queries' values are kept.
 
     `choose` says which queries to evaluate, in order. `progress` is not called where a file is
-    read. If rankings stand in order their scores are not looked at.
+    read. If rankings stand in order their scores are not looked at. Runs whose documents have
+    `costs` are whole.
     """
     try:
         plan.check_levels(qrels.levels)
@@ -158,7 +161,13 @@ def compute_run(
 
             blocks: Iterable[Block] = pack_ranked(qrels, run.rankings, rows)
         else:
+            if costs is not None:
+                run = run.prepared()
             blocks = pack_run(qrels, run, rows, settings.ordering)
+            if costs is not None:
+                from irbatch.evaluation.costs import add_costs  # for those who have costs
+
+                blocks = add_costs(blocks, costs, qrels, rows, run, settings.ordering)
         done = 0
         for block in computed.split(blocks):
             computed.put(block, block.rows)
@@ -242,6 +251,7 @@ def evaluate_run(
     in_order: bool = False,
     watch: Watch | None = None,
     items: ItemStatistics | None = None,
+    costs: DocumentCosts | None = None,
 ) -> Results:
     """Choose the queries to average, and return their results; see `compute_run`.
 
@@ -254,8 +264,9 @@ def evaluate_run(
         return np.flatnonzero(there) if settings.missing == "skip" else np.arange(len(qrels))
 
     computed = compute_run(
-        plan, qrels, run, choose, settings, threads, progress, in_order=in_order, watch=watch
-    )
+        plan, qrels, run, choose, settings, threads, progress,
+        in_order=in_order, watch=watch, costs=costs,
+    )  # fmt: skip
     if plan.of_items and items is not None and isinstance(run, Run):
         from irbatch.evaluation.items import ItemMeasures, add_items  # for those who have items
 
@@ -270,7 +281,10 @@ def evaluate_run(
         sample = next(iter(next(filter(None, qrels.documents))))
         spelled = f"are ids spelled as in the qrels, such as {sample!r}?"
         warn(f"{_called(run.name)}: none of its documents is judged; {spelled}")
-    return computed.results(queries, order, counts, run.name)
+    results = computed.results(queries, order, counts, run.name)
+    if costs is not None:
+        results.settings["costs"] = costs.fingerprint
+    return results
 
 
 def evaluate_blocks(

@@ -23,6 +23,7 @@ from irbatch.formats import MARKED_QRELS, open_run, read_marked_qrels, read_qrel
 from irbatch.measures import MARKED, Measure, Plan, parse_measures
 
 if TYPE_CHECKING:
+    from irbatch.data.costs import DocumentCosts
     from irbatch.data.items import ItemStatistics
 
 Tables = Tabular | npt.NDArray[np.void]
@@ -48,6 +49,7 @@ def evaluate(
     trec_eval: str | int | None = None,
     order_by: str = "score",
     items: ItemStatistics | None = None,
+    costs: DocumentCosts | Mapping[Any, float] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Results:
@@ -88,6 +90,9 @@ def evaluate(
             Either averages all queries with ``missing="zero"``, its ``-c``.
         order_by: what orders the documents of a run file that has both, ``"score"`` or ``"rank"``.
         items: what is known of documents, for measures that read items.
+        costs: what documents cost those who look at them, for measures of users who go by it, such
+            as TBG; default: 1 each. They are looked up for each document of every ranking, of
+            which a large run file is read whole. `DocumentCosts`, or document to cost.
         threads: how many threads scan; default: as many as the work is worth.
         progress: called with how much is done and how much there is: bytes of a large run file,
             queries of anything else.
@@ -112,6 +117,11 @@ def evaluate(
     )
     wanted = parse_measures(measures, cutoffs)
     order = settings.ordering.describe(order_by)
+    known = None
+    if costs is not None:
+        from irbatch.evaluation.costs import read_costs  # for those who have costs
+
+        known = read_costs(costs, ties, judgments_read(wanted))
 
     def evaluate_by(judged: Qrels, plan: Plan, watch: Watch | None = None) -> Results:
         if not isinstance(run, str | os.PathLike):
@@ -120,16 +130,16 @@ def evaluate(
                 raise InputError(problem, value=order_by)
             return evaluate_run(
                 plan, judged, as_run(run), settings, order, threads, progress,
-                watch=watch, items=items,
+                watch=watch, items=items, costs=known,
             )  # fmt: skip
         with open_run(run, order_by, progress) as opened:
             # Of ids that are numbers: to be told what is wrong with them.
-            whole = plan.of_items or "int" in (judged.query_kind, judged.document_kind)
+            whole = plan.of_items or known or "int" in (judged.query_kind, judged.document_kind)
             if whole and not isinstance(opened, Run):
                 opened = Run(opened.table(), opened.name)
             return evaluate_run(
                 plan, judged, opened, settings, order, threads, progress,
-                watch=watch, items=items,
+                watch=watch, items=items, costs=known,
             )  # fmt: skip
 
     if reads := judgments_read(wanted):

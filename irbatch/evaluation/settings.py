@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -13,6 +13,7 @@ from irbatch.runtime.checks import check_choice, check_whole
 from irbatch.version import __version__
 
 if TYPE_CHECKING:
+    from irbatch.data.costs import DocumentCosts
     from irbatch.data.items import ItemStatistics
 
 Progress = Callable[[int, int], object]
@@ -35,6 +36,7 @@ class EvaluateOptions(TypedDict, total=False):
     trec_eval: str | int | None
     order_by: str
     items: ItemStatistics | None
+    costs: DocumentCosts | Mapping[Any, float] | None
     threads: int | None
     progress: Progress | None
 

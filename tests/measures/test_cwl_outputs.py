@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from measures.test_graded_outputs import lines, problem
+from measures.test_graded_outputs import Run, lines, problem
 from support.cwl_eval import NUMBERS, five, meaning
 from support.paths import MORE_REFERENCE_DATA
 
@@ -29,18 +29,24 @@ GAINS: dict[str, dict[str, Any]] = {
 }
 
 
+def costs_of(run: Run) -> irbatch.DocumentCosts:
+    """Four types of documents, by their numbers."""
+    types = {document: "abcd"[int(document[-1]) % 4] for each in run.values() for document in each}
+    return irbatch.DocumentCosts({"a": 0.2, "b": 1, "c": 1.7, "d": 3}, types=types)
+
+
 @pytest.mark.parametrize("name", FILES or ["none"])
 def test_cwl_eval(name: str, more_reference_data: Path) -> None:
     match = FILE.fullmatch(name)
     assert match is not None, name
-    if match["costs"]:
-        pytest.skip("later")
     settings = GAINS[match["gain"]] | {"max_n": int(match["n"] or 1000)}
     _, *rows = lines(more_reference_data / "c_cwl" / "expected" / name, "\t")
     names = list(dict.fromkeys(row[1] for row in rows))
     assert len(names) == 46
     ours = [each(**settings) for name in names for each in five(meaning(name))]
-    results = irbatch.evaluate(*problem(match["set"], match["run"], more_reference_data), ours)
+    qrels, run = problem(match["set"], match["run"], more_reference_data)
+    costs = costs_of(run) if match["costs"] else None
+    results = irbatch.evaluate(qrels, run, ours, costs=costs)
     topics = list(dict.fromkeys(row[0] for row in rows))
     places = [results.query_ids.index(topic) for topic in topics]
     columns = [results.column_of(each) for each in ours]

@@ -29,8 +29,8 @@ def meaning(name: str) -> Measure:
     if name in SWAPPED:
         return measure(SWAPPED[name])
     if name.startswith(("IFT", "BPM")):
-        kind, _, rest = re.split(r"(-)(?=[A-Za-z]\w*=)", name, maxsplit=1)
-        settings: dict[str, Any] = dict(each.split("=") for each in rest.split("-"))
+        kind, *rest = re.split(r"-(?=\w+=)", name)
+        settings: dict[str, Any] = dict(each.split("=") for each in rest)
         settings = {key: float(x) for key, x in settings.items() if key not in WITHOUT_EFFECT}
         if kind in FOR_IFT:
             return measure("IFT")(rule=FOR_IFT[kind], **settings)
