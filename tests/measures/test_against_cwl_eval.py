@@ -14,9 +14,9 @@ import irbatch
 
 pytest.importorskip("cwl", reason="pip install cwl-eval")
 
-from cwl.ruler import cwl_ruler as theirs  # noqa: E402
-from cwl.ruler.measures.cwl_npv import NPVCWLMetric  # noqa: E402
-from cwl.ruler.measures.cwl_set import SETCWLMetric  # noqa: E402
+from cwl.ruler import cwl_ruler as theirs
+from cwl.ruler.measures.cwl_npv import NPVCWLMetric
+from cwl.ruler.measures.cwl_set import SETCWLMetric
 
 COSTS = {"long": 3.5, "short": 0.25, "other": 1.0}
 LOWEST, HIGHEST = 0.25, 3.5
