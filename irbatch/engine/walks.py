@@ -16,7 +16,7 @@ import numpy as np
 from irbatch.array_types import Floats, Ints
 from irbatch.runtime.cached import cached_property
 
-CELLS_AT_ONCE = 16_384  # ranks of all queries that are walked together: arrays stay in the cache
+CELLS_AT_ONCE = 8_192  # ranks of all queries that are walked together: arrays stay in the cache
 NUMBERS = ("EU", "ETU", "EC", "ETC", "ED")
 
 
