@@ -11,8 +11,8 @@ from irbatch.version import __version__
 
 if TYPE_CHECKING:
     from irbatch.comparing import Comparison, compare, compare_results
-    from irbatch.data.groups import Groups
     from irbatch.data.costs import DocumentCosts
+    from irbatch.data.groups import Groups
     from irbatch.data.items import ItemStatistics
     from irbatch.data.propensities import label_propensities, popularity_propensities
     from irbatch.data.qrels import Qrels
@@ -102,8 +102,8 @@ __all__ = [
 # loaded, and a process that evaluates nothing loads nothing.
 PLACES = {
     "comparing": ("Comparison", "compare", "compare_results"),
-    "data.groups": ("Groups",),
     "data.costs": ("DocumentCosts",),
+    "data.groups": ("Groups",),
     "data.items": ("ItemStatistics",),
     "data.propensities": ("label_propensities", "popularity_propensities"),
     "data.qrels": ("Qrels",),
