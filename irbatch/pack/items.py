@@ -120,7 +120,7 @@ def _first_rows(
 ) -> Ints:
     """Return the rows of a table that have the first documents of some queries, in rank order."""
     depths = np.minimum(sizes, wanted.depth).astype(np.int64)
-    if ordering is None:
+    if ordering is None or _stand_in_order(table, begins, sizes, depths, ordering):
         return joined_ranges(begins, depths)
     positions = joined_ranges(begins, sizes)
     starts = offsets_of(sizes)
@@ -155,6 +155,22 @@ def _first_rows(
                 query = queries[int(picks[row])]
                 raise _open(ordering.ties, query, score, open_tie[1], "run", run.name)
     return positions[first]
+
+
+def _stand_in_order(
+    table: QueryTable, begins: Ints, sizes: Ints, depths: Ints, ordering: Ordering
+) -> bool:
+    """Tell whether the first rows of queries have the first documents, and no two the same score.
+
+    The last of them is compared with the one behind it.
+    """
+    if ordering.score_dtype != "float64" or not table.is_ordered:
+        return False
+    looked = np.minimum(sizes, depths + 1)
+    scores = table.numbers[joined_ranges(begins, looked)]
+    same = scores[1:] == scores[:-1]
+    same[np.cumsum(looked[looked > 0])[:-1] - 1] = False  # the next query's
+    return not same.any()
 
 
 def _open(

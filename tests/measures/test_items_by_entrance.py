@@ -63,3 +63,28 @@ def test_ties_are_refused_where_they_matter() -> None:
     _, labels, items = problem()
     with pytest.raises(irbatch.InputError, match="rank 1 is open"):
         irbatch.evaluate_scores(np.ones((QUERIES, ITEMS)), labels, "AWRF@3", items=items)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_in_order_are_taken_as_they_stand(seed: int) -> None:
+    """Unless documents share a score there, or across the cutoff: ids decide then."""
+    rng = Random(seed)
+    _, labels, items = problem()
+    qrels = {q: dict(enumerate(row.tolist())) for q, row in enumerate(labels)}
+    for _ in range(20):
+        most = rng.choice((2, 9, 1000))
+        rows = [
+            (query, item, float(rng.randrange(most)))
+            for query in range(QUERIES)
+            for item in rng.sample(range(ITEMS), rng.randint(0, ITEMS))
+        ]
+        in_order = sorted(rows, key=lambda row: (row[0], -row[2]))
+        rng.shuffle(rows)
+        found = [
+            irbatch.evaluate(
+                qrels, irbatch.Run.from_columns(*zip(*each, strict=True)), "AWRF@3 PSP@2 EEL@4",
+                items=items,
+            ).values.tolist()
+            for each in (rows, in_order)
+        ]  # fmt: skip
+        assert found[0] == found[1]
