@@ -16,10 +16,12 @@ from irbatch.data.from_columns import as_ids
 from irbatch.data.groups import as_groups
 from irbatch.data.item_vectors import cooccurrence_of, unit_vectors
 from irbatch.data.lookup import IdLookup
+from irbatch.data.propensities import LIMITS, are_by_query, propensity_ids, read_by_query
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.items import OUTSIDE, Histories, Items
+from irbatch.engine.propensities import Propensities
 from irbatch.errors import InputError, shown
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.checks import check_choice, check_number, read_numbers
@@ -37,8 +39,8 @@ class ItemStatistics:
 
     Args:
         items: the ids, text or whole numbers, or how many there are, for ids 0, 1, …; default: the
-            keys of `popularity`, or else the items of `interactions`. Of a score matrix they are
-            the columns.
+            keys of `popularity`, or else the items of `interactions`, `groups` or `propensities`.
+            Of a score matrix they are the columns.
         popularity: how many interactions each item has had; a mapping may leave out those without
             any. Default: as `interactions` have them.
         interactions: what users have had before: user to items, `Qrels`, a mapping of mappings,
@@ -48,8 +50,9 @@ class ItemStatistics:
         embeddings: ``(items, dimensions)``, whose cosine is similarity.
         similarity: ``(items, items)``, any measure of it.
         groups: `Groups`, or what makes them: item to group, or to shares of groups.
-        propensities: how likely a relevant item is to be known as relevant, above 0 and at most 1;
-            see `irbatch.label_propensities`.
+        propensities: how likely a relevant item is to be known as relevant, above 0 and at most 1,
+            see `irbatch.label_propensities`; or query to item to that, as of clicks, which depend
+            on where an item was shown.
         outside: what a document that is no item does: it is an ``"error"``, or ``"ignore"``: it
             keeps its rank, and is not counted.
 
@@ -89,7 +92,7 @@ class ItemStatistics:
             groups = as_groups(groups)
             items = groups.ids if items is None else items
         if items is None and isinstance(propensities, Mapping):
-            items = list(propensities)
+            items = propensity_ids(propensities)
         self.ids = _read_catalogue(items)
         self._lookup: IdLookup | None = None
         self.arrays = Items(len(self), fingerprint=f"{len(self)} items, {_checksum(self.ids):08x}")
@@ -109,9 +112,12 @@ class ItemStatistics:
             self.arrays.similarity = found
         if groups is not None:
             self.arrays.groups = groups.align(self.ids.tolist())
-        if propensities is not None:
-            limits = {"above": 0.0, "most": 1.0}
-            self.arrays.propensities = self.by_item("propensities", propensities, **limits)
+        if are_by_query(propensities):
+            read = self._rows_of, self.id_at
+            self.arrays.propensities = read_by_query(propensities, len(self), *read)
+        elif propensities is not None:
+            of_items = self.by_item("propensities", propensities, **LIMITS)
+            self.arrays.propensities = Propensities(of_items)
 
     def __len__(self) -> int:
         return len(self.ids)

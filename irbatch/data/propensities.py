@@ -1,19 +1,21 @@
-"""Propensities: how likely an item that fits is to be known to fit, by how frequent it is."""
+"""Propensities: how likely a relevant item is to be known as relevant."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from irbatch.array_types import Floats
-from irbatch.errors import InputError
+from irbatch.array_types import Floats, Ints
+from irbatch.engine.propensities import QueryPropensities
+from irbatch.errors import InputError, shown
 from irbatch.runtime.arrays import to_numpy
-from irbatch.runtime.checks import check_number, read_numbers
+from irbatch.runtime.checks import check_number, missed_limit, read_numbers
 
 SOURCE = "frequencies"  # what errors call them
+LIMITS = {"above": 0.0, "most": 1.0}  # of a propensity
 
 
 def label_propensities(frequencies: Any, instances: float, a: float = 0.55, b: float = 1.5) -> Any:
@@ -94,3 +96,50 @@ def _of_each(frequencies: Any, formula: Any, **limits: float) -> Any:
     if isinstance(frequencies, Mapping):
         return dict(zip(ids, found.tolist(), strict=True))
     return found
+
+
+def are_by_query(given: object) -> TypeGuard[Mapping[Any, Mapping[Any, Any]]]:
+    """Tell propensities of queries' items from those of items."""
+    return isinstance(given, Mapping) and any(isinstance(each, Mapping) for each in given.values())
+
+
+def propensity_ids(given: Mapping[Any, Any]) -> list[Any]:
+    """List the items that have a propensity, in any query."""
+    if not are_by_query(given):
+        return list(given)
+    listed = (item for query, each in given.items() for item in _items_of(each, query))
+    return list(dict.fromkeys(listed))
+
+
+def read_by_query(
+    given: Mapping[Any, Mapping[Any, Any]],
+    size: int,
+    rows_of: Callable[[str, Sequence[Any]], Ints],
+    id_at: Callable[[int], Any],
+) -> QueryPropensities:
+    """Read query to item to propensity.
+
+    `rows_of` returns the rows of items in a catalogue of some size, and refuses others; `id_at` the
+    other way round.
+    """
+    places = {query: place for place, query in enumerate(given)}
+    pairs = [(query, item) for query, each in given.items() for item in _items_of(each, query)]
+    listed = [value for each in given.values() for value in each.values()]
+    source = "propensities"
+    values = read_numbers("propensity", listed, pairs, source=source)
+    for at in np.flatnonzero(~((values > 0) & (values <= 1)))[:1].tolist():
+        query, item = pairs[at]
+        problem = missed_limit(listed[at], **LIMITS)
+        said = f"propensity {shown(listed[at])} must be {problem}"
+        raise InputError(said, source=source, query=query, document=item, value=listed[at])
+    rows = rows_of(source, [item for _, item in pairs])
+    keys = np.array([places[query] for query, _ in pairs], np.int64) * size + rows
+    order = np.argsort(keys, kind="stable")
+    return QueryPropensities(size, places, keys[order], values[order], id_at)
+
+
+def _items_of(given: Any, query: Any) -> Mapping[Any, Any]:
+    if not isinstance(given, Mapping):
+        problem = f"propensities by query are items to numbers, not {shown(given)}"
+        raise InputError(problem, source="propensities", query=query, value=given)
+    return given

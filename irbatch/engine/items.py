@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.engine.groups import GroupShares
+from irbatch.engine.propensities import Propensities, QueryPropensities
 from irbatch.errors import InputError
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.ragged import offsets_of, row_index_of
@@ -70,7 +71,7 @@ class Items:
             are as similar as the cosine of who had them.
         similarity: float64 ``(items, items)``.
         groups: who belongs to which.
-        propensities: float64 ``(items,)``, above 0 and at most 1.
+        propensities: how likely relevant ones are to be known, above 0 and at most 1.
         fingerprint: tells catalogues apart.
     """
 
@@ -83,7 +84,7 @@ class Items:
     embeddings: Vectors | None = None
     similarity: Floats | None = None
     groups: GroupShares | None = None
-    propensities: Floats | None = None
+    propensities: Propensities | QueryPropensities | None = None
     fingerprint: str = ""
     _tables: dict[object, Floats] = field(default_factory=dict)
 

@@ -71,20 +71,20 @@ def test_rows_in_order_are_taken_as_they_stand(seed: int) -> None:
     rng = Random(seed)
     _, labels, items = problem()
     qrels = {q: dict(enumerate(row.tolist())) for q, row in enumerate(labels)}
-    for _ in range(20):
-        most = rng.choice((2, 9, 1000))
+    for _ in range(60):
+        most = rng.choice((9, 30, 1000))
         rows = [
             (query, item, float(rng.randrange(most)))
-            for query in range(QUERIES)
-            for item in rng.sample(range(ITEMS), rng.randint(0, ITEMS))
+            for query in range(rng.choice((1, QUERIES)))
+            for item in rng.sample(range(ITEMS), rng.randint(1, ITEMS))
         ]
         in_order = sorted(rows, key=lambda row: (row[0], -row[2]))
         rng.shuffle(rows)
+        columns = [zip(*each, strict=True) for each in (rows, in_order)]
+        runs = [irbatch.Run.from_columns(*each) for each in columns]
+        options: dict[str, Any] = {"items": items, "missing": "skip"}
         found = [
-            irbatch.evaluate(
-                qrels, irbatch.Run.from_columns(*zip(*each, strict=True)), "AWRF@3 PSP@2 EEL@4",
-                items=items,
-            ).values.tolist()
-            for each in (rows, in_order)
-        ]  # fmt: skip
+            irbatch.evaluate(qrels, each, "AWRF@3 PSP@2 EEL@4", **options).values.tolist()
+            for each in runs
+        ]
         assert found[0] == found[1]

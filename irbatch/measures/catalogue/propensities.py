@@ -35,24 +35,24 @@ def _divisors(discount: str, ranks: int) -> Floats:
     return make_weighting("linear", discount, None).discount(max(ranks, 1))
 
 
-def _weights(r: ItemRanks, rows: Ints, relevant: Bools) -> Floats:
-    """Return what items weigh, 0 if they are not relevant: float64 ``(items,)``."""
-    propensities: Floats = r.items.need("propensities")
+def _weights(r: ItemRanks, row_index: Ints, rows: Ints, relevant: Bools) -> Floats:
+    """Return what items of queries weigh, 0 if they are not relevant: float64 ``(items,)``."""
+    known = r.items.need("propensities")
     weights = np.zeros(rows.size)
-    weights[relevant] = 1.0 / propensities[rows[relevant]]
+    weights[relevant] = 1.0 / known.find(r.queries, row_index[relevant], rows[relevant])
     return weights
 
 
 def _of_judged(r: ItemRanks) -> Floats:
     """Return what the judged items weigh; documents that are no items weigh nothing."""
-    _, rows, grades = r.judged
-    return _weights(r, rows, (grades >= r.rel) & (rows >= 0))
+    starts, rows, grades = r.judged
+    return _weights(r, row_index_of(starts), rows, (grades >= r.rel) & (rows >= 0))
 
 
 def _found(r: ItemRanks, discount: str = "none") -> Floats:
     """Add up what a ranking's items weigh, discounted."""
     divisors = _divisors(discount, r.rows.shape[1])
-    return r.add_up(_weights(r, r.listed, r.relevant) / divisors[r.ranks - 1])
+    return r.add_up(_weights(r, r.row_index, r.listed, r.relevant) / divisors[r.ranks - 1])
 
 
 def _ideal(r: ItemRanks, discount: str = "none") -> tuple[Floats, Floats]:
