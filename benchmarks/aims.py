@@ -106,6 +106,8 @@ AIMS: dict[str, Aim] = {
     "reading, read_qrels": seconds(0.03),
     "reading, 10 MB": seconds(0.35),
     **{f"reading, {size} MB a MB": Aim(1.1, "×") for size in (10, 21, 25, 50)},
+    "fairness, AWRF@20": Aim(4, "×"),
+    "fairness, AWRF and expected exposure @20": Aim(5, "×"),
     "growth, queries": Aim(10.5, "×"),
     "growth, cutoffs": Aim(1.5, "×"),
     "memory, once": Aim(400, "MB"),

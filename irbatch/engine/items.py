@@ -140,7 +140,7 @@ class ItemRanks:
         cut = copy.copy(self)
         for name in vars(self).keys() & OF_CUTOFF:
             del cut.__dict__[name]
-        cut.rel, cut.cutoff = rel, math.inf if cutoff is None else cutoff
+        cut.rel, cut.cutoff = rel, math.inf if cutoff is None else float(cutoff)
         if cutoff is not None and cutoff < self.rows.shape[1]:
             cut.rows = self.rows[:, :cutoff]
         return cut

@@ -88,3 +88,15 @@ def test_rows_in_order_are_taken_as_they_stand(seed: int) -> None:
             for each in runs
         ]
         assert found[0] == found[1]
+
+
+def test_enormous_cutoffs() -> None:
+    """As at full depth, but for measures whose k stands in a divisor, or is summed to."""
+    scores, labels, items = problem()
+    names = ["AWRF", "FairnDCG", "Exposure(group=A)", "EED", "PSR", "PSnDCG", "IPS", "SNIPS"]
+    full = irbatch.evaluate_scores(scores, labels, names, items=items)
+    for k in (10**10, 10**30, 10**300):
+        cut = irbatch.evaluate_scores(scores, labels, names, k, items=items)
+        assert cut.values.tolist() == full.values.tolist()
+        with pytest.raises(irbatch.InputError, match="beyond 10,000,000"):
+            irbatch.evaluate_scores(scores, labels, "EEL", k, items=items)

@@ -172,12 +172,12 @@ EXPECTED += "of k ranks."
 
 
 def _target_exposure(r: Ranks, target: str, discount: str) -> Floats:
-    depth = np.full(len(r.queries), r.cutoff)
-    depth = r.retrieved if math.isinf(r.cutoff) else depth.astype(np.int64)
+    endless = math.isinf(r.cutoff)
+    if not endless and r.cutoff > LARGEST_CUTOFF:
+        problem = f"cutoff {r.cutoff:.0f} is beyond {LARGEST_CUTOFF:,}: all ranks up to it count"
+        raise InputError(problem, source="measures", value=r.cutoff)
+    depth = r.retrieved if endless else np.full(len(r.queries), int(r.cutoff))
     deepest = int(depth.max(initial=1))
-    if deepest > LARGEST_CUTOFF:
-        problem = f"cutoff {deepest} is beyond {LARGEST_CUTOFF:,}: all ranks up to it count"
-        raise InputError(problem, source="measures", value=deepest)
     sums = np.concatenate(([0.0], np.cumsum(_attention(discount, deepest))))
     return _wanted(r, target) * sums[depth, None]
 
