@@ -91,7 +91,7 @@ def run_ndeval(options: argparse.Namespace) -> int:
         return 1
     titles = [replace(each, parameters=()).spelled("ndeval") for each in columns]
     print(",".join(["runid", "topic", *titles]))
-    for topic in sorted(values, key=_by_number):
+    for topic in sorted(values, key=by_number):
         print(",".join([f"{name},{topic}", *map(_spelled, values[topic])]))
     sums = [math.fsum(each) / counted for each in zip(*values.values(), strict=True)]
     print(",".join([f"{name},amean", *map(_spelled, sums)]))
@@ -148,8 +148,8 @@ def _at_risk(values: Values, baseline: Values, risk: float, *, every: bool) -> V
     }
 
 
-def _by_number(topic: str) -> tuple[bool, int, str]:
-    """Sort topics as ndeval does; those that are no numbers, which it refuses, come last."""
+def by_number(topic: str) -> tuple[bool, int, str]:
+    """Sort topics as ndeval does; those that are no numbers come last."""
     return not topic.isdigit(), int(topic) if topic.isdigit() else 0, topic
 
 

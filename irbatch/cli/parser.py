@@ -42,6 +42,9 @@ COMMANDS = {
     "leaderboard": Command("leaderboard", "add_leaderboard", "accuracy beside latency and cost"),
     "trec_eval": Command("trec_eval", "add_trec_eval", "print what trec_eval prints"),
     "ndeval": Command("ndeval", "add_ndeval", "print what ndeval prints, of diversity"),
+    "sample_eval": Command(
+        "sample_eval", "add_sample_eval", "print what sample_eval prints, of sampled judgments"
+    ),
     "measures": Command("catalogue", "add_measures", "list the measures, or explain one"),
     "warmup": Command("parser", "add_warmup", "compile everything once, e.g. in an image"),
 }

@@ -1,0 +1,78 @@
+"""`irbatch sample_eval`: what sample_eval.pl prints, TREC's program for judgments by strata."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Iterator
+
+from irbatch.cli.ndeval import by_number
+from irbatch.errors import InputWarning
+from irbatch.evaluation.runs import evaluate
+from irbatch.formats import read_run, read_stratum_qrels
+from irbatch.measures import Measure, measure
+from irbatch.measures.catalogue.recall_points import ELEVEN_POINTS
+
+DEEPEST = 1000  # of ranks that it looks at
+CUTOFFS = {
+    "nist": (10, 50, DEEPEST),
+    "trecvid": (5, 10, 15, 20, 30, 100, 200, 500, DEEPEST),
+}
+# What it prints, of a name and, in its turn, of a topic and a value.
+SHARE = "{}\t\t{{}}\t\t{{:6.4f}}"
+COUNT = "{}\t{{}}\t{{:14.4f}}"
+RETRIEVED = "num_ret\t\t{}\t{:9d}"
+
+
+def add_sample_eval(parser: argparse.ArgumentParser) -> None:
+    """Declare what `irbatch sample_eval` takes."""
+    parser.description = (
+        "Print what sample_eval.pl prints: infAP, infNDCG and others, estimated from judgments of "
+        "a pool that was sampled by strata."
+    )
+    parser.epilog = "example: irbatch sample_eval -q qrels.xinfap.txt bm25.run"
+    add = parser.add_argument
+    told = "lines of: topic iter document stratum grade, -1 where a document was not sampled"
+    add("qrels", metavar="QRELS", help=told)
+    add("run", metavar="RUN", help="lines of: topic Q0 document rank score tag")
+    add("-q", "--per-query", action="store_true", help="print each topic's values, too")
+    told = "the program's version: NIST's of 2011 (default), or TRECVID's of 2012 and 2016"
+    add("--version", choices=tuple(CUTOFFS), default="nist", help=told)
+    parser.set_defaults(command=run_sample_eval)
+
+
+def run_sample_eval(options: argparse.Namespace) -> int:
+    """Evaluate and print."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)  # of ranks and tags
+        run = read_run(options.run)
+    qrels = read_stratum_qrels(options.qrels, unsampled="ignore")
+    lines = [*_lines(options.version, of_all=False)]
+    of_all = [*_lines(options.version, of_all=True)]
+    wanted = [each for _, each in of_all]
+    found = evaluate(qrels, run, wanted, missing="skip", max_depth=DEEPEST)
+    retrieved = {topic: len(run.rankings[topic]) for topic in found.query_ids}
+    if options.per_query:
+        values = {each: found.per_query(each) for _, each in lines}
+        for topic in sorted(retrieved, key=by_number):
+            for line, each in lines:
+                print(line.format(topic, values[each][topic]))
+            print(RETRIEVED.format(topic, retrieved[topic]))
+    judged = evaluate(qrels, run, "InfNumRel")  # of all topics, also of those not in the run
+    for line, each in of_all:
+        print(line.format("all", (judged if each.name == "InfNumRel" else found)[each]))
+    print(RETRIEVED.format("all", sum(min(each, DEEPEST) for each in retrieved.values())))
+    return 0
+
+
+def _lines(version: str, *, of_all: bool) -> Iterator[tuple[str, Measure]]:
+    """List what is printed, and the measures, in the program's order."""
+    for name, shown in (("xInfAP", "infAP"), ("InfNDCG", "infNDCG")):
+        yield SHARE.format(shown), measure(name)(version=version) @ DEEPEST
+    for point in ELEVEN_POINTS if of_all else ():
+        shown = f"iprec@rec{point:.2f}\t{{}}\t\t{{:6.4f}}"
+        yield shown, measure("InfIPrec")(recall=point) @ DEEPEST
+    for cutoff in CUTOFFS[version]:
+        yield SHARE.format(f"iP{cutoff}"), measure("InfP") @ cutoff
+    yield COUNT.format("inum_rel_ret"), measure("InfNumRelRet") @ DEEPEST
+    yield COUNT.format("inum_rel"), measure("InfNumRel")
