@@ -87,15 +87,19 @@ def _marks(compared: Compared) -> list[list[list[str]]]:
 
 
 def _pairs(compared: Compared, digits: int) -> Table:
-    """Lay out one row a measure and pair; a p-value that is significant stands out."""
+    """Lay out one row a measure and pair; a p-value that is significant stands out.
+
+    What tells whether a difference is real comes first: of a wide table only that may be seen.
+    """
     interval = f"{100 * (1 - compared.level):g}% interval"
     if compared.simultaneous and len(compared.pairs) > 1:
         interval = f"simultaneous {interval}"
     p_values = ["p"] if compared.correction == "none" else ["p", "corrected p"]
     columns = [
         *(Column(name, "name") for name in ("measure", "system", "against")),
-        *map(Column, ("difference", "relative", interval, "wins/ties/losses", "effect")),
+        Column("difference"),
         *(Column(name, descends=False) for name in p_values),
+        *map(Column, (interval, "relative", "wins/ties/losses", "effect")),
     ]
     if compared.equivalent is not None:
         columns.append(Column("equivalent"))
@@ -115,18 +119,18 @@ def _numbers(compared: Compared, pair: int, k: int, digits: int) -> list[Cell]:
     low, high = compared.difference_intervals[at].tolist()
     counts = [int(each[at]) for each in (compared.wins, compared.ties, compared.losses)]
     effect, p = float(compared.effects[at]), float(compared.p_values[at])
-    cells = [
-        Cell(numbers.show_change(difference, digits), difference),
-        Cell(numbers.show_percent(relative), relative),
-        Cell(numbers.show_interval(low, high, digits, signed=True), low),
-        Cell("/".join(map(str, counts)), counts[0] - counts[2]),
-        Cell(numbers.show_change(effect, 2), effect),
-    ]
     p_values = [p] if compared.correction == "none" else [p, float(compared.corrected[at])]
     significant = bool(compared.significant[at])
-    cells += [
-        Cell(numbers.show_p(each, compared.level), each, significant and position == len(p_values))
-        for position, each in enumerate(p_values, 1)
+    cells = [
+        Cell(numbers.show_change(difference, digits), difference),
+        *(
+            Cell(numbers.show_p(each, compared.level), each, significant and k == len(p_values))
+            for k, each in enumerate(p_values, 1)
+        ),
+        Cell(numbers.show_interval(low, high, digits, signed=True), low),
+        Cell(numbers.show_percent(relative), relative),
+        Cell("/".join(map(str, counts)), counts[0] - counts[2]),
+        Cell(numbers.show_change(effect, 2), effect),
     ]
     if compared.equivalent is not None:
         same = int(compared.equivalent[at])

@@ -21,6 +21,7 @@ from irbatch.statistics.intervals import INTERVALS, Intervals, find_intervals
 from irbatch.statistics.resampling import check_draws, check_level
 from irbatch.statistics.significance import (
     CORRECTIONS,
+    ENOUGH,
     FAMILY_WISE,
     OF_MEANS,
     TESTS,
@@ -30,6 +31,9 @@ from irbatch.statistics.significance import (
     p_values,
 )
 from irbatch.statistics.simultaneous import agree, levels_of
+
+
+RARE = f"; p-values by saddlepoint approximation where fewer than {ENOUGH} are as extreme"
 
 
 @dataclass(frozen=True)
@@ -199,7 +203,8 @@ def _make(
         + (", stratified by group" if strata is not None and drawn else "")
         + (", those of differences simultaneous" if options.simultaneous else ""),
         **({} if options.margin is None else {"margin": f"{options.margin:g}, not corrected"}),
-        "draws": f"{options.draws}, seed {options.seed}",
+        "draws": f"{options.draws}, seed {options.seed}"
+        + (RARE if options.test == "randomisation" else ""),
     }
     arrays: dict[str, Any] = {
         "values": aligned.values,

@@ -93,8 +93,8 @@ def test_many_systems_have_letters_with_commas() -> None:
 def test_pairs_and_their_p_values() -> None:
     compared = constant(0.25, 0.5, p=0.04)
     line = Comparison.to_markdown(compared).split("\n\n")[1].splitlines()[-1]
-    assert line == ("| P@1 | s1 | s0 | +0.2500 | +100.0% | [+0.0000, +0.5000] | 4/0/0 | +∞ "
-                    "| 0.020 | **0.040** |").replace("[+0.0000", "[0.0000")  # fmt: skip
+    assert line == ("| P@1 | s1 | s0 | +0.2500 | 0.020 | **0.040** | [0.0000, +0.5000] "
+                    "| +100.0% | 4/0/0 | +∞ |")  # fmt: skip
     alone = Comparison.to_markdown(replace(compared, correction="none"))
     assert "corrected p" not in alone
     assert "**0.020**" in alone, "the one p-value there is tells"
@@ -112,10 +112,10 @@ a  bm25     0.2500     *0.6250 b
 b  rm3      0.3750      0.2500
 c  splade  *0.7500 ab  *0.6250
 
-measure  system  against  difference  relative         95% interval  wins/ties/losses  effect        p  corrected p
--------  ------  -------  ----------  --------  -------------------  ----------------  ------  -------  -----------
-P@1      rm3     bm25        +0.1250    +50.0%   [-0.1250, +0.3750]             1/1/0   +0.71    0.250        0.500
-P@1      splade  bm25        +0.5000   +200.0%   [+0.2500, +0.7500]             2/0/0   +1.41    0.025      *0.0496
+measure  system  against  difference        p  corrected p         95% interval  relative  wins/ties/losses  effect
+-------  ------  -------  ----------  -------  -----------  -------------------  --------  ----------------  ------
+P@1      rm3     bm25        +0.1250    0.250        0.500   [-0.1250, +0.3750]    +50.0%             1/1/0   +0.71
+P@1      splade  bm25        +0.5000    0.025      *0.0496   [+0.2500, +0.7500]   +200.0%             2/0/0   +1.41
 """  # noqa: E501
     text = Comparison.to_text(three)
     assert expected in text
