@@ -32,7 +32,6 @@ from irbatch.statistics.significance import (
 )
 from irbatch.statistics.simultaneous import agree, levels_of
 
-
 RARE = f"; p-values by saddlepoint approximation where fewer than {ENOUGH} are as extreme"
 
 
