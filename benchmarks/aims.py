@@ -81,6 +81,8 @@ AIMS: dict[str, Aim] = {
     "ids, copy": Aim(3, "×"),
     "scores, topk": faster(4),
     "scores, torchmetrics": faster(300),
+    "items, coverage": seconds(1),
+    "items, coverage and diversity": seconds(1),
     "updates, 32 × 32": Aim(0.15, "ms"),
     "updates, 32 × 1,000": Aim(0.3, "ms"),
     "updates, 256 × 1,000": faster(1),

@@ -29,7 +29,7 @@ def test_quick() -> None:
     assert done.returncode == 0, done.stderr[-2000:]
     titles = ("dicts of dicts", "TREC files", "frames", "matrices", "score matrix",
               "training-loop updates", "comparing systems", "new process", "growth",
-              "pytrec_eval's interface", "commands")  # fmt: skip
+              "pytrec_eval's interface", "commands", "recommendations")  # fmt: skip
     for title in titles:
         assert title in done.stdout
     assert "29 equal" in done.stdout or "17 equal" in done.stdout

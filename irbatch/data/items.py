@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,14 @@ from irbatch.runtime.numbers import is_whole
 from irbatch.runtime.ragged import offsets_of
 
 SOURCE = "items"  # what errors call them
+
+
+class Interactions(NamedTuple):
+    """Who had what: `of_user` and `items`, one an interaction."""
+
+    users: list[Any]
+    of_user: Ints  # places among the users
+    items: IdColumn
 
 
 class ItemStatistics:
@@ -87,7 +95,7 @@ class ItemStatistics:
         if items is None and isinstance(popularity, Mapping):
             items = list(popularity)
         if items is None and known is not None:
-            items = list(dict.fromkeys(known[1]))
+            items = list(dict.fromkeys(known.items.tolist()))
         if groups is not None:
             groups = as_groups(groups)
             items = groups.ids if items is None else items
@@ -97,7 +105,7 @@ class ItemStatistics:
         self._lookup: IdLookup | None = None
         self.arrays = Items(len(self), fingerprint=f"{len(self)} items, {_checksum(self.ids):08x}")
         if known is not None:
-            self._add_interactions(*known)
+            self._add_interactions(known)
         if popularity is not None:
             self.arrays.popularity = self.by_item("popularity", popularity, 0.0, least=0.0)
         if users is not None:
@@ -220,23 +228,23 @@ class ItemStatistics:
             raise InputError(problem, source=SOURCE, document=item)
         return rows
 
-    def _add_interactions(self, users: Sequence[Any], items: Sequence[Any]) -> None:
+    def _add_interactions(self, had: Interactions) -> None:
         """Count interactions, and keep who had what."""
-        rows = self.find(as_ids(list(items), "item", SOURCE))
+        rows = self.find(had.items)
         if (outside := rows == OUTSIDE).any():
             at = int(np.argmax(outside))
+            user, item = had.users[int(had.of_user[at])], had.items.take(np.array([at])).tolist()[0]
             problem = f"the item of an interaction is not in the catalogue of {len(self)} items"
-            raise InputError(problem, source=SOURCE, query=users[at], document=items[at])
-        places: dict[Any, int] = {}
-        of_user = np.array([places.setdefault(each, len(places)) for each in users], np.int64)
+            raise InputError(problem, source=SOURCE, query=user, document=item)
+        size, users = max(len(self), 1), len(had.users)
         self.arrays.popularity = np.bincount(rows, minlength=len(self)).astype(np.float64)
-        self.arrays.users = float(len(places))
-        pairs = np.unique(of_user * max(len(self), 1) + rows)
-        of_user, rows = np.divmod(pairs, max(len(self), 1))
+        self.arrays.users = float(users)
+        of_user, rows = np.divmod(np.unique(had.of_user * size + rows), size)
         self.arrays.reach = np.bincount(rows, minlength=len(self)).astype(np.float64)
-        starts = offsets_of(np.bincount(of_user, minlength=len(places)))
+        places = {user: place for place, user in enumerate(had.users)}
+        starts = offsets_of(np.bincount(of_user, minlength=users))
         self.arrays.histories = Histories(places, starts, rows)
-        self.arrays.cooccurrence = cooccurrence_of(of_user, rows, len(self), len(places))
+        self.arrays.cooccurrence = cooccurrence_of(of_user, rows, len(self), users)
 
 
 def _read_catalogue(items: Any) -> IdColumn:
@@ -256,28 +264,35 @@ def _read_catalogue(items: Any) -> IdColumn:
     return ids
 
 
-def _read_interactions(given: Any) -> tuple[list[Any], list[Any]]:
-    """Return users and items, one an interaction."""
+def _read_interactions(given: Any) -> Interactions:
+    """Return who had what."""
     if isinstance(given, Qrels | Run):
         given = given.to_dict()
-    if not isinstance(given, Mapping):
-        from irbatch.data.from_table import read_named
+    if isinstance(given, Mapping):
+        return _read_mapping(given)
+    from irbatch.data.from_table import read_named
 
-        users, items = read_named(given, "interactions", {})
-        columns = as_ids(users, "user", SOURCE).tolist(), as_ids(items, "item", SOURCE).tolist()
-        if len(columns[0]) != len(columns[1]):
-            problem = f"columns differ in length: {len(columns[0])} users, {len(columns[1])} items"
-            raise InputError(problem, source=SOURCE)
-        return columns
-    users, listed = [], []
+    columns = read_named(given, "interactions", {})
+    users, items = as_ids(columns[0], "user", SOURCE), as_ids(columns[1], "item", SOURCE)
+    if len(users) != len(items):
+        problem = f"columns differ in length: {len(users)} users, {len(items)} items"
+        raise InputError(problem, source=SOURCE)
+    places: dict[Any, int] = {}
+    of_user = [places.setdefault(each, len(places)) for each in users.tolist()]
+    return Interactions(list(places), np.array(of_user, np.int64), items)
+
+
+def _read_mapping(given: Mapping[Any, Any]) -> Interactions:
+    sizes, listed = [], []
     for user, some in given.items():
         if isinstance(some, str | bytes) or not isinstance(some, Iterable):
             problem = f"interactions are user to items, not to a {type(some).__name__}"
             raise InputError(problem, source=SOURCE, query=user, value=some)
-        mine = list(some)
-        users += [user] * len(mine)
-        listed += mine
-    return users, listed
+        before = len(listed)
+        listed += some
+        sizes.append(len(listed) - before)
+    of_user = np.repeat(np.arange(len(sizes)), sizes)
+    return Interactions(list(given), of_user, as_ids(listed, "item", SOURCE))
 
 
 def _as_floats(given: npt.NDArray[Any]) -> Floats:

@@ -119,8 +119,9 @@ def _add_vector(vectors: Vectors, item: int, space: Floats) -> None:
         for e in range(begin, starts[item + 1]):
             space[columns[e]] += numbers[e]
     else:
+        row = numbers[begin : begin + space.size]
         for c in range(space.size):
-            space[c] += numbers[begin + c]
+            space[c] += row[c]
 
 
 @kernel
@@ -133,8 +134,20 @@ def _product(vectors: Vectors, item: int, space: Floats) -> float:
         for e in range(begin, starts[item + 1]):
             total += space[columns[e]] * numbers[e]
     else:
+        row = numbers[begin : begin + space.size]
         for c in range(space.size):
-            total += space[c] * numbers[begin + c]
+            total += space[c] * row[c]
+    return total
+
+
+@kernel
+def _square_and_clear(vectors: Vectors, item: int, space: Floats) -> float:
+    """Sum the squares of what a sparse vector was added to, and set it to 0."""
+    total = 0.0
+    for e in range(vectors.starts[item], vectors.starts[item + 1]):
+        column = vectors.columns[e]
+        total += space[column] * space[column]
+        space[column] = 0.0
     return total
 
 
@@ -168,9 +181,7 @@ def _add_pairs(
             space[:] = 0.0
         else:
             for i in range(starts[q], starts[q + 1]):
-                total += _product(vectors, rows[i], space)
-            for i in range(starts[q], starts[q + 1]):
-                _clear(vectors, rows[i], space)
+                total += _square_and_clear(vectors, rows[i], space)
         sums[q] = total - own
 
 

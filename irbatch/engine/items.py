@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -165,12 +166,14 @@ class ItemRanks:
     @cached_property
     def listed(self) -> Ints:
         """The items, query after query in rank order: int64 ``(listed,)``."""
+        if (self.sizes == self.rows.shape[1]).all():
+            return np.ascontiguousarray(self.rows).reshape(-1)
         return self.rows[self.there]
 
     @cached_property
     def row_index(self) -> Ints:
         """The query of each one listed, its place among these: int64 ``(listed,)``."""
-        return np.nonzero(self.there)[0]
+        return np.repeat(np.arange(self.rows.shape[0]), self.there.sum(axis=1))
 
     @cached_property
     def ranks(self) -> Ints:
@@ -305,4 +308,5 @@ def lists_of(rows: Ints) -> list[ItemRows]:
     """Return each ranking of ``(queries, depth)`` as an array of its own length."""
     there = rows != PAST_END
     flat = rows[there].astype(np.int32)
-    return np.split(flat, offsets_of(there.sum(axis=1))[1:-1]) if len(rows) else []
+    bounds = offsets_of(there.sum(axis=1)).tolist()
+    return [flat[start:stop] for start, stop in itertools.pairwise(bounds)]

@@ -25,14 +25,20 @@ class RunItems:
 
     known: Items
     lists: Sequence[ItemRows]
+    _counts: dict[int | None, ItemCounts] = field(default_factory=dict)
     _values: dict[Measure, float] = field(default_factory=dict)
 
     def value(self, measure: Measure) -> float:
         """Return a measure's value."""
         if measure not in self._values:
-            cutoff = math.inf if measure.cutoff is None else measure.cutoff
-            self._values[measure] = value_of(measure, ItemCounts.of(self.known, self.lists, cutoff))
+            self._values[measure] = value_of(measure, self._count(measure.cutoff))
         return self._values[measure]
+
+    def _count(self, cutoff: int | None) -> ItemCounts:
+        if cutoff not in self._counts:
+            depth = math.inf if cutoff is None else cutoff
+            self._counts[cutoff] = ItemCounts.of(self.known, self.lists, depth)
+        return self._counts[cutoff]
 
     def take(self, rows: Sequence[int]) -> RunItems:
         """Return those of some queries."""

@@ -516,7 +516,7 @@ def test_recbole(run: str) -> None:
         assert math.isclose(found[ours], float(expected[name]), rel_tol=1e-12, abs_tol=1e-14), name
     plain = [name for name in wanted if " " not in name]
     assert {measure(name) for name in plain} == {measure(wanted[name]) for name in plain}
-    assert set(plain) <= set(found.mean("RecBole"))
+    assert set(plain) <= set(found.mean("recbole"))
 
 
 def test_names_of_recommenders() -> None:

@@ -48,7 +48,7 @@ RECOMMENDERS = ("recommenders", "")
 
 
 def _recbole(name: str, **parameters: object) -> Spelling:
-    return Spelling("RecBole", "", f"{name}@{{k}}", tuple(parameters.items()))
+    return Spelling("recbole", "", f"{name}@{{k}}", tuple(parameters.items()))
 
 
 @of_run(
