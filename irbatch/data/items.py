@@ -283,7 +283,8 @@ def _read_interactions(given: Any) -> Interactions:
 
 
 def _read_mapping(given: Mapping[Any, Any]) -> Interactions:
-    sizes, listed = [], []
+    sizes: list[int] = []
+    listed: list[Any] = []
     for user, some in given.items():
         if isinstance(some, str | bytes) or not isinstance(some, Iterable):
             problem = f"interactions are user to items, not to a {type(some).__name__}"
