@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -164,7 +164,12 @@ def _is_array(value: Any) -> bool:
 
 
 def _check_waited(answer: Any, query: Any = None) -> None:
-    """Refuse a tensor on an accelerator: the clock may have stopped before it was computed."""
+    """Refuse what the clock may have stopped before: a coroutine, a tensor on an accelerator."""
+    if isinstance(answer, Awaitable):
+        if isinstance(answer, Coroutine):
+            answer.close()  # or Python warns that nothing awaited it
+        what = f"the answer is a {type(answer).__name__}, which nothing has awaited"
+        raise InputError(f"{what}; make search an async def, whose calls are", query=query)
     if is_on_accelerator(answer):
         place = f"the answer is on {answer.device}, where it may come after the call has ended"
         raise InputError(f"{place}; return it in main memory, as with .cpu()", query=query)
@@ -172,7 +177,8 @@ def _check_waited(answer: Any, query: Any = None) -> None:
 
 def _iterator_hint(answer: Any) -> str:
     """Say what is wrong with an iterator."""
-    return " (it would be made after the clock has stopped)" if hasattr(answer, "__next__") else ""
+    is_iterator = hasattr(answer, "__next__") or hasattr(answer, "__anext__")
+    return " (it would be made after the clock has stopped)" if is_iterator else ""
 
 
 def _python_id(value: Any) -> Any:

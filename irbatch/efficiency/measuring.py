@@ -18,12 +18,20 @@ from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.latency import Latency
 from irbatch.efficiency.readings import model_size, size_on_disk
 from irbatch.efficiency.record import EfficiencyRecord
-from irbatch.efficiency.timing import Calls, mean_flops, time_calls, time_throughput, torch_flops
+from irbatch.efficiency.timing import (
+    Calls,
+    loop_for,
+    mean_flops,
+    time_calls,
+    time_throughput,
+    torch_flops,
+)
 from irbatch.errors import many, shown
 from irbatch.report.numbers import show_quantity
 from irbatch.runtime.progress_bar import steps_on_bar
 from irbatch.statistics.resampling import check_level
 
+COMPARED = str | bytes | int | float  # kinds of queries that are known to be alike
 Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
 
 
@@ -69,6 +77,7 @@ def measure_search(
     system: str | None = None,
     batch_size: int = 1,
     warmup: int = 10,
+    warmup_queries: Mapping[Any, Any] | Iterable[Any] | None = None,
     repeat: int = 1,
     search_many: Callable[[list[Any]], Iterable[Any]] | None = None,
     throughput_batch_size: int | None = None,
@@ -98,10 +107,21 @@ def measure_search(
     best on, in a sequence or an array; or a tuple of two arrays, ids and scores. Ids alone score n,
     n - 1, … 1. Answers of the last pass make the run.
 
+    A search that is ``async def`` is awaited, one call after the other, in an event loop of its
+    own; the loop's time does not count.
+
     CPU time and memory are those of the calls of `search`, by the whole process with all of its
-    threads. On Linux the mark of the most memory is set back before the first timed call; elsewhere
-    it stands since the process began. What one system has loaded counts for the next that the
-    process measures: a process each tells them apart.
+    threads. The peak of memory is that from the first call of the warm-up on. Where calls take more
+    than the process has ever held it is exact, by the mark that the operating system keeps, which
+    is left as it is. Else it is the most that was seen: every ms of the warm-up, and between timed
+    calls, which nothing disturbs; without a warm-up it lacks what a call takes and gives back. On
+    systems other than Linux it is the most since the process began. What one system has loaded
+    counts for the next that the process measures: a process each tells them apart.
+
+    Where calls take half as long, or twice, when they are made again (median of 5 or more, and 0.1
+    ms of difference), a warning says so with both times: a search that keeps answers is timed by
+    them, as the warm-up and the passes ask the same queries, and one that is still warming up by
+    its start. A single pass after a warm-up of other queries shows neither.
 
     Args:
         search: answers a query: ``search(query)``. With a larger `batch_size` it is given a list of
@@ -111,8 +131,9 @@ def measure_search(
         system: its name, and the run's; default: the function's, or the class that a method or an
             object is of.
         batch_size: how many queries a call answers. Those left at the end are a call like others.
-        warmup: calls before the timed ones, over the first queries; from the start again where
-            there are fewer.
+        warmup: calls before the timed ones.
+        warmup_queries: what these ask, from the start again where they are fewer; default: the
+            first of `queries`. The record says how many of the timed queries they asked.
         repeat: how often all queries are timed, one pass after the other.
         search_many: answers a list of queries, where `search` doesn't; for the throughput. What it
             answers is compared with the run, and not kept.
@@ -164,6 +185,7 @@ def measure_search(
     if hardware is None or isinstance(hardware, str):
         hardware = Hardware.here(hardware)
     require(source, warmup=warmup, draws=draws, seed=seed)
+    warm = None if warmup_queries is None else read_queries(f"warm-up of {source}", warmup_queries)
     record = EfficiencyRecord(
         system=name,
         dataset=dataset,
@@ -187,7 +209,10 @@ def measure_search(
     answer_of, takes_list = f"answer of {shown(name)}", record.batch_size > 1
     calls = Calls(answer_of, search, ids, asked, record.batch_size, takes_list)
     many_calls = _many_calls(source, calls, search_many, record.throughput_batch_size)
-    run, times, measured = _make_calls(calls, many_calls, record, model, flops, progress)
+    record = replace(record, warmed_queries=_count_warmed(record, asked, warm and warm[1]))
+    with loop_for(source, search, search_many) as loop:
+        calls, many_calls = calls.within(loop), many_calls and many_calls.within(loop)
+        run, times, measured = _make_calls(calls, many_calls, warm, record, model, flops, progress)
     latency = Latency.from_samples(times, level=level, **drawing)
     return Measurement(replace(record, latency=latency, **measured), run, times)
 
@@ -195,16 +220,19 @@ def measure_search(
 def _make_calls(
     calls: Calls,
     many_calls: Calls | None,
+    warm: tuple[list[Any], list[Any]] | None,
     record: EfficiencyRecord,
     model: Any,
     flops: Any,
     progress: bool | None,
 ) -> tuple[Run, Floats, dict[str, Any]]:
     """Return the run, ms ``(repeat, calls)``, and fields of the record."""
+    first = warm and replace(calls, ids=warm[0], queries=warm[1])
     with steps_on_bar(progress) as step:
-        measured, times, answers = time_calls(calls, record, step)
+        measured, times, answers = time_calls(calls, first, record, step)
         if many_calls is not None:
-            measured["throughput"], others = time_throughput(many_calls, record, step)
+            first = warm and replace(many_calls, ids=warm[0], queries=warm[1])
+            measured["throughput"], others = time_throughput(many_calls, first, record, step)
         if flops is None and model is not None:
             measured["flops"] = torch_flops(calls)
     if model is not None and record.model_memory is None:
@@ -215,6 +243,15 @@ def _make_calls(
     if callable(flops):
         measured["flops"] = mean_flops(of_system(record.system), flops, calls)
     return run, times, measured
+
+
+def _count_warmed(record: EfficiencyRecord, timed: list[Any], warm: list[Any] | None) -> int:
+    """Count the timed queries that the warm-up asks; of its own queries texts and numbers."""
+    most = (record.warmup or 0) * record.batch_size
+    if warm is None:
+        return min(most, len(timed))
+    asked = {each for each in warm[:most] if isinstance(each, COMPARED)}
+    return sum(isinstance(each, COMPARED) and each in asked for each in timed)
 
 
 def _name_of(search: Any) -> str:

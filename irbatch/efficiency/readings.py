@@ -6,8 +6,10 @@ import itertools
 import os
 import stat
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -24,8 +26,8 @@ except ImportError:  # on Windows
 KIBI = 1024
 DECIMALS = 9  # of seconds: clocks are no finer
 STATUS = Path("/proc/self/status")
-CLEAR = Path("/proc/self/clear_refs")
-RESET_PEAK = "5"  # see proc(5)
+PAGES = Path("/proc/self/statm")  # held now, see proc(5)
+BETWEEN_CALLS, IN_WARM_UP = 0.01, 0.001  # seconds from one look at the memory to the next
 
 
 class Watch:
@@ -33,7 +35,6 @@ class Watch:
 
     def __init__(self) -> None:
         self._started = datetime.now().astimezone().isoformat(timespec="seconds")
-        reset_peak()
         self._cpu = cpu_times()
         self._wall = time.perf_counter()
 
@@ -47,9 +48,52 @@ class Watch:
             "wall_time": wall,
             "user_time": user,
             "system_time": system,
-            "peak_memory": peak_memory(),
             "start_time": self._started,
         }
+
+
+class MemoryWatch:
+    """Tells the most memory that this process holds from now on.
+
+    The operating system's mark of the most since the process began is read, and left as it is:
+    others read it, too. Where it rises it is exact. Else the most counts that was seen here, which
+    misses what is taken and given back between two looks.
+    """
+
+    def __init__(self) -> None:
+        self._mark, self._most, self._due = peak_memory(), held_memory(), 0.0
+
+    def look(self) -> None:
+        """Look how much is held now, if the last look is some time ago."""
+        now = time.monotonic()
+        if now >= self._due and self._most is not None:
+            self._most = max(self._most, held_memory() or 0.0)
+            self._due = now + BETWEEN_CALLS
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """Look all the while, in a thread: not while anything is timed."""
+        done = threading.Event()
+
+        def look() -> None:
+            while not done.wait(IN_WARM_UP):
+                self._due = 0.0
+                self.look()
+
+        thread = threading.Thread(target=look, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+            self._due = 0.0
+
+    def read(self) -> float | None:
+        """Return the most, in MB; since the process began where no more can be told, or None."""
+        mark = peak_memory()
+        rose = mark is not None and self._mark is not None and mark > self._mark
+        return mark if rose or self._most is None else self._most
 
 
 def cpu_times() -> tuple[float, float]:
@@ -61,17 +105,17 @@ def cpu_times() -> tuple[float, float]:
     return used.ru_utime, used.ru_stime
 
 
-def reset_peak() -> bool:
-    """Set the mark of the most memory back to what is held now; return whether that worked."""
+def held_memory() -> float | None:
+    """Return the memory that this process holds, in MB; None where the system doesn't tell."""
     try:
-        CLEAR.write_text(RESET_PEAK)
+        pages = int(PAGES.read_text(encoding="ascii").split()[1])
     except OSError:
-        return False
-    return True
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE") / MEGA
 
 
 def peak_memory() -> float | None:
-    """Return the most memory that this process held, in MB; None where the system doesn't tell."""
+    """Return the most that this process ever held, in MB; None where the system doesn't tell."""
     try:
         lines = STATUS.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -23,7 +23,10 @@ MILLION = 1e6
 MILLISECOND = 1e-3  # seconds
 
 TEXTS = ("dataset", "source", "start_time", "currency")
-COUNTS = {"n_queries": 1, "batch_size": 1, "warmup": 0, "repeat": 1, "throughput_batch_size": 1}
+COUNTS = {
+    **dict.fromkeys(("n_queries", "batch_size", "repeat", "throughput_batch_size"), 1),
+    **dict.fromkeys(("warmup", "warmed_queries"), 0),
+}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -38,11 +41,12 @@ class EfficiencyRecord:
         n_queries: how many queries were timed.
         batch_size: how many queries a call answers.
         warmup: how many calls came before the timed ones.
+        warmed_queries: how many of the timed queries these calls had asked already.
         repeat: how often each query was timed.
         latency: of a call, in ms.
         throughput: queries answered in a second.
         throughput_batch_size: how many a call answered then, where that is not `batch_size`.
-        peak_memory: the most that the process held, in MB (10⁶ bytes).
+        peak_memory: the most that the process held, in MB (10⁶ bytes); see `measure_search`.
         model_memory, index_memory: what of it these take, in MB.
         model_disk, index_disk: their size on disk, in MB.
         cpu_used: cores that were busy, on average.
@@ -71,6 +75,7 @@ class EfficiencyRecord:
     n_queries: int | None = None
     batch_size: int = 1
     warmup: int | None = None
+    warmed_queries: int | None = None
     repeat: int = 1
     latency: Latency | None = None
     throughput: float | None = None

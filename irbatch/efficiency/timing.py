@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.efficiency.answers import answers_of_batch, read_answers
-from irbatch.efficiency.checks import read_quantity
-from irbatch.efficiency.readings import Watch
+from irbatch.efficiency.caching import warn_of_caching
+from irbatch.efficiency.checks import read_quantity, refuse
+from irbatch.efficiency.readings import MemoryWatch, Watch
 from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.errors import ErrorsIn, many, shown, warn
 from irbatch.runtime.progress_bar import Step
@@ -34,6 +37,7 @@ class Calls:
     queries: list[Any]
     size: int  # queries that a call answers; the last may be left fewer
     takes_list: bool  # whether `search` takes a list of queries, not one
+    loop: Any = None  # an `asyncio.Runner`, for a search that is `async def`
 
     def __len__(self) -> int:
         return -(-len(self.ids) // self.size)
@@ -49,6 +53,9 @@ class Calls:
             (given,) = given
         search, clock = self.search, time.perf_counter_ns
         try:
+            if self.loop is not None:
+                taken: tuple[int, Any] = self.loop.run(self._await(given))
+                return taken
             begin = clock()
             answer = search(given)
             end = clock()
@@ -58,6 +65,18 @@ class Calls:
             problem.add_note(f"in the call for {many(len(ids), 'query')}: {named}")
             raise
         return end - begin, answer
+
+    async def _await(self, given: Any) -> tuple[int, Any]:
+        """Time a call within the loop, that what the loop itself takes is not timed."""
+        clock = time.perf_counter_ns
+        begin = clock()
+        answer = await self.search(given)
+        end = clock()
+        return end - begin, answer
+
+    def within(self, loop: Any) -> Calls:
+        """Return the calls as they are made where this loop is, which only some need."""
+        return replace(self, loop=loop if is_async(self.search) else None)
 
     def check(self, number: int, answer: Any) -> None:
         """Refuse what a call returned, if it is not an answer to each of its queries."""
@@ -70,21 +89,53 @@ class Calls:
         return answers_of_batch(self.source, self.ids_of(number), answer)
 
 
-def warm_up(calls: Calls, count: int, step: Step) -> None:
-    """Make calls that are not timed; check the first answer, as all may be of its kind."""
+def is_async(search: Any) -> bool:
+    """Tell whether calls are to be awaited."""
+    return inspect.iscoroutinefunction(search) or inspect.iscoroutinefunction(
+        getattr(type(search), "__call__", None)  # noqa: B004 - it may be `async def`
+    )
+
+
+def loop_for(source: str, *searches: Any) -> AbstractContextManager[Any]:
+    """Return the loop that calls are awaited in, to be entered; None is in it if none needs it."""
+    if not any(map(is_async, searches)):
+        return nullcontext()
+    asyncio = importlib.import_module("asyncio")
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        loop: AbstractContextManager[Any] = asyncio.Runner()
+        return loop
+    why = "is async def, and a loop is running here already: call measure_search in another thread"
+    raise refuse(source, "search", f"{why}, as with asyncio.to_thread", searches[0])
+
+
+def warm_up(calls: Calls, count: int, step: Step) -> dict[int, int]:
+    """Make calls that do not count; return each call's number and the ns that it first took.
+
+    The first answer is checked, as all may be of its kind.
+    """
+    first: dict[int, int] = {}
     for i in range(count):
         number = i % len(calls)
-        _, answer = calls.time(number)
+        taken, answer = calls.time(number)
+        first.setdefault(number, taken)
         if i == 0:
             calls.check(number, answer)
         step("warm-up", i + 1, count)
+    return first
 
 
 def time_calls(
-    calls: Calls, record: EfficiencyRecord, step: Step
+    calls: Calls, warming: Calls | None, record: EfficiencyRecord, step: Step
 ) -> tuple[dict[str, Any], Floats, list[Any]]:
-    """Return fields of the record; ms float64 ``(repeats, calls)``; an answer to each query."""
-    warm_up(calls, record.warmup or 0, step)
+    """Return fields of the record; ms float64 ``(repeats, calls)``; an answer to each query.
+
+    The warm-up makes the calls of `warming`, or else the timed ones.
+    """
+    memory = MemoryWatch()
+    with memory.looking() if record.warmup else nullcontext():
+        warm = warm_up(warming or calls, record.warmup or 0, step)
     times = np.zeros((record.repeat, len(calls)), np.int64)
     kept: list[Any] = []
     watch = Watch()
@@ -95,20 +146,23 @@ def time_calls(
                 calls.check(number, answer)
             if turn == record.repeat - 1:
                 kept.append(answer)
+            memory.look()
             step(f"pass {turn + 1} of {record.repeat}", number + 1, len(calls))
-    measured = watch.read()
+    measured = {**watch.read(), "peak_memory": memory.read()}
     measured["throughput"] = _per_second(len(calls.ids) * record.repeat, int(times.sum()))
     answers = [each for number, got in enumerate(kept) for each in calls.answers(number, got)]
     milliseconds: Floats = times / MILLISECOND
     milliseconds.flags.writeable = False
+    asked = {} if warming else {number: ns / MILLISECOND for number, ns in warm.items()}
+    warn_of_caching(record.system, asked, milliseconds)
     return measured, milliseconds, answers
 
 
 def time_throughput(
-    calls: Calls, record: EfficiencyRecord, step: Step
+    calls: Calls, warming: Calls | None, record: EfficiencyRecord, step: Step
 ) -> tuple[float | None, list[Any]]:
     """Return queries a second, of one pass of larger calls, and an answer to each query."""
-    warm_up(calls, min(record.warmup or 0, 1), step)
+    warm_up(warming or calls, min(record.warmup or 0, 1), step)
     total = 0
     answers: list[Any] = []
     for number in range(len(calls)):

@@ -39,8 +39,17 @@ USUAL = (
 PICTURED = ("cost_per_million", "latency_mean", "latency_p50")  # the first that all systems have
 NAMED = 6  # systems that dominate another one
 CALLS = (  # fields of records
-    *("batch_size", "n_queries", "warmup", "repeat", "throughput_batch_size", "wall_time"),
-    *("user_time", "system_time", "start_time", "energy", "emissions", "dataset", "source"),
+    *("batch_size", "n_queries", "warmup", "warmed_queries", "repeat", "throughput_batch_size"),
+    *(
+        "wall_time",
+        "user_time",
+        "system_time",
+        "start_time",
+        "energy",
+        "emissions",
+        "dataset",
+        "source",
+    ),
     "currency",
 )
 

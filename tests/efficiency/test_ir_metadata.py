@@ -92,7 +92,8 @@ def records() -> st.SearchStrategy[EfficiencyRecord]:
         "start_time": maybe(odd_texts()), "currency": odd_texts(), "hardware": hardware(),
         "latency": maybe(latencies()),
         "n_queries": maybe(counts), "batch_size": counts, "repeat": counts,
-        "warmup": maybe(st.integers(0, 2**53)), "throughput_batch_size": maybe(counts),
+        "warmup": maybe(st.integers(0, 2**53)), "warmed_queries": maybe(st.integers(0, 2**53)),
+        "throughput_batch_size": maybe(counts),
         "throughput": maybe(st.floats(0, exclude_min=True, allow_infinity=False)),
     }  # fmt: skip
     numbers = {each.name: maybe(amounts()) for each in fields(EfficiencyRecord)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
 import subprocess
@@ -181,6 +182,131 @@ def test_what_search_raises_names_the_queries_of_a_batch() -> None:
     assert raised.value.__notes__ == ["in the call for 7 queries: 0, 1, 2, 3, 4, …"]
 
 
+# Searches that are awaited
+
+
+def slow_loop(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the loop take time of its own, before and after each call."""
+
+    class Slow(asyncio.Runner):
+        def run(self, coroutine: Any, **options: Any) -> Any:
+            clock.now += 7_000_000
+            answer = super().run(coroutine, **options)
+            clock.now += 7_000_000
+            return answer
+
+    monkeypatch.setattr(asyncio, "Runner", Slow)
+
+
+class Client:
+    """A search that waits for a server; all calls come within one loop."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.loops: set[Any] = set()
+
+    async def __call__(self, query: int) -> list[str]:
+        self.loops.add(asyncio.get_running_loop())
+        await asyncio.sleep(0)
+        self.clock.now += query * 1_000_000
+        return [f"d{query}"]
+
+    async def find(self, query: int, depth: int = 10) -> list[str]:
+        return await self(query)
+
+    async def find_many(self, queries: list[int]) -> list[list[str]]:
+        found = [await self(query) for query in queries]
+        self.clock.now -= sum(queries) * 500_000
+        return found
+
+
+@pytest.mark.parametrize("face", ["object", "method", "partial", "lambda's"])
+def test_an_async_search_is_awaited(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, face: str
+) -> None:
+    slow_loop(clock, monkeypatch)
+    client = Client(clock)
+
+    async def function(query: int) -> list[str]:
+        return await client(query)
+
+    faces = {"object": client, "method": client.find, "partial": partial(client.find, depth=5),
+             "lambda's": function}  # fmt: skip
+    measured = quick(faces[face], [1, 2, 3], warmup=1, repeat=2)
+    assert measured.latencies.tolist() == [[1.0, 2.0, 3.0]] * 2
+    assert measured.run.to_dict() == {0: {"d1": 1.0}, 1: {"d2": 1.0}, 2: {"d3": 1.0}}
+    assert len(client.loops) == 1
+
+
+def test_an_async_search_of_several_queries(clock: Clock) -> None:
+    client = Client(clock)
+    measured = quick(client.find_many, [1, 2, 3], batch_size=2)
+    assert measured.latencies.tolist() == [[1.5, 1.5]]
+    measured = quick(client, [1, 2, 3], search_many=client.find_many, throughput_batch_size=3)
+    assert measured.record.throughput == 3 / 0.003
+    plain = quick(search_list, [1, 2, 3], batch_size=2, search_many=client.find_many,
+                  throughput_batch_size=3, warmup=0)  # fmt: skip
+    assert plain.record.throughput == 3 / 0.003
+
+
+@pytest.fixture(autouse=True)
+def _alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Larger calls may find what they like here."""
+    monkeypatch.setattr("irbatch.efficiency.measuring.compare_answers", lambda *given: None)
+
+
+@pytest.mark.parametrize("warmup", [0, 2])
+def test_what_an_async_search_raises_names_the_query(warmup: int) -> None:
+    async def failing(query: str) -> list[str]:
+        if query == "dog":
+            raise KeyError("index")
+        return ["d"]
+
+    with pytest.raises(KeyError) as raised:
+        quick(failing, QUERIES, warmup=warmup)
+    assert raised.value.__notes__ == ["in the call for 1 query: 'q2'"]
+
+
+@pytest.mark.parametrize("batch_size", [1, 2])
+def test_a_coroutine_that_nothing_awaits_is_refused(batch_size: int) -> None:
+    async def search(query: Any) -> list[str]:
+        return ["d"]
+
+    message = "the answer is a coroutine, which nothing has awaited; make search an async def"
+    with pytest.raises(InputError, match=message) as refused:
+        quick(lambda query: search(query), QUERIES, batch_size=batch_size, system="s")
+    assert refused.value.query == "q1"
+    with pytest.raises(InputError, match=message):
+        quick(lambda queries: [search(queries)], ["cat"], batch_size=2)
+
+
+def test_an_async_generator_is_no_answer() -> None:
+    async def search(query: str) -> Any:
+        yield "d"
+
+    with pytest.raises(InputError, match="it would be made after the clock has stopped"):
+        quick(search, QUERIES)
+
+
+def test_within_a_loop_an_async_search_is_refused() -> None:
+    asked: list[str] = []
+
+    async def searching(query: str) -> list[str]:
+        asked.append(query)
+        return ["d"]
+
+    async def here() -> None:
+        quick(searching, QUERIES, system="s")
+
+    async def elsewhere() -> Measurement:
+        return await asyncio.to_thread(quick, searching, QUERIES)
+
+    with pytest.raises(InputError, match=r"'s': search is async def, and a loop is running here"):
+        asyncio.run(here())
+    assert asked == []
+    assert asyncio.run(elsewhere()).record.n_queries == 3
+
+
 # Progress
 
 
@@ -217,7 +343,7 @@ def test_a_terminal_shows_progress(monkeypatch: pytest.MonkeyPatch) -> None:
 
     measure_search(watched, QUERIES, hardware=Hardware(), draws=0, repeat=2, warmup=2,
             search_many=lambda many: [["d"]] * len(many), throughput_batch_size=2)  # fmt: skip
-    assert set(counts) == {(threads, True)}, "neither a thread nor a redirection of its own"
+    assert set(counts[2:]) == {(threads, True)}, "neither a thread nor a redirection of its own"
     shown = terminal.getvalue()
     for text in ("warm-up", "pass 1 of 2", "pass 2 of 2", "throughput", "3 of 3 calls", "100%"):
         assert text in shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -46,10 +47,11 @@ def test_time_and_memory_of_the_process() -> None:
     assert began.microsecond == 0
 
 
-@pytest.mark.skipif(not the_readings.CLEAR.exists(), reason="Linux alone sets the mark back")
+on_linux = pytest.mark.skipif(not the_readings.PAGES.exists(), reason="Linux alone has it")
+
+
+@on_linux
 def test_memory_held_before_does_not_count() -> None:
-    if not the_readings.reset_peak():
-        pytest.skip("it is not allowed here")
     np.ones(400_000_000 // 8)
     before = the_readings.peak_memory()
     assert before is not None
@@ -58,11 +60,102 @@ def test_memory_held_before_does_not_count() -> None:
     assert record.peak_memory < before - 300
 
 
+@on_linux
+def test_the_mark_of_the_process_stays() -> None:
+    np.ones(300_000_000 // 8)
+    before = the_readings.peak_memory()
+    assert before is not None
+    quick(search, QUERIES)
+    after = the_readings.peak_memory()
+    assert after is not None
+    assert after >= before
+
+
+@on_linux
+def test_what_a_call_gives_back_counts() -> None:
+    def searching(query: int) -> list[str]:
+        return [f"{np.ones(200_000_000 // 8).sum():.0f}"]
+
+    np.ones(400_000_000 // 8)  # so that the mark tells nothing of it
+    held = the_readings.held_memory()
+    assert held is not None
+    assert quick(searching, range(5), warmup=5).record.peak_memory > held + 150
+
+
+class Memory:
+    """What the operating system says of memory, as it is told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, mark: float, held: float | None) -> None:
+        self.mark, self.held, self.now = mark, held, 0.0
+        monkeypatch.setattr(the_readings, "peak_memory", lambda: self.mark)
+        monkeypatch.setattr(the_readings, "held_memory", lambda: self.held)
+        clock = SimpleNamespace(monotonic=lambda: self.now, perf_counter=lambda: self.now)
+        monkeypatch.setattr(the_readings, "time", clock)
+
+
+def test_a_mark_that_rises_is_the_peak(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = Memory(monkeypatch, mark=500.0, held=300.0)
+
+    def searching(query: str) -> list[str]:
+        memory.mark = 512.0
+        return ["d"]
+
+    assert quick(searching, QUERIES).record.peak_memory == 512.0
+
+
+@pytest.mark.parametrize("warmup", [0, 2])
+def test_below_the_mark_the_peak_is_what_was_seen(
+    monkeypatch: pytest.MonkeyPatch, warmup: int
+) -> None:
+    memory = Memory(monkeypatch, mark=500.0, held=300.0)
+
+    def searching(query: str) -> list[str]:
+        memory.now += 1.0
+        memory.held = {"cat": 310.0, "dog": 420.0, "cow": 320.0}[query]
+        return ["d"]
+
+    assert quick(searching, QUERIES, warmup=warmup).record.peak_memory == 420.0
+
+
+def test_calls_in_quick_succession_are_looked_at_now_and_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    memory = Memory(monkeypatch, mark=500.0, held=300.0)
+    looks: list[float] = []
+    monkeypatch.setattr(the_readings, "held_memory", lambda: looks.append(memory.now) or 300.0)
+
+    def searching(query: int) -> list[str]:
+        memory.now += 0.001
+        return ["d"]
+
+    quick(searching, range(100), warmup=0)
+    assert 8 <= len(looks) <= 15
+
+
+def test_where_only_the_mark_is_told_it_is_the_peak(monkeypatch: pytest.MonkeyPatch) -> None:
+    Memory(monkeypatch, mark=500.0, held=None)
+    assert quick(search, QUERIES).record.peak_memory == 500.0
+
+
+def test_a_call_of_the_warm_up_that_fails_leaves_no_thread() -> None:
+    def failing(query: str) -> None:
+        raise OSError("no index")
+
+    before = threading.active_count()
+    with pytest.raises(OSError, match="no index"):
+        quick(failing, QUERIES)
+    assert threading.active_count() == before
+
+
 def test_memory_is_read_in_megabytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "status").write_text("VmPeak:\t 9 kB\nVmHWM:\t   250000 kB\n")
     monkeypatch.setattr(the_readings, "STATUS", tmp_path / "status")
     assert the_readings.peak_memory() == 256.0
-    assert quick(search, QUERIES).record.peak_memory == 256.0
+    (tmp_path / "statm").write_text("9999 500 99 9 0 99 0\n")
+    monkeypatch.setattr(the_readings, "PAGES", tmp_path / "statm")
+    held = 500 * os.sysconf("SC_PAGE_SIZE") / 1e6
+    assert the_readings.held_memory() == held
+    assert quick(search, QUERIES).record.peak_memory == held
 
 
 @pytest.mark.parametrize(("platform", "expected"), [("linux", 1.024), ("darwin", 0.001)])
@@ -72,10 +165,10 @@ def test_memory_where_there_is_no_proc(
     used = SimpleNamespace(ru_maxrss=1000, ru_utime=0.0, ru_stime=0.0)
     resource = SimpleNamespace(getrusage=lambda who: used, RUSAGE_SELF=0)
     monkeypatch.setattr(the_readings, "STATUS", tmp_path / "none")
-    monkeypatch.setattr(the_readings, "CLEAR", tmp_path / "none" / "none")
+    monkeypatch.setattr(the_readings, "PAGES", tmp_path / "none")
     monkeypatch.setattr(the_readings.sys, "platform", platform)
     monkeypatch.setattr(the_readings, "resource", resource)
-    assert not the_readings.reset_peak()
+    assert the_readings.held_memory() is None
     assert the_readings.peak_memory() == expected
     (tmp_path / "status").write_text("Name:\tgvisor\n")
     monkeypatch.setattr(the_readings, "STATUS", tmp_path / "status")
@@ -84,7 +177,7 @@ def test_memory_where_there_is_no_proc(
 
 def test_where_nothing_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(the_readings, "STATUS", tmp_path / "none")
-    monkeypatch.setattr(the_readings, "CLEAR", tmp_path / "none" / "none")
+    monkeypatch.setattr(the_readings, "PAGES", tmp_path / "none")
     monkeypatch.setattr(the_readings, "resource", None)
     times = iter([(1.0, 0.5), (3.0, 1.5)])
     monkeypatch.setattr(

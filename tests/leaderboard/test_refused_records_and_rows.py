@@ -31,7 +31,9 @@ NO_WEIGHTS = [*NO_AMOUNTS, None]
 AMOUNTS = ["throughput", "peak_memory", "model_memory", "index_memory", "model_disk", "index_disk",
            "cpu_used", "wall_time", "user_time", "system_time", "flops", "energy", "emissions",
            "price_per_hour", "stated_cost"]  # fmt: skip
-COUNTS = ["n_queries", "batch_size", "warmup", "repeat", "throughput_batch_size"]
+COUNTS = [
+    "n_queries", "batch_size", "warmup", "warmed_queries", "repeat", "throughput_batch_size",
+]  # fmt: skip
 TEXTS = ["dataset", "source", "start_time", "currency"]
 
 Call = Callable[[], object]
@@ -88,7 +90,7 @@ def test_zero(field: str) -> None:
 
 
 def test_zero_that_is_a_measurement() -> None:
-    free = set(AMOUNTS) - {"throughput"} | {"warmup"}
+    free = set(AMOUNTS) - {"throughput"} | {"warmup", "warmed_queries"}
     record = EfficiencyRecord(system="bm25", **dict.fromkeys(free, 0))
     assert {getattr(record, field) for field in free} == {0}
 

@@ -81,6 +81,7 @@ FULL = EfficiencyRecord(
     n_queries=250,
     batch_size=2,
     warmup=3,
+    warmed_queries=6,
     repeat=5,
     latency=Latency(mean=1.25, p50=1.0, p95=2.5, intervals={"mean": (1.1, 1.3)}, calls=625),
     throughput=812.5,
@@ -131,6 +132,7 @@ resources:
     number: 250
     batch size: 2
     warm-up calls: 3
+    asked in the warm-up: 6
     repeats: 5
   latency:
     mean: 1.25 ms

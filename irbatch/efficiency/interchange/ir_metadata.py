@@ -83,6 +83,7 @@ RECORD = {
     "n_queries": ("resources: queries: number", documents.FROM_1),
     "batch_size": ("resources: queries: batch size", documents.FROM_1),
     "warmup": ("resources: queries: warm-up calls", documents.COUNT),
+    "warmed_queries": ("resources: queries: asked in the warm-up", documents.COUNT),
     "repeat": ("resources: queries: repeats", documents.FROM_1),
     "latency": ("resources: latency", LATENCY_FORM),
     "throughput": ("resources: throughput: value", documents.amounts("queries/s")),
