@@ -57,7 +57,8 @@ class Leaderboard(Systems):
         n_queries: how many each system's means are of; None where that isn't known.
         settings: how the means came about.
         constraints: what the systems left had to meet.
-        left_out: each system that didn't, with the constraints that it broke.
+        left_out: each system that didn't, with the constraints that it broke, or the axes that it
+            has no value of.
 
     Raises:
         InputError: naming the system and the field, if a value is missing or not a finite number.
@@ -169,7 +170,7 @@ class Leaderboard(Systems):
 
         Raises:
             InputError: if digits is not a whole number from 0 to 17, a column or an axis is given
-                twice or is not there, or a system has no value of an axis of the frontier.
+                twice or is not there, or no system has a value of each axis of the frontier.
 
         >>> from irbatch.efficiency import EfficiencyRecord
         >>> records = [EfficiencyRecord(system="bm25", index_memory=1500),
@@ -226,8 +227,8 @@ class Leaderboard(Systems):
         Args:
             path, **options: as in `to_text`.
             x: the axis across the picture of the Pareto frontier; default: that of a `frontier` of
-                two axes; or else the cost, the mean latency or the median that all systems have;
-                without any there is no picture.
+                two axes; or else the cost, the mean latency or the median, the first that all
+                systems have, or some; without any there is no picture.
             y: the axis along it; default: the first measure.
             plots: whether there is a picture, which takes matplotlib.
             title: of the page.

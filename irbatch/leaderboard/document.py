@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypedDict, Unpack
 
@@ -36,7 +36,7 @@ USUAL = (
     *("latency_mean", "latency_p95", "throughput", "index_memory", "index_disk"),
     *("energy_per_query", "cost_per_million"),
 )
-PICTURED = ("cost_per_million", "latency_mean", "latency_p50")  # the first that all systems have
+PICTURED = ("cost_per_million", "latency_mean", "latency_p50")  # the first that all have, or some
 NAMED = 6  # systems that dominate another one
 CALLS = (  # fields of records
     *("batch_size", "n_queries", "warmup", "warmed_queries", "repeat", "throughput_batch_size"),
@@ -74,7 +74,8 @@ def make_document(
     check_digits(digits)
     names = _usual_columns(board) if columns is None else _chosen_columns(board, columns)
     axes = [] if frontier is None else list_axes(frontier, board.measures)
-    marked = board.pareto([each.name for each in axes]).frontier if axes and len(board) else []
+    pareto = board.pareto([each.name for each in axes]) if axes and len(board) else None
+    marked = [] if pareto is None else pareto.frontier
     described = [_describe(board, name, intervals, digits) for name in names]
     heads = [Column("system", "name"), *(head for head, _ in described)]
     rows = []
@@ -83,12 +84,14 @@ def make_document(
         if marked:
             strong = int(system in marked)
             cells.insert(0, Cell(MARK * strong, strong))
-        rows.append(Row(cells, faint=bool(marked) and system not in marked))
+        rows.append(Row(cells, faint=pareto is not None and system in pareto.dominated_by))
     if marked:
         heads.insert(0, Column(MARK, "mark"))
     title = f"{many(len(board), 'system')}"
     table = Table(f"Values of {title}", heads, rows)
     legend = _explain(board, table, names, axes if marked else [])
+    if pareto is not None and pareto.left_out:
+        legend.append(("not compared", _tell_left_out(board, pareto.left_out, str)))
     settings = " | ".join(f"{name}: {value}" for name, value in board.settings.items())
     return Document(f"Leaderboard of {title}", board.caption(), legend, [table], settings)
 
@@ -103,11 +106,14 @@ def picture_frontier(
         # A measure goes along the picture.
         y, x = sorted((each.name for each in marked), key=lambda name: name not in board.measures)
     if x is None:
-        known = (name for name in PICTURED if not np.isnan(board.values(name)).any())
-        x = next(known, None)
+        unknown = {name: np.isnan(board.values(name)) for name in PICTURED}
+        of_all = [name for name, lacking in unknown.items() if not lacking.any()]
+        of_some = [name for name, lacking in unknown.items() if not lacking.all()]
+        x = next(iter(of_all + of_some), None)
     if x is None or not len(board):
         return []
     found = find_frontier(board, x, y)
+    board = found.board
     values = [_show_values(found, row, digits) for row in range(len(board))]
     said = [f"{system}: {value}" for system, value in zip(board.systems, values, strict=True)]
     told = "; ".join(
@@ -116,13 +122,13 @@ def picture_frontier(
     )
 
     def draw() -> Any:
-        ax, points = draw_frontier(board, found)
+        ax, points = draw_frontier(found)
         for point, text in zip(points, said, strict=True):
             set_tip(point, text)
         return ax.get_figure()
 
     title = f"{found.y.label} against {found.x.label}"
-    parts: list[Part] = [Figures("", [Figure(title, told, _tell(board, found), draw)])]
+    parts: list[Part] = [Figures("", [Figure(title, told, _tell(found), draw)])]
     if found.dominated_by:
         heads = [Column("system", "name"), Column("dominated by", "text")]
         rows = [
@@ -227,22 +233,37 @@ def _show_values(found: Frontier, row: int, digits: int) -> str:
     return ", ".join(written)
 
 
-def _tell(board: Systems, found: Frontier) -> str:
+def _tell(found: Frontier) -> str:
     """Say what the picture shows."""
-    strong = [system for system in board.systems if system not in found.dominated_by]
+    strong = [system for system in found.board.systems if system not in found.dominated_by]
     axes = " and ".join(isolate(axis.label) for axis in (found.y, found.x))
     said = [f"Pareto frontier of {axes}: {', '.join(map(isolate, strong))}."]
     if found.dominated_by:
         said.append("Grey: dominated.")
-    if sure := tell_levels(board, found, found.bounds):
+    if sure := tell_levels(found, found.bounds):
         said.append(f"Bars: {sure}.")
+    if found.left_out:
+        said.append(f"Left out: {_tell_left_out(found.board, found.left_out, isolate)}.")
     return " ".join(said)
 
 
-def _list_names(systems: list[str]) -> str:
+def _tell_left_out(
+    board: Systems, left_out: Mapping[str, list[str]], mark: Callable[[object], str]
+) -> str:
+    """Name systems that are not compared, those together that lack the same."""
+    by_lack: dict[str, list[str]] = {}
+    for system, names in left_out.items():
+        lack = join_words([mark(board.axis(name).label) for name in names])
+        by_lack.setdefault(lack, []).append(system)
+    return "; ".join(
+        f"{_list_names(some, mark)} (without {lack})" for lack, some in by_lack.items()
+    )
+
+
+def _list_names(systems: list[str], mark: Callable[[object], str] = isolate) -> str:
     """Name systems, the first of them where they are many."""
     more = len(systems) - NAMED
-    named = ", ".join(map(isolate, systems[:NAMED]))
+    named = ", ".join(map(mark, systems[:NAMED]))
     return f"{named} and {more} more" if more > 0 else named
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.errors import printable
+from irbatch.errors import join_words, printable
 from irbatch.report.names import shorten
 
 AT_ONCE = 1 << 22  # comparisons of two systems along one axis
@@ -27,6 +27,7 @@ class Pareto:
     axes: list[str]
     frontier: list[str]  # systems that nothing dominates, in the leaderboard's order
     dominated_by: dict[str, list[str]]  # each of the others, with all that dominate it
+    left_out: dict[str, list[str]] = field(default_factory=dict)  # not compared: axes it lacks
 
     def __str__(self) -> str:
         lines = [f"Pareto frontier of {', '.join(map(printable, self.axes))}:"]
@@ -34,10 +35,14 @@ class Pareto:
         for system, others in self.dominated_by.items():
             by = shorten(", ".join(map(printable, others)), NAMED)
             lines.append(f"  {printable(system)} is dominated by {by}")
+        for system, axes in self.left_out.items():
+            lines.append(f"  {printable(system)} is left out, without {join_words(axes)}")
         return "\n".join(lines)
 
 
-def find_pareto(systems: Sequence[str], axes: list[str], values: Floats) -> Pareto:
+def find_pareto(
+    systems: Sequence[str], axes: list[str], values: Floats, left_out: dict[str, list[str]]
+) -> Pareto:
     """Find the frontier of systems; `values` are ``(systems, axes)``, of which higher is better."""
     dominated_by: dict[str, list[str]] = {}
     step = max(1, AT_ONCE // max(1, values.size))
@@ -48,4 +53,4 @@ def find_pareto(systems: Sequence[str], axes: list[str], values: Floats) -> Pare
             if row.any():
                 dominated_by[system] = [systems[place] for place in np.flatnonzero(row).tolist()]
     frontier = [system for system in systems if system not in dominated_by]
-    return Pareto(axes, frontier, dominated_by)
+    return Pareto(axes, frontier, dominated_by, left_out)

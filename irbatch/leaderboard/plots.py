@@ -31,7 +31,7 @@ PLAIN_FROM, PLAIN_TO = 1e-4, 1e7  # what is written without an exponent
 
 
 class Frontier(NamedTuple):
-    """Systems between two axes, and which of them nothing dominates."""
+    """Systems with values of two axes, and which of them nothing dominates."""
 
     x: Quantity  # with the way that is better as it was asked for
     y: Quantity
@@ -40,6 +40,8 @@ class Frontier(NamedTuple):
     strong: Bools  # (systems,): on the frontier
     dominated_by: dict[str, list[str]]
     log: bool  # whether the x axis is logarithmic
+    board: Systems  # the systems themselves
+    left_out: dict[str, list[str]]  # others, with the axes that they have no value of
 
 
 def find_frontier(
@@ -57,6 +59,7 @@ def find_frontier(
     axes = [board.axis(x), board.axis(board.measures[0] if y is None else y)]
     names = [axis.name for axis in axes]
     pareto = board.pareto(names, directions=directions)
+    board, _ = board.having(names)
     turned = check_directions(directions, board.measures)
     axes = [axis._replace(better=turned.get(axis.name, axis.better)) for axis in axes]
     values = np.stack([board.values(name) for name in names], axis=1)
@@ -70,7 +73,10 @@ def find_frontier(
         spans = bool(positive.all() and values[:, 0].max() > WIDE * values[:, 0].min())
         log = spans and names[0] not in board.measures
     strong = np.array([system not in pareto.dominated_by for system in board.systems])
-    return Frontier(axes[0], axes[1], values, bounds, strong, pareto.dominated_by, bool(log))
+    return Frontier(
+        axes[0], axes[1], values, bounds, strong, pareto.dominated_by, bool(log), board,
+        pareto.left_out,
+    )  # fmt: skip
 
 
 def reach(found: Frontier, bounds: Floats) -> tuple[list[float], list[float]]:
@@ -109,13 +115,13 @@ def stairs(found: Frontier, low: Sequence[float], high: Sequence[float]) -> Floa
     return np.array([*corners, [worst[0], corners[-1][1]]])
 
 
-def tell_levels(board: Systems, found: Frontier, bounds: Floats) -> str:
+def tell_levels(found: Frontier, bounds: Floats) -> str:
     """Say how sure the intervals in a picture are: ``"95% intervals"``; empty if it has none."""
     known = np.asarray(~np.isnan(bounds).any(axis=2))
     levels = {
         level
         for i, axis in enumerate(found[:2])
-        for level, has in zip(board.levels(axis.name), known[:, i].tolist(), strict=True)
+        for level, has in zip(found.board.levels(axis.name), known[:, i].tolist(), strict=True)
         if has
     }
     return f"{show_levels(levels)} intervals".strip() if levels else ""
@@ -135,8 +141,9 @@ def plot_frontier(
     """Plot systems between two axes, and the Pareto frontier: those that no other one dominates.
 
     The frontier is drawn as a staircase: on the way to a better system there is none better than
-    the last one. Names are placed for the size and the limits that the axes have then; where there
-    is no room for a name stands a number, which a legend explains.
+    the last one. Systems without a value of an axis are left out, and counted above the axes. Names
+    are placed for the size and the limits that the axes have then; where there is no room for a
+    name stands a number, which a legend explains.
 
     Args:
         board: the leaderboard.
@@ -154,8 +161,8 @@ def plot_frontier(
         The axes; nothing is shown.
 
     Raises:
-        InputError: if there is no such axis, or a system has no value of an axis, or none that has
-            a logarithm.
+        InputError: if there is no such axis, no system has a value of both, or a system's has no
+            logarithm.
         ImportError: naming the extra, when matplotlib is not installed.
 
     >>> from irbatch.efficiency import EfficiencyRecord, Latency
@@ -168,18 +175,18 @@ def plot_frontier(
     """
     check_axes(ax)
     found = find_frontier(board, x, y, log=log, directions=directions)
-    return draw_frontier(board, found, intervals=intervals, labels=labels, ax=ax)[0]
+    return draw_frontier(found, intervals=intervals, labels=labels, ax=ax)[0]
 
 
 def draw_frontier(
-    board: Systems,
     found: Frontier,
     *,
     intervals: bool = True,
     labels: bool = True,
     ax: Axes | None = None,
 ) -> tuple[Axes, list[Any]]:
-    """Draw what was found; return the axes, and the point of each system."""
+    """Draw what was found; return the axes, and the point of each system in it."""
+    board = found.board
     bounds = found.bounds if intervals else np.full_like(found.bounds, np.nan)
     grow, systems = ax is None, len(board)
     ax = new_axes(ax, height=min(4.2 + 0.06 * max(0, systems - 12), 8.0))
@@ -199,11 +206,13 @@ def draw_frontier(
     tidy(ax, "both")
     if found.log:
         _write_ticks(ax)
-    sure = tell_levels(board, found, bounds)
+    sure = tell_levels(found, bounds)
     told = [
         "line: Pareto frontier",
         *["grey: dominated"] * (not found.strong.all()),
         *[f"bars: {sure}"] * bool(sure),
+        *[f"{many(len(found.left_out), 'system')} left out, without a value"]
+        * bool(found.left_out),
     ]
     add_note(ax, "; ".join(told))
     if labels:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any, Self
 
@@ -130,7 +130,7 @@ class Systems:
         axis, values = self.axis(by), self.values(by)
         self._check_currency(axis.name)
         if len(self) and np.isnan(values).all():
-            self._comparable(axis.name)
+            self.comparable(axis.name)
         turned = values * (-1 if (axis.better == HIGHER) == best_first else 1)
         return self._rows(np.argsort(turned, kind="stable").tolist())
 
@@ -150,17 +150,22 @@ class Systems:
     def where(self, *constraints: str) -> Self:
         """Return the leaderboard of the systems that meet constraints.
 
+        A system without a value of an axis meets none of it: `left_out` says what it lacks.
+
         Args:
             *constraints: AXIS < NUMBER, or with another of <= > >= == !=: ``"latency_p95 < 50"``.
 
         Raises:
-            InputError: if a constraint has another form, or a system has no value of its axis.
+            InputError: if a constraint has another form, or no system has a value of its axis.
         """
         broken: dict[str, list[str]] = {}
         parsed = [parse_constraint(text, self.measures) for text in constraints]
         for constraint in parsed:
-            values = self._comparable(constraint.axis.name)
-            for system, value in zip(self.systems, values.tolist(), strict=True):
+            axis = constraint.axis.name
+            known, lacking = self.having([axis])
+            for system in lacking:
+                broken.setdefault(system, []).append(f"{axis} is missing")
+            for system, value in zip(known.systems, known.comparable(axis).tolist(), strict=True):
                 if not constraint.holds(value):
                     broken.setdefault(system, []).append(str(constraint))
         left = self._rows([i for i, system in enumerate(self.systems) if system not in broken])
@@ -171,16 +176,38 @@ class Systems:
     def pareto(self, axes: Iterable[str], *, directions: Mapping[str, str] | None = None) -> Pareto:
         """Find the systems that no other beats: as good along every axis and better along one.
 
+        Systems without a value of an axis are not compared: `Pareto.left_out` names them.
+
         Args:
             axes: one or more, as in ``["nDCG@10", "cost_per_million"]``.
             directions: axis to ``"higher"`` or ``"lower"``, where it isn't the leaderboard's.
 
         Raises:
-            InputError: naming the system, if one has no value of an axis.
+            InputError: if no system has a value of each axis.
         """
         names = [each.name for each in list_axes(axes, self.measures)]
-        values, signs = self.compare(names, directions)
-        return find_pareto(self.systems, names, values * signs)
+        known, lacking = self.having(names)
+        values, signs = known.compare(names, directions)
+        return find_pareto(known.systems, names, values * signs, lacking)
+
+    def having(self, names: Sequence[str]) -> tuple[Self, dict[str, list[str]]]:
+        """Return the leaderboard of the systems with values of all axes, and what others lack.
+
+        Raises:
+            InputError: if no system has a value of each axis.
+        """
+        lacking: dict[str, list[str]] = {}
+        for name in names:
+            unknown = np.isnan(self.values(name))
+            if unknown.all():
+                self.comparable(name)
+            for place in np.flatnonzero(unknown).tolist():
+                lacking.setdefault(self.systems[place], []).append(name)
+        if lacking and len(lacking) == len(self):
+            problem = f"no system has a value of each of {join_words(list(names))}"
+            raise InputError(problem, source="leaderboard")
+        places = [i for i, system in enumerate(self.systems) if system not in lacking]
+        return self._rows(places), {name: lacking[name] for name in self.systems if name in lacking}
 
     def caption(self) -> str:
         """Say how many systems and queries there are, how they were measured, and who is left out.
@@ -204,8 +231,13 @@ class Systems:
         if self.constraints:
             said.append(f"Constraints: {', '.join(self.constraints)}.")
         if self.left_out:
-            said.append(f"Left out by them: {', '.join(self.left_out)}.")
+            said.append(f"Left out by them: {', '.join(map(self._tell_left_out, self.left_out))}.")
         return " ".join(said)
+
+    def _tell_left_out(self, system: str) -> str:
+        """Name a system, and what is wrong with it but for constraints that it did not meet."""
+        reasons = [each for each in self.left_out[system] if each not in self.constraints]
+        return f"{system} ({', '.join(reasons)})" if reasons else system
 
     def _calls(self, counts: list[int]) -> Iterator[str]:
         """Say how latency and throughput were measured, of systems of which it is known."""
@@ -234,7 +266,7 @@ class Systems:
         other.means, other.intervals = self.means[places], self.intervals[places]
         return other
 
-    def _comparable(self, axis: str) -> Floats:
+    def comparable(self, axis: str) -> Floats:
         """Return values along an axis, which every system must have and in the same currency."""
         values = self.values(axis)
         missing = [self.systems[place] for place in np.flatnonzero(np.isnan(values)).tolist()]
@@ -263,7 +295,7 @@ class Systems:
         turned = check_directions(directions, self.measures)
         better = [turned.get(name, self.axis(name).better) for name in names]
         signs = np.array([1.0 if each == HIGHER else -1.0 for each in better])
-        return np.stack([self._comparable(name) for name in names], axis=1), signs
+        return np.stack([self.comparable(name) for name in names], axis=1), signs
 
     def name_axes(self, given: Mapping[str, float], what: str) -> dict[str, float]:
         """Return what is given by axis under the axes' own names."""

@@ -707,11 +707,11 @@ def test_a_path_is_never_taken_for_json(
 
 def test_a_picture_that_cannot_be_drawn_writes_nothing(cli: Cli, systems: Path, out: Path) -> None:
     pytest.importorskip("matplotlib")
-    write(systems, changed(price_per_hour=None))
+    write(systems, [{**each, "price_per_hour": None} for each in SYSTEMS])
     words = ["--x", "cost", "--frontier", "RR@10,latency", "--html", out / "a.html"]
     status, printed, said = cli(systems, *words, "--plot", out / "a.svg")
     assert (status, printed, listed(out)) == (2, "", [])
-    assert "record of 'dense': cost_per_million is missing" in said
+    assert "record of 'bm25': cost_per_million is missing" in said
 
 
 @pytest.mark.parametrize("name", ["a.foo", "noending"])

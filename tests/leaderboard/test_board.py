@@ -20,6 +20,7 @@ import irbatch
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency, measure_search
 from irbatch.errors import InputWarning
 from irbatch.leaderboard import Leaderboard, Scores
+from irbatch.leaderboard.document import make_document
 from irbatch.leaderboard.scoring import find_rates
 
 CUTOFF = 2.0**-13  # exact in both worlds
@@ -643,6 +644,39 @@ def test_where() -> None:
     assert nobody.caption().startswith("0 systems")
 
 
+def test_where_leaves_out_systems_without_a_value() -> None:
+    board = systems()  # dense has no latency
+    left = board.where("latency > 0", "RR@10 > 0.2")
+    assert left.systems == ["rerank"]
+    assert left.left_out == {"dense": ["latency_mean is missing"], "bm25": ["RR@10 > 0.2"]}
+    assert left.caption().endswith("Left out by them: dense (latency_mean is missing), bm25.")
+    again = Leaderboard.from_json(left.to_json())
+    assert (again.left_out, again.caption()) == (left.left_out, left.caption())
+    input_error(lambda: board.where("flops < 5"), "'rerank'", "flops is missing",
+                "as for 2 other systems")  # fmt: skip
+
+
+def test_the_frontier_is_of_systems_with_values() -> None:
+    board = systems()
+    found = board.pareto(["RR@10", "latency"])
+    assert found.left_out == {"dense": ["latency_mean"]}
+    assert "dense" not in [*found.frontier, *found.dominated_by]
+    others = board.select("rerank", "bm25").pareto(["RR@10", "latency"])
+    assert (found.frontier, found.dominated_by) == (others.frontier, others.dominated_by)
+    assert others.left_out == {}
+    assert str(found) == f"{others}\n  dense is left out, without latency_mean"
+    said = board.to_text(frontier=["RR@10", "latency"])
+    assert "not compared: dense (without mean latency)" in " ".join(said.split())
+    faint = [row.faint for row in make_document(board, frontier=["RR@10", "latency"]).parts[0].rows]
+    assert faint == [system in found.dominated_by for system in board.systems]
+
+
+def test_calls_of_other_sizes_of_systems_without_a_value_are_none() -> None:
+    records = [timed("a", 1), timed("b", 2), EfficiencyRecord(system="c", batch_size=8)]
+    board = Leaderboard({each.system: {"RR": 0.5} for each in records}, records)
+    assert board.pareto(["RR", "latency"]).frontier == ["a"]
+
+
 @pytest.mark.parametrize("limit", ["50.123456789", "1234567", "0.30000000000000004", "1e-7"])
 def test_constraints_are_told_as_they_were_meant(limit: str) -> None:
     (said,) = systems().where(f"throughput > {limit}").constraints
@@ -951,7 +985,8 @@ def test_a_currency_without_a_price_says_nothing() -> None:
     records = [timed("a", 1), timed("b", 2, currency="EUR", price_per_hour=2)]
     board = Leaderboard({"a": {"RR": 0.1}, "b": {"RR": 0.2}}, records)
     assert board.sorted("cost").systems == ["b", "a"]
-    input_error(lambda: board.pareto("cost"), "record of 'a': cost_per_million is missing")
+    found = board.pareto("cost")
+    assert (found.frontier, found.left_out) == (["b"], {"a": ["cost_per_million"]})
 
 
 def test_currencies_count_where_there_is_a_price() -> None:

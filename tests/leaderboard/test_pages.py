@@ -252,6 +252,10 @@ def test_what_the_picture_is_of() -> None:
     assert title(bare) == "none"
     assert title(bare, x="qps") == "RR against throughput"
     assert title(made().where("RR@10 > 1")) == "none"
+    some = made()
+    some.records[0] = EfficiencyRecord(system="bm25", price_per_hour=3)
+    assert title(some) == "RR@10 against mean latency", "that most have"
+    assert "Left out: <bdi>bm25</bdi> (without <bdi>mean latency</bdi>)." in to_html(some)
     with pytest.raises(InputError, match="record of 'a': peak_memory is missing"):
         to_html(bare, x="memory")
     with pytest.raises(InputError, match="there is no axis 'memery'"):

@@ -200,6 +200,19 @@ def test_limits_hold_all_that_is_drawn() -> None:
         )
 
 
+def test_systems_without_a_value_are_left_out() -> None:
+    board = made_board([10, 31, 50], [0.1, 0.2, 0.3], ["a", "b", "c"])
+    board.records[1] = EfficiencyRecord(system="b")
+    found = find_frontier(board, "latency")
+    assert found.values.tolist() == [[10, 0.1], [50, 0.3]]
+    assert (found.board.systems, found.left_out) == (["a", "c"], {"b": ["latency_mean"]})
+    ax = board.plot("latency")
+    texts = [text.get_text() for text in ax.texts]
+    assert "a" in texts
+    assert "b" not in texts
+    assert "1 system left out, without a value" in ax.get_title(loc="left")
+
+
 def test_bad_requests_are_refused() -> None:
     board = made_board([0, 8], [0.1, 0.2], ["fast", "slow"])
     with pytest.raises(InputError, match=r"record of 'fast': latency_mean is 0, .* no logarithm"):

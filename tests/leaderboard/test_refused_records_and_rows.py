@@ -633,18 +633,29 @@ def test_directions_that_are_no_mapping(value: Any) -> None:
 )
 def test_systems_without_a_value(axis: str, system: str, facts: list[str]) -> None:
     calls: list[Call] = [
-        lambda: BOARD.pareto(["RR", axis]),
         lambda: BOARD.utility({"RR": 1, axis: 1}),
         lambda: BOARD.utility({"RR": 1, axis: 0}),
         lambda: BOARD.dynascore({"RR": 1, axis: 1}),
         lambda: BOARD.dynascore({"RR": 1}, performance=axis),
+    ]
+    compared: list[Call] = [
+        lambda: BOARD.pareto(["RR", axis]),
         lambda: BOARD.where(f"{axis} < 5"),
         lambda: BOARD.where("RR > 0", f"{axis} >= 5"),
     ]
-    for call in calls:
+    some = np.isnan(BOARD.values(axis)).sum() == 1
+    for call in calls if some else [*calls, *compared]:
         input_error(call, f"'{system}'", "missing", *facts)
-    if np.isnan(BOARD.values(axis)).sum() == 1:
+    if some:
         assert BOARD.sorted(axis).systems[-1] == system
+        assert BOARD.pareto(["RR", axis]).left_out == {system: [BOARD.axis(axis).name]}
+        for call in compared[1:]:
+            assert call().left_out[system] == [f"{BOARD.axis(axis).name} is missing"]
+
+
+def test_systems_that_lack_one_axis_each() -> None:
+    told = "no system has a value of each of price_per_hour and throughput"
+    input_error(lambda: BOARD.pareto(["price_per_hour", "qps"]), told)
 
 
 @pytest.mark.parametrize(
