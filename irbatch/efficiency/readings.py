@@ -73,6 +73,9 @@ class MemoryWatch:
     @contextmanager
     def looking(self) -> Iterator[None]:
         """Look all the while, in a thread: not while anything is timed."""
+        if self._most is None:
+            yield
+            return
         done = threading.Event()
 
         def look() -> None:

@@ -7,7 +7,8 @@ or beside it, ``"run"`` is the path of a run file, from the JSON's folder on.
 
 Beside ``"systems"`` may stand ``"level"`` (of intervals), ``"settings"`` (how the numbers came
 about, texts by name), ``"directions"``, ``"constraints"`` (which these systems have met; none is
-left out by reading them) and ``"left_out"`` (system to the constraints that it broke).
+left out by reading them) and ``"left_out"`` (system to the constraints that it broke, or to
+what it has no value of).
 """
 
 from __future__ import annotations
