@@ -357,7 +357,7 @@ def test_the_frontier_follows_directions(three: Leaderboard) -> None:
 @pytest.mark.parametrize("form", PEOPLES)
 def test_a_frontier_that_there_is_not(form: str, three: Leaderboard, tmp_path: Path) -> None:
     for axes, facts in (
-        (["RR@10", "index_disk"], ("'dense'", "index_disk")),
+        (["RR@10", "flops"], ("flops is missing", "other systems")),
         (["RR@10", "hardware"], ("'hardware'",)),
         (["cost", "cost"], ("cost_per_million is given twice",)),
         ([], ("no axis",)),
