@@ -39,14 +39,15 @@ class Judged(NamedTuple):
 
 def collect_judged(matrix: RelevanceMatrix) -> Judged:
     """Collect a block's judged documents; words without any are skipped: a fifth of the time."""
-    words = matrix.codes.view(np.int64)
-    rows, places = np.nonzero(
-        (words != _word_of(UNJUDGED, matrix)) & (words != _word_of(PAD, matrix))
-    )
-    cells = matrix.codes.reshape(*words.shape, WORD // matrix.codes.itemsize)[rows, places]
-    picks, offsets = np.nonzero((cells >= 0) | (cells == NEGATIVE))
-    ranks = places[picks] * cells.shape[1] + offsets + 1
-    return Judged(rows[picks], ranks, cells[picks, offsets].astype(np.int64))
+    words = matrix.codes.view(np.int64).ravel()  # in one dimension: a third of the time of two
+    some = np.flatnonzero((words != _word_of(UNJUDGED, matrix)) & (words != _word_of(PAD, matrix)))
+    in_word = WORD // matrix.codes.itemsize
+    shift = in_word.bit_length() - 1
+    cells = matrix.codes.reshape(-1, in_word)[some].ravel()
+    picks = np.flatnonzero((cells >= 0) | (cells == NEGATIVE))
+    places = (some[picks >> shift] << shift) + (picks & (in_word - 1))
+    rows = places // matrix.depth
+    return Judged(rows, places - rows * matrix.depth + 1, cells[picks].astype(np.int64))
 
 
 def collect_relevant(matrix: RelevanceMatrix) -> Judged:
@@ -67,6 +68,8 @@ class JudgedRanks:
     weighting: Weighting
     cutoff: float = FULL_DEPTH
     kept: dict[Any, Any] = field(default_factory=dict)  # what several measures share
+    ideals: dict[Weighting, RankedGains] = field(default_factory=dict)  # shared by all cutoffs
+    found: dict[bytes, RankedGains] = field(default_factory=dict)  # by which gains are positive
 
     def __post_init__(self) -> None:
         self.row_index, self.ranks, self.codes = self.judged
@@ -220,18 +223,27 @@ class JudgedRanks:
     @cached_property
     def gainful(self) -> RankedGains:
         """Those of the documents whose gain is positive."""
+        key = (self.gains > 0).tobytes()
+        if key in self.found:
+            return self.found[key].with_gains(self.gains)
         places = self.gainful_places
         rows, ranks, codes = (each[places] for each in self.judged)
-        return RankedGains(rows, ranks, codes, self.gains, self.queries)
+        found = self.found[key] = RankedGains(rows, ranks, codes, self.gains, self.queries)
+        return found
 
     @cached_property
     def gainful_places(self) -> Positions:
         """Which of the documents these are: intp, positions in `ranks`."""
         return _freeze(np.flatnonzero(self.gained))
 
-    @cached_property
+    @property
     def ideal(self) -> RankedGains:
         """The ideal rankings: all judged documents of positive gain, from the highest down."""
+        if self.weighting not in self.ideals:
+            self.ideals[self.weighting] = self._rank_ideally()
+        return self.ideals[self.weighting]
+
+    def _rank_ideally(self) -> RankedGains:
         order = np.argsort(-self.gains, kind="stable")
         order = order[self.gains[order] > 0]
         counts = self.whole.judged[:, order]

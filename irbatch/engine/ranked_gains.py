@@ -35,6 +35,18 @@ class RankedGains:
         rows, ranks, codes = (each[kept] for each in (self.row_index, self.ranks, self.codes))
         return RankedGains(rows, ranks, codes, self.level_gains, self.queries)
 
+    def with_gains(self, level_gains: Floats) -> RankedGains:
+        """Return the same documents with other gains, all positive, too."""
+        other = RankedGains(self.row_index, self.ranks, self.codes, level_gains, self.queries)
+        other.starts, other.numbers = self.starts, self.numbers
+        return other
+
+    def sum_of_first(self, k: float) -> Floats:
+        """Add up each query's first k gains, where these are at ranks 1, 2, …: ``(queries,)``."""
+        counts = np.minimum(np.diff(self.starts), k).astype(np.int64)
+        last = np.append(self.running_sums, 0.0)[self.starts[:-1] + counts - 1]
+        return np.where(counts > 0, last, 0.0)
+
     @cached_property
     def starts(self) -> Ints:
         """Where each query's documents begin and end, int64 ``(queries + 1,)``."""

@@ -18,8 +18,10 @@ from irbatch.engine.prefix import (
     PrefixSums,
     Scan,
     ScanRequest,
+    Weighting,
     as_slice,
 )
+from irbatch.engine.ranked_gains import RankedGains
 from irbatch.engine.scan import scan
 from irbatch.errors import InputError
 from irbatch.measures.declare import AS_ANY_OTHER, MARKED, Measure
@@ -225,8 +227,9 @@ class Plan:
             judged = collect_judged(cut)
         else:
             judged = collect_relevant(matrix).within(deepest)
+        ideals: dict[Weighting, RankedGains] = {}
         for depth, wanted in by_depth.items():  # one after the other: each takes a block's memory
-            read = _reader_of_judged(matrix, judged.within(depth), depth)
+            read = _reader_of_judged(matrix, judged.within(depth), depth, ideals)
             for group, position in wanted:
                 known = read(group.threshold, group.weights)
                 values[:, position] = apply_formula(group.measure, known, ())
@@ -269,13 +272,15 @@ class Plan:
 
 
 def _reader_of_judged(
-    matrix: RelevanceMatrix, judged: Judged, depth: float
+    matrix: RelevanceMatrix, judged: Judged, depth: float, ideals: dict[Weighting, RankedGains]
 ) -> Callable[[float, Weights], JudgedRanks]:
     """Return what reads a block's judged documents, those up to a cutoff."""
+    found: dict[bytes, RankedGains] = {}
 
     @functools.cache
     def read(threshold: float, weights: Weights) -> JudgedRanks:
-        return JudgedRanks(matrix, judged, threshold, make_weighting(*weights), depth)
+        weighting = make_weighting(*weights)
+        return JudgedRanks(matrix, judged, threshold, weighting, depth, ideals=ideals, found=found)
 
     return read
 

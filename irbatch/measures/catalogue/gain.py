@@ -156,9 +156,8 @@ def ndcg_at_levels(j: JudgedRanks) -> Floats:
     spellings=(Spelling("ntcireval", "GAP", "GAP@{k:04d}"),),
 )
 def graded_average_precision(j: JudgedRanks) -> Floats:
-    found, ideal = j.gainful, j.ideal.within(j.cutoff)
-    total = found.add_up(found.shared_gains() / found.ranks)
-    return np.minimum(ratio(total, ideal.add_up(ideal.gains)), 1.0)
+    total = j.gainful.add_up(j.gainful.shared_gains() / j.gainful.ranks)
+    return np.minimum(ratio(total, j.ideal.sum_of_first(j.cutoff)), 1.0)
 
 
 @of_judged(

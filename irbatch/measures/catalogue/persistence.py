@@ -42,10 +42,9 @@ OF_SCALE: dict[str, Parameter] = {**GAINS, "max_grade": Number(None, above=0.0)}
 def rank_biased_precision(j: JudgedRanks, p: float, max_grade: float | None) -> Floats:
     highest = j.highest_gains(max_grade)
     least = 1.0 if max_grade is None else 0.0
-    shares = ratio(j.gained, np.maximum(highest, least)[j.row_index])
-    terms = shares * chances_of(p, j.depth)[j.ranks - 1]
-    expected: Floats = (1.0 - p) * np.bincount(j.row_index, terms, j.queries).astype(np.float64)
-    return expected
+    found = j.gainful
+    shares = ratio(found.gains, np.maximum(highest, least)[found.row_index])
+    return (1.0 - p) * found.add_up(shares * chances_of(p, j.depth)[found.ranks - 1])
 
 
 @of_judged(
