@@ -99,6 +99,7 @@ AIMS: dict[str, Aim] = {
     "diversity, 10000, objects": faster(10),
     "diversity, 10000, judgments": faster(25),
     "diversity, 10000, prepared": faster(100),
+    "scores, labels": faster(100),
     "scan, copy": Aim(2.8, "×"),
     "scan, formulas": Aim(0.4, "×"),
     "scan, graded": Aim(2, "×"),

@@ -32,6 +32,7 @@ Work = Callable[[], Any]
 
 FULL_DEPTH = "AP nDCG nDCG@10 RR R@100"
 DENSE = "AP nDCG@10 R@100 RR"
+OF_LABELS = "AUC LRAP CoverageError RankingLoss"
 FLOAT32 = 1e-5  # how far apart values are that a tool computes in float32
 GROWTH = ("what grows", "scores", "takes", "a cell", "times the first", "values")
 
@@ -115,7 +116,8 @@ def _dense(settings: Settings) -> Table:
     )
 
     def against(names: str, peer: str, module: str, package: str, make: Callable[[], Work],
-                tolerance: float = 1e-9) -> None:  # fmt: skip
+                tolerance: float = 1e-9, key: str = "") -> None:  # fmt: skip
+        key = key or f"scores, {module}"
         works: dict[str, Work] = {
             "ours": lambda: irbatch.evaluate_scores(scores, labels, names).mean()
         }
@@ -127,10 +129,10 @@ def _dense(settings: Settings) -> Table:
         count = len(irbatch.parse_measures(names))
         work = names if count < 5 else f"its {count} measures"
         if missing is None:
-            table.compare(work, timed["ours"], peer, timed["theirs"], key=f"scores, {module}",
+            table.compare(work, timed["ours"], peer, timed["theirs"], key=key,
                           tolerance=tolerance, some=True)  # fmt: skip
         else:
-            table.skip(work, peer, missing, timed["ours"], key=f"scores, {module}")
+            table.skip(work, peer, missing, timed["ours"], key=key)
 
     against(
         DENSE,
@@ -142,6 +144,8 @@ def _dense(settings: Settings) -> Table:
     )
     against("nDCG@10", "scikit-learn ndcg_score", "sklearn", "scikit-learn",
             lambda: _sklearn(scores, labels))  # fmt: skip
+    against(OF_LABELS, "scikit-learn's four functions", "sklearn", "scikit-learn",
+            lambda: _sklearn_of_labels(scores, labels), key="scores, labels")  # fmt: skip
     against(SENTENCE_TRANSFORMERS_NAMES, "sentence-transformers compute_metrics, top 100 ready",
             "sentence_transformers", "sentence-transformers",
             lambda: sentence_transformers_work(scores, labels))  # fmt: skip
@@ -151,6 +155,16 @@ def _dense(settings: Settings) -> Table:
 def _sklearn(scores: Matrix, labels: Matrix) -> Work:
     metrics = importlib.import_module("sklearn.metrics")
     return lambda: {"nDCG@10": float(metrics.ndcg_score(labels, scores, k=10))}
+
+
+def _sklearn_of_labels(scores: Matrix, labels: Matrix) -> Work:
+    metrics = importlib.import_module("sklearn.metrics")
+    return lambda: {
+        "AUC": float(metrics.roc_auc_score(labels, scores, average="samples")),
+        "LRAP": float(metrics.label_ranking_average_precision_score(labels, scores)),
+        "CoverageError": float(metrics.coverage_error(labels, scores)),
+        "RankingLoss": float(metrics.label_ranking_loss(labels, scores)),
+    }
 
 
 def _growth(settings: Settings) -> Table:

@@ -187,33 +187,17 @@ class JudgedRanks:
         return _freeze((first + last) / 2.0)
 
     @cached_property
-    def first_hit_rank(self) -> Floats:
-        """The rank of the first hit, as `mean_hit_ranks`, and anything where there is none.
+    def ordered_hit_ranks(self) -> Floats:
+        """The rank of each query's first hit, of its second …, as `mean_hit_ranks`: ``(hits,)``.
 
-        Float64 ``(queries,)``. The smallest of h different ranks of n has the mean
-        (n + 1) / (h + 1).
+        The j-th smallest of h different ranks of n is j (n + 1) / (h + 1) in the mean.
         """
-        first, last = (np.append(each, 0)[self.hit_starts[:-1]] for each in self._tied_ranks)
-        tied = self._count_hits_to(last)
-        rank: Floats = first - 1 + (last - first + 2) / (np.maximum(tied, 1) + 1.0)
-        return rank
-
-    @cached_property
-    def last_hit_rank(self) -> Floats:
-        """The rank of the last hit, see `first_hit_rank`."""
-        ends = self.hit_starts[1:] - 1
-        first, last = (np.append(each, 0)[ends] for each in self._tied_ranks)
-        tied = np.diff(self.hit_starts) - self._count_hits_to(first - 1)
-        rank: Floats = last + 1 - (last - first + 2) / (np.maximum(tied, 1) + 1.0)
-        return rank
-
-    def _count_hits_to(self, ranks: Ints) -> Ints:
-        """Count each query's hits down to a rank of its own, ``(queries,)``."""
-        base = self.whole.depth + 1
-        keys = self.hit_rows * base + self.hit_ranks
-        wanted = np.arange(self.queries) * base + np.maximum(ranks, 0)
-        counts: Ints = np.searchsorted(keys, wanted, side="right") - self.hit_starts[:-1]
-        return counts
+        (first, last), before = self._tied_ranks, self.hit_rows * (self.whole.depth + 1)
+        keys = before + self.hit_ranks
+        begins = np.searchsorted(keys, before + first)
+        hits = np.searchsorted(keys, before + last, side="right") - begins
+        numbers = np.arange(1, keys.size + 1) - begins
+        return _freeze(first - 1 + numbers * (last - first + 2) / (hits + 1.0))
 
     @cached_property
     def gained(self) -> Floats:

@@ -16,6 +16,9 @@ from irbatch.measures.parameters import REL, Number, Parameter
 from irbatch.runtime.checks import check_choice
 from irbatch.runtime.numbers import is_real
 
+OF_RANKINGS = ("prefix", "judged", "relevant")
+"""What formulas read that look at grades in rank order alone."""
+
 
 def define_measure(
     name: str,
@@ -99,7 +102,10 @@ def define_measure(
     _check_definition(name, aggregate, reads, parameters or {})
     if (aggregate == "weighted") != (weight is not None):
         problem = "a weighted mean needs weights, and no other has any"
-        raise InputError(f"{name}: aggregate={aggregate!r}, weight={weight!r}: {problem}")
+        raise InputError(f"{name}: aggregate={aggregate!r}: {problem}", value=aggregate)
+    if reads not in OF_RANKINGS and (weight, undefined) != (None, None):
+        problem = f"{name} reads {reads!r}: weight= and undefined= are not for it"
+        raise InputError(problem, value=reads)
 
     def declare(formula: Callable[..., Floats]) -> Measure:
         if not callable(formula):
@@ -151,7 +157,7 @@ def _check_definition(
     if name in CATALOGUE and CATALOGUE[name].builtin:
         raise InputError(f"{name!r} is a measure of the catalogue already", value=name)
     check_choice("aggregate", aggregate, ("mean", "geometric", "sum", "weighted", "run"))
-    check_choice("reads", reads, ("prefix", "judged", "relevant", "items", *MARKED))
+    check_choice("reads", reads, (*OF_RANKINGS, "items", *MARKED))
     if aggregate == "run" and reads != "items":
         raise InputError(f"{name}: aggregate='run' is for measures that read items", value=reads)
     for key, parameter in parameters.items():

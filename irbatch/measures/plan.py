@@ -170,6 +170,7 @@ class Plan:
                 positions = [position for group in linear for position in group.positions]
                 values[expected.rows[:, None], positions] = of_tied[:, positions]
         self._from_judged(matrix, values)
+        self._check_weights(values)
         if matrix.ties is not None:
             self._over_orders(matrix, values, threads, skip=skip_no_relevant)
         if not skip_no_relevant:
@@ -233,6 +234,14 @@ class Plan:
             for group, position in wanted:
                 known = read(group.threshold, group.weights)
                 values[:, position] = apply_formula(group.measure, known, ())
+
+    def _check_weights(self, values: Floats) -> None:
+        """Refuse weights below 0, which only users' formulas have."""
+        if (wrong := np.argwhere(values[:, len(self.measures) :] < 0)).size:
+            row, column = wrong[0] + [0, len(self.measures)]
+            value = float(values[row, column])
+            problem = f"the formula of {self.filled[column].name} returned {value:g}, below 0"
+            raise InputError(problem, source="measures", value=value)
 
     def _fill_undefined(self, values: Floats) -> None:
         """Put what undefined values count as in their places."""

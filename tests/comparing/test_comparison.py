@@ -409,6 +409,8 @@ def test_systems_that_cannot_be_compared() -> None:
     input_error(
         lambda: compare_results({"a": other, "b": fewer}), "not evaluated for every", path="b"
     )
+    weighted = irbatch.evaluate_matrix([[1, 0], [0, 1]], "RR GAUC")
+    input_error(lambda: compare_results({"a": weighted, "b": weighted}), "GAUC", "weighted")
     skipped = irbatch.evaluate_matrix([[1, 0], [0, 0]], MEASURES, no_relevant="skip")
     input_error(lambda: compare_results({"a": other, "b": skipped}), "NaN", "'b'", query=1)
     found = compare_results(THREE, baseline="s0")

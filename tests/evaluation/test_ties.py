@@ -231,10 +231,36 @@ def test_a_constant_scorer(n: int, r: int) -> None:
         "Rprec": Fraction(r, n),
         "nDCG": math.fsum(discounts) * r / n / math.fsum(discounts[:r]),
         f"nDCG@{k}": math.fsum(discounts[:k]) * r / n / math.fsum(discounts[: min(r, k)]),
+        "AUC": Fraction(1, 2) if r < n else 0,
+        "RankingLoss": Fraction(1, 2) if r < n else 0,
+        "FirstRank": Fraction(n + 1, r + 1),
+        "MeanRank": Fraction(n + 1, 2),
+        "MedianRank": Fraction(n + 1, 2),
+        "CoverageError": Fraction(r * (n + 1), r + 1),
     }
     found = irbatch.evaluate_scores(np.full((1, n), 0.25), labels, list(expected)).mean()
     wanted = {name: float(value) for name, value in expected.items()}
     assert found == pytest.approx(wanted, rel=TOLERANCE)
+
+
+def test_cutoffs_that_are_averaged_beside_full_depth_which_is_not() -> None:
+    """Only at full depth is the number of hits, and GMAP's floor, the same in every order."""
+    scores, labels = [[1, 1, 1, 0]], [[1, 0, 0, 1]]
+    for name in ("GMAP", "AUC", "LRAP"):
+        together = evaluated(scores, labels, [name, f"{name}@1", f"{name}@2"], "expected").values
+        apart = [evaluated(scores, labels, [f"{name}{at}"], "expected").values[0, 0]
+                 for at in ("", "@1", "@2")]  # fmt: skip
+        assert together.tolist() == [apart]
+
+
+def test_a_query_that_is_undefined_in_some_order_is_left_out() -> None:
+    """At a cutoff, ties decide whether there is a pair at all."""
+    scores, labels = [[1, 1, 1], [2, 1, 1]], [[1, 0, 0], [1, 0, 0]]
+    options = {"measures": "AUC@2 AUC"}
+    counted = irbatch.evaluate_scores(scores, labels, **options)
+    assert counted.per_query("AUC@2")[0] == pytest.approx(1 / 3)  # of six orders, two of 1
+    skipped = irbatch.evaluate_scores(scores, labels, **options, no_relevant="skip")
+    assert skipped.mean() == {"AUC@2": 1.0, "AUC": 0.75}
 
 
 def test_orders_are_drawn_where_there_are_too_many() -> None:

@@ -103,10 +103,25 @@ class TestUsers:
             ({"reads": "scores"}, "'prefix', 'judged'"),
             ({"reads": None}, "reads=None"),
             ({"parameters": {"points": (1, 2)}}, "parameter 'points' of Mine is (1, 2)"),
+            ({"aggregate": "weighted"}, "a weighted mean needs weights"),
+            ({"weight": lambda j: j.relevant}, "no other has any"),
+            ({"reads": "subtopics", "undefined": 0.0}, "reads 'subtopics'"),
         ],
     )
     def test_declarations(self, declared: dict[str, Any], fact: str) -> None:
         input_error(lambda: self.define(lambda j: j.relevant, **declared), fact)
+
+    @pytest.mark.parametrize(
+        ("weight", "fact"),
+        [(-1.0, "-1"), (math.nan, "weight of Mine returned NaN"), (math.inf, "returned inf")],
+    )
+    def test_weights(self, weight: float, fact: str) -> None:
+        mine = self.define(
+            lambda j: j.relevant,
+            aggregate="weighted",
+            weight=lambda j: np.where(j.relevant > 1, weight, 1.0),
+        )
+        input_error(lambda: evaluate(QRELS, RUN, mine), "Mine", fact)
 
     def test_parameter_without_a_declaration(self) -> None:
         input_error(

@@ -10,6 +10,7 @@ import pytest
 
 import irbatch
 from irbatch import InputError, PrefixStatistics
+from irbatch.engine.judged import JudgedRanks
 from irbatch.measures import CATALOGUE, DISCOUNTS, GAINS, GRADED, Number
 from irbatch.measures.gains import make_weighting
 
@@ -53,6 +54,31 @@ def test_statistics_know_the_first_k_documents_and_no_more() -> None:
         )
         seen[tuple(others)] = found.values[0, 0]
     assert set(seen.values()) == {2000.0}
+
+
+def test_a_weighted_mean() -> None:
+    """Queries without a value weigh nothing, or count as what was declared."""
+
+    @irbatch.define_measure(
+        "Depth",
+        definition="The mean rank of hits.",
+        reads="relevant",
+        aggregate="weighted",
+        weight=lambda j: np.diff(j.hit_starts).astype(float) / 4,
+        undefined=9.0,
+        range=(0.0, math.inf),
+    )
+    def depth(j: JudgedRanks) -> np.ndarray:
+        return j.sum_over_hits(j.mean_hit_ranks) / np.diff(j.hit_starts)
+
+    matrix = [[1, 0, 1, 1], [0, 0, 1, 0], [0, 0, 0, 0]]
+    found = irbatch.evaluate_matrix(matrix, [depth, "P@2"])
+    assert found.per_query("Depth") == pytest.approx({0: 8 / 3, 1: 3.0, 2: 9.0})
+    assert found.mean() == {"Depth": 11 / 4, "P@2": 1 / 6}
+    assert found.values.shape == (3, 2)
+    skipped = irbatch.evaluate_matrix(matrix, depth, no_relevant="skip")
+    assert skipped.mean() == {"Depth": 11 / 4}
+    assert math.isnan(skipped.per_query("Depth")[2])
 
 
 def test_a_graded_measure() -> None:

@@ -17,6 +17,7 @@ from irbatch.measures.declare import Measure, Spelling
 from irbatch.measures.define import builtin
 
 LISTED = "Candidates are the documents listed: relevant ones that are not don't count"
+LOWER = "Lower is better."
 FIRST_K = "The candidates are the first k, or as many as there are."
 BEHIND = "Relevant documents not among the first k count as rank k + 1; at full depth, of n, n + 1."
 
@@ -70,7 +71,7 @@ def grouped_area_under_curve(j: JudgedRanks) -> Floats:
 @of_candidates(
     "RankingLoss",
     definition="Label ranking loss: the share of the pairs of a relevant and another candidate in "
-    f"which the other one stands higher; 0 without pairs. {LISTED}.",
+    f"which the other one stands higher; 0 without pairs. {LISTED}. {LOWER}",
     undefined=0.0,
     past_end=FIRST_K,
     no_relevant="0, or left out, as is a query without other candidates",
@@ -85,7 +86,7 @@ def ranking_loss(j: JudgedRanks) -> Floats:
 @of_candidates(
     "CoverageError",
     definition="Coverage error: the rank of the last relevant candidate, as deep as one has to go "
-    f"for all; 0 if none is relevant. {LISTED}.",
+    f"for all; 0 if none is relevant. {LISTED}. {LOWER}",
     undefined=0.0,
     range=(0.0, np.inf),
     past_end=FIRST_K,
@@ -94,7 +95,8 @@ def ranking_loss(j: JudgedRanks) -> Floats:
     spellings=(Spelling("scikit-learn", "coverage_error"),),
 )
 def coverage_error(j: JudgedRanks) -> Floats:
-    return np.where(_count_hits(j) > 0, j.last_hit_rank, np.nan)
+    last = np.append(j.ordered_hit_ranks, 0.0)[j.hit_starts[1:] - 1]
+    return np.where(_count_hits(j) > 0, last, np.nan)
 
 
 @builtin(
@@ -121,17 +123,18 @@ of_ranks = functools.partial(
 @of_ranks(
     "FirstRank",
     definition="Rank of the first relevant document. Its mean over queries is known as MeanR, its "
-    "median as MedR.",
+    f"median as MedR. {LOWER}",
     source="Bordes et al. 2013",
     aliases=("FirstRelevantRank",),
 )
 def first_rank(j: JudgedRanks) -> Floats:
-    return np.where(_count_hits(j) > 0, j.first_hit_rank, _rank_behind(j))
+    first = np.append(j.ordered_hit_ranks, 0.0)[j.hit_starts[:-1]]
+    return np.where(_count_hits(j) > 0, first, _rank_behind(j))
 
 
 @of_ranks(
     "MeanRank",
-    definition="Mean rank of the relevant documents of a query.",
+    definition=f"Mean rank of the relevant documents of a query. {LOWER}",
     source="Bordes et al. 2013",
 )
 def mean_rank(j: JudgedRanks) -> Floats:
@@ -144,13 +147,12 @@ def mean_rank(j: JudgedRanks) -> Floats:
 @of_ranks(
     "MedianRank",
     definition="Median rank of the relevant documents of a query, between the two in the middle "
-    "if their number is even.",
-    linear=False,
+    f"if their number is even. {LOWER}",
     source="Bordes et al. 2013",
 )
 def median_rank(j: JudgedRanks) -> Floats:
     relevant = j.relevant.astype(np.int64)
-    behind, ranks = _rank_behind(j), np.append(j.hit_ranks, 0)
+    behind, ranks = _rank_behind(j), np.append(j.ordered_hit_ranks, 0.0)
     middle = []
     for number in ((relevant - 1) // 2, relevant // 2):
         places = j.hit_starts[:-1] + number
