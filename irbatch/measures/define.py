@@ -16,9 +16,6 @@ from irbatch.measures.parameters import REL, Number, Parameter
 from irbatch.runtime.checks import check_choice
 from irbatch.runtime.numbers import is_real
 
-OF_RANKINGS = ("prefix", "judged", "relevant")
-"""What formulas read that look at grades in rank order alone."""
-
 
 def define_measure(
     name: str,
@@ -103,8 +100,9 @@ def define_measure(
     if (aggregate == "weighted") != (weight is not None):
         problem = "a weighted mean needs weights, and no other has any"
         raise InputError(f"{name}: aggregate={aggregate!r}: {problem}", value=aggregate)
-    if reads not in OF_RANKINGS and (weight, undefined) != (None, None):
-        problem = f"{name} reads {reads!r}: weight= and undefined= are not for it"
+    without = reads in MARKED and weight is not None
+    if without or (undefined is not None and reads in ("items", *MARKED)):
+        problem = f"{name} reads {reads!r}: {'weight' if without else 'undefined'}= is not for it"
         raise InputError(problem, value=reads)
 
     def declare(formula: Callable[..., Floats]) -> Measure:
@@ -157,7 +155,7 @@ def _check_definition(
     if name in CATALOGUE and CATALOGUE[name].builtin:
         raise InputError(f"{name!r} is a measure of the catalogue already", value=name)
     check_choice("aggregate", aggregate, ("mean", "geometric", "sum", "weighted", "run"))
-    check_choice("reads", reads, (*OF_RANKINGS, "items", *MARKED))
+    check_choice("reads", reads, ("prefix", "judged", "relevant", "items", *MARKED))
     if aggregate == "run" and reads != "items":
         raise InputError(f"{name}: aggregate='run' is for measures that read items", value=reads)
     for key, parameter in parameters.items():
