@@ -79,6 +79,7 @@ def test_fractional_grades() -> None:
         *("RBP", "RBP(p=0.5,rel=1)@5", "Bpref(rel=0.5)", "InfAP(rel=0.5)", "NumNonRelRet(rel=1.5)"),
         *("ERR(max_grade=1000000000000000,gain=linear)", "Qmeasure@5", "GAP", "GAP(rel=0.5)@10"),
         *("Pplus(gain=binary)", "NCUgu(stops=triangular)@3", "Rpref(norm=N)", "nCG(rel=0.5)@2"),
+        "CG(gain=triangular)",
     ]
     for qrels, run in nasty_problems(seed=3, count=60, float_grades=True):
         found = irbatch.evaluate(qrels, run, [w for w in wanted if huge_is_fine(qrels, w)])

@@ -175,6 +175,13 @@ def test_measures_of_several_rels_share_a_join() -> None:
     assert len(caught) == 1
 
 
+def test_the_largest_cutoff_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("irbatch.engine.subtopics.LARGEST_CUTOFF", 5)
+    qrels, run = {"q": {"s": {"d": 1}}}, {"q": {"d": 1.0}}
+    assert irbatch.evaluate(qrels, run, "alpha_DCG@5")["alpha_DCG@5"] > 0
+    input_error(lambda: irbatch.evaluate(qrels, run, "alpha_DCG@6"), "beyond 5")
+
+
 def test_refusals(tmp_path: Path) -> None:
     qrels, run = {"q": {"s": {"d": 1}}}, {"q": {"d": 1.0}}
     for judgments, facts, fields in [

@@ -107,6 +107,11 @@ def test_means_are_those_of_the_drawn(queries: int) -> None:
         assert again[1].tolist() == drawn[some].tolist()
 
 
+def test_numbers_next_to_zero_may_be_zero() -> None:
+    for means in draw_means(np.full((2, 1), 5e-324), 3, 4):
+        assert (abs(means) <= 5e-324).all()
+
+
 def test_strata_are_drawn_from_apart() -> None:
     values = np.concatenate([np.zeros((30, 1)), np.ones((10, 1))])
     groups = [np.arange(30), np.arange(30, 40)]
