@@ -50,8 +50,9 @@ class SampledRanks:
         self.prepare()
         cut = copy.copy(self)
         if cutoff is not None:
-            cut.cutoff = cutoff
-            cut.retrieved = np.minimum(self.retrieved, cutoff)
+            cut.cutoff = float(cutoff)
+            deepest = int(self.retrieved.max(initial=0))  # the cutoff may be beyond int64
+            cut.retrieved = np.minimum(self.retrieved, min(cutoff, deepest))
         return cut
 
     def prepare(self) -> None:
@@ -66,7 +67,7 @@ class SampledRanks:
     def depth(self) -> Floats:
         """The k of a cutoff, or at full depth how many were retrieved: float64 ``(rows,)``."""
         retrieved = self.retrieved.astype(np.float64)
-        return retrieved if math.isinf(self.cutoff) else np.full(self.rows, float(self.cutoff))
+        return retrieved if math.isinf(self.cutoff) else np.full(self.rows, self.cutoff)
 
     @cached_property
     def within(self) -> Bools:

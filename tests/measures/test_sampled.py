@@ -60,6 +60,17 @@ def test_worked_examples() -> None:
     assert found == pytest.approx(EXPECTED_OF_DRAWN, rel=1e-14)
 
 
+def test_cutoffs_beyond_any_ranking() -> None:
+    for judgments, names in ((EXAMPLE, twin.OF_STRATA), (DRAWN, twin.OF_PROBABILITIES)):
+        far = [measure(name) @ 10**30 for name in names if measure(name).declaration.takes_cutoff]
+        found = irbatch.evaluate(judgments, RUN, far).mean()
+        for each in far:
+            if each.name in ("InfP", "StatP"):
+                assert 0 < found[str(each)] < 1e-29
+            else:
+                assert found[str(each)] == irbatch.evaluate(judgments, RUN, each.name)[each.name]
+
+
 def test_no_measure_is_forgotten() -> None:
     assert builtin_names("strata") == set(twin.OF_STRATA)
     assert builtin_names("probabilities") == set(twin.OF_PROBABILITIES)
