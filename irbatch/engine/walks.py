@@ -48,24 +48,44 @@ def look_at(weights: Floats) -> Reading:
 
 @dataclass(eq=False)
 class Walk:
-    """What models read: some rankings, to the last rank that counts.
+    """What models read: some rankings, to the last rank that counts."""
 
-    Args:
-        gains: float64 ``(queries, ranks)``, from 0 to 1.
-        costs: the same, or ``(ranks,)`` where each document costs 1.
-        judged: float64 ``(queries,)``, how many documents are judged to have a gain.
-        is_cut: whether users stop at the last rank at the latest.
-    """
+    documents: Documents
+    first: int  # of the queries, which end before `last`
+    last: int
 
-    gains: Floats
-    costs: Floats
-    judged: Floats
-    is_cut: bool
+    @property
+    def is_cut(self) -> bool:
+        """Whether users stop at the last rank at the latest."""
+        return self.documents.is_cut
 
     @cached_property
     def ranks(self) -> Floats:
         """1, 2, …: float64 ``(ranks,)``."""
-        return np.arange(1.0, self.gains.shape[1] + 1.0)
+        return np.arange(1.0, self.documents.length + 1.0)
+
+    @cached_property
+    def gains(self) -> Floats:
+        """The gain of each rank, from 0 to 1: float64 ``(queries, ranks)``."""
+        known = self.documents
+        gains = np.full((self.last - self.first, known.length), known.of_unjudged)
+        begin, end = np.searchsorted(known.row_index, (self.first, self.last)).tolist()
+        ranks = known.ranks[begin:end]
+        near = ranks <= known.length
+        rows = known.row_index[begin:end][near] - self.first
+        gains[rows, ranks[near] - 1] = known.gains[begin:end][near]
+        return gains
+
+    @cached_property
+    def costs(self) -> Floats:
+        """The cost of each rank: ``(queries, ranks)``, or ``(ranks,)`` where each is 1."""
+        known = self.documents
+        if known.costs is None:
+            return np.ones(known.length)
+        costs = np.full((self.last - self.first, known.length), known.of_unknown)
+        given = known.costs[self.first : self.last, : known.length]
+        np.copyto(costs[:, : given.shape[1]], given, where=~np.isnan(given))
+        return costs
 
     @cached_property
     def gained(self) -> Floats:
@@ -87,8 +107,9 @@ class Walk:
     @cached_property
     def relevant(self) -> Floats:
         """How many documents have a gain, retrieved or not: ``(queries,)``."""
+        judged = self.documents.judged[self.first : self.last]
         counts = np.count_nonzero(self.gains, axis=1)
-        return np.asarray(np.maximum(self.judged, counts), np.float64)
+        return np.asarray(np.maximum(judged, counts), np.float64)
 
 
 Model = Callable[[Walk], Floats | Reading]
@@ -102,9 +123,9 @@ class Documents:
     Args:
         row_index, ranks, gains: int64, int64, float64 ``(documents,)``: the query of each,
             ascending, its rank from 1, its gain from 0 to 1.
-        judged: as in `Walk`.
+        judged: float64 ``(queries,)``, how many documents are judged to have a gain.
         length: how many ranks count; those past the end of a ranking are unjudged documents.
-        is_cut: as in `Walk`.
+        is_cut: whether users stop at the last rank at the latest.
         costs: float64 ``(queries, depth)``, NaN where a document's is unknown; None: all are 1.
         of_unjudged: the gain of documents that are not judged.
         of_unknown: the cost of documents whose cost is unknown.
@@ -124,21 +145,6 @@ class Documents:
         """Return them with what is not judged being of the highest gain, and of some cost."""
         return replace(self, of_unjudged=1.0, of_unknown=of_unknown)
 
-    def walk(self, first: int, last: int) -> Walk:
-        """Lay out the rankings of some queries."""
-        gains = np.full((last - first, self.length), self.of_unjudged)
-        begin, end = np.searchsorted(self.row_index, (first, last)).tolist()
-        ranks = self.ranks[begin:end]
-        near = ranks <= self.length
-        rows = self.row_index[begin:end][near] - first
-        gains[rows, ranks[near] - 1] = self.gains[begin:end][near]
-        costs = np.ones(self.length)
-        if self.costs is not None:
-            costs = np.full(gains.shape, self.of_unknown)
-            known = self.costs[first:last, : self.length]
-            np.copyto(costs[:, : known.shape[1]], known, where=~np.isnan(known))
-        return Walk(gains, costs, self.judged[first:last], self.is_cut)
-
 
 def expect(documents: Documents, model: Model) -> Floats:
     """Return the framework's five numbers, see `NUMBERS`: float64 ``(5, queries)``."""
@@ -147,7 +153,7 @@ def expect(documents: Documents, model: Model) -> Floats:
     step = max(CELLS_AT_ONCE // documents.length, 1)
     for first in range(0, queries, step):
         last = min(first + step, queries)
-        walk = documents.walk(first, last)
+        walk = Walk(documents, first, last)
         reading = _read(walk, model)
         if reading.views.ndim == walk.costs.ndim == 1:  # it is the same for all rankings
             _sum_by_rank(documents, reading, numbers)

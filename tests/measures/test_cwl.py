@@ -68,14 +68,13 @@ def test_what_other_measures_are_called_they_are_still_called() -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_all_numbers_come_of_one_walk(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     walked: list[int] = []
-    lay_out = walks.Documents.walk
+    read = walks._read
 
-    def spy(documents: walks.Documents, first: int, last: int) -> walks.Walk:
-        walked.append(last - first)
-        return lay_out(documents, first, last)
+    def spy(walk: walks.Walk, model: walks.Model) -> walks.Reading:
+        walked.append(walk.last - walk.first)
+        return read(walk, model)
 
-    monkeypatch.setattr(walks.Documents, "walk", spy)
-    monkeypatch.setattr("irbatch.measures.catalogue.cwl.expect", walks.expect)
+    monkeypatch.setattr(walks, "_read", spy)
     irbatch.evaluate(QRELS, RUN, five(measure(name)(max_grade=3))[:5])
     assert len(walked) == 1
     irbatch.evaluate(QRELS, RUN, five(measure(name)(max_grade=3)))
