@@ -56,7 +56,7 @@ Means = dict[str, float]
 
 
 def tables(settings: Settings) -> Iterator[Table]:
-    """Time its own set, nearly all of whose time is AP's, quadratic there, and others without it."""
+    """Time its own set, most of whose time is AP's, quadratic there, and others without it."""
     queries, depth, judged = (3, 60, 20) if settings.quick else (QUERIES, DEPTH, JUDGED)
     sizes = f"{queries} × {depth:,}, {judged} judged"
     table = settings.table(f"C/W/L: the five numbers of measures, {sizes}")

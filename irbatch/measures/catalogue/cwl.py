@@ -68,20 +68,19 @@ def user_model(
 
 def _number_of(j: JudgedRanks, number: str, key: tuple[Any, ...], model: Model) -> Floats:
     """Return one of the five numbers, or its residual; those of a measure are computed once."""
-    residual = number.startswith(RESIDUAL)
-    of_all: Floats | None = j.kept.get((*key, residual))
-    if of_all is None:
-        _, max_n, max_grade, *_ = key
-        documents = _documents(j, max_n, max_grade)
-        if residual:
-            lowest = 1.0 if j.costs is None else j.costs.lowest
-            best = expect(documents.at_best(lowest), model)
-            of_all = best - expect(documents, model)
-        else:
-            of_all = expect(documents, model)
-        j.kept[*key, residual] = of_all
-    found: Floats = of_all[NUMBERS.index(number.removeprefix(RESIDUAL))]
-    return found
+    _, max_n, max_grade, *_ = key
+    place = NUMBERS.index(number.removeprefix(RESIDUAL))
+    if key not in j.kept:
+        j.kept[key] = expect(_documents(j, max_n, max_grade), model)
+    if not number.startswith(RESIDUAL):
+        found: Floats = j.kept[key][place]
+        return found
+    if (key, RESIDUAL) not in j.kept:
+        lowest = 1.0 if j.costs is None else j.costs.lowest
+        best = expect(_documents(j, max_n, max_grade).at_best(lowest), model)
+        j.kept[key, RESIDUAL] = best - j.kept[key]
+    residual: Floats = j.kept[key, RESIDUAL][place]
+    return residual
 
 
 def _documents(j: JudgedRanks, max_n: int, max_grade: float) -> Documents:
