@@ -411,6 +411,36 @@ def test_settings_of_the_evaluation() -> None:
     assert evaluate("Serendipity", rel=2)["Serendipity"] == 0
 
 
+def test_runs_that_recommend_nothing() -> None:
+    items = ItemStatistics(["a", "b", "c"], interactions={"u": ["a", "b"]})
+    names = [str(spelled(name, settings[-1], None)) for name, settings in VARIANTS.items()
+             if name not in ("ILD", "Unexpectedness")]  # fmt: skip
+    with pytest.warns(irbatch.InputWarning, match="is empty"):
+        nothing = irbatch.evaluate({"u": {"a": 1}, "v": {"c": 0}}, {}, names, items=items).mean()
+    assert nothing.pop("Personalisation") == 1.0
+    assert set(nothing.values()) == {0.0}
+
+
+def test_what_is_no_candidate_is_not_recommended() -> None:
+    items = ItemStatistics(3, popularity=[1, 2, 4])
+    scores = [[3.0, 2.0, 1.0], [1.0, 2.0, 3.0]]
+    evaluate = functools.partial(
+        irbatch.evaluate_scores, measures="CatalogueCoverage@1 AvgPopularity@2", items=items
+    )
+    found = evaluate(scores, positives=[[1], [0]], exclude=[[0], [2]])
+    assert found.per_query("AvgPopularity@2") == {0: 3.0, 1: 1.5}
+    assert found["CatalogueCoverage@1"] == 1 / 3
+    assert evaluate(scores, positives=[[0], [0]], lengths=[2, 1]).values[:, 1].tolist() == [1.5, 1]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint64, np.int64, np.float16, np.float32])
+def test_scores_of_any_type(dtype: type) -> None:
+    scores = np.array([[7, 1, 100]]).astype(dtype)
+    items = ItemStatistics(3, popularity=[1, 2, 4])
+    found = irbatch.evaluate_scores(scores, [[0, 0, 1]], "AvgPopularity@2", items=items)
+    assert found["AvgPopularity@2"] == 2.5
+
+
 def test_users_define_measures_of_items() -> None:
     @irbatch.define_measure("MostPopular", definition="A test.", reads="items", parameters={})
     def most_popular(r: Any) -> Any:
