@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from irbatch.evaluation.runs import evaluate, evaluate_runs
     from irbatch.evaluation.scores import evaluate_scores, evaluate_triples
     from irbatch.evaluation.sequences import evaluate_sequences
+    from irbatch.evaluation.sessions import session_dcg
     from irbatch.formats import (
         read_probability_qrels,
         read_qrels,
@@ -95,6 +96,7 @@ __all__ = [
     "read_run",
     "read_stratum_qrels",
     "read_subtopic_qrels",
+    "session_dcg",
     "warmup",
 ]
 
@@ -124,6 +126,7 @@ PLACES = {
     "evaluation.runs": ("evaluate", "evaluate_runs"),
     "evaluation.scores": ("evaluate_scores", "evaluate_triples"),
     "evaluation.sequences": ("evaluate_sequences",),
+    "evaluation.sessions": ("session_dcg",),
     "formats": ("read_probability_qrels", "read_qrels", "read_run", "read_stratum_qrels",
                 "read_subtopic_qrels"),
     "leaderboard": ("Leaderboard",),

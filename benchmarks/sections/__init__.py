@@ -21,6 +21,7 @@ from benchmarks.sections import (
     reading,
     scan,
     scores,
+    similarity,
     small,
     updates,
 )
@@ -44,6 +45,7 @@ SECTIONS: dict[str, Section] = {
     "updates": updates.tables,
     "comparing": comparing.tables,
     "cwl": cwl.tables,
+    "similarity": similarity.tables,
     "scan": scan.tables,
     "diversity": diversity.tables,
     "fairness": fairness.tables,

@@ -371,6 +371,11 @@ def normalized_rbp(
     return ratio(with_powers(found, p), with_powers(ideal, p))
 
 
+def session_dcg(values: Sequence[float], base: float) -> float:
+    """SDCG = sum of DCG of the q-th query / (1 + log_base(q)) (Järvelin et al. 2008)."""
+    return math.fsum(v / (1 + math.log(q) / math.log(base)) for q, v in enumerate(values, 1))
+
+
 MEASURES: dict[str, Callable[..., Value]] = {
     "ERR": err,
     "nERR": normalized_err,
