@@ -100,7 +100,7 @@ AIMS: dict[str, Aim] = {
     "similarity, Compat": Aim(2, "×"),
     "similarity, overlap": Aim(6, "×"),
     "similarity, tied": Aim(10, "×"),
-    "similarity, rbo": faster(10),
+    "similarity, rbo": faster(3),
     "scan, copy": Aim(2.8, "×"),
     "scan, formulas": Aim(0.4, "×"),
     "scan, graded": Aim(2, "×"),

@@ -160,7 +160,7 @@ def overlap(
     sizes = sum(ranking_sizes(run, queries, depth) for run in runs)
     tables = Tables.of(float(p), int(np.max(sizes)))
     found = np.empty((VALUES, len(queries)))
-    for pairs in pair_rankings(runs, queries, depth, by_id=ties == "id"):
+    for pairs in pair_rankings(runs, queries, depth, tied=ties != "id"):
         some = sum_up(*pairs.sides, p, tables, _variant(ties))
         found[:, pairs.first : pairs.last] = some
     return Overlaps(queries, *found)

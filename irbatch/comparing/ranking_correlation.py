@@ -78,7 +78,7 @@ def ranking_correlation(
     check_choice("ties", ties, TIES)
     runs, queries = shared_queries(run_a, run_b)
     documents, values = np.empty(len(queries), np.int64), np.empty((2, len(queries)))
-    for pairs in pair_rankings(runs, queries, depth, by_id=ties == "id"):
+    for pairs in pair_rankings(runs, queries, depth, tied=ties != "id"):
         block = slice(pairs.first, pairs.last)
         common = _of_common(pairs, by_score=ties != "id")
         documents[block] = np.diff(common.starts)

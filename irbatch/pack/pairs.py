@@ -11,7 +11,7 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.data.arguments.ids import kinds_of
-from irbatch.data.dicts import read_judgments
+from irbatch.data.dicts import find_in_rankings, read_judgments
 from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
 from irbatch.engine.overlap import Side
@@ -25,8 +25,14 @@ from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
 DOCUMENTS_AT_ONCE = 1 << 20  # of both runs: so that memory stays bounded
 
 
+NO_RANKS, NO_SCORES = np.empty(0, np.int64), np.empty(0)
+
+
 class Pairs(NamedTuple):
-    """Rankings of some of the queries, those at `first` to `last`, in order."""
+    """Rankings of some of the queries, those at `first` to `last`, in order.
+
+    Unless ties matter sides have no groups, the first one no partners, and there are no scores.
+    """
 
     first: int
     last: int
@@ -45,18 +51,17 @@ class Unordered:
 
 
 def pair_rankings(
-    runs: tuple[Run, Run], queries: Sequence[Any], depth: int | None, *, by_id: bool
+    runs: tuple[Run, Run], queries: Sequence[Any], depth: int | None, *, tied: bool
 ) -> Iterator[Pairs]:
     """Pair two runs' rankings of queries that both have.
 
-    Documents stand in order of their scores; those of one score by id descending, if `by_id`, or
-    where the depth may cut between them.
+    Documents stand in order of their scores; those of one score by id descending, unless they are
+    taken to be `tied`, and the depth cannot cut between them.
 
     Raises:
         InputError: if a score is not a number, or ids are text on one side and numbers on the
             other.
     """
-    by_id = by_id or depth is not None
     tables = _as_tables(*runs)
     ends = np.cumsum(sum(ranking_sizes(run, queries, None) for run in runs))
     start = 0
@@ -67,8 +72,7 @@ def pair_rankings(
         chosen = queries[start:stop]
         one, other, found = _of_tables(*tables, chosen) if tables else _of_mappings(*runs, chosen)
         _check_kinds(one, other, found, chosen)
-        sides, scores = _in_order(one, other, found, depth, by_id=by_id)
-        yield Pairs(start, stop, sides, scores)
+        yield Pairs(start, stop, *_in_order(one, other, found, depth, tied=tied))
         start = stop
 
 
@@ -140,14 +144,37 @@ def _of_mappings(
 
         found.append(Unordered(starts, scores, ids_at))
     one, other = found
-    rows = np.empty(other.scores.size, np.int64)
+    rows = np.full(other.scores.size, -1, np.int64)
     missing = itertools.repeat(-1)
-    for q, (ranking, wanted) in enumerate(zip(*rankings, strict=True)):
-        start = int(one.starts[q])
+    known = _find_in_order(one, other, rankings[0], rankings[1], rows)
+    for q in np.flatnonzero(~known).tolist():
+        ranking, wanted, start = rankings[0][q], rankings[1][q], int(one.starts[q])
         places = dict(zip(ranking, range(start, start + len(ranking)), strict=True))
         own = map(places.get, wanted, missing)
         rows[other.starts[q] : other.starts[q + 1]] = np.fromiter(own, np.int64, len(wanted))
     return one, other, rows
+
+
+def _find_in_order(
+    one: Unordered, other: Unordered, first: Sequence[Any], second: Sequence[Any], rows: Ints
+) -> Bools:
+    """Write positions in those rankings of the first run that are in order, without ties.
+
+    In these as many documents as score higher stand before one. Tells of which queries it did.
+    """
+    rising = _inside(one.starts, one.scores[1:] >= one.scores[:-1])
+    known: Bools = np.ones(len(first), bool)
+    known[row_index_of(one.starts)[1:][rising]] = False
+    picks = np.flatnonzero(known)
+    parts = [[each[pick] for pick in picks.tolist()] for each in (first, second)]
+    starts = [offsets_of(np.diff(each.starts)[picks]) for each in (one, other)]
+    found = find_in_rankings(parts[0], starts[0], parts[1], starts[1], "float64")
+    if found is None:
+        return np.zeros(len(first), bool)
+    places = joined_ranges(other.starts[picks], np.diff(starts[1]))
+    shift = np.repeat(one.starts[picks], np.diff(starts[1]))
+    rows[places] = np.where(np.isnan(found.scores), -1, shift + found.above)
+    return known
 
 
 def _ids_at(rankings: Sequence[Mapping[Any, Any]], starts: Ints, at: Ints) -> list[Any]:
@@ -178,25 +205,33 @@ def check_kinds(first: Sequence[Any], second: Sequence[Any], query: object = Non
 
 
 def _in_order(
-    one: Unordered, other: Unordered, found: Ints, depth: int | None, *, by_id: bool
+    one: Unordered, other: Unordered, found: Ints, depth: int | None, *, tied: bool
 ) -> tuple[tuple[Side, Side], tuple[Floats, Floats]]:
-    """Order both, cut them, and pair their documents, in both directions."""
-    sides, orders = [one, other], [_order(each, by_id=by_id) for each in (one, other)]
-    starts = [each.starts for each in sides]
-    if depth is not None:
-        kept = [np.arange(each[-1]) - each[row_index_of(each)] < depth for each in starts]
-        orders = [each[some] for each, some in zip(orders, kept, strict=True)]
-        starts = [offsets_of(np.minimum(np.diff(each), depth)) for each in starts]
+    """Order both, cut them, and pair their documents."""
+    by_id = not tied or depth is not None
+    (starts, own), (other_starts, order) = (_cut(each, depth, by_id=by_id) for each in (one, other))
     ranks = np.full(one.scores.size, -1, np.int64)
-    ranks[orders[0]] = np.arange(orders[0].size) - starts[0][row_index_of(starts[0])]
-    found = found[orders[1]]
-    partners = np.where(found >= 0, ranks[found], -1) if ranks.size else found
-    rows = row_index_of(starts[1])
+    ranks[own] = np.arange(own.size) - np.repeat(starts[:-1], np.diff(starts))
+    partners = np.where(found >= 0, ranks[found], -1)[order] if ranks.size else found[order]
+    if not tied:
+        second = Side(other_starts, partners, NO_RANKS, NO_RANKS)
+        return (Side(starts, NO_RANKS, NO_RANKS, NO_RANKS), second), (NO_SCORES, NO_SCORES)
+    rows = row_index_of(other_starts)
     common = np.flatnonzero(partners >= 0)
-    back = np.full(orders[0].size, -1, np.int64)
-    back[starts[0][rows[common]] + partners[common]] = common - starts[1][rows[common]]
-    first, second = (each.scores[order] for each, order in zip(sides, orders, strict=True))
-    return (_side(starts[0], first, back), _side(starts[1], second, partners)), (first, second)
+    back = np.full(own.size, -1, np.int64)
+    back[starts[rows[common]] + partners[common]] = common - other_starts[rows[common]]
+    scores = one.scores[own], other.scores[order]
+    sides = _side(starts, scores[0], back), _side(other_starts, scores[1], partners)
+    return sides, scores
+
+
+def _cut(rankings: Unordered, depth: int | None, *, by_id: bool) -> tuple[Ints, Ints]:
+    """Return where rankings begin once they are cut, and the positions of documents in order."""
+    starts, order = rankings.starts, _order(rankings, by_id=by_id)
+    if depth is None:
+        return starts, order
+    kept = np.minimum(np.diff(starts), depth)
+    return offsets_of(kept), order[joined_ranges(starts[:-1], kept)]
 
 
 def _order(rankings: Unordered, *, by_id: bool) -> Ints:
@@ -207,11 +242,11 @@ def _order(rankings: Unordered, *, by_id: bool) -> Ints:
         for q in np.flatnonzero(check_order(scores, starts[:-1], starts[1:]) != DESCENDING):
             own = slice(starts[q], starts[q + 1])
             order[own] = starts[q] + np.argsort(-scores[own], kind="stable")
-    if by_id:
-        tied = _same_as_next(starts, scores[order])
+    ordered = scores[order] if by_id else scores
+    if by_id and (tied := _inside(starts, ordered[1:] == ordered[:-1])).any():
         edges = np.flatnonzero(np.diff(tied, prepend=False, append=False)).reshape(-1, 2)
         firsts, sizes = edges[:, 0], edges[:, 1] - edges[:, 0] + 1
-        texts = id_texts(rankings.ids_at(order[joined_ranges(firsts, sizes)])) if sizes.size else []
+        texts = id_texts(rankings.ids_at(order[joined_ranges(firsts, sizes)]))
         at = 0
         for first, size in zip(firsts.tolist(), sizes.tolist(), strict=True):
             by_text = sorted(range(at, at + size), key=texts.__getitem__, reverse=True)
@@ -220,18 +255,17 @@ def _order(rankings: Unordered, *, by_id: bool) -> Ints:
     return order
 
 
-def _same_as_next(starts: Ints, scores: Floats) -> Bools:
-    """Tell of each document but the last whether the next has its score, in one ranking."""
-    same: Bools = scores[1:] == scores[:-1]
+def _inside(starts: Ints, flags: Bools) -> Bools:
+    """Clear flags, of documents and the next ones, where the next one is another ranking's."""
     edges = starts[1:-1]
-    same[edges[(edges > 0) & (edges < scores.size)] - 1] = False
-    return same
+    flags[edges[(edges > 0) & (edges <= flags.size)] - 1] = False
+    return flags
 
 
 def _side(starts: Ints, scores: Floats, partners: Ints) -> Side:
     """Return one side of pairs, with groups of documents of one score."""
     new = np.ones(scores.size + 1, bool)
-    new[1:-1] = ~_same_as_next(starts, scores)
+    new[1:-1] = ~_inside(starts, scores[1:] == scores[:-1])
     begins = np.flatnonzero(new)
     sizes = np.diff(begins)
     shift = starts[row_index_of(starts)]

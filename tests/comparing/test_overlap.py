@@ -217,6 +217,16 @@ def test_runs_of_any_form_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert found.per_query() == {query: values[query] for query in known}
 
 
+@pytest.mark.parametrize("ties", ["id", "a"])
+def test_rankings_without_documents(ties: str) -> None:
+    empty: dict[str, dict[str, float]] = {"p": {}, "q": {}}
+    found = overlap(empty, {"q": {"a": 1.0}, "p": {}}, ties=ties)
+    assert found.extrapolated.tolist() == [1.0, 0.0]
+    found = overlap({"p": {"a": 2.0, "b": 1.0}, "q": {}}, empty, ties=ties)
+    assert found.extrapolated.tolist() == [0.0, 1.0]
+    assert overlap(Run(empty).prepared(), empty, ties=ties).mean() == 1.0
+
+
 @pytest.mark.parametrize("ties", ["id", "b"])
 def test_compiled_values_have_the_same_bits(ties: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
