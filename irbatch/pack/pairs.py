@@ -23,8 +23,6 @@ from irbatch.runtime.checks import read_numbers
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
 
 DOCUMENTS_AT_ONCE = 1 << 20  # of both runs: so that memory stays bounded
-
-
 NO_RANKS, NO_SCORES = np.empty(0, np.int64), np.empty(0)
 
 
