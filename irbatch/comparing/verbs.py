@@ -209,7 +209,7 @@ def _make(
         "values": aligned.values,
         "scaled": scaled,
         "means": means,
-        "intervals": found.means,
+        "intervals": _within_range(found.means, means, aligned),
         "difference_intervals": found.differences,
         "p_values": p,
         "corrected": corrected,
@@ -258,6 +258,14 @@ def _intervals(
     if test in OF_MEANS:
         bounds = agree(bounds, differences, significant)
     return Intervals(found.means, bounds)
+
+
+def _within_range(intervals: Floats, means: Floats, aligned: Aligned) -> Floats:
+    """Cut the intervals of means where no value of the measure can be."""
+    lowest, highest = np.array([each.range for each in aligned.columns]).T
+    low = np.maximum(intervals[..., 0], np.minimum(lowest, means))
+    high = np.minimum(intervals[..., 1], np.maximum(highest, means))
+    return np.stack([low, high], axis=-1)
 
 
 def _scale(aligned: Aligned) -> tuple[Floats, Bools]:

@@ -195,6 +195,15 @@ def test_intervals(kind: str) -> None:
         assert interval == pytest.approx([theirs.low, theirs.high], abs=0.05 * values.std())
 
 
+def test_intervals_of_means_end_where_values_do() -> None:
+    found = compare_results({"a": precisions(0, 10), "b": precisions(0, 9)})
+    assert found.intervals[0, 0].tolist() == [0, 1]
+    assert found.difference_intervals[0, 0, 0] < 0
+    counted = irbatch.evaluate_matrix([[1, 0], [1, 1]], "NumRelRet")
+    low, high = compare_results({"a": counted, "b": counted}).intervals[0, 0]
+    assert (low, high > 2) == (0, True)
+
+
 def test_intervals_hold_what_they_promise() -> None:
     """Of samples from a known population about one in ten misses, at level 0.1."""
     from irbatch.statistics.intervals import find_intervals
