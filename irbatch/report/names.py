@@ -53,8 +53,8 @@ def shorten_all(names: Sequence[str], most: int) -> list[str]:
 
     Where that cannot be they stay as they are.
 
-    >>> shorten_all(["msmarco-distilbert-base-v3", "msmarco-distilbert-large-v3"], 16)
-    ['msmar…base-v3', 'msmar…large-v3']
+    >>> shorten_all(["distilbert-base-v3-on-msmarco", "distilbert-large-v3-on-msmarco"], 16)
+    ['disti…base-v…rco', 'disti…large-…rco']
     """
     different = list(dict.fromkeys(names))
     short = {name: shorten(name, most) for name in different}
