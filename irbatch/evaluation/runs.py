@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -25,6 +26,7 @@ from irbatch.measures import MARKED, Measure, Plan, parse_measures
 if TYPE_CHECKING:
     from irbatch.data.costs import DocumentCosts
     from irbatch.data.items import ItemStatistics
+    from irbatch.formats.file_reader import Reader
 
 Tables = Tabular | npt.NDArray[np.void]
 Judgments = Qrels | MarkedQrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
@@ -124,15 +126,15 @@ def evaluate(
         known = read_costs(costs, ties, judgments_read(wanted))
 
     def evaluate_by(judged: Qrels, plan: Plan, watch: Watch | None = None) -> Results:
-        if not isinstance(run, str | os.PathLike):
-            if order_by != "score":
-                problem = "order_by= is for files, which have ranks and scores"
-                raise InputError(problem, value=order_by)
-            return evaluate_run(
-                plan, judged, as_run(run), settings, order, threads, progress,
-                watch=watch, items=items, costs=known,
-            )  # fmt: skip
-        with open_run(run, order_by, progress) as opened:
+        opening: AbstractContextManager[Reader | Run]
+        if isinstance(run, str | os.PathLike):
+            opening = open_run(run, order_by, progress)
+        elif order_by == "score":
+            opening = nullcontext(as_run(run))
+        else:
+            problem = "order_by= is for files, which have ranks and scores"
+            raise InputError(problem, value=order_by)
+        with opening as opened:
             # Of ids that are numbers: to be told what is wrong with them.
             whole = plan.of_items or known or "int" in (judged.query_kind, judged.document_kind)
             if whole and not isinstance(opened, Run):

@@ -26,6 +26,12 @@ REPEATS += "that subtopic above it."
 PAST_END = "Ranks past the end add 0."
 
 
+def _at_cutoffs(name: str, of_ndeval: str, full: str = "") -> tuple[Spelling, ...]:
+    """Spell a measure at cutoffs, which ndeval has at these alone."""
+    at_k = Spelling("ir_measures", full, f"{name}@{{k}}")
+    return at_k, Spelling("ndeval", "", f"{of_ndeval}@{{k}}")
+
+
 def _log2(s: SubtopicRanks, ranks: int) -> Floats:
     """Tabulate log2(rank + 1)."""
     return make_weighting("linear", "log2", None).discount(ranks)[:ranks]
@@ -39,10 +45,7 @@ def _log2(s: SubtopicRanks, ranks: int) -> Floats:
     past_end=PAST_END,
     source="Clarke et al. 2008",
     aliases=("alpha-DCG",),
-    spellings=(
-        Spelling("ir_measures", "", "alpha_DCG@{k}"),
-        Spelling("ndeval", "", "alpha-DCG@{k}"),
-    ),
+    spellings=_at_cutoffs("alpha_DCG", "alpha-DCG"),
 )
 def alpha_dcg(s: SubtopicRanks, alpha: float) -> Floats:
     divisors = _log2(s, s.ranks_to_sum())
@@ -57,10 +60,7 @@ def alpha_dcg(s: SubtopicRanks, alpha: float) -> Floats:
     past_end=PAST_END,
     source="Clarke et al. 2008",
     aliases=("alpha-nDCG",),
-    spellings=(
-        Spelling("ir_measures", "", "alpha_nDCG@{k}"),
-        Spelling("ndeval", "", "alpha-nDCG@{k}"),
-    ),
+    spellings=_at_cutoffs("alpha_nDCG", "alpha-nDCG"),
 )
 def alpha_ndcg(s: SubtopicRanks, alpha: float) -> Floats:
     divisors = _log2(s, s.longest)
@@ -76,10 +76,7 @@ def alpha_ndcg(s: SubtopicRanks, alpha: float) -> Floats:
     past_end=PAST_END,
     source="Chapelle et al. 2009; Clarke et al. 2011",
     aliases=("ERR-IA",),
-    spellings=(
-        Spelling("ir_measures", "", "ERR_IA@{k}"),
-        Spelling("ndeval", "", "ERR-IA@{k}"),
-    ),
+    spellings=_at_cutoffs("ERR_IA", "ERR-IA"),
 )
 def err_ia(s: SubtopicRanks, alpha: float) -> Floats:
     most = s.most(alpha, np.arange(1.0, s.ranks_to_sum() + 1.0))
@@ -93,10 +90,7 @@ def err_ia(s: SubtopicRanks, alpha: float) -> Floats:
     past_end=PAST_END,
     source="Clarke et al. 2011",
     aliases=("nERR-IA",),
-    spellings=(
-        Spelling("ir_measures", "", "nERR_IA@{k}"),
-        Spelling("ndeval", "", "nERR-IA@{k}"),
-    ),
+    spellings=_at_cutoffs("nERR_IA", "nERR-IA"),
 )
 def nerr_ia(s: SubtopicRanks, alpha: float) -> Floats:
     weights = 1.0 / np.arange(1.0, s.longest + 1.0)
@@ -166,10 +160,7 @@ def ap_ia(s: SubtopicRanks) -> Floats:
     past_end=PAST_END,
     source="Agrawal et al. 2009",
     aliases=("P-IA",),
-    spellings=(
-        Spelling("ir_measures", "P_IA", "P_IA@{k}"),
-        Spelling("ndeval", "", "P-IA@{k}"),
-    ),
+    spellings=_at_cutoffs("P_IA", "P-IA", full="P_IA"),
 )
 def p_ia(s: SubtopicRanks) -> Floats:
     sizes = np.diff(s.subtopics.set_starts)[s.sets].astype(np.float64)
@@ -184,10 +175,7 @@ def p_ia(s: SubtopicRanks) -> Floats:
     past_end=PAST_END,
     source="Zhai, Cohen & Lafferty 2003",
     aliases=("SubtopicRecall", "strec"),
-    spellings=(
-        Spelling("ir_measures", "StRecall", "StRecall@{k}"),
-        Spelling("ndeval", "", "strec@{k}"),
-    ),
+    spellings=_at_cutoffs("StRecall", "strec", full="StRecall"),
 )
 def subtopic_recall(s: SubtopicRanks) -> Floats:
     document, _, number = s.pairs
