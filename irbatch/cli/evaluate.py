@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 
+from irbatch.cli.items import add_items, read_items
 from irbatch.cli.messages import check_inputs
 from irbatch.cli.progress import progress_of
 from irbatch.cli.settings import SETTINGS, add_settings
@@ -52,6 +53,7 @@ def add_eval(parser: argparse.ArgumentParser) -> None:
     add("-q", "--per-query", action="store_true", help="values of each query too")
     add("--format", choices=list(PRINTERS), help="default: table on a terminal, tsv in a pipe")
     add_settings(parser)
+    add_items(parser)
     parser.set_defaults(command=run_eval)
 
 
@@ -67,6 +69,7 @@ def run_eval(options: argparse.Namespace) -> int:
     print_results = getattr(import_module(f"irbatch.cli.{PRINTERS[form]}"), f"print_{form}")
     said = {name: getattr(options, name) for name in SETTINGS}
     results: dict[str, Results] = {}
+    items = read_items(options.items, options.interactions)
     with progress_of(1 + len(runs)) as progress:
         reading = progress(options.qrels)
         qrels: Qrels | MarkedQrels
@@ -75,7 +78,9 @@ def run_eval(options: argparse.Namespace) -> int:
         else:
             qrels = read_qrels(options.qrels, progress=reading)
         for name, run in runs.items():
-            results[name] = evaluate(qrels, run, measures, progress=progress(str(run)), **said)
+            results[name] = evaluate(
+                qrels, run, measures, items=items, progress=progress(str(run)), **said
+            )
     print_results(results, options.names, options.per_query)
     _note(results)
     return 0

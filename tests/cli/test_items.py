@@ -1,0 +1,79 @@
+"""`irbatch eval --items --interactions`: what is known of items, from files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.commands import Cli, runner
+
+import irbatch
+
+MEASURES = "RR CatalogueCoverage@2 AvgPopularity@2 AWRF(target=uniform)@2 PSP@1"
+TRAIN = {"u1": {"a": 1, "c": 1}, "u2": {"a": 1}}
+QRELS = {"u1": {"b": 1}, "u2": {"a": 1}}
+RUN = {"u1": {"a": 2.0, "b": 1.0}, "u2": {"a": 2.0, "c": 1.0}}
+TABLE = "item,popularity,group,propensity\na,5,x,.5\nb,2,y,.25\n\nc,1,x,1\nd,0,y,.1\n"
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return runner(capsys, "eval")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    irbatch.Qrels(QRELS).to_trec(tmp_path / "qrels")
+    irbatch.Run(RUN, "run").to_trec(tmp_path / "run")
+    irbatch.Qrels(TRAIN).to_trec(tmp_path / "train")
+    (tmp_path / "items").write_text(TABLE)
+    return [tmp_path / "qrels", tmp_path / "run"]
+
+
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_a_table_of_items(cli: Cli, files: list[Path], separator: str) -> None:
+    table = files[0].parent / "items"
+    table.write_text("\ufeff" + TABLE.replace(",", separator))
+    status, printed, said = cli(*files, "-m", MEASURES, "--items", table, "--format", "json")
+    assert (status, said) == (0, "")
+    items = irbatch.ItemStatistics(
+        popularity={"a": 5, "b": 2, "c": 1, "d": 0},
+        groups={"a": "x", "b": "y", "c": "x", "d": "y"},
+        propensities={"a": 0.5, "b": 0.25, "c": 1.0, "d": 0.1},
+    )
+    expected = irbatch.evaluate(QRELS, RUN, MEASURES, items=items)
+    assert json.loads(printed)["run"]["mean"] == expected.mean()
+
+
+def test_interactions(cli: Cli, files: list[Path]) -> None:
+    words = [*files, "-m", "AvgPopularity@2 CatalogueCoverage@2", "--format", "json"]
+    train = files[0].parent / "train"
+    catalogue = files[0].parent / "catalogue"
+    catalogue.write_text("item_id\na\nb\nc\nd\n")
+    found = json.loads(cli(*words, "--interactions", train, "--items", catalogue)[1])["run"]
+    items = irbatch.ItemStatistics(list("abcd"), interactions=TRAIN)
+    expected = irbatch.evaluate(QRELS, RUN, "AvgPopularity@2 CatalogueCoverage@2", items=items)
+    assert found["mean"] == expected.mean()
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("item,colour\na,red\n", "line 1: columns are item and any of popularity, propensity"),
+        ("popularity\n1\n", "line 1: columns are item and any of"),
+        ("", "line 1: columns are item and any of"),
+        ("item,popularity\na,1\nb\n", "line 3: 1 columns where 2 are expected"),
+        ("item,popularity\na,1\na,2\n", "line 3 (document 'a'): this item is listed twice"),
+        ("item,popularity\na,many\n", "line 2: popularity 'many' is not a number"),
+        ("item,propensity\na,0\nb,1\nc,1\n", "document 'a'"),
+        ("item\nz\n", "document 'a'"),
+        ("item\n", "there are no items"),
+    ],
+)
+def test_what_is_refused(cli: Cli, files: list[Path], table: str, said: str) -> None:
+    path = files[0].parent / "items"
+    path.write_text(table)
+    status, printed, problem = cli(*files, "-m", "CatalogueCoverage@2", "--items", path)
+    assert (status, printed) == (2, "")
+    assert said in problem
