@@ -60,7 +60,8 @@ def _table(results: AllResults, style: str, per_query: bool, best: bool = False)
     ]
     rows = []
     means = zip(*(each.mean().values() for each in results.values()), strict=True)
-    highest = [is_best(column) for column in means]
+    signed = zip(means, first.columns, strict=True)
+    highest = [is_best([mean * each.sign for mean in column]) for column, each in signed]
     for i, (run, each) in enumerate(results.items()):
         cells = [
             Cell(each.shown(measure), stands_out=best and ranked[k] and highest[k][i])

@@ -87,6 +87,7 @@ class Compared:
     missing: dict[str, list[Any]]
     groups: Mapping[str, Self]
     unanswered: dict[str, list[Any]] = field(default_factory=dict)
+    signs: tuple[int, ...] = ()  # of each measure, -1 where lower is better; none: all 1
 
     @cached_property
     def differences(self) -> Floats:
@@ -103,7 +104,7 @@ class Compared:
     @cached_property
     def wins(self) -> Ints:
         """Queries in which a is better."""
-        return np.asarray((self._paired > 0).sum(axis=1))
+        return np.asarray((self._gains > 0).sum(axis=1))
 
     @cached_property
     def ties(self) -> Ints:
@@ -113,7 +114,7 @@ class Compared:
     @cached_property
     def losses(self) -> Ints:
         """Queries in which a is worse."""
-        return np.asarray((self._paired < 0).sum(axis=1))
+        return np.asarray((self._gains < 0).sum(axis=1))
 
     @cached_property
     def effects(self) -> Floats:
@@ -228,6 +229,16 @@ class Compared:
     def _paired(self) -> Floats:
         """Differences by query, ``(pairs, queries, measures)``."""
         return paired_differences(self.scaled, self.pairs)
+
+    @property
+    def _gains(self) -> Floats:
+        """The same, above 0 where a is better."""
+        return self._paired * self.sign_of()
+
+    def sign_of(self, column: int | None = None) -> Any:
+        """Return -1 where lower values of a measure are better, else 1; or ``(measures,)``."""
+        signs = np.array(self.signs or [1] * len(self.measures))
+        return signs if column is None else int(signs[column])
 
     @property
     def _columns(self) -> Floats:

@@ -76,7 +76,7 @@ def _differences(compared: Compared, pair: Pair, column: int) -> Iterator[Figure
     bars = share_bars(differences, MOST_BARS)
     if not bars[0].size:
         return
-    told = _tell(differences)
+    told = _tell(differences, compared.sign_of(column))
 
     def draw() -> Any:
         ax = axes.new_axes(None, HEIGHT, WIDTH)
@@ -91,10 +91,10 @@ def _differences(compared: Compared, pair: Pair, column: int) -> Iterator[Figure
     yield Figure(f"{measure}: {a} less {b}, query by query", told, caption, draw)
 
 
-def _tell(differences: Floats) -> str:
+def _tell(differences: Floats, sign: int) -> str:
     """Say what a picture shows: ``30 better, 2 equal, 18 worse; from +0.4000 to -0.2000``."""
     known = differences[np.isfinite(differences)]
-    better, worse = int((known > 0).sum()), int((known < 0).sum())
+    better, worse = [int((known > 0).sum()), int((known < 0).sum())][::sign]
     said = f"{better} better, {known.size - better - worse} equal, {worse} worse"
     if known.size:
         said += f"; from {show_change(known.max(), 4)} to {show_change(known.min(), 4)}"

@@ -72,7 +72,8 @@ def plot_differences(
     axes.check_axes(ax)
     check_whole("labelled", labelled, 0)
     first, second = query_values(comparison, a, b, measure)
-    name = comparison.measures[find_measure(comparison.measures, measure)]
+    column = find_measure(comparison.measures, measure)
+    name, sign = comparison.measures[column], comparison.sign_of(column)
     bars = share_bars(first - second, most)
     heights = (first - second)[np.concatenate(bars)]
     ids = axes.fit_names((comparison.query_ids[row] for row in np.concatenate(bars).tolist()), 16)
@@ -84,7 +85,7 @@ def plot_differences(
         ends - (sizes + 1) / 2,
         means,
         width=sizes * (0.8 if heights.size <= 60 else 1.0),
-        color=np.where(means > 0, axes.BETTER, axes.WORSE).tolist(),
+        color=np.where(sign * means > 0, axes.BETTER, axes.WORSE).tolist(),
     )
     ax.axhline(0, color=axes.INK, linewidth=0.8)
     mean = float(heights.mean())
@@ -97,12 +98,12 @@ def plot_differences(
         ax.set_xticks(range(len(ids)), ids, rotation=90 if max(map(len, ids)) > 3 else 0)
     else:
         ax.set_xticks([])
-        _name_extremes(ax, ids, heights, labelled)
+        _name_extremes(ax, ids, heights, labelled, sign)
     ax.set_xlim(-0.6, heights.size - 0.4)
     ax.set_xlabel(f"{many(heights.size, 'query')}, ordered by difference")
     ax.set_ylabel(f"difference in {name}")
     one, other = axes.fit_names([a, b])
-    told = f"{_tell_wins(heights)}; mean {_signed(mean)} (dashed)"
+    told = f"{_tell_wins(sign * heights)}; mean {_signed(mean)} (dashed)"
     ax.set_title(f"{one} − {other}\n{told}", loc="left", fontsize=10)
     axes.tidy(ax)
     return ax
@@ -173,7 +174,8 @@ def plot_means(
     longest = max(map(len, told)) + max(map(len, names))
     width = 6 + 0.11 * max(0, longest - 42)
     ax = axes.new_axes(ax, 0.7 + max(0.27 * len(names), 0.6), width)
-    best = np.nanmax(means, initial=-np.inf) if len(names) > 1 else np.inf
+    sign = comparison.sign_of(column)
+    best = sign * np.nanmax(sign * means, initial=-np.inf) if len(names) > 1 else np.inf
     for row, mean in enumerate(means.tolist()):
         _draw_interval(ax, row, mean, bounds[row], significant=True)
         _write_beside(ax, row, told[row], strong=mean == best)
@@ -246,13 +248,19 @@ def _tell_wins(differences: Floats) -> str:
     return ", ".join(f"{n} {one if n == 1 else more}" for n, one, more in counted)
 
 
-def _name_extremes(ax: axes.Axes, ids: list[str], heights: Floats, labelled: int) -> None:
-    """Name the best queries under their bars, which stand up, and the worst above theirs."""
+def _name_extremes(
+    ax: axes.Axes, ids: list[str], heights: Floats, labelled: int, sign: int
+) -> None:
+    """Name the best queries under their bars, which stand up, and the worst above theirs.
+
+    Or the worst and the best, where lower values are better: a negative `sign`.
+    """
+    up, down = (axes.BETTER, axes.WORSE)[::sign]
     best = [i for i in range(min(labelled, heights.size)) if heights[i] > 0]
     worst = [i for i in range(heights.size)[-labelled or heights.size :] if heights[i] < 0]
     for rows, x, y, ha, va, colour in (
-        (best, 0.01, 0.03, "left", "bottom", axes.BETTER),
-        (worst[::-1], 0.99, 0.97, "right", "top", axes.WORSE),
+        (best, 0.01, 0.03, "left", "bottom", up),
+        (worst[::-1], 0.99, 0.97, "right", "top", down),
     ):
         listed = "\n".join(f"{ids[i]}  {_signed(heights[i])}" for i in rows)
         if listed:

@@ -40,7 +40,7 @@ def make_document(
 def _legend(compared: Compared) -> document.Legend:
     if len(compared.systems) < 2:
         return []
-    best = (document.BEST, "the highest mean of a measure")
+    best = (document.BEST, "the best mean of a measure")
     if compared.baseline is None:
         return [best, (document.MARKS, "the systems it is significantly better than")]
     signs = f"{document.BETTER} {document.WORSE}"
@@ -53,7 +53,7 @@ def _means(compared: Compared, digits: int, intervals: bool) -> Table:
     columns = [Column("system", "name"), *map(Column, compared.measures)]
     if lettered:
         columns.insert(0, Column("#", "mark", descends=False))
-    best = [numbers.is_best(means) for means in compared.means.T.tolist()]
+    best = [numbers.is_best(means) for means in (compared.means * compared.sign_of()).T.tolist()]
     marks = _marks(compared)
     rows = []
     for i, system in enumerate(compared.systems):
@@ -73,7 +73,7 @@ def _marks(compared: Compared) -> list[list[list[str]]]:
     marks: list[list[list[str]]] = [[[] for _ in compared.measures] for _ in compared.systems]
     for pair, k in np.argwhere(compared.significant).tolist():
         a, b = compared.pairs[pair]
-        difference = compared.differences[pair, k]
+        difference = compared.differences[pair, k] * compared.sign_of(k)
         if compared.baseline is not None and difference:
             marks[a][k].append(document.BETTER if difference > 0 else document.WORSE)
         elif difference > 0:

@@ -224,6 +224,7 @@ def _make(
         settings=settings,
         missing=aligned.missing,
         unanswered=aligned.unanswered,
+        signs=tuple(each.sign for each in aligned.columns),
         groups=groups,
         **{**vars(options), "correction": correction},
         **arrays,

@@ -68,6 +68,7 @@ class Declaration:
     range: tuple[float, float]
     aliases: tuple[str, ...]
     spellings: tuple[Spelling, ...]
+    better: str = "higher"
     reads: str = "prefix"
     linear: bool | Callable[[Measure], bool] = False
     in_order: bool = False
@@ -161,6 +162,11 @@ class Measure:
     def aggregate(self) -> str:
         """How values of queries add up, see `define_measure`: ``"mean"``, ``"geometric"``, …."""
         return self.declaration.aggregate
+
+    @property
+    def sign(self) -> int:
+        """1 if higher values are better, -1 if lower ones are, see `define_measure`."""
+        return -1 if self.declaration.better == "lower" else 1
 
     @property
     def range(self) -> tuple[float, float]:

@@ -28,6 +28,7 @@ def define_measure(
     linear: bool | Callable[[Measure], bool] = False,
     in_order: bool = False,
     range: tuple[float, float] = (0.0, 1.0),
+    better: str = "higher",
     past_end: str = "",
     no_relevant: str = "0",
     source: str = "",
@@ -72,6 +73,7 @@ def define_measure(
         in_order: of a measure that reads items: whether it tells ranks apart, so that documents
             may not share a score there, or only asks which items are within the cutoff.
         range: smallest and largest possible value.
+        better: whether ``"higher"`` or ``"lower"`` values are.
         past_end: what happens when fewer than k documents were retrieved.
         no_relevant: the value of a query without relevant documents.
         source: citation.
@@ -97,6 +99,7 @@ def define_measure(
     {'AtLeast@2': 1.0, 'AtLeast(hits=3)@3': 0.0}
     """
     _check_definition(name, aggregate, reads, parameters or {})
+    check_choice("better", better, ("higher", "lower"))
     if (aggregate == "weighted") != (weight is not None):
         problem = "a weighted mean needs weights, and no other has any"
         raise InputError(f"{name}: aggregate={aggregate!r}: {problem}", value=aggregate)
@@ -119,6 +122,7 @@ def define_measure(
             takes_cutoff=takes_cutoff,
             aggregate=aggregate,
             range=range,
+            better=better,
             aliases=aliases,
             spellings=spellings,
             reads=reads,

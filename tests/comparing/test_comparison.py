@@ -319,6 +319,26 @@ def test_groups_count_queries_of_their_own() -> None:
     assert "Left out, as not all systems have them: 1 query." in one.caption()
 
 
+def test_where_lower_is_better() -> None:
+    """Who stands higher wins, though the mean of its ranks is lower."""
+    runs = {"good": {f"q{i}": {"d1": 9, "d2": 3, "d3": 1} for i in range(12)},
+            "bad": {f"q{i}": {"d2": 9, "d3": 3, "d1": 1} for i in range(12)}}  # fmt: skip
+    found = compare({f"q{i}": {"d1": 1} for i in range(12)}, runs, "MeanRank RR", baseline="bad")
+    assert found.differences[0] == pytest.approx([-2.0, 2 / 3])
+    assert (found.wins.tolist(), found.losses.tolist()) == ([[12, 12]], [[0, 0]])
+    told = [found.difference("bad", "good", name) for name in ("MeanRank", "RR")]
+    assert [(each.wins, each.losses) for each in told] == [(0, 12), (0, 12)]
+    good, bad = (line.split() for line in found.to_text().splitlines()[6:8])
+    assert (good, bad) == (["good", "*1.0000", "↑", "*1.0000", "↑"],
+                           ["bad", "(baseline)", "3.0000", "0.3333"])  # fmt: skip
+    pytest.importorskip("matplotlib")
+    from irbatch.comparing.plots import plot_differences, plot_means
+
+    assert "12 wins" in plot_differences(found, "good", "bad", "MeanRank").get_title(loc="left")
+    weights = [text.get_fontweight() for text in plot_means(found, "MeanRank").texts]
+    assert weights == ["bold", "normal"]
+
+
 def test_no_difference_has_no_sign() -> None:
     found = compare_results({"a": THREE["s0"], "b": THREE["s0"]})
     for a, b in ("ab", "ba"):

@@ -57,6 +57,7 @@ def made_comparison(systems: int, queries: int, seed: int = 0) -> Any:
         correction="holm",
         level=0.05,
         simultaneous=True,
+        sign_of=lambda _: 1,
     )
 
 

@@ -121,7 +121,7 @@ P@1      splade  bm25        +0.5000    0.025      *0.0496   [+0.2500, +0.7500] 
     assert expected in text
     assert text.startswith("3 systems, 2 queries; paired randomisation test, Holm correction")
     assert text.endswith("\n\nirbatch: 1.2.3 | relevant: >= 1\n")
-    assert "*: the highest mean of a measure; letters after a mean: the systems it is" in text
+    assert "*: the best mean of a measure; letters after a mean: the systems it is" in text
 
 
 def test_bold_text_for_a_terminal_takes_the_same_room(three: Comparison) -> None:
@@ -280,7 +280,7 @@ def test_files_are_written_whole(form: str, three: Comparison, tmp_path: Path) -
 def test_captions_say_how_systems_were_compared(form: str, three: Comparison) -> None:
     text = FORMATS[form](three)
     for part in ("paired randomisation test", "Holm correction", "level 0.05", "2 queries",
-                 "irbatch: 1.2.3", "highest mean"):  # fmt: skip
+                 "irbatch: 1.2.3", "best mean"):  # fmt: skip
         assert part in text
 
 

@@ -72,6 +72,7 @@ def grouped_area_under_curve(j: JudgedRanks) -> Floats:
     "RankingLoss",
     definition="Label ranking loss: the share of the pairs of a relevant and another candidate in "
     f"which the other one stands higher; 0 without pairs. {LISTED}. {LOWER}",
+    better="lower",
     undefined=0.0,
     past_end=FIRST_K,
     no_relevant="0, or left out, as is a query without other candidates",
@@ -87,6 +88,7 @@ def ranking_loss(j: JudgedRanks) -> Floats:
     "CoverageError",
     definition="Coverage error: the rank of the last relevant candidate, as deep as one has to go "
     f"for all; 0 if none is relevant. {LISTED}. {LOWER}",
+    better="lower",
     undefined=0.0,
     range=(0.0, np.inf),
     past_end=FIRST_K,
@@ -124,6 +126,7 @@ of_ranks = functools.partial(
     "FirstRank",
     definition="Rank of the first relevant document. Its mean over queries is known as MeanR, its "
     f"median as MedR. {LOWER}",
+    better="lower",
     source="Bordes et al. 2013",
     aliases=("FirstRelevantRank",),
 )
@@ -135,6 +138,7 @@ def first_rank(j: JudgedRanks) -> Floats:
 @of_ranks(
     "MeanRank",
     definition=f"Mean rank of the relevant documents of a query. {LOWER}",
+    better="lower",
     source="Bordes et al. 2013",
 )
 def mean_rank(j: JudgedRanks) -> Floats:
@@ -148,6 +152,7 @@ def mean_rank(j: JudgedRanks) -> Floats:
     "MedianRank",
     definition="Median rank of the relevant documents of a query, between the two in the middle "
     f"if their number is even. {LOWER}",
+    better="lower",
     source="Bordes et al. 2013",
 )
 def median_rank(j: JudgedRanks) -> Floats:
