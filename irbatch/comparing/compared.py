@@ -233,7 +233,7 @@ class Compared:
     @property
     def _gains(self) -> Floats:
         """The same, above 0 where a is better."""
-        return self._paired * self.sign_of()
+        return np.asarray(self._paired * self.sign_of())
 
     def sign_of(self, column: int | None = None) -> Any:
         """Return -1 where lower values of a measure are better, else 1; or ``(measures,)``."""
