@@ -9,9 +9,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from irbatch.array_types import Bools, Floats, Positions
+from irbatch.array_types import Bools, Floats
 from irbatch.comparing.aligning import Aligned, align
 from irbatch.comparing.comparison import Comparison
+from irbatch.comparing.groups import find_members, keep_group, make_strata
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Judgments, Measures, Rankings, evaluate_runs
@@ -159,8 +160,8 @@ def compare_results(
 
 
 def _compare(aligned: Aligned, options: _Options, groups: Mapping[Any, str] | None) -> Comparison:
-    members = _members(aligned.query_ids, groups)
-    strata = _strata(members)
+    members = find_members(aligned.query_ids, groups)
+    strata = make_strata(members)
     compared = {}
     for name, rows in members.items():
         if len(rows) < 2:
@@ -170,8 +171,8 @@ def _compare(aligned: Aligned, options: _Options, groups: Mapping[Any, str] | No
             aligned,
             query_ids=[aligned.query_ids[row] for row in rows],
             values=np.ascontiguousarray(aligned.values[:, rows]),
-            missing=_of_group(aligned.missing, groups, name),
-            unanswered=_of_group(aligned.unanswered, groups, name),
+            missing=keep_group(aligned.missing, groups, name),
+            unanswered=keep_group(aligned.unanswered, groups, name),
         )
         compared[name] = _make(part, options, None, {})
     return _make(aligned, options, strata, compared)
@@ -294,41 +295,3 @@ def _pairs(systems: Sequence[str], baseline: str | None) -> list[tuple[int, int]
         raise InputError(problem, source="baseline", value=baseline)
     position = systems.index(baseline)
     return [(a, position) for a in range(len(systems)) if a != position]
-
-
-def _members(queries: Sequence[Any], groups: Mapping[Any, str] | None) -> dict[str, list[int]]:
-    """Return the rows of each group's queries."""
-    members: dict[str, list[int]] = {}
-    if groups is None:
-        return members
-    if not isinstance(groups, Mapping):
-        problem = f"groups go from query ids to names, not a {type(groups).__name__}"
-        raise InputError(problem, source="groups")
-    for row, query in enumerate(queries):
-        if query not in groups:
-            raise InputError("it has no group", source="groups", query=query)
-        members.setdefault(str(groups[query]), []).append(row)
-    return members
-
-
-def _of_group(
-    queries: Mapping[str, list[Any]], groups: Mapping[Any, str] | None, name: str
-) -> dict[str, list[Any]]:
-    """Keep each system's queries of one group; a query that was left out need not have any."""
-    named = groups or {}
-    return {
-        system: [query for query in some if query in named and str(named[query]) == name]
-        for system, some in queries.items()
-    }
-
-
-def _strata(members: Mapping[str, list[int]]) -> list[Positions] | None:
-    """Return the groups to draw from; those of one query, without chance in it, are joined."""
-    several = [np.array(rows) for rows in members.values() if len(rows) > 1]
-    single = [row for rows in members.values() if len(rows) == 1 for row in rows]
-    if len(single) == 1 and several:
-        largest = max(range(len(several)), key=lambda i: several[i].size)
-        several[largest] = np.append(several[largest], single)
-    elif single:
-        several.append(np.array(single))
-    return several or None
