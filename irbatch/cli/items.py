@@ -64,6 +64,8 @@ def _read_table(path: str) -> dict[str, Any]:
         if document in columns[item]:
             raise InputError("this item is listed twice", document=document, **place)
         for name, cell in cells.items():
+            if name == "group" and not cell.strip():
+                continue  # it is in none, which is an error where groups are asked for
             columns[name][document] = _number(name, cell, place) if name in NUMBERS else cell
     given = {"popularity": "popularity", "propensity": "propensities", "group": "groups"}
     return {

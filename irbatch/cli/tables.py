@@ -56,7 +56,8 @@ def _table(results: AllResults, style: str, per_query: bool, best: bool = False)
     counts = first.summed()
     # Of more popular items, say, neither more nor less is better.
     ranked = [
-        each.aggregate != "sum" and each.declaration.reads != "items" for each in first.columns
+        each.aggregate != "sum" and each.declaration.reads != "items" and each.sign != 0
+        for each in first.columns
     ]
     rows = []
     means = zip(*(each.mean().values() for each in results.values()), strict=True)

@@ -87,7 +87,7 @@ class Compared:
     missing: dict[str, list[Any]]
     groups: Mapping[str, Self]
     unanswered: dict[str, list[Any]] = field(default_factory=dict)
-    signs: tuple[int, ...] = ()  # of each measure, -1 where lower is better; none: all 1
+    signs: tuple[int, ...] = ()  # of each measure, see `Measure.sign`; none: all 1
 
     @cached_property
     def differences(self) -> Floats:
@@ -232,11 +232,12 @@ class Compared:
 
     @property
     def _gains(self) -> Floats:
-        """The same, above 0 where a is better."""
-        return np.asarray(self._paired * self.sign_of())
+        """The same, above 0 where a is better, or higher where neither is."""
+        signs = self.sign_of()
+        return np.asarray(self._paired * np.where(signs == 0, 1, signs))
 
     def sign_of(self, column: int | None = None) -> Any:
-        """Return -1 where lower values of a measure are better, else 1; or ``(measures,)``."""
+        """Return a measure's `irbatch.measures.Measure.sign`, or those of all, ``(measures,)``."""
         signs = np.array(self.signs or [1] * len(self.measures))
         return signs if column is None else int(signs[column])
 

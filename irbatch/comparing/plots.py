@@ -73,7 +73,7 @@ def plot_differences(
     check_whole("labelled", labelled, 0)
     first, second = query_values(comparison, a, b, measure)
     column = find_measure(comparison.measures, measure)
-    name, sign = comparison.measures[column], comparison.sign_of(column)
+    name, sign = comparison.measures[column], comparison.sign_of(column) or 1
     bars = share_bars(first - second, most)
     heights = (first - second)[np.concatenate(bars)]
     ids = axes.fit_names((comparison.query_ids[row] for row in np.concatenate(bars).tolist()), 16)
@@ -175,7 +175,8 @@ def plot_means(
     width = 6 + 0.11 * max(0, longest - 42)
     ax = axes.new_axes(ax, 0.7 + max(0.27 * len(names), 0.6), width)
     sign = comparison.sign_of(column)
-    best = sign * np.nanmax(sign * means, initial=-np.inf) if len(names) > 1 else np.inf
+    ranked = len(names) > 1 and sign != 0
+    best = sign * np.nanmax(sign * means, initial=-np.inf) if ranked else np.inf
     for row, mean in enumerate(means.tolist()):
         _draw_interval(ax, row, mean, bounds[row], significant=True)
         _write_beside(ax, row, told[row], strong=mean == best)

@@ -53,7 +53,8 @@ def _means(compared: Compared, digits: int, intervals: bool) -> Table:
     columns = [Column("system", "name"), *map(Column, compared.measures)]
     if lettered:
         columns.insert(0, Column("#", "mark", descends=False))
-    best = [numbers.is_best(means) for means in (compared.means * compared.sign_of()).T.tolist()]
+    signed = np.where(compared.sign_of() == 0, np.nan, compared.means * compared.sign_of())
+    best = [numbers.is_best(means) for means in signed.T.tolist()]
     marks = _marks(compared)
     rows = []
     for i, system in enumerate(compared.systems):

@@ -51,6 +51,9 @@ class DocumentCosts:
                 raise InputError(problem, source=SOURCE)
             found = {each: known.get(kind) for each, kind in types.items()}
             known_documents = {each: cost for each, cost in found.items() if cost is not None}
+            if not known_documents:
+                problem = f"no document is of a type that has a cost, such as {shown(min(known))}"
+                raise InputError(problem, source=SOURCE)
         else:
             known_documents = known
         least, most = min(known.values()), max(known.values())

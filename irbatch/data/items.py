@@ -25,7 +25,7 @@ from irbatch.engine.propensities import Propensities
 from irbatch.errors import InputError, shown
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.checks import check_choice, check_number, read_numbers
-from irbatch.runtime.numbers import is_whole
+from irbatch.runtime.numbers import is_real, is_whole
 from irbatch.runtime.ragged import offsets_of
 
 SOURCE = "items"  # what errors call them
@@ -286,6 +286,8 @@ def _read_mapping(given: Mapping[Any, Any]) -> Interactions:
     sizes: list[int] = []
     listed: list[Any] = []
     for user, some in given.items():
+        if isinstance(some, Mapping):  # of a grade of 0 or less there was nothing
+            some = [item for item, grade in some.items() if not _is_nothing(grade)]
         if isinstance(some, str | bytes) or not isinstance(some, Iterable):
             problem = f"interactions are user to items, not to a {type(some).__name__}"
             raise InputError(problem, source=SOURCE, query=user, value=some)
@@ -294,6 +296,10 @@ def _read_mapping(given: Mapping[Any, Any]) -> Interactions:
         sizes.append(len(listed) - before)
     of_user = np.repeat(np.arange(len(sizes)), sizes)
     return Interactions(list(given), of_user, as_ids(listed, "item", SOURCE))
+
+
+def _is_nothing(grade: object) -> bool:
+    return is_real(grade) and float(grade) <= 0
 
 
 def _as_floats(given: npt.NDArray[Any]) -> Floats:

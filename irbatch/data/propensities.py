@@ -43,7 +43,7 @@ def label_propensities(frequencies: Any, instances: float, a: float = 0.55, b: f
     size = check_number("instances", instances, least=3.0)
     a, b = check_number("a", a, least=0.0), check_number("b", b, above=0.0)
     scale = (math.log(size) - 1.0) * (b + 1.0) ** a
-    return _of_each(frequencies, lambda n: 1.0 / (1.0 + scale * (n + b) ** -a))
+    return _of_each(frequencies, lambda n: 1.0 / (1.0 + scale * (n + b) ** -a), most=size)
 
 
 def popularity_propensities(frequencies: Any, gamma: float = 2.0) -> Any:
@@ -73,7 +73,7 @@ def popularity_propensities(frequencies: Any, gamma: float = 2.0) -> Any:
 
 def _of_each(frequencies: Any, formula: Any, **limits: float) -> Any:
     """Apply a formula to frequencies, whatever they come in."""
-    limits = limits or {"least": 0.0}
+    limits = {"least": 0.0, **limits} if "above" not in limits else limits
     if isinstance(frequencies, Mapping):
         ids = list(frequencies)
         numbers = read_numbers(
@@ -87,6 +87,7 @@ def _of_each(frequencies: Any, formula: Any, **limits: float) -> Any:
         ids = list(range(numbers.size))
         numbers = numbers.astype(np.float64)
     wrong = ~np.isfinite(numbers) | (numbers < 0) | (("above" in limits) & (numbers == 0))
+    wrong |= numbers > limits.get("most", math.inf)
     for row in np.flatnonzero(wrong)[:1].tolist():
         try:
             check_number("frequency", float(numbers[row]), **limits)

@@ -52,6 +52,9 @@ class Spelling:
         return template.format(k=measure.cutoff, **spelled)
 
 
+SIGNS = {"higher": 1, "lower": -1, "neither": 0}
+
+
 @dataclass(frozen=True, eq=False)
 class Declaration:
     """The definition of a measure; see `define_measure` for the fields."""
@@ -68,7 +71,7 @@ class Declaration:
     range: tuple[float, float]
     aliases: tuple[str, ...]
     spellings: tuple[Spelling, ...]
-    better: str = "higher"
+    better: str | Callable[[Measure], str] = "higher"
     reads: str = "prefix"
     linear: bool | Callable[[Measure], bool] = False
     in_order: bool = False
@@ -165,8 +168,9 @@ class Measure:
 
     @property
     def sign(self) -> int:
-        """1 if higher values are better, -1 if lower ones are, see `define_measure`."""
-        return -1 if self.declaration.better == "lower" else 1
+        """1 if higher values are better, -1 if lower ones are, 0 if neither is."""
+        better = self.declaration.better
+        return SIGNS[better(self) if callable(better) else better]
 
     @property
     def range(self) -> tuple[float, float]:

@@ -11,7 +11,14 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.errors import InputError
-from irbatch.measures.declare import CATALOGUE, MARKED, Declaration, Measure, Spelling
+from irbatch.measures.declare import (
+    CATALOGUE,
+    MARKED,
+    SIGNS,
+    Declaration,
+    Measure,
+    Spelling,
+)
 from irbatch.measures.parameters import REL, Number, Parameter
 from irbatch.runtime.checks import check_choice
 from irbatch.runtime.numbers import is_real
@@ -28,7 +35,7 @@ def define_measure(
     linear: bool | Callable[[Measure], bool] = False,
     in_order: bool = False,
     range: tuple[float, float] = (0.0, 1.0),
-    better: str = "higher",
+    better: str | Callable[[Measure], str] = "higher",
     past_end: str = "",
     no_relevant: str = "0",
     source: str = "",
@@ -73,7 +80,8 @@ def define_measure(
         in_order: of a measure that reads items: whether it tells ranks apart, so that documents
             may not share a score there, or only asks which items are within the cutoff.
         range: smallest and largest possible value.
-        better: whether ``"higher"`` or ``"lower"`` values are.
+        better: whether ``"higher"`` or ``"lower"`` values are, or ``"neither"``; or a function that
+            says so of the measure with its settings.
         past_end: what happens when fewer than k documents were retrieved.
         no_relevant: the value of a query without relevant documents.
         source: citation.
@@ -99,7 +107,8 @@ def define_measure(
     {'AtLeast@2': 1.0, 'AtLeast(hits=3)@3': 0.0}
     """
     _check_definition(name, aggregate, reads, parameters or {})
-    check_choice("better", better, ("higher", "lower"))
+    if not callable(better):
+        check_choice("better", better, SIGNS)
     if (aggregate == "weighted") != (weight is not None):
         problem = "a weighted mean needs weights, and no other has any"
         raise InputError(f"{name}: aggregate={aggregate!r}: {problem}", value=aggregate)

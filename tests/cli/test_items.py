@@ -57,6 +57,16 @@ def test_interactions(cli: Cli, files: list[Path]) -> None:
     assert found["mean"] == expected.mean()
 
 
+def test_an_item_without_a_group_is_in_none(cli: Cli, files: list[Path]) -> None:
+    table = files[0].parent / "items"
+    table.write_text("item,group\na,x\nb,\nc,y\n")
+    words = [*files, "--items", table, "-m"]
+    assert cli(*words, "CatalogueCoverage@2")[0] == 2
+    status, _, said = cli(*words, "AWRF(target=uniform)@2")
+    assert status == 2
+    assert "'b'" in said
+
+
 @pytest.mark.parametrize(
     ("table", "said"),
     [

@@ -339,6 +339,16 @@ def test_where_lower_is_better() -> None:
     assert weights == ["bold", "normal"]
 
 
+def test_neither_more_nor_less_is_better_of_some_measures() -> None:
+    runs = {"good": {f"q{i}": {"d1": 9, "d2": 3} for i in range(12)},
+            "bad": {f"q{i}": {"d2": 9, "d1": 3} for i in range(12)}}  # fmt: skip
+    qrels = {f"q{i}": {"d1": 1} for i in range(12)}
+    found = compare(qrels, runs, "cwlRR(number=ED)", baseline="good")
+    assert found.significant.all()
+    table = found.to_text().split("\n\n")[2]
+    assert not set("*↑↓") & set(table)
+
+
 def test_no_difference_has_no_sign() -> None:
     found = compare_results({"a": THREE["s0"], "b": THREE["s0"]})
     for a, b in ("ab", "ba"):

@@ -124,6 +124,7 @@ def test_refused_costs(cost: Any) -> None:
     [
         (lambda: evaluate(costs=[1.0]), "a mapping of documents to costs, or DocumentCosts"),
         (lambda: evaluate(costs={}), "a mapping of documents to numbers above 0"),
+        (lambda: DocumentCosts({"web": 1}, types={"a": "pdf"}), "no document is of a type"),
         (lambda: DocumentCosts({"web": 1}, types=["a"]), "a mapping of documents to types"),
         (lambda: DocumentCosts(COSTS, lowest=9), "lowest=9 is above the highest cost, 8"),
         (lambda: DocumentCosts(COSTS, highest=0), "highest=0 must be a number above 0"),

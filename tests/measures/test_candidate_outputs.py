@@ -157,3 +157,16 @@ def test_xclib(reference_data: Path, more_reference_data: Path) -> None:
     stored = {measure: value for _, measure, *_, value in rows(more_reference_data / file)}
     found = irbatch.evaluate(*paths("ml", "itemknn50", reference_data), "AUC(rel=4)@20")
     assert same(found["AUC(rel=4)@20"], stored["auc(k=20)"])
+
+
+def test_a_query_without_a_ranking_is_no_best_one_in_silence() -> None:
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
+    run = {"q1": {"b": 2.0, "a": 1.0}}
+    names = "MeanRank LRAP RankingLoss AUC MeanRank@8"
+    with pytest.warns(
+        irbatch.InputWarning, match="^MeanRank, LRAP, RankingLoss: best of all for 1 query"
+    ):
+        results = irbatch.evaluate(qrels, run, names)
+    assert results.per_query("MeanRank@8") == {"q1": 2.0, "q2": 9.0}
+    irbatch.evaluate(qrels, run, names, missing="skip")
+    irbatch.evaluate(qrels, run, "AUC MeanRank@8")

@@ -30,6 +30,11 @@ NO_RELEVANT = "EU and ETU 0, the others as any other"
 Formula = Callable[..., Floats | Reading]
 
 
+def _better(measure: Measure) -> str:
+    """Say that more gain is better; costs and numbers of documents may be anything."""
+    return "higher" if measure["number"] in ("EU", "ETU") else "neither"
+
+
 def user_model(
     name: str,
     definition: str,
@@ -58,6 +63,7 @@ def user_model(
             parameters={**(parameters or {}), **COMMON},
             past_end=PAST_END,
             no_relevant=NO_RELEVANT,
+            better=_better,
             source=source,
             aliases=aliases,
             spellings=spellings,

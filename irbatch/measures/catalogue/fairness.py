@@ -120,6 +120,7 @@ def fair_ndcg(r: ItemRanks, target: str, discount: str, base: float) -> Floats:
 
 @of_exposure(
     "Exposure",
+    better="neither",
     definition="Exposure of a group: its share of the attention that items with groups get. "
     f"{EXPOSURE}",
     parameters={"group": Word(), "discount": Discount("jk2")},
@@ -133,6 +134,7 @@ def group_exposure(r: Ranks, group: str, discount: str) -> Floats:
 
 @of_exposure(
     "ExposureRatio",
+    better="neither",
     definition="A group's share of the attention over its target: 1 is fair, more is too much. "
     f"{EXPOSURE} {THE_TARGET}",
     parameters={"group": Word(), **AGAINST},
@@ -184,6 +186,7 @@ def _target_exposure(r: Ranks, target: str, discount: str) -> Floats:
 
 @of_exposure(
     "EEL",
+    better="lower",
     definition=f"Expected exposure loss: the squared distance of groups' exposure to the target. "
     f"{EXPECTED} {THE_TARGET}",
     parameters=OF_EXPECTED,
@@ -200,6 +203,7 @@ def ee_loss(r: Ranks, target: str, discount: str, of: str) -> Floats:
 
 @of_exposure(
     "EED",
+    better="neither",
     definition="Expected exposure disparity: the sum of squares of groups' exposure, see EEL.",
     parameters={key: OF_EXPECTED[key] for key in ("discount", "rel", "of")},
     range=(0.0, math.inf),

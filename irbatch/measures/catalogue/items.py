@@ -146,6 +146,7 @@ def personalisation(c: ItemCounts) -> float:
 
 @of_items(
     "AvgPopularity",
+    better="neither",
     definition="Average popularity: the mean number of interactions of the first k items, or their "
     "mean share of users (of=users).",
     parameters={"of": Choice("count", ("count", "users"))},
@@ -162,6 +163,7 @@ def average_popularity(r: ItemRanks, of: str) -> Floats:
 
 @of_items(
     "TailShare",
+    better="neither",
     definition="The share of the first k items that are in the long tail: among the items with "
     "interactions the share `tail` with the fewest, at least one, those first in the catalogue "
     "where they have the same; with a tail above 1 those that have so many or fewer.",
