@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 
 import numpy as np
 
-from irbatch.array_types import Bools, Bytes
+from irbatch.array_types import Bools, Bytes, Floats
+from irbatch.errors import many, warn
+from irbatch.measures import Measure
 
 
 class QueryMark(IntFlag):
@@ -61,3 +64,23 @@ def count_queries(marks: Bytes, judged: int | None = None, extra: int = 0) -> Co
     answered = marks.size - missing
     judged = marks.size if judged is None else judged
     return Counts(marks.size, judged, answered, judged - answered, extra, no_relevant, empty, tied)
+
+
+def warn_of_best(measures: Sequence[Measure], values: Floats, marks: Bytes) -> None:
+    """Warn of measures of candidates that are at their best for queries without a ranking.
+
+    Values are ``(queries, measures)``, and may have weights behind them.
+    """
+    without = marks & np.uint8(QueryMark.MISSING | QueryMark.EMPTY) != 0
+    if not without.any():
+        return
+    best = []
+    for each, column in zip(measures, values.T, strict=False):
+        declared = each.declaration
+        of_candidates = declared.reads == "relevant" or declared.undefined is not None
+        if of_candidates and (column[without] == each.range[0 if each.sign < 0 else 1]).any():
+            best.append(str(each))
+    if best:
+        count = many(int(without.sum()), "query")
+        says = "missing='skip' leaves them out, and ranks at a cutoff count as not found"
+        warn(f"{', '.join(best)}: best of all for {count} without a ranking; {says}")

@@ -16,8 +16,8 @@ from irbatch.data.qrels import Qrels
 from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.errors import InputError, many, warn
-from irbatch.evaluation.counts import Counts, QueryMark, count_queries
+from irbatch.errors import InputError, warn
+from irbatch.evaluation.counts import Counts, QueryMark, count_queries, warn_of_best
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.run_items import RunItems
 from irbatch.evaluation.settings import Progress, Settings
@@ -275,7 +275,7 @@ def evaluate_run(
         given = computed.values, qrels, computed.rows, run, ordering
         computed.items = add_items(measures, *given)
     queries = [qrels.queries[row] for row in computed.rows]
-    _warn_of_best(computed)
+    warn_of_best(plan.measures, computed.values, computed.marks)
     matched = len(queries) - int(np.count_nonzero(QueryMark.MISSING.holds(computed.marks)))
     counts = count_queries(computed.marks, len(qrels), len(computed.answered) - matched)
     if not computed.any_judged and qrels.codes.size and counts.answered >= ENOUGH:
@@ -286,24 +286,6 @@ def evaluate_run(
     if costs is not None:
         results.settings["costs"] = costs.fingerprint
     return results
-
-
-def _warn_of_best(computed: Computed) -> None:
-    """Warn of measures that are at their best for queries without a ranking, as of ranks are."""
-    without = computed.marks & np.uint8(QueryMark.MISSING | QueryMark.EMPTY) != 0
-    if not without.any():
-        return
-    best = []
-    # Weights stand behind the values.
-    for each, column in zip(computed.plan.measures, computed.values.T, strict=False):
-        of_candidates = each.declaration.reads == "relevant"
-        of_candidates |= each.declaration.undefined is not None
-        if of_candidates and (column[without] == each.range[0 if each.sign < 0 else 1]).any():
-            best.append(str(each))
-    if best:
-        count = many(int(without.sum()), "query")
-        says = "missing='skip' leaves them out, and ranks at a cutoff count as not found"
-        warn(f"{', '.join(best)}: best of all for {count} without a ranking; {says}")
 
 
 def evaluate_blocks(
