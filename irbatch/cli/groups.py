@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
+from irbatch.cli.messages import read_text
 from irbatch.errors import InputError, shown
 
 
@@ -15,11 +15,7 @@ def read_groups(path: str) -> dict[str, str]:
         InputError: naming the line, if one has no group, or a query has two.
     """
     groups: dict[str, str] = {}
-    try:
-        lines = Path(path).read_text("utf-8-sig").splitlines()
-    except UnicodeDecodeError:
-        raise InputError("is no UTF-8 text", source="groups", path=path) from None
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_text(path, "groups").splitlines(), 1):
         query, _, group = line.strip().replace("\t", " ").partition(" ")
         place: dict[str, Any] = {"source": "groups", "path": path, "line": number}
         if query and not group.strip():

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from irbatch.cli.messages import read_text
 from irbatch.data.column_names import ITEM
-from irbatch.data.items import ItemStatistics
 from irbatch.errors import InputError, join_words, shown
 from irbatch.formats import read_qrels
+
+if TYPE_CHECKING:
+    from irbatch.data.items import ItemStatistics
 
 NUMBERS = ("popularity", "propensity")
 COLUMNS = (*NUMBERS, "group")
@@ -30,22 +32,23 @@ def read_items(table: str | None, interactions: str | None) -> ItemStatistics | 
     Raises:
         InputError: naming the line of an item that is there twice, or lacks a number.
     """
+    if table is None and interactions is None:
+        return None
+    from irbatch.data.items import ItemStatistics  # for those who have items
+
     known: dict[str, Any] = {}
     if interactions is not None:
         known["interactions"] = read_qrels(interactions)
     if table is not None:
         known |= _read_table(table)
-    return ItemStatistics(**known) if known else None
+    return ItemStatistics(**known)
 
 
 def _read_table(path: str) -> dict[str, Any]:
     """Return the arguments of `ItemStatistics` that a table of items gives."""
     import csv  # here: only these files need it
 
-    try:
-        text = Path(path).read_text("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError("is no UTF-8 text", source="items", path=path) from None
+    text = read_text(path, "items")
     first = text.partition("\n")[0]
     rows = csv.reader(text.splitlines(), delimiter="\t" if "\t" in first else ",")
     header = [each.strip() for each in next(rows, [])]

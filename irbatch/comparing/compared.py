@@ -138,8 +138,8 @@ class Compared:
     @property
     def undecided(self) -> str:
         """Say why corrected p-values are not below `least_p`, however clear differences are."""
-        of = f"{many(self.draws, 'draw')}" if self.test in DRAWN else ""
-        of = of or many(len(self.query_ids), "query")
+        drawn = self.test in DRAWN
+        of = many(self.draws, "draw") if drawn else many(len(self.query_ids), "query")
         if self.correction == "none":
             return f"With {of} no p-value is below {self.least_p:.2g}."
         pairs = many(len(self.pairs), "pair")

@@ -28,7 +28,7 @@ class Groups:
         target: group to its share, which add up to 1, for all queries; or query id to such shares.
             A group left out should get nothing.
         ungrouped: what an item without a group is, an ``"error"``, or left out (``"ignore"``): it
-            takes its rank, but nobody's attention is counted there. Items whose shares are all 0
+            takes its rank, but no group gets that rank's attention. Items whose shares are all 0
             have no group.
 
     Raises:

@@ -147,7 +147,7 @@ class ItemStatistics:
         return "str" if isinstance(self.ids, TextColumn) else "int"
 
     def find(self, ids: IdColumn) -> Ints:
-        """Return the item of each document, int64 ``(ids,)``, `OUTSIDE` of what is none.
+        """Return the item of each document, int64 ``(ids,)``, `OUTSIDE` where it is not an item.
 
         Raises:
             InputError: if documents' ids are of another kind than the items'.

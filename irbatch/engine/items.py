@@ -109,7 +109,7 @@ class JudgedItems(NamedTuple):
     """Judged documents of some queries, query after query."""
 
     starts: Ints  # (queries + 1,)
-    rows: Ints  # of items; `OUTSIDE` of what is none
+    rows: Ints  # of items; `OUTSIDE` where a document is not an item
     grades: Floats
 
 

@@ -4,8 +4,8 @@ Ten thousand draws of signs know no p-value below 1/10,001, which a correction f
 0.05. What hardly any draw reaches is computed instead, by saddlepoint approximation of the very
 distribution that is drawn from (Robinson 1982; Lugannani & Rice 1980): its error is a few percent
 of the p-value, up to a third where a few queries differ by ten times as much as all others. Where
-differences are multiples of one number, as those of P@10 are of 0.1, their
-sums are so too, which the approximation takes into account (Daniels 1987).
+differences are multiples of one number, as those of P@10 are of 0.1, their sums are so too, which
+the approximation takes into account (Daniels 1987).
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.clocks import Clock
 
 import irbatch
 from irbatch import InputError
@@ -30,23 +31,6 @@ def search(query: Any) -> dict[str, float]:
 
 def search_list(queries: list[Any]) -> list[dict[str, float]]:
     return [search(query) for query in queries]
-
-
-class Clock:
-    """A clock that moves only when it is told to."""
-
-    def __init__(self) -> None:
-        self.now = 10**15
-
-    def perf_counter_ns(self) -> int:
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr("irbatch.efficiency.timing.time", clock)
-    return clock
 
 
 # Times

@@ -10,28 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.clocks import Clock
 
 from irbatch import InputError, InputWarning
 from irbatch.efficiency import EfficiencyRecord, Hardware, measure_search
 
 quick = partial(measure_search, hardware=Hardware(), draws=0, progress=False, system="s")
 TEN = range(10)
-
-
-class Clock:
-    """A clock that moves only when it is told to."""
-
-    now = 10**15
-
-    def perf_counter_ns(self) -> int:
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr("irbatch.efficiency.timing.time", clock)
-    return clock
 
 
 def taking(clock: Clock, milliseconds: Callable[[int, Any], float]) -> Callable[[Any], list[str]]:
