@@ -120,6 +120,7 @@ def test_no_memory_for_the_nth_array(
         with suppress(MemoryError):
             assert evaluate() == expected  # when kernels are loaded, there are fewer arrays
             assert scarce.left > 0
+        scarce.left = before  # with fewer arrays in the first call, some are left of n
         assert evaluate() == expected
 
 
