@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -27,6 +28,7 @@ from support.file_readers import PIECE, READERS, use_reader  # noqa: E402
 from support.trec_eval_command import QRELS, RUN, Command, Printed  # noqa: E402
 
 from irbatch.cli import main  # noqa: E402
+from irbatch.measures import CATALOGUE, DISCOUNTS, GAINS  # noqa: E402
 
 
 def pytest_collection_finish() -> None:
@@ -43,6 +45,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say how much of the tables of bad input and of relations was tried."""
     for line in summarise(terminalreporter.stats.get("passed", [])):
         terminalreporter.write_line(line)
+
+
+@pytest.fixture(autouse=True)
+def _forgotten() -> Iterator[None]:
+    """Forget the measures, gains and discounts that a test defines."""
+    tables: list[dict[str, Any]] = [CATALOGUE, GAINS, DISCOUNTS]
+    before = [dict(table) for table in tables]
+    yield
+    for table, kept in zip(tables, before, strict=True):
+        if table != kept:
+            table.clear()
+            table.update(kept)
 
 
 @pytest.fixture(scope="session")

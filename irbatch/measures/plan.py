@@ -80,7 +80,8 @@ class Plan:
         ]
         if self.of_items and not items:
             name = str(measures[self.of_items[0]])
-            problem = f"{name} reads what is known of items: give items=ItemStatistics(...)"
+            problem = f"{name} reads what is known of items: give items=ItemStatistics(...), "
+            problem += "or --items and --interactions to the command"
             raise InputError(problem, source="measures", value=name)
         groups: dict[tuple[object, ...], Group] = {}
         for position, each in enumerate(self.filled):

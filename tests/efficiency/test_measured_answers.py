@@ -13,7 +13,7 @@ import pytest
 
 import irbatch
 from irbatch import InputError, InputWarning
-from irbatch.efficiency import EfficiencyRecord, Hardware, Measurement, measure_search
+from irbatch.efficiency import EfficiencyRecord, Hardware, Measurement, answers, measure_search
 
 QUERIES = {"q1": "cat", "q2": "dog", "q3": "cow"}
 quick = partial(measure_search, hardware=Hardware(), draws=0, progress=False)
@@ -386,12 +386,16 @@ def test_rows_of_a_matrix_answer_a_batch() -> None:
     assert run.to_dict() == {query: {4: 2.0, 2: 1.0} for query in QUERIES}
 
 
-def test_tensors_are_answers() -> None:
+def test_tensors_are_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
     assert answering(torch.tensor([3, 1])) == {3: 2.0, 1: 1.0}
     assert answering((torch.tensor([3, 1]), torch.tensor([0.5, 0.25]))) == {3: 0.5, 1: 0.25}
     assert answering({"d": torch.tensor(0.5)}) == {"d": 0.5}
-    elsewhere = torch.empty(2, device="meta")  # as on an accelerator: it is not in main memory
+    elsewhere = torch.empty(2, device="meta")  # a tensor without numbers
+    with pytest.raises(InputError, match="no data"):
+        answering(elsewhere)
+    # It stands for one on an accelerator, which a machine that tests may lack.
+    monkeypatch.setattr(answers, "is_on_accelerator", lambda values: values is elsewhere)
     for answer in (elsewhere, (["a", "b"], elsewhere)):
         with pytest.raises(InputError, match="may come after the call has ended") as refused:
             answering(answer)

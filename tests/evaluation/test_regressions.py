@@ -7,7 +7,7 @@ import operator
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from irbatch.cli import main
 from irbatch.cli.trec_eval import read_zscores
 from irbatch.integrations import beir, pytrec_eval
 from irbatch.integrations.pytrec_eval import RelevanceEvaluator
-from irbatch.measures import CATALOGUE
 from irbatch.trec_eval import TrecEval
 
 JUDGED = {"q1": {"a": 1, "b": 0}}
@@ -34,14 +33,11 @@ BEIR: dict[str, Callable[..., Any]] = {"evaluate": beir.evaluate} | {
 
 
 @pytest.fixture
-def define() -> Iterator[Callable[..., Measure]]:
-    """Define a measure that reads judged documents, and forget it after the test."""
-    before = dict(CATALOGUE)
-    yield lambda formula, **declared: define_measure(
+def define() -> Callable[..., Measure]:
+    """Define a measure that reads judged documents."""
+    return lambda formula, **declared: define_measure(
         "Mine", **{"definition": "", "reads": "judged", **declared}
     )(formula)
-    CATALOGUE.clear()
-    CATALOGUE.update(before)
 
 
 @pytest.fixture

@@ -8,12 +8,13 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import pytest
-from pyNTCIREVAL import metrics
 from support.ntcireval import meaning
 from support.other_tools import outcome
 
 import irbatch
 from irbatch import InputError
+
+metrics = pytest.importorskip("pyNTCIREVAL.metrics", reason="pip install pyNTCIREVAL")
 
 GAINS = (1, 3, 7)
 NAMES = "RR O-measure P-measure P-plus AP Q-measure NCUgu,P NCUgu,BR NCUrb,P NCUrb,BR RBP ERR"

@@ -24,7 +24,7 @@ from support.paths import REFERENCE_DATA
 
 import irbatch
 from irbatch import BatchEvaluator, ItemStatistics
-from irbatch.measures import CATALOGUE, Measure, measure
+from irbatch.measures import Measure, measure
 
 CUTOFFS = (1, 2, 5, None)
 SIMILARITIES = ("embeddings", "cooccurrence", "similarity")
@@ -455,8 +455,6 @@ def test_users_define_measures_of_items() -> None:
     items = ItemStatistics(3, popularity=[1, 5, 2])
     found = irbatch.evaluate_ids([[0, 2], [2]], [[0], [0]], "MostPopular OnlyOnce@2", items=items)
     assert found.mean() == {"MostPopular": 2.0, "OnlyOnce@2": 1.0}
-    for each in (most_popular, only_once):
-        del CATALOGUE[each.name]
 
 
 # Outputs of other tools on MovieLens, beside the repository.

@@ -1,7 +1,6 @@
 """Measures, cutoffs and settings that cannot be, and lookups of what was not evaluated."""
 
 import pickle
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,21 +20,10 @@ from irbatch import (
     measure,
     parse_measures,
 )
-from irbatch.measures import CATALOGUE, DISCOUNTS, GAINS
+from irbatch.measures import CATALOGUE
 
 QRELS = {"q1": {"d1": 1, "d2": 0}}
 RUN = {"q1": {"d1": 1.0, "d2": 0.5}}
-
-
-@pytest.fixture
-def _undefined_again() -> Iterator[None]:
-    """Forget what a test defines."""
-    tables: list[dict[str, Any]] = [CATALOGUE, GAINS, DISCOUNTS]
-    before = [dict(table) for table in tables]
-    yield
-    for table, contents in zip(tables, before, strict=True):
-        table.clear()
-        table.update(contents)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +165,6 @@ def test_one_name_one_measure() -> None:
     input_error(lambda: measure("P AP"), "stands for 2 measures")
 
 
-@pytest.mark.usefixtures("_undefined_again")
 class TestDefinitions:
     @pytest.mark.parametrize("name", ["", "a b", "a-b", "1a", "a@5", "a(b", None, 5], ids=repr)
     def test_name_is_no_word(self, name: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,16 +20,6 @@ QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"x": 0}, "q3": {"y": 1}}
 RUN = {"q1": {"a": 1.0, "b": 2.0, "z": 3.0}, "q2": {"x": 1.0}, "q3": {"y": 1.0}}
 
 
-@pytest.fixture
-def _undefined_again() -> Iterator[None]:
-    """Forget what a test defines."""
-    before = dict(CATALOGUE)
-    yield
-    CATALOGUE.clear()
-    CATALOGUE.update(before)
-
-
-@pytest.mark.usefixtures("_undefined_again")
 class TestUsers:
     """Measures of users that read judged documents, or that are averaged geometrically."""
 

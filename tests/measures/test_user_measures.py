@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -11,17 +10,8 @@ import pytest
 import irbatch
 from irbatch import InputError, PrefixStatistics
 from irbatch.engine.judged import JudgedRanks
-from irbatch.measures import CATALOGUE, DISCOUNTS, GAINS, GRADED, Number
+from irbatch.measures import GRADED, Number
 from irbatch.measures.gains import make_weighting
-
-
-@pytest.fixture(autouse=True)
-def _restore() -> Iterator[None]:
-    kept = [(table, dict(table)) for table in (CATALOGUE, GAINS, DISCOUNTS)]
-    yield
-    for table, content in kept:
-        table.clear()
-        table.update(content)  # type: ignore[arg-type]
 
 
 def test_a_measure_with_a_parameter() -> None:
