@@ -137,6 +137,16 @@ def shown(value: object, length: int = 80) -> str:
     return (" ".join(text.split()) if "\n" in text else text)[:length]
 
 
+def kind_of(value: object) -> str:
+    """Name a value's type as one of its kind.
+
+    >>> kind_of(5), kind_of("five")
+    ('an int', 'a str')
+    """
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeioAEIO' else 'a'} {name}"
+
+
 def raise_problems(problems: Sequence[InputError]) -> None:
     """Raise the only problem as it is, or several as one error that lists the first 20."""
     if not problems:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from irbatch.cli.messages import read_text
 from irbatch.data.column_names import ITEM
-from irbatch.errors import InputError, join_words, shown
+from irbatch.errors import InputError, join_words, many, shown
 from irbatch.formats import read_qrels
 
 if TYPE_CHECKING:
@@ -61,7 +61,9 @@ def _read_table(path: str) -> dict[str, Any]:
     for row in filter(None, rows):
         place: dict[str, Any] = {"source": "items", "path": path, "line": rows.line_num}
         if len(row) != len(header):
-            raise InputError(f"{len(row)} columns where {len(header)} are expected", **place)
+            raise InputError(
+                f"{many(len(row), 'column')} where {len(header)} are expected", **place
+            )
         cells = dict(zip(header, row, strict=True))
         document = cells[item]
         if document in columns[item]:

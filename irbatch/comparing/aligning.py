@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Bools, Floats
-from irbatch.errors import InputError, warn
+from irbatch.errors import InputError, kind_of, warn
 from irbatch.evaluation.counts import QueryMark
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.system_names import name_systems
@@ -79,7 +79,7 @@ def _name(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Resul
     named = name_systems(results, "result")
     for name, each in named.items():
         if not isinstance(name, str) or not isinstance(each, Results):
-            problem = f"names go to Results, not {name!r} to a {type(each).__name__}"
+            problem = f"names go to Results, not {name!r} to {kind_of(each)}"
             raise InputError(problem, source="results")
     if len(named) < 2:
         problem = f"a comparison is of two systems or more, not {len(named)}"

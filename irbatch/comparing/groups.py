@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Positions
-from irbatch.errors import InputError
+from irbatch.errors import InputError, kind_of
 
 
 def find_members(queries: Sequence[Any], groups: Mapping[Any, str] | None) -> dict[str, list[int]]:
@@ -17,7 +17,7 @@ def find_members(queries: Sequence[Any], groups: Mapping[Any, str] | None) -> di
     if groups is None:
         return members
     if not isinstance(groups, Mapping):
-        problem = f"groups go from query ids to names, not a {type(groups).__name__}"
+        problem = f"groups go from query ids to names, not {kind_of(groups)}"
         raise InputError(problem, source="groups")
     for row, query in enumerate(queries):
         if query not in groups:

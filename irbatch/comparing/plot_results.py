@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, kind_of, shown
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import Measure, check_cutoff
@@ -228,6 +228,6 @@ def _name_results(results: AllResults) -> dict[str, Results]:
         raise InputError("there are no results to plot", source="results")
     for name, each in named.items():
         if not isinstance(each, Results):
-            problem = f"{shown(name)} is a {type(each).__name__}, not Results with values per query"
+            problem = f"{shown(name)} is {kind_of(each)}, not Results with values per query"
             raise InputError(problem, source="results")
     return named

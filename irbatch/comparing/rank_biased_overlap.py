@@ -14,7 +14,7 @@ from irbatch.comparing.two_runs import shared_queries
 from irbatch.data.arguments.ids import first_repeated, same_kind
 from irbatch.engine.overlap import VALUES, VARIANTS, Side, Tables, sum_up
 from irbatch.engine.ties.by_id import id_texts
-from irbatch.errors import InputError
+from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.runs import Rankings
 from irbatch.pack.pairs import check_kinds, pair_rankings, ranking_sizes
 from irbatch.runtime.checks import check_choice, check_number, check_whole
@@ -180,7 +180,7 @@ def _variant(ties: str) -> str | None:
 def _flatten(ranking: Any, name: str) -> tuple[list[Any], list[tuple[int, int]]]:
     """Return a ranking's ids, and for each the ranks that its group takes; refuse repeated ids."""
     if isinstance(ranking, str | bytes) or not isinstance(ranking, Sequence | np.ndarray):
-        problem = f"the {name} ranking is a list of ids, not a {type(ranking).__name__}"
+        problem = f"the {name} ranking is a list of ids, not {kind_of(ranking)}"
         raise InputError(problem, source=name)
     ids: list[Any] = []
     groups: list[tuple[int, int]] = []

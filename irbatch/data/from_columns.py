@@ -17,7 +17,7 @@ from irbatch.data.column_names import VALUE
 from irbatch.data.grouping import group_rows
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn, TextColumn
-from irbatch.errors import ErrorsIn, InputError, shown
+from irbatch.errors import ErrorsIn, InputError, kind_of, shown
 from irbatch.runtime.checks import number_errors, read_numbers
 from irbatch.runtime.numbers import LARGEST_WHOLE
 from irbatch.runtime.ragged import offsets_of
@@ -186,7 +186,7 @@ def _ascii(array: npt.NDArray[np.str_]) -> TextColumn | None:
 def _as_array(column: Any, what: str, source: str) -> npt.NDArray[Any]:
     """Return a column as a 1-D array."""
     if isinstance(column, str | bytes | Mapping | AbstractSet):
-        raise InputError(f"{what} are a sequence, not a {type(column).__name__}", source=source)
+        raise InputError(f"{what} are a sequence, not {kind_of(column)}", source=source)
     if isinstance(column, np.ma.MaskedArray) and np.ma.getmaskarray(column).any():
         row = int(np.argmax(np.ma.getmaskarray(column)))
         raise InputError(f"row {row}: a value of the {what} is missing (masked)", source=source)

@@ -17,7 +17,7 @@ from irbatch.data.arrow import ArrowTable
 from irbatch.data.column_names import find_columns
 from irbatch.data.from_columns import read_columns
 from irbatch.data.query_table import QueryTable
-from irbatch.errors import ErrorsIn, InputError, shown
+from irbatch.errors import ErrorsIn, InputError, kind_of, shown
 
 PIECE = 1 << 14  # records at a time: not all need be in memory at once
 
@@ -125,7 +125,7 @@ def _read_fields(records: Iterable[Any], source: str) -> tuple[list[Any], list[A
     """Return the queries, the documents and the values."""
     columns: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
     if isinstance(records, str | bytes | Mapping) or not isinstance(records, Iterable):
-        raise InputError(f"a {type(records).__name__} is no series of records")
+        raise InputError(f"{kind_of(records)} is no series of records")
     left = iter(records)
     piece = list(itertools.islice(left, PIECE))
     if not piece:
@@ -153,7 +153,7 @@ def _fields(record: Any) -> list[str]:
         named = getattr(record, "__dict__", None) or getattr(record, "__slots__", None)
     if not named:
         kinds = "an object, a named tuple or a dictionary with fields for query, document and value"
-        given = f"{shown(record)} is a {type(record).__name__}"
+        given = f"{shown(record)} is {kind_of(record)}"
         raise InputError(f"row 0: {given}, not a record: {kinds}")
     return [named] if isinstance(named, str) else list(named)
 

@@ -22,7 +22,7 @@ from irbatch.data.runs import Run
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.items import OUTSIDE, Histories, Items
 from irbatch.engine.propensities import Propensities
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, kind_of, shown
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.checks import check_choice, check_number, read_numbers
 from irbatch.runtime.numbers import is_real, is_whole
@@ -289,7 +289,7 @@ def _read_mapping(given: Mapping[Any, Any]) -> Interactions:
         if isinstance(some, Mapping):  # of a grade of 0 or less there was nothing
             some = [item for item, grade in some.items() if not _is_nothing(grade)]
         if isinstance(some, str | bytes) or not isinstance(some, Iterable):
-            problem = f"interactions are user to items, not to a {type(some).__name__}"
+            problem = f"interactions are user to items, not to {kind_of(some)}"
             raise InputError(problem, source=SOURCE, query=user, value=some)
         before = len(listed)
         listed += some

@@ -10,7 +10,7 @@ from irbatch.data.arguments.ids import same_kind
 from irbatch.data.dicts import are_dicts
 from irbatch.data.exports import Chunk, Exports, Listed
 from irbatch.data.query_table import QueryTable
-from irbatch.errors import InputError
+from irbatch.errors import InputError, kind_of
 
 
 class Run(Exports):
@@ -41,7 +41,7 @@ class Run(Exports):
         if not isinstance(rankings, Mapping):
             hint = "for tables see from_table, for records from_records"
             wanted = "a mapping of queries to documents to scores"
-            problem = f"rankings are {wanted}, not a {type(rankings).__name__}; {hint}"
+            problem = f"rankings are {wanted}, not {kind_of(rankings)}; {hint}"
             raise InputError(problem, source="run", path=name)
         known = isinstance(rankings, QueryTable) or are_dicts(rankings)
         for query, documents in () if known else rankings.items():

@@ -11,7 +11,7 @@ from typing import Any
 from irbatch.efficiency.interchange.run_header import END, SOURCE, START, split_header
 from irbatch.efficiency.measuring import Measurement
 from irbatch.efficiency.record import EfficiencyRecord
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, kind_of, shown
 from irbatch.formats.streams import open_input
 from irbatch.runtime.files import replacing
 
@@ -49,7 +49,7 @@ def annotate_run(
     """
     found = record.record if isinstance(record, Measurement) else record
     if not isinstance(path, str | PathLike) or not isinstance(found, EfficiencyRecord):
-        given = f"{shown(path)} and a {type(found).__name__}"
+        given = f"{shown(path)} and {kind_of(found)}"
         problem = f"a run's path and a record are wanted, not {given}"
         raise InputError(problem, source=SOURCE, value=found)
     lines = found.to_ir_metadata(more=more).removesuffix("\n").split("\n")

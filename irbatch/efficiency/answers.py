@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from irbatch.data.arguments.ids import first_repeated, id_kind, same_kind
-from irbatch.errors import ErrorsIn, InputError, many, shown, warn
+from irbatch.errors import ErrorsIn, InputError, kind_of, many, shown, warn
 from irbatch.runtime.arrays import is_on_accelerator, is_tensor, to_numpy
 from irbatch.runtime.checks import number_errors
 
@@ -168,7 +168,7 @@ def _check_waited(answer: Any, query: Any = None) -> None:
     if isinstance(answer, Awaitable):
         if isinstance(answer, Coroutine):
             answer.close()  # or Python warns that nothing awaited it
-        what = f"the answer is a {type(answer).__name__}, which nothing has awaited"
+        what = f"the answer is {kind_of(answer)}, which nothing has awaited"
         raise InputError(f"{what}; make search an async def, whose calls are", query=query)
     if is_on_accelerator(answer):
         place = f"the answer is on {answer.device}, where it may come after the call has ended"

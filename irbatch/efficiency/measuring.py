@@ -26,7 +26,7 @@ from irbatch.efficiency.timing import (
     time_throughput,
     torch_flops,
 )
-from irbatch.errors import many, shown
+from irbatch.errors import kind_of, many, shown
 from irbatch.report.numbers import show_quantity
 from irbatch.runtime.progress_bar import steps_on_bar
 from irbatch.statistics.resampling import check_level
@@ -177,11 +177,11 @@ def measure_search(
     source = of_system(name)
     for argument, value in (("search", search), ("search_many", search_many)):
         if not callable(value) and (value is not None or argument == "search"):
-            raise refuse(source, argument, f"is a {type(value).__name__}, not to be called", value)
+            raise refuse(source, argument, f"is {kind_of(value)}, not to be called", value)
     ids, asked = read_queries(source, queries)
     torch = sys.modules.get("torch")  # which every model has loaded
     if model is not None and (torch is None or not isinstance(model, torch.nn.Module)):
-        raise refuse(source, "model", f"is a {type(model).__name__}, not a torch.nn.Module", model)
+        raise refuse(source, "model", f"is {kind_of(model)}, not a torch.nn.Module", model)
     if hardware is None or isinstance(hardware, str):
         hardware = Hardware.here(hardware)
     require(source, warmup=warmup, draws=draws, seed=seed)

@@ -14,7 +14,7 @@ from irbatch.efficiency.interchange.json_form import fields_to_json, json_to_fie
 from irbatch.efficiency.interchange.trackers import read_codecarbon, read_tirex
 from irbatch.efficiency.latency import Latency
 from irbatch.efficiency.quantities import CURRENCY, FORMULAS, quantity_name
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, kind_of, shown
 from irbatch.report.records import write_json
 from irbatch.runtime.files import written
 
@@ -113,7 +113,7 @@ class EfficiencyRecord:
         for name, kind in (("hardware", Hardware), ("latency", Latency)):
             value = getattr(self, name)
             if not isinstance(value, kind) and (value is not None or name == "hardware"):
-                what = f"is a {type(value).__name__}, not of irbatch.efficiency.{kind.__name__}"
+                what = f"is {kind_of(value)}, not of irbatch.efficiency.{kind.__name__}"
                 raise checks.refuse(source, name, what, value)
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.data.arguments.ids import check_query_ids, read_query_ids
-from irbatch.errors import InputError
+from irbatch.errors import InputError, many
 from irbatch.evaluation.results import Results, join_results
 from irbatch.evaluation.runs import Cutoffs, Measures
 from irbatch.evaluation.score_evaluator import ScoreEvaluator
@@ -219,7 +219,7 @@ def _read_rows(given: Any, name: str, shape: tuple[int, int]) -> Any:
     if getattr(given, "shape", ()):
         rows = given.shape[0]
     if rows != shape[0]:
-        has = f"shape {tuple(given.shape)}" if hasattr(given, "shape") else f"{rows} rows"
+        has = f"shape {tuple(given.shape)}" if hasattr(given, "shape") else many(rows, "row")
         raise InputError(f"{has} for {shape[0]} queries and {shape[1]} documents", source=name)
     if not is_sparse(given):
         return given

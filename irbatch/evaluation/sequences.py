@@ -14,7 +14,7 @@ from irbatch.data.items import ItemStatistics
 from irbatch.data.runs import Run
 from irbatch.engine.exposure import RankingsInTurn
 from irbatch.engine.items import PAST_END, ItemRanks
-from irbatch.errors import InputError
+from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.counts import QueryMark, count_queries
 from irbatch.evaluation.items import ItemMeasures
 from irbatch.evaluation.pipeline import check_answered
@@ -117,7 +117,7 @@ def _as_runs(runs: Any) -> list[Run]:
     """Return rankings, one or more."""
     one = isinstance(runs, str | os.PathLike | Run | Mapping)
     if one or not isinstance(runs, Iterable):
-        raise InputError(f"runs are several, in a list, not a {type(runs).__name__}", source="run")
+        raise InputError(f"runs are several, in a list, not {kind_of(runs)}", source="run")
     found = [as_run(each).prepared() for each in runs]
     if not found:
         raise InputError("there are no runs", source="run")

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 
-from irbatch.errors import InputError
+from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.results import Results
 from irbatch.measures import Measure
 from irbatch.runtime.checks import check_number
@@ -48,7 +48,7 @@ def session_dcg(
     """
     check_number("base", base, above=1)
     if not isinstance(sessions, Mapping):
-        problem = f"sessions are a mapping of ids to query ids, not a {type(sessions).__name__}"
+        problem = f"sessions are a mapping of ids to query ids, not {kind_of(sessions)}"
         raise InputError(problem, source="sessions", value=sessions)
     values = results.per_query(_only_dcg(results) if measure is None else measure)
     return {session: _discounted(session, sessions[session], values, base) for session in sessions}
@@ -69,7 +69,7 @@ def _discounted(
 ) -> float:
     """Add up the values of a session's queries, each discounted."""
     if isinstance(queries, str | bytes) or not isinstance(queries, Sequence | np.ndarray):
-        problem = f"session {session!r} is a list of query ids, not a {type(queries).__name__}"
+        problem = f"session {session!r} is a list of query ids, not {kind_of(queries)}"
         raise InputError(problem, source="sessions", value=queries)
     if not len(queries):
         raise InputError(f"session {session!r} has no queries", source="sessions")

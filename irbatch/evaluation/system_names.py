@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from irbatch.data.runs import Run
-from irbatch.errors import InputError
+from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.means import Means
 
 # What names of files end in that is no part of a system's name.
@@ -29,7 +29,7 @@ def name_systems(
         return dict(given)
     if isinstance(given, str | os.PathLike | Run | Means) or not isinstance(given, Iterable):
         forms = f"in a list or a mapping of names to {what}s"
-        raise InputError(f"{what}s are several, {forms}, not as a {type(given).__name__}")
+        raise InputError(f"{what}s are several, {forms}, not as {kind_of(given)}")
     listed: list[Any] = list(given)
     paths = Counter(os.fspath(each) for each in listed if isinstance(each, str | os.PathLike))
     stems = Counter(map(_stem, paths))

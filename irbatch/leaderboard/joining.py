@@ -12,7 +12,7 @@ from irbatch.array_types import Floats
 from irbatch.efficiency import EfficiencyRecord, Measurement
 from irbatch.efficiency.checks import of_system, refuse
 from irbatch.efficiency.quantities import ALIASES, QUANTITIES
-from irbatch.errors import InputError, did_you_mean, join_words, shown, warn
+from irbatch.errors import InputError, did_you_mean, join_words, kind_of, shown, warn
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.system_names import name_systems
@@ -50,7 +50,7 @@ def name_records(records: Any) -> dict[str, EfficiencyRecord]:
     for name, each in pairs:
         each = each.record if isinstance(each, Measurement) else each
         if not isinstance(each, EfficiencyRecord):
-            problem = f"a record is an EfficiencyRecord, not a {type(each).__name__}"
+            problem = f"a record is an EfficiencyRecord, not {kind_of(each)}"
             raise InputError(problem, source="records", value=each)
         if isinstance(records, Mapping) and each.system != name:
             problem = f"the record of {shown(name)} says that it is of {shown(each.system)}"
@@ -85,7 +85,7 @@ def join_accuracy(
             problem = f"system {shown(system)} has results and no efficiency record"
             raise InputError(problem, source="records", value=system)
         if not isinstance(each, Mapping | Means):
-            problem = f"is a {type(each).__name__}, not of irbatch.evaluate or means by measure"
+            problem = f"is {kind_of(each)}, not of irbatch.evaluate or means by measure"
             raise refuse(of_system(system), "accuracy", problem, each)
     in_order = [named[system] for system in systems]
     columns = _columns(measures, in_order)

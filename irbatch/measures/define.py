@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.errors import InputError
+from irbatch.errors import InputError, kind_of
 from irbatch.measures.declare import (
     CATALOGUE,
     MARKED,
@@ -119,7 +119,7 @@ def define_measure(
 
     def declare(formula: Callable[..., Floats]) -> Measure:
         if not callable(formula):
-            raise InputError(f"the formula of {name} is a {type(formula).__name__}, no function")
+            raise InputError(f"the formula of {name} is {kind_of(formula)}, no function")
         CATALOGUE[name] = Declaration(
             name=name,
             formula=formula,

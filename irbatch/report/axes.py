@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from irbatch.errors import InputError, printable
+from irbatch.errors import InputError, kind_of, printable
 from irbatch.report.names import shorten_all
 from irbatch.runtime.extras import imported
 
@@ -49,7 +49,7 @@ def new_axes(ax: Axes | None, height: float = 4.2, width: float = WIDTH, legend:
 def check_axes(ax: Any) -> None:
     """Refuse what is neither None nor matplotlib's axes."""
     if ax is not None and not hasattr(ax, "get_figure"):
-        raise InputError(f"ax= takes matplotlib's axes, not a {type(ax).__name__}", value=ax)
+        raise InputError(f"ax= takes matplotlib's axes, not {kind_of(ax)}", value=ax)
 
 
 def tidy(ax: Axes, grid: str | None = "y") -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.errors import InputError
+from irbatch.errors import InputError, kind_of
 from irbatch.runtime.checks import read_numbers
 
 
@@ -160,7 +160,7 @@ def _floats(scores: Any, name: str) -> Floats:
     try:
         listed = list(scores)
     except TypeError:
-        problem = f"{name} is a list of scores, not a {type(scores).__name__}"
+        problem = f"{name} is a list of scores, not {kind_of(scores)}"
         raise InputError(problem, source=name, value=scores) from None
     return read_numbers("score", listed, itertools.repeat((None, None)), source=name)
 

@@ -73,7 +73,7 @@ def test_an_item_without_a_group_is_in_none(cli: Cli, files: list[Path]) -> None
         ("item,colour\na,red\n", "line 1: columns are item and any of popularity, propensity"),
         ("popularity\n1\n", "line 1: columns are item and any of"),
         ("", "line 1: columns are item and any of"),
-        ("item,popularity\na,1\nb\n", "line 3: 1 columns where 2 are expected"),
+        ("item,popularity\na,1\nb\n", "line 3: 1 column where 2 are expected"),
         ("item,popularity\na,1\na,2\n", "line 3 (document 'a'): this item is listed twice"),
         ("item,popularity\na,many\n", "line 2: popularity 'many' is not a number"),
         ("item,propensity\na,0\nb,1\nc,1\n", "document 'a'"),

@@ -104,7 +104,7 @@ def test_numbers_as_ids() -> None:
         ({"items": 2, "similarity": [[1, 2]]}, "one row for each of 2 items"),
         ({"items": 2, "similarity": [[1], [2]]}, "similarity is (items, items)"),
         ({"interactions": {"u": "abc"}}, "interactions are user to items, not to a str"),
-        ({"interactions": {"u": 5}}, "interactions are user to items, not to a int"),
+        ({"interactions": {"u": 5}}, "interactions are user to items, not to an int"),
         (
             {"items": ["a"], "interactions": {"u": ["a", "b"]}},
             "(query 'u', document 'b'): the item of an interaction is not in the catalogue of 1",

@@ -422,14 +422,14 @@ def several(queries: list[Any]) -> list[Any]:
         ({"throughput_batch_size": 0, "search_many": several}, "throughput_batch_size is 0"),
         ({"throughput_batch_size": 8}, "search_many is missing"),
         ({"search_many": several}, "throughput_batch_size is missing"),
-        ({"search_many": 3, "throughput_batch_size": 8}, "search_many is a int"),
+        ({"search_many": 3, "throughput_batch_size": 8}, "search_many is an int"),
         ({"draws": -1}, "draws is -1"),
         ({"draws": None}, "draws is missing"),
         ({"seed": -1}, "seed is -1"),
         ({"seed": 0.5}, "seed is 0.5"),
         ({"level": 0}, "level=0"),
         ({"dataset": ""}, "dataset is ''"),
-        ({"hardware": 4}, "hardware is a int"),
+        ({"hardware": 4}, "hardware is an int"),
         ({"hardware": " "}, "instance is ' '"),
         ({"price_per_hour": -1}, "price_per_hour is -1"),
         ({"price_per_hour": "1"}, "price_per_hour is '1'"),
@@ -446,7 +446,7 @@ def several(queries: list[Any]) -> list[Any]:
         ({"index_path": b"."}, "which is no path"),
         ({"system": ""}, "system is ''"),
         ({"system": 3}, "system is 3"),
-        ({"model": 3}, "model is a int"),
+        ({"model": 3}, "model is an int"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -459,7 +459,7 @@ def test_arguments_are_refused_before_a_call(options: dict[str, Any], message: s
 
 @pytest.mark.parametrize("wrong", [None, "search", 3])
 def test_search_is_called(wrong: Any) -> None:
-    with pytest.raises(InputError, match=r"'s': search is a .*, not to be called"):
+    with pytest.raises(InputError, match=r"'s': search is an? .*, not to be called"):
         quick(wrong, QUERIES, system="s")
 
 

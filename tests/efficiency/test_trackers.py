@@ -81,7 +81,7 @@ class TestTirex:
     def test_what_is_neither(self) -> None:
         assert "say system=" in refusal(lambda: EfficiencyRecord.from_tirex(RESULTS))
         assert "no measure" in refusal(lambda: EfficiencyRecord.from_tirex({"a": 1}, system="x"))
-        assert "not from a int" in refusal(lambda: EfficiencyRecord.from_tirex(5, system="x"))
+        assert "not from an int" in refusal(lambda: EfficiencyRecord.from_tirex(5, system="x"))
 
 
 class TestCodecarbon:

@@ -15,7 +15,7 @@ from irbatch.data.arguments.ids import first_repeated, kind_of_documents, same_k
 from irbatch.data.from_columns import IdOverflowError, as_ids
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn
-from irbatch.errors import InputError
+from irbatch.errors import InputError, kind_of
 from irbatch.runtime.arrays import is_tensor
 from irbatch.runtime.checks import read_numbers
 from irbatch.runtime.ragged import offsets_of
@@ -52,7 +52,7 @@ def _check_pair(ranked: Any, relevant: Any) -> None:
             problem = "a list of ids is needed for each query; of one each: [:, None]"
             raise InputError(problem, source=name)
         if isinstance(side, str | AbstractSet) or not hasattr(side, "__len__") or scalar:
-            raise InputError(f"a {type(side).__name__} is no sequence of queries", source=name)
+            raise InputError(f"{kind_of(side)} is no sequence of queries", source=name)
     if len(ranked) != len(relevant):
         problem = f"{len(ranked)} rankings, but relevant documents of {len(relevant)} queries"
         raise InputError(problem, source="ranked")
@@ -107,10 +107,10 @@ class _Side:
         unordered = isinstance(ids, AbstractSet | Mapping)
         problem = None
         if unordered and self.source == "run":
-            problem = f"a ranking is a list of ids; a {type(ids).__name__} has no order"
+            problem = f"a ranking is a list of ids; {kind_of(ids)} has no order"
         elif isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
             what = "a ranking is" if self.source == "run" else "relevant documents are"
-            problem = f"{what} a list of ids, not a {type(ids).__name__}"
+            problem = f"{what} a list of ids, not {kind_of(ids)}"
         if problem is not None:
             raise InputError(problem, source=self.source, query=query)
         whole = type(ids) is np.ndarray and ids.ndim == 1 and ids.dtype.kind in "iu"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, kind_of, shown
 from irbatch.runtime.arrays import to_numpy
 
 KINDS = {"str": "text", "int": "whole numbers"}
@@ -77,7 +77,7 @@ def read_query_ids(query_ids: Any) -> list[Any] | None:
     if query_ids is None:
         return None
     if isinstance(query_ids, str | AbstractSet | Mapping) or not isinstance(query_ids, Iterable):
-        problem = f"ids are a sequence, not a {type(query_ids).__name__}"
+        problem = f"ids are a sequence, not {kind_of(query_ids)}"
         raise InputError(problem, source="query_ids")
     if hasattr(query_ids, "tolist"):
         query_ids = to_numpy(query_ids, "query_ids").tolist()

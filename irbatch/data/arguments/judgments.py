@@ -11,7 +11,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.data.dicts import are_dicts
 from irbatch.data.query_table import DocumentLists, QueryTable
-from irbatch.errors import LISTED_PROBLEMS, InputError, raise_problems
+from irbatch.errors import LISTED_PROBLEMS, InputError, kind_of, raise_problems
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, grade_problem
 from irbatch.runtime.ragged import joined_ranges
 
@@ -23,7 +23,7 @@ def read_documents(
 ) -> Sequence[Collection[Any]]:
     """List each query's documents, or borrow what holds them; refuse judgments of no query."""
     if not isinstance(judgments, Mapping):
-        problem = f"a mapping of queries to documents to grades, not a {type(judgments).__name__}"
+        problem = f"a mapping of queries to documents to grades, not {kind_of(judgments)}"
         hint = "for tables see from_table, for records from_records"
         raise InputError(f"judgments are {problem}; {hint}", source="qrels")
     if not judgments:
@@ -32,7 +32,7 @@ def read_documents(
         return DocumentLists(judgments)
     for query, documents in () if are_dicts(judgments) else judgments.items():
         if not isinstance(documents, Mapping):
-            problem = f"a mapping of documents to grades, not a {type(documents).__name__}"
+            problem = f"a mapping of documents to grades, not {kind_of(documents)}"
             message = f"a query's judgments are {problem}; for columns see Qrels.from_table"
             raise InputError(message, source="qrels", query=query, path=name)
     # Copying ids costs as much as looking them up: not done for judgments used only once.

@@ -22,7 +22,7 @@ from irbatch.efficiency.interchange.run_header import split_header
 from irbatch.efficiency.interchange.yaml_text import read_yaml, write_yaml
 from irbatch.efficiency.latency import STATISTICS, Latency
 from irbatch.efficiency.quantities import CURRENCY
-from irbatch.errors import ErrorsIn, InputError
+from irbatch.errors import ErrorsIn, InputError, kind_of
 from irbatch.formats.streams import open_input
 
 SOURCE = "ir_metadata"
@@ -105,7 +105,7 @@ def write_ir_metadata(
 ) -> str:
     """Return the known fields of a record as YAML; see `EfficiencyRecord.to_ir_metadata`."""
     if more is not None and not isinstance(more, Mapping):
-        problem = f"more= takes a mapping, not a {type(more).__name__}"
+        problem = f"more= takes a mapping, not {kind_of(more)}"
         raise InputError(problem, source=SOURCE, value=more)
     try:
         ours, theirs = _yaml_value(_write_form(fields, derived)), _yaml_value(more or {})
@@ -145,7 +145,7 @@ def read_ir_metadata(source: Any, system: str | None) -> dict[str, Any]:
         elif path is not None:
             source = _load(path)
         elif not isinstance(source, Mapping):
-            wanted = f"from a path, YAML or a mapping, not from a {type(source).__name__}"
+            wanted = f"from a path, YAML or a mapping, not from {kind_of(source)}"
             raise InputError(f"it is read {wanted}", source=SOURCE, value=source)
         try:
             return _read_form(source, system)

@@ -14,7 +14,7 @@ from irbatch.efficiency.checks import check_text, of_system, only_known, part_of
 from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.latency import Latency
 from irbatch.efficiency.quantities import ALIASES, CURRENCY, FORMULAS, QUANTITIES
-from irbatch.errors import InputError, did_you_mean, shown
+from irbatch.errors import InputError, did_you_mean, kind_of, shown
 
 STATED, FIELD = "cost_per_million", "stated_cost"  # what JSON and the record call it
 UNITS = {
@@ -49,7 +49,7 @@ def fields_to_json(known: Mapping[str, Any], derived: Mapping[str, float]) -> di
 def json_to_fields(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     """Return the fields of a record, of all `names` that there are; units must be ours."""
     if not isinstance(values, Mapping):
-        problem = f"a record is an object, not a {type(values).__name__}"
+        problem = f"a record is an object, not {kind_of(values)}"
         raise InputError(problem, source="efficiency record", value=values)
     system = values.get("system")
     if not isinstance(system, str):
@@ -112,7 +112,7 @@ def _part(source: str, name: str, kind: type[Hardware | Latency], values: Any) -
 def read_object(source: str | PathLike[str], what: str) -> Any:
     """Read JSON, no key twice, from a path or a text; `what` says in errors what is read."""
     if not isinstance(source, str | PathLike):
-        problem = f"JSON is read from a path or a text, not from a {type(source).__name__}"
+        problem = f"JSON is read from a path or a text, not from {kind_of(source)}"
         raise InputError(problem, source=what, value=source)
     path = None if is_text(source) else str(source)
     refuse = partial(InputError, source=what, path=path)

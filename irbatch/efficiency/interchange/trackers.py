@@ -14,7 +14,7 @@ from irbatch.efficiency.checks import of_system
 from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.interchange.documents import COUNT, NUMBER, TEXT, Node, amounts
 from irbatch.efficiency.interchange.ir_metadata import read_ir_metadata
-from irbatch.errors import ErrorsIn, InputError, shown
+from irbatch.errors import ErrorsIn, InputError, kind_of, shown
 from irbatch.formats.streams import numbered_lines
 
 MILLISECONDS = amounts("s", bare="ms")
@@ -63,7 +63,7 @@ def read_tirex(source: Any, system: str | None) -> dict[str, Any]:
         return read_ir_metadata(source, system)
     refuse = partial(InputError, source="tirex-tracker")
     if not isinstance(source, Mapping):
-        problem = f"it is read from a path or from results, not from a {type(source).__name__}"
+        problem = f"it is read from a path or from results, not from {kind_of(source)}"
         raise refuse(problem, value=source)
     if system is None:
         raise refuse("results name no system; say system=")
@@ -114,7 +114,7 @@ def read_codecarbon(source: Any, system: str | None) -> dict[str, Any]:
         values = {name: getattr(source, name) for name in COLUMNS if hasattr(source, name)}
     missing = [name for name in NEEDED if name not in values]
     if missing:
-        lacking = f"a {type(source).__name__} has no {', '.join(missing)}"
+        lacking = f"{kind_of(source)} has no {', '.join(missing)}"
         raise InputError(lacking, source="codecarbon", value=source)
     return _codecarbon_fields(values, system)
 
