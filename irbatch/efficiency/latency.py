@@ -19,6 +19,9 @@ from irbatch.statistics.order_statistics import quantile_ranks
 from irbatch.statistics.resampling import check_draws, check_level, draw_column_means
 
 STATISTICS = ("mean", *PERCENTILES)
+LOOPS = CLOSED, OPEN = "closed", "open"  # see `Latency`
+ARRIVALS = POISSON, FIXED = "poisson", "fixed"
+OF_OPEN_LOOPS = ("rate", "arrivals", "errors", "timeouts")
 SOURCE = "latency"
 REAL = "iuf"  # kinds of NumPy's types
 
@@ -34,6 +37,14 @@ class Latency:
             have one where there are calls enough.
         level: the chance that an interval misses.
         calls: how many were timed.
+        loop: ``"closed"`` where a call began when the last one had ended; ``"open"`` where queries
+            were due at a rate and latency counts from then, so that it contains their waiting for
+            each other: see `measure_load`. The two are not to be compared.
+        rate: queries a second that were due, on average, in an open loop.
+        arrivals: how they were: ``"poisson"`` or ``"fixed"``.
+        errors, timeouts: calls of an open loop that failed, or whose time was out. Percentiles
+            count them as longer than all others, and have no value where they reach them; the mean
+            is of the others.
 
     Raises:
         InputError: naming the field, if a number is negative or not finite, or percentiles or
@@ -51,9 +62,16 @@ class Latency:
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
     level: float = 0.05
     calls: int | None = None
+    loop: str | None = None
+    rate: float | None = None
+    arrivals: str | None = None
+    errors: int | None = None
+    timeouts: int | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self, SOURCE, counts={"calls": 1}, quantities=STATISTICS)
+        counts = {"calls": 1, "errors": 0, "timeouts": 0}
+        check_fields(self, SOURCE, counts=counts, quantities=(*STATISTICS, "rate"))
+        self._check_loop()
         known = [name for name in PERCENTILES if getattr(self, name) is not None]
         for lower, upper in pairwise(known):
             low, high = getattr(self, lower), getattr(self, upper)
@@ -65,6 +83,18 @@ class Latency:
         intervals = {name: _interval(name, bounds) for name, bounds in self.intervals.items()}
         object.__setattr__(self, "intervals", intervals)
         check_level(self.level)
+
+    def _check_loop(self) -> None:
+        for name, choices in (("loop", LOOPS), ("arrivals", ARRIVALS)):
+            value = getattr(self, name)
+            if value is not None and value not in choices:
+                problem = f"is {shown(value)}, neither of {' and '.join(map(repr, choices))}"
+                raise refuse(SOURCE, name, problem, value)
+        if self.loop != OPEN:
+            for name in OF_OPEN_LOOPS:
+                if getattr(self, name) is not None:
+                    problem = f"is of an open loop, and loop is {shown(self.loop)}"
+                    raise refuse(SOURCE, name, problem, getattr(self, name))
 
     def known(self) -> dict[str, Any]:
         """Return the fields that say something, by name: no level where it is of no intervals."""

@@ -15,7 +15,7 @@ from irbatch.data.runs import Run
 from irbatch.efficiency.answers import compare_answers, read_answers, read_queries
 from irbatch.efficiency.checks import check_count, of_system, refuse, require
 from irbatch.efficiency.hardware import Hardware
-from irbatch.efficiency.latency import Latency
+from irbatch.efficiency.latency import CLOSED, Latency
 from irbatch.efficiency.readings import model_size, size_on_disk
 from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.efficiency.timing import (
@@ -59,7 +59,7 @@ class Measurement:
         if record.latency is not None:
             times = {name: getattr(record.latency, name) for name in ("mean", "p50", "p95", "p99")}
             parts = ", ".join(f"{name} {show_quantity(each)}" for name, each in times.items())
-            lines.append(f"  latency {parts} ms a call")
+            lines.append(f"  latency {parts} ms a call, {record.latency.loop} loop")
         if record.throughput is not None:
             lines.append(f"  throughput {show_quantity(record.throughput)} queries/s")
         if record.peak_memory is not None:
@@ -96,12 +96,15 @@ def measure_search(
     seed: int = 0,
     progress: bool | None = None,
 ) -> Measurement:
-    """Time a search, and keep what it answers.
+    """Time a search in a closed loop, and keep what it answers.
 
-    After the warm-up every call is timed alone, one after the other. Nothing stands between the two
-    readings of the clock but the call: answers are read, and a bar is drawn, outside. So a search
-    has to return what is ready: on an accelerator it waits for its result, as ``.cpu()`` does; and
-    memory that the next call writes to again has to be copied first.
+    After the warm-up every call is timed alone, one after the other. So no query waits for another,
+    as they do where they come whether others are answered or not: `measure_load` has them come so.
+
+    Nothing stands between the two readings of the clock but the call: answers are read, and a bar
+    is drawn, outside. So a search has to return what is ready: on an accelerator it waits for its
+    result, as ``.cpu()`` does; and memory that the next call writes to again has to be copied
+    first.
 
     An answer is a mapping of documents to scores; (document, score) pairs; document ids from the
     best on, in a sequence or an array; or a tuple of two arrays, ids and scores. Ids alone score n,
@@ -213,7 +216,7 @@ def measure_search(
     with loop_for(source, search, search_many) as loop:
         calls, many_calls = calls.within(loop), many_calls and many_calls.within(loop)
         run, times, measured = _make_calls(calls, many_calls, warm, record, model, flops, progress)
-    latency = Latency.from_samples(times, level=level, **drawing)
+    latency = replace(Latency.from_samples(times, level=level, **drawing), loop=CLOSED)
     return Measurement(replace(record, latency=latency, **measured), run, times)
 
 

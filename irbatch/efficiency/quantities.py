@@ -34,12 +34,18 @@ QUANTITIES = {
         Quantity("latency_mean", "ms", LOWER, "mean latency"),
         *(Quantity(f"latency_{p}", "ms", LOWER, f"latency {p}") for p in PERCENTILES),
         Quantity("throughput", "queries/s", HIGHER, "throughput"),
+        Quantity("sustained_rate", "queries/s", HIGHER, "sustained rate"),
         Quantity("peak_memory", "MB", LOWER, "peak memory"),
+        Quantity("peak_gpu_memory", "MB", LOWER, "peak GPU memory"),
+        Quantity("children_memory", "MB", LOWER, "peak memory of children"),
         Quantity("model_memory", "MB", LOWER, "model in memory"),
         Quantity("index_memory", "MB", LOWER, "index in memory"),
         Quantity("model_disk", "MB", LOWER, "model on disk"),
         Quantity("index_disk", "MB", LOWER, "index on disk"),
+        Quantity("indexing_time", "s", LOWER, "indexing time"),
+        Quantity("indexing_memory", "MB", LOWER, "peak memory of indexing"),
         Quantity("cpu_used", "cores", LOWER, "CPU used"),
+        Quantity("children_cpu_used", "cores", LOWER, "CPU used by children"),
         Quantity("flops", "FLOPs/query", LOWER, "FLOPs"),
         Quantity("energy_per_query", "J", LOWER, "energy per query"),
         Quantity("emissions_per_query", "kg CO2eq", LOWER, "emissions per query"),
@@ -52,6 +58,7 @@ QUANTITIES = {
 FORMULAS = {
     "cost_per_million": "price_per_hour / 3600 s * latency_mean / queries a call * 1,000,000",
     "throughput_cost_per_million": "price_per_hour / 3600 s / throughput * 1,000,000",
+    "children_cpu_used": "children_time / wall_time",
     "energy_per_query": "energy / (n_queries * repeat)",
     "emissions_per_query": "emissions / (n_queries * repeat)",
 }
@@ -60,6 +67,7 @@ ALIASES = {
     "latency": "latency_mean",
     "qps": "throughput",
     "memory": "peak_memory",
+    "gpu_memory": "peak_gpu_memory",
     "cost": "cost_per_million",
 }
 

@@ -12,7 +12,7 @@ from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.interchange.ir_metadata import read_ir_metadata, write_ir_metadata
 from irbatch.efficiency.interchange.json_form import fields_to_json, json_to_fields, read_object
 from irbatch.efficiency.interchange.trackers import read_codecarbon, read_tirex
-from irbatch.efficiency.latency import Latency
+from irbatch.efficiency.latency import OPEN, Latency
 from irbatch.efficiency.quantities import CURRENCY, FORMULAS, quantity_name
 from irbatch.errors import InputError, kind_of, shown
 from irbatch.report.records import write_json
@@ -46,11 +46,18 @@ class EfficiencyRecord:
         latency: of a call, in ms.
         throughput: queries answered in a second.
         throughput_batch_size: how many a call answered then, where that is not `batch_size`.
+        sustained_rate: the most queries a second, in an open loop, whose p99 of latency was within
+            a bound; see `measure_load`.
+        sustained_p99: that bound, in ms.
         peak_memory: the most that the process held, in MB (10⁶ bytes); see `measure_search`.
+        peak_gpu_memory, children_memory: the most on its accelerators, and in child processes.
         model_memory, index_memory: what of it these take, in MB.
         model_disk, index_disk: their size on disk, in MB.
+        indexing_time, indexing_memory: what building the index took, in s and in MB; see
+            `measure_indexing`.
         cpu_used: cores that were busy, on average.
         wall_time, user_time, system_time: of all timed calls, in s.
+        children_time: CPU time of child processes in these, user's and system's, in s.
         start_time: when they began, as ISO 8601 writes it.
         flops: floating-point operations of a query.
         energy, emissions: of all timed calls, in J and in kg CO2eq.
@@ -80,15 +87,22 @@ class EfficiencyRecord:
     latency: Latency | None = None
     throughput: float | None = None
     throughput_batch_size: int | None = None
+    sustained_rate: float | None = None
+    sustained_p99: float | None = None
     peak_memory: float | None = None
+    peak_gpu_memory: float | None = None
+    children_memory: float | None = None
     model_memory: float | None = None
     index_memory: float | None = None
     model_disk: float | None = None
     index_disk: float | None = None
+    indexing_time: float | None = None
+    indexing_memory: float | None = None
     cpu_used: float | None = None
     wall_time: float | None = None
     user_time: float | None = None
     system_time: float | None = None
+    children_time: float | None = None
     start_time: str | None = None
     flops: float | None = None
     energy: float | None = None
@@ -121,15 +135,24 @@ class EfficiencyRecord:
         return f"{type(self).__name__}({', '.join(parts)})"
 
     @property
+    def children_cpu_used(self) -> float | None:
+        """Cores that child processes kept busy, on average."""
+        if self.children_time is None or not self.wall_time:
+            return None
+        return self.children_time / self.wall_time
+
+    @property
     def cost_per_million(self) -> float | None:
         """Cost of a million queries, one call after the other (latency-bound).
 
         ``price_per_hour / 3600 s * mean latency / queries a call * 1,000,000``; `stated_cost`,
-        where there is one.
+        where there is one. None where queries waited for others: see `Latency.loop`.
         """
         if self.stated_cost is not None:
             return self.stated_cost
         if self.price_per_hour is None or self.latency is None or self.latency.mean is None:
+            return None
+        if self.latency.loop == OPEN:
             return None
         seconds = self.latency.mean * MILLISECOND / self.queries_per_call
         return self.price_per_hour / HOUR * seconds * MILLION

@@ -30,13 +30,12 @@ NOISE = 1e-4  # share of the highest performance, below which Dynascore sees no 
 class Leaderboard(Systems):
     """Systems side by side: how accurate they are, and what they take for it.
 
-    Axes are the measures, by any spelling, and the quantities of records: ``"latency_mean"``,
-    ``"latency_p50"`` … ``"latency_p99"`` (ms), ``"throughput"`` (queries/s), ``"peak_memory"``,
-    ``"model_memory"``, ``"index_memory"``, ``"model_disk"``, ``"index_disk"`` (MB), ``"cpu_used"``
-    (cores), ``"flops"``, ``"energy_per_query"`` (J), ``"emissions_per_query"`` (kg CO2eq),
-    ``"price_per_hour"``, ``"cost_per_million"``, ``"throughput_cost_per_million"``; in short
-    ``"latency"``, ``"qps"``, ``"memory"``, ``"cost"``. Of measures and of throughput higher is
-    better, of all others lower.
+    Axes are the measures, by any spelling, and the quantities of records, which
+    `irbatch.efficiency.QUANTITIES` has with their units: ``"latency_mean"``, ``"latency_p50"`` …
+    ``"latency_p99"`` (ms), ``"throughput"`` (queries/s), ``"peak_memory"``, ``"index_disk"`` (MB),
+    ``"cpu_used"`` (cores), ``"indexing_time"`` (s), ``"cost_per_million"`` and others; in short
+    ``"latency"``, ``"qps"``, ``"memory"``, ``"gpu_memory"``, ``"cost"``. Of measures, throughput
+    and the sustained rate higher is better, of all others lower.
 
     Args:
         results: of each system, by its name: `Results` of `irbatch.evaluate`, or means by measure,

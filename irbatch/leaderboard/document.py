@@ -40,7 +40,8 @@ PICTURED = ("cost_per_million", "latency_mean", "latency_p50")  # the first that
 NAMED = 6  # systems that dominate another one
 CALLS = (  # fields of records
     *("batch_size", "n_queries", "warmup", "warmed_queries", "repeat", "throughput_batch_size"),
-    *("wall_time", "user_time", "system_time", "start_time", "energy", "emissions", "dataset"),
+    *("sustained_p99", "wall_time", "user_time", "system_time", "children_time", "start_time"),
+    *("energy", "emissions", "dataset"),
     *("source", "currency"),
 )
 

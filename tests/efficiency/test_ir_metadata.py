@@ -165,11 +165,12 @@ class TestIrMetadata:
 
     def test_derived_cost_does_not_come_back_as_stated(self) -> None:
         pytest.importorskip("yaml")
-        assert FULL.cost_per_million is not None
-        text = FULL.to_ir_metadata()
+        closed = replace(FULL, latency=Latency(mean=1.25, calls=625))
+        assert closed.cost_per_million is not None
+        text = closed.to_ir_metadata()
         assert "per million queries: 0.0868" in text
         assert EfficiencyRecord.from_ir_metadata(text).stated_cost is None
-        stated = replace(FULL, stated_cost=7.0)
+        stated = replace(closed, stated_cost=7.0)
         assert EfficiencyRecord.from_ir_metadata(stated.to_ir_metadata()).stated_cost == 7.0
         assert "0.0868" not in stated.to_ir_metadata()
         assert stated.to_ir_metadata().count("per million queries:") == 1

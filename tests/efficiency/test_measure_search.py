@@ -7,6 +7,7 @@ import io
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from types import SimpleNamespace
@@ -44,7 +45,9 @@ def test_times_are_those_of_the_calls(clock: Clock) -> None:
     measured = quick(slow, [1, 2, 3, 6], warmup=2, repeat=2, price_per_hour=3.6)
     record = measured.record
     assert measured.latencies.tolist() == [[1.0, 2.0, 3.0, 6.0]] * 2
-    assert record.latency == Latency.from_samples(measured.latencies, draws=0)
+    assert record.latency == replace(
+        Latency.from_samples(measured.latencies, draws=0), loop="closed"
+    )
     assert (record.latency.mean, record.latency.p50, record.latency.calls) == (3.0, 2.5, 8)
     assert record.throughput == 8 / 0.024
     assert record.cost_per_million == pytest.approx(3.6 / 3600 * 0.003 * 1e6)
@@ -90,7 +93,7 @@ def test_intervals_are_those_of_the_draws(clock: Clock) -> None:
 
     measured = quick(slow, range(1, 30), draws=200, level=0.1, seed=5)
     expected = Latency.from_samples(measured.latencies, draws=200, level=0.1, seed=5)
-    assert measured.record.latency == expected
+    assert measured.record.latency == replace(expected, loop="closed")
     assert expected.intervals
 
 
@@ -478,7 +481,7 @@ def test_repr(clock: Clock) -> None:
 
     lines = repr(quick(slow, QUERIES, price_per_hour=3.6, repeat=2)).splitlines()
     assert lines[0] == "<Measurement of 'slow': 3 queries, batch size 1, 2 repeats"
-    assert lines[1] == "  latency mean 2.5, p50 2.5, p95 2.5, p99 2.5 ms a call"
+    assert lines[1] == "  latency mean 2.5, p50 2.5, p95 2.5, p99 2.5 ms a call, closed loop"
     assert lines[2] == "  throughput 400 queries/s"
     assert lines[-1] == "  cost 2.5 USD per million queries>"
     assert re.fullmatch(r"  peak memory [\d,]+ MB", lines[3]) or len(lines) == 4

@@ -43,18 +43,25 @@ FULL = EfficiencyRecord(
     warmed_queries=12,
     repeat=5,
     latency=Latency(mean=36, p50=30, p90=50, p95=60, p99=90, intervals={"mean": (34, 39)},
-                    level=0.1, calls=125),
+                    level=0.1, calls=125, loop="closed"),
     throughput=250,
     throughput_batch_size=64,
+    sustained_rate=120,
+    sustained_p99=100,
     peak_memory=1200,
+    peak_gpu_memory=5000,
+    children_memory=700,
     model_memory=400,
     index_memory=300,
     model_disk=410,
     index_disk=310,
+    indexing_time=90,
+    indexing_memory=1500,
     cpu_used=3.5,
     wall_time=4.5,
     user_time=15,
     system_time=0.75,
+    children_time=9,
     start_time="2024-05-01T12:00:00+00:00",
     flops=1e9,
     energy=2000,
@@ -258,18 +265,24 @@ def test_costs_are_the_twins(price: float, mean: float, batch: int, throughput: 
 
 
 @pytest.mark.parametrize("missing", ["price_per_hour", "latency", "throughput", "energy",
-                                     "emissions", "n_queries"])  # fmt: skip
+                                     "emissions", "n_queries", "wall_time",
+                                     "children_time"])  # fmt: skip
 def test_what_does_not_follow_is_unknown(missing: str) -> None:
     lacking = dataclasses.replace(FULL, **{missing: None})
     needs = {
         "cost_per_million": ("price_per_hour", "latency"),
         "throughput_cost_per_million": ("price_per_hour", "throughput"),
+        "children_cpu_used": ("children_time", "wall_time"),
         "energy_per_query": ("energy", "n_queries"),
         "emissions_per_query": ("emissions", "n_queries"),
     }
     for name in FORMULAS:
         assert (lacking.value(name) is None) == (missing in needs[name]), name
     assert dataclasses.replace(FULL, latency=Latency(p50=3)).cost_per_million is None
+    waiting = dataclasses.replace(FULL, latency=Latency(mean=36, loop="open", rate=20))
+    assert waiting.cost_per_million is None, "no machine is busy while a query waits"
+    assert waiting.interval("cost") is None
+    assert FULL.children_cpu_used == 9 / 4.5
 
 
 def test_nothing_and_no_price_are_not_the_same() -> None:
@@ -328,6 +341,11 @@ def test_intervals_by_name() -> None:
 # ---------------------------------------------------------------- JSON
 
 
+OPEN_LOOP: dict[str, Any] = {
+    "loop": "open", "rate": 2.5, "arrivals": "fixed", "errors": 0, "timeouts": 3,
+}  # fmt: skip
+
+
 @st.composite
 def latencies(draw: st.DrawFn) -> Latency:
     percentiles = sorted(draw(st.lists(TIMES, max_size=4)))
@@ -340,6 +358,7 @@ def latencies(draw: st.DrawFn) -> Latency:
         intervals=intervals,
         level=draw(st.floats(0.001, 0.5)) if intervals else 0.05,
         calls=draw(st.none() | st.integers(1, 10**9)),
+        **draw(st.sampled_from([{}, {"loop": "closed"}, OPEN_LOOP, {"loop": "open"}])),
     )  # fmt: skip
 
 

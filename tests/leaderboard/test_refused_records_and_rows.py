@@ -30,7 +30,8 @@ NO_WEIGHTS = [*NO_AMOUNTS, None]
 
 AMOUNTS = ["throughput", "peak_memory", "model_memory", "index_memory", "model_disk", "index_disk",
            "cpu_used", "wall_time", "user_time", "system_time", "flops", "energy", "emissions",
-           "price_per_hour", "stated_cost"]  # fmt: skip
+           "price_per_hour", "stated_cost", "sustained_rate", "sustained_p99", "peak_gpu_memory",
+           "children_memory", "children_time", "indexing_time", "indexing_memory"]  # fmt: skip
 COUNTS = [
     "n_queries", "batch_size", "warmup", "warmed_queries", "repeat", "throughput_batch_size",
 ]  # fmt: skip
@@ -192,6 +193,26 @@ def test_latency_amounts(field: str, value: Any) -> None:
 @each([*NO_COUNTS, 0])
 def test_latency_calls(value: Any) -> None:
     input_error(lambda: Latency(calls=value), "latency", "calls")
+
+
+@pytest.mark.parametrize("field", ["loop", "arrivals"])
+@each([*NO_TEXTS, "half open", "Poisson"])
+def test_loops_and_arrivals(field: str, value: Any) -> None:
+    input_error(lambda: Latency(**{"loop": "open", field: value}), "latency", field)
+
+
+@pytest.mark.parametrize("field", ["rate", "errors", "timeouts"])
+@each(NO_AMOUNTS)
+def test_numbers_of_open_loops(field: str, value: Any) -> None:
+    input_error(lambda: Latency(loop="open", **{field: value}), "latency", field)
+
+
+@pytest.mark.parametrize("loop", [None, "closed"])
+@pytest.mark.parametrize(
+    "given", [{"rate": 5}, {"errors": 0}, {"timeouts": 1}, {"arrivals": "fixed"}], ids=str
+)
+def test_what_only_an_open_loop_has(loop: str | None, given: dict[str, Any]) -> None:
+    input_error(lambda: Latency(loop=loop, **given), "latency", next(iter(given)), "open loop")
 
 
 @pytest.mark.parametrize(

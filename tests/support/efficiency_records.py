@@ -83,18 +83,36 @@ FULL = EfficiencyRecord(
     warmup=3,
     warmed_queries=6,
     repeat=5,
-    latency=Latency(mean=1.25, p50=1.0, p95=2.5, intervals={"mean": (1.1, 1.3)}, calls=625),
+    latency=Latency(
+        mean=1.25,
+        p50=1.0,
+        p95=2.5,
+        intervals={"mean": (1.1, 1.3)},
+        calls=625,
+        loop="open",
+        rate=200.0,
+        arrivals="poisson",
+        errors=2,
+        timeouts=1,
+    ),
     throughput=812.5,
     throughput_batch_size=64,
+    sustained_rate=200.0,
+    sustained_p99=100.0,
     peak_memory=29.248,
+    peak_gpu_memory=5.0,
+    children_memory=6.0,
     model_memory=1.0,
     index_memory=2.0,
     model_disk=3.0,
     index_disk=4.0,
+    indexing_time=90.0,
+    indexing_memory=7.0,
     cpu_used=1.5,
     wall_time=0.426,
     user_time=0.13,
     system_time=0.01,
+    children_time=0.25,
     start_time="2026-11-21T19:30:25+00:00",
     flops=1e9,
     energy=3.2,
@@ -128,6 +146,8 @@ resources:
     wallclock: 426 ms
     user: 130 ms
     system: 10 ms
+    children: 250 ms
+    indexing: 90000 ms
   queries:
     number: 250
     batch size: 2
@@ -139,6 +159,11 @@ resources:
     p50: 1 ms
     p95: 2.5 ms
     calls: 625
+    loop: open
+    rate: 200 queries/s
+    arrivals: poisson
+    errors: 2
+    timeouts: 1
     level: 0.05
     intervals:
       mean:
@@ -147,12 +172,17 @@ resources:
   throughput:
     value: 812.5 queries/s
     batch size: 64
+    sustained: 200 queries/s
+    sustained within: 100 ms
   ram:
     used process:
       max: 29248 KB
   memory:
+    gpu: 5 MB
+    children: 6 MB
     model: 1 MB
     index: 2 MB
+    indexing: 7 MB
   disk:
     model: 3 MB
     index: 4 MB
@@ -164,7 +194,6 @@ resources:
   cost:
     price per hour: 0.5 USD
     derived:
-      per million queries: 0.08680555555555557 USD
       per million queries at full throughput: 0.17094017094017094 USD
 """
 

@@ -21,7 +21,8 @@ UNITS = {
     "latency": "ms",
     "energy": "J",
     "emissions": "kg CO2eq",
-    **dict.fromkeys(("wall_time", "user_time", "system_time"), "s"),
+    "sustained_p99": "ms",
+    **dict.fromkeys(("wall_time", "user_time", "system_time", "children_time"), "s"),
     **{name: each.unit for name, each in QUANTITIES.items() if not name.startswith("latency_")},
 }
 MEANT = {**ALIASES, FIELD: STATED}  # other names that people know
