@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from os import PathLike
 from typing import Any, Self, Unpack
 
 from irbatch.evaluation.runs import Judgments
 from irbatch.evaluation.settings import EvaluateOptions
-from irbatch.leaderboard.axes import check_directions, find_axis, list_axes
-from irbatch.leaderboard.document import TableOptions, columns_of, make_document, picture_frontier
-from irbatch.leaderboard.json_form import board_to_dict, read_statement
+from irbatch.leaderboard.axes import find_axis
+from irbatch.leaderboard.document import TableOptions, make_document, make_page
+from irbatch.leaderboard.json_form import board_to_dict, read_board
 from irbatch.leaderboard.plots import plot_frontier
+from irbatch.leaderboard.records import list_systems, make_frame
 from irbatch.leaderboard.scores import Scores, check_weights
 from irbatch.leaderboard.scoring import SCALES, check_offsets, score_dynascore, score_utility
 from irbatch.leaderboard.systems import Systems
 from irbatch.report import html, latex, markdown, terminal
 from irbatch.report.records import write_csv, write_json
 from irbatch.runtime.checks import check_choice, check_number
-from irbatch.runtime.extras import imported
 from irbatch.runtime.files import written
 
 Path = str | PathLike[str]
@@ -165,7 +164,8 @@ class Leaderboard(Systems):
                 they differ, all measures, and the usual quantities that some system has);
                 `frontier`, axes whose Pareto frontier is marked; `intervals`, whether values come
                 with theirs (default: False); `digits`, how many decimals measures have (default:
-                4), where quantities have four significant digits.
+                4), typed ones no more than were typed, where quantities have four significant
+                digits.
 
         Raises:
             InputError: if digits is not a whole number from 0 to 17, a column or an axis is given
@@ -176,10 +176,10 @@ class Leaderboard(Systems):
         ...            EfficiencyRecord(system="dense", index_memory=26000)]
         >>> board = Leaderboard({"bm25": {"RR@10": 0.19}, "dense": {"RR@10": 0.33}}, records)
         >>> print(board.to_text().split("\n\n")[2], end="")
-        system    RR@10  index in memory (MB)
-        ------  -------  --------------------
-        bm25     0.1900                *1,500
-        dense   *0.3300                26,000
+        system  RR@10  index in memory (MB)
+        ------  -----  --------------------
+        bm25     0.19                *1,500
+        dense   *0.33                26,000
         """
         document = make_document(self, **options)
         return written(terminal.write_document(document, ansi=ansi, width=width), path)
@@ -236,14 +236,8 @@ class Leaderboard(Systems):
         Raises:
             InputError: as `to_text`.
         """
-        if (frontier := options.get("frontier")) is not None:
-            options["frontier"] = [axis.name for axis in list_axes(frontier, self.measures)]
-        document = make_document(self, **options)
-        if plots:
-            pictures = picture_frontier(self, x, y, **options)
-            document = replace(document, parts=[*document.parts, *pictures])
-        document = replace(document, title=title or document.title)
-        return written(html.write_document(document, fragment=fragment), path)
+        page = make_page(self, x, y, plots, title, **options)
+        return written(html.write_document(page, fragment=fragment), path)
 
     def to_csv(self, path: Path | None = None) -> str:
         """Return, or also write, one line a system: its hardware, its values, bounds and calls.
@@ -256,13 +250,7 @@ class Leaderboard(Systems):
         system,instance,cpu,n_cpu,gpu,n_gpu,ram_gb,RR@10,batch_size,repeat,currency
         bm25,,,,,,,0.19,1,1,USD
         """
-        names, columns = columns_of(self)
-        # By position, as a measure may be called what another column is; NaN is empty.
-        rows = (
-            {str(k): None if cell != cell else cell for k, cell in enumerate(row)}
-            for row in zip(*columns, strict=True)
-        )
-        return write_csv(names, rows, path)
+        return write_csv(*list_systems(self), path)
 
     def to_json(self, path: Path | None = None) -> str:
         """Return, or also write, everything as JSON, which `from_json` reads."""
@@ -274,10 +262,7 @@ class Leaderboard(Systems):
         Raises:
             ImportError: naming the extra, when pandas is not installed.
         """
-        names, columns = columns_of(self)
-        frame = imported("frames", "pandas", "pandas").DataFrame(dict(enumerate(columns)))
-        frame.columns = names
-        return frame
+        return make_frame(self)
 
     def plot(self, x: str, y: str | None = None, **options: Any) -> Any:
         """Draw systems between two axes and their Pareto frontier; return matplotlib's axes.
@@ -332,18 +317,5 @@ class Leaderboard(Systems):
         >>> board.pareto(["RR@10", "latency"]).frontier
         ['bm25', 'dense']
         """
-        read = read_statement(source, qrels, measures, settings)
-        stated = None if qrels is not None else read.document.get("level")
-        level = level if stated is None else stated
-        drawn: dict[str, Any] = {
-            "level": level,
-            "draws": 0 if qrels is None else draws,
-            "seed": seed,
-        }
-        board = cls(read.results, read.records, measures=read.measures, **drawn)
-        if qrels is None:  # or settings are those of now, and constraints were met by other numbers
-            board.level, board.settings, board.n_queries = stated, read.settings, read.n_queries
-            board.constraints, board.left_out = read.constraints, read.left_out
-        first = check_directions(directions, board.measures)
-        board.directions = {**read.directions(board.measures), **first}
-        return board
+        drawn = {"level": level, "draws": draws, "seed": seed}
+        return read_board(cls, source, qrels, measures, directions, settings, **drawn)

@@ -1,14 +1,14 @@
-"""A leaderboard as a document for people, a table and a picture, and as columns for programs."""
+"""A leaderboard as a document for people: a table and a picture."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from irbatch.efficiency import Hardware, Quantity
+from irbatch.efficiency import Quantity
 from irbatch.efficiency.quantities import HIGHER
 from irbatch.errors import InputError, join_words, many, shown
 from irbatch.leaderboard.axes import find_axis, list_axes
@@ -38,12 +38,6 @@ USUAL = (
 )
 PICTURED = ("cost_per_million", "latency_mean", "latency_p50")  # the first that all have, or some
 NAMED = 6  # systems that dominate another one
-CALLS = (  # fields of records
-    *("batch_size", "n_queries", "warmup", "warmed_queries", "repeat", "throughput_batch_size"),
-    *("sustained_p99", "wall_time", "user_time", "system_time", "children_time", "start_time"),
-    *("energy", "emissions", "dataset"),
-    *("source", "currency"),
-)
 
 
 class TableOptions(TypedDict, total=False):
@@ -86,6 +80,22 @@ def make_document(
         legend.append(("not compared", _tell_left_out(board, pareto.left_out, str)))
     settings = " | ".join(f"{name}: {value}" for name, value in board.settings.items())
     return Document(f"Leaderboard of {title}", board.caption(), legend, [table], settings)
+
+
+def make_page(
+    board: Systems,
+    x: str | None,
+    y: str | None,
+    plots: bool,
+    title: str | None,
+    **options: Unpack[TableOptions],
+) -> Document:
+    """Return the report with its picture; see `Leaderboard.to_html`."""
+    if (frontier := options.get("frontier")) is not None:
+        options["frontier"] = [axis.name for axis in list_axes(frontier, board.measures)]
+    report = make_document(board, **options)
+    pictures = picture_frontier(board, x, y, **options) if plots else []
+    return replace(report, title=title or report.title, parts=[*report.parts, *pictures])
 
 
 def picture_frontier(
@@ -178,14 +188,14 @@ def _describe(board: Systems, name: str, intervals: bool, digits: int) -> tuple[
     if len(known) > 1 and len(board.currencies(name)) < 2:
         best = known.max() if descends else known.min()
 
-    def write(value: float) -> str:
-        return show(value, digits) if is_measure else show_quantity(value)
-
+    decimals = board.decimals_of(name, digits) if is_measure else [None] * len(board)
     cells = []
-    for value, (low, high) in zip(values.tolist(), board.bounds(name).tolist(), strict=True):
+    for value, (low, high), after_point in zip(
+        values.tolist(), board.bounds(name).tolist(), decimals, strict=True
+    ):
         bounded = intervals and not (np.isnan(low) and np.isnan(high))
-        within = f"[{write(low)}, {write(high)}]" if bounded else ""
-        cells.append(Cell(write(value), value, value == best, within))
+        text, *ends = (_write(each, after_point) for each in (value, low, high))
+        cells.append(Cell(text, value, value == best, f"[{', '.join(ends)}]" if bounded else ""))
     return Column(axis.heading, descends=descends), cells
 
 
@@ -218,11 +228,15 @@ def _show_values(found: Frontier, row: int, digits: int) -> str:
     """Write a system's values along both axes: ``0.3300, 30 ms``."""
     written = []
     for axis, value in zip((found.y, found.x), found.values[row, ::-1].tolist(), strict=True):
-        # Measures have no unit, and are called what they are named.
-        is_measure = not axis.unit and axis.label == axis.name
-        text = show(value, digits) if is_measure else show_quantity(value)
-        written.append(f"{text} {axis.unit}".rstrip())
+        is_measure = axis.name in found.board.measures
+        decimals = found.board.decimals_of(axis.name, digits)[row] if is_measure else None
+        written.append(f"{_write(value, decimals)} {axis.unit}".rstrip())
     return ", ".join(written)
+
+
+def _write(value: float, decimals: int | None) -> str:
+    """Write a measure's value with so many decimals, or a quantity's."""
+    return show_quantity(value) if decimals is None else show(value, decimals)
 
 
 def _tell(found: Frontier) -> str:
@@ -257,23 +271,3 @@ def _list_names(systems: list[str], mark: Callable[[object], str] = isolate) -> 
     more = len(systems) - NAMED
     named = ", ".join(map(mark, systems[:NAMED]))
     return f"{named} and {more} more" if more > 0 else named
-
-
-def columns_of(board: Systems) -> tuple[list[str], list[list[Any]]]:
-    """Return names and values of the columns of `Leaderboard.to_csv`, unrounded."""
-
-    def fields_of(owners: list[Any], names: Iterable[str]) -> list[tuple[str, list[Any]]]:
-        return [(name, [getattr(each, name) for each in owners]) for name in names]
-
-    machines = [each.hardware for each in board.records]
-    columns: list[tuple[str, list[Any]]] = [("system", list(board.systems))]
-    columns += fields_of(machines, [each.name for each in fields(Hardware)])
-    for axis in board.axes:
-        columns.append((axis, board.values(axis).tolist()))
-        bounds = board.bounds(axis)
-        if not np.isnan(bounds).all():
-            lows, highs = bounds.T.tolist()
-            columns += [(f"{axis} low", lows), (f"{axis} high", highs)]
-    calls = [*fields_of(board.records, CALLS), ("queries", list(board.n_queries))]
-    columns += [each for each in calls if any(value is not None for value in each[1])]
-    return [name for name, _ in columns], [values for _, values in columns]

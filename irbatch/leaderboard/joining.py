@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.system_names import name_systems
 from irbatch.leaderboard.axes import canonical_name, is_share
 from irbatch.measures import Measure, parse_measures
-from irbatch.runtime.numbers import is_number
+from irbatch.runtime.numbers import is_number, is_whole
 from irbatch.statistics.intervals import find_intervals
 
 Record = EfficiencyRecord | Measurement
@@ -27,6 +28,7 @@ Records = Mapping[str, Record] | Iterable[Record] | Record
 NAMED = 5  # systems in an error
 PERCENT = 100
 BOUNDS = ("low", "high")
+MEASURED = 99  # decimals of what was evaluated, more than are ever shown
 
 
 class Accuracy(NamedTuple):
@@ -35,6 +37,7 @@ class Accuracy(NamedTuple):
     measures: list[str]
     means: Floats
     intervals: Floats
+    decimals: Floats
     n_queries: list[int | None]
     settings: dict[str, str]
 
@@ -90,11 +93,12 @@ def join_accuracy(
     in_order = [named[system] for system in systems]
     columns = _columns(measures, in_order)
     cells = [[_cell(system, named[system], measure) for measure in columns] for system in systems]
-    table = np.array(cells, np.float64).reshape(len(systems), len(columns), 3)
+    table = np.array(cells, np.float64).reshape(len(systems), len(columns), 4)
+    means, bounds, decimals = table[..., 0], table[..., 1:3], table[..., 3]
     if draws:
-        _find_intervals(table[..., 1:], in_order, columns, level, draws, seed)
+        _find_intervals(bounds, in_order, columns, level, draws, seed)
     names = [str(_own_name(in_order[0], measure)) for measure in columns]
-    _warn_of_percent(names, table[..., 0], systems)
+    _warn_of_percent(names, means, systems)
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"{name} is given twice", source="measures", value=name)
@@ -102,7 +106,8 @@ def join_accuracy(
             problem = f"a measure of accuracy cannot be called {name}, as a quantity of records is"
             raise InputError(problem, source="measures", value=name)
     counts = [each.counts.queries if isinstance(each, Means) else None for each in in_order]
-    return Accuracy(names, table[..., 0], table[..., 1:], counts, _settings(systems, in_order))
+    settings = _settings(systems, in_order)
+    return Accuracy(names, means, bounds, decimals, counts, settings)
 
 
 def _columns(measures: Any, results: Sequence[Any]) -> list[str]:
@@ -145,15 +150,16 @@ def _own_name(results: Any, measure: str) -> Any:
     return next(alike, None)
 
 
-def _cell(system: str, results: Any, measure: str) -> tuple[float, float, float]:
-    """Return a mean, and the bounds of its interval where they are given."""
+def _cell(system: str, results: Any, measure: str) -> tuple[float, float, float, int]:
+    """Return a mean, the bounds of its interval where they are given, and typed decimals."""
     name = _own_name(results, measure)
     if name is None:
         hint = did_you_mean(measure, map(str, results))
         raise refuse(of_system(system), measure, f"is missing{hint}", None)
     given = results[name]
     if not isinstance(given, Mapping):
-        return _number(system, measure, given), np.nan, np.nan
+        mean = _number(system, measure, given)
+        return mean, np.nan, np.nan, MEASURED if isinstance(results, Means) else _decimals(given)
     if "mean" not in given or set(given) - {"mean", *BOUNDS}:
         named = ", ".join(map(str, given))
         problem = f"has a mean, and may have low and high bounds; not {named}"
@@ -168,7 +174,14 @@ def _cell(system: str, results: Any, measure: str) -> tuple[float, float, float]
     if low > high:  # the mean may lie outside: of few draws it does
         problem = f"lies between {low:g} and {high:g}, which are the wrong way round"
         raise refuse(of_system(system), measure, problem, given)
-    return mean, low, high
+    return mean, low, high, max(map(_decimals, given.values()))
+
+
+def _decimals(value: Any) -> int:
+    """Count the decimals that a number was typed with: 1 of 18.7, none of 18."""
+    if value is None or is_whole(value):
+        return 0
+    return max(0, -int(Decimal(repr(float(value))).as_tuple().exponent))
 
 
 def _number(system: str, field: str, value: Any) -> float:

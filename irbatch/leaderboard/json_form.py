@@ -2,8 +2,9 @@
 
 It is an object with ``"systems"``, or only their list. A system has the keys of a record, see
 `EfficiencyRecord.to_json`, and ``"accuracy"``: measure to number, or to ``{"mean": 0.187, "low":
-0.18, "high": 0.19}``; with it may stand ``"queries"``, how many it is the mean of. In place of it,
-or beside it, ``"run"`` is the path of a run file, from the JSON's folder on.
+0.18, "high": 0.19}``; with it may stand ``"queries"``, how many it is the mean of, and ``"typed"``,
+whether it is shown with the digits it has here: not by default in what a leaderboard has written.
+In place of it, or beside it, ``"run"`` is the path of a run file, from the JSON's folder on.
 
 Beside ``"systems"`` may stand ``"level"`` (of intervals), ``"settings"`` (how the numbers came
 about, texts by name), ``"directions"``, ``"constraints"`` (which these systems have met; none is
@@ -17,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -30,12 +31,15 @@ from irbatch.evaluation.runs import Judgments, as_qrels, evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.formats import why_no_run
 from irbatch.leaderboard.axes import check_directions
+from irbatch.leaderboard.joining import MEASURED
 from irbatch.leaderboard.systems import Systems
 from irbatch.version import __version__
 
+Board = TypeVar("Board", bound=Systems)
+
 SOURCE = "leaderboard"
 KEYS = ("irbatch", "level", "settings", "directions", "constraints", "left_out", "systems")
-OURS = ("accuracy", "run", "queries")  # of a system; the other keys are its record's
+OURS = ("accuracy", "run", "queries", "typed")  # of a system; the other keys are its record's
 
 
 class Statement(NamedTuple):
@@ -66,6 +70,17 @@ class Statement(NamedTuple):
             check_count(of_system(name), "queries", values.get("queries"), 0)
             for name, values in self.systems.items()
         ]
+
+    @property
+    def typed(self) -> list[bool]:
+        """Whether each system's means are shown with the digits that they have."""
+        by_hand = "irbatch" not in self.document
+        typed = {name: values.get("typed", by_hand) for name, values in self.systems.items()}
+        for name, each in typed.items():
+            if not isinstance(each, bool):
+                problem = f"is {shown(each)}, not true or false"
+                raise refuse(of_system(name), "typed", problem, each)
+        return list(typed.values())
 
     @property
     def constraints(self) -> list[str]:
@@ -130,6 +145,30 @@ def read_statement(
     return Statement(document, systems, records, results, wanted)
 
 
+def read_board(
+    kind: type[Board],
+    source: str | PathLike[str],
+    qrels: Judgments | None,
+    measures: Iterable[Any] | str | None,
+    directions: Mapping[str, str] | None,
+    settings: EvaluateOptions,
+    **drawn: Any,
+) -> Board:
+    """Return the leaderboard that JSON is of; see `Leaderboard.from_json`."""
+    read = read_statement(source, qrels, measures, settings)
+    if qrels is None:
+        stated = read.document.get("level")
+        drawn |= {"level": drawn["level"] if stated is None else stated, "draws": 0}
+    board = kind(read.results, read.records, measures=read.measures, **drawn)
+    if qrels is None:  # or settings are those of now, and constraints were met by other numbers
+        board.level, board.settings, board.n_queries = stated, read.settings, read.n_queries
+        board.constraints, board.left_out = read.constraints, read.left_out
+        board.decimals[~np.array(read.typed)] = MEASURED
+    first = check_directions(directions, board.measures)
+    board.directions = {**read.directions(board.measures), **first}
+    return board
+
+
 def board_to_dict(board: Systems) -> dict[str, Any]:
     """Return what a leaderboard knows, as `read_statement` reads it."""
     return {
@@ -151,7 +190,9 @@ def _describe(board: Systems, row: int) -> dict[str, Any]:
         mean = float(board.means[row, k])
         accuracy[measure] = {"mean": mean, **ends} if ends else mean
     queries = board.n_queries[row]
-    counted = {} if queries is None else {"queries": queries}
+    counted: dict[str, Any] = {} if queries is None else {"queries": queries}
+    if (board.decimals[row] < MEASURED).any():
+        counted["typed"] = True
     return {**board.records[row].to_dict(), **counted, "accuracy": accuracy}
 
 

@@ -47,9 +47,9 @@ class Systems:
         check_draws(draws, seed, least=0)
         named = name_records(records)
         self.systems, self.records = list(named), list(named.values())
-        self.measures, self.means, self.intervals, self.n_queries, self.settings = join_accuracy(
-            results, self.systems, measures, level, draws, seed
-        )
+        accuracy = join_accuracy(results, self.systems, measures, level, draws, seed)
+        self.measures, self.means, self.intervals = accuracy[:3]
+        self.decimals, self.n_queries, self.settings = accuracy[3:]
         self.level: float | None = level  # None: of bounds that were typed
         self.directions = check_directions(directions, self.measures)
         self.constraints: list[str] = []
@@ -97,6 +97,11 @@ class Systems:
             check_quantity(of_system(each.system), axis, each.value(axis)) for each in self.records
         )
         return np.array([np.nan if value is None else value for value in known], np.float64)
+
+    def decimals_of(self, name: str, most: int) -> list[int]:
+        """Return how many decimals of each system's mean are shown: no more than were typed."""
+        shown_of = np.minimum(self.decimals[:, self.measures.index(name)], most)
+        return [int(each) for each in shown_of.tolist()]
 
     def bounds(self, name: str) -> Floats:
         """Return intervals along an axis, float64 ``(systems, 2)``; NaN where there are none."""
@@ -264,6 +269,7 @@ class Systems:
         other.records = [self.records[i] for i in places]
         other.n_queries = [self.n_queries[i] for i in places]
         other.means, other.intervals = self.means[places], self.intervals[places]
+        other.decimals = self.decimals[places]
         return other
 
     def comparable(self, axis: str) -> Floats:

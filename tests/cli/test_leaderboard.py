@@ -119,8 +119,8 @@ def test_text_is_the_default(cli: Cli, systems: Path) -> None:
     assert printed == cli(systems, "--format", "text")[1]
     table = printed.split("\n\n")[2]
     lines = {line.split()[0]: line.split() for line in table.splitlines()}
-    assert lines["bm25"][1:5] == ["0.1900", "0.6000", "*8", "*12"]
-    assert lines["dense"][1:5] == ["*0.3300", "*0.9000", "30", "45"]
+    assert lines["bm25"][1:5] == ["0.19", "0.6", "*8", "*12"]
+    assert lines["dense"][1:5] == ["*0.33", "*0.9", "30", "45"]
     assert "●" not in printed, "no frontier was asked for"
     assert "\x1b" not in printed
 

@@ -217,9 +217,19 @@ def test_short_forms_that_people_type() -> None:
     assert record.source == "Table 2"
 
 
+def test_typed_numbers_keep_their_digits_in_what_is_written() -> None:
+    results = {"mixed": irbatch.evaluate({"q": {"d": 1}}, {"q": {"x": 2, "d": 1}}, "RR"),
+               "typed": {"RR": 0.25}}  # fmt: skip
+    records = [EfficiencyRecord(system=name) for name in results]
+    again = read_leaderboard(Leaderboard(results, records).to_json())
+    assert again.to_markdown().splitlines()[2:4] == ["| mixed | **0.5000** |", "| typed | 0.25 |"]
+    assert read_leaderboard(again.to_json()).to_markdown() == again.to_markdown()
+    input_error(lambda: read_leaderboard(written(typed(typed=1))), "'bm25'", "typed", "1")
+
+
 def test_intervals_of_a_level_that_nobody_knows() -> None:
     text = written(typed(accuracy={"AP": {"mean": 0.5, "low": 0.25, "high": 0.75}}))
-    assert "[0.2500, 0.7500]" in read_leaderboard(text).to_text(intervals=True)
+    assert "0.50 [0.25, 0.75]" in read_leaderboard(text).to_text(intervals=True)
     assert "[low, high]: bounds of intervals." in read_leaderboard(text).to_text(intervals=True)
     known = read_leaderboard(text.replace('{"systems"', '{"level": 0.1, "systems"'))
     assert "[low, high]: 90% intervals." in known.to_text(intervals=True)

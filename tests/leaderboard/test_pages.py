@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from support.comparisons import NASTY
+from support.efficiency_records import as_evaluated
 from support.pages import Page, numbers, path_points, pictures, texts
 
 from irbatch import InputError
@@ -43,7 +44,7 @@ def made(
         name: {"RR@10": {"mean": mean, "low": mean - 0.01, "high": mean + 0.02}}
         for name, mean in zip(names, map(float, accuracy), strict=False)
     }
-    return Leaderboard(means, records)
+    return as_evaluated(Leaderboard(means, records))
 
 
 def random(count: int, seed: int = 0, names: list[str] | None = None) -> Leaderboard:

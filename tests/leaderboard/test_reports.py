@@ -10,6 +10,7 @@ import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.commands import compile_latex
 from support.comparisons import EVERY, NASTY, PLAIN, TextOf, no_constant
+from support.efficiency_records import as_evaluated
 from support.input_errors import input_error
 
+import irbatch
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency
 from irbatch.errors import InputError, printable
 from irbatch.evaluation.results import UNQUOTED
@@ -49,7 +52,7 @@ def make(
         )
         for i, system in enumerate(accuracy)
     ]
-    board = Leaderboard(accuracy, records)
+    board = as_evaluated(Leaderboard(accuracy, records))
     if settings:
         board.settings = {"irbatch": "1.2.3", "relevant": ">= 1"}
     return board
@@ -301,7 +304,7 @@ def test_the_best_is_what_somebody_says_is_better(three: Leaderboard) -> None:
         [EfficiencyRecord(system=name, throughput=1 + i) for i, name in enumerate("ab")],
         directions={"perplexity": "lower", "throughput": "lower"},
     )
-    assert cells(turned) == [["a", "**20.0000**", "**1**"], ["b", "30.0000", "2"]]
+    assert cells(turned) == [["a", "**20.0**", "**1**"], ["b", "30.0", "2"]]
     assert not any(head.descends for head in columns_of(turned))
     assert [each.descends for each in columns_of(three, columns=["qps", "RR@10", "cost"])] == [
         True, True, False]  # fmt: skip
@@ -788,6 +791,33 @@ def test_decimals(form: str, three: Leaderboard) -> None:
         input_error(
             lambda digits=digits: FORMATS[form](three, digits=digits), "a whole number from 0 to 17"
         )
+
+
+@pytest.mark.parametrize("form", PEOPLES)
+def test_typed_numbers_keep_their_digits(form: str) -> None:
+    """But they have no more than are asked for."""
+    typed = {"a": 18.7, "b": 33, "c": Fraction(1, 4), "d": 0.123456, "e": 20.0}
+    records = [EfficiencyRecord(system=system) for system in typed]
+    board = Leaderboard({system: {"score": mean} for system, mean in typed.items()}, records)
+    text = FORMATS[form](board)
+    for shown in ("18.7", "33", "0.25", "0.1235", "20.0"):
+        assert re.search(rf"(?<![0-9.]){re.escape(shown)}(?![0-9.])", text), shown
+    assert "0.12" in FORMATS[form](board, digits=2)
+    assert "0.123456" in FORMATS[form](board, digits=8)
+    assert "18.70" not in FORMATS[form](board, digits=8)
+    assert "18.70" not in FORMATS[form](board.select("b", "a")), "rows of other places"
+    bounded = {"mean": 18.7, "low": 18.25, "high": None}
+    board = Leaderboard({"a": {"score": bounded}}, records[0])
+    assert re.search(r"18\.70 .*18\.25, (–|--)", FORMATS[form](board, intervals=True))
+
+
+def test_evaluated_numbers_have_all_digits_beside_typed_ones() -> None:
+    results = {"a": irbatch.evaluate({"q": {"d": 1}}, {"q": {"x": 2, "d": 1}}, "RR"),
+               "b": {"RR": 0.25}}  # fmt: skip
+    board = Leaderboard(results, [EfficiencyRecord(system=name) for name in results])
+    rows = board.to_markdown(frontier=["RR"])
+    assert "**0.5000**" in rows
+    assert "| 0.25 |" in rows
 
 
 @pytest.mark.parametrize("form", FORMATS)
