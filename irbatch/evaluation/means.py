@@ -90,8 +90,8 @@ class Means:
 
         Args:
             style: how names are spelled: ``"irbatch"``, ``"trec_eval"``, ``"ir_measures"``,
-                ``"ranx"``, ``"beir"``, ``"mteb"`` or ``"sentence-transformers"``; a measure that
-                has no such name keeps ours.
+                ``"ranx"``, ``"beir"``, ``"mteb"``, ``"sentence-transformers"``, …; a measure that
+                has no such name keeps ours. ``"as given"``: as each was asked for.
         """
         return {each.spelled(style): self._aggregate(i) for i, each in enumerate(self.columns)}
 

@@ -52,6 +52,8 @@ class Spelling:
         return template.format(k=measure.cutoff, **spelled)
 
 
+AS_GIVEN = "as given"
+
 SIGNS = {"higher": 1, "lower": -1, "neither": 0}
 
 
@@ -119,6 +121,7 @@ class Measure:
     parameters: tuple[tuple[str, object], ...] = ()
     cutoff: int | None = None
     declaration: Declaration = field(compare=False, repr=False, kw_only=True)
+    asked: str = field(default="", compare=False, repr=False, kw_only=True)  # how it was written
 
     def __call__(self, **parameters: object) -> Measure:
         """Return the measure with these parameters set; InputError if it takes no such ones."""
@@ -135,13 +138,14 @@ class Measure:
                 raise InputError(problem, value=value) from None
         changed = {name: each for name, each in settings.items() if each != known[name].default}
         ordered = tuple((name, changed[name]) for name in known if name in changed)
-        return replace(self, parameters=ordered)
+        return replace(self, parameters=ordered, asked="")
 
     def __matmul__(self, cutoff: int) -> Measure:
         """Return the measure at a cutoff, 1 or more; InputError if it takes none or no such one."""
         if not self.declaration.takes_cutoff:
             raise InputError(f"{self.name} takes no cutoff", value=cutoff)
-        return replace(self, cutoff=check_cutoff(cutoff))
+        at = check_cutoff(cutoff)
+        return replace(self, cutoff=at, asked=f"{self.asked}@{at}" if self.asked else "")
 
     def __getitem__(self, parameter: str) -> Any:
         """Return a parameter's value."""
@@ -159,7 +163,7 @@ class Measure:
         return self.name + (f"({settings})" if settings else "") + at
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (self.name, self.parameters, self.cutoff)
+        return _rebuild, (self.name, self.parameters, self.cutoff, self.asked)
 
     @property
     def aggregate(self) -> str:
@@ -205,7 +209,12 @@ class Measure:
         return normal(name) in map(normal, names)
 
     def spelled(self, style: str) -> str:
-        """Return the name that a tool, one of `styles`, has for it; ours if it has none."""
+        """Return the name that a tool, one of `styles`, has for it; ours if it has none.
+
+        Or, with ``"as given"``, the one under which it was asked for.
+        """
+        if style == AS_GIVEN:
+            return self.asked or str(self)
         for spelling in self.declaration.spellings:
             if spelling.style == style and (name := spelling.spell(self)):
                 return name
@@ -214,10 +223,12 @@ class Measure:
         return str(self)
 
 
-def _rebuild(name: str, parameters: tuple[tuple[str, object], ...], cutoff: int | None) -> Measure:
+def _rebuild(
+    name: str, parameters: tuple[tuple[str, object], ...], cutoff: int | None, asked: str = ""
+) -> Measure:
     if name not in CATALOGUE:
         raise InputError(f"{name!r} is not defined in this process; define it before unpickling")
-    return Measure(name, parameters, cutoff, declaration=CATALOGUE[name])
+    return Measure(name, parameters, cutoff, declaration=CATALOGUE[name], asked=asked)
 
 
 def _spell(value: object) -> str:
@@ -230,9 +241,9 @@ def _spell(value: object) -> str:
 
 
 def styles() -> list[str]:
-    """List the styles that names can be spelled in: ours and other tools'."""
+    """List the styles that names can be spelled in: ours, as they were given, other tools'."""
     declared = (each.style for entry in CATALOGUE.values() for each in entry.spellings)
-    return list(dict.fromkeys(["irbatch", *declared]))
+    return list(dict.fromkeys(["irbatch", AS_GIVEN, *declared]))
 
 
 def normal(name: str) -> str:

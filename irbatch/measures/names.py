@@ -12,10 +12,13 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
-from irbatch.errors import InputError, raise_problems, shown
+from irbatch.errors import InputError, join_words, raise_problems, shown
 from irbatch.measures.declare import CATALOGUE, Declaration, Measure, check_cutoff, normal
 from irbatch.measures.parameters import Choice
+from irbatch.measures.settings import parse_settings, parse_value, refusal, split, split_braced
 from irbatch.measures.trec_names import NICKNAMES, TrecMeasure, list_group, trec_measures
 from irbatch.runtime.numbers import DECIMAL
 
@@ -23,18 +26,14 @@ BYTES = (bytes, bytearray, memoryview)  # which can be iterated over, but as num
 MOST_DIGITS = 300  # of a cutoff
 LONGEST_NAME = 64  # of a measure, without parameters; so that hostile names take linear time
 
-refusal = functools.partial(InputError, source="measures")
-
 # White space is gone outside of brackets. In none of its parts may white space end in two ways:
 # then time is linear.
 _FORM = re.compile(
     r"(?P<name>[^\s()@{}]+?)(?:\((?P<settings>.*)\))?(?:@(?P<at>.+?))?(?:-l(?P<rel>[0-9]+))?"
 )
 _SUFFIXED = re.compile(rf"(?P<name>.{{1,{LONGEST_NAME}}}?)(?:_at)?_(?P<cutoff>[0-9]+)")
+_NUMBERS = re.compile(rf"({DECIMAL}|\w+=[^(]*)")  # a cutoff, a point, trec_eval's 1=3
 _RANX_RBP = re.compile(r"rbp\.(?P<p>[0-9]{1,15})", re.IGNORECASE)
-_NUMBER = re.compile(DECIMAL)
-_WORDS = re.compile(r"\{\s*[A-Za-z]\w*\s*(,\s*[A-Za-z]\w*\s*)*\}")
-_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 
 
 def measure(name: str) -> Measure:
@@ -64,7 +63,8 @@ def parse_measures(
     """Turn what was asked for into measures, each once, in the order asked.
 
     Args:
-        measures: a name, several separated by spaces, a `Measure`, or several of these.
+        measures: a name, several with spaces or commas between, a `Measure` (ours, or one of
+            ir_measures), or several of these.
         cutoffs: one or several, applied to every measure that takes a cutoff and was given none;
             None among them stands for full depth.
         wishes: what `measures` was called before.
@@ -76,8 +76,8 @@ def parse_measures(
     nDCG@5 nDCG@10 AP@100 R@5 R@10
     """
     at = _check_cutoffs(cutoffs)
-    asked = measures if wishes is None else wishes
-    if isinstance(asked, str | Measure):
+    asked: Any = measures if wishes is None else wishes
+    if isinstance(asked, str | Measure) or _is_of_ir_measures(asked):
         asked = [asked]
     if isinstance(asked, BYTES) or not isinstance(asked, Iterable):
         raise refusal(f"{shown(asked)} is not a measure or its name")
@@ -148,10 +148,12 @@ def _look_up(name: str, index: dict[str, Measure]) -> Measure | None:
 def _parse_names(names: object, index: dict[str, Measure]) -> list[Measure]:
     if isinstance(names, Measure):
         return [names]
+    if _is_of_ir_measures(names):
+        names = str(names)
     if not isinstance(names, str):
         raise refusal(f"{shown(names)} is not a measure or its name", value=names)
     found, problems = [], []
-    for text in _split("@".join(map(str.strip, names.split("@"))), None):
+    for text in _separate("@".join(map(str.strip, names.split("@"))), index):
         try:
             found += _parse(text, index)
         except InputError as problem:
@@ -160,7 +162,42 @@ def _parse_names(names: object, index: dict[str, Measure]) -> list[Measure]:
     return found
 
 
+def _is_of_ir_measures(name: object) -> bool:
+    return type(name).__module__.partition(".")[0] == "ir_measures"
+
+
+def _separate(names: str, index: dict[str, Measure]) -> Iterator[str]:
+    """Yield names that spaces or commas separate, but not those in brackets.
+
+    Nor those that belong to one name: of ``P.5,10``, ``nDCG@5,10``, ``rbp.p=0.5,1=1``, ``NCUrb,P``.
+    """
+    for text in split(names, None):
+        whole: list[str] = []
+        for part in split(text, ","):
+            named = len(whole) == 1 and _look_up(f"{whole[0]},{part.partition('@')[0]}", index)
+            if whole and not named and not _NUMBERS.fullmatch(part):
+                yield ",".join(whole)
+                whole = []
+            whole.append(part)
+        if whole:
+            yield ",".join(whole)
+
+
 def _parse(text: str, index: dict[str, Measure]) -> list[Measure]:
+    """Parse one name, and remember how it was written."""
+    found = _parse_one(text, index)
+    if len(found) == 1:
+        return [replace(found[0], asked=text)]
+    head, at, _ = text.partition("@")
+    if "(" in text:
+        return found
+    return [
+        replace(each, asked=f"{head}@{each.cutoff}" if at else each.spelled("trec_eval"))
+        for each in found
+    ]
+
+
+def _parse_one(text: str, index: dict[str, Measure]) -> list[Measure]:
     """Parse one name, without spaces outside of brackets."""
     form = _FORM.fullmatch(text)
     if form is None:
@@ -185,13 +222,14 @@ def _parse(text: str, index: dict[str, Measure]) -> list[Measure]:
         hint = _nearest(form["name"], text, index)
         raise refusal(f"unknown measure {shown(text)}{hint}", value=text)
     if form["settings"]:
-        settings |= _parse_settings(form["settings"], text)
+        settings |= parse_settings(form["settings"], text)
     found = [meaning(**each) for each in _alternatives(settings, meaning)]
-    at = _split_braced(form["at"]) if form["at"] is not None else []
+    at = split_braced(form["at"]) if form["at"] is not None else []
+    at = at[0].strip("[]").split(",") if len(at) == 1 else at  # @5,10 and @[5,10]
     if any("." in each for each in at) and "recall" in meaning.declaration.parameters:
         if "recall" in settings:
             raise refusal(f"{shown(text)} gives two recall points", value=text)
-        return [found[0](recall=_parse_value(each, text)) for each in at]  # ir_measures' IPrec@0.1
+        return [found[0](recall=parse_value(each, text)) for each in at]  # ir_measures' IPrec@0.1
     cutoffs += [_parse_cutoff(each, text) for each in at]
     return [each @ cutoff for each in found for cutoff in cutoffs] if cutoffs else found
 
@@ -238,12 +276,6 @@ def _known_to_trec_eval(declarations: tuple[Declaration, ...]) -> dict[str, Trec
     return {normal(name): each for name, each in trec_measures().items() if each.meaning}
 
 
-def _split_braced(text: str) -> list[str]:
-    """Return the items of ``{1,5}``; anything else is one item."""
-    braced = text.startswith("{") and text.endswith("}")
-    return [each.strip() for each in text[1:-1].split(",")] if braced else [text]
-
-
 def _parse_cutoff(text: str, whole: str) -> int:
     # More digits than any ranking has documents: beyond what int() reads at all.
     hint = "; parameters go before the @" if "(" in text else ""
@@ -253,90 +285,34 @@ def _parse_cutoff(text: str, whole: str) -> int:
     return int(text)
 
 
-def _parse_settings(text: str, whole: str) -> dict[str, object]:
-    """Parse ``rel=2,gain={1:3,2:9}``; ir_measures' ``dcg=`` and the like are understood."""
-    settings: dict[str, object] = {}
-    for part in _split(text, ","):
-        name, equals, value = (each.strip() for each in part.partition("="))
-        if not equals or not name.isidentifier():
-            raise refusal(
-                f"{shown(part)} in {shown(whole)} is not of the form parameter=value", value=whole
-            )
-        parsed = _parse_value(value, whole)
-        if name == "judged_only":
-            instead = "evaluate(…, judged_only=True)"
-            raise refusal(
-                f"judged_only in {shown(whole)} applies to all measures of a call: {instead}"
-            )
-        if name == "dcg" and parsed in ("log2", "exp-log2"):
-            name, parsed = "gain", "exp" if parsed == "exp-log2" else "linear"
-        name = {"gains": "gain", "max_rel": "max_grade"}.get(name, name)
-        if name in settings:
-            raise refusal(f"{shown(whole)} gives {name} twice", value=whole)
-        settings[name] = parsed
-    return settings
-
-
-def _parse_value(text: str, whole: str) -> object:
-    if match := _QUOTED.fullmatch(text):
-        return match[1] or match[2] or ""
-    if _NUMBER.fullmatch(text):
-        return float(text)
-    if text.startswith("{") and text.endswith("}"):
-        if _WORDS.fullmatch(text):
-            return _split_braced(text)
-        points = bool(_NUMBER.match(text[1:].strip())) and ":" not in text
-        return _parse_points(text, whole) if points else _parse_map(text[1:-1], whole)
-    return text
-
-
-def _parse_points(text: str, whole: str) -> list[float]:
-    points = []
-    for each in _split_braced(text):
-        if not _NUMBER.fullmatch(each):
-            raise refusal(f"{shown(each)} in {shown(whole)} is not a number", value=whole)
-        points.append(float(each))
-    return points
-
-
-def _parse_map(text: str, whole: str) -> dict[float, float]:
-    pairs = {}
-    for part in text.split(","):
-        grade, _, gain = (each.strip() for each in part.partition(":"))
-        if not _NUMBER.fullmatch(grade) or not _NUMBER.fullmatch(gain):
-            raise refusal(
-                f"{shown(part)} in {shown(whole)} is not of the form grade:gain", value=whole
-            )
-        if float(grade) in pairs:
-            raise refusal(f"grade {grade} has two gains in {shown(whole)}", value=whole)
-        pairs[float(grade)] = float(gain)
-    return pairs
-
-
-def _split(text: str, separator: str | None) -> list[str]:
-    """Split at a separator (None: white space) outside of brackets; drop empty parts."""
-    parts, depth, start = [], 0, 0
-    for at, letter in enumerate(text):
-        depth += (letter in "({") - (letter in ")}")
-        splits = letter.isspace() if separator is None else letter == separator
-        if splits and depth <= 0:
-            parts.append(text[start:at])
-            start = at + 1
-    parts.append(text[start:])
-    return [part.strip() for part in parts if part.strip()]
-
-
 def _nearest(name: str, text: str, index: dict[str, Measure]) -> str:
     """Suggest what may have been meant: `` (did you mean nDCG@10?)``."""
+    stem = re.sub(r"(_at)?[_.]?\d*$", "", name) if len(name) <= LONGEST_NAME else ""
+    cutoff = re.search(r"[@_.](\d+)$", text)
+    suggested = [
+        f"{each}@{cutoff[1]}" if cutoff and each.declaration.takes_cutoff else str(each)
+        for each in _find_similar(normal(stem), index)
+    ]
+    if not suggested:
+        return "; `irbatch measures` lists all"
+    return f" (did you mean {join_words(suggested, 'or')}?)"
+
+
+def _find_similar(stem: str, index: dict[str, Measure]) -> list[Measure]:
+    """Return the measure of the nearest name, or those whose names have a word in them.
+
+    Names that begin otherwise are others, and no typing errors: XRR is not RR.
+    """
     import difflib
 
-    if "," in text and "(" not in text and "{" not in text:
-        return "; separate measures by spaces"
-    stem = re.sub(r"(_at)?[_.]?\d*$", "", name) if len(name) <= LONGEST_NAME else ""
-    close = difflib.get_close_matches(normal(stem), index, n=1, cutoff=0.7)
-    if not close:
-        return "; `irbatch measures` lists all"
-    meaning = index[close[0]]
-    cutoff = re.search(r"[@_.](\d+)$", text)
-    at = f"@{cutoff[1]}" if cutoff and meaning.declaration.takes_cutoff else ""
-    return f" (did you mean {meaning}{at}?)"
+    close = difflib.get_close_matches(stem, index, n=len(index), cutoff=0.7)
+    close = [each for each in close if each[0] == stem[0]][:1]
+    if close and difflib.SequenceMatcher(None, stem, close[0]).ratio() > 0.85:
+        return [index[close[0]]]
+    if len(stem) > 4:
+        around = dict.fromkeys(index[name] for name in index if stem in name)
+        within = [name for name in index if name in stem and len(name) > 2]
+        close += sorted(within, key=len)
+        if around:
+            return list(around)[:3]
+    return [index[each] for each in close[-1:]]

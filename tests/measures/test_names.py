@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -244,6 +245,69 @@ def test_what_is_said_of_bad_names(name: str, said: str) -> None:
     assert said in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("HR@10 Hit@10 HitRatio@10 hit_rate@10 Acc@10 accuracy@10 acc_at_10", "Success@10"),
+        ("MAP@100 MeanAveragePrecision@100", "AP@100"),
+        ("MRR@10 MeanReciprocalRank@10 mrr_at_10", "RR@10"),
+        ("NDCG@10 ndcg@10 NormalizedDCG@10", "nDCG@10"),
+        ("Recall@100 recall_100", "R@100"),
+        ("Precision@5 precision_at_5", "P@5"),
+        ("F1@10 F1Score@10", "F@10"),
+        ("P.5,10 P@5,10 P@[5,10] P@{5,10}", "P@5 P@10"),
+        ("AP,nDCG@10 AP,,nDCG@10, AP,nDCG(gain=linear)@10", "AP nDCG@10"),
+        ("NCUrb,P@10,AP", "NCUrb(utility=P)@10 AP"),
+        ("rbp.p=0.5,1=1,2=3,AP", "RBP(p=0.5,gain={1:1,2:3}) AP"),
+        ("IPrec@0.1,0.2,11pt_avg", "IPrec(recall=0.1) IPrec(recall=0.2) IPrecAvg"),
+    ],
+)
+def test_names_that_people_type(typed: str, meant: str) -> None:
+    assert " ".join(map(str, parse_measures(typed))) == meant
+    for each in typed.split(" "):
+        assert set(parse_measures(each)) <= set(parse_measures(meant))
+
+
+@pytest.mark.parametrize(
+    ("typed", "suggested"),
+    [
+        ("XRR@10", "; `irbatch measures` lists all"),  # it sounds like RR, and is something else
+        ("EAP", "; `irbatch measures` lists all"),
+        ("nDG@10", " (did you mean nDCG@10?)"),
+        ("RetrievalMAP", " (did you mean AP?)"),
+        ("cosine_accuracy@1", " (did you mean Success@1?)"),
+        ("Coverage@5", " (did you mean CoverageError@5, CatalogueCoverage@5 or UserCoverage@5?)"),
+    ],
+)
+def test_what_is_suggested(typed: str, suggested: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_measures(typed)
+    assert str(caught.value) == f"measures: unknown measure {typed!r}{suggested}"
+
+
+@pytest.mark.parametrize(
+    ("asked", "cutoffs", "given"),
+    [
+        ("MAP NDCG@10 hit_rate", None, "MAP NDCG@10 hit_rate"),
+        ("MAP MRR", [5, 10], "MAP@5 MAP@10 MRR@5 MRR@10"),
+        ("Hit@{1,5} P.5,10", None, "Hit@1 Hit@5 P_5 P_10"),
+        ([measure("MAP")(rel=2), "AP", "MAP"], None, "AP(rel=2) AP"),
+    ],
+)
+def test_names_as_given(asked: Any, cutoffs: list[int] | None, given: str) -> None:
+    found = irbatch.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, asked, cutoffs)
+    assert list(found.mean("as given")) == given.split(" ")
+    assert list(pickle.loads(pickle.dumps(found)).to_dict("as given")["q"]) == given.split(" ")
+    assert list(found.mean()) == [str(each) for each in parse_measures(asked, cutoffs)]
+
+
+def test_measures_of_ir_measures() -> None:
+    theirs = pytest.importorskip("ir_measures")
+    assert parse_measures(theirs.nDCG @ 10) == (measure("nDCG@10"),)
+    mixed = [theirs.AP(rel=2), "RR", theirs.nDCG(dcg="exp-log2")]
+    assert parse_measures(mixed) == parse_measures("AP(rel=2) RR nDCG(gain=exp)")
+
+
 def test_measures_are_values() -> None:
     assert measure("nDCG")(gain="exp") @ 10 == measure("nDCG(gain=exp)@10")
     assert measure("nDCG")(gain={2: 9, 1: 3}) == measure("nDCG(gain={1:3,2:9})")
@@ -289,7 +353,7 @@ def test_spelling_styles_of_results() -> None:
 HOSTILE = [
     "x_1" * 100_000, "P" + "." * 100_000, " " * 100_000 + "qqqq", "P" + "_at" * 100_000 + "_5",
     "P(" + "(" * 100_000, "P@{" + "1," * 100_000 + "}", "P" + "_" * 100_000 + "5.x",
-    "11pt_avg." + "0.1," * 100_000, "nDCG(gain={" + "1:2," * 100_000 + "})",
+    "11pt_avg." + "0.1," * 100_000 + "%", "nDCG(gain={" + "1:2," * 100_000 + "})",
     "nDCG(gain='" + "a" * 100_000 + "')", "P@" + "5-l2" * 100_000,
 ]  # fmt: skip
 

@@ -97,7 +97,7 @@ def capped_recall(s: PrefixStatistics) -> Floats:
     parameters={"beta": Number(1.0, above=0.0), "weight": Number(None, above=0.0), "rel": REL},
     past_end="As P and R.",
     source="van Rijsbergen 1979",
-    aliases=("F1", "FMeasure"),
+    aliases=("F1", "F1Score", "FMeasure"),
     spellings=(
         TrecName(34, "set_F", "weight", "1", ("weight",), nicknames=SET),
         # It hands its beta to trec_eval, where it weighs as beta² does in the definition.
@@ -117,7 +117,7 @@ def f_measure(s: PrefixStatistics, beta: float, weight: float | None) -> Floats:
     linear=True,
     past_end="Ranks past the end count as not relevant.",
     source="Tomlinson (trec_eval)",
-    aliases=("HitRate", "Hit", "HR"),
+    aliases=("HitRate", "HitRatio", "Hit", "HR", "Accuracy", "Acc"),
     spellings=(
         TrecName(29, "success", "cutoffs", "1,5,10"),
         Spelling("ir_measures", "", "Success@{k}"),
@@ -138,7 +138,7 @@ def success(s: PrefixStatistics) -> Floats:
     linear=True,
     past_end="Ranks past the end count as not relevant.",
     source="Kantor & Voorhees 2000",
-    aliases=("MRR", "ReciprocalRank"),
+    aliases=("MRR", "ReciprocalRank", "MeanReciprocalRank"),
     spellings=(
         TrecName(9, "recip_rank", nicknames=OFFICIAL),
         Spelling("ir_measures", "RR", "RR@{k}"),
@@ -162,7 +162,7 @@ def reciprocal_rank(s: PrefixStatistics) -> Floats:
     parameters={"norm": Choice("all", ("all", "min", "found")), "rel": REL},
     past_end="Relevant documents that were not retrieved add 0.",
     source="Harman 1992; Buckley & Voorhees 2005",
-    aliases=("MAP", "AveragePrecision"),
+    aliases=("MAP", "AveragePrecision", "MeanAveragePrecision"),
     spellings=(
         TrecName(5, "map", nicknames=OFFICIAL),
         TrecName(27, "map_cut", "cutoffs", CUTOFFS),

@@ -42,6 +42,7 @@ def cumulative_gain(s: PrefixStatistics) -> Floats:
     range=(0.0, np.inf),
     past_end="Ranks past the end add 0.",
     source="Järvelin & Kekäläinen 2002; gain=exp: Burges et al. 2005",
+    aliases=("DiscountedCumulativeGain",),
     spellings=(
         TrecName(21, "dcg", "gains", since=10, nicknames=()),
         Spelling("ranx", "dcg", "dcg@{k}"),
@@ -74,6 +75,7 @@ def ideal_discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
     parameters=GRADED,
     past_end="Ranks past the end add 0 to DCG; IDCG does not shrink with the ranking.",
     source="Järvelin & Kekäläinen 2002; gain=exp: Burges et al. 2005",
+    aliases=("NormalizedDCG", "NormalizedDiscountedCumulativeGain"),
     spellings=(
         TrecName(23, "ndcg", "gains"),
         TrecName(26, "ndcg_cut", "cutoffs", CUTOFFS),
