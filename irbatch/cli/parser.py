@@ -41,6 +41,9 @@ COMMANDS = {
     "compare": Command("compare", "add_compare", "tell which differences are more than chance"),
     "overlap": Command("overlap", "add_overlap", "tell how alike two runs are, without judgments"),
     "leaderboard": Command("leaderboard", "add_leaderboard", "accuracy beside latency and cost"),
+    "reproducibility": Command(
+        "reproducibility", "add_reproducibility", "tell how close reproduced runs come"
+    ),
     "trec_eval": Command("trec_eval", "add_trec_eval", "print what trec_eval prints"),
     "ndeval": Command("ndeval", "add_ndeval", "print what ndeval prints, of diversity"),
     "sample_eval": Command(

@@ -17,25 +17,26 @@ PICTURES = ("svg", "png", "pdf", "eps", "jpg", "webp")
 UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same file each time
 
 
-def add_written(parser: argparse.ArgumentParser, plot: str) -> None:
-    """Add the options that name the files; `plot` is what the picture shows."""
+def add_written(parser: argparse.ArgumentParser, plot: str | None = None) -> None:
+    """Add the options that name the files; `plot` is what the picture shows, if there is one."""
     for form in WRITTEN:
         parser.add_argument(f"--{form}", metavar="FILE", help="write the report there, too")
-    parser.add_argument("--plot", metavar="FILE", help=f"{plot} (svg, png, pdf)")
+    if plot is not None:
+        parser.add_argument("--plot", metavar="FILE", help=f"{plot} (svg, png, pdf)")
 
 
 def check_written(options: argparse.Namespace, inputs: Iterable[str]) -> None:
     """Check, before anything is read, that files can be written and replace none that is read."""
     taken = {os.path.realpath(path) for path in inputs if path != "-"}
     for name in (*WRITTEN, "plot"):
-        path = getattr(options, name)
+        path = getattr(options, name, None)
         if path is None:
             continue
         place = os.path.realpath(path)
         if path == "-" or place in taken or Path(path).is_dir():
             raise InputError(f"--{name} needs a file of its own", path=path)
         taken.add(place)
-    if options.plot is not None:
+    if getattr(options, "plot", None) is not None:
         imported("plots", "plot", "matplotlib")
         if _kind(options.plot) not in PICTURES:
             problem = f"a picture's name ends in one of {', '.join(PICTURES)}"

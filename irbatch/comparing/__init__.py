@@ -2,7 +2,8 @@
 
 `irbatch.compare` and `irbatch.compare_results` make a `Comparison`. Beside what it tells itself:
 `irbatch.comparing.plots` draws, `irbatch.comparing.diagnosis` looks at single queries, and
-`irbatch.comparing.correlation` at rankings and at the systems' order under different measures.
+`irbatch.comparing.correlation` at rankings and at the systems' order under different measures;
+`irbatch.comparing.reproducibility` compares reproduced runs with the original ones.
 """
 
 from irbatch.comparing.compared import Difference

@@ -11,6 +11,7 @@ from irbatch.array_types import Floats
 from irbatch.comparing.compared import Compared
 from irbatch.comparing.rank_biased_overlap import Overlap, Overlaps, overlap, rbo
 from irbatch.comparing.ranking_correlation import RankingCorrelations, ranking_correlation
+from irbatch.comparing.tau_union import tau_union
 from irbatch.errors import InputError
 from irbatch.statistics.rank_correlation import (
     kendall_tau,
@@ -34,6 +35,7 @@ __all__ = [
     "tau_ap",
     "tau_ap_a",
     "tau_ap_b",
+    "tau_union",
 ]
 
 

@@ -1,0 +1,67 @@
+"""`irbatch reproducibility`: what it prints, writes and refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.commands import QUERIES, Cli, ranking, runner
+
+from irbatch.comparing.reproducibility import reproducibility
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return runner(capsys, "reproducibility")
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("qrels").write_text("".join(f"{query} 0 good 1\n" for query in QUERIES))
+    for rank in (1, 2, 3, 4):
+        Path(f"run{rank}").write_text(ranking(rank))
+    return tmp_path
+
+
+PAIRS = ("qrels", "--baseline", "run3", "run4", "--advanced", "run1", "run2")
+
+
+def test_it_prints_what_python_finds(cli: Cli, files: Path) -> None:
+    status, out, err = cli(*PAIRS, "-m", "RR", "--format", "json", "--csv", "all.csv")
+    found = reproducibility("qrels", ("run3", "run4"), ("run1", "run2"), "RR")
+    assert (status, err) == (0, "")
+    assert json.loads(out) == json.loads(found.to_json())
+    assert Path("all.csv").read_text() == found.to_csv()
+    assert found.effect_ratio.tolist() == [pytest.approx((1 / 2 - 1 / 4) / (1 - 1 / 3))]
+    _, out, _ = cli(*PAIRS, "-m", "RR", "--names", "trec_eval", "--digits", "2", "--union", "id")
+    row = next(line.split() for line in out.splitlines() if "advanced" in line)
+    assert row[:6] == ["recip_rank", "advanced", "1.00", "0.50", "0.50", "<0.001"]
+    assert "by id" in out
+
+
+def test_another_collection(cli: Cli, files: Path) -> None:
+    few = "".join(f"{query} 0 good 1\n" for query in QUERIES[:5])
+    Path("others").write_text(few)
+    status, out, _ = cli(*PAIRS, "-m", "RR", "--reproduced-qrels", "others")
+    assert status == 0
+    assert "12 queries, and 5 of the other judgments" in out
+    assert "RMSE" not in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--baseline", "run1"], "expected 2 arguments"),
+        (["--baseline", "run1", "-", "--advanced", "-", "run2"], "cannot be two files"),
+        (["--baseline", "run1", "run2", "--csv", "run2"], "--csv needs a file of its own"),
+        (["--baseline", "run1", "run2", "--digits", "18"], "from 0 to 17"),
+        (["--baseline", "run1", "missing"], "missing"),
+        (["--baseline", "run1", "run2", "-m", "NumRet"], "is no mean over queries"),
+    ],
+)
+def test_refusals(cli: Cli, files: Path, words: list[str], said: str) -> None:
+    status, out, err = cli("qrels", *words)
+    assert (status, out) == (2, "")
+    assert said in err
