@@ -42,15 +42,19 @@ def read_columns(
         if len(set(sizes)) > 1:
             counts = f"{sizes[0]} queries, {sizes[1]} documents, {sizes[2]} {VALUE[source]}s"
             raise InputError(f"columns differ in length: {counts}", source=source)
-        firsts, starts, order = group_rows(query_ids)
-        places = {query: place for place, query in enumerate(query_ids.take(firsts).tolist())}
-        grouped = document_ids, numbers
-        if order is not None:
-            grouped = document_ids.take(order), numbers[order]
-        table = QueryTable(places, starts[:-1], starts[1:], *grouped)
+        table = group_columns(query_ids, document_ids, numbers)
         if table.repeated >= 0:
             _refuse_repeated(table, query_ids, document_ids, source)
     return table
+
+
+def group_columns(queries: IdColumn, documents: IdColumn, values: Floats) -> QueryTable:
+    """Group columns by query; documents given twice are the caller's to refuse."""
+    firsts, starts, order = group_rows(queries)
+    places = {query: place for place, query in enumerate(queries.take(firsts).tolist())}
+    if order is not None:
+        documents, values = documents.take(order), values[order]
+    return QueryTable(places, starts[:-1], starts[1:], documents, values)
 
 
 def read_rankings(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = None) -> QueryTable:
@@ -74,8 +78,11 @@ def read_rankings(rankings: Mapping[Any, Mapping[Any, Any]], name: str | None = 
     return QueryTable(places, starts[:-1], starts[1:], documents, numbers)
 
 
-def as_ids(column: Any, what: str, source: str) -> IdColumn:
-    """Return ids as `TextColumn` or int64, whatever sequence they come in; errors name the row."""
+def as_ids(column: Any, what: str, source: str, first: int = 0) -> IdColumn:
+    """Return ids as `TextColumn` or int64, whatever sequence they come in; errors name the row.
+
+    They count rows from `first`.
+    """
     if isinstance(column, TextColumn):
         return column
     if (texts := _of_polars(column, f"{what} ids", source)) is not None:
@@ -87,7 +94,7 @@ def as_ids(column: Any, what: str, source: str) -> IdColumn:
     if kind == "i" or (kind == "u" and array.max(initial=0) < 2**63):
         return array.astype(np.int64, copy=False)
     if kind == "f" and np.isnan(array).any():  # what readers make of whole numbers and a gap
-        problem = f"row {np.argmax(np.isnan(array))}: the {what} id is missing"
+        problem = f"row {first + np.argmax(np.isnan(array))}: the {what} id is missing"
         raise InputError(problem, source=source)
     if kind not in "uOTU":
         problem = f"{what} ids are text or whole numbers, not {array.dtype}{HINTS.get(kind, '')}"
@@ -101,7 +108,7 @@ def as_ids(column: Any, what: str, source: str) -> IdColumn:
         row = next((i for i, value in enumerate(ids) if id_kind(type(value)) is None), None)
         if row is None:
             raise
-        problem = f"row {row}: {error.message}"
+        problem = f"row {first + row}: {error.message}"
         raise InputError(problem, source=source, value=error.value) from None
     if not whole:
         return TextColumn.encode(ids)
@@ -109,12 +116,15 @@ def as_ids(column: Any, what: str, source: str) -> IdColumn:
         return np.array(ids, np.int64)
     except OverflowError:
         row = next(i for i, value in enumerate(ids) if not -(2**63) <= value < 2**63)
-        problem = f"row {row}: {what} id {shown(ids[row])} does not fit int64"
+        problem = f"row {first + row}: {what} id {shown(ids[row])} does not fit int64"
         raise IdOverflowError(problem, source=source) from None
 
 
-def as_numbers(column: Any, source: str) -> Floats:
-    """Return the grades of judgments or the scores of a run as float64; errors name the row."""
+def as_numbers(column: Any, source: str, first: int = 0) -> Floats:
+    """Return the grades of judgments or the scores of a run as float64; errors name the row.
+
+    They count rows from `first`.
+    """
     what = VALUE[source]
     if isinstance(column, TextColumn):
         sample = f" such as {column.take(slice(1)).tolist()[0]!r}" if len(column) else ""
@@ -123,7 +133,7 @@ def as_numbers(column: Any, source: str) -> Floats:
     if not array.size:
         return np.empty(0)
     if array.dtype.kind == "O":
-        rows = zip(itertools.count(), itertools.repeat(None))  # in place of query and document
+        rows = zip(itertools.count(first), itertools.repeat(None))  # in place of query and document
         try:
             array = read_numbers(what, array.tolist(), rows)
         except InputError as error:
@@ -134,7 +144,7 @@ def as_numbers(column: Any, source: str) -> Floats:
     row = first_bad_number(array, source)
     if row >= 0:
         why = "not a number" if np.isnan(array[row]) else "beyond 2^53, where grades are inexact"
-        problem = f"row {row}: {what} {array[row]} is {why}"
+        problem = f"row {first + row}: {what} {array[row]} is {why}"
         raise InputError(problem, source=source, value=array[row].item())
     return array.astype(np.float64, copy=False)
 

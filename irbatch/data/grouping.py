@@ -24,7 +24,7 @@ def group_rows(ids: IdColumn) -> tuple[Ints, Ints, Ints | None]:
     Returns int64 ``(ids,)``, the first row of each different id, ascending; ``(ids + 1,)``, where
     its rows begin and end when ordered by id; and that order ``(rows,)``, None if they stand in it.
     """
-    firsts = _first_rows(ids)
+    firsts = first_rows(ids)
     sizes = np.diff(firsts, append=len(ids))
     groups, found = _number(ids.take(firsts))
     starts = offsets_of(np.bincount(groups, sizes, found.size).astype(np.int64))
@@ -35,7 +35,7 @@ def group_rows(ids: IdColumn) -> tuple[Ints, Ints, Ints | None]:
     return firsts[found], starts, order
 
 
-def _first_rows(ids: IdColumn) -> Ints:
+def first_rows(ids: IdColumn) -> Ints:
     """Return the rows that have another id than the one before, int64."""
     if not len(ids):
         return np.empty(0, np.int64)
@@ -75,7 +75,8 @@ def _mark_changes(
     """Tell of some texts whether each is another than the one before it."""
     for row in range(first, last):
         same = lengths[row] == lengths[row - 1]
-        i = 0
+        # Of a dictionary, equal texts are mostly the same bytes.
+        i = lengths[row] if starts[row] == starts[row - 1] else 0
         while same and i < lengths[row]:
             same = text[starts[row] + i] == text[starts[row - 1] + i]
             i += 1

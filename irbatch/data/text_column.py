@@ -122,3 +122,17 @@ def _copy(text: Bytes, starts: Ints, lengths: Lengths, copies: Bytes) -> None:
 NO_TEXTS = TextColumn(np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.int32))
 
 IdColumn = TextColumn | Ints  # ids of queries or of documents
+
+
+def copied(ids: IdColumn) -> IdColumn:
+    """Return ids in memory of their own."""
+    return ids.copied() if isinstance(ids, TextColumn) else ids.copy()
+
+
+def join_ids(parts: Sequence[IdColumn]) -> IdColumn:
+    """Put ids of one kind one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    texts = [part for part in parts if isinstance(part, TextColumn)]
+    numbers = [part for part in parts if not isinstance(part, TextColumn)]
+    return TextColumn.join(texts) if texts else np.concatenate(numbers)

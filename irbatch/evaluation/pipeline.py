@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +29,7 @@ from irbatch.runtime.threads import check_threads
 if TYPE_CHECKING:
     from irbatch.data.costs import DocumentCosts
     from irbatch.data.items import ItemStatistics
-    from irbatch.formats.file_reader import Reader
+    from irbatch.formats.table_reader import TableReader
 
 ENOUGH = 10  # queries in which some document should be judged, had ids the same spelling
 SAMPLES = 3  # ids shown of each side when nothing matches
@@ -124,7 +125,7 @@ class Computed:
 def compute_run(
     plan: Plan,
     qrels: Qrels,
-    run: Run | Reader,
+    run: Run | TableReader,
     choose: Choose,
     settings: Settings,
     threads: int | None = None,
@@ -196,20 +197,21 @@ def _shorten(
     return shortened(run, queries, watch.depth, settings.ordering)
 
 
-def _compute_reading(computed: Computed, qrels: Qrels, reader: Reader, choose: Choose) -> Computed:
+def _compute_reading(
+    computed: Computed, qrels: Qrels, reader: TableReader, choose: Choose
+) -> Computed:
     """Evaluate a file as it is read; a query that comes once more is evaluated once more."""
-    from irbatch.pack.table import pack_table  # for those who have tables
-
     ordering = computed.settings.ordering
     row_of = {query: row for row, query in enumerate(qrels.queries)}
     answered: dict[Any, None] = {}
-    _ = qrels.column  # is made here, not by each thread
+    with suppress(OverflowError):  # of ids that are numbers beyond int64
+        _ = qrels.column  # is made here, not by each thread
     # Users' own formulas need not be made for threads: they are called in the caller's.
     in_threads = computed.plan.is_catalogued
 
     def work(table: QueryTable) -> tuple[list[Any], list[tuple[Part | Block, Positions]]]:
         rows = np.array([row_of[query] for query in table if query in row_of], np.intp)
-        packed = computed.split(pack_table(qrels, table, rows, ordering))
+        packed = computed.split(pack_run(qrels, Run(table, reader.name), rows, ordering))
         blocks = ((each, rows[each.rows]) for each in packed)
         if not in_threads:
             return list(table), list(blocks)
@@ -242,7 +244,7 @@ def _mark_missing(computed: Computed, qrels: Qrels) -> None:
 def evaluate_run(
     plan: Plan,
     qrels: Qrels,
-    run: Run | Reader,
+    run: Run | TableReader,
     settings: Settings,
     order: str,
     threads: int | None,
@@ -313,7 +315,7 @@ def compute_blocks(
 
 
 def check_answered(
-    there: Bools, qrels: Qrels, run: Run | Reader, answered: Collection[Any], missing: str
+    there: Bools, qrels: Qrels, run: Run | TableReader, answered: Collection[Any], missing: str
 ) -> None:
     """Refuse a run of other queries, or one that lacks queries against the settings."""
     refuse = functools.partial(InputError, source="run", path=run.name)

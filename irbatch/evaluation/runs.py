@@ -20,13 +20,20 @@ from irbatch.evaluation.pipeline import Watch, evaluate_run
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, Progress, Settings
 from irbatch.evaluation.system_names import name_systems
-from irbatch.formats import MARKED_QRELS, open_run, read_marked_qrels, read_qrels, read_run
+from irbatch.formats import (
+    MARKED_QRELS,
+    is_file,
+    open_run,
+    read_marked_qrels,
+    read_qrels,
+    read_run,
+)
 from irbatch.measures import MARKED, Measure, Plan, parse_measures
 
 if TYPE_CHECKING:
     from irbatch.data.costs import DocumentCosts
     from irbatch.data.items import ItemStatistics
-    from irbatch.formats.file_reader import Reader
+    from irbatch.formats.table_reader import TableReader
 
 Tables = Tabular | npt.NDArray[np.void]
 Judgments = Qrels | MarkedQrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
@@ -126,8 +133,8 @@ def evaluate(
         known = read_costs(costs, ties, judgments_read(wanted))
 
     def evaluate_by(judged: Qrels, plan: Plan, watch: Watch | None = None) -> Results:
-        opening: AbstractContextManager[Reader | Run]
-        if isinstance(run, str | os.PathLike):
+        opening: AbstractContextManager[TableReader | Run]
+        if is_file(run):
             opening = open_run(run, order_by, progress)
         elif order_by == "score":
             opening = nullcontext(as_run(run))
@@ -135,9 +142,7 @@ def evaluate(
             problem = "order_by= is for files, which have ranks and scores"
             raise InputError(problem, value=order_by)
         with opening as opened:
-            # Of ids that are numbers: to be told what is wrong with them.
-            whole = plan.of_items or known or "int" in (judged.query_kind, judged.document_kind)
-            if whole and not isinstance(opened, Run):
+            if (plan.of_items or known) and not isinstance(opened, Run):
                 opened = Run(opened.table(), opened.name)
             return evaluate_run(
                 plan, judged, opened, settings, order, threads, progress,
@@ -195,7 +200,7 @@ def as_qrels(qrels: Judgments) -> Qrels:
         examples = {"subtopics": "alpha_nDCG", "strata": "xInfAP", "probabilities": "StatAP"}
         problem = f"judgments of {qrels.reads} are for measures that read them, such as"
         raise InputError(f"{problem} {examples[qrels.reads]}", source="qrels")
-    if isinstance(qrels, str | os.PathLike):
+    if is_file(qrels):
         return read_qrels(qrels)
     if isinstance(qrels, Mapping):
         return Qrels(qrels, borrowed=True)
@@ -223,7 +228,7 @@ def as_run(run: Rankings, name: str | None = None) -> Run:
     """Return rankings, whatever they come as; `name` is for those that bring none."""
     if isinstance(run, Run):
         return run
-    if isinstance(run, str | os.PathLike):
+    if is_file(run):
         return read_run(run)
     if isinstance(run, Qrels):
         raise InputError("Qrels are given where a run belongs: first qrels, then run")

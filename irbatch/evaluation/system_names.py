@@ -53,8 +53,8 @@ def name_systems(
 
 
 def _stem(path: str) -> str:
-    """Name a system after its file: without the endings of archives and runs."""
-    parts = os.path.basename(path).split(".")  # noqa: PTH119 - pathlib takes 5 ms to import
+    """Name a system after its file or folder: without the endings of archives and runs."""
+    parts = os.path.basename(path.rstrip("/")).split(".")  # noqa: PTH119 - pathlib takes 5 ms to import
     hidden = not parts[0]  # a name that begins with a point has something behind it
     while len(parts) > 1 + hidden and parts[-1] in ENDINGS:
         parts.pop()

@@ -3,6 +3,7 @@
 What reads them is loaded when a file is read: it costs a third of importing irbatch.
 """
 
+from irbatch.formats.parts import is_file
 from irbatch.formats.read_files import (
     MARKED_QRELS,
     ORDERS,
@@ -19,6 +20,7 @@ from irbatch.formats.read_files import (
 __all__ = [
     "MARKED_QRELS",
     "ORDERS",
+    "is_file",
     "open_run",
     "read_marked_qrels",
     "read_probability_qrels",

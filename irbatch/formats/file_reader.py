@@ -11,7 +11,7 @@ import io
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any
 
 from irbatch.data.query_table import QueryTable
 from irbatch.errors import LISTED_PROBLEMS, ErrorsIn, InputError
@@ -20,8 +20,9 @@ from irbatch.formats.byte_parser import is_ready
 from irbatch.formats.file_warnings import FileWarnings
 from irbatch.formats.forms import find_data, recognise
 from irbatch.formats.lines import Lookup, ParsedLines, raise_by_line
-from irbatch.formats.pieces import Piece, assemble
+from irbatch.formats.pieces import Piece
 from irbatch.formats.streams import Input, cut_at_lines
+from irbatch.formats.table_reader import Done, Outcome, TableReader, Work, attempt
 from irbatch.runtime.threads import map_items
 
 # Bytes from which the byte parser is worth compiling, and from which it is worth using when its
@@ -32,27 +33,25 @@ LARGE_WHEN_READY = 128 << 10
 
 FEW = 3  # queries
 LONGEST_QUERY = 256  # bytes of an id that are looked at to cut between queries
-MOST_REPEATS = 1000  # documents given twice that are looked for once more, to name their lines
 LINES_AT_ONCE = 10_000  # looked through for them
 
 Progress = Callable[[int, int], object]  # done, and all there is
 Text = bytearray | InputError  # a piece of a file, or why it cannot be read on
-Done = TypeVar("Done")
-Outcome = Callable[[], Done]  # what work came to, or raises why it failed
 
 
-class Reader:
+class Reader(TableReader):
     """Reads a file of judgments or rankings, small or large; with `by_rank`, ranks for scores.
 
     A file whose header or JSON objects have unknown names is refused here; reading it raises what
     is wrong with it, the first 20 problems by line. `progress` is called with bytes read and all.
     """
 
-    query_kind = "str"  # this and `name` as of a `Run`
+    query_kind = "str"
 
     def __init__(
         self, file: Input, *, by_rank: bool = False, progress: Progress | None = None
     ) -> None:
+        super().__init__()
         self.file, self._progress = file, progress
         self.name = file.path
         file.cut = self._first_cut
@@ -67,7 +66,7 @@ class Reader:
                 limit = LARGE
             if size >= limit:
                 break
-        self.is_large = size >= limit  # then read a table, else a lookup
+        self.is_large = size >= limit
         first = self._begun[0] if self._begun else b""
         text = first if isinstance(first, bytearray) else b""
         with ErrorsIn(path=file.path):
@@ -80,14 +79,16 @@ class Reader:
         self._lines += text.count(b"\n", 0, self._header)
         self._before += self._header
         self.warnings = FileWarnings()  # complete once all was read
-        self._problems: list[InputError] = []
-        self._repeats: list[tuple[str, str]] = []  # queries and documents
         self._rooms: list[Parsed] = []  # that pieces can be parsed into
 
     @property
     def tag(self) -> str | None:
         """What the system called itself on the last line read."""
         return self.warnings.last_tag
+
+    def warn(self) -> None:
+        """Warn of what was doubtful, once all was read."""
+        self.warnings.issue(self.name, ranked=self.form.rank_at >= 0)
 
     def lookup(self) -> Lookup:
         """Read a small file as query to document to value."""
@@ -105,61 +106,14 @@ class Reader:
 
     def table(self) -> QueryTable:
         """Read a large file as columns."""
-        table = self._gathered(piece for piece, _ in self._parsed(self._all()))
+        table = self._gathered(piece for piece, _ in self._read(self._all()))
         self._raise_problems()
         return table
 
-    def map_tables(self, work: Callable[[QueryTable], Done]) -> Iterator[Done]:
-        """Yield what comes of calling ``work(table)`` with tables of complete queries, in order.
-
-        It is called in threads, perhaps for nothing: with queries that turn out to go on. A query
-        that returns after others comes once more, whole: the last time counts. Tables are read
-        only until `work` returns.
-        """
-        seen: set[str] = set()
-        returned: set[str] = set()
-        for pieces, done in self._complete(self._parsed(self._all(), work)):
-            queries = dict.fromkeys(itertools.chain.from_iterable(each.queries for each in pieces))
-            returned.update(seen.intersection(queries))
-            seen.update(queries)
-            done = done or functools.partial(work, self._assembled(pieces))
-            if not self._problems and not self._repeats:
-                yield done()
-            for text, room in filter(None, [each.memory for each in pieces]):
-                self.file.spare.append(text)
-                self._rooms.append(room)
-            del pieces
-        if returned:
-            texts = _without_first(self._before, _with_its_error(self.file.pieces()))
-            again: Iterator[tuple[Piece, Any]] = self._parsed(texts, again=True)
-            table = self._gathered(piece.only(returned) for piece, _ in again)
-            if not self._problems and not self._repeats:
-                yield work(table)
-        self._raise_problems()
-
-    def _complete(
-        self, pieces: Iterable[tuple[Piece, Outcome[Done] | None]]
-    ) -> Iterator[tuple[list[Piece], Outcome[Done] | None]]:
-        """Yield pieces, or parts of them, that end where a query does; and what came of them."""
-        held: list[Piece] = []  # whose last query may go on
-        held_done: Outcome[Done] | None = None
-        for piece, done in pieces:
-            if not held or piece.queries[0] != held[-1].queries[-1]:  # as a rule: `_query_start`
-                if held:
-                    yield held, held_done
-                held, held_done = [piece], done
-                continue
-            # A query goes on, which may be long: of its pieces nothing else is kept.
-            held, held_done = [each.compact() if each.memory else each for each in held], None
-            if len(piece.queries) > 1:
-                head, tail = piece.split()
-                yield [*held, head], None
-                held = [tail]
-            else:
-                held.append(piece.compact())
-                self._look_early(held)
-        if held:
-            yield held, held_done
+    def _release(self, pieces: list[Piece]) -> None:
+        for text, room in filter(None, [each.memory for each in pieces]):
+            self.file.spare.append(text)
+            self._rooms.append(room)
 
     def _first_cut(self, piece: bytearray, end: int) -> int:
         """Cut the first piece, of which the form is not known yet and must be told by its rest."""
@@ -171,14 +125,6 @@ class Reader:
                     return start
         return end
 
-    def _gathered(self, pieces: Iterable[Piece]) -> QueryTable:
-        """Assemble all pieces there are."""
-        held: list[Piece] = []
-        for piece in pieces:
-            held.append(piece)
-            self._look_early(held)
-        return self._assembled(held)
-
     def _look_early(self, held: list[Piece]) -> None:
         """Refuse documents given twice before all is read, if an archive makes much of little.
 
@@ -189,16 +135,18 @@ class Reader:
             if self._repeats:
                 self._raise_problems()
 
-    def _assembled(self, pieces: list[Piece]) -> QueryTable:
-        table = pieces[0].table if len(pieces) == 1 else assemble(pieces)
-        if table.repeated >= 0:
-            self._repeats += table.repeats(MOST_REPEATS - len(self._repeats))
-        return table
+    def _parsed(self, work: Work[Done]) -> Iterator[tuple[Piece, Outcome[Done] | None]]:
+        return self._read(self._all(), work)
 
-    def _parsed(
+    def _parsed_again(self) -> Iterator[Piece]:
+        texts = _without_first(self._before, _with_its_error(self.file.pieces()))
+        again: Iterator[tuple[Piece, Any]] = self._read(texts, again=True)
+        return (piece for piece, _ in again)
+
+    def _read(
         self,
         texts: Iterable[Text],
-        work: Callable[[QueryTable], Done] | None = None,
+        work: Work[Done] | None = None,
         *,
         again: bool = False,
     ) -> Iterator[tuple[Piece, Outcome[Done] | None]]:
@@ -226,7 +174,7 @@ class Reader:
                 break
 
     def _parse(
-        self, text: Text, work: Callable[[QueryTable], Done] | None
+        self, text: Text, work: Work[Done] | None
     ) -> tuple[Piece | InputError, Outcome[Done] | None]:
         if isinstance(text, InputError):
             return text, None
@@ -239,7 +187,7 @@ class Reader:
         # A piece of few queries is mostly cut within one: it is worked on when that is complete.
         if len(piece.queries) < FEW or piece.problems or piece.table.repeated >= 0:
             return piece, None
-        return piece, _attempt(work, piece.table)
+        return piece, attempt(work, piece.table)
 
     def _with_line(self, problem: InputError) -> InputError:
         """Count a problem's line from where the file begins, not from where its piece does."""
@@ -311,19 +259,6 @@ def _query_at(piece: bytearray, start: int, *, tabs: bool) -> bytes:
     """Return the query of the line that begins somewhere."""
     begin = bytes(piece[start : start + LONGEST_QUERY])
     return begin.split(b"\t" if tabs else None, 1)[0] if begin.strip() else b""
-
-
-def _attempt(work: Callable[[QueryTable], Done], table: QueryTable) -> Outcome[Done]:
-    """Do some work; return what returns what came of it, or raises it."""
-    try:
-        done = work(table)
-    except Exception as problem:
-        return functools.partial(_raise, problem)
-    return lambda: done
-
-
-def _raise(problem: Exception) -> Any:
-    raise problem
 
 
 def _without_first(count: int, texts: Iterable[Text]) -> Iterator[Text]:

@@ -1,33 +1,231 @@
-"""Reading Parquet files, with pyarrow or polars, whichever is there."""
+"""Reading judgments and runs from Parquet, and runs while they are evaluated."""
 
 from __future__ import annotations
 
-import io
+import functools
 import os
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
-from irbatch.data.column_names import find_columns
-from irbatch.errors import ErrorsIn, InputError
+import numpy as np
+
+import irbatch.formats.parquet_files as parquet_files
+from irbatch.array_types import Floats
+from irbatch.data.arrow import ArrowColumn, ArrowTable
+from irbatch.data.from_columns import as_ids, as_numbers, group_columns
+from irbatch.data.grouping import first_rows
+from irbatch.data.query_table import QueryTable
+from irbatch.data.text_column import NO_TEXTS, IdColumn, join_ids
+from irbatch.errors import LISTED_PROBLEMS, ErrorsIn, InputError, raise_problems
+from irbatch.formats.file_reader import FEW, Progress
+from irbatch.formats.parquet_files import (
+    DATASET,
+    Dataset,
+    ParquetFiles,
+    PolarsFiles,
+    Span,
+)
+from irbatch.formats.parts import Given, is_dataset
+from irbatch.formats.pieces import Piece
+from irbatch.formats.table_reader import Done, Outcome, TableReader, Work, attempt
 from irbatch.runtime.extras import imported
+from irbatch.runtime.threads import map_items
+
+SCATTERED = 2  # groups of rows a query from which a run is read whole
+Files = ParquetFiles | PolarsFiles | Dataset
+Column = TypeVar("Column")
+Columns = tuple[IdColumn, IdColumn, Floats]  # queries, documents, values
 
 
-def read_parquet(path: str | os.PathLike[str], source: str, content: bytes | None = None) -> Any:
-    """Return the columns, found by name; `content` is of a file that can be read only once."""
-    name = os.fspath(path)
-    given: Any = name if content is None else io.BytesIO(content)
-    library = imported("Parquet files", "arrow", "pyarrow.parquet", "polars")
-    with ErrorsIn(source=source, path=name):
+class ParquetReader(TableReader):
+    """Reads judgments or rankings by columns, with pyarrow.
+
+    Files that lack a column are refused here; reading them raises what is wrong, by file, column
+    and row. `progress` is called with bytes read and all, about.
+    """
+
+    def __init__(
+        self,
+        files: Files,
+        name: str,
+        source: str,
+        progress: Progress | None = None,
+    ) -> None:
+        super().__init__()
+        self._files, self._source, self._progress = files, source, progress
+        self.name = name
+        self.query_kind = files.kinds["query"]
+        self.is_large = files.rows > parquet_files.BATCH and self._is_grouped()
+
+    def _is_grouped(self) -> bool:
+        """Tell whether queries stand together in the beginning, so that pieces can be evaluated."""
+        queries = self._read(next(self._files.spans()))[0]
+        groups = queries.take(first_rows(queries)).tolist()
+        return len(groups) <= SCATTERED * len(set(groups))
+
+    def table(self) -> QueryTable:
+        """Read all of it as columns."""
+        table = group_columns(*_joined([self._read(span) for span in self._files.spans()]))
+        if table.repeated >= 0:
+            self._repeats = table.repeats(LISTED_PROBLEMS)
+        self._raise_problems()
+        return table
+
+    def columns(self) -> dict[str, ArrowColumn]:
+        """Read all columns, by name and as they are."""
+        names = [*self._files.names.values()]
+        parts = [self._arrow(span) for span in self._files.spans()]
+        return {name: join_ids([part[name] for part in parts]) for name in names}
+
+    def _parsed(self, work: Work[Done]) -> Iterator[tuple[Piece, Outcome[Done] | None]]:
+        done = 0
+        parsed = map_items(lambda spans: self._worked(spans, work), self._pieces())
+        for piece, outcome in parsed:
+            done += piece.values.size
+            if self._progress is not None:
+                self._progress(self._files.size * done // self._files.rows, self._files.size)
+            yield piece, outcome
+
+    def _parsed_again(self) -> Iterator[Piece]:
+        return map_items(self._piece, self._pieces())
+
+    def _worked(self, spans: list[Span], work: Work[Done]) -> tuple[Piece, Outcome[Done] | None]:
+        piece = self._piece(spans)
+        # A piece of few queries is mostly cut within one: it is worked on when that is complete.
+        if len(piece.queries) < FEW or piece.table.repeated >= 0:
+            return piece.compact(), None
+        return piece, attempt(work, piece.table)
+
+    def _pieces(self) -> Iterator[list[Span]]:
+        """Yield some rows at a time, that end where a query does as a rule."""
+        held: list[Span] = []
+        for span in self._files.spans():
+            held.append(span)
+            if sum(each.batch.num_rows for each in held) < parquet_files.BATCH:
+                continue
+            start = _query_start(span.batch.column(self._files.names["query"]))
+            held, rest = [], held
+            if start < span.batch.num_rows:
+                head, tail = span.parted(start)
+                held, rest = [tail], [*rest[:-1], head]
+            yield rest
+        if held:
+            yield held
+
+    def _piece(self, spans: list[Span]) -> Piece:
+        queries, documents, values = _joined([self._read(span) for span in spans])
+        firsts = first_rows(queries)
+        return Piece(queries.take(firsts).tolist(), firsts, documents, values)
+
+    def _read(self, span: Span) -> Columns:
+        """Read queries, documents, and grades or scores."""
+        queries, documents, values = self._arrow(span).items()
+        return (
+            self._column(span, queries, functools.partial(as_ids, what="query")),
+            self._column(span, documents, functools.partial(as_ids, what="document")),
+            self._column(span, values, as_numbers),
+        )
+
+    def _column(
+        self, span: Span, named: tuple[str, ArrowColumn], read: Callable[..., Column]
+    ) -> Column:
+        name, column = named
         try:
-            if library.__name__ == "polars":
-                frame = library.scan_parquet(given, glob=False)
-                wanted = find_columns(frame.collect_schema().names(), source, {})
-                return frame.select([*wanted.values()]).collect()
-            with library.ParquetFile(given) as file:
-                wanted = find_columns(file.schema_arrow.names, source, {})
-                return file.read(columns=[*wanted.values()])
-        except InputError:
-            raise
-        except OSError as problem:
-            raise InputError(problem.strerror or str(problem)) from problem
-        except Exception as problem:  # each library has its own for damaged files
-            raise InputError(f"cannot be read as Parquet: {problem}") from problem
+            return read(column, source=self._source, first=span.first)
+        except InputError as error:
+            error.message = f"column {name!r}, {error.message}"
+            raise error.with_fields(path=span.path) from None
+
+    def _arrow(self, span: Span) -> dict[str, ArrowColumn]:
+        with ErrorsIn(source=self._source, path=span.path):
+            return ArrowTable(span.batch, self._source, span.first).read(
+                [*self._files.names.values()]
+            )
+
+    def _raise_problems(self) -> None:
+        if self._repeats:
+            raise_problems(list(self._repeated_rows()))
+
+    def _repeated_rows(self) -> Iterator[InputError]:
+        """Say in which rows documents stand that their queries have twice."""
+        wanted = dict.fromkeys(self._repeats)
+        affected = {query for query, _ in self._repeats}
+        before: dict[tuple[Any, Any], tuple[str, int]] = {}
+        found = 0
+        for span in self._files.spans():
+            queries, documents, _ = self._read(span)
+            firsts = first_rows(queries)
+            ends = np.append(firsts[1:], len(queries))
+            groups = zip(queries.take(firsts).tolist(), firsts, ends, strict=True)
+            for query, first, end in (each for each in groups if each[0] in affected):
+                ids = documents.take(np.arange(first, end)).tolist()
+                for row, document in enumerate(ids, span.first + int(first)):
+                    pair, place = (query, document), (span.path, row)
+                    if pair in wanted and before.setdefault(pair, place) != place:
+                        yield self._repeated(pair, before[pair], place)
+                        found += 1
+                        if found == LISTED_PROBLEMS:
+                            return
+
+    def _repeated(
+        self, pair: tuple[Any, Any], first: tuple[str, int], second: tuple[str, int]
+    ) -> InputError:
+        rows = f"rows {first[1]} and {second[1]}"
+        if first[0] != second[0]:
+            rows = f"row {second[1]} and in row {first[1]} of {first[0]!r}"
+        error = InputError(f"this document stands in {rows}", source=self._source, path=second[0])
+        return error.with_fields(query=pair[0], document=pair[1])
+
+
+def open_parquet(
+    given: Given,
+    source: str,
+    kind: str | None = None,
+    *,
+    parts: list[str] | None = None,
+    content: bytes | None = None,
+    order_by: str = "score",
+    progress: Progress | None = None,
+) -> ParquetReader:
+    """Open a file, its `content` if that was read, the `parts` of a folder, or a dataset.
+
+    `kind` is a key of `irbatch.data.column_names.ROLES`, by default the source.
+    """
+    files: Files
+    kind = kind or source
+    name = DATASET if is_dataset(given) else os.fspath(given)
+    if order_by != "score":
+        problem = "order_by='rank' is for text; in Python, give Run.from_columns -rank"
+        raise InputError(problem, source=source, path=name, value=order_by)
+    if is_dataset(given):
+        return ParquetReader(Dataset(given, kind), name, source, progress)
+    library = imported("Parquet files", "arrow", "pyarrow.parquet", "polars")
+    opener = PolarsFiles if library.__name__ == "polars" else ParquetFiles
+    files = opener(library, parts or [name], source, kind, content)
+    return ParquetReader(files, name, source, progress)
+
+
+def _joined(parts: list[Columns]) -> Columns:
+    """Put the rows of several spans one after the other."""
+    if not parts:
+        return NO_TEXTS, NO_TEXTS, np.empty(0)
+    queries, documents, values = zip(*parts, strict=True)
+    numbers = values[0] if len(values) == 1 else np.concatenate(values)
+    return join_ids(queries), join_ids(documents), numbers
+
+
+def _query_start(queries: Any) -> int:
+    """Return where the rows of the last query begin, to cut there; how many there are if not.
+
+    Rows of a query are taken to stand together. Where they don't, or few other queries stand
+    before, pieces are cut elsewhere: what is left over must not grow from piece to piece.
+    """
+    rows = len(queries)
+    last, low, high = queries[rows - 1].as_py(), -1, rows - 1
+    while high - low > 1:  # the row at `high` is the query's, that at `low` not
+        middle = (low + high) // 2
+        if queries[middle].as_py() == last:
+            high = middle
+        else:
+            low = middle
+    return high if 2 * high >= rows else rows

@@ -6,13 +6,14 @@ import io
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 import irbatch.formats.byte_kernels as kernels
 from irbatch.array_types import Floats, Ints
 from irbatch.data.query_table import QueryTable
-from irbatch.data.text_column import TextColumn
+from irbatch.data.text_column import NO_TEXTS, IdColumn, TextColumn, copied, join_ids
 from irbatch.errors import InputError
 from irbatch.formats.byte_parser import parse_bytes
 from irbatch.formats.forms import LineForm
@@ -25,9 +26,9 @@ from irbatch.runtime.ragged import joined_ranges, offsets_of
 class Piece:
     """Columns, and what else was seen; `ParsedLines` says more of most fields."""
 
-    queries: list[str]  # of each group of consecutive rows with one query
+    queries: list[Any]  # of each group of consecutive rows with one query
     firsts: Ints  # (groups,), the first row of each
-    documents: TextColumn
+    documents: IdColumn
     values: Floats
     lines: int = 0  # data or not
     tags: tuple[bytes, ...] = ()  # of the first lines of queries, one or two that differ
@@ -109,7 +110,7 @@ class Piece:
         return replace(
             self,
             firsts=self.firsts.copy(),
-            documents=self.documents.copied(),
+            documents=copied(self.documents),
             values=self.values.copy(),
             memory=None,
         )
@@ -117,29 +118,30 @@ class Piece:
     def split(self) -> tuple[Piece, Piece]:
         """Part the last query from those before it, both in memory of their own."""
         row = int(self.firsts[-1])
-        before, after = self.documents.take(slice(row)), self.documents.take(slice(row, None))
+        rows = np.arange(self.values.size)
+        before, after = self.documents.take(rows[:row]), self.documents.take(rows[row:])
         head = Piece(self.queries[:-1], self.firsts[:-1], before, self.values[:row])
         tail = Piece(self.queries[-1:], np.zeros(1, np.int64), after, self.values[row:])
         return head.compact(), tail.compact()
 
-    def only(self, queries: set[str]) -> Piece:
+    def only(self, queries: set[Any]) -> Piece:
         """Keep some queries."""
         kept = np.array([each in queries for each in self.queries], bool)
         sizes = np.diff(self.firsts, append=self.values.size)[kept]
         rows = joined_ranges(self.firsts[kept], sizes)
         ids = list(itertools.compress(self.queries, kept))
-        documents = self.documents.take(rows).copied()
+        documents = copied(self.documents.take(rows))
         return Piece(ids, offsets_of(sizes)[:-1], documents, self.values[rows])
 
 
 def assemble(pieces: Sequence[Piece]) -> QueryTable:
     """Join pieces, and the parts of queries that come in several."""
-    pieces = pieces or [Piece([], np.empty(0, np.int64), TextColumn.encode([]), np.empty(0))]
+    pieces = pieces or [Piece([], np.empty(0, np.int64), NO_TEXTS, np.empty(0))]
     offsets = offsets_of([each.values.size for each in pieces]).tolist()
     firsts = [each.firsts + at for each, at in zip(pieces, offsets, strict=False)]
     return QueryTable.from_groups(
         list(itertools.chain.from_iterable(each.queries for each in pieces)),
         np.concatenate(firsts),
-        TextColumn.join([each.documents for each in pieces]),
+        join_ids([each.documents for each in pieces]),
         np.concatenate([each.values for each in pieces]),
     )

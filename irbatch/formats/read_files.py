@@ -18,8 +18,9 @@ from irbatch.errors import InputError
 from irbatch.runtime.checks import check_choice
 
 if TYPE_CHECKING:
-    from irbatch.formats.file_reader import Progress, Reader
-    from irbatch.formats.streams import Input
+    from irbatch.formats.file_reader import Progress
+    from irbatch.formats.parts import Given
+    from irbatch.formats.table_reader import TableReader
 
 MARKED_QRELS: dict[str, type[MarkedQrels]] = {
     each.reads: each for each in (SubtopicQrels, StratumQrels, ProbabilityQrels)
@@ -46,16 +47,9 @@ def read_qrels(path: str | PathLike[str], *, progress: Progress | None = None) -
     >>> read_qrels("examples/data/qrels.txt")  # doctest: +SKIP
     <Qrels 'examples/data/qrels.txt': 120 queries, 5731 judgments>
     """
-    from irbatch.formats.file_reader import Reader
-    from irbatch.formats.streams import open_input
-
-    name = os.fspath(path)
-    with open_input(path, "qrels") as file:
-        if file.is_parquet:
-            return Qrels.from_table(_parquet(file), name=name)
-        reader = Reader(file, progress=progress)
+    with _opened(path, "qrels", progress=progress) as reader:
         judgments = reader.table() if reader.is_large else reader.lookup()
-    return Qrels(judgments, name, borrowed=True)
+    return Qrels(judgments, reader.name, borrowed=True)
 
 
 def read_subtopic_qrels(path: str | PathLike[str]) -> SubtopicQrels:
@@ -163,20 +157,13 @@ def read_run(
 
 @contextmanager
 def open_run(
-    path: str | PathLike[str], order_by: str = "score", progress: Progress | None = None
-) -> Iterator[Reader | Run]:
+    path: Given, order_by: str = "score", progress: Progress | None = None
+) -> Iterator[TableReader | Run]:
     """Open a run file, as `read_run` does: give a reader of a large one, or a small one's run."""
-    from irbatch.formats.file_reader import Reader
-    from irbatch.formats.streams import open_input
-
     check_choice("order_by", order_by, ORDERS)
-    with open_input(path, "run") as file:
-        if file.is_parquet:
-            yield Run.from_table(_parquet(file, order_by), name=file.path)
-            return
-        reader = Reader(file, by_rank=order_by == "rank", progress=progress)
+    with _opened(path, "run", order_by, progress) as reader:
         yield reader if reader.is_large else _whole_run(reader)
-    reader.warnings.issue(file.path, ranked=reader.form.rank_at >= 0)
+    reader.warn()
 
 
 def why_no_run(path: str | PathLike[str]) -> tuple[str, int | None]:
@@ -198,7 +185,8 @@ def why_no_run(path: str | PathLike[str]) -> tuple[str, int | None]:
         return "", None
     try:
         if is_parquet:
-            _parquet(file)
+            with _opened(path, "run"):
+                pass
         form, header = recognise(line, "run")
         if header:
             number, line = next(lines, (None, b""))
@@ -212,15 +200,35 @@ def why_no_run(path: str | PathLike[str]) -> tuple[str, int | None]:
     return "this is not a line of a run" if rows.problems else "", number
 
 
-def _whole_run(reader: Reader) -> Run:
+def _whole_run(reader: TableReader) -> Run:
     rankings = reader.table() if reader.is_large else reader.lookup()
-    return Run(rankings, reader.file.path, reader.warnings.last_tag)
+    return Run(rankings, reader.name, reader.tag)
 
 
-def _parquet(file: Input, order_by: str = "score") -> object:
-    from irbatch.formats.parquet import read_parquet
+@contextmanager
+def _opened(
+    given: Given,
+    source: str,
+    order_by: str = "score",
+    progress: Progress | None = None,
+) -> Iterator[TableReader]:
+    """Open a file of any form; or the parts of a folder or a pattern, or a dataset of pyarrow."""
+    from irbatch.formats.parts import find_parts, is_dataset
 
-    if order_by != "score":
-        problem = "order_by='rank' is for text; in Python, give Run.from_columns -rank"
-        raise InputError(problem, source=file.source, path=file.path, value=order_by)
-    return read_parquet(file.path, file.source, None if file.again else file.content())
+    parts = None if is_dataset(given) else find_parts(given, source)
+    if parts is None and not is_dataset(given):
+        from irbatch.formats.file_reader import Reader
+        from irbatch.formats.streams import open_input
+
+        with open_input(given, source) as file:
+            if not file.is_parquet:
+                yield Reader(file, by_rank=order_by == "rank", progress=progress)
+                return
+            content = None if file.again else file.content()
+    else:
+        content = None
+    from irbatch.formats.parquet import open_parquet
+
+    yield open_parquet(
+        given, source, parts=parts, content=content, order_by=order_by, progress=progress
+    )

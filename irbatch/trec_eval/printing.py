@@ -19,7 +19,7 @@ from irbatch.engine.matrix import NEGATIVE, RelevanceMatrix
 from irbatch.errors import InputError, on_one_line
 from irbatch.evaluation.counts import QueryMark
 from irbatch.evaluation.pipeline import Watch, compute_run
-from irbatch.formats.file_reader import Reader
+from irbatch.formats.table_reader import TableReader
 from irbatch.measures import Measure, Plan, TrecValue
 from irbatch.trec_eval.options import TrecEval
 
@@ -37,7 +37,7 @@ class MissingQueryError(InputError):
 def print_lines(
     options: TrecEval,
     qrels: Qrels,
-    run: Run | Reader,
+    run: Run | TableReader,
     *,
     per_query: bool = False,
     summary: bool = True,
@@ -90,7 +90,7 @@ def _count_relevant(qrels: Qrels, rows: Positions, level: float) -> Positions:
 class Printed:
     """The values of all queries: one row a query, one column a measure."""
 
-    def __init__(self, options: TrecEval, qrels: Qrels, run: Run | Reader) -> None:
+    def __init__(self, options: TrecEval, qrels: Qrels, run: Run | TableReader) -> None:
         self.options, self.qrels = options, qrels
         self.columns = options.values()
         self.prefix = ""

@@ -15,7 +15,7 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch import Qrels, Run
-from irbatch.formats.parquet import read_parquet
+from irbatch.formats.parquet import open_parquet
 
 RUN = {"q1": {"d1": 0.5, "d2": 2, "d10": 0.5, "é": 0.5}, "q2": {"d1": -1e-300}}
 QRELS: dict[str, dict[str, float]] = {"q1": {"d1": 2, "d2": 0, "d3": -1}, "q2": {"d1": 0.5}}
@@ -40,13 +40,13 @@ def test_parquet(
     path = tmp_path / "file.parquet"
     kept(Run, RUN, container).to_parquet(path)
     assert path.read_bytes()[:4] == b"PAR1"
-    assert Run.from_table(read_parquet(path, "run")).to_dict() == RUN
+    assert irbatch.read_run(path).to_dict() == RUN
     assert pl.read_parquet(path).columns == ["query_id", "doc_id", "score"]
     assert pl.read_parquet(path)["doc_id"].to_list() == ["d2", "é", "d10", "d1", "d1"]
     kept(Qrels, QRELS, container).to_parquet(path)
-    assert Qrels.from_table(read_parquet(path, "qrels")).to_dict() == QRELS
+    assert irbatch.read_qrels(path).to_dict() == QRELS
     kept(Qrels, {7: {2**40: 1, 3: -1}}, container).to_parquet(path)
-    assert Qrels.from_table(read_parquet(path, "qrels")).to_dict() == {7: {2**40: 1, 3: -1}}
+    assert irbatch.read_qrels(path).to_dict() == {7: {2**40: 1, 3: -1}}
     assert [str(kind) for kind in pl.read_parquet(path).dtypes] == ["Int64"] * 3
     assert irbatch.read_qrels(path).to_dict() == {7: {2**40: 1, 3: -1}}
     assert list(tmp_path.iterdir()) == [path]
@@ -57,13 +57,13 @@ def test_bad_parquet(tmp_path: Path, library: str, monkeypatch: pytest.MonkeyPat
     if library == "polars":
         monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     path = tmp_path / "[x] *.parquet"
-    input_error(lambda: read_parquet(path, "run"), "run", "No such file", path=str(path))
+    input_error(lambda: open_parquet(path, "run"), "run", "No such file", path=str(path))
     path.write_bytes(b"PAR1 but not really PAR1")
-    input_error(lambda: read_parquet(path, "run"), "run", path=str(path))
+    input_error(lambda: open_parquet(path, "run"), "run", path=str(path))
     pl.DataFrame({"qid": ["a"], "other": ["b"]}).write_parquet(path)
-    input_error(lambda: read_parquet(path, "run"), "no column", "'other'", path=str(path))
+    input_error(lambda: open_parquet(path, "run"), "no column", "'other'", path=str(path))
     pl.DataFrame({"qid": ["a"], "docno": ["b"], "score": [1], "more": [[1]]}).write_parquet(path)
-    assert Run.from_table(read_parquet(path, "run")).to_dict() == {"a": {"b": 1.0}}
+    assert irbatch.read_run(path).to_dict() == {"a": {"b": 1.0}}
     input_error(lambda: Run({"q": {"\udc80": 1}}).to_parquet(path), "UTF-8", source="run")
     input_error(lambda: Run({"q": {2**70: 1}}).to_parquet(path), "int64", source="run")
     assert pl.read_parquet(path, glob=False).width == 4, "the old file is still there"

@@ -139,9 +139,8 @@ class TestPaths:
         input_error(lambda: read(str(path)), fact, path=str(path))
 
     def test_directory(self, read: Callable[[Any], object], tmp_path: Path) -> None:
-        input_error(
-            lambda: read(tmp_path), f"{str(tmp_path)!r}: Is a directory", path=str(tmp_path)
-        )
+        said = "there are no files in this folder"
+        input_error(lambda: read(tmp_path), f"{str(tmp_path)!r}: {said}", path=str(tmp_path))
 
     def test_below_a_file(self, read: Callable[[Any], object], tmp_path: Path) -> None:
         (tmp_path / "a").touch()

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from irbatch import InputError, evaluate, read_qrels, read_run
-from irbatch.formats import file_reader, streams
+from irbatch.formats import file_reader, parquet_files, streams
 from support.input_errors import input_error
 
 # The reader of lines; the byte parser on a file in one piece; and on pieces of few lines.
 READERS = ("lines", "parser", "pieces")
-PIECE = 64
+PIECE, ROWS = 64, 3  # bytes of lines, rows of columns
 
 
 def use_reader(reader: str, monkeypatch: pytest.MonkeyPatch, piece: int = PIECE) -> None:
@@ -27,6 +27,7 @@ def use_reader(reader: str, monkeypatch: pytest.MonkeyPatch, piece: int = PIECE)
     monkeypatch.setattr(file_reader, "LARGE", large)
     monkeypatch.setattr(file_reader, "LARGE_WHEN_READY", large)
     monkeypatch.setattr(streams, "PIECE", piece if reader == "pieces" else 4 << 20)
+    monkeypatch.setattr(parquet_files, "BATCH", ROWS if reader == "pieces" else 1 << 18)
 
 
 def refused_by_all(

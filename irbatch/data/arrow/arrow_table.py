@@ -17,10 +17,11 @@ class ArrowTable:
     """A table opened once: its `names` are known at once, its columns can be read once.
 
     What `__arrow_c_stream__` raises is let through, such as pandas' ImportError without pyarrow.
+    `first` is what errors call the first row.
     """
 
-    def __init__(self, table: Any, source: str = "table") -> None:
-        self._source = source
+    def __init__(self, table: Any, source: str = "table", first: int = 0) -> None:
+        self._source, self._first = source, first
         # If this object is dropped unread, the capsule releases the stream.
         self._capsule = table.__arrow_c_stream__()
         address = stream_address(self._capsule, b"arrow_array_stream")
@@ -108,7 +109,7 @@ class ArrowTable:
             raise self._error(f"could not be read: {text.decode(errors='replace')}")
 
     def _row_error(self, field: Field, row: int, error: RowError) -> InputError:
-        return self._error(f"column {field.name!r} row {row} {error.problem}")
+        return self._error(f"column {field.name!r} row {self._first + row} {error.problem}")
 
     def _error(self, message: str) -> InputError:
         return InputError(message, source=self._source)

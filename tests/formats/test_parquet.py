@@ -1,0 +1,241 @@
+"""Parquet, read row group by row group, gives what the same rows in lines give."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.input_errors import input_error
+from support.random_problems import nasty_problems
+
+import irbatch
+from irbatch.cli import main
+from irbatch.data.query_table import QueryTable
+from irbatch.formats import parquet_files
+from irbatch.formats.parquet import ParquetReader
+
+pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+
+MEASURES = "nDCG@10 AP RR P@5 Bpref NumRet"
+NAMES = "query_id", "doc_id", "score"
+BATCH = 7
+
+Rows = list[tuple[Any, Any, float]]
+
+
+@pytest.fixture(autouse=True)
+def _batches_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet_files, "BATCH", BATCH)
+
+
+@pytest.fixture
+def tables(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows each table had that was evaluated while a file was read."""
+    sizes: list[int] = []
+    genuine = ParquetReader.map_tables
+
+    def spy(reader: ParquetReader, work: Callable[[QueryTable], Any]) -> Iterator[Any]:
+        def noted(table: QueryTable) -> Any:
+            sizes.append(table.numbers.size)
+            return work(table)
+
+        yield from genuine(reader, noted)
+
+    monkeypatch.setattr(ParquetReader, "map_tables", spy)
+    return sizes
+
+
+def table(rows: Rows, kind: str = "text") -> Any:
+    """Return rows as columns; `kind` says how ids are kept."""
+    columns = dict(zip(NAMES, map(list, zip(*rows, strict=True)), strict=True))
+    made = pa.table(columns)
+    if kind == "dictionary":
+        for at in (0, 1):
+            made = made.set_column(at, NAMES[at], made.column(at).dictionary_encode())
+    if kind in ("large_string", "string_view"):
+        for at in (0, 1):
+            made = made.set_column(at, NAMES[at], made.column(at).cast(getattr(pa, kind)()))
+    return made
+
+
+def rows_of(run: dict[Any, dict[Any, float]]) -> Rows:
+    return [(q, d, float(s)) for q, ranking in run.items() for d, s in ranking.items()]
+
+
+def write(path: Path, rows: Rows, kind: str = "text", group: int = 11, **options: Any) -> Path:
+    pq.write_table(table(rows, kind), path, row_group_size=group, **options)
+    return path
+
+
+def all_of(qrels: Any, run: Any) -> tuple[dict[str, dict[str, float]], Any]:
+    results = irbatch.evaluate(qrels, run, MEASURES)
+    return results.to_dict(), results.counts
+
+
+def problems(seed: int, count: int) -> Iterator[tuple[dict[Any, Any], dict[Any, Any]]]:
+    for qrels, run in nasty_problems(seed, count):
+        run = {
+            q: {d: float(s) for d, s in ranking.items()} for q, ranking in run.items() if ranking
+        }
+        if qrels.keys() & run.keys():
+            yield qrels, run
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("text", {}),
+        ("text", {"use_dictionary": False, "compression": "zstd"}),
+        ("text", {"use_dictionary": True, "data_page_size": 8}),
+        ("dictionary", {}),
+        ("large_string", {}),
+        ("string_view", {}),
+    ],
+)
+def test_same_bits_in_any_form(tmp_path: Path, kind: str, options: Any, tables: list[int]) -> None:
+    for qrels, run in problems(5, 12):
+        path = write(tmp_path / "run", rows_of(run), kind, **options)
+        assert all_of(qrels, path) == all_of(qrels, run)
+        assert irbatch.read_run(path).to_dict() == run
+    assert len(tables) > 20
+
+
+def test_whole_numbers_and_narrow_scores(tmp_path: Path, tables: list[int]) -> None:
+    draw = random.Random(3)
+    qrels = {q: {draw.randrange(99): draw.randrange(3) for _ in range(9)} for q in range(20)}
+    run = {q: {d: draw.randrange(8) / 4 for d in range(q, 99, 3)} for q in range(25)}
+    columns = table(rows_of(run)).cast(pa.schema(zip(NAMES, (pa.int32(), pa.uint64(), pa.float32()),
+                                                     strict=True)))  # fmt: skip
+    pq.write_table(columns, tmp_path / "run", row_group_size=100)
+    assert all_of(qrels, tmp_path / "run") == all_of(qrels, run)
+    assert len(tables) > 20
+    text = {str(q): {str(d): g for d, g in judged.items()} for q, judged in qrels.items()}
+    said = "document id 0 is a whole number, but the qrels' ids are text"
+    both = {q: text[str(q)] for q in qrels}
+    input_error(lambda: irbatch.evaluate(both, tmp_path / "run", "RR"), said, query=0, document=0)
+    said = "qrels have '0', '1', '2', …, the run has 0, 1, 2, …; ids are text in the qrels"
+    input_error(lambda: irbatch.evaluate(text, tmp_path / "run", "RR"), said)
+
+
+@pytest.mark.parametrize("cut", [1, 5, 40])
+def test_queries_across_files(tmp_path: Path, cut: int, tables: list[int]) -> None:
+    dataset = pytest.importorskip("pyarrow.dataset")
+    (tmp_path / "_SUCCESS").touch()
+    (tmp_path / "deep").mkdir()
+    for qrels, run in problems(8, 6):
+        rows = rows_of(run)
+        for i in range(0, len(rows), max(cut, len(rows) // 9)):
+            write(tmp_path / "deep" / f"part-{i:05}", rows[i : i + max(cut, len(rows) // 9)])
+        expected = all_of(qrels, run)
+        assert all_of(qrels, tmp_path) == expected
+        assert all_of(qrels, tmp_path / "d*" / "part-*") == expected
+        assert all_of(qrels, dataset.dataset(tmp_path / "deep")) == expected
+        for each in (tmp_path / "deep").iterdir():
+            each.unlink()
+    assert tables
+
+
+def test_query_longer_than_batches(tmp_path: Path, tables: list[int]) -> None:
+    run = {q: {f"{q}d{i}": float(i) for i in range(n)} for q, n in (("a", 3), ("b", 90), ("c", 4))}
+    qrels = {q: {f"{q}d1": 1} for q in run}
+    assert all_of(qrels, write(tmp_path / "run", rows_of(run))) == all_of(qrels, run)
+    assert tables == [93, 4]
+
+
+def test_queries_that_return(tmp_path: Path, tables: list[int]) -> None:
+    """They are evaluated whole; a run of which most do is read whole."""
+    for seed, (qrels, run) in enumerate(problems(9, 8)):
+        rows = rows_of(run)
+        moved = rows[3:] + rows[:3]
+        assert all_of(qrels, write(tmp_path / "run", moved)) == all_of(qrels, run)
+        random.Random(seed).shuffle(rows)
+        assert all_of(qrels, write(tmp_path / "run", rows)) == all_of(qrels, run)
+    assert tables
+
+
+def test_problems_name_file_column_and_row(tmp_path: Path) -> None:
+    run = {f"q{i}": {f"d{j}": float(j) for j in range(5)} for i in range(9)}
+    qrels, rows = {"q0": {"d0": 1}}, rows_of(run)
+    places = [tmp_path / "0", tmp_path / "1"]
+    write(places[0], rows[:20])
+    path = str(places[1])
+
+    def refused(bad: Any, *facts: str, **fields: Any) -> None:
+        pq.write_table(bad, path, row_group_size=4)
+        for read in (lambda: irbatch.evaluate(qrels, tmp_path, "RR"),
+                     lambda: irbatch.read_run(tmp_path)):  # fmt: skip
+            input_error(read, *facts, source="run", **({"path": path} | fields))
+
+    refused(
+        table([*rows[20:40], ("q8", "d9", float("nan"))]),
+        "column 'score', row 20: score nan is not a number",
+    )
+    refused(table([*rows[20:40], ("q8", None, 1.0)]), "column 'doc_id' row 20 is null")
+    refused(table(rows[20:]).drop_columns("doc_id"), "no column is the document")
+    ids = {"query_id": range(25), "doc_id": ["d"] * 25, "score": [1.0] * 25}
+    refused(pa.table(ids), f"column 'query_id' is whole numbers, in {str(places[0])!r} text")
+    refused(table(rows[20:]).rename_columns(["qid", *NAMES[1:]]), "the query is column 'qid'")
+    bad = table(rows[20:]).set_column(0, "query_id", pa.array([1.5] * 25))
+    refused(bad, "column 'query_id', query ids are text or whole numbers, not float64")
+    twice = table([*rows[20:], rows[19], rows[43]])
+    said = f"row 25 and in row 19 of {str(places[0])!r}", "(query 'q3', document 'd4')"
+    refused(twice, "2 problems", *said, "this document stands in rows 23 and 26", path=path)
+
+
+def test_damaged_row_group(tmp_path: Path) -> None:
+    run = {f"q{i}": {f"d{i}-{j}": float(j) for j in range(5)} for i in range(40)}
+    path = write(tmp_path / "run", rows_of(run), group=50, compression="zstd")
+    column = pq.ParquetFile(path).metadata.row_group(2).column(1)
+    data = bytearray(path.read_bytes())
+    begin = column.dictionary_page_offset
+    data[begin : begin + column.total_compressed_size] = bytes(column.total_compressed_size)
+    path.write_bytes(data)
+    read = lambda: irbatch.evaluate({"q0": {"d0-1": 1}}, path, "RR")  # noqa: E731
+    input_error(read, "row group 2: ", source="run", path=str(path))
+
+
+def test_folders_and_patterns_of_nothing(tmp_path: Path) -> None:
+    (tmp_path / "_SUCCESS").touch()
+    input_error(lambda: irbatch.read_run(tmp_path), "no files in this folder", path=str(tmp_path))
+    pattern = str(tmp_path / "*.parquet")
+    input_error(lambda: irbatch.read_qrels(pattern), "no files of such names", path=pattern)
+    (tmp_path / "a.run").write_text("q Q0 d 1 1 t\n")
+    said = "cannot be read as Parquet"
+    input_error(lambda: irbatch.read_run(tmp_path), said, path=str(tmp_path / "a.run"))
+
+
+def test_names_of_files_that_are_patterns(tmp_path: Path) -> None:
+    path = write(tmp_path / "run[1]*.parquet", [("q", "d", 1.0)])
+    assert irbatch.read_run(path).to_dict() == {"q": {"d": 1.0}}
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = {f"q{i}": {f"d{j}": float(i * j % 5) for j in range(9)} for i in range(9)}
+    folders = tmp_path / "qrels", tmp_path / "run"
+    for folder in folders:
+        folder.mkdir()
+    judged = [(q, "d2", 1.0) for q in run]
+    write(folders[0] / "a.parquet", judged[:5])
+    write(folders[0] / "b.parquet", judged[5:])
+    write(folders[1] / "a.parquet", rows_of(run)[:50])
+    write(folders[1] / "b.parquet", rows_of(run)[50:])
+    printed = []
+    for given in (f"{folders[1]}/", f"{folders[1]}/*.parquet"):
+        assert main(["eval", str(folders[0]), given, "-m", "RR"]) == 0
+        printed.append(capsys.readouterr().out)
+    mean = irbatch.evaluate({q: {"d2": 1} for q in run}, run, "RR")["RR"]
+    assert all(f"{mean:.4f}" in each for each in printed)
+    assert "run\t" in printed[0]
+
+
+def test_progress_in_bytes(tmp_path: Path) -> None:
+    run = {f"q{i}": {f"d{j}": float(j) for j in range(5)} for i in range(40)}
+    path = write(tmp_path / "run", rows_of(run))
+    said: list[tuple[int, int]] = []
+    irbatch.evaluate({"q0": {"d0": 1}}, path, "RR", progress=lambda *each: said.append(each))
+    size = path.stat().st_size
+    assert said[-1] == (size, size)
+    assert sorted(said) == said
