@@ -19,15 +19,20 @@ from irbatch.errors import InputError, join_words, many, printable
 from irbatch.measures import parse_measures
 from irbatch.report.numbers import check_digits
 from irbatch.statistics.intervals import INTERVALS
-from irbatch.statistics.significance import CORRECTIONS, TESTS
+from irbatch.statistics.margins import MARGIN_TESTS, read_margin
+from irbatch.statistics.significance import ALTERNATIVES, CORRECTIONS, FAMILIES, TESTS
 
 CHOICES = (
-    *("baseline", "test", "correction", "level", "interval", "simultaneous", "draws"),
-    *("seed", "margin"),
+    *("baseline", "test", "alternative", "correction", "family", "level", "interval"),
+    *("simultaneous", "draws", "seed", "margin", "margin_test"),
 )
 # Options of what is printed, and for which forms they are.
 TABLES = ("text", "markdown", "latex", "html")
-PRINTED = {"digits": TABLES, "intervals": TABLES, "power": ("csv", "json")}
+PRINTED = {
+    **dict.fromkeys(("digits", "intervals", "judged"), TABLES),
+    "words": ("text", "markdown", "html"),
+    "power": ("csv", "json"),
+}
 GATE_FAILED = 3  # exit status: a condition of --fail-if holds
 
 
@@ -48,14 +53,21 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add("-m", "--measure", dest="measures", metavar="MEASURE", action="append", help=told)
     add("--baseline", metavar="NAME", help="compare all others with it (default: all with all)")
     add("--test", choices=list(TESTS), default="randomisation")
+    told = "what to find: any difference, or a mean greater (less) than the baseline's"
+    add("--alternative", choices=ALTERNATIVES, default=ALTERNATIVES[0], help=told)
     add("--correction", choices=list(CORRECTIONS), default="holm")
+    told = "what is corrected for together: the pairs on a measure, or all on all measures"
+    add("--family", choices=FAMILIES, default=FAMILIES[0], help=told)
     add("--level", type=float, default=0.05, metavar="P")
     add("--interval", choices=INTERVALS, default=INTERVALS[0])
     told = "intervals of differences each by itself, not adjusted as p-values are"
     add("--pointwise", dest="simultaneous", action="store_false", help=told)
     add("--draws", type=int, default=10_000, metavar="N")
     add("--seed", type=int, default=0, metavar="N")
-    add("--margin", type=float, metavar="X", help="differences below it don't matter")
+    told = "differences below it don't matter: a number, or a share such as 1%% of the other's mean"
+    add("--margin", type=_margin, metavar="X", help=told)
+    told = "of differences against the margin"
+    add("--margin-test", choices=MARGIN_TESTS, default=MARGIN_TESTS[0], help=told)
     told = "lines of: query group; tables are broken down by group"
     add("--groups", metavar="FILE", help=told)
     add_settings(parser)
@@ -63,6 +75,11 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     told = "decimals of means and differences, in tables (default: 4)"
     add("--digits", type=int, default=4, metavar="N", help=told)
     add("--intervals", action="store_true", help="means with their intervals, in tables")
+    told = "the judged share of documents up to cutoffs beside means, in tables"
+    add("--judged", action="store_true", help=told)
+    add(
+        "--words", action="store_true", help="a sentence on each pair, for those who read no tables"
+    )
     told = "which difference so many queries show, and how many the one seen takes, in csv and json"
     add("--power", action="store_true", help=told)
     add_written(parser, "draw differences on the first measure")
@@ -72,6 +89,14 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     )
     add("--fail-if", dest="conditions", metavar="CONDITION", action="append", default=[], help=told)
     parser.set_defaults(command=run_compare)
+
+
+def _margin(text: str) -> float | str:
+    """Read a number, or leave a share as it is."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def run_compare(options: argparse.Namespace) -> int:
@@ -123,9 +148,11 @@ def _check(options: argparse.Namespace, measures: list[str]) -> None:
         if condition.measure not in measures:
             raise InputError(f"condition {text!r}: {condition.measure} is not compared", value=text)
     written = {options.format, *(form for form in WRITTEN if getattr(options, form) is not None)}
-    for name in ("intervals", "power"):
+    for name in ("intervals", "judged", "words", "power"):
         if getattr(options, name) and not written.intersection(PRINTED[name]):
             raise InputError(f"--{name} is for {join_words(PRINTED[name])}", value=options.format)
+    if options.margin is not None:
+        read_margin(options.margin)
     check_digits(options.digits)
     check_inputs(options.qrels, options.runs)
     check_written(options, [options.qrels, *options.runs])

@@ -12,6 +12,7 @@ import numpy as np
 from irbatch.array_types import Bools, Floats
 from irbatch.errors import InputError, kind_of, warn
 from irbatch.evaluation.counts import QueryMark
+from irbatch.evaluation.means import weight_column
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import Measure
@@ -28,10 +29,15 @@ class Aligned:
     settings: dict[str, str]
     missing: dict[str, list[Any]]
     unanswered: dict[str, list[Any]]
+    judged: dict[int, Floats]  # by cutoff, see `Comparison.judged`
+    weights: Floats | None = None  # (queries, measures): of weighted means; None: all alike
 
 
-def align(results: Mapping[str, Results] | Iterable[Results]) -> Aligned:
-    """Put results side by side, by query id; queries skipped for every system are left out."""
+def align(results: Mapping[str, Results] | Iterable[Results], hidden: int = 0) -> Aligned:
+    """Put results side by side, by query id; queries skipped for every system are left out.
+
+    The last measures, so many as are `hidden`, are not compared: they tell how much is judged.
+    """
     named = _name(results)
     refuse = partial(InputError, source="results")
     first = next(iter(named.values()))
@@ -50,15 +56,16 @@ def align(results: Mapping[str, Results] | Iterable[Results]) -> Aligned:
     if not common:
         samples = [f"{name!r} has {_sample(each.query_ids)}" for name, each in named.items()]
         raise refuse(f"the systems have no query in common: {samples[0]}, {samples[-1]}")
-    values = np.stack([_take(each, common, first.measures) for each in named.values()])
-    common, values = _without_nan(list(named), common, values, first.measures)
+    names = first.measures[: len(first.measures) - hidden]
+    values = np.stack([_take(each, common, names) for each in named.values()])
+    common, values = _without_nan(list(named), common, values, names)
     if len(common) < 2:
         problem = "the systems have one query in common, which says nothing of others"
         raise refuse(problem, query=common[0] if common else None)
     every = dict.fromkeys(query for each in named.values() for query in each.query_ids)
     return Aligned(
         systems=list(named),
-        columns=first.columns,
+        columns=first.columns[: len(names)],
         query_ids=common,
         values=values,
         settings=_settings(named),
@@ -71,7 +78,64 @@ def align(results: Mapping[str, Results] | Iterable[Results]) -> Aligned:
             for name, each in named.items()
             for marked in [QueryMark.MISSING.holds(each.marks)]
         },
+        judged=_judged(named, common),
+        weights=_weights(named, common, names),
     )
+
+
+def _judged(named: Mapping[str, Results], queries: Sequence[Any]) -> dict[int, Floats]:
+    """Return the shares of documents that are judged, by cutoff: ``(systems, queries)``.
+
+    NaN of queries without a ranking.
+    """
+    found: dict[int, Floats] = {}
+    for each in next(iter(named.values())).columns:
+        if each.name != "Judged" or each.cutoff is None:
+            continue
+        shares = np.stack([_take(some, queries, [str(each)])[:, 0] for some in named.values()])
+        for row, some in zip(shares, named.values(), strict=True):
+            missing = QueryMark.MISSING.holds(some.marks)
+            row[[bool(missing[some.rows[query]]) for query in queries]] = np.nan
+        found[each.cutoff] = shares
+    return found
+
+
+def _weights(
+    named: Mapping[str, Results], queries: Sequence[Any], measures: Sequence[str]
+) -> Floats | None:
+    """Return what weighted means weigh queries by, ``(queries, measures)``, which all must share.
+
+    Where systems weigh queries alike their weighted means differ by that of the differences, which
+    can be tested. Else a query counts more for one than for the other.
+    """
+    first = next(iter(named.values()))
+    columns = [first.columns[first.measures.index(name)] for name in measures]
+    if not any(each.aggregate == "weighted" for each in columns):
+        return None
+    weights = np.ones((len(queries), len(columns)))
+    for k, each in enumerate(columns):
+        if each.aggregate != "weighted":
+            continue
+        of_systems = [_weights_of(some, queries, each) for some in named.values()]
+        for name, others in zip(named, of_systems, strict=True):
+            if (odd := np.flatnonzero(others != of_systems[0])).size:
+                row = int(odd[0])
+                problem = (
+                    f"the mean of {each} weighs it {others[row]:g} for {name!r}, and "
+                    f"{of_systems[0][row]:g} for {next(iter(named))!r}: such means cannot be "
+                    "compared query by query"
+                )
+                raise InputError(problem, source="measures", query=queries[row], value=str(each))
+        if not of_systems[0].sum() > 0:
+            raise InputError(f"no query weighs anything in the mean of {each}", source="measures")
+        weights[:, k] = of_systems[0]
+    return weights
+
+
+def _weights_of(results: Results, queries: Sequence[Any], measure: Measure) -> Floats:
+    column = weight_column(results.columns, results.measures.index(str(measure)))
+    rows = [results.rows[query] for query in queries]
+    return np.asarray(results.weighted_values[rows, column], np.float64)
 
 
 def _name(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Results]:

@@ -13,29 +13,18 @@ from irbatch.array_types import Bools, Floats, Ints
 from irbatch.errors import InputError, many, printable, shown
 from irbatch.measures import Measure, measure
 from irbatch.runtime.cached import cached_property
-from irbatch.statistics.intervals import as_linear
-from irbatch.statistics.power import detectable_difference, equivalence_p, queries_needed
-from irbatch.statistics.significance import DRAWN, least_p, paired_differences
+from irbatch.statistics.margins import above_zero_p, beyond_margin, read_margin
+from irbatch.statistics.power import detectable_difference, queries_needed
+from irbatch.statistics.significance import (
+    DRAWN,
+    FAMILY_WISE,
+    correct,
+    least_p,
+    margin_correction,
+    paired_differences,
+)
+from irbatch.statistics.simultaneous import levels_of, levels_of_all
 
-NAMES = {
-    "randomisation": "paired randomisation test",
-    "bootstrap": "studentised bootstrap test",
-    "t": "paired t-test",
-    "wilcoxon": "Wilcoxon signed-rank test",
-    "sign": "sign test",
-    "tukey": "randomised Tukey HSD test",
-    "anova": "two-way ANOVA with Tukey's HSD",
-    "none": "no correction",
-    "bonferroni": "Bonferroni correction",
-    "holm": "Holm correction",
-    "bh": "Benjamini-Hochberg correction",
-    "by": "Benjamini-Yekutieli correction",
-}
-INTERVAL_NAMES = {
-    "t": "Student's t",
-    "percentile": "percentile bootstrap",
-    "bca": "BCa bootstrap",
-}
 NAMED = 10  # systems or measures that an error lists
 
 
@@ -82,12 +71,17 @@ class Compared:
     simultaneous: bool
     draws: int
     seed: int
-    margin: float | None
+    margin: float | str | None
     settings: dict[str, str]
     missing: dict[str, list[Any]]
     groups: Mapping[str, Self]
     unanswered: dict[str, list[Any]] = field(default_factory=dict)
     signs: tuple[int, ...] = ()  # of each measure, see `Measure.sign`; none: all 1
+    alternative: str = "two-sided"
+    family: str = "pairs"
+    margin_test: str = "t"
+    linear: Floats | None = field(default=None, repr=False)  # see `as_linear`; None: as scaled
+    judged: Mapping[int, Floats] = field(default_factory=dict)
 
     @cached_property
     def differences(self) -> Floats:
@@ -116,6 +110,11 @@ class Compared:
         """Queries in which a is worse."""
         return np.asarray((self._gains < 0).sum(axis=1))
 
+    @property
+    def queries_differ(self) -> Bools:
+        """Whether there is a query in which a and b differ."""
+        return np.asarray((self._paired != 0).any(axis=1))
+
     @cached_property
     def effects(self) -> Floats:
         """Cohen's d: the mean of the paired differences over their standard deviation."""
@@ -132,8 +131,13 @@ class Compared:
     @property
     def least_p(self) -> float:
         """The least corrected p-value that could come out; see `undecided`."""
-        sizes = len(self.pairs), len(self.query_ids), self.draws
-        return least_p(self.test, self.correction, *sizes)
+        sizes = self.family_size, len(self.query_ids), self.draws
+        return least_p(self.test, self.correction, *sizes, self.alternative)
+
+    @property
+    def family_size(self) -> int:
+        """How many p-values are corrected for together."""
+        return len(self.pairs) * (len(self.measures) if self.family == "all" else 1)
 
     @property
     def undecided(self) -> str:
@@ -143,53 +147,92 @@ class Compared:
         if self.correction == "none":
             return f"With {of} no p-value is below {self.least_p:.2g}."
         pairs = many(len(self.pairs), "pair")
+        if self.family == "all":
+            pairs += f" on {many(len(self.measures), 'measure')}"
         return f"With {of} and {pairs} no corrected p-value is below {self.least_p:.2g}."
 
     @cached_property
-    def equivalent(self) -> Bools | None:
-        """Where two uncorrected one-sided t-tests put differences within the margin, if any."""
+    def not_worse_p(self) -> Floats | None:
+        """Corrected p-values of a being not worse than b by the margin; None without a margin."""
+        return None if self.margin is None else self.not_worse_than(self.margin)
+
+    @cached_property
+    def equivalence_p(self) -> Floats | None:
+        """Corrected p-values of a and b differing by less than the margin, by two tests."""
         if self.margin is None:
             return None
-        return self._by_column(equivalence_p(self._columns, self.margin)) < self.level
+        other = self._beyond(self.margin, -self.directions)
+        return self._corrected(np.maximum(self._beyond(self.margin, self.directions), other))
+
+    @property
+    def not_worse(self) -> Bools | None:
+        """Where that p-value is below the level."""
+        return None if self.not_worse_p is None else self.not_worse_p < self.level
+
+    @property
+    def equivalent(self) -> Bools | None:
+        """Where that p-value is below the level."""
+        return None if self.equivalence_p is None else self.equivalence_p < self.level
+
+    def not_worse_than(self, margin: float | str) -> Floats:
+        """Test if a is not worse than b by a margin: corrected p-values, ``(pairs, measures)``.
+
+        Args:
+            margin: a number above 0, or a share of b's mean such as ``"1%"``.
+
+        Raises:
+            InputError: if it is neither, or a share of a mean below 0.
+            ImportError: naming the extra, when SciPy is not installed and `margin_test` is ``"t"``.
+        """
+        return self._corrected(self._beyond(margin, self.directions))
+
+    def _beyond(self, margin: float | str, signs: Floats) -> Floats:
+        values = self.scaled if self.linear is None else self.linear
+        beyond = beyond_margin(values, self.pairs, read_margin(margin), signs)
+        return above_zero_p(beyond, self.margin_test, self.draws, self.seed)
+
+    def _corrected(self, p: Floats) -> Floats:
+        return correct(p, margin_correction(self.test, self.correction), self.family)
+
+    @property
+    def levels(self) -> Floats:
+        """The level of each pair after correction, that of its simultaneous interval."""
+        if self.test in FAMILY_WISE:
+            return levels_of_all(self.significant, len(self.systems), self.level)
+        return levels_of(self.significant, self.correction, self.level, self.family)
 
     @cached_property
     def detectable(self) -> Floats:
-        """The least true difference that the uncorrected t-test shows with a power of 0.8."""
-        return self._by_column(detectable_difference(self._columns, self.level))
+        """The least true difference that the t-test shows with a power of 0.8, at `levels`."""
+        return self._by_column(detectable_difference(self._columns, self._column_levels))
 
     @cached_property
     def queries_needed(self) -> Floats:
         """How many queries would show the observed differences with that power."""
-        return self._by_column(queries_needed(self._columns, self.level))
+        return self._by_column(queries_needed(self._columns, self._column_levels))
+
+    @property
+    def _column_levels(self) -> Floats:
+        """The same for two-sided tests, by `_columns`."""
+        return self.levels.ravel() * (1.0 if self.alternative == "two-sided" else 2.0)
+
+    @cached_property
+    def judged_shares(self) -> dict[int, Floats]:
+        """By cutoff, the mean share of the documents up to it that are judged, ``(systems,)``.
+
+        Of queries with a ranking; NaN of a system without any.
+        """
+        return {cutoff: _mean_of_known(shares) for cutoff, shares in self.judged.items()}
+
+    @cached_property
+    def holes(self) -> dict[int, Ints]:
+        """By cutoff, in how many queries a document up to it is unjudged, ``(systems,)``."""
+        return {cutoff: (shares < 1).sum(axis=1) for cutoff, shares in self.judged.items()}
 
     @property
     def signature(self) -> str:
         """Every setting that shaped the numbers, on one line."""
         return " | ".join(f"{name}: {value}" for name, value in self.settings.items())
-
-    def caption(self) -> str:
-        """Say how systems were compared, and what the means hide."""
-        systems = many(len(self.systems) - (self.baseline is not None), "system")
-        against = f" against {self.baseline}" if self.baseline is not None else ""
-        corrected = "" if self.correction == "none" else f", {NAMES[self.correction]}"
-        intervals = f"{100 * (1 - self.level):g}% {INTERVAL_NAMES[self.interval]} intervals"
-        if self.simultaneous:
-            intervals += ", those of differences simultaneous"
-        said = [
-            f"{systems}{against}, {many(len(self.query_ids), 'query')}; "
-            f"{NAMES[self.test]}{corrected}, level {self.level:g}; {intervals}."
-        ]
-        if self.pairs and self.least_p >= self.level:
-            said.append(f"{self.undecided} Nothing can be significant.")
-        if self.margin is not None:
-            said.append(f"Equivalent: within {self.margin:g}, by two one-sided t-tests.")
-        out = {query for queries in self.missing.values() for query in queries}
-        if out:
-            said.append(f"Left out, as not all systems have them: {many(len(out), 'query')}.")
-        zeros = ((len(queries), name) for name, queries in self.unanswered.items())
-        if counted := [f"{count} of {name}" for count, name in zeros if count]:
-            said.append(f"Queries without a ranking, counting 0: {', '.join(counted)}.")
-        return " ".join(said)
 
     def __repr__(self) -> str:
         return (
@@ -199,10 +242,16 @@ class Compared:
     def difference(self, a: str, b: str, measure: str) -> Difference:
         """Look up how a compared pair compares; InputError if it or the measure is unknown."""
         column = find_measure(self.measures, measure)
+        pair = self.find_pair(a, b)
+        turned = self.systems[self.pairs[pair][0]] != a
+        return self._difference(pair, column, -1 if turned else 1)
+
+    def find_pair(self, a: str, b: str) -> int:
+        """Return the place of a compared pair, either way round; errors as `difference`."""
         first, second = (find_system(self.systems, each) for each in (a, b))
-        for pair, sign in (((first, second), 1), ((second, first), -1)):
+        for pair in ((first, second), (second, first)):
             if pair in self.pairs:
-                return self._difference(self.pairs.index(pair), column, sign)
+                return self.pairs.index(pair)
         raise InputError(f"{a!r} was not compared with {b!r}", value=a)
 
     def _difference(self, pair: int, column: int, sign: int) -> Difference:
@@ -233,8 +282,7 @@ class Compared:
     @property
     def _gains(self) -> Floats:
         """The same, above 0 where a is better, or higher where neither is."""
-        signs = self.sign_of()
-        return np.asarray(self._paired * np.where(signs == 0, 1, signs))
+        return np.asarray(self._paired * self.directions)
 
     def sign_of(self, column: int | None = None) -> Any:
         """Return a measure's `irbatch.measures.Measure.sign`, or those of all, ``(measures,)``."""
@@ -242,10 +290,14 @@ class Compared:
         return signs if column is None else int(signs[column])
 
     @property
+    def directions(self) -> Floats:
+        """-1 where lower values of a measure are better, else 1, ``(measures,)``."""
+        return np.where(self.sign_of() < 0, -1.0, 1.0)
+
+    @property
     def _columns(self) -> Floats:
         """The same in the units of the means, ``(queries, pairs x measures)``."""
-        geometric = np.any(self.scaled != self.values, axis=(0, 1))
-        paired = paired_differences(as_linear(self.scaled, geometric), self.pairs)
+        paired = paired_differences(self.scaled if self.linear is None else self.linear, self.pairs)
         return np.moveaxis(paired, 1, 0).reshape(len(self.query_ids), -1)
 
     def _by_column(self, columns: Floats) -> Floats:
@@ -282,6 +334,15 @@ def find_measure(measures: Sequence[str], name: str | Measure) -> int:
         problem = f"{canonical} was not evaluated; there are: {_listed(known)}"
         raise InputError(problem, source="measures", value=canonical)
     return known.index(canonical)
+
+
+def _mean_of_known(shares: Floats) -> Floats:
+    """Return means ``(systems,)`` of what is not NaN."""
+    known = ~np.isnan(shares)
+    counts = known.sum(axis=1)
+    sums = np.where(known, shares, 0.0).sum(axis=1)
+    nothing = np.full(counts.shape, np.nan)
+    return np.asarray(np.divide(sums, counts, out=nothing, where=counts > 0))
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-from irbatch.comparing.compared import Compared
+from irbatch.comparing.compared import Compared, find_measure
 from irbatch.comparing.gate import find_failures
 from irbatch.comparing.records import list_everything, list_means, list_pairs
 from irbatch.comparing.tables import make_document
+from irbatch.comparing.wording import say, say_all, tell_how
 from irbatch.report import latex, markdown, records, terminal
+from irbatch.report.document import without_marks
 from irbatch.runtime.files import written
 
 Path = str | PathLike[str]
@@ -28,8 +30,11 @@ class Comparison(Compared):
         differences: float64 ``(pairs, measures)``, the mean of a less that of b; and so
             `difference_intervals` (two bounds more), `effects`, `p_values`, `corrected`.
         wins, ties, losses: int64 ``(pairs, measures)``.
-        test, correction, level, interval, simultaneous, draws, seed, margin: as they were asked
-            for.
+        judged: cutoff to the share of each query's documents up to it that are judged, float64
+            ``(systems, queries)``, NaN of queries without a ranking; `judged_shares` and `holes`
+            sum it up. Empty where that isn't known.
+        test, alternative, correction, family, level, interval, simultaneous, draws, seed, margin,
+            margin_test: as they were asked for.
         least_p: the least corrected p-value that could come out, however clear the differences.
         settings: how the values and the comparison came about.
         missing: system to the queries that others have and it has not: they are left out.
@@ -50,6 +55,29 @@ class Comparison(Compared):
         """
         return find_failures(self, condition)
 
+    def caption(self) -> str:
+        """Say how systems were compared, and what the means hide."""
+        return tell_how(self)
+
+    def sentence(self, a: str, b: str, measure: str, *, digits: int = 4) -> str:
+        """Say in plain words what is known of a compared pair, and how surely.
+
+        InputError if one of them is unknown, they were not compared, or digits are none.
+
+        >>> import irbatch
+        >>> labels = [[1, 0], [1, 0], [1, 0], [0, 1], [1, 0], [1, 0]] * 2
+        >>> runs = {"new": labels, "old": [row[::-1] for row in labels]}
+        >>> results = {name: irbatch.evaluate_matrix(each, "RR") for name, each in runs.items()}
+        >>> irbatch.compare_results(results, baseline="old").sentence("new", "old", "RR", digits=2)
+        'new is better than old on RR by 0.33 (+57.1%), surely more than 0.08 (95% confidence).'
+        """
+        pair, column = self.find_pair(a, b), find_measure(self.measures, measure)
+        return without_marks(say(self, pair, column, digits))
+
+    def sentences(self, *, digits: int = 4) -> list[str]:
+        """Say it of every pair on every measure, in the order of `to_csv`, without groups."""
+        return list(map(without_marks, say_all(self, digits)))
+
     def __str__(self) -> str:
         return self.to_text()
 
@@ -62,6 +90,8 @@ class Comparison(Compared):
         digits: int = 4,
         intervals: bool = False,
         pairs: bool = True,
+        judged: bool = False,
+        words: bool = False,
         ansi: bool = False,
         width: int = terminal.WIDTH,
         path: Path | None = None,
@@ -72,15 +102,19 @@ class Comparison(Compared):
             digits: how many decimals of means and differences.
             intervals: whether means come with their confidence intervals.
             pairs: whether the table of pairs follows.
+            judged: whether means stand beside the share of documents that are judged, up to each
+                cutoff, and the queries that have an unjudged one there.
+            words: whether a sentence on each pair and measure follows, see `sentence`.
             ansi: whether the best means and significant p-values are bold, by a terminal's escapes;
                 if not, they are starred.
             width: measures that would make lines longer than this go on in a further table.
             path: where to write it; an existing file is replaced whole or not at all.
 
         Raises:
-            InputError: if digits is not a whole number from 0 to 17.
+            InputError: if digits is not a whole number from 0 to 17, or it isn't known how much is
+                judged: results do not tell without Judged, nor measures without cutoffs.
         """
-        document = make_document(self, digits, intervals, pairs)
+        document = make_document(self, digits, intervals, pairs, judged=judged, words=words)
         return written(terminal.write_document(document, ansi=ansi, width=width), path)
 
     def to_markdown(
@@ -89,10 +123,12 @@ class Comparison(Compared):
         digits: int = 4,
         intervals: bool = False,
         pairs: bool = True,
+        judged: bool = False,
+        words: bool = False,
         path: Path | None = None,
     ) -> str:
         """Return, or also write, such tables in GitHub's Markdown; options as in `to_text`."""
-        document = make_document(self, digits, intervals, pairs)
+        document = make_document(self, digits, intervals, pairs, judged=judged, words=words)
         return written(markdown.write_document(document), path)
 
     def to_latex(
@@ -100,6 +136,7 @@ class Comparison(Compared):
         *,
         digits: int = 4,
         intervals: bool = False,
+        judged: bool = False,
         label: str = "tab:comparison",
         unicode: bool = False,
         path: Path | None = None,
@@ -107,7 +144,7 @@ class Comparison(Compared):
         r"""Return, or also write, a table of systems; it needs ``\usepackage{booktabs}``.
 
         Args:
-            digits, intervals, path: as in `to_text`.
+            digits, intervals, judged, path: as in `to_text`.
             label: what ``\ref`` calls the table.
             unicode: keep characters beyond ASCII as they are, for XeLaTeX or LuaLaTeX with a font
                 that has them.
@@ -115,7 +152,7 @@ class Comparison(Compared):
         Raises:
             InputError: as `to_text`, and if ``\label`` doesn't take the label.
         """
-        document = make_document(self, digits, intervals, pairs=False)
+        document = make_document(self, digits, intervals, pairs=False, judged=judged)
         return written(latex.write_document(document, label, unicode=unicode), path)
 
     def to_html(
@@ -125,6 +162,8 @@ class Comparison(Compared):
         digits: int = 4,
         intervals: bool = False,
         pairs: bool = True,
+        judged: bool = False,
+        words: bool = False,
         plots: bool = True,
         pair: tuple[str, str] | None = None,
         title: str | None = None,
@@ -135,7 +174,7 @@ class Comparison(Compared):
         Without matplotlib (``pip install 'irbatch[plot]'``) it says how to get the plots.
 
         Args:
-            path, digits, pairs: as in `to_text`.
+            path, digits, pairs, judged, words: as in `to_text`.
             intervals: whether the table has the confidence intervals of means, as the plots do.
             plots: whether there are plots.
             pair: the two systems whose differences are plotted query by query; the best of the
@@ -150,14 +189,18 @@ class Comparison(Compared):
         from irbatch.report import html
 
         figures = plot_figures(self, pair, digits)
-        document = make_document(self, digits, intervals, pairs, title, figures if plots else [])
+        document = make_document(
+            self, digits, intervals, pairs, title, figures if plots else [],
+            judged=judged, words=words,
+        )  # fmt: skip
         return written(html.write_document(document, fragment=fragment), path)
 
     def to_csv(self, path: Path | None = None, *, power: bool = False) -> str:
         """Return, or also write, one line a group, measure and pair with every number.
 
-        The group of all queries has no name; whether a pair is equivalent is told if a margin was
-        given. Names that a spreadsheet would take for a formula get a leading apostrophe.
+        The group of all queries has no name; whether a pair is equivalent, or not worse, is told
+        if a margin was given. Names that a spreadsheet would take for a formula get a leading
+        apostrophe.
 
         `path` is as in `to_text`, `power` as in `to_json`.
         """
@@ -171,6 +214,8 @@ class Comparison(Compared):
         self, path: Path | None = None, *, per_query: bool = True, power: bool = False
     ) -> str:
         """Return, or also write, everything as JSON; NaN and infinite numbers become null.
+
+        Each pair comes with its `sentence`.
 
         Args:
             path: as in `to_text`.

@@ -9,11 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.comparing.compared import Compared
+from irbatch.comparing.wording import say_all, tell_how
+from irbatch.report.document import without_marks
 from irbatch.report.records import Record
 
 MEAN = ["measure", "system", "queries", "mean", "low", "high"]
 PAIR = ["measure", "system", "against", "queries", "mean", "mean_against"]  # and `_of_pairs`
-CHOICES = ("test", "correction", "level", "interval", "simultaneous", "draws", "seed", "margin")
+CHOICES = (
+    *("test", "alternative", "correction", "family", "level", "interval", "simultaneous"),
+    *("draws", "seed", "margin", "margin_test"),
+)
 
 
 def list_pairs(compared: Compared, power: bool) -> tuple[list[str], list[Record]]:
@@ -38,6 +43,14 @@ def _means(compared: Compared) -> Iterator[Record]:
             mean, (low, high) = float(compared.means[i, k]), compared.intervals[i, k].tolist()
             values = (measure, system, len(compared.query_ids), mean, low, high)
             yield dict(zip(MEAN, values, strict=True))
+
+
+def _judged(compared: Compared) -> Iterator[Record]:
+    for cutoff, shares in compared.judged_shares.items():
+        for system, share, holes in zip(
+            compared.systems, shares.tolist(), compared.holes[cutoff].tolist(), strict=True
+        ):
+            yield {"cutoff": cutoff, "system": system, "judged": share, "holes": holes}
 
 
 def _pairs(compared: Compared, power: bool) -> Iterator[Record]:
@@ -70,8 +83,10 @@ def _of_pairs(compared: Compared, power: bool) -> dict[str, npt.NDArray[Any]]:
         "corrected_p": compared.corrected,
         "significant": compared.significant,
     }
-    if compared.equivalent is not None:
-        columns["equivalent"] = compared.equivalent
+    if compared.not_worse_p is not None and compared.not_worse is not None:
+        columns |= {"not_worse_p": compared.not_worse_p, "not_worse": compared.not_worse}
+    if compared.equivalence_p is not None and compared.equivalent is not None:
+        columns |= {"equivalence_p": compared.equivalence_p, "equivalent": compared.equivalent}
     if power:
         columns["detectable"] = compared.detectable
         columns["queries_needed"] = compared.queries_needed
@@ -89,9 +104,13 @@ def list_everything(compared: Compared, per_query: bool, power: bool) -> Record:
         "queries": len(queries),
         "settings": dict(compared.settings),
         "signature": compared.signature,
-        "caption": compared.caption(),
+        "caption": tell_how(compared),
         "means": list(_means(compared)),
-        "pairs": list(_pairs(compared, power)),
+        "judged": list(_judged(compared)),
+        "pairs": [
+            {**record, "sentence": without_marks(sentence)}
+            for record, sentence in zip(_pairs(compared, power), say_all(compared, 4), strict=True)
+        ],
     }
     if per_query:
         values = compared.values.transpose(0, 2, 1).tolist()

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from irbatch.comparing.compared import Compared
-from irbatch.errors import many
+from irbatch.comparing.wording import say_all, tell_how
+from irbatch.errors import InputError, many
 from irbatch.report import document, numbers
-from irbatch.report.document import Cell, Column, Document, Figures, Heading, Part, Row, Table
+from irbatch.report.document import (
+    Cell,
+    Column,
+    Document,
+    Figures,
+    Heading,
+    Part,
+    Row,
+    Sentences,
+    Table,
+)
 from irbatch.report.names import letter
 
 
@@ -20,6 +32,9 @@ def make_document(
     pairs: bool,
     title: str | None = None,
     figures: Sequence[Figures] = (),
+    *,
+    judged: bool = False,
+    words: bool = False,
 ) -> Document:
     """Return the report of all queries, with figures, then of each group; see `Comparison`."""
     numbers.check_digits(digits)
@@ -28,13 +43,15 @@ def make_document(
     for name, each in everything:
         if compared.groups:
             parts.append(Heading(f"{name} ({many(len(each.query_ids), 'query')})"))
-        parts.append(_means(each, digits, intervals))
+        parts.append(_means(each, digits, intervals, judged))
         if each is compared:
             parts += figures
         if pairs and each.pairs:
             parts.append(_pairs(each, digits))
+        if words and each.pairs:
+            parts.append(Sentences(say_all(each, digits)))
     title = title or f"Comparison of {many(len(compared.systems), 'system')}"
-    return Document(title, compared.caption(), _legend(compared), parts, compared.signature)
+    return Document(title, tell_how(compared), _legend(compared), parts, compared.signature)
 
 
 def _legend(compared: Compared) -> document.Legend:
@@ -47,8 +64,11 @@ def _legend(compared: Compared) -> document.Legend:
     return [best, (signs, f"significantly better, worse than {compared.baseline}")]
 
 
-def _means(compared: Compared, digits: int, intervals: bool) -> Table:
+def _means(compared: Compared, digits: int, intervals: bool, judged: bool) -> Table:
     """Lay out one row a system, in the order given; without a baseline, systems have letters."""
+    if judged and not compared.judged:
+        problem = "how much is judged isn't known: compare runs, on measures that have cutoffs"
+        raise InputError(problem, source="judged")
     lettered = compared.baseline is None
     columns = [Column("system", "name"), *map(Column, compared.measures)]
     if lettered:
@@ -65,8 +85,21 @@ def _means(compared: Compared, digits: int, intervals: bool) -> Table:
             low, high = compared.intervals[i, k].tolist()
             within = numbers.show_interval(low, high, digits) if intervals else ""
             cells.append(Cell(numbers.show(mean, digits), mean, best[k][i], within, marks[i][k]))
+        for cutoff, shares in compared.judged_shares.items() if judged else ():
+            share, holes = float(shares[i]), int(compared.holes[cutoff][i])
+            cells += [Cell(_show_share(share), share), Cell(str(holes), holes)]
         rows.append(Row(cells))
+    for cutoff in compared.judged if judged else ():
+        columns.append(Column(f"judged of {cutoff}"))
+        columns.append(Column("queries with holes", descends=False))
     return Table(f"Means of {many(len(compared.query_ids), 'query')}", columns, rows)
+
+
+def _show_share(share: float) -> str:
+    """Write a share of documents; only all of them are 100%."""
+    if math.isnan(share):
+        return numbers.NOTHING
+    return f"{math.floor(1000 * share) / 10:.1f}%"
 
 
 def _marks(compared: Compared) -> list[list[list[str]]]:
@@ -103,7 +136,7 @@ def _pairs(compared: Compared, digits: int) -> Table:
         *map(Column, (interval, "relative", "wins/ties/losses", "effect")),
     ]
     if compared.equivalent is not None:
-        columns.append(Column("equivalent"))
+        columns += [Column("not worse"), Column("equivalent")]
     systems = compared.systems
     rows = []
     for k, measure in enumerate(compared.measures):
@@ -133,7 +166,10 @@ def _numbers(compared: Compared, pair: int, k: int, digits: int) -> list[Cell]:
         Cell("/".join(map(str, counts)), counts[0] - counts[2]),
         Cell(numbers.show_change(effect, 2), effect),
     ]
-    if compared.equivalent is not None:
-        same = int(compared.equivalent[at])
-        cells.append(Cell("yes" if same else "no" if p == p else numbers.NOTHING, same))
+    for found in (compared.not_worse_p, compared.equivalence_p):
+        if found is not None:
+            each = float(found[at])
+            told = "yes" if each < compared.level else "no"
+            shown = numbers.show_p(each, compared.level)
+            cells.append(Cell(f"{told}, p {shown}" if p == p else numbers.NOTHING, -each))
     return cells

@@ -17,21 +17,26 @@ from irbatch.errors import InputError, warn
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Judgments, Measures, Rankings, evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions
-from irbatch.runtime.checks import check_choice, check_number
-from irbatch.statistics.intervals import INTERVALS, Intervals, find_intervals
+from irbatch.measures import MARKED, Measure, measure, parse_measures
+from irbatch.runtime.checks import check_choice
+from irbatch.statistics.intervals import INTERVALS, Intervals, as_linear, find_intervals
+from irbatch.statistics.margins import MARGIN_TESTS, read_margin
 from irbatch.statistics.resampling import check_draws, check_level
 from irbatch.statistics.significance import (
+    ALTERNATIVES,
     CORRECTIONS,
     ENOUGH,
+    FAMILIES,
     FAMILY_WISE,
     OF_MEANS,
     TESTS,
     Sample,
     correct,
     honest_difference,
+    margin_correction,
     p_values,
 )
-from irbatch.statistics.simultaneous import agree, levels_of
+from irbatch.statistics.simultaneous import agree, levels_of, levels_of_all
 
 RARE = f"; p-values by saddlepoint approximation where fewer than {ENOUGH} are as extreme"
 
@@ -48,7 +53,10 @@ class _Options:
     simultaneous: bool
     draws: int
     seed: int
-    margin: float | None
+    margin: float | str | None
+    alternative: str
+    family: str
+    margin_test: str
 
     def __post_init__(self) -> None:
         check_choice("test", self.test, TESTS)
@@ -57,8 +65,19 @@ class _Options:
         check_draws(self.draws, self.seed)
         check_level(self.level)
         check_choice("simultaneous", self.simultaneous, (True, False))
+        check_choice("alternative", self.alternative, ALTERNATIVES)
+        check_choice("family", self.family, FAMILIES)
+        check_choice("margin_test", self.margin_test, MARGIN_TESTS)
         if self.margin is not None:
-            check_number("margin", self.margin, above=0)
+            read_margin(self.margin)
+        if self.alternative != "two-sided" and self.baseline is None:
+            problem = f"alternative={self.alternative!r} needs a baseline: greater or less than it"
+            raise InputError(problem, source="baseline")
+        if self.test in FAMILY_WISE:
+            for name, plain in (("alternative", "two-sided"), ("family", "pairs")):
+                if (value := getattr(self, name)) != plain:
+                    problem = f"{name}={value!r} is not for test={self.test!r}"
+                    raise InputError(f"{problem}, of all systems on a measure at once", value=value)
 
 
 def compare(
@@ -75,7 +94,10 @@ def compare(
     simultaneous: bool = True,
     draws: int = 10_000,
     seed: int = 0,
-    margin: float | None = None,
+    margin: float | str | None = None,
+    alternative: str = "two-sided",
+    family: str = "pairs",
+    margin_test: str = "t",
     groups: Mapping[Any, str] | None = None,
     **settings: Unpack[EvaluateOptions],
 ) -> Comparison:
@@ -84,7 +106,7 @@ def compare(
     Args:
         qrels, runs, measures, cutoffs: as in `irbatch.evaluate_runs`.
         baseline: the system that all others are compared with; default: each with each.
-        test: of the paired differences, two-sided: ``"randomisation"``, flipping signs, exact where
+        test: of the paired differences: ``"randomisation"``, flipping signs, exact where
             up to 24 queries differ, p-values below 0.01 by saddlepoint approximation; ``"t"``,
             ``"wilcoxon"``, ``"sign"``, ``"bootstrap"``; or of all systems at once ``"tukey"``,
             randomised, or ``"anova"``.
@@ -99,7 +121,14 @@ def compare(
             means do.
         draws: of tests and intervals that resample.
         seed: of the draws; the first of more draws are those of fewer.
-        margin: differences below it don't matter: tells which systems are equivalent.
+        margin: differences below it don't matter: tells which systems are equivalent, and which
+            are not worse. A number, or a share of the other system's mean such as ``"1%"``.
+        alternative: what a test is to find: any difference (``"two-sided"``), or that a system's
+            mean is ``"greater"`` than the baseline's, or ``"less"``; intervals are one-sided, too.
+        family: what a correction is for: the ``"pairs"`` on a measure, or ``"all"`` pairs on all
+            measures.
+        margin_test: of differences against the margin: ``"t"``, or ``"randomisation"``, exact
+            where they scatter evenly around it, which those of few values (P@5) do not.
         groups: query id to the name of its group; tables are broken down by group, and the
             bootstrap draws from each apart.
         **settings: the keyword arguments of `irbatch.evaluate`.
@@ -117,10 +146,27 @@ def compare(
     0.0078125
     """
     options = _Options(
-        baseline, test, correction, level, interval, simultaneous, draws, seed, margin
+        *(baseline, test, correction, level, interval, simultaneous, draws, seed, margin),
+        *(alternative, family, margin_test),
     )
-    results = evaluate_runs(qrels, runs, measures, cutoffs, **settings)
-    return _compare(align(results), options, groups)
+    wanted = parse_measures(measures, cutoffs)
+    hidden = _judged_at(wanted, settings)
+    results = evaluate_runs(qrels, runs, [*wanted, *hidden], **settings)
+    return _compare(align(results, len(hidden)), options, groups)
+
+
+def _judged_at(wanted: Sequence[Measure], settings: EvaluateOptions) -> list[Measure]:
+    """Return what tells, beside the measures, how many of the documents they see are judged.
+
+    It takes an order of the documents, and plain judgments.
+    """
+    if settings.get("ties", "id") not in ("id", "id_ascending", "index"):
+        return []
+    if any(each.declaration.reads in MARKED for each in wanted):
+        return []
+    cutoffs = sorted({each.cutoff for each in wanted if each.cutoff is not None})
+    judged = [measure("Judged") @ cutoff for cutoff in cutoffs]
+    return [each for each in judged if each not in wanted]
 
 
 def compare_results(
@@ -134,15 +180,18 @@ def compare_results(
     simultaneous: bool = True,
     draws: int = 10_000,
     seed: int = 0,
-    margin: float | None = None,
+    margin: float | str | None = None,
+    alternative: str = "two-sided",
+    family: str = "pairs",
+    margin_test: str = "t",
     groups: Mapping[Any, str] | None = None,
 ) -> Comparison:
     """Compare systems by results that were evaluated before.
 
     Args:
         results: system name to results, or results that have names.
-        baseline, test, correction, level, interval, simultaneous, draws, seed, margin, groups: as
-            in `compare`.
+        baseline, test, correction, level, interval, simultaneous, draws, seed, margin,
+            alternative, family, margin_test, groups: as in `compare`.
 
     Raises:
         InputError: as `compare`, and if results are of different measures.
@@ -154,7 +203,8 @@ def compare_results(
     1
     """
     options = _Options(
-        baseline, test, correction, level, interval, simultaneous, draws, seed, margin
+        *(baseline, test, correction, level, interval, simultaneous, draws, seed, margin),
+        *(alternative, family, margin_test),
     )
     return _compare(align(results), options, groups)
 
@@ -171,6 +221,8 @@ def _compare(aligned: Aligned, options: _Options, groups: Mapping[Any, str] | No
             aligned,
             query_ids=[aligned.query_ids[row] for row in rows],
             values=np.ascontiguousarray(aligned.values[:, rows]),
+            judged={cutoff: shares[:, rows] for cutoff, shares in aligned.judged.items()},
+            weights=None if aligned.weights is None else aligned.weights[rows],
             missing=keep_group(aligned.missing, groups, name),
             unanswered=keep_group(aligned.unanswered, groups, name),
         )
@@ -181,28 +233,30 @@ def _compare(aligned: Aligned, options: _Options, groups: Mapping[Any, str] | No
 def _make(
     aligned: Aligned, options: _Options, strata: Sequence[Any] | None, groups: dict[str, Comparison]
 ) -> Comparison:
-    scaled, geometric = _scale(aligned)
+    scaled, geometric, weights = _scale(aligned)
     pairs = _pairs(aligned.systems, options.baseline)
-    sample = Sample(scaled, pairs, options.draws, options.seed)
+    sample = Sample(scaled, pairs, options.draws, options.seed, options.alternative)
     correction = "none" if options.test in FAMILY_WISE else options.correction
     p = p_values(sample, options.test)
-    corrected = correct(p, correction)
+    corrected = correct(p, correction, options.family)
     # Exactly rounded, as the means of results are.
     columns = scaled.transpose(0, 2, 1).tolist()
     means = np.array([[math.fsum(column) / len(column) for column in system] for system in columns])
     means[:, geometric] = np.exp(means[:, geometric])
     significant = corrected < options.level
-    found = _intervals(sample, means, significant, options, strata, geometric)
+    found = _intervals(sample, means, significant, options, strata, geometric, weights)
     drawn = options.interval != "t"
     settings = {
         **aligned.settings,
         "test": options.test,
         "correction": correction,
+        **({} if options.family == "pairs" else {"corrected for": "all measures"}),
+        **({} if (side := options.alternative) == "two-sided" else {"alternative": side}),
         "level": str(options.level),
         "intervals": options.interval
         + (", stratified by group" if strata is not None and drawn else "")
         + (", those of differences simultaneous" if options.simultaneous else ""),
-        **({} if options.margin is None else {"margin": f"{options.margin:g}, not corrected"}),
+        **({} if options.margin is None else _margin_setting(options)),
         "draws": f"{options.draws}, seed {options.seed}"
         + (RARE if options.test == "randomisation" else ""),
     }
@@ -217,6 +271,7 @@ def _make(
     }
     for array in arrays.values():
         array.flags.writeable = False
+    plain = weights is None and not geometric.any()
     return Comparison(
         systems=aligned.systems,
         measures=[str(each) for each in aligned.columns],
@@ -226,6 +281,8 @@ def _make(
         missing=aligned.missing,
         unanswered=aligned.unanswered,
         signs=tuple(each.sign for each in aligned.columns),
+        linear=None if plain else as_linear(scaled, geometric, weights),
+        judged=aligned.judged,
         groups=groups,
         **{**vars(options), "correction": correction},
         **arrays,
@@ -239,20 +296,26 @@ def _intervals(
     options: _Options,
     strata: Sequence[Any] | None,
     geometric: Bools,
+    weights: Floats | None,
 ) -> Intervals:
     """Find intervals; those of differences agree with the test, if they are to be simultaneous."""
-    systems, pairs, test = len(means), sample.pairs, options.test
-    levels = None
+    pairs, test = sample.pairs, options.test
+    levels = np.full(significant.shape, options.level)
     if options.simultaneous and test in FAMILY_WISE:
-        levels = np.full(significant.shape, options.level / (systems * (systems - 1) / 2))
+        levels = levels_of_all(significant, len(means), options.level)
     elif options.simultaneous:
-        levels = levels_of(significant, options.correction, options.level)
+        levels = levels_of(significant, options.correction, options.level, options.family)
+    if options.alternative != "two-sided":
+        levels *= 2.0  # as they miss on one side alone
     how = options.interval, options.level, options.draws, options.seed
-    found = find_intervals(sample.values, pairs, *how, strata, geometric, levels)
-    if not options.simultaneous:
-        return found
-    differences = means[[a for a, _ in pairs]] - means[[b for _, b in pairs]]
+    found = find_intervals(sample.values, pairs, *how, strata, geometric, levels, weights)
     bounds = found.differences
+    if options.alternative != "two-sided":
+        greater = options.alternative == "greater"
+        bounds[..., int(greater)] = np.inf if greater else -np.inf
+    if not options.simultaneous:
+        return Intervals(found.means, bounds)
+    differences = means[[a for a, _ in pairs]] - means[[b for _, b in pairs]]
     if test in FAMILY_WISE:
         reach = honest_difference(sample, test, options.level)
         honest = np.stack([differences - reach, differences + reach], axis=-1)
@@ -270,20 +333,31 @@ def _within_range(intervals: Floats, means: Floats, aligned: Aligned) -> Floats:
     return np.stack([low, high], axis=-1)
 
 
-def _scale(aligned: Aligned) -> tuple[Floats, Bools]:
-    """Return values as their means are taken, and which measures' means are geometric."""
+def _margin_setting(options: _Options) -> dict[str, str]:
+    """Say how equivalence was tested."""
+    correction = margin_correction(options.test, options.correction)
+    return {"margin": f"{read_margin(options.margin)}, test {options.margin_test}, {correction}"}
+
+
+def _scale(aligned: Aligned) -> tuple[Floats, Bools, Floats | None]:
+    """Return values as their means are taken, which measures' means are geometric, and weights.
+
+    Weights have a mean of 1, and values are multiplied by them: so their plain means are the
+    weighted ones, and under the hypothesis that a query's values may change sides their differences
+    may change signs, as others do.
+    """
     geometric = np.array([each.aggregate == "geometric" for each in aligned.columns])
     scaled = aligned.values.copy()
-    for each in aligned.columns:
-        if each.aggregate == "weighted":
-            problem = f"the mean of {each} is weighted, which no test here compares: leave it out"
-            raise InputError(problem, source="measures", value=str(each))
+    weights = aligned.weights
+    if weights is not None:
+        weights = weights / weights.mean(axis=0)
+        scaled *= weights
     if geometric.any():
         if (scaled[..., geometric] <= 0).any():
             problem = "a geometric mean of values that are 0 cannot be compared"
             raise InputError(problem, source="measures")
         scaled[..., geometric] = np.log(scaled[..., geometric])
-    return scaled, geometric
+    return scaled, geometric, weights
 
 
 def _pairs(systems: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:

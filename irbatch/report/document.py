@@ -114,7 +114,14 @@ class Heading:
     text: str
 
 
-Part = Heading | Table | Figures
+@dataclass(frozen=True)
+class Sentences:
+    """What is known, in words; names in them are marked, see `isolate`."""
+
+    texts: Sequence[str]
+
+
+Part = Heading | Table | Figures | Sentences
 
 
 @dataclass(frozen=True)
@@ -142,3 +149,8 @@ def isolate(name: object) -> str:
     """Mark a name in a page's text, so that letters from right to left move nothing beside it."""
     start, end = ISOLATED
     return f"{start}{printable(name)}{end}"
+
+
+def without_marks(text: str) -> str:
+    """Leave out the marks of names, for forms other than a page."""
+    return text.translate(dict.fromkeys(map(ord, ISOLATED)))

@@ -144,7 +144,10 @@ def _parts(parts: Sequence[document.Part]) -> Iterator[str]:
     """Write all parts; in place of pictures, if there is no matplotlib, how to get them."""
     drawable = True
     for position, part in enumerate(parts):
-        if isinstance(part, document.Heading):
+        if isinstance(part, document.Sentences):
+            items = "".join(f"<li>{_words(each)}</li>\n" for each in part.texts)
+            yield f"<ul>\n{items}</ul>"
+        elif isinstance(part, document.Heading):
             yield f"<h2>{_name(part.text)}</h2>"
         elif isinstance(part, document.Table):
             yield _table(part)

@@ -6,7 +6,15 @@ import re
 from collections.abc import Sequence
 
 from irbatch.errors import printable
-from irbatch.report.document import Cell, Column, Document, Heading, Table
+from irbatch.report.document import (
+    Cell,
+    Column,
+    Document,
+    Heading,
+    Sentences,
+    Table,
+    without_marks,
+)
 from irbatch.report.names import join_letters
 
 SPECIAL = re.compile(r"[\\`*_{}\[\]|~$#!^]")
@@ -21,6 +29,8 @@ def write_document(document: Document) -> str:
             parts.append(f"### {escape(part.text)}")
         elif isinstance(part, Table):
             parts.append(write_table(part))
+        elif isinstance(part, Sentences):
+            parts.append("\n".join(f"- {escape(without_marks(each))}" for each in part.texts))
     parts.append(escape(f"{document.caption} {document.explained('Bold')}".strip()))
     if document.settings:
         parts.append(f"<sub>{escape(document.settings)}</sub>")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from irbatch.errors import printable
-from irbatch.report.document import Cell, Document, Heading, Table
+from irbatch.report.document import Cell, Document, Heading, Sentences, Table, without_marks
 from irbatch.report.names import join_letters, shorten_all, width
 
 GAP = "  "  # between columns
@@ -27,6 +27,8 @@ def write_document(document: Document, *, ansi: bool = False, width: int = WIDTH
             parts.append(f"{heading}\n{'=' * _width(heading)}")
         elif isinstance(part, Table):
             parts.append(write_table(part, ansi=ansi, width=width))
+        elif isinstance(part, Sentences):
+            parts.append("\n".join(printable(without_marks(each)) for each in part.texts))
     parts.append(printable(document.settings))
     return "\n\n".join(filter(None, parts)) + "\n"
 

@@ -21,19 +21,22 @@ FINE, COARSE = 1e-9, 1e-3  # parts of the largest difference: rounding, and a st
 STEPS = 200  # of Newton's method; as a rule a dozen are enough
 
 
-def share_of_flips(differences: Floats) -> float:
+def share_of_flips(differences: Floats, *, one_sided: bool = False) -> float:
     """Return the share of all assignments of signs to ``(queries,)`` whose sum is as large.
 
-    Each half of the queries has its sums, and those of one are looked up among the other's: so 24
-    queries take two tables of 4,096 sums.
+    As far from 0, or `one_sided` as high. Each half of the queries has its sums, and those of one
+    are looked up among the other's: so 24 queries take two tables of 4,096 sums.
     """
     some = differences[differences != 0]
-    reach = np.abs(some.sum()) - ROUNDING * np.abs(some).sum()
+    total = some.sum() if one_sided else np.abs(some.sum())
+    reach = total - ROUNDING * np.abs(some).sum()
     first, second = (_sums_of_flips(half) for half in np.array_split(some, 2))
     first.sort()
     above = first.size - np.searchsorted(first, reach - second, "left")
     below = np.searchsorted(first, -reach - second, "right")
     every = first.size * second.size
+    if one_sided:
+        return float(above.sum() / every)
     return min(float((above + below).sum() / every), 1.0)  # a sum of 0 is counted twice
 
 

@@ -32,17 +32,19 @@ def find_intervals(
     strata: Sequence[Ints] | None = None,
     geometric: Bools | None = None,
     levels: Floats | None = None,
+    weights: Floats | None = None,
 ) -> Intervals:
     """Find the intervals of means of ``(systems, queries, measures)`` that miss by `level`.
 
     Those of differences do by `levels` ``(pairs, measures)``, if given. Bootstraps are Efron's
     (1979, 1987); `strata` are groups of queries drawn from apart. Where `geometric`
-    ``(measures,)`` is true values are logarithms, and means are geometric.
+    ``(measures,)`` is true values are logarithms, and means are geometric. Where means are weighted
+    values have been multiplied by their `weights` ``(queries, measures)``, of mean 1.
     """
     if geometric is None:
         geometric = np.zeros(values.shape[2], bool)
     firsts, seconds = ([pair[side] for pair in pairs] for side in (0, 1))
-    apart = as_linear(values, geometric)
+    apart = as_linear(values, geometric, weights)
     apart = np.concatenate([apart, apart[firsts] - apart[seconds]])
     n = len(values)
     each = np.full(apart[:, 0].shape, level)
@@ -57,6 +59,8 @@ def find_intervals(
     observed, drawn = (
         means.reshape(n, values.shape[2], -1) for means in draw_means(flat, draws, seed, strata)
     )
+    if weights is not None:
+        drawn = _divide(drawn, observed, draw_means(weights, draws, seed, strata)[1])
     for means in observed, drawn:
         means[:, geometric] = np.exp(means[:, geometric])
     bounds = np.empty((*apart[:, 0].shape, 2))
@@ -68,8 +72,20 @@ def find_intervals(
     return Intervals(bounds[:n], bounds[n:])
 
 
-def as_linear(values: Floats, geometric: Bools) -> Floats:
-    """Return values whose means are the geometric ones, and vary as these do (delta method)."""
+def _divide(drawn: Floats, observed: Floats, weights: Floats) -> Floats:
+    """Divide means by the weights drawn with them; where these are 0 there is nothing to tell."""
+    known = np.broadcast_to(weights > 0, drawn.shape)
+    means = np.broadcast_to(observed, drawn.shape).copy()
+    return np.divide(drawn, weights, out=means, where=known)
+
+
+def as_linear(values: Floats, geometric: Bools, weights: Floats | None = None) -> Floats:
+    """Return values whose means are the geometric or weighted ones, and vary as these do.
+
+    By the delta method; `find_intervals` has arguments.
+    """
+    if weights is not None:
+        values = values - (weights - 1.0) * values.mean(axis=1, keepdims=True)
     if not geometric.any():
         return values
     linear = values.copy()

@@ -1,4 +1,4 @@
-"""What a comparison could have found: equivalence, the least detectable difference, queries needed.
+"""What a comparison could have found: the least detectable difference, and queries needed.
 
 By Student's t of paired differences (extra ``stats``).
 """
@@ -18,23 +18,13 @@ MOST_QUERIES = 1e9
 FEW = 50  # queries up to which the usual approximation is off by one or more
 
 
-def equivalence_p(differences: Floats, margin: float) -> Floats:
-    """Test if means of ``(queries, columns)`` lie within a margin: two t-tests (Schuirmann 1987).
-
-    Returns the larger of both p-values, ``(columns,)``.
-    """
-    stats = _stats()
-    n = len(differences)
-    mean, error = differences.mean(axis=0), differences.std(axis=0, ddof=1) / np.sqrt(n)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = (margin - np.abs(mean)) / error
-    certain = np.where(np.abs(mean) < margin, 0.0, 1.0)
-    p: Floats = np.where(error > 0, stats.t.sf(t, n - 1), certain)
-    return p
-
-
-def detectable_difference(differences: Floats, level: float, power: float = POWER) -> Floats:
+def detectable_difference(
+    differences: Floats, level: float | Floats, power: float = POWER
+) -> Floats:
     """Find the least true difference that as many queries of this spread show with some power.
+
+    A two-sided test of ``(queries, columns)`` finds by `level`, one or one a column, what is not
+    there; a one-sided test by half of it.
 
     NaN where differences don't vary, so that nothing is known of their spread.
     """
@@ -44,7 +34,7 @@ def detectable_difference(differences: Floats, level: float, power: float = POWE
     return found
 
 
-def queries_needed(differences: Floats, level: float, power: float = POWER) -> Floats:
+def queries_needed(differences: Floats, level: float | Floats, power: float = POWER) -> Floats:
     """Find how many queries show the observed differences; infinite where there is none."""
     mean = np.abs(differences.mean(axis=0))
     spread = differences.std(axis=0, ddof=1)
@@ -66,7 +56,7 @@ def queries_needed(differences: Floats, level: float, power: float = POWER) -> F
     return needed
 
 
-def _power(queries: Floats, ratio: Floats, level: float) -> Floats:
+def _power(queries: Floats, ratio: Floats, level: float | Floats) -> Floats:
     """Return the power of the two-sided t-test: by the non-central t distribution."""
     stats = _stats()
     queries = np.minimum(queries, 2 * FEW)  # of those that are many it isn't asked
@@ -76,11 +66,11 @@ def _power(queries: Floats, ratio: Floats, level: float) -> Floats:
     return np.where(ratio > 0, found, 1.0)
 
 
-def _reach(freedom: Any, level: float, power: float) -> Any:
+def _reach(freedom: Any, level: float | Floats, power: float) -> Any:
     """Return how many standard errors a difference has to be."""
     t = _stats().t
     return t.ppf(1 - level / 2, freedom) + t.ppf(power, freedom)
 
 
 def _stats() -> Any:
-    return imported("power and equivalence", "stats", "scipy.stats")
+    return imported("power", "stats", "scipy.stats")

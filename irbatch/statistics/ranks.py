@@ -12,23 +12,29 @@ from irbatch.runtime.extras import imported
 MOST_EXACT = 100  # queries that differ
 
 
-def signed_ranks_p(differences: Floats) -> float:
-    """Return the two-sided p-value of differences ``(queries,)``, of which zeros are left out.
+def signed_ranks_p(differences: Floats, alternative: str = "two-sided") -> float:
+    """Return the p-value of differences ``(queries,)``, of which zeros are left out.
 
     Differences of one size share the mean of their ranks. Up to `MOST_EXACT` queries the p-value
-    is the share of all assignments of signs whose sum of ranks is as far from its mean; beyond,
-    the normal approximation, corrected for ties, of the extra ``stats``.
+    is the share of all assignments of signs whose sum of ranks is as far from its mean, or for the
+    alternatives ``"greater"`` and ``"less"`` as high, as low; beyond, the normal approximation,
+    corrected for ties, of the extra ``stats``.
     """
     some = differences[differences != 0]
     if not some.size:
         return 1.0
     if some.size > MOST_EXACT:
         stats = imported("the Wilcoxon test of many queries", "stats", "scipy.stats")
-        return float(stats.wilcoxon(some, method="asymptotic").pvalue)
+        return float(stats.wilcoxon(some, method="asymptotic", alternative=alternative).pvalue)
     doubled = _doubled_ranks(np.abs(some))
-    positive = int(doubled[some > 0].sum())
-    least = min(positive, int(doubled.sum()) - positive)
-    return float(min(2.0 * _shares_up_to(tuple(np.sort(doubled).tolist()))[least], 1.0))
+    positive, every = int(doubled[some > 0].sum()), int(doubled.sum())
+    shares = _shares_up_to(tuple(np.sort(doubled).tolist()))
+    if alternative == "two-sided":
+        return float(min(2.0 * shares[min(positive, every - positive)], 1.0))
+    opposed = every - positive if alternative == "greater" else positive
+    if 2 * opposed <= every:
+        return float(shares[opposed])
+    return float(1.0 - shares[every - opposed - 1]) if opposed < every else 1.0
 
 
 def _doubled_ranks(sizes: Floats) -> Ints:

@@ -33,11 +33,15 @@ WIDE = 24  # columns from which on sums of choices are looked up
 TUKEY_STRETCH = 1024  # queries whose systems are permuted at once
 
 
-def flip_signs(differences: Floats, draws: int, seed: int) -> Ints:
-    """Count how often random signs of ``(queries, columns)`` make sums as large, ``(columns,)``."""
+def flip_signs(differences: Floats, draws: int, seed: int, *, one_sided: bool = False) -> Ints:
+    """Count how often random signs of ``(queries, columns)`` make sums as large, ``(columns,)``.
+
+    As far from 0, or `one_sided` as high.
+    """
     n = len(differences)
     total = differences.sum(axis=0)[:, None]
-    limit = np.abs(total) - ROUNDING * np.abs(differences).sum(axis=0)[:, None]
+    reached = total if one_sided else np.abs(total)
+    limit = reached - ROUNDING * np.abs(differences).sum(axis=0)[:, None]
     is_wide = differences.shape[1] >= WIDE
     values = pad_rows(differences) if is_wide else pad_columns(differences)
     shape = (AT_ONCE, values.shape[1]) if is_wide else (len(values), AT_ONCE)
@@ -52,7 +56,9 @@ def flip_signs(differences: Floats, draws: int, seed: int) -> Ints:
             add(np.ascontiguousarray(eights[:, :some].T), values, first, sums)
         sums = (sums.T[: len(total)] if is_wide else sums)[:, : draws - start]
         # A sum over those kept less one over those flipped.
-        return np.asarray((np.abs(2.0 * sums - total) >= limit).sum(axis=1))
+        flipped = 2.0 * sums - total
+        as_large = (flipped if one_sided else np.abs(flipped)) >= limit
+        return np.asarray(as_large.sum(axis=1))
 
     counts = np.zeros(differences.shape[1], np.int64)
     starts = range(0, draws, AT_ONCE)

@@ -1,7 +1,7 @@
 """Tests of the paired differences between systems, and corrections for testing several pairs.
 
 Resampling is our own, over all pairs and measures at once; distributions and the classic tests are
-SciPy's (extra ``stats``). All tests are two-sided.
+SciPy's (extra ``stats``).
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from irbatch.statistics.ranks import signed_ranks_p
 from irbatch.statistics.resampling import extremes_to_p
 
 CORRECTIONS = ("none", "bonferroni", "holm", "bh", "by")
+FAMILIES = ("pairs", "all")  # what is corrected for together: a measure's pairs, or all of them
+ALTERNATIVES = ("two-sided", "greater", "less")
 Pairs = Sequence[tuple[int, int]]
 
 MOST_EXACT = 24  # queries that differ, of which all signs are tried
@@ -44,7 +46,11 @@ def paired_differences(values: Floats, pairs: Pairs) -> Floats:
     (True, False)
     """
     firsts, seconds = ([pair[side] for pair in pairs] for side in (0, 1))
-    differences = values[firsts] - values[seconds]
+    return on_one_grain(values[firsts] - values[seconds], values)
+
+
+def on_one_grain(differences: Floats, values: Floats) -> Floats:
+    """Round ``(…, measures)`` to multiples of what `BITS` of a measure's largest value resolve."""
     largest = np.abs(values).max(axis=(0, 1), initial=0.0)
     grain = np.ldexp(1.0, np.frexp(largest)[1] - BITS)
     usable = np.isfinite(largest) & (grain > 0)
@@ -61,6 +67,7 @@ class Sample:
     pairs: Pairs
     draws: int
     seed: int
+    alternative: str = "two-sided"  # or whether the first of a pair is "greater", or "less"
 
     @property
     def queries(self) -> int:
@@ -100,23 +107,35 @@ def _randomise(sample: Sample) -> Floats:
     extreme the p-value is an approximation of its own, as draws cannot tell how small it is.
     """
     flat = sample.flat()
+    one_sided = sample.alternative != "two-sided"
+    found = randomised_p(_turned(flat, sample), sample.draws, sample.seed, one_sided=one_sided)
+    return sample.shaped(found)
+
+
+def randomised_p(flat: Floats, draws: int, seed: int, *, one_sided: bool) -> Floats:
+    """Test whether means of ``(queries, columns)`` are 0, or `one_sided` whether at most 0."""
     differ = np.count_nonzero(flat, axis=0)
     p = np.ones(differ.size)
     for column in np.flatnonzero(differ <= MOST_EXACT).tolist():
-        p[column] = share_of_flips(flat[:, column])
+        p[column] = share_of_flips(flat[:, column], one_sided=one_sided)
     drawn = np.flatnonzero(differ > MOST_EXACT)
     if drawn.size:
-        counts = resampling.flip_signs(flat[:, drawn], sample.draws, sample.seed)
-        p[drawn] = extremes_to_p(counts, sample.draws)
-        rare = drawn[counts < min(ENOUGH, sample.draws / 10)]
-        for some in np.array_split(rare, -(-rare.size * sample.queries // AT_ONCE) or 1):
-            p[some] = tail_of_flips(flat[:, some])
-    return sample.shaped(p)
+        counts = resampling.flip_signs(flat[:, drawn], draws, seed, one_sided=one_sided)
+        p[drawn] = extremes_to_p(counts, draws)
+        rare = drawn[counts < min(ENOUGH, draws / 10)]
+        for some in np.array_split(rare, -(-rare.size * len(flat) // AT_ONCE) or 1):
+            p[some] = tail_of_flips(flat[:, some]) / (2.0 if one_sided else 1.0)
+    return p
+
+
+def _turned(flat: Floats, sample: Sample) -> Floats:
+    """Turn differences so that a one-sided test is of their being above 0."""
+    return -flat if sample.alternative == "less" else flat
 
 
 def _bootstrap(sample: Sample) -> Floats:
     """Test by studentised resampling of queries (Efron & Tibshirani 1993, 16.4; Sakai 2006)."""
-    flat = sample.flat()
+    flat = _turned(sample.flat(), sample)
     n = sample.queries
     mean = flat.mean(axis=0)
     mean[np.abs(mean) <= ROUNDING * np.abs(flat).mean(axis=0)] = 0.0
@@ -126,7 +145,10 @@ def _bootstrap(sample: Sample) -> Floats:
     _, means = resampling.draw_means(both, sample.draws, sample.seed)
     drawn, squares = np.split(means, 2)
     spread = np.maximum(squares - drawn**2, 0.0)
-    as_large = _studentise(drawn, spread, n) >= observed[:, None] * (1 - ROUNDING)
+    sizes = _studentise(drawn, spread, n)
+    if sample.alternative != "two-sided":
+        sizes, observed = np.copysign(sizes, drawn), np.copysign(observed, mean)
+    as_large = sizes >= (observed * (1 - ROUNDING * np.sign(observed)))[:, None]
     return sample.shaped(extremes_to_p(as_large.sum(axis=1), sample.draws))
 
 
@@ -142,23 +164,27 @@ def _studentise(mean: Floats, variance: Floats, n: int) -> Floats:
 def _student(sample: Sample) -> Floats:
     """Test by Student's paired t (Student 1908)."""
     stats = imported("the t-test", "stats", "scipy.stats")
-    flat = sample.flat()
+    flat = _turned(sample.flat(), sample)
     n = sample.queries
     mean = flat.mean(axis=0)
     t = _studentise(mean, flat.var(axis=0), n)
-    return sample.shaped(2.0 * stats.t.sf(t, n - 1))
+    if sample.alternative == "two-sided":
+        return sample.shaped(2.0 * stats.t.sf(t, n - 1))
+    return sample.shaped(np.where(flat.any(axis=0), stats.t.sf(np.copysign(t, mean), n - 1), 1.0))
 
 
 def _wilcoxon(sample: Sample) -> Floats:
     """Test by signed ranks, zeros left out (Wilcoxon 1945)."""
-    return sample.shaped([signed_ranks_p(each) for each in sample.flat().T])
+    return sample.shaped([signed_ranks_p(each, sample.alternative) for each in sample.flat().T])
 
 
 def _sign(sample: Sample) -> Floats:
     """Test by the number of queries won, ties left out (Arbuthnot 1710)."""
     stats = imported("the sign test", "stats", "scipy.stats")
-    flat = sample.flat()
+    flat = _turned(sample.flat(), sample)
     wins, losses = (flat > 0).sum(axis=0), (flat < 0).sum(axis=0)
+    if sample.alternative != "two-sided":
+        return sample.shaped(stats.binom.cdf(losses, wins + losses, 0.5))
     found = 2.0 * stats.binom.cdf(np.minimum(wins, losses), wins + losses, 0.5)
     return sample.shaped(np.minimum(found, 1.0))
 
@@ -195,6 +221,11 @@ def _residual_error(sample: Sample) -> tuple[Floats, int]:
     return np.sqrt((residuals**2).sum(axis=(0, 1)) / freedom / n), freedom
 
 
+def margin_correction(test: str, correction: str) -> str:
+    """Return how p-values of margins are corrected, which no test of all systems at once does."""
+    return "holm" if test in FAMILY_WISE else correction
+
+
 def honest_difference(sample: Sample, test: str, level: float) -> Floats:
     """Return the least difference that a test of all systems at once finds, ``(measures,)``."""
     if test == "tukey":
@@ -215,13 +246,23 @@ TESTS: dict[str, Callable[[Sample], Floats]] = {
     "anova": _anova,
 }
 
-FAMILY_WISE = ("tukey", "anova")  # their p-values are of all pairs together: nothing to correct
+# Their p-values are of all pairs together: there is nothing to correct, and no side to take.
+FAMILY_WISE = ("tukey", "anova")
 DRAWN = ("bootstrap", "tukey")  # their p-values are shares of draws
 OF_MEANS = ("randomisation", "bootstrap", "t", *FAMILY_WISE)  # others compare more than means
 
 
-def least_p(test: str, correction: str, pairs: int, queries: int, draws: int) -> float:
+def least_p(
+    test: str,
+    correction: str,
+    pairs: int,
+    queries: int,
+    draws: int,
+    alternative: str = "two-sided",
+) -> float:
     """Return the least corrected p-value that can come out, however clear differences are.
+
+    `pairs` are those corrected for together.
 
     >>> least_p("bootstrap", "holm", pairs=528, queries=50, draws=10_000)
     0.05279472052794721
@@ -229,14 +270,15 @@ def least_p(test: str, correction: str, pairs: int, queries: int, draws: int) ->
     if test in DRAWN:
         least = 1.0 / (draws + 1)
     elif test in ("randomisation", "wilcoxon", "sign"):
-        least = float(np.ldexp(2.0, -queries))  # two of all assignments of signs
+        both = 2.0 if alternative == "two-sided" else 1.0
+        least = float(np.ldexp(both, -queries))  # of all assignments of signs
     else:
         return 0.0
     return float(correct(np.full((pairs, 1), least), correction).max(initial=0.0))
 
 
-def correct(p: Floats, correction: str) -> Floats:
-    """Correct p-values ``(pairs, measures)`` over the first axis, by a name in `CORRECTIONS`.
+def correct(p: Floats, correction: str, family: str = "pairs") -> Floats:
+    """Correct p-values ``(pairs, measures)``, each measure's or all, by a name in `CORRECTIONS`.
 
     The chance of any false finding stays below the level by Bonferroni (1936; Dunn 1961), and
     stepwise from the smallest p-value up by Holm (1979); the expected share of false findings does
@@ -245,6 +287,8 @@ def correct(p: Floats, correction: str) -> Floats:
     >>> correct(np.array([[0.01], [0.04], [0.03]]), "holm").ravel().tolist()
     [0.03, 0.06, 0.06]
     """
+    if family == "all":
+        return correct(p.reshape(-1, 1), correction).reshape(p.shape)
     n = len(p)
     if correction == "none":
         return p.copy()

@@ -14,8 +14,10 @@ from irbatch.array_types import Bools, Floats
 BEFORE = 1e-9  # of a difference: as near to 0 as its interval comes if it is significant
 
 
-def levels_of(significant: Bools, correction: str, level: float) -> Floats:
+def levels_of(significant: Bools, correction: str, level: float, family: str = "pairs") -> Floats:
     """Return by how much each interval ``(pairs, measures)`` may miss.
+
+    The `family` that is corrected for together: the pairs of a measure, or all of them.
 
     Bonferroni's all by the level over the number of pairs. So do Holm's of differences found; the
     others share the level among themselves, as in his procedure (Strassburger & Bretz 2008;
@@ -23,6 +25,8 @@ def levels_of(significant: Bools, correction: str, level: float) -> Floats:
     Yekutieli, of those found the expected share that misses is at most the level (Benjamini &
     Yekutieli 2005).
     """
+    if family == "all":
+        return levels_of(significant.reshape(-1, 1), correction, level).reshape(significant.shape)
     pairs = len(significant)
     found = significant.sum(axis=0)
     levels = np.full(significant.shape, level)
@@ -35,6 +39,11 @@ def levels_of(significant: Bools, correction: str, level: float) -> Floats:
         if correction == "by":
             levels /= (1.0 / np.arange(1, pairs + 1)).sum()
     return levels
+
+
+def levels_of_all(significant: Bools, systems: int, level: float) -> Floats:
+    """Return such levels beside a test of all systems at once: of every pair there is."""
+    return np.full(significant.shape, level / (systems * (systems - 1) / 2))
 
 
 def agree(intervals: Floats, differences: Floats, significant: Bools) -> Floats:

@@ -358,7 +358,8 @@ def test_bad_words_are_one_line_and_write_nothing(
     [
         ["--test", "f"], ["--correction", "sidak"], ["--interval", "z"], ["--format", "html"],
         ["--ties", "coin"], ["--missing", "guess"], ["--draws", "1.5"], ["--level", "five"],
-        ["--margin", ""], ["--html"], ["--wrong"],
+        ["--html"], ["--wrong"], ["--alternative", "more"], ["--family", "measures"],
+        ["--margin-test", "sign"],
     ],
 )  # fmt: skip
 def test_unknown_words_leave_with_2(cli: Cli, files: list[Path], words: list[str]) -> None:

@@ -12,7 +12,7 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch.comparing import compare, compare_results
-from irbatch.comparing.compared import NAMES
+from irbatch.comparing.wording import NAMES
 from irbatch.statistics.ranks import signed_ranks_p
 from irbatch.statistics.significance import CORRECTIONS, TESTS, correct
 
@@ -248,19 +248,19 @@ def test_everything_told_of_a_pair() -> None:
 
 def test_power() -> None:
     """A difference as large as the detectable one is found in four of five samples."""
-    found = compare_results(THREE, test="t", baseline="s0")
-    spread = (column(THREE["s1"]) - column(THREE["s0"])).std(ddof=1)
-    least = found.detectable[0, 1]
-    samples = RANDOM.normal(least, spread, (4000, 40))
-    assert (stats.ttest_1samp(samples, 0, axis=1).pvalue < 0.05).mean() == pytest.approx(
-        0.8, abs=0.03
-    )
-    needed = found.queries_needed[0, 1]
-    mean = found.differences[0, 1]
-    samples = RANDOM.normal(mean, spread, (2000, int(needed)))
-    assert (stats.ttest_1samp(samples, 0, axis=1).pvalue < 0.05).mean() == pytest.approx(
-        0.8, abs=0.04
-    )
+    for options in ({"baseline": "s0"}, {"correction": "bonferroni"}, {"family": "all"}):
+        found = compare_results(THREE, test="t", **options)
+        pair = found.pairs.index((1, 0))
+        level = found.levels[pair, 1]
+        spread = (column(THREE["s1"]) - column(THREE["s0"])).std(ddof=1)
+        samples = RANDOM.normal(found.detectable[pair, 1], spread, (4000, 40))
+        detected = (stats.ttest_1samp(samples, 0, axis=1).pvalue < level).mean()
+        assert detected == pytest.approx(0.8, abs=0.03)
+        needed = found.queries_needed[pair, 1]
+        samples = RANDOM.normal(found.differences[pair, 1], spread, (2000, int(needed)))
+        detected = (stats.ttest_1samp(samples, 0, axis=1).pvalue < level).mean()
+        assert detected == pytest.approx(0.8, abs=0.04)
+    assert compare_results(THREE, correction="bonferroni").levels == pytest.approx(0.05 / 3)
 
 
 def test_queries_needed_where_few_are() -> None:
@@ -420,6 +420,13 @@ def test_from_files(digits: Any) -> None:
         ({"draws": 1e4}, ("draws=10000.0",)),
         ({"seed": -3}, ("seed=-3",)),
         ({"margin": 0}, ("margin=0",)),
+        ({"margin": "1"}, ("margin='1'", "'1%'")),
+        ({"margin_test": "sign"}, ("margin_test='sign'",)),
+        ({"alternative": "more", "baseline": "s0"}, ("alternative='more'", "'greater'")),
+        ({"alternative": "less"}, ("alternative='less'", "needs a baseline")),
+        ({"alternative": "less", "baseline": "s0", "test": "tukey"}, ("not for test='tukey'",)),
+        ({"family": "measures"}, ("family='measures'", "'all'")),
+        ({"family": "all", "test": "anova"}, ("family='all'", "test='anova'")),
         ({"baseline": "s9"}, ("'s9'", "'s0', 's1', 's2'")),
         ({"groups": {"q0": "x"}}, ("'q1'", "no group")),
         ({"groups": ["x"] * 40}, ("list",)),
@@ -448,8 +455,12 @@ def test_systems_that_cannot_be_compared() -> None:
     input_error(
         lambda: compare_results({"a": other, "b": fewer}), "not evaluated for every", path="b"
     )
-    weighted = irbatch.evaluate_matrix([[1, 0], [0, 1]], "RR GAUC")
-    input_error(lambda: compare_results({"a": weighted, "b": weighted}), "GAUC", "weighted")
+    weighted = irbatch.evaluate_matrix([[1, 0, 1], [0, 1, 0]], "RR GAUC")
+    others = irbatch.evaluate_matrix([[1, 0, 1], [0, 1, 1]], "RR GAUC")
+    input_error(lambda: compare_results({"a": weighted, "b": others}),
+                "GAUC weighs it 2 for 'b', and 1 for 'a'", query=1)  # fmt: skip
+    nothing = irbatch.evaluate_matrix([[1, 1], [0, 0]], "RR GAUC")
+    input_error(lambda: compare_results({"a": nothing, "b": nothing}), "no query weighs anything")
     skipped = irbatch.evaluate_matrix([[1, 0], [0, 0]], MEASURES, no_relevant="skip")
     input_error(lambda: compare_results({"a": other, "b": skipped}), "NaN", "'b'", query=1)
     found = compare_results(THREE, baseline="s0")

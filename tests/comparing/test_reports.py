@@ -238,7 +238,8 @@ def test_power_is_told_when_asked_for(three: Comparison) -> None:
     assert "detectable" in json.loads(Comparison.to_json(three, power=True))["pairs"][0]
     assert ",equivalent" not in plain[0]
     margin = replace(three, margin=0.5)
-    assert Comparison.to_csv(margin).splitlines()[0].endswith("significant,equivalent")
+    found = "significant,not_worse_p,not_worse,equivalence_p,equivalent"
+    assert Comparison.to_csv(margin).splitlines()[0].endswith(found)
     assert "equivalent" in Comparison.to_text(margin)
 
 

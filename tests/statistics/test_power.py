@@ -1,4 +1,4 @@
-"""Equivalence, power and numbers of queries against SciPy's distributions."""
+"""Power and numbers of queries against SciPy's distributions."""
 
 from __future__ import annotations
 
@@ -7,22 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from irbatch.statistics.power import detectable_difference, equivalence_p, queries_needed
+from irbatch.statistics.power import detectable_difference, queries_needed
 
 stats = pytest.importorskip("scipy.stats")
 RATIO = 1.084  # by the approximation 49 queries are enough of it, while it takes 51
 DIFFERENCES = np.random.default_rng(0).normal([0.02, -0.05, 0.3], 0.1, (7, 3))
-
-
-def test_equivalence_is_two_tests_against_the_margin() -> None:
-    for margin in (0.05, 0.2):
-        above = stats.ttest_1samp(DIFFERENCES, -margin, alternative="greater").pvalue
-        below = stats.ttest_1samp(DIFFERENCES, margin, alternative="less").pvalue
-        found = equivalence_p(DIFFERENCES, margin)
-        assert found == pytest.approx(np.maximum(above, below), rel=1e-10)
-    constant = np.array([[0.1, 0.2, -0.1]] * 4)
-    assert equivalence_p(constant, 0.15).tolist() == [0, 1, 0]
-    assert equivalence_p(np.full((4, 1), 0.25), 0.25) == 1, "as large as the margin is not within"
 
 
 def test_the_detectable_difference_is_that_of_these_queries() -> None:
