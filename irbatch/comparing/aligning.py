@@ -126,8 +126,6 @@ def _weights(
                     "compared query by query"
                 )
                 raise InputError(problem, source="measures", query=queries[row], value=str(each))
-        if not of_systems[0].sum() > 0:
-            raise InputError(f"no query weighs anything in the mean of {each}", source="measures")
         weights[:, k] = of_systems[0]
     return weights
 

@@ -1,0 +1,244 @@
+"""Systems side by side, put to the tests: what makes a `Comparison`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from irbatch.array_types import Bools, Floats
+from irbatch.comparing.aligning import Aligned
+from irbatch.comparing.comparison import Comparison
+from irbatch.comparing.groups import find_members, keep_group, make_strata
+from irbatch.errors import InputError, warn
+from irbatch.runtime.checks import check_choice
+from irbatch.statistics.intervals import INTERVALS, Intervals, as_linear, find_intervals
+from irbatch.statistics.margins import MARGIN_TESTS, read_margin
+from irbatch.statistics.resampling import check_draws, check_level
+from irbatch.statistics.significance import (
+    ALTERNATIVES,
+    CORRECTIONS,
+    ENOUGH,
+    FAMILIES,
+    FAMILY_WISE,
+    OF_MEANS,
+    TESTS,
+    Sample,
+    correct,
+    honest_difference,
+    margin_correction,
+    p_values,
+)
+from irbatch.statistics.simultaneous import agree, levels_of, levels_of_all
+
+RARE = f"; p-values by saddlepoint approximation where fewer than {ENOUGH} are as extreme"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How systems are compared; the arguments of `compare`."""
+
+    baseline: str | None
+    test: str
+    correction: str
+    level: float
+    interval: str
+    simultaneous: bool
+    draws: int
+    seed: int
+    margin: float | str | None
+    alternative: str
+    family: str
+    margin_test: str
+
+    def __post_init__(self) -> None:
+        check_choice("test", self.test, TESTS)
+        check_choice("correction", self.correction, CORRECTIONS)
+        check_choice("interval", self.interval, INTERVALS)
+        check_draws(self.draws, self.seed)
+        check_level(self.level)
+        check_choice("simultaneous", self.simultaneous, (True, False))
+        check_choice("alternative", self.alternative, ALTERNATIVES)
+        check_choice("family", self.family, FAMILIES)
+        check_choice("margin_test", self.margin_test, MARGIN_TESTS)
+        if self.margin is not None:
+            read_margin(self.margin)
+        if self.alternative != "two-sided" and self.baseline is None:
+            problem = f"alternative={self.alternative!r} needs a baseline: greater or less than it"
+            raise InputError(problem, source="baseline")
+        if self.test in FAMILY_WISE:
+            for name, plain in (("alternative", "two-sided"), ("family", "pairs")):
+                if (value := getattr(self, name)) != plain:
+                    problem = f"{name}={value!r} is not for test={self.test!r}"
+                    raise InputError(f"{problem}, of all systems on a measure at once", value=value)
+
+
+def compare_aligned(
+    aligned: Aligned, options: Options, groups: Mapping[Any, str] | None
+) -> Comparison:
+    """Compare systems, all queries and each group of them; see `compare`."""
+    members = find_members(aligned.query_ids, groups)
+    strata = make_strata(members)
+    compared = {}
+    for name, rows in members.items():
+        if len(rows) < 2:
+            warn(f"group {name!r} has one query: it is not compared apart")
+            continue
+        part = replace(
+            aligned,
+            query_ids=[aligned.query_ids[row] for row in rows],
+            values=np.ascontiguousarray(aligned.values[:, rows]),
+            judged={cutoff: shares[:, rows] for cutoff, shares in aligned.judged.items()},
+            weights=None if aligned.weights is None else aligned.weights[rows],
+            missing=keep_group(aligned.missing, groups, name),
+            unanswered=keep_group(aligned.unanswered, groups, name),
+        )
+        compared[name] = _make(part, options, None, {})
+    return _make(aligned, options, strata, compared)
+
+
+def _make(
+    aligned: Aligned, options: Options, strata: Sequence[Any] | None, groups: dict[str, Comparison]
+) -> Comparison:
+    scaled, geometric, weights = _scale(aligned)
+    pairs = _pairs(aligned.systems, options.baseline)
+    sample = Sample(scaled, pairs, options.draws, options.seed, options.alternative)
+    correction = "none" if options.test in FAMILY_WISE else options.correction
+    p = p_values(sample, options.test)
+    corrected = correct(p, correction, options.family)
+    # Exactly rounded, as the means of results are.
+    columns = scaled.transpose(0, 2, 1).tolist()
+    means = np.array([[math.fsum(column) / len(column) for column in system] for system in columns])
+    means[:, geometric] = np.exp(means[:, geometric])
+    significant = corrected < options.level
+    found = _intervals(sample, means, significant, options, strata, geometric, weights)
+    drawn = options.interval != "t"
+    settings = {
+        **aligned.settings,
+        "test": options.test,
+        "correction": correction,
+        **({} if options.family == "pairs" else {"corrected for": "all measures"}),
+        **({} if (side := options.alternative) == "two-sided" else {"alternative": side}),
+        "level": str(options.level),
+        "intervals": options.interval
+        + (", stratified by group" if strata is not None and drawn else "")
+        + (", those of differences simultaneous" if options.simultaneous else ""),
+        **({} if options.margin is None else _margin_setting(options)),
+        "draws": f"{options.draws}, seed {options.seed}"
+        + (RARE if options.test == "randomisation" else ""),
+    }
+    arrays: dict[str, Any] = {
+        "values": aligned.values,
+        "scaled": scaled,
+        "means": means,
+        "intervals": _within_range(found.means, means, aligned),
+        "difference_intervals": found.differences,
+        "p_values": p,
+        "corrected": corrected,
+    }
+    for array in arrays.values():
+        array.flags.writeable = False
+    plain = weights is None and not geometric.any()
+    return Comparison(
+        systems=aligned.systems,
+        measures=[str(each) for each in aligned.columns],
+        query_ids=aligned.query_ids,
+        pairs=pairs,
+        settings=settings,
+        missing=aligned.missing,
+        unanswered=aligned.unanswered,
+        signs=tuple(each.sign for each in aligned.columns),
+        linear=None if plain else as_linear(scaled, geometric, weights),
+        judged=aligned.judged,
+        groups=groups,
+        **{**vars(options), "correction": correction},
+        **arrays,
+    )
+
+
+def _intervals(
+    sample: Sample,
+    means: Floats,
+    significant: Bools,
+    options: Options,
+    strata: Sequence[Any] | None,
+    geometric: Bools,
+    weights: Floats | None,
+) -> Intervals:
+    """Find intervals; those of differences agree with the test, if they are to be simultaneous."""
+    pairs, test = sample.pairs, options.test
+    levels = np.full(significant.shape, options.level)
+    if options.simultaneous and test in FAMILY_WISE:
+        levels = levels_of_all(significant, len(means), options.level)
+    elif options.simultaneous:
+        levels = levels_of(significant, options.correction, options.level, options.family)
+    if options.alternative != "two-sided":
+        levels *= 2.0  # as they miss on one side alone
+    how = options.interval, options.level, options.draws, options.seed
+    found = find_intervals(sample.values, pairs, *how, strata, geometric, levels, weights)
+    bounds = found.differences
+    if options.alternative != "two-sided":
+        greater = options.alternative == "greater"
+        bounds[..., int(greater)] = np.inf if greater else -np.inf
+    if not options.simultaneous:
+        return Intervals(found.means, bounds)
+    differences = means[[a for a, _ in pairs]] - means[[b for _, b in pairs]]
+    if test in FAMILY_WISE:
+        reach = honest_difference(sample, test, options.level)
+        honest = np.stack([differences - reach, differences + reach], axis=-1)
+        bounds = np.where(geometric[:, None], bounds, honest)
+    if test in OF_MEANS:
+        bounds = agree(bounds, differences, significant)
+    return Intervals(found.means, bounds)
+
+
+def _within_range(intervals: Floats, means: Floats, aligned: Aligned) -> Floats:
+    """Cut the intervals of means where no value of the measure can be."""
+    lowest, highest = np.array([each.range for each in aligned.columns]).T
+    low = np.maximum(intervals[..., 0], np.minimum(lowest, means))
+    high = np.minimum(intervals[..., 1], np.maximum(highest, means))
+    return np.stack([low, high], axis=-1)
+
+
+def _margin_setting(options: Options) -> dict[str, str]:
+    """Say how equivalence was tested."""
+    correction = margin_correction(options.test, options.correction)
+    return {"margin": f"{read_margin(options.margin)}, test {options.margin_test}, {correction}"}
+
+
+def _scale(aligned: Aligned) -> tuple[Floats, Bools, Floats | None]:
+    """Return values as their means are taken, which measures' means are geometric, and weights.
+
+    Weights have a mean of 1, and values are multiplied by them: so their plain means are the
+    weighted ones, and under the hypothesis that a query's values may change sides their differences
+    may change signs, as others do.
+    """
+    geometric = np.array([each.aggregate == "geometric" for each in aligned.columns])
+    scaled = aligned.values.copy()
+    weights = aligned.weights
+    if weights is not None:
+        for each in np.flatnonzero(weights.sum(axis=0) == 0).tolist():
+            problem = f"no query weighs anything in the mean of {aligned.columns[each]}"
+            raise InputError(problem, source="measures")
+        weights = weights / weights.mean(axis=0)
+        scaled *= weights
+    if geometric.any():
+        if (scaled[..., geometric] <= 0).any():
+            problem = "a geometric mean of values that are 0 cannot be compared"
+            raise InputError(problem, source="measures")
+        scaled[..., geometric] = np.log(scaled[..., geometric])
+    return scaled, geometric, weights
+
+
+def _pairs(systems: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
+    """Return which systems are compared: each with the baseline, or with all before it."""
+    if baseline is None:
+        return [(a, b) for a in range(len(systems)) for b in range(a)]
+    if baseline not in systems:
+        problem = f"baseline {baseline!r} is none of {', '.join(map(repr, systems))}"
+        raise InputError(problem, source="baseline", value=baseline)
+    position = systems.index(baseline)
+    return [(a, position) for a in range(len(systems)) if a != position]
