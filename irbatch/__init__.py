@@ -11,6 +11,7 @@ from irbatch.version import __version__
 
 if TYPE_CHECKING:
     from irbatch.comparing import Comparison, compare, compare_results
+    from irbatch.comparing.explaining import Explanation, explain
     from irbatch.data.costs import DocumentCosts
     from irbatch.data.groups import Groups
     from irbatch.data.items import ItemStatistics
@@ -58,6 +59,7 @@ __all__ = [
     "Counts",
     "DocumentCosts",
     "EfficiencyRecord",
+    "Explanation",
     "Groups",
     "InputError",
     "InputWarning",
@@ -87,6 +89,7 @@ __all__ = [
     "evaluate_scores",
     "evaluate_sequences",
     "evaluate_triples",
+    "explain",
     "label_propensities",
     "measure",
     "parse_measures",
@@ -104,6 +107,7 @@ __all__ = [
 # loaded, and a process that evaluates nothing loads nothing.
 PLACES = {
     "comparing": ("Comparison", "compare", "compare_results"),
+    "comparing.explaining": ("Explanation", "explain"),
     "data.costs": ("DocumentCosts",),
     "data.groups": ("Groups",),
     "data.items": ("ItemStatistics",),

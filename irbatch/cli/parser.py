@@ -39,6 +39,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "eval": Command("evaluate", "add_eval", "evaluate runs against judgments"),
     "compare": Command("compare", "add_compare", "tell which differences are more than chance"),
+    "explain": Command("explain", "add_explain", "show the queries that changed, and why"),
     "overlap": Command("overlap", "add_overlap", "tell how alike two runs are, without judgments"),
     "leaderboard": Command("leaderboard", "add_leaderboard", "accuracy beside latency and cost"),
     "reproducibility": Command(

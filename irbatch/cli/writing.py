@@ -17,9 +17,11 @@ PICTURES = ("svg", "png", "pdf", "eps", "jpg", "webp")
 UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same file each time
 
 
-def add_written(parser: argparse.ArgumentParser, plot: str | None = None) -> None:
+def add_written(
+    parser: argparse.ArgumentParser, plot: str | None = None, forms: Iterable[str] = WRITTEN
+) -> None:
     """Add the options that name the files; `plot` is what the picture shows, if there is one."""
-    for form in WRITTEN:
+    for form in forms:
         parser.add_argument(f"--{form}", metavar="FILE", help="write the report there, too")
     if plot is not None:
         parser.add_argument("--plot", metavar="FILE", help=f"{plot} (svg, png, pdf)")
@@ -28,7 +30,7 @@ def add_written(parser: argparse.ArgumentParser, plot: str | None = None) -> Non
 def check_written(options: argparse.Namespace, inputs: Iterable[str]) -> None:
     """Check, before anything is read, that files can be written and replace none that is read."""
     taken = {os.path.realpath(path) for path in inputs if path != "-"}
-    for name in (*WRITTEN, "plot"):
+    for name in (*WRITTEN, "markdown", "plot"):
         path = getattr(options, name, None)
         if path is None:
             continue

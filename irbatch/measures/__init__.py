@@ -15,7 +15,7 @@ from irbatch.measures.formulas import apply_formula
 from irbatch.measures.gains import DISCOUNTS, GAINS, define_discount, define_gain
 from irbatch.measures.names import measure, parse_measures
 from irbatch.measures.parameters import GRADED, REL, Choice, Flag, Gain, Number, Points
-from irbatch.measures.plan import Plan, needs_relevant
+from irbatch.measures.plan import Plan, needs_relevant, relevant_levels
 from irbatch.measures.trec_names import NICKNAMES, VERSIONS, TrecValue, list_measures, trec_measures
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "measure",
     "needs_relevant",
     "parse_measures",
+    "relevant_levels",
     "styles",
     "trec_measures",
 ]

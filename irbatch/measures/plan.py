@@ -306,12 +306,15 @@ def _fill_in(measure: Measure, defaults: Mapping[str, object]) -> Measure:
 
 def _has_relevant(group: Group, matrix: RelevanceMatrix) -> Bools:
     """Tell, bool ``(queries,)``, which queries have a document relevant to the measure."""
-    if group.measure.declaration.graded:
-        relevant = make_weighting(*group.weights).gain(matrix.levels) > 0
-    else:
-        relevant = matrix.levels >= group.threshold
-    counts: Ints = matrix.judged[:, relevant].sum(axis=1)
+    counts: Ints = matrix.judged[:, relevant_levels(group.measure, matrix.levels)].sum(axis=1)
     return counts > 0
+
+
+def relevant_levels(measure: Measure, levels: Floats) -> Bools:
+    """Tell which grades are relevant to a measure, or have a gain: bool ``(levels,)``."""
+    if measure.declaration.graded:
+        return make_weighting(*_weights(measure)).gain(levels) > 0
+    return levels >= float(_parameter(measure, "rel", DEFAULT_REL))
 
 
 def _reads_cells(group: Group) -> bool:

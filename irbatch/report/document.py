@@ -19,6 +19,9 @@ BEST, MARKS = "{best}", "{marks}"  # of a legend; each form says here how it sho
 LONGEST_NAME = 200  # columns of a name on paper, where it is not broken; TeX stops at some 3,000
 ISOLATED = "\u2068", "\u2069"  # characters round a name: it may run from right to left
 
+# Colours that cells have, from nothing to the most; and what isn't known, which is hatched.
+TONES = ("nothing", "little", "some", "much", "most", "unknown")
+
 Legend = Sequence[tuple[str, str]]
 
 
@@ -31,6 +34,8 @@ class Cell:
     stands_out: bool = False  # is bold, or starred
     after: str = ""  # follows in small print: an interval, or a remark on a name
     marks: Sequence[str] = ()  # superscripts
+    badge: str = ""  # stands before a name or a text, in a box: a grade
+    tone: str = ""  # a page's colour of it, one of `TONES`
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,13 @@ class Table:
     def column(self, position: int) -> list[Cell]:
         """Return a column's cells."""
         return [row.cells[position] for row in self.rows]
+
+    def title_of(self, row: Row) -> str:
+        """Say which row it is: its names and texts."""
+        cells = zip(self.columns, row.cells, strict=True)
+        return ": ".join(
+            cell.text for column, cell in cells if column.kind in ("name", "text") and cell.text
+        )
 
     def shortened(self, most: int = LONGEST_NAME) -> Table:
         """Leave out the middle of names that are longer, of all or of none: see `shorten_all`."""
@@ -121,7 +133,18 @@ class Sentences:
     texts: Sequence[str]
 
 
-Part = Heading | Table | Figures | Sentences
+@dataclass(frozen=True)
+class Details:
+    """A table whose rows have more to show: a page opens it, other forms write it after the table.
+
+    `parts` are those of each row.
+    """
+
+    table: Table
+    parts: Sequence[Sequence[Part]]
+
+
+Part = Heading | Table | Figures | Sentences | Details
 
 
 @dataclass(frozen=True)

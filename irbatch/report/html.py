@@ -21,10 +21,12 @@ COLOURS = {document.BETTER: ' class="up"', document.WORSE: ' class="down"'}
 
 STYLE = """
 .irbatch{--ink:#1c2128;--soft:#59636e;--line:#d1d9e0;--back:#fff;--stripe:#f3f5f8;
---up:#1664c0;--down:#b8500c;color-scheme:light;color:var(--ink);background:var(--back);
+--up:#1664c0;--down:#b8500c;--tone1:#eaf3fd;--tone2:#d3e6fa;--tone3:#b3d3f6;--tone4:#8bbbef;
+color-scheme:light;color:var(--ink);background:var(--back);
 font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 @media (prefers-color-scheme:dark){.irbatch{--ink:#e6edf3;--soft:#9aa5b1;--line:#3a424c;
---back:#0d1117;--stripe:#161c24;--up:#5aa9ff;--down:#f0914b;color-scheme:dark}}
+--back:#0d1117;--stripe:#161c24;--up:#5aa9ff;--down:#f0914b;--tone1:#14273d;--tone2:#17395f;
+--tone3:#1b4c82;--tone4:#2160a6;color-scheme:dark}}
 body.irbatch{margin:0 auto;max-width:90rem;padding:1.5rem}
 .irbatch h1{font-size:1.6rem;margin:0 0 .5rem}
 .irbatch h2{font-size:1.25rem;margin:2.5rem 0 .5rem;border-bottom:1px solid var(--line)}
@@ -52,12 +54,35 @@ overflow-wrap:anywhere}
 text-align:center;font-weight:normal}
 .irbatch th[aria-sort=ascending] button::after{content:"\\2191";color:var(--ink)}
 .irbatch th[aria-sort=descending] button::after{content:"\\2193";color:var(--ink)}
+.irbatch details{border:1px solid var(--line);border-radius:.4rem;margin:.5rem 0}
+.irbatch summary{display:flex;flex-wrap:wrap;gap:.1rem 1.2rem;align-items:baseline;
+padding:.5rem .8rem;cursor:pointer;font-variant-numeric:tabular-nums}
+.irbatch summary::before{content:"\\25b8";width:.7rem;margin-right:-.6rem;color:var(--soft)}
+.irbatch details[open]>summary::before{content:"\\25be"}
+.irbatch summary:focus-visible{outline:2px solid var(--up);outline-offset:2px}
+.irbatch summary .key{font-weight:bold;overflow-wrap:anywhere}
+.irbatch summary .about{flex:1 1 14rem;overflow-wrap:anywhere}
+.irbatch summary .value{white-space:nowrap}
+.irbatch summary .value>small{margin:0 .4em 0 0}
+.irbatch details>.scroll{margin:.5rem .8rem 1rem}
+.irbatch td.name small{margin:0;overflow:hidden;display:-webkit-box;-webkit-line-clamp:4;
+-webkit-box-orient:vertical}
+.irbatch .badge{display:inline-block;box-sizing:border-box;min-width:1.6em;padding:0 .3em;
+margin-right:.4em;border:1px solid currentColor;border-radius:.3em;text-align:center;
+font-size:.87em;line-height:1.4}
+.irbatch tbody td.nothing{background:var(--stripe)}.irbatch tbody td.little{background:var(--tone1)}
+.irbatch tbody td.some{background:var(--tone2)}.irbatch tbody td.much{background:var(--tone3)}
+.irbatch tbody td.most{background:var(--tone4)}.irbatch td.tone small{color:inherit}
+.irbatch tbody td.unknown{background:repeating-linear-gradient(-45deg,var(--stripe) 0 .4rem,
+var(--back) .4rem .8rem)}.irbatch .unknown .badge{border-style:dashed}
 .irbatch .plots{display:flex;flex-wrap:wrap;gap:0 3rem;align-items:end}
 .irbatch figure{margin:.75rem 0 1.5rem;max-width:100%;overflow-x:auto;break-inside:avoid}
 .irbatch figcaption{width:min-content;min-width:100%}
 .irbatch svg{display:block;max-width:100%;height:auto;fill:var(--ink);
 font:12px "DejaVu Sans",Verdana,sans-serif}
 .irbatch svg text{unicode-bidi:isolate;white-space:pre}
+@media (max-width:40rem){body.irbatch{padding:.8rem}.irbatch details>.scroll{margin:.5rem .3rem}
+.irbatch details td,.irbatch details th{padding:.3rem}.irbatch details td.name{min-width:7rem}}
 @media print{.irbatch{--ink:#000;--soft:#444;--line:#bbb;--back:#fff;--stripe:#fff;--up:#1664c0;
 --down:#b8500c;color-scheme:light;font-size:10pt}body.irbatch{max-width:none;padding:0}
 .irbatch .scroll,.irbatch figure{overflow:visible}.irbatch tr{break-inside:avoid}
@@ -151,6 +176,8 @@ def _parts(parts: Sequence[document.Part]) -> Iterator[str]:
             yield f"<h2>{_name(part.text)}</h2>"
         elif isinstance(part, document.Table):
             yield _table(part)
+        elif isinstance(part, document.Details):
+            yield _details(part)
         elif drawable:
             try:
                 yield _figures(part, position)
@@ -167,6 +194,25 @@ def _figures(part: document.Figures, position: int) -> str:
         for number, each in enumerate(part.figures)
     ]
     return f'{heading}<div class="plots">\n{"".join(figures)}</div>'
+
+
+def _details(part: document.Details) -> str:
+    """Write a row as a summary that opens what belongs to it, as browsers do without a script."""
+    said = []
+    for row, behind in zip(part.table.rows, part.parts, strict=True):
+        line = "".join(map(_summary, part.table.columns, row.cells))
+        inside = "\n".join(_parts(behind))
+        said.append(f"<details>\n<summary>{line}</summary>\n{inside}\n</details>")
+    return "\n".join(said)
+
+
+def _summary(column: document.Column, cell: document.Cell) -> str:
+    """Write a cell of a row that opens, a number with its column's heading."""
+    if column.kind == "name":
+        return f'<span class="key">{_name(cell.text)}</span>'
+    if column.kind == "text":
+        return f'<span class="about">{_name(cell.text)}</span>'
+    return f'<span class="value"><small>{_name(column.heading)}</small>{_shown(cell)}</span>'
 
 
 def _table(table: document.Table) -> str:
@@ -198,24 +244,33 @@ def _heading(column: document.Column, annotated: bool) -> str:
 
 
 def _cell(column: document.Column, cell: document.Cell, annotated: bool, size: int) -> str:
-    after = f" <small>{_number(cell.after)}</small>" if cell.after else ""
     if column.kind == "name":
+        after = f" <small>{_number(cell.after)}</small>" if cell.after else ""
         return f'<th scope="row">{_name(cell.text)}{after}</th>'
     if column.kind == "text":
-        return f'<td class="name">{_name(cell.text)}</td>'
+        kinds = f"name tone {cell.tone}" if cell.tone else "name"
+        badge = f'<span class="badge">{escape(printable(cell.badge))}</span>' if cell.badge else ""
+        after = f" <small>{_name(cell.after)}</small>" if cell.after else ""
+        return f'<td class="{kinds}">{badge}{_name(cell.text)}{after}</td>'
     exact = "" if math.isnan(cell.value) else repr(cell.value).replace("inf", "Infinity")
     if column.kind == "mark":
         return f'<td data-v="{exact}">{escape(cell.text)}</td>'
+    if not annotated:
+        return f'<td class="n" data-v="{exact}">{_shown(cell)}</td>'
+    # Numbers stand under each other, whatever is after them.
+    room = FIGURE_SPACE * (size - len(cell.text))
+    return f'<td class="mean" data-v="{exact}">{room}{_shown(cell)}</td>'
+
+
+def _shown(cell: document.Cell) -> str:
+    """Write a number, and what is above and after it."""
     number = _number(cell.text)
     if cell.stands_out:
         number = f"<strong>{number}</strong>"
-    if not annotated:
-        return f'<td class="n" data-v="{exact}">{number}</td>'
-    # Numbers stand under each other, whatever is after them.
-    room = FIGURE_SPACE * (size - len(cell.text))
     marks = join_letters(cell.marks)
     above = f"<sup{COLOURS.get(marks, '')}>{marks}</sup>" if marks else ""
-    return f'<td class="mean" data-v="{exact}">{room}{number}{above}{after}</td>'
+    after = f" <small>{_number(cell.after)}</small>" if cell.after else ""
+    return f"{number}{above}{after}"
 
 
 def _words(text: str) -> str:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from irbatch.errors import InputError, printable
-from irbatch.report.document import BETTER, WORSE, Cell, Column, Document, Heading, Table
+from irbatch.report.document import BETTER, WORSE, Cell, Column, Details, Document, Heading, Table
 from irbatch.report.names import join_letters
 
 LABEL = re.compile(r"[A-Za-z0-9:._/ +-]*")
@@ -47,14 +48,16 @@ GREEK = (
 def write_document(document: Document, label: str, *, unicode: bool = False) -> str:
     r"""Write a report's tables as one, which needs ``\usepackage{booktabs}``.
 
-    All have the same columns; headings stand above their rows; figures are left out, and so is the
-    middle of very long names, if that leaves them all different. Options are those of
-    `irbatch.Comparison.to_latex`.
+    All have the same columns; headings stand above their rows; figures and what details open are
+    left out, and so is the middle of very long names, if that leaves them all different. Options
+    are those of `irbatch.Comparison.to_latex`.
     """
     if not LABEL.fullmatch(label):
         problem = f"a label is letters, digits and :._/+-, not {label!r}"
         raise InputError(problem, source="label", value=label)
-    tables = [part.shortened() for part in document.parts if isinstance(part, Table)]
+    parts = [part.table if isinstance(part, Details) else part for part in document.parts]
+    document = replace(document, parts=parts)
+    tables = [part.shortened() for part in parts if isinstance(part, Table)]
     said = [document.caption, document.explained("Bold"), document.settings]
     caption = _escape(" ".join(filter(None, said)), unicode)
     columns = tables[0].columns

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from irbatch.errors import printable
 from irbatch.report.document import (
     Cell,
     Column,
+    Details,
     Document,
     Heading,
+    Part,
     Sentences,
     Table,
     without_marks,
@@ -23,18 +25,25 @@ ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 def write_document(document: Document) -> str:
     """Write a report; its figures are left out."""
-    parts = []
-    for part in document.parts:
-        if isinstance(part, Heading):
-            parts.append(f"### {escape(part.text)}")
-        elif isinstance(part, Table):
-            parts.append(write_table(part))
-        elif isinstance(part, Sentences):
-            parts.append("\n".join(f"- {escape(without_marks(each))}" for each in part.texts))
+    parts = list(_write_parts(document.parts))
     parts.append(escape(f"{document.caption} {document.explained('Bold')}".strip()))
     if document.settings:
         parts.append(f"<sub>{escape(document.settings)}</sub>")
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _write_parts(parts: Sequence[Part]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, Heading):
+            yield f"### {escape(part.text)}"
+        elif isinstance(part, Table):
+            yield write_table(part)
+        elif isinstance(part, Sentences):
+            yield "\n".join(f"- {escape(without_marks(each))}" for each in part.texts)
+        elif isinstance(part, Details):
+            yield write_table(part.table)
+            for row, behind in zip(part.table.rows, part.parts, strict=True):
+                yield from _write_parts([Heading(part.table.title_of(row)), *behind])
 
 
 def write_table(table: Table) -> str:
@@ -60,7 +69,8 @@ def escape(text: str) -> str:
 
 def _cell(column: Column, cell: Cell) -> str:
     if column.kind != "number":
-        return escape(cell.text) + (f" ({escape(cell.after)})" if cell.after else "")
+        badge = f"**{escape(cell.badge)}** " if cell.badge else ""
+        return badge + escape(cell.text) + (f" ({escape(cell.after)})" if cell.after else "")
     text = cell.text.replace("<", "&lt;")
     number = f"**{text}**" if cell.stands_out else text
     marks = f"<sup>{join_letters(cell.marks)}</sup>" if cell.marks else ""

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from irbatch.errors import printable
-from irbatch.report.document import Cell, Document, Heading, Sentences, Table, without_marks
-from irbatch.report.names import join_letters, shorten_all, width
+from irbatch.report.document import (
+    Cell,
+    Details,
+    Document,
+    Heading,
+    Part,
+    Sentences,
+    Table,
+    without_marks,
+)
+from irbatch.report.names import join_letters, shorten, shorten_all, width
 
 GAP = "  "  # between columns
 WIDTH = 100  # of a terminal
@@ -21,16 +30,25 @@ def write_document(document: Document, *, ansi: bool = False, width: int = WIDTH
     """Write a report without its figures; options are those of `irbatch.Comparison.to_text`."""
     legend = document.explained("Bold" if ansi else "*", marks="letters after a mean")
     parts = [printable(document.caption), printable(legend)]
-    for part in document.parts:
-        if isinstance(part, Heading):
-            heading = printable(part.text)
-            parts.append(f"{heading}\n{'=' * _width(heading)}")
-        elif isinstance(part, Table):
-            parts.append(write_table(part, ansi=ansi, width=width))
-        elif isinstance(part, Sentences):
-            parts.append("\n".join(printable(without_marks(each)) for each in part.texts))
+    parts += _write_parts(document.parts, ansi, width)
     parts.append(printable(document.settings))
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _write_parts(parts: Sequence[Part], ansi: bool, width: int) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, Heading):
+            heading = printable(part.text)
+            yield f"{heading}\n{'=' * _width(heading)}"
+        elif isinstance(part, Table):
+            yield write_table(part, ansi=ansi, width=width)
+        elif isinstance(part, Sentences):
+            yield "\n".join(printable(without_marks(each)) for each in part.texts)
+        elif isinstance(part, Details):
+            yield write_table(part.table, ansi=ansi, width=width)
+            for row, behind in zip(part.table.rows, part.parts, strict=True):
+                title = Heading(shorten(printable(part.table.title_of(row)), width))
+                yield from _write_parts([title, *behind], ansi, width)
 
 
 def write_table(table: Table, *, ansi: bool = False, width: int = WIDTH) -> str:
@@ -56,7 +74,9 @@ def _texts(table: Table) -> list[Lines]:
         short = iter(shorten_all([text for k in chosen for text in columns[k]], LONGEST))
         for k in chosen:
             columns[k] = [
-                next(short) + (f" ({printable(cell.after)})" if cell.after else "")
+                (f"[{printable(cell.badge)}] " if cell.badge else "")
+                + next(short)
+                + (f" ({printable(cell.after)})" if cell.after else "")
                 for cell in table.column(k)
             ]
     return [[head, *column] for head, column in zip(heads, columns, strict=True)]

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from irbatch import Run
+from irbatch.comparing.explaining import explain
+from irbatch.comparing.explaining.tables import make_document as make_explanation
 from irbatch.comparing.figures import plot_figures
 from irbatch.comparing.tables import make_document
 from irbatch.efficiency import EfficiencyRecord, Latency
@@ -104,6 +107,20 @@ def board() -> Leaderboard:
     return Leaderboard({name: {NASTY[0]: i % 7 / 8} for i, name in enumerate(NASTY)}, records)
 
 
+def explained() -> Document:
+    """Explain rankings whose systems, queries, documents and texts have nasty names."""
+    qrels = {name: {each: i % 4 - 1 for i, each in enumerate(NASTY[:12])} for name in NASTY}
+    old, new = (
+        {name: {each: step * i % 17 for i, each in enumerate(NASTY)} for name in NASTY}
+        for step in (3, 5)
+    )
+    texts = dict(zip(NASTY, reversed(NASTY), strict=True))
+    runs = Run(old, NASTY[0]), Run(new, NASTY[5])
+    return make_explanation(
+        explain(qrels, *runs, queries=NASTY, topics=texts, documents=texts), 4, (9, 90)
+    )
+
+
 DOCUMENTS: dict[str, Document] = {
     "made": made(),
     "comparison": make_document(random(), 4, intervals=True, pairs=False),
@@ -112,6 +129,7 @@ DOCUMENTS: dict[str, Document] = {
     "many systems": make_document(random(30), 4, intervals=True, pairs=False),
     "many measures": make_document(random(columns=40), 2, intervals=True, pairs=False),
     "leaderboard": make_board_document(board(), frontier=[NASTY[0], "latency"], intervals=True),
+    "explanation": explained(),
     "no rows": Document("", "", [], [Table("", [Column("system", "name"), Column("P@1")], [])]),
 }
 compared = random(4)

@@ -1,0 +1,207 @@
+"""An explanation as a document, for every form of report, and as records for programs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from irbatch.comparing.explaining.nouns import Explained, QueryExplanation
+from irbatch.errors import many
+from irbatch.report import numbers
+from irbatch.report.document import (
+    BETTER,
+    TONES,
+    WORSE,
+    Cell,
+    Column,
+    Details,
+    Document,
+    Legend,
+    Row,
+    Table,
+)
+from irbatch.report.names import shorten_all
+
+SHORT = 24  # columns of a system's name in headings
+SHOWN = {"up": "↑ up", "down": "↓ down"}
+UNJUDGED = "?"
+
+
+def make_document(
+    found: Explained, digits: int, letters: tuple[int, int], title: str | None = None
+) -> Document:
+    """Return the report.
+
+    Args:
+        letters: how many of a document's text are shown where it is judged, and in rankings.
+    """
+    numbers.check_digits(digits)
+    names = shorten_all(found.systems, SHORT)
+    told = any(each.text for each in found.queries)
+    columns = [
+        Column("query", "name"),
+        *([Column("text", "text")] if told else []),
+        *map(Column, names),
+        Column("change", descends=False),
+        Column("unjudged"),
+    ]
+    rows, parts = [], []
+    for each in found.queries:
+        text = [Cell(each.text or "")] if told else []
+        rows.append(Row([Cell(str(each.query)), *text, *_values(found, each, digits)]))
+        judged = _judged(found, each, names, digits, letters[0])
+        parts.append([_rankings(found, each, names, letters[1]), judged])
+    title = title or f"Where {found.systems[1]} differs from {found.systems[0]}"
+    details = Details(Table(f"{found.measure} of queries", columns, rows, whole=True), parts)
+    settings = " | ".join(f"{name}: {value}" for name, value in found.settings.items())
+    return Document(title, _caption(found, digits), _legend(found), [details], settings)
+
+
+def _caption(found: Explained, digits: int) -> str:
+    first, second = (
+        f"{name} ({numbers.show(mean, digits)})"
+        for name, mean in zip(found.systems, found.means, strict=True)
+    )
+    words = ("worse", "better") if found.sign else ("lower", "higher")
+    counted = f"{found.worse} {words[0]}, {found.better} {words[1]}, {found.same} the same"
+    total = many(found.worse + found.better + found.same, "query")
+    shown = many(len(found.queries), "query") if found.queries else "none"
+    lower = "; lower is better" if found.sign < 0 else ""
+    return (
+        f"{found.measure} from {first} to {second}{lower}. Of {total} {counted} with "
+        f"{found.systems[1]}; shown: {shown}."
+    )
+
+
+def _legend(found: Explained) -> Legend:
+    first = "retrieved" if found.cutoff is None else f"among the first {found.cutoff}"
+    legend = [
+        ("number before a document", "its grade"),
+        (UNJUDGED, "not judged"),
+        ("lost, new", f"{first} with the first, the second system only"),
+        ("missed", f"relevant, {first} with neither"),
+        ("unjudged", f"such documents {_where(found)} with each"),
+    ]
+    if found.adds:
+        legend.append(("+ after a rank", f"what {found.measure} grows by there"))
+    return legend
+
+
+def _where(found: Explained) -> str:
+    return f"among the first {found.depth if found.cutoff is None else found.cutoff}"
+
+
+def _values(found: Explained, query: QueryExplanation, digits: int) -> list[Cell]:
+    """Write both values, the change, and how many documents are not judged."""
+    cells = [
+        Cell(numbers.show(value, digits), value, after="" if answered else "no ranking")
+        for value, answered in zip(query.values, query.answered, strict=True)
+    ]
+    gain = query.difference * found.sign
+    marks = [BETTER if gain > 0 else WORSE] if gain else []
+    change = numbers.show_change(query.difference, digits)
+    cells.append(Cell(change, query.difference, marks=marks))
+    return [*cells, Cell("/".join(map(str, query.unjudged)), sum(query.unjudged))]
+
+
+def _judged(
+    found: Explained, query: QueryExplanation, names: list[str], digits: int, letters: int
+) -> Table:
+    """Lay out one row a judged document."""
+    columns = [
+        Column("judged document", "text"),
+        *(Column(f"rank, {name}", descends=False) for name in names),
+        Column("", "text"),
+        *([Column("change", descends=False)] if found.adds else []),
+        Column("unjudged above"),
+    ]
+    rows = []
+    for each in query.documents:
+        added = each.adds or (0.0, 0.0)
+        cells = [
+            Cell(str(each.document), **_shown(found, each.grade, each.text, "", letters)),
+            *(_rank(*both, digits) for both in zip(each.ranks, added, strict=True)),
+            Cell(SHOWN.get(each.moved, each.moved)),
+        ]
+        if found.adds:
+            change = math.nan if each.adds is None else added[1] - added[0]
+            cells.append(Cell(numbers.show_change(change, digits), change))
+        above = [numbers.NOTHING if k is None else str(k) for k in each.unjudged_above]
+        cells.append(Cell("/".join(above), sum(k or 0 for k in each.unjudged_above)))
+        rows.append(Row(cells, faint=each.grade not in found.grades))
+    caption = f"Judged documents, {query.relevant} of them relevant"
+    if query.left_out:
+        caption += f"; {query.left_out} more are left out, which change less"
+    return Table(caption, columns, rows, whole=True)
+
+
+def _rankings(found: Explained, query: QueryExplanation, names: list[str], letters: int) -> Table:
+    """Lay out one row a rank, with the documents of both systems side by side."""
+    columns = [Column("rank", descends=False), *(Column(name, "text") for name in names)]
+    rows = []
+    for rank in range(1, max(map(len, query.rankings)) + 1):
+        cells = [Cell(str(rank), rank)]
+        for ranking, word in zip(query.rankings, ("now", "was"), strict=True):
+            if rank > len(ranking):
+                cells.append(Cell(""))
+                continue
+            each = ranking[rank - 1]
+            other = f"{word} {each.other or 'absent'}" if each.other != rank else ""
+            shown = _shown(found, each.grade, each.text, other, letters)
+            cells.append(Cell(str(each.document), **shown))
+        rows.append(Row(cells))
+    lengths = " and ".join(map(str, query.retrieved))
+    caption = f"Rankings down to rank {found.depth}, of {lengths} documents"
+    return Table(caption, columns, rows, whole=True)
+
+
+def _rank(rank: int | None, added: float, digits: int) -> Cell:
+    """Write a rank, and what the document there adds to the value."""
+    if rank is None:
+        return Cell(numbers.NOTHING)
+    return Cell(str(rank), rank, after=numbers.show_change(added, digits) if added else "")
+
+
+def _shown(
+    found: Explained, grade: float | None, text: str | None, other: str, letters: int
+) -> dict[str, Any]:
+    """Return what a document's cell has besides its id: grade, rank elsewhere, start of its text.
+
+    That is how a page shows whether it is relevant: by a number, too, not by its colour alone.
+    """
+    start = (text or "")[:letters]
+    if text and len(text) > letters > 0:
+        start = f"{start[:-1].rstrip()}…"
+    badge = UNJUDGED if grade is None else f"{grade:g}"
+    after = " · ".join(filter(None, (other, start)))
+    return {"after": after, "badge": badge, "tone": _tone(found, grade)}
+
+
+def _tone(found: Explained, grade: float | None) -> str:
+    """Choose a colour by a grade's place among the relevant ones."""
+    if grade is None:
+        return TONES[-1]
+    if grade not in found.grades:
+        return TONES[0]
+    highest = max(len(found.grades) - 1, 1)
+    return TONES[1 + math.ceil(3 * found.grades.index(grade) / highest)]
+
+
+def list_everything(found: Explained) -> dict[str, Any]:
+    """Return everything as JSON has it, pairs as lists."""
+    queries = []
+    for each in found.queries:
+        record = {name: _plain(value) for name, value in each._asdict().items()}
+        record["documents"] = [_named(document) for document in each.documents]
+        record["rankings"] = [list(map(_named, ranking)) for ranking in each.rankings]
+        queries.append(record)
+    everything = {name: _plain(value) for name, value in vars(found).items()}
+    return everything | {"settings": dict(found.settings), "queries": queries}
+
+
+def _named(record: Any) -> dict[str, Any]:
+    return {name: _plain(value) for name, value in record._asdict().items()}
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,294 @@
+"""Why systems differ: ranks and values are those of the evaluation, and additions add up."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from oracle.explaining import TERMS, holes_above, moved, ranking_of, where
+from support.random_problems import nasty_problems
+
+import irbatch
+from irbatch import InputError, Qrels, Run, explain
+from irbatch.comparing.explaining.ranking import SUMS, rank_documents
+from irbatch.evaluation.settings import Settings
+from irbatch.pack import pack_run
+
+QRELS = {
+    "same": {"a": 1},
+    "worse": {"a": 2, "b": 1, "c": 0, "d": 1},
+    "better": {"a": 1},
+    "gone": {"a": 1},
+}
+OLD = {
+    "same": {"a": 1.0},
+    "worse": {"a": 4.0, "x": 3.0, "b": 2.0},
+    "better": {"x": 2.0, "a": 1.0},
+    "gone": {"a": 1.0},
+}
+NEW = {
+    "same": {"a": 1.0},
+    "worse": {"x": 4.0, "a": 3.0, "c": 2.0},
+    "better": {"a": 2.0},
+}
+
+
+def problems(count: int = 10) -> list[tuple[Any, Any, Any]]:
+    """Judgments of small grades, and two runs that share some documents, with ties."""
+    draw = random.Random(11)
+    found = []
+    for _ in range(count):
+        queries = [f"q{i}" for i in range(draw.randint(1, 4))]
+        qrels = {q: {f"d{i}": draw.choice((-1, 0, 0, 1, 2, 3)) for i in draw.sample(range(30), 12)}
+                 for q in queries}  # fmt: skip
+        runs = [
+            {q: {f"d{i}": draw.choice((0.5, 0.5 + 1e-9, draw.random()))
+                 for i in draw.sample(range(30), draw.randint(1, 20))}
+             for q in queries if q == "q0" or draw.random() < 0.9}
+            for _ in range(2)
+        ]  # fmt: skip
+        found.append((qrels, *runs))
+    return found
+
+
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"score_dtype": "float32"},
+    {"max_depth": 7},
+    {"judged_only": True, "max_depth": 12},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("measure", ["nDCG@5", "AP(rel=2)", "RR@3"])
+def test_ranks_and_values_are_those_of_the_evaluation(
+    measure: str, settings: dict[str, Any]
+) -> None:
+    k = irbatch.measure(measure).cutoff
+    least = 2 if "rel" in measure else 1
+    for qrels, *runs in problems():
+        found = explain(qrels, *runs, measure, queries=list(qrels), depth=6, **settings)
+        results = [irbatch.evaluate(qrels, run, measure, **settings) for run in runs]
+        assert found.means == tuple(each[measure] for each in results)
+        for each in found.queries:
+            grades = qrels[each.query]
+            assert each.values == tuple(r.per_query(measure)[each.query] for r in results)
+            assert each.difference == each.values[1] - each.values[0]
+            rankings = [ranking_of(run.get(each.query, {}), grades, **settings) for run in runs]
+            assert each.retrieved == tuple(map(len, rankings))
+            assert each.relevant == sum(grade >= least for grade in grades.values())
+            for side, ranking in enumerate(rankings):
+                other = rankings[1 - side]
+                shown = [(d, grades.get(d), where(d, other), None) for d in ranking[:6]]
+                assert list(each.rankings[side]) == shown
+                holes = sum(d not in grades for d in ranking[: k or 6])
+                assert each.unjudged[side] == holes
+            wanted = {d for d, grade in grades.items() if grade >= least}
+            wanted |= {d for ranking in rankings for d in ranking[:6] if d in grades}
+            assert sorted(row.document for row in each.documents) == sorted(wanted)
+            for row in each.documents:
+                ranks = [where(row.document, ranking) for ranking in rankings]
+                assert row.grade == grades[row.document]
+                assert row.ranks == tuple(ranks)
+                assert row.moved == moved(*ranks, k)
+                above = tuple(holes_above(row.document, each, grades) for each in rankings)
+                assert row.unjudged_above == above
+
+
+def test_every_sum_has_its_terms() -> None:
+    assert set(TERMS) == SUMS
+
+
+@pytest.mark.parametrize("name", sorted(TERMS))
+@pytest.mark.parametrize("cutoff", [5, None])
+def test_what_documents_add_is_the_definitions_terms(name: str, cutoff: int | None) -> None:
+    wanted = irbatch.measure(name)
+    if cutoff is not None:
+        if not wanted.declaration.takes_cutoff:
+            pytest.skip("it takes no cutoff")
+        wanted = wanted @ cutoff
+    for qrels, *runs in problems(6):
+        found = explain(qrels, *runs, wanted, queries=list(qrels), depth=30)
+        assert found.adds
+        for each in found.queries:
+            grades = qrels[each.query]
+            for side, run in enumerate(runs):
+                ranking = ranking_of(run.get(each.query, {}), grades)
+                labels = [grades.get(d) for d in ranking]
+                terms = TERMS[name](labels, list(grades.values()), cutoff)
+                expected = dict(zip(ranking, map(float, terms), strict=True))
+                added = {row.document: row.adds[side] for row in each.documents if row.adds}
+                for document, value in added.items():
+                    assert value == pytest.approx(expected.get(document, 0.0), abs=1e-12)
+                assert sum(added.values()) == pytest.approx(each.values[side], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["nDCG(gain=exp,discount=jk2)@7", "nDCG(gain={1:3,3:9})", "DCG(gain=binary)",
+     "AP(rel=2,norm=min)@4", "RBP(p=0.5,max_grade=4)", "ERR(max_grade=3,gain=linear)@5",
+     "P(norm=retrieved)@8"],
+)  # fmt: skip
+def test_additions_add_up_whatever_the_parameters(name: str) -> None:
+    for qrels, *runs in problems(5):
+        for each in explain(qrels, *runs, name, queries=list(qrels), depth=30).queries:
+            for side in (0, 1):
+                added = sum(row.adds[side] for row in each.documents if row.adds)
+                assert added == pytest.approx(each.values[side], abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["AP(norm=found)", "YAAP", "IPrec@0.2", "F@5", "AUC"])
+def test_no_additions_are_said_of_what_is_no_sum(name: str) -> None:
+    found = explain(QRELS, OLD, NEW, name, missing="skip")
+    assert not found.adds
+    assert all(row.adds is None for each in found.queries for row in each.documents)
+    assert "grows by" not in str(found)
+
+
+@pytest.mark.parametrize("ties", ["id", "id_ascending", "index", "pessimistic", "optimistic"])
+def test_orders_are_those_of_the_join(ties: str) -> None:
+    settings = Settings(ties=ties)
+    for judgments, scored in nasty_problems(3, 20):
+        qrels, run = Qrels(judgments), Run(scored)
+        rows = np.arange(len(qrels))
+        for block in pack_run(qrels, run, rows, settings.ordering):
+            for row, codes in zip(block.rows.tolist(), block.matrix.codes, strict=True):
+                found = rank_documents(qrels, row, run, settings)
+                levels = np.append(qrels.levels, [-2.0, -1.0])  # negative, unjudged
+                joined = np.append(block.matrix.levels, [-2.0, -1.0])
+                size = len(found.documents)
+                assert levels[found.codes].tolist() == joined[codes[:size]].tolist()
+
+
+def test_queries_that_changed_the_most_stand_worst_first() -> None:
+    found = explain(QRELS, OLD, NEW, "AP")
+    assert (found.systems, found.worse, found.better, found.same) == (("A", "B"), 2, 1, 1)
+    assert [each.query for each in found.queries] == ["gone", "worse", "better"]
+    assert found.queries[0].answered == (True, False)
+    assert [each.query for each in explain(QRELS, OLD, NEW, "AP", queries=1).queries] == ["gone"]
+    one = explain(QRELS, OLD, NEW, "AP", only="better")
+    assert [each.query for each in one.queries] == ["better"]
+    assert [each.query for each in explain(QRELS, NEW, OLD, "AP", only="better").queries] == [
+        "gone", "worse"
+    ]  # fmt: skip
+    asked = explain(QRELS, OLD, NEW, "AP", queries=["same", "better"])
+    assert [each.query for each in asked.queries] == ["same", "better"]
+    worse = found.queries[1]
+    assert [(row.document, row.ranks, row.moved) for row in worse.documents] == [
+        ("b", (3, None), "lost"), ("a", (1, 2), "down"), ("d", (None, None), "missed"),
+        ("c", (None, 3), "new"),
+    ]  # fmt: skip
+
+
+def test_lower_may_be_better() -> None:
+    found = explain(QRELS, OLD, NEW, "FirstRank")
+    assert (found.sign, found.worse, found.better) == (-1, 1, 1)
+    assert "lower is better" in str(found)
+    assert [each.query for each in found.queries] == ["worse", "better"]
+
+
+def test_rounding_is_no_change() -> None:
+    """The same grades in another order of sums."""
+    qrels = {"q": {f"d{i}": 1 for i in range(9)}}
+    first = {"q": {f"d{i}": 9.0 - i for i in range(9)}}
+    found = explain(qrels, first, {"q": {f"d{i}": float(i) for i in range(9)}}, "nDCG")
+    assert (found.worse, found.better, found.same, found.queries) == (0, 0, 1, ())
+    assert "shown: none" in str(found)
+    assert found.to_html()
+
+
+def test_queries_of_one_system_only() -> None:
+    found = explain(QRELS, OLD, NEW, "AP", missing="skip")
+    assert found.worse + found.better + found.same == 3
+    with pytest.raises(InputError, match=r"query 'gone'\): this query has no values with both"):
+        explain(QRELS, OLD, NEW, "AP", missing="skip", queries=["gone"])
+    with pytest.raises(InputError, match="no query has a value with both systems"):
+        explain({"q": {"a": 0}}, {"q": {"a": 1}}, {"q": {"a": 1}}, "AP", no_relevant="skip")
+
+
+def test_ids_that_are_numbers() -> None:
+    found = explain({1: {7: 1}}, {1: {7: 1.0, 8: 0.5}}, {1: {8: 1.0, 7: 0.5}}, "RR",
+                    documents={7: "seven"}, topics={1: {"text": "one"}})  # fmt: skip
+    (query,) = found.queries
+    assert (query.query, query.text, query.documents[0].text) == (1, "one", "seven")
+    assert [each.document for each in query.rankings[1]] == [8, 7]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        ({"measure": "alpha_nDCG@10"}, "alpha_nDCG@10 reads subtopics: measures that read grades"),
+        ({"measure": "xInfAP"}, "xInfAP reads strata"),
+        ({"measure": "ILD@10"}, "ILD@10 reads items"),
+        ({"measure": "Gini@10"}, "Gini@10 reads items"),
+        ({"measure": "P@5 AP"}, "one measure is explained, not 2"),
+        ({"measure": "nDGC@10"}, "unknown measure"),
+        ({"ties": "expected"}, "no ranks to be shown"),
+        ({"ties": "error"}, "share the score"),
+        ({"queries": 0}, "queries=0 must be a whole number"),
+        ({"queries": "q1"}, "a number of them, or a list of ids, not 'q1'"),
+        ({"queries": 2.5}, "not 2.5"),
+        ({"queries": [["q1"]]}, "queries are ids: "),
+        ({"queries": ["q1"]}, r"\(query 'q1'\): this query has no values"),
+        ({"queries": ["worse"], "only": "worse"}, "give no ids"),
+        ({"only": "worst"}, "only"),
+        ({"measure": "INST(number=EC)", "only": "worse"}, "neither more nor less is better"),
+        ({"depth": 0}, "depth=0 must be"),
+        ({"depth": 2.5}, "depth=2.5 must be"),
+        ({"order_by": "rank"}, "order_by= is for files"),
+        ({"topics": ["q1"]}, "topics are a mapping of ids to texts, or a file, not a list"),
+        ({"topics": {"gone": 7}}, "topics: the text of 'gone' is a int"),
+        ({"documents": {"a": {"title": "x"}}}, "documents: 'text' is None, no text"),
+        ({"rel": -1}, "rel=-1 must be"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_refused(arguments: dict[str, Any], what: str) -> None:
+    tied = {**OLD, "worse": {"a": 1.0, "c": 1.0}}
+    run = tied if arguments.get("ties") == "error" else OLD
+    with pytest.raises(InputError, match=what):
+        explain(QRELS, run, NEW, **{"measure": "AP", **arguments})
+
+
+def test_names_of_systems() -> None:
+    assert explain(QRELS, Run(OLD, "old"), NEW).systems == ("old", "B")
+    with pytest.raises(InputError, match="two runs are called 'x'"):
+        explain(QRELS, Run(OLD, "x"), Run(NEW, "x"))
+
+
+def test_texts_that_nothing_has_are_a_warning() -> None:
+    with pytest.warns(irbatch.InputWarning, match="topics: none of 3 has a text.*'gone'"):
+        explain(QRELS, OLD, NEW, "AP", topics={"q1": "text"})
+
+
+def test_long_lists_are_cut() -> None:
+    """What changes least is left out."""
+    judged = {f"d{i:03}": 1 for i in range(80)}
+    ranked = {f"d{i:03}": 80.0 - i for i in range(80)}
+    found = explain({"q": judged}, {"q": ranked}, {"q": {"d079": 1.0}}, "AP")
+    (query,) = found.queries
+    assert (len(query.documents), query.left_out, query.relevant) == (50, 30, 80)
+    assert len(query.rankings[0]) == 20
+    assert "30 more are left out" in found.to_html()
+
+
+def test_json_has_everything() -> None:
+    found = json.loads(explain(QRELS, OLD, NEW, "AP").to_json())
+    assert found["systems"] == ["A", "B"]
+    assert found["queries"][1]["documents"][0] == {
+        "document": "b", "grade": 1.0, "ranks": [3, None], "moved": "lost",
+        "unjudged_above": [1, None], "adds": [pytest.approx(2 / 9), 0.0], "text": None,
+    }  # fmt: skip
+    assert found["queries"][0]["answered"] == [True, False]
+    assert found["queries"][1]["rankings"][1][0] == {
+        "document": "x", "grade": None, "other": 2, "text": None
+    }  # fmt: skip
+
+
+def test_nothing_handed_in_is_changed() -> None:
+    before = repr((QRELS, OLD, NEW))
+    explain(QRELS, OLD, NEW, "AP")
+    assert repr((QRELS, OLD, NEW)) == before
