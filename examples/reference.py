@@ -1,0 +1,48 @@
+"""Write the API reference as static pages, made from the docstrings, into a folder.
+
+It needs pdoc (`pip install pdoc`). Integrations whose framework is not installed are left out.
+"""
+
+import argparse
+import importlib
+import tempfile
+import warnings
+from pathlib import Path
+
+PUBLIC = ["irbatch"] + [
+    f"irbatch.{name}"
+    for name in (
+        "comparing", "comparing.plots", "comparing.diagnosis", "comparing.correlation",
+        "comparing.reproducibility", "efficiency", "leaderboard", "trec_eval",
+        "integrations.pytrec_eval", "integrations.ir_measures", "integrations.beir",
+        "integrations.torchmetrics", "integrations.transformers",
+        "integrations.sentence_transformers", "integrations.keras",
+    )
+]  # fmt: skip
+
+
+def can_be_imported(name: str) -> bool:
+    try:
+        importlib.import_module(name)
+    except ImportError as problem:
+        print(f"left out: {name} ({problem})")
+        return False
+    return True
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=None)
+    folder = parser.parse_args().folder or Path(tempfile.mkdtemp())
+    import pdoc
+
+    # Names that only type checkers see stay as they are written.
+    warnings.filterwarnings("ignore", "Error parsing type annotation")
+    pdoc.render.configure(docformat="google", show_source=False)
+    pdoc.pdoc(*filter(can_be_imported, PUBLIC), output_directory=folder)
+    pages = len(list(folder.rglob("*.html")))
+    print(f"Saved in {folder}: {pages} pages, of which index.html is the first")
+
+
+if __name__ == "__main__":
+    main()
