@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -21,14 +21,14 @@ from support.paths import REPOSITORY
 
 import irbatch
 from irbatch.leaderboard import Leaderboard
-from irbatch.measures import CATALOGUE, DISCOUNTS, GAINS
 
 EXAMPLES = REPOSITORY / "examples"
 SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py"))
 MODULES = ["irbatch", *(e.name for e in pkgutil.walk_packages(irbatch.__path__, "irbatch."))]
 
 CODE_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NEEDS_TORCH = re.compile(r"^(import|from) torch\b", re.MULTILINE)
+NEEDS_TORCH = re.compile(r"^(?:import|from) torch\b", re.MULTILINE)
+NEEDED = re.compile(r"^ *(?:import|from) (torch|pdoc)\b", re.MULTILINE)
 # Modules that cannot be imported without the framework they are for.
 OF_FRAMEWORKS = [
     f"irbatch.integrations.{name}"
@@ -164,8 +164,9 @@ def table_rows(text: str) -> list[Row]:
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_script_runs_and_says_something(script: str) -> None:
-    if NEEDS_TORCH.search((EXAMPLES / script).read_text(encoding="utf-8")):
-        pytest.importorskip("torch")
+    text = (EXAMPLES / script).read_text(encoding="utf-8")
+    for framework in NEEDED.findall(text):
+        pytest.importorskip(framework)
     assert output_of(script).strip()
 
 
@@ -209,18 +210,16 @@ def test_leaderboard_digits() -> None:
     assert found.dominated_by == {"random-128": ["pca-48"]}
 
 
-@pytest.fixture
-def _undo_definitions() -> Iterator[None]:
-    """Take back the measures, gains and discounts that an example defines."""
-    tables: list[dict[str, object]] = [CATALOGUE, GAINS, DISCOUNTS]  # type: ignore[list-item]
-    before = [dict(table) for table in tables]
-    yield
-    for table, entries in zip(tables, before, strict=True):
-        table.clear()
-        table.update(entries)
+def test_the_reference_has_every_public_name() -> None:
+    pytest.importorskip("pdoc")
+    saved = re.search(r"^Saved in (.+): ", output_of("reference.py"), re.MULTILINE)
+    assert saved
+    page = Path(saved[1], "irbatch.html").read_text(encoding="utf-8")
+    assert not [name for name in irbatch.__all__ if f'id="{name}"' not in page]
+    assert "docstring" in page
+    shutil.rmtree(saved[1])
 
 
-@pytest.mark.usefixtures("_undo_definitions")
 @pytest.mark.parametrize("name", MODULES)
 def test_docstring_examples(name: str) -> None:
     if name in OF_FRAMEWORKS:
