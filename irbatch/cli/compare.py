@@ -14,7 +14,13 @@ from irbatch.cli.messages import check_inputs
 from irbatch.cli.settings import SETTINGS, add_settings
 from irbatch.cli.writing import WRITTEN, add_written, check_written, save_plot
 from irbatch.comparing import Comparison, compare
-from irbatch.comparing.gate import find_failures, parse_condition
+from irbatch.comparing.gate import (
+    Level,
+    find_failures,
+    find_unmet,
+    parse_condition,
+    parse_requirement,
+)
 from irbatch.errors import InputError, join_words, many, printable
 from irbatch.measures import parse_measures
 from irbatch.report.numbers import check_digits
@@ -84,10 +90,15 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add("--power", action="store_true", help=told)
     add_written(parser, "draw differences on the first measure")
     told = (
-        "e.g. 'nDCG@10 drops 1%% p<0.05', p being corrected; needs a baseline; exit status "
-        f"{GATE_FAILED} if it holds"
+        "e.g. 'nDCG@10 drops 1%% p<0.05', p being corrected; 'in every group: AP worsens 5%%'; "
+        f"'nDCG@10 < 0.35'; exit status {GATE_FAILED} if it holds"
     )
     add("--fail-if", dest="conditions", metavar="CONDITION", action="append", default=[], help=told)
+    told = (
+        "e.g. 'nDCG@10 not worse than baseline by 1%%'; 'nDCG@10 lower bound >= 0.35'; exit status "
+        f"{GATE_FAILED} if it isn't met"
+    )
+    add("--require", dest="required", metavar="CONDITION", action="append", default=[], help=told)
     parser.set_defaults(command=run_compare)
 
 
@@ -107,6 +118,7 @@ def run_compare(options: argparse.Namespace) -> int:
     groups = None if options.groups is None else read_groups(options.groups)
     found = compare(options.qrels, options.runs, measures, groups=groups, **settings)
     failures = [each for text in options.conditions for each in find_failures(found, text)]
+    failures += [each for text in options.required for each in find_unmet(found, text)]
     found = _renamed(found, [each.spelled(options.names) for each in measures])
     print(_write(found, options.format, options), end="")
     for each in failures:  # first: a report that cannot be written must not hide it
@@ -141,10 +153,13 @@ def _write(found: Comparison, form: str, options: argparse.Namespace, **more: st
 
 def _check(options: argparse.Namespace, measures: list[str]) -> None:
     """Check all that can be checked before a file is read."""
-    for text in options.conditions:
-        condition = parse_condition(text)
-        if options.baseline is None:
-            raise InputError("--fail-if needs --baseline", source="baseline")
+    parsed = [("--fail-if", text, parse_condition(text)) for text in options.conditions]
+    required = [("--require", text, parse_requirement(text)) for text in options.required]
+    for word, text, condition in [*parsed, *required]:
+        if options.baseline is None and not isinstance(condition, Level):
+            raise InputError(f"{word} needs --baseline", source="baseline")
+        if options.groups is None and condition.group is not None:
+            raise InputError(f"{word} {text!r} needs --groups", source="groups")
         if condition.measure not in measures:
             raise InputError(f"condition {text!r}: {condition.measure} is not compared", value=text)
     written = {options.format, *(form for form in WRITTEN if getattr(options, form) is not None)}

@@ -6,7 +6,7 @@ from os import PathLike
 from typing import Any
 
 from irbatch.comparing.compared import Compared, find_measure
-from irbatch.comparing.gate import find_failures
+from irbatch.comparing.gate import find_failures, find_unmet
 from irbatch.comparing.records import list_everything, list_means, list_pairs
 from irbatch.comparing.tables import make_document
 from irbatch.comparing.wording import say, say_all, tell_how
@@ -48,12 +48,31 @@ class Comparison(Compared):
         For a test of a release: ``assert not comparison.failures(…)``.
 
         Args:
-            condition: MEASURE drops|rises|changes [AMOUNT[%]] [p<LEVEL], against the baseline.
+            condition: MEASURE drops|rises|changes|worsens|improves [AMOUNT[%]] [p<LEVEL], against
+                the baseline, p being corrected; or MEASURE [lower bound|upper bound] < NUMBER, of
+                any mean but the baseline's, or of an end of its interval. ``in GROUP:`` before it
+                looks at a group of queries, ``in every group:`` at each.
 
         Raises:
-            InputError: if the condition is not of this form, or there is no baseline.
+            InputError: if the condition is not of this form, can never hold, holds of what is good,
+                or takes a baseline and there is none.
         """
         return find_failures(self, condition)
+
+    def unmet(self, requirement: str) -> list[str]:
+        """Say in a sentence which systems don't meet ``"nDCG@10 not worse than baseline by 1%"``.
+
+        ``assert not comparison.unmet(…)`` fails unless the data show it: few queries don't pass.
+
+        Args:
+            requirement: MEASURE not worse [than BASELINE] by AMOUNT[%] [p<LEVEL]: the corrected p
+                of `not_worse_than` is below the level, by default the comparison's; or MEASURE
+                [lower bound|upper bound] >= NUMBER. Groups as in `failures`.
+
+        Raises:
+            InputError: as `failures`, and if the requirement can never be met, or always is.
+        """
+        return find_unmet(self, requirement)
 
     def caption(self) -> str:
         """Say how systems were compared, and what the means hide."""

@@ -354,6 +354,60 @@ def test_bad_words_are_one_line_and_write_nothing(
 
 
 @pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["--require", "RR >= 0.2"], 0, ""),
+        (["--require", "RR >= 0.3"], 3, "worse: RR is 0.25, not >= 0.3"),
+        (["--fail-if", "RR < 0.3"], 3, "worse: RR is 0.25, < 0.3"),
+        (["--require", "RR not worse than baseline by 60%"], 0, ""),
+        (["--require", "RR not worse than old by 1%"], 3, "worse: RR -0.2500 (-50.0%) against old"),
+        (["--fail-if", "RR worsens 1%", "--require", "RR >= 0.9"], 3, "worse: RR is 0.25, not"),
+        (["--require", "RR drops"], 2, "is a condition to fail by"),
+        (["--fail-if", "RR > 0.5"], 2, "is a requirement"),
+        (["--fail-if", "in every group: RR drops"], 2, "needs --groups"),
+        (["--require", "AP >= 0.5"], 2, "AP is not compared"),
+        (["--margin", "x"], 2, "margin='x' must be a number, or a share"),
+    ],
+    ids=str,
+)
+def test_requirements(
+    cli: Cli, files: list[Path], words: list[str], status: int, said: str
+) -> None:
+    pytest.importorskip("scipy")
+    found = cli(*files, "-m", "RR", "--baseline", "old", *words)
+    assert found[0] == status
+    assert said in found[2]
+    assert bool(found[1]) == (status != 2)
+
+
+def test_floors_need_no_baseline(cli: Cli, files: list[Path]) -> None:
+    assert cli(*files, "-m", "RR", "--require", "RR >= 0.2")[0] == 0
+    assert cli(*files, "-m", "RR", "--require", "RR not worse by 1%")[0] == 2
+
+
+def test_gates_of_groups(cli: Cli, files: list[Path], tmp_path: Path) -> None:
+    groups = tmp_path / "groups.txt"
+    groups.write_text("".join(f"{query} {'ab'[k % 2]}\n" for k, query in enumerate(QUERIES)))
+    words = [*files, "-m", "RR", "--baseline", "old", "--groups", groups]
+    status, _, said = cli(*words, "--fail-if", "in every group: RR worsens")
+    assert status == 3
+    assert [line.split()[3] for line in said.splitlines()] == ["a:", "b:"]
+    assert cli(*words, "--fail-if", "in c: RR worsens")[0] == 2
+
+
+def test_new_options_are_the_comparisons_own(cli: Cli, files: list[Path]) -> None:
+    pytest.importorskip("scipy")
+    words = ["--alternative", "less", "--family", "all", "--margin", "1%", "--margin-test",
+             "randomisation", "--words", "--judged"]  # fmt: skip
+    printed = cli(*files, "-m", "RR", "-m", "P@2", "--baseline", "old", *words)[1]
+    found = compared(files, baseline="old", alternative="less", family="all", margin="1%",
+                     margin_test="randomisation")  # fmt: skip
+    assert printed == found.to_text(words=True, judged=True)
+    assert "worse is worse than old on RR by 0.2500" in printed
+    assert cli(*files, "--words", "--format", "csv")[0] == 2
+
+
+@pytest.mark.parametrize(
     "words",
     [
         ["--test", "f"], ["--correction", "sidak"], ["--interval", "z"], ["--format", "html"],

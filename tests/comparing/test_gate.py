@@ -13,8 +13,17 @@ from support.input_errors import ANYTHING, input_error
 from support.paths import REPOSITORY
 
 import irbatch
-from irbatch.comparing.gate import Condition, find_failures, parse_condition
+from irbatch.comparing.gate import (
+    Condition,
+    Level,
+    NotWorse,
+    find_failures,
+    parse_condition,
+    parse_requirement,
+)
+from irbatch.comparing.limits import Limit
 from irbatch.errors import InputError
+from irbatch.statistics.margins import Margin
 
 DEPTH = 10
 QUERIES = 10
@@ -24,7 +33,8 @@ ALL = f"P@{DEPTH}"
 
 def compared(baseline: str | None = "old", measures: str = ALL, **given: Any) -> irbatch.Comparison:
     """Compare systems with so many relevant documents among their first ten, by query."""
-    options = {name: given.pop(name) for name in ("test", "correction", "draws") if name in given}
+    names = ("test", "correction", "draws", "alternative", "margin_test", "groups", "level")
+    options = {name: given.pop(name) for name in names if name in given}
     relevant: dict[str, int | list[int]] = given
     qrels: dict[str, dict[str, int]] = {}
     runs: dict[str, dict[str, dict[str, float]]] = {name: {} for name in relevant}
@@ -59,6 +69,10 @@ TIED = compared(old=5, new=5)
         ("  AP \t drops   1%   p  <  0.05\n", ("AP", "drops", 0.01, True, 0.05)),
         ("NumRelRet drops 3", ("NumRelRet", "drops", 3.0, False, None)),
         ("P(rel=2)@5 drops", ("P(rel=2)@5", "drops", 0.0, False, None)),
+        ("AP worsens 1%", ("AP", "worsens", 0.01, True, None)),
+        ("in web: AP improves", ("AP", "improves", 0.0, False, None, "web")),
+        ("in every  group:  AP drops", ("AP", "drops", 0.0, False, None, "every  group")),
+        ("in a: b: AP drops", ("AP", "drops", 0.0, False, None, "a: b")),
     ],
 )
 def test_forms(text: str, expected: tuple[Any, ...]) -> None:
@@ -95,6 +109,7 @@ def test_other_tools_names(name: str, expected: str) -> None:
         "AP drops 1% p=0.05", "AP drops 1% P<0.05", "AP drops 1% p<5%", "AP drops 1% p<-1",
         "AP drops 1%p<0.05", "AP drops p<0.05 1%", "AP drops 1% q<0.05", "AP drops 1% p<0.05!",
         "AP drops 1% p<0.05, RR drops", "AP RR drops", "drops AP 1%", "AP drops ١%", "AP drops ½",
+        "in web AP drops", "in : AP drops", "web: AP drops", "AP 0.35", "AP <", "AP drops < 0.35",
         None, 1, b"AP drops", ["AP drops"], ("AP", "drops"),
     ],
 )  # fmt: skip
@@ -323,3 +338,188 @@ def test_p_that_no_one_means(p: str) -> None:
 
 def test_difference_takes_any_spelling() -> None:
     assert FALLEN.difference("new", "old", "P_10") == FALLEN.difference("new", "old", ALL)
+
+
+# ---------------------------------------------------------------- which way is worse
+
+
+def test_worse_is_what_the_measure_says() -> None:
+    later = compared(measures=f"{ALL} FirstRank AP", old=8, new=[6] * 9 + [0])
+    assert [each.split()[1] for each in later.failures("FirstRank worsens")] == ["FirstRank"]
+    assert later.failures("FirstRank worsens 10%") == later.failures("FirstRank rises 10%")
+    assert later.failures("FirstRank changes")
+    assert not later.failures("FirstRank improves")
+    assert later.failures(f"{ALL} worsens 20%") == later.failures(f"{ALL} drops 20%")
+    assert not later.failures(f"{ALL} improves")
+    assert RISEN.failures(f"{ALL} improves 20%") == RISEN.failures(f"{ALL} rises 20%")
+    assert later.failures(f"{ALL} worsens p<0.002")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("FirstRank drops", "lower values of FirstRank are better: say 'worsens', 'improves'"),
+        (
+            "cwlRR(number=ED) worsens",
+            "neither higher nor lower values of cwlRR(number=ED) are better: say 'drops'",
+        ),
+        ("cwlRR(number=ED) improves", "neither higher nor lower"),
+        ("P@10 drops 1.5", "asks for what cannot be"),
+        ("P@10 worsens 150%", "asks for what cannot be"),
+        ("P@10 < 0", "never holds: P@10 is between 0 and 1"),
+        ("P@10 <= 1", "always holds: P@10 is between 0 and 1"),
+        ("P@10 < 1.5", "always holds"),
+        ("P@10 == 1.5", "never holds"),
+        ("P@10 >= 0.35", "is a requirement: higher values of P@10 are better"),
+        ("FirstRank < 3", "is a requirement: lower values of FirstRank are better"),
+        ("P@10 not worse than baseline by 1%", "is a requirement, not a condition to fail by"),
+        ("P@10 > 0.1 and P@10 < 0.35", "more than one condition"),
+    ],
+)
+def test_conditions_that_cannot_be_meant(text: str, said: str) -> None:
+    input_error(lambda: parse_condition(text), said, value=text)
+
+
+def test_one_sided_p_values_tell_of_one_side() -> None:
+    greater = compared(old=8, new=6, alternative="greater")
+    input_error(lambda: greater.failures(f"{ALL} drops p<0.05"), "can never hold",
+                "alternative='greater' tests the other side", value=ANYTHING)  # fmt: skip
+    assert greater.failures(f"{ALL} drops 1%")
+    less = compared(old=8, new=6, alternative="less")
+    assert less.failures(f"{ALL} worsens p<{P * 0.6:.9f}")
+    input_error(lambda: less.failures(f"{ALL} improves p<0.05"), "can never hold", value=ANYTHING)
+
+
+# ---------------------------------------------------------------- what must be
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("map not worse than baseline by 1%",
+         NotWorse("AP", "baseline", Margin(0.01, True), None)),
+        ("AP not worse by 0.02 p<0.01", NotWorse("AP", None, Margin(0.02, False), 0.01)),
+        ("in long: AP not  worse than  my old run by 2.5 %",
+         NotWorse("AP", "my old run", Margin(0.025, True), None, "long")),
+        ("AP >= 0.35", Level(Limit("AP", None, ">=", 0.35))),
+        ("map lower bound > .3", Level(Limit("AP", 0, ">", 0.3))),
+        ("in a: FirstRank upper bound <= 3", Level(Limit("FirstRank", 1, "<=", 3.0), "a")),
+    ],
+)  # fmt: skip
+def test_requirements(text: str, expected: NotWorse | Level) -> None:
+    assert parse_requirement(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("AP drops 1%", "is a condition to fail by, not a requirement"),
+        ("AP < 0.35", "is a condition to fail by: higher values of AP are better"),
+        ("AP not worse by 0", "asks for what cannot be"),
+        ("AP not worse by 100%", "asks for what cannot be"),
+        ("AP not worse by 1", "asks for what cannot be"),
+        ("AP not worse by 1% p<0", "asks for what cannot be"),
+        ("cwlRR(number=ED) not worse by 1%", "neither higher nor lower"),
+        ("AP >= 0", "always holds"),
+        ("AP > 1", "never holds"),
+        ("AP is good", "is not of the form"),
+        ("AP not worse", "is not of the form"),
+        ("AP not worse than baseline", "is not of the form"),
+        (None, "is not of the form"),
+    ],
+)
+def test_requirements_that_cannot_be_meant(text: Any, said: str) -> None:
+    input_error(lambda: parse_requirement(text), said, value=text)
+    input_error(lambda: TIED.unmet(text), said, value=text)
+
+
+def test_not_worse_has_to_be_shown() -> None:
+    pytest.importorskip("scipy")
+    assert not RISEN.unmet(f"{ALL} not worse than baseline by 1%")
+    assert not RISEN.unmet(f"{ALL} not worse than old by 0.01 p<0.000001")
+    assert FALLEN.unmet(f"{ALL} not worse by 1%") == [
+        "new: P@10 -0.2000 (-25.0%) against old, not shown to be less than 1% worse, p 1"
+    ]
+    assert not FALLEN.unmet(f"{ALL} not worse by 0.21")
+    assert FALLEN.unmet(f"{ALL} not worse by 0.2"), "as much as the margin"
+    assert not MIXED.failures(f"{ALL} drops 10%"), "too little to see"
+    assert MIXED.unmet(f"{ALL} not worse by 10%"), "and too little to be sure"
+    assert not MIXED.unmet(f"{ALL} not worse by 90%")
+    assert not TIED.unmet(f"{ALL} not worse by 1%")
+    p = MIXED.not_worse_than(0.1)[0, 0]
+    assert not MIXED.unmet(f"{ALL} not worse by 0.1 p<{p + 1e-6:.9f}")
+    assert MIXED.unmet(f"{ALL} not worse by 0.1 p<{p - 1e-6:.9f}")
+
+
+def test_what_is_not_worse_is_corrected() -> None:
+    pytest.importorskip("scipy")
+    several = compared(old=5, a=[6, 5] * 5, b=[4, 6] * 5, c=[5, 6, 4, 6, 5] * 2)
+    assert several.not_worse_than(0.1) == pytest.approx(several.not_worse_than("20%"))
+    alone = compared(old=5, a=[6, 5] * 5)
+    assert several.not_worse_than(0.1)[0] > alone.not_worse_than(0.1)[0]
+
+
+def test_a_baseline_that_is_another() -> None:
+    fact = "the baseline is 'old'"
+    input_error(lambda: FALLEN.unmet("P@10 not worse than new by 1%"), fact, source="baseline",
+                value="new")  # fmt: skip
+    none = compared(baseline=None, old=8, new=6)
+    input_error(lambda: none.unmet("P@10 not worse by 1%"), "needs a baseline", source="baseline")
+
+
+def test_so_few_queries_never_show_it_by_randomisation() -> None:
+    few = compared(old=5, new=6, margin_test="randomisation")
+    assert not few.unmet("P@10 not worse by 1% p<0.001")
+    text = "P@10 not worse by 1% p<0.0009"
+    input_error(lambda: few.unmet(text), "can never be met", "margin_test='t'", value=text)
+
+
+# ---------------------------------------------------------------- floors, and groups
+
+
+def test_floors() -> None:
+    for found in (FALLEN, compared(baseline=None, new=6, newer=8)):
+        assert found.unmet(f"{ALL} >= 0.65") == ["new: P@10 is 0.6, not >= 0.65"]
+        assert found.failures(f"{ALL} < 0.65") == ["new: P@10 is 0.6, < 0.65"]
+        assert not found.unmet(f"{ALL} >= 0.6")
+        assert found.unmet(f"{ALL} > 0.6")
+        assert not found.failures(f"{ALL} < 0.6")
+    tenths = compared(old=5, new=[1, 2, 3] * 3 + [2])
+    assert not tenths.unmet(f"{ALL} >= 0.2"), "the mean of tenths"
+    low, high = MIXED.intervals[1, 0].tolist()
+    for bound, value in (("lower", low), ("upper", high)):
+        assert not MIXED.unmet(f"{ALL} {bound} bound >= {value - 0.001:.6f}")
+        assert MIXED.unmet(f"{ALL} {bound} bound >= {value + 0.001:.6f}") == [
+            f"new: the {bound} bound of P@10 is {value:.4g}, not >= {round(value + 0.001, 6)}"
+        ]
+    assert MIXED.unmet(f"{ALL} >= 0.4700001") == ["new: P@10 is 0.47, not >= 0.4700001"]
+
+
+def test_of_a_measure_without_a_better_side_any_limit_goes() -> None:
+    found = compared(measures="cwlRR(number=ED)", old=8, new=6)
+    depth = float(found.means[1, 0])
+    assert found.failures(f"cwlRR(number=ED) > {depth - 0.1:.3f}")
+    assert found.unmet(f"cwlRR(number=ED) > {depth + 0.1:.3f}")
+    assert not found.failures(f"cwlRR(number=ED) > {depth + 0.1:.3f}")
+
+
+def test_groups() -> None:
+    groups = {f"q{i}": "even" if i % 2 == 0 else "odd: b" for i in range(QUERIES)}
+    found = compared(old=5, new=[6, 3] * 5, groups=groups)
+    assert found.failures(f"{ALL} drops")
+    assert not found.failures(f"in even: {ALL} drops")
+    expected = "in odd: b: new: P@10 -0.2000 (-40.0%) against old, p "
+    assert found.failures(f"in odd: b: {ALL} drops")[0].startswith(expected)
+    assert found.failures(f"in every group: {ALL} drops") == found.failures(
+        f"in odd: b: {ALL} drops"
+    )
+    assert found.unmet(f"in every group: {ALL} >= 0.5") == [
+        "in odd: b: new: P@10 is 0.3, not >= 0.5"
+    ]
+    input_error(lambda: found.failures(f"in even : {ALL} drops p<0.05"), "can never hold",
+                "With 5 queries", value=ANYTHING)  # fmt: skip
+    input_error(lambda: found.failures(f"in web: {ALL} drops"), "no group 'web'", "'odd: b'",
+                source="groups", value="web")  # fmt: skip
+    input_error(lambda: FALLEN.failures(f"in every group: {ALL} drops"), "no groups",
+                source="groups")  # fmt: skip
+    input_error(lambda: FALLEN.unmet(f"in web: {ALL} > 0.1"), "none", source="groups", value="web")
