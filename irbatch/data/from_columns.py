@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Floats
+from irbatch.array_types import Floats, Ints
 from irbatch.data.arguments.ids import id_kind, same_kind
 from irbatch.data.column_names import VALUE
-from irbatch.data.grouping import group_rows
+from irbatch.data.grouping import first_rows, group_runs
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.errors import ErrorsIn, InputError, kind_of, shown
@@ -42,16 +42,22 @@ def read_columns(
         if len(set(sizes)) > 1:
             counts = f"{sizes[0]} queries, {sizes[1]} documents, {sizes[2]} {VALUE[source]}s"
             raise InputError(f"columns differ in length: {counts}", source=source)
-        table = group_columns(query_ids, document_ids, numbers)
+        firsts = first_rows(query_ids)
+        table = group_columns(query_ids.take(firsts), firsts, document_ids, numbers)
         if table.repeated >= 0:
             _refuse_repeated(table, query_ids, document_ids, source)
     return table
 
 
-def group_columns(queries: IdColumn, documents: IdColumn, values: Floats) -> QueryTable:
-    """Group columns by query; documents given twice are the caller's to refuse."""
-    firsts, starts, order = group_rows(queries)
-    places = {query: place for place, query in enumerate(queries.take(firsts).tolist())}
+def group_columns(
+    queries: IdColumn, firsts: Ints, documents: IdColumn, values: Floats
+) -> QueryTable:
+    """Group rows by query; `queries` are those of runs of rows, which begin at `firsts`.
+
+    Documents that a query has twice are the caller's to refuse.
+    """
+    found, starts, order = group_runs(queries, firsts, values.size)
+    places = {query: place for place, query in enumerate(queries.take(found).tolist())}
     if order is not None:
         documents, values = documents.take(order), values[order]
     return QueryTable(places, starts[:-1], starts[1:], documents, values)

@@ -18,21 +18,20 @@ Lengths = npt.NDArray[np.int32]
 NO_NUMBERS = np.empty(0, np.int64)
 
 
-def group_rows(ids: IdColumn) -> tuple[Ints, Ints, Ints | None]:
-    """Find the rows of each id.
+def group_runs(ids: IdColumn, firsts: Ints, rows: int) -> tuple[Ints, Ints, Ints | None]:
+    """Find the rows of each id: of runs of rows, each has an id and a first row, see `first_rows`.
 
-    Returns int64 ``(ids,)``, the first row of each different id, ascending; ``(ids + 1,)``, where
+    Returns int64 ``(ids,)``, the first run of each different id, ascending; ``(ids + 1,)``, where
     its rows begin and end when ordered by id; and that order ``(rows,)``, None if they stand in it.
     """
-    firsts = first_rows(ids)
-    sizes = np.diff(firsts, append=len(ids))
-    groups, found = _number(ids.take(firsts))
+    sizes = np.diff(firsts, append=rows)
+    groups, found = _number(ids)
     starts = offsets_of(np.bincount(groups, sizes, found.size).astype(np.int64))
-    if found.size == firsts.size:
-        return firsts, starts, None
-    order = np.empty(len(ids), np.int64)
-    _spread.run(order.size, np.repeat(groups, sizes), starts[:-1].copy(), order)
-    return firsts[found], starts, order
+    if (np.diff(groups) >= 0).all():
+        return found, starts, None
+    order = np.empty(rows, np.int64)
+    _spread.run(rows, np.repeat(groups, sizes), starts[:-1].copy(), order)
+    return found, starts, order
 
 
 def first_rows(ids: IdColumn) -> Ints:

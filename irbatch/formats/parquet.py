@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import functools
+import itertools
+import operator
 import os
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 import irbatch.formats.parquet_files as parquet_files
-from irbatch.array_types import Floats
+from irbatch.array_types import Floats, Ints
 from irbatch.data.arrow import ArrowColumn, ArrowTable
 from irbatch.data.from_columns import as_ids, as_numbers, group_columns
 from irbatch.data.grouping import first_rows
@@ -29,12 +31,21 @@ from irbatch.formats.parts import Given, is_dataset
 from irbatch.formats.pieces import Piece
 from irbatch.formats.table_reader import Done, Outcome, TableReader, Work, attempt
 from irbatch.runtime.extras import imported
+from irbatch.runtime.ragged import offsets_of
 from irbatch.runtime.threads import map_items
 
 SCATTERED = 2  # groups of rows a query from which a run is read whole
 Files = ParquetFiles | PolarsFiles | Dataset
 Column = TypeVar("Column")
-Columns = tuple[IdColumn, IdColumn, Floats]  # queries, documents, values
+
+
+class Columns(NamedTuple):
+    """Rows of judgments or rankings."""
+
+    queries: IdColumn  # (runs,): of runs of rows
+    firsts: Ints  # (runs,): where these begin
+    documents: IdColumn  # (rows,)
+    values: Floats  # (rows,)
 
 
 class ParquetReader(TableReader):
@@ -59,9 +70,8 @@ class ParquetReader(TableReader):
 
     def _is_grouped(self) -> bool:
         """Tell whether queries stand together in the beginning, so that pieces can be evaluated."""
-        queries = self._read(next(self._files.spans()))[0]
-        groups = queries.take(first_rows(queries)).tolist()
-        return len(groups) <= SCATTERED * len(set(groups))
+        runs = self._read(next(self._files.spans())).queries.tolist()
+        return len(runs) <= SCATTERED * len(set(runs))
 
     def table(self) -> QueryTable:
         """Read all of it as columns."""
@@ -74,7 +84,7 @@ class ParquetReader(TableReader):
     def columns(self) -> dict[str, ArrowColumn]:
         """Read all columns, by name and as they are."""
         names = [*self._files.names.values()]
-        parts = [self._arrow(span) for span in self._files.spans()]
+        parts = [self._arrow(span, names) for span in self._files.spans()]
         return {name: join_ids([part[name] for part in parts]) for name in names}
 
     def _parsed(self, work: Work[Done]) -> Iterator[tuple[Piece, Outcome[Done] | None]]:
@@ -113,34 +123,51 @@ class ParquetReader(TableReader):
             yield held
 
     def _piece(self, spans: list[Span]) -> Piece:
-        queries, documents, values = _joined([self._read(span) for span in spans])
-        firsts = first_rows(queries)
-        return Piece(queries.take(firsts).tolist(), firsts, documents, values)
+        runs, firsts, documents, values = _joined([self._read(span) for span in spans])
+        queries = runs.tolist()
+        if any(itertools.starmap(operator.eq, itertools.pairwise(queries))):  # across two spans
+            kept = [i for i, query in enumerate(queries) if not i or query != queries[i - 1]]
+            queries, firsts = [queries[i] for i in kept], firsts[kept]
+        return Piece(queries, firsts, documents, values)
 
     def _read(self, span: Span) -> Columns:
         """Read queries, documents, and grades or scores."""
-        queries, documents, values = self._arrow(span).items()
-        return (
-            self._column(span, queries, functools.partial(as_ids, what="query")),
-            self._column(span, documents, functools.partial(as_ids, what="document")),
-            self._column(span, values, as_numbers),
-        )
+        query, document, value = self._files.names.values()
+        ids, firsts = self._runs(span, query)
+        columns = self._arrow(span, [document, value])
+        documents = self._convert(span, document, columns[document], as_ids, what="document")
+        values = self._convert(span, value, columns[value], as_numbers)
+        return Columns(ids, firsts, documents, values)
 
-    def _column(
-        self, span: Span, named: tuple[str, ArrowColumn], read: Callable[..., Column]
+    def _runs(self, span: Span, name: str) -> tuple[IdColumn, Ints]:
+        """Return the query of each run of rows, and its first row."""
+        if (told := span.runs(name)) is not None:
+            runs, firsts = told
+            with suppress(InputError):  # it has other numbers of rows
+                return as_ids(self._arrow(runs, [name])[name], "query", self._source), firsts
+        column = self._arrow(span, [name])[name]
+        ids = self._convert(span, name, column, as_ids, what="query")
+        firsts = first_rows(ids)
+        return ids.take(firsts), firsts
+
+    def _convert(
+        self,
+        span: Span,
+        name: str,
+        column: ArrowColumn,
+        read: Callable[..., Column],
+        **options: Any,
     ) -> Column:
-        name, column = named
+        """Read a column as ids or numbers."""
         try:
-            return read(column, source=self._source, first=span.first)
+            return read(column, source=self._source, first=span.first, **options)
         except InputError as error:
             error.message = f"column {name!r}, {error.message}"
             raise error.with_fields(path=span.path) from None
 
-    def _arrow(self, span: Span) -> dict[str, ArrowColumn]:
+    def _arrow(self, span: Span, names: list[str]) -> dict[str, ArrowColumn]:
         with ErrorsIn(source=self._source, path=span.path):
-            return ArrowTable(span.batch, self._source, span.first).read(
-                [*self._files.names.values()]
-            )
+            return ArrowTable(span.batch, self._source, span.first).read(names)
 
     def _raise_problems(self) -> None:
         if self._repeats:
@@ -153,10 +180,9 @@ class ParquetReader(TableReader):
         before: dict[tuple[Any, Any], tuple[str, int]] = {}
         found = 0
         for span in self._files.spans():
-            queries, documents, _ = self._read(span)
-            firsts = first_rows(queries)
-            ends = np.append(firsts[1:], len(queries))
-            groups = zip(queries.take(firsts).tolist(), firsts, ends, strict=True)
+            queries, firsts, documents, _ = self._read(span)
+            ends = np.append(firsts[1:], len(documents))
+            groups = zip(queries.tolist(), firsts, ends, strict=True)
             for query, first, end in (each for each in groups if each[0] in affected):
                 ids = documents.take(np.arange(first, end)).tolist()
                 for row, document in enumerate(ids, span.first + int(first)):
@@ -207,11 +233,17 @@ def open_parquet(
 
 def _joined(parts: list[Columns]) -> Columns:
     """Put the rows of several spans one after the other."""
+    if len(parts) == 1:
+        return parts[0]
     if not parts:
-        return NO_TEXTS, NO_TEXTS, np.empty(0)
-    queries, documents, values = zip(*parts, strict=True)
-    numbers = values[0] if len(values) == 1 else np.concatenate(values)
-    return join_ids(queries), join_ids(documents), numbers
+        return Columns(NO_TEXTS, np.empty(0, np.int64), NO_TEXTS, np.empty(0))
+    offsets = offsets_of([part.values.size for part in parts]).tolist()
+    return Columns(
+        join_ids([part.queries for part in parts]),
+        np.concatenate([part.firsts + at for part, at in zip(parts, offsets, strict=False)]),
+        join_ids([part.documents for part in parts]),
+        np.concatenate([part.values for part in parts]),
+    )
 
 
 def _query_start(queries: Any) -> int:

@@ -12,8 +12,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from irbatch.array_types import Ints
 from irbatch.data.arguments.ids import KINDS
 from irbatch.data.column_names import find_columns
+from irbatch.data.grouping import first_rows
 from irbatch.errors import ErrorsIn, InputError
 from irbatch.runtime.extras import imported
 
@@ -31,6 +35,20 @@ class Span(NamedTuple):
     path: str
     first: int  # row
     batch: Any  # a record batch of pyarrow
+
+    def runs(self, name: str) -> tuple[Span, Ints] | None:
+        """Return the first rows of runs of the same text, alone; None if they are not told by it.
+
+        Of a column that is a dictionary they are: no text is looked at. Their places in this are
+        int64 ``(runs,)``.
+        """
+        column = self.batch.column(name) if hasattr(self.batch, "column") else None
+        if column is None or column.null_count or not hasattr(column, "indices"):
+            return None
+        firsts = first_rows(np.asarray(column.indices))
+        library = imported("Parquet files", "arrow", "pyarrow")
+        batch = library.record_batch([column.take(library.array(firsts))], names=[name])
+        return self._replace(batch=batch), firsts
 
     def parted(self, row: int) -> tuple[Span, Span]:
         """Part it before one of its rows."""

@@ -10,7 +10,7 @@ import pytest
 
 import irbatch
 from irbatch.data import lookup, short_texts
-from irbatch.data.grouping import group_rows
+from irbatch.data.grouping import first_rows, group_runs
 from irbatch.data.lookup import KeyedIds
 from irbatch.data.short_texts import ShortIds, ShortTexts
 from irbatch.data.text_column import TextColumn
@@ -103,10 +103,15 @@ def test_grouped_and_found_as_slices_are(seed: int) -> None:
 
     several = [NASTY[i] for i in random.integers(0, len(NASTY), 300)]
     for ids in (several, sorted(several)):
-        ours, theirs = group_rows(as_short(ids)), group_rows(TextColumn.encode(ids))
+        ours, theirs = (grouped(each) for each in (as_short(ids), TextColumn.encode(ids)))
         for one, other in zip(ours, theirs, strict=True):
             assert (one is None) == (other is None)
             assert one is None or one.tolist() == other.tolist()
+
+
+def grouped(ids: TextColumn) -> Any:
+    firsts = first_rows(ids)
+    return group_runs(ids.take(firsts), firsts, len(ids))
 
 
 def test_texts_that_share_a_word_or_a_slot_are_told_apart() -> None:

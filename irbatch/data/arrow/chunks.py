@@ -51,6 +51,7 @@ class TextSlices:
     lengths: npt.NDArray[np.int32]
     has_views: bool = False  # as its first piece, whose bytes are not all text
     unchecked: bool = False  # whether what stands in these may be no UTF-8
+    ordered: bool = False  # whether they follow each other, in one piece
 
     @classmethod
     def of(cls, part: Any) -> TextSlices:
@@ -62,14 +63,18 @@ class TextSlices:
 
     def take(self, rows: npt.NDArray[np.integer]) -> TextSlices:
         """Return some of them."""
-        which, starts, lengths = self.which[rows], self.starts[rows], self.lengths[rows]
-        return replace(self, which=which, starts=starts, lengths=lengths)
+        one = len(self.pieces) == 1
+        which = np.broadcast_to(np.intp(0), rows.size) if one else self.which[rows]
+        starts, lengths = self.starts[rows], self.lengths[rows]
+        return replace(self, which=which, starts=starts, lengths=lengths, ordered=False)
 
     def extents(self) -> tuple[Ints, Ints]:
         """Return where the used part of each piece begins and ends."""
         low = np.full(len(self.pieces), np.iinfo(np.int64).max)
         high = np.zeros(len(self.pieces), np.int64)
-        if len(self.pieces) == 1:
+        if self.ordered and self.starts.size:
+            low[0], high[0] = self.starts[0], int(self.starts[-1]) + int(self.lengths[-1])
+        elif len(self.pieces) == 1:
             low[0], high[0] = self.starts.min(), (self.starts + self.lengths).max()
         else:
             np.minimum.at(low, self.which, self.starts)
@@ -183,7 +188,8 @@ def _read_offsets(kind: npt.DTypeLike, rows: ArraySlice) -> TextSlices:
         raise RowError(int(lengths.argmax()), f"has more than {LONGEST} bytes")
     text = rows.buffer(2, np.uint8, 0, int(offsets[-1]) if rows.length else 0)
     which = np.broadcast_to(np.intp(0), rows.length)
-    return TextSlices([text], which, offsets[:-1], lengths.astype(np.int32, copy=False))
+    lengths = lengths.astype(np.int32, copy=False)
+    return TextSlices([text], which, offsets[:-1], lengths, ordered=True)
 
 
 def _read_views(rows: ArraySlice) -> Part:
@@ -214,9 +220,7 @@ def join(field: Field, parts: list[Any]) -> ArrowColumn:
         if unchecked and (row := column.first_not_utf8()) >= 0:
             raise RowError(row, "is not UTF-8")
         return column
-    none = np.empty(0, NUMBERS.get(field.values, "?"))
-    numbers: npt.NDArray[Any] = parts[0] if len(parts) == 1 else np.concatenate(parts or [none])
-    return numbers
+    return _joined(parts, NUMBERS.get(field.values, "?"))
 
 
 def _join_texts(parts: list[Any]) -> tuple[TextColumn, bool]:
@@ -254,11 +258,15 @@ def _join_slices(parts: list[TextSlices]) -> tuple[TextColumn, bool]:
         if address not in views
     )
     used = [each for each in used if each.size]
-    starts = [part.starts + shift[n][part.which] for part, n in zip(parts, numbers, strict=True)]
+    starts = [
+        np.add(part.starts, shift[n[0]] if n.size == 1 else shift[n][part.which], dtype=np.int64)
+        for part, n in zip(parts, numbers, strict=True)
+    ]
     lengths = [part.lengths for part in parts]
-    column = TextColumn(
-        used[0] if len(used) == 1 else np.concatenate(used or [np.empty(0, np.uint8)]),
-        np.concatenate(starts or [np.empty(0, np.int64)]),
-        np.concatenate(lengths or [np.empty(0, np.int32)]),
-    )
+    column = TextColumn(_joined(used, np.uint8), _joined(starts, int), _joined(lengths, np.int32))
     return column, unchecked
+
+
+def _joined(arrays: list[npt.NDArray[Any]], kind: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Put arrays one after the other; one alone is not copied."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays or [np.empty(0, kind)])
