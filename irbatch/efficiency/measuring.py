@@ -176,7 +176,7 @@ def measure_search(
     >>> irbatch.evaluate({"q1": {"d1": 1}, "q2": {"d2": 1}}, run, "RR")["RR"]
     0.75
     """
-    name = _name_of(search) if system is None else system
+    name = name_of(search) if system is None else system
     source = of_system(name)
     for argument, value in (("search", search), ("search_many", search_many)):
         if not callable(value) and (value is not None or argument == "search"):
@@ -257,7 +257,7 @@ def _count_warmed(record: EfficiencyRecord, timed: list[Any], warm: list[Any] | 
     return sum(isinstance(each, COMPARED) and each in asked for each in timed)
 
 
-def _name_of(search: Any) -> str:
+def name_of(search: Any) -> str:
     """Name what has no name given: a function, or the class that a method or an object is of."""
     while isinstance(search, partial):
         search = search.func

@@ -106,7 +106,7 @@ def loop_for(source: str, *searches: Any) -> AbstractContextManager[Any]:
     except RuntimeError:
         loop: AbstractContextManager[Any] = asyncio.Runner()
         return loop
-    why = "is async def, and a loop is running here already: call measure_search in another thread"
+    why = "is async def, and a loop is running here already: measure it in another thread"
     raise refuse(source, "search", f"{why}, as with asyncio.to_thread", searches[0])
 
 

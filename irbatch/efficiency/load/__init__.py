@@ -1,0 +1,1 @@
+"""A search under load: queries come at a rate, answered or not (an open loop)."""

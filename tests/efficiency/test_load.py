@@ -1,0 +1,554 @@
+"""A search under load: what is found at a rate, and the highest rate within a bound."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from oracle import queues
+from support.clocks import Clock
+from support.input_errors import input_error
+from support.plots import check_readable
+
+from irbatch import InputError, InputWarning
+from irbatch.array_types import Floats
+from irbatch.efficiency import (
+    Hardware,
+    Latency,
+    Load,
+    LoadAtRate,
+    measure_load,
+    measure_search,
+)
+from irbatch.efficiency.load import sending
+from irbatch.efficiency.load.arrivals import due_times
+from irbatch.efficiency.load.at_rate import (
+    _percentiles,
+    independent_calls,
+    is_growing,
+    summarise,
+)
+from irbatch.efficiency.load.measuring import look_for_rate
+from irbatch.efficiency.load.sending import ANSWERED, FAILED, OUT_OF_TIME
+
+MS = 10**6  # ns
+QUERIES = [f"q{i}" for i in range(500)]
+quick = partial(measure_load, hardware=Hardware(), warmup=1, system="bm25")
+
+
+@pytest.fixture
+def clock(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Clock:
+    monkeypatch.setattr(sending, "time", clock)
+    return clock
+
+
+def taking(clock: Clock, milliseconds: float) -> Any:
+    """Return a search that takes so long."""
+
+    def search(query: Any) -> list[str]:
+        clock.now += round(milliseconds * MS)
+        return ["d"]
+
+    return search
+
+
+def sent(due: Any, done: Any, outcome: Any = None, ready: Any = None) -> Any:
+    """Return what became of queries, in ns."""
+    due, done = np.array(due, np.int64), np.array(done, np.int64)
+    ready = due if ready is None else np.array(ready, np.int64)
+    outcome = np.zeros(due.size) if outcome is None else np.array(outcome)
+    return SimpleNamespace(
+        due=due, done=done, sent=ready, ready=ready, outcome=outcome, problem=None
+    )
+
+
+def simulate(busy: float, calls: int, seed: int) -> Any:
+    """Return what becomes of queries in an M/D/1 queue, whose service takes 1 ms."""
+    due = due_times(1000 * busy, "poisson", seed, calls=calls, duration=None)
+    work = np.arange(calls) * MS
+    ready = work + np.maximum.accumulate(due - work)
+    return sent(due, ready + MS, ready=ready)
+
+
+@pytest.mark.parametrize("busy", [0.3, 0.9, 1.5])
+def test_the_simulation_is_the_queue(busy: float) -> None:
+    found = simulate(busy, 200, seed=1)
+    served = queues.serve(found.due.tolist(), [MS] * 200, 1)
+    assert [end for _, end, _ in served] == found.done.tolist()
+
+
+# What is found at a rate
+
+
+def test_latency_counts_from_when_a_query_was_due(clock: Clock) -> None:
+    """One call that holds up those behind it makes all of them wait: nothing is left out."""
+    stall = iter([0.1] + [1000.0] + [1.0] * 998)
+
+    def search(query: str) -> list[str]:
+        clock.now += round(next(stall) * MS)
+        return ["d"]
+
+    load = quick(search, QUERIES, rate=100, arrivals="fixed", calls=999)
+    latency = load.rates[0].latency
+    due = [10 * MS * k for k in range(1, 1000)]
+    served = queues.serve(due, [1000 * MS] + [MS] * 998, 1)
+    times = [(end - arrival) / MS for arrival, (_, end, _) in zip(due, served, strict=True)]
+    assert latency.p99 == pytest.approx(np.percentile(times, 99))
+    assert latency.p99 > 900
+    assert latency.mean == pytest.approx(np.mean(times))
+    assert (latency.calls, latency.errors, latency.timeouts) == (999, 0, 0)
+    assert (latency.loop, latency.rate, latency.arrivals) == ("open", 100, "fixed")
+
+
+def test_a_closed_loop_hides_what_waiting_does(clock: Clock) -> None:
+    """Of 1000 calls seven take 100 ms, the others 1 ms: 55 % busy, if 325 a second are due."""
+    takes = [100.0 if i % 140 == 70 else 1.0 for i in range(1000)]
+
+    def search(query: int) -> list[str]:
+        clock.now += round(takes[query] * MS)
+        return ["d"]
+
+    closed = measure_search(
+        search, range(1000), hardware=Hardware(), warmup=1, draws=0, progress=False
+    ).record.latency
+    found = quick(search, range(1000), rate=325, calls=1000).rates[0]
+    assert closed is not None
+    assert (closed.p99, closed.loop) == (1.0, "closed")
+    assert found.busy == pytest.approx(0.55, abs=0.01)
+    assert found.p99 > 80 * (closed.p99 or 0)
+
+
+def test_rates_and_shares(clock: Clock) -> None:
+    found = quick(taking(clock, 4), QUERIES, rate=100, arrivals="fixed", duration=5).rates[0]
+    assert found.latency.calls == 500
+    assert found.wall_time == pytest.approx(5.004)
+    assert found.achieved == pytest.approx(500 / 5.004)
+    assert found.busy == pytest.approx(0.4, abs=0.001)
+    assert (found.latency.p50, found.p99, found.lateness) == (4.0, 4.0, 0.0)
+    assert (found.growing, found.kept_up, found.problem) == (False, True, None)
+    assert found.holds(4.0)
+    assert not found.holds(3.9)
+    slow = quick(taking(clock, 20), QUERIES, rate=100, arrivals="fixed", calls=200).rates[0]
+    assert slow.growing
+    assert slow.achieved == pytest.approx(50, rel=0.01)
+    assert slow.busy == pytest.approx(1, abs=0.01)
+    assert not slow.holds(1e9), "in a longer run it would be more"
+
+
+def test_failures_count_as_longer_than_all(clock: Clock) -> None:
+    def search(query: int) -> list[str]:
+        clock.now += MS
+        if query in (30, 60):
+            raise ValueError(f"no {query}")
+        return ["d"]
+
+    load = quick(search, range(100), rate=100, arrivals="fixed", calls=100)
+    found = load.rates[0]
+    assert (found.latency.errors, found.latency.timeouts) == (2, 0)
+    assert found.problem == "ValueError: 'no 30'"
+    assert (found.latency.p95, found.latency.p99) == (1.0, None)
+    assert found.latency.mean == 1.0, "of the others"
+    assert math.isinf(found.p99)
+    assert not found.holds(1e300)
+    assert found.achieved == pytest.approx(98 / 1.001)
+    assert "2 calls failed" in repr(load)
+    assert "First error: ValueError: 'no 30'" in str(load)
+
+
+def test_queries_out_of_time_are_not_sent(clock: Clock) -> None:
+    asked: list[int] = []
+
+    def search(query: int) -> list[str]:
+        asked.append(query)
+        clock.now += 30 * MS
+        return ["d"]
+
+    load = quick(search, range(50), rate=100, arrivals="fixed", calls=50, timeout=45)
+    due = [10 * MS * k for k in range(1, 51)]
+    served = queues.serve(due, [30 * MS] * 50, 1, 45 * MS)
+    lost = sum(how == queues.OUT_OF_TIME for _, _, how in served)
+    assert load.rates[0].latency.timeouts == lost > 10
+    assert len(asked) - 1 == sum(end > begin for begin, end, _ in served)
+    assert "Out of time after 45 ms" in str(load)
+
+
+def test_all_may_fail(clock: Clock) -> None:
+    def search(query: str) -> list[str]:
+        clock.now += MS
+        if clock.now > before + 2 * MS:
+            raise OSError("gone")
+        return ["d"]
+
+    before = clock.now
+    load = quick(search, QUERIES, rate=10, calls=5, within=50)
+    assert load.rates[0].latency == dataclasses.replace(
+        Latency(loop="open", rate=10, arrivals="poisson"), calls=5, errors=5, timeouts=0
+    )
+    assert load.sustained_rate == 0
+    assert Load.from_json(load.to_json()) == load
+    assert "∞" in str(load)
+
+
+def test_percentiles_are_numpys_and_failures_are_infinite() -> None:
+    rng = np.random.default_rng(3)
+    for calls in (1, 2, 7, 100, 101, 1000):
+        times = rng.gamma(2, 10, calls)
+        for failed in {0, 1, min(calls, 5), calls // 2}:
+            answered = np.arange(calls) >= failed
+            found = _percentiles(times, answered, calls, 0.05)
+            known = np.sort(np.where(answered, times, np.inf)).tolist()
+            for name, percent in {"p50": 50, "p90": 90, "p95": 95, "p99": 99}.items():
+                place = percent / 100 * (calls - 1)
+                if math.isinf(known[math.ceil(place)]):
+                    assert name not in found
+                elif failed == 0:
+                    assert found[name] == np.percentile(times, percent)
+                else:
+                    low, high = known[math.floor(place)], known[math.ceil(place)]
+                    assert found[name] == pytest.approx(low + (high - low) * (place % 1))
+    of_latency = Latency.from_samples(times, draws=1).intervals
+    found = _percentiles(times, np.full(1000, True), 1000, 0.05)["intervals"]
+    assert found == {name: each for name, each in of_latency.items() if name != "mean"}
+
+
+# Calls that wait for each other
+
+
+@pytest.mark.parametrize("busy", [0.2, 0.7, 0.95])
+def test_calls_of_a_busy_period_are_a_cluster(busy: float) -> None:
+    found = simulate(busy, 300, seed=2)
+    sizes = queues.busy_periods(found.due.tolist(), found.done.tolist())
+    expected = math.floor(queues.effective_clusters(sizes))
+    assert independent_calls(found, asked=300) == expected
+    assert independent_calls(found, asked=10) == min(expected, 10), "the same queries again"
+
+
+def covered(busy: float, calls: int, clusters: bool) -> dict[str, Floats]:
+    """Return whether each interval holds the true percentile, by name."""
+    long = simulate(busy, 400_000, seed=8)
+    truth = Latency.from_samples((long.done - long.due) / MS, draws=0)
+    hits: dict[str, list[bool]] = {}
+    for seed in range(200):
+        found = simulate(busy, calls, seed)
+        times = (found.done - found.due) / MS
+        independent = independent_calls(found, calls) if clusters else calls
+        given = _percentiles(times, np.full(calls, True), independent, 0.05)["intervals"]
+        for name, (low, high) in given.items():
+            inside = low - 1e-9 <= getattr(truth, name) <= high + 1e-9
+            hits.setdefault(name, []).append(inside)
+    return {name: np.array(each) for name, each in hits.items()}
+
+
+@pytest.mark.parametrize(("busy", "calls"), [(0.3, 2000), (0.55, 2000), (0.55, 8000), (0.8, 8000)])
+def test_intervals_cover_what_they_say(busy: float, calls: int) -> None:
+    for name, hits in covered(busy, calls, clusters=True).items():
+        assert hits.mean() >= 0.92, name
+
+
+def test_as_if_calls_were_independent_they_would_not() -> None:
+    assert covered(0.55, 2000, clusters=False)["p95"].mean() < 0.75
+
+
+@pytest.mark.parametrize("calls", [100, 1000])
+def test_a_queue_that_grows_is_told(calls: int) -> None:
+    def share(busy: float) -> float:
+        found = [simulate(busy, calls, seed) for seed in range(100)]
+        grows = [is_growing(each, (each.done - each.due) / MS, False) for each in found]
+        return float(np.mean(grows))
+
+    assert share(0.3) == 0
+    assert share(0.6) <= 0.02
+    assert share(1.5) >= 0.97
+
+
+def test_tasks_that_pile_up_are_told() -> None:
+    """Where each is sent when it is due, the search itself has the queue."""
+    for busy, grows in ((0.5, False), (1.5, True)):
+        found = simulate(busy, 1000, seed=1)
+        times = (found.done - found.due) / MS
+        found.ready = found.sent = found.due
+        assert is_growing(found, times, True) == grows
+    few = simulate(1.5, 7, seed=1)
+    assert not is_growing(few, (few.done - few.due) / MS, False), "too few to tell"
+
+
+def test_outcomes_are_counted() -> None:
+    outcome = [ANSWERED, FAILED, OUT_OF_TIME, OUT_OF_TIME]
+    found = sent([0, MS, 2 * MS, 3 * MS], [MS, 2 * MS, 3 * MS, 4 * MS], outcome)
+    summary = summarise(found, 1000, "fixed", None, 4, 0.05)
+    assert (summary.latency.errors, summary.latency.timeouts, summary.busy) == (1, 2, None)
+    assert summary.achieved == pytest.approx(250)
+
+
+def test_a_sender_that_is_late_is_told(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+    sleep = clock.sleep
+    monkeypatch.setattr(clock, "sleep", lambda seconds: sleep(seconds + 0.003))
+    said = "'bm25' at 10 queries/s contain that .* late, up to 3 ms"
+    with pytest.warns(InputWarning, match=said):
+        load = quick(taking(clock, 5), QUERIES, rate=10, arrivals="fixed", calls=20)
+    found = load.rates[0]
+    assert (found.lateness, found.kept_up) == (3.0, False)
+    assert found.latency.p50 == 8.0, "it counts as latency"
+    assert "At 10 a second the sender itself didn't keep up" in str(load)
+
+
+# The highest rate within a bound
+
+
+@pytest.mark.parametrize("start", [1.0, 37.0, 5000.0])
+@pytest.mark.parametrize("capacity", [9.0, 63.0, 12_345.0])
+def test_a_rate_is_found_from_wherever_one_starts(start: float, capacity: float) -> None:
+    tried: list[float] = []
+
+    def holds(rate: float) -> bool:
+        tried.append(rate)
+        return rate <= capacity
+
+    look_for_rate(start, holds, 0.05)
+    held, failed = [r for r in tried if r <= capacity], [r for r in tried if r > capacity]
+    assert min(failed) <= 1.05 * max(held) * 1.01
+    assert len(tried) == len(set(tried)) <= 20
+
+
+def test_where_no_rate_holds_or_all_do() -> None:
+    tried: list[float] = []
+    look_for_rate(1024, lambda rate: tried.append(rate) is not None, 0.1)
+    assert min(tried) <= 2, tried
+    tried.clear()
+    look_for_rate(1, lambda rate: tried.append(rate) is None, 0.1)
+    assert len(tried) == 20
+    assert max(tried) > 500_000
+
+
+def test_the_highest_rate_is_looked_for(clock: Clock) -> None:
+    load = quick(taking(clock, 10), QUERIES, within=40, calls=400)
+    assert load.rates[0].rate < load.rates[-1].rate
+    assert 50 in [each.rate for each in load.rates], "half of what calls one after the other reach"
+    best, bound = load.sustained_rate, load.within
+    assert best is not None
+    assert bound == 40
+    assert 50 <= best < 100
+    above = min(each.rate for each in load.rates if each.rate > best)
+    assert above <= best * 1.11
+    for each in load.rates:
+        assert (each.rate <= best) == (each.p99 <= 40 and not each.growing)
+    said = str(load)
+    assert f"p99 within 40 ms up to {best:.4g} queries/s (tried: " in said
+    assert repr(load).splitlines()[-1] == f"  p99 within 40 ms up to {best:.4g} a second>"
+
+
+def test_of_given_rates_the_first_that_fails_counts(clock: Clock) -> None:
+    takes = iter([1.0] + [5.0] * 20 + [80.0] * 20 + [5.0] * 20)
+
+    def search(query: str) -> list[str]:
+        clock.now += round(next(takes) * MS)
+        return ["d"]
+
+    load = quick(search, QUERIES, rates=[4, 2, 8], arrivals="fixed", calls=20, within=50)
+    assert [each.rate for each in load.rates] == [2, 4, 8]
+    assert [each.holds(50) for each in load.rates] == [True, False, True]
+    assert load.sustained_rate == 2
+    assert "8 held, too, above a rate that did not." in str(load)
+    higher = quick(taking(clock, 5), QUERIES, rates=[2, 4], arrivals="fixed", calls=9, within=50)
+    assert "It may be more: no higher rate was tried." in str(higher)
+    none = quick(taking(clock, 5), QUERIES, rates=[2, 4], arrivals="fixed", calls=9, within=1)
+    assert none.sustained_rate == 0
+    assert none.record.sustained_rate == 0
+    assert none.record.latency is None
+    assert "At none of the rates tried (2 and 4) is p99 within 1 ms." in str(none)
+
+
+# The value and its faces
+
+
+def example(clock: Clock, system: str = "bm25") -> Load:
+    search = taking(clock, 10)
+    return measure_load(
+        search, QUERIES, rates=[40, 80, 160], calls=200, within=150, warmup=1, timeout=500,
+        system=system, hardware=Hardware(cpu="ARM", n_cpu=2), dataset="robust04", price_per_hour=2,
+    )  # fmt: skip
+
+
+def test_records_for_leaderboards(clock: Clock) -> None:
+    load = example(clock)
+    record = load.record
+    assert load.sustained_rate == record.sustained_rate == 80
+    assert record.latency == load.rates[1].latency
+    assert (record.system, record.dataset, record.sustained_p99) == ("bm25", "robust04", 150)
+    assert (record.throughput, record.cost_per_million) == (None, None)
+    other = load.record_at(160, "bm25 at 160/s")
+    assert other.latency is load.rates[2].latency
+    assert (other.system, other.sustained_rate) == ("bm25 at 160/s", 80)
+    input_error(lambda: load.record_at(3), "rate", "40, 80 and 160")
+    alone = quick(taking(clock, 10), QUERIES, rate=5, calls=9)
+    assert (alone.sustained_rate, alone.record.sustained_rate) == (None, None)
+    assert alone.record.latency == alone.rates[0].latency
+    several = quick(taking(clock, 10), QUERIES, rates=[5, 6], calls=9)
+    input_error(lambda: several.record, "record_at")
+
+
+def test_json(clock: Clock, tmp_path: Path) -> None:
+    load = example(clock)
+    text = load.to_json(tmp_path / "load.json")
+    for again in (Load.from_json(text), Load.from_json(tmp_path / "load.json")):
+        assert again == load
+        assert type(again) is Load
+    said = json.loads(text)
+    assert said["within"] == 150
+    assert said["about"]["system"] == "bm25"
+    assert said["rates"][0]["latency"]["p99"] == load.rates[0].p99
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"rates": 5}, "not a list"),
+        ({"rates": []}, "are none"),
+        ({"rates": [1]}, "a rate is an object"),
+        ({"rates": [{"rate": 1}]}, "achieved is missing"),
+        ({"rates": [{"rate": 1, "achieved": 1, "latency": 4}]}, "not an object"),
+        ({"rates": [{"rate": 1, "achieved": 1, "latency": {"p999": 4}}]}, "did you mean p99"),
+        ({"rates": [{"rate": 1, "achieved": 1, "latency": {"mean": 4}}]}, "of no open loop"),
+        ({"rates": [{"rate": -1, "achieved": 1, "latency": {"loop": "open"}}]}, "negative"),
+        ({"rates": [{"rat": 1}]}, "is missing"),
+        ({"callers": 0}, "callers"),
+        ({"within": "x"}, "within"),
+        ({"about": None}, "names its system"),
+        ({"abut": None}, "did you mean about"),
+    ],
+)
+def test_json_that_cannot_be_read(clock: Clock, change: dict[str, Any], told: str) -> None:
+    said = {**example(clock).to_dict(), **change}
+    input_error(lambda: Load.from_dict(said), told)
+
+
+def test_faces(clock: Clock, tmp_path: Path) -> None:
+    load = example(clock)
+    assert repr(load).splitlines()[0] == "<Load of 'bm25': open loop, 500 queries"
+    assert repr(load).splitlines()[3].endswith("the queue grows")
+    for text in (str(load), load.to_markdown(), load.to_latex(), load.to_html(plots=False)):
+        for word in ("Open loop", "Poisson", "when a query was due", "160", "grows", "40"):
+            assert word in text
+    assert load.to_text(tmp_path / "a.txt") == (tmp_path / "a.txt").read_text("utf-8")
+    assert "errors" in str(load), "as there are time-outs"
+    assert "<script" not in load._repr_html_()
+
+
+def test_names_are_shown_safely(clock: Clock) -> None:
+    load = example(clock, system="<b>\x1b[31m & $x$")
+    assert "\x1b" not in str(load) + repr(load) + load.to_markdown() + load.to_latex()
+    page = load.to_html()
+    assert "<b>" not in page
+    assert "\x1b" not in page
+
+
+def test_plot(clock: Clock) -> None:
+    pytest.importorskip("matplotlib")
+    load = example(clock, system="a $x$ search of a rather long name that does not fit")
+    ax = load.plot()
+    check_readable(ax)
+    assert ax.get_ylabel() == "latency (ms), open loop"
+    lines = {text.get_text() for text in ax.get_legend().get_texts()}
+    assert lines == {"p50", "p95", "p99", "bound on p99"}
+    assert ax.lines[0].get_xdata().tolist() == [40, 80, 160]
+    assert load.plot(ax=ax, log=False) is ax
+    assert "<svg" in load.to_html()
+    with pytest.raises(InputError, match="ax="):
+        load.plot(ax=5)
+
+
+# What is refused
+
+
+def never(query: Any) -> list[str]:
+    pytest.fail("it is refused before anything is called")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({}, "rate is missing"),
+        ({"rate": 5, "rates": [5]}, "both given"),
+        ({"rate": 0}, "rate=0"),
+        ({"rate": math.inf}, "rate=inf"),
+        ({"rate": "5"}, "rate='5'"),
+        ({"rates": []}, "none, or one twice"),
+        ({"rates": [5, 5]}, "none, or one twice"),
+        ({"rates": 5}, "not several"),
+        ({"rates": "56"}, "not several"),
+        ({"rates": [5, -1]}, "rates=-1"),
+        ({"rate": 5, "within": 0}, "within=0"),
+        ({"within": math.nan}, "within=nan"),
+        ({"within": 5, "warmup": 0}, "warmup is 0"),
+        ({"rate": 5, "warmup": -1}, "warmup"),
+        ({"rate": 5, "arrivals": "burst"}, "arrivals='burst'"),
+        ({"rate": 5, "concurrency": 0}, "concurrency=0"),
+        ({"rate": 5, "concurrency": 1.5}, "concurrency=1.5"),
+        ({"rate": 5, "duration": 0}, "duration=0"),
+        ({"rate": 5, "duration": 1, "calls": 5}, "both given"),
+        ({"rate": 5, "calls": 0}, "calls=0"),
+        ({"rate": 5, "duration": 0.01}, "no query is due"),
+        ({"rate": 5, "timeout": 0}, "timeout=0"),
+        ({"rate": 5, "seed": -1}, "seed=-1"),
+        ({"rate": 5, "level": 2}, "level"),
+        ({"within": 5, "precision": 0}, "precision=0"),
+        ({"rate": 5, "price_per_hour": -1}, "price_per_hour"),
+    ],
+    ids=str,
+)
+def test_refused(given: dict[str, Any], told: str) -> None:
+    input_error(lambda: measure_load(never, ["q"], **given, system="bm25"), "bm25", told)
+
+
+def test_what_is_no_search_or_has_no_queries() -> None:
+    input_error(lambda: measure_load(5, ["q"], rate=1), "search", "not to be called")  # type: ignore[arg-type]
+    input_error(lambda: measure_load(never, [], rate=1), "no queries")
+    input_error(lambda: measure_load(never, "q", rate=1), "queries")
+
+
+def test_the_warm_up_ends_what_cannot_work(clock: Clock) -> None:
+    def broken(query: str) -> list[str]:
+        raise OSError("no index")
+
+    with pytest.raises(OSError, match="no index"):
+        quick(broken, QUERIES, rate=5, calls=5)
+    input_error(lambda: quick(lambda query: 5, QUERIES, rate=5, calls=5), "no answer")
+
+
+def test_values_that_cannot_be() -> None:
+    latency = Latency(p99=3, loop="open")
+    LoadAtRate(rate=5, achieved=5, latency=latency)
+    for given, told in (
+        ({"rate": -1}, "rate"),
+        ({"achieved": None}, "achieved"),
+        ({"latency": Latency(p99=3)}, "open loop"),
+        ({"latency": 5}, "open loop"),
+        ({"growing": 1}, "growing"),
+        ({"lateness": math.nan}, "lateness"),
+        ({"problem": 5}, "problem"),
+    ):
+        everything: dict[str, Any] = {"rate": 5, "achieved": 5, "latency": latency, **given}
+        input_error(partial(LoadAtRate, **everything), told)
+
+
+def test_an_async_search_is_awaited() -> None:
+    import asyncio
+
+    async def search(query: str) -> list[str]:
+        if query == "q3":
+            raise LookupError(query)
+        await asyncio.sleep(10 if query == "q4" else 0)
+        return ["d"]
+
+    load = measure_load(search, QUERIES, rate=2000, calls=10, timeout=100, warmup=1)
+    assert (load.callers, load.rates[0].busy) == (None, None)
+    assert load.rates[0].problem == "LookupError: 'q3'"
+    assert load.rates[0].latency.errors == 1
+    assert (load.rates[0].latency.timeouts or 0) >= 1

@@ -1,0 +1,233 @@
+"""Queries are sent when they are due: against a queue that is simulated event by event."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import queues
+from support.clocks import Clock, SharedClock, loop_on
+
+from irbatch import InputError
+from irbatch.array_types import Ints
+from irbatch.efficiency.load import sending
+from irbatch.efficiency.load.arrivals import MOST, due_times
+from irbatch.efficiency.load.sending import ANSWERED, FAILED, OUT_OF_TIME, Sending
+
+NAMES = {ANSWERED: queues.ANSWERED, OUT_OF_TIME: queues.OUT_OF_TIME}
+MS = 10**6  # ns
+PLANS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 12)), min_size=1, max_size=40)
+TIMEOUTS = st.none() | st.integers(1, 30)
+
+
+def read_plan(plan: list[tuple[int, int]], timeout: int | None) -> tuple[Ints, list[int], Any]:
+    """Return when queries are due, what each takes, and when they are out of time, in ns."""
+    due = np.cumsum([gap for gap, _ in plan]) * MS
+    return due, [takes * MS for _, takes in plan], None if timeout is None else timeout * MS
+
+
+def outcomes(found: Sending) -> list[tuple[int, int, str]]:
+    ends = zip(found.sent.tolist(), found.done.tolist(), found.outcome.tolist(), strict=True)
+    return [(sent, done, NAMES[outcome]) for sent, done, outcome in ends]
+
+
+def check_nothing_is_late(found: Sending) -> None:
+    assert found.sent.tolist() == found.ready.tolist()
+    assert (found.ready >= found.due).all()
+
+
+@settings(deadline=None)
+@given(PLANS, TIMEOUTS)
+def test_one_caller_is_a_queue_with_one_server(
+    plan: list[tuple[int, int]], timeout: int | None
+) -> None:
+    clock = Clock()
+    due, service, limit = read_plan(plan, timeout)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sending, "time", clock)
+        found = Sending(lambda takes: clock.sleep(takes / 1e9), service, due, limit)
+        found.in_threads(1)
+    assert outcomes(found) == queues.serve(due.tolist(), service, 1, limit)
+    check_nothing_is_late(found)
+
+
+class SendingOnClock(Sending):
+    clock: SharedClock
+
+    def _call(self) -> None:
+        try:
+            super()._call()
+        finally:
+            self.clock.leave()
+
+
+@settings(deadline=None, max_examples=40)
+@given(PLANS, TIMEOUTS, st.integers(2, 4))
+def test_threads_are_a_queue_with_several_servers(
+    plan: list[tuple[int, int]], timeout: int | None, callers: int
+) -> None:
+    clock = SharedClock(callers)
+    due, service, limit = read_plan(plan, timeout)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sending, "time", clock)
+        found = SendingOnClock(lambda takes: clock.sleep(takes / 1e9), service, due, limit)
+        found.clock = clock
+        found.in_threads(callers)
+    assert outcomes(found) == queues.serve(due.tolist(), service, callers, limit)
+    check_nothing_is_late(found)
+
+
+@settings(deadline=None, max_examples=40)
+@given(PLANS, TIMEOUTS, st.none() | st.integers(1, 4))
+def test_tasks_are_a_queue_too(
+    plan: list[tuple[int, int]], timeout: int | None, callers: int | None
+) -> None:
+    clock = Clock()
+    clock.now = 10**6  # where a float of seconds is exact enough
+    due, service, limit = read_plan(plan, timeout)
+
+    async def search(takes: int) -> None:
+        await asyncio.sleep(takes / 1e9)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sending, "time", clock)
+        found = Sending(search, service, due, limit)
+        with asyncio.Runner(loop_factory=lambda: loop_on(clock)) as runner:
+            runner.run(found.as_tasks(callers))
+    expected = queues.serve(due.tolist(), service, callers or len(plan), limit, cancels=True)
+    for (sent, done, how), (begin, end, so) in zip(outcomes(found), expected, strict=True):
+        assert abs(sent - begin) < 0.01 * MS
+        assert abs(done - end) < 0.01 * MS
+        ties = limit is not None and abs(abs(end - begin) - limit) < 0.01 * MS
+        assert how == so or ties
+
+
+def send(
+    search: Any, due: list[int], monkeypatch: pytest.MonkeyPatch, clock: Clock, **options: Any
+) -> Sending:
+    monkeypatch.setattr(sending, "time", clock)
+    queries = options.get("queries", list(range(len(due))))
+    found = Sending(search, queries, np.array(due) * MS, options.get("timeout"))
+    found.in_threads(1)
+    return found
+
+
+def test_what_fails_is_counted_and_the_first_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def search(query: int) -> None:
+        if query % 2:
+            raise KeyError(query)
+
+    found = send(search, list(range(6)), monkeypatch, Clock())
+    assert found.outcome.tolist() == [ANSWERED, FAILED] * 3
+    assert found.problem == "KeyError: '1'"
+
+
+def test_queries_are_asked_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    send(asked.append, list(range(5)), monkeypatch, Clock(), queries=["a", "b"])
+    assert asked == ["a", "b", "a", "b", "a"]
+
+
+def test_a_sender_that_wakes_late_is_told_from_one_that_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Sluggish(Clock):
+        def sleep(self, seconds: float) -> None:
+            self.now += round(seconds * 1e9) + 3 * MS
+
+    clock = Sluggish()
+
+    def search(query: int) -> None:
+        clock.now += 20 * MS
+
+    found = send(search, [10, 15, 100], monkeypatch, clock)
+    assert (found.ready // MS).tolist() == [10, 33, 100]
+    assert (found.sent // MS).tolist() == [13, 33, 103], "late by 3 ms where it slept"
+
+
+@pytest.mark.parametrize("callers", [1, 3])
+def test_what_ends_a_program_is_raised(callers: int) -> None:
+    def search(query: int) -> None:
+        raise SystemExit("enough")
+
+    found = Sending(search, [1], np.arange(50) * 1000, None)
+    with pytest.raises(SystemExit, match="enough"):
+        found.in_threads(callers)
+    assert found.outcome.size == 50
+
+
+# When queries are due
+
+
+def test_fixed_arrivals() -> None:
+    assert due_times(50, "fixed", 1, calls=None, duration=0.1).tolist() == [
+        20 * MS * k for k in range(1, 6)
+    ]
+
+
+@pytest.mark.parametrize("arrivals", ["poisson", "fixed"])
+def test_a_rate_is_kept_exactly(arrivals: str) -> None:
+    due = due_times(80, arrivals, 3, calls=None, duration=2.5)
+    assert due.size == 200
+    assert (np.diff(due) > 0).all()
+    assert due[0] > 0
+    assert due[-1] <= 2.5e9
+    faster = due_times(160, arrivals, 3, calls=200, duration=None)
+    assert np.abs(due - 2 * faster).max() <= 2, "alike but for the speed"
+
+
+def test_poisson_arrivals_are_random() -> None:
+    """Given how many there are, the times of a Poisson process are uniform."""
+    gaps = np.concatenate(
+        [np.diff(due_times(1, "poisson", s, calls=1000, duration=None)) for s in range(20)]
+    )
+    gaps = gaps / gaps.mean()
+    for share in (0.1, 0.5, 0.9, 0.99):
+        assert np.quantile(gaps, share) == pytest.approx(-math.log(1 - share), rel=0.05), share
+    assert not np.array_equal(*(due_times(1, "poisson", s, calls=5, duration=None) for s in (1, 2)))
+
+
+@pytest.mark.parametrize(
+    ("rate", "duration", "told"),
+    [(0.01, 10, "no query is due in 10 s"), (1e9, 10, "more than"), (1e300, 1e300, f"{MOST:,}")],
+)
+def test_too_few_or_too_many(rate: float, duration: float, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        due_times(rate, "fixed", 0, calls=None, duration=duration)
+
+
+# The queue that theory knows
+
+
+def test_a_queue_at_random_times_is_as_in_theory(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+
+    def search(query: int) -> None:
+        clock.now += MS
+
+    monkeypatch.setattr(sending, "time", clock)
+    times = []
+    for seed in range(4):
+        due = due_times(550, "poisson", seed, calls=10_000, duration=None)
+        found = Sending(search, [0], due, None)
+        found.in_threads(1)
+        times.append((found.done - found.due) / MS)
+    together = np.concatenate(times)
+    assert together.mean() == pytest.approx(queues.mean_time(0.55), rel=0.03)
+    for time in (Fraction(3, 2), Fraction(5, 2), Fraction(9, 2)):
+        expected = queues.share_within(Fraction(55, 100), time)
+        assert float((together <= float(time)).mean()) == pytest.approx(expected, abs=0.01)
+
+
+def test_the_oracle_of_busy_periods() -> None:
+    due, service = [0, 1, 10, 11, 12, 40], [5, 5, 2, 2, 2, 1]
+    done = [end for _, end, _ in queues.serve(due, service, 1)]
+    assert done == [5, 10, 12, 14, 16, 41]
+    assert queues.busy_periods(due, done) == [2, 3, 1]
+    assert queues.effective_clusters([2, 3, 1]) == Fraction(36, 14)
