@@ -63,12 +63,12 @@ padding:.5rem .8rem;cursor:pointer;font-variant-numeric:tabular-nums}
 .irbatch summary .key{font-weight:bold;overflow-wrap:anywhere}
 .irbatch summary .about{flex:1 1 14rem;overflow-wrap:anywhere}
 .irbatch summary .value{white-space:nowrap}
-.irbatch summary .value>small{margin:0 .4em 0 0}
+.irbatch summary .value>small{margin:0}
 .irbatch details>.scroll{margin:.5rem .8rem 1rem}
 .irbatch td.name small{margin:0;overflow:hidden;display:-webkit-box;-webkit-line-clamp:4;
 -webkit-box-orient:vertical}
 .irbatch .badge{display:inline-block;box-sizing:border-box;min-width:1.6em;padding:0 .3em;
-margin-right:.4em;border:1px solid currentColor;border-radius:.3em;text-align:center;
+margin-right:.1em;border:1px solid currentColor;border-radius:.3em;text-align:center;
 font-size:.87em;line-height:1.4}
 .irbatch tbody td.nothing{background:var(--stripe)}.irbatch tbody td.little{background:var(--tone1)}
 .irbatch tbody td.some{background:var(--tone2)}.irbatch tbody td.much{background:var(--tone3)}
@@ -82,7 +82,8 @@ var(--back) .4rem .8rem)}.irbatch .unknown .badge{border-style:dashed}
 font:12px "DejaVu Sans",Verdana,sans-serif}
 .irbatch svg text{unicode-bidi:isolate;white-space:pre}
 @media (max-width:40rem){body.irbatch{padding:.8rem}.irbatch details>.scroll{margin:.5rem .3rem}
-.irbatch details td,.irbatch details th{padding:.3rem}.irbatch details td.name{min-width:7rem}}
+.irbatch details td,.irbatch details th{padding:.3rem}.irbatch details td.name{min-width:7rem}
+.irbatch details td.mean{white-space:normal}}
 @media print{.irbatch{--ink:#000;--soft:#444;--line:#bbb;--back:#fff;--stripe:#fff;--up:#1664c0;
 --down:#b8500c;color-scheme:light;font-size:10pt}body.irbatch{max-width:none;padding:0}
 .irbatch .scroll,.irbatch figure{overflow:visible}.irbatch tr{break-inside:avoid}
@@ -200,7 +201,7 @@ def _details(part: document.Details) -> str:
     """Write a row as a summary that opens what belongs to it, as browsers do without a script."""
     said = []
     for row, behind in zip(part.table.rows, part.parts, strict=True):
-        line = "".join(map(_summary, part.table.columns, row.cells))
+        line = " ".join(map(_summary, part.table.columns, row.cells))
         inside = "\n".join(_parts(behind))
         said.append(f"<details>\n<summary>{line}</summary>\n{inside}\n</details>")
     return "\n".join(said)
@@ -212,7 +213,7 @@ def _summary(column: document.Column, cell: document.Cell) -> str:
         return f'<span class="key">{_name(cell.text)}</span>'
     if column.kind == "text":
         return f'<span class="about">{_name(cell.text)}</span>'
-    return f'<span class="value"><small>{_name(column.heading)}</small>{_shown(cell)}</span>'
+    return f'<span class="value"><small>{_name(column.heading)}</small> {_shown(cell)}</span>'
 
 
 def _table(table: document.Table) -> str:
@@ -249,7 +250,7 @@ def _cell(column: document.Column, cell: document.Cell, annotated: bool, size: i
         return f'<th scope="row">{_name(cell.text)}{after}</th>'
     if column.kind == "text":
         kinds = f"name tone {cell.tone}" if cell.tone else "name"
-        badge = f'<span class="badge">{escape(printable(cell.badge))}</span>' if cell.badge else ""
+        badge = f'<span class="badge">{escape(printable(cell.badge))}</span> ' if cell.badge else ""
         after = f" <small>{_name(cell.after)}</small>" if cell.after else ""
         return f'<td class="{kinds}">{badge}{_name(cell.text)}{after}</td>'
     exact = "" if math.isnan(cell.value) else repr(cell.value).replace("inf", "Infinity")

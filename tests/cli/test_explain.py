@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from support.commands import QUERIES, Cli, listed, ranking, runner
 
 import irbatch
+from irbatch.formats import file_reader, streams
 
 
 @pytest.fixture
@@ -82,6 +84,23 @@ def test_values_are_those_of_eval(
         assert each["values"] == values
     told = dict(each.split(": ", 1) for each in results["new"]["signature"].split(" | "))
     assert json.loads(printed)["settings"] == told
+
+
+@pytest.mark.parametrize("order", ["score", "rank"])
+def test_a_large_file_is_read_once_more_and_standard_input_is_not(
+    cli: Cli, files: list[Path], monkeypatch: pytest.MonkeyPatch, order: str
+) -> None:
+    """Queries whose lines return after others' are whole."""
+    lines = files[2].read_text().splitlines(keepends=True)
+    files[2].write_text("".join(lines[::2] + lines[1::2]))
+    words = ["-m", "AP", "--order-by", order, "--format", "json"]
+    expected = cli(*files, *words)[1]
+    for name in ("LARGE", "LARGE_WHEN_READY"):
+        monkeypatch.setattr(file_reader, name, 1)
+    monkeypatch.setattr(streams, "PIECE", 200)
+    assert cli(*files, *words)[1] == expected
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(files[2].read_bytes())))
+    assert cli(*files[:2], "-", *words)[1] == expected.replace('"new"', '"-"')
 
 
 def test_texts(cli: Cli, files: list[Path], tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def _judged(
     columns = [
         Column("judged document", "text"),
         *(Column(f"rank, {name}", descends=False) for name in names),
-        Column("", "text"),
+        Column("moved", "text"),
         *([Column("change", descends=False)] if found.adds else []),
         Column("unjudged above"),
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, Unpack
@@ -12,14 +11,12 @@ import numpy as np
 from irbatch.array_types import Bools, Floats
 from irbatch.comparing.explaining.explanation import Explanation
 from irbatch.comparing.explaining.queries import Explainer
+from irbatch.comparing.explaining.systems import name_both
 from irbatch.comparing.explaining.texts import Texts, add_texts
-from irbatch.data.runs import Run
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import Judgments, Rankings, as_qrels, as_run, evaluate
+from irbatch.evaluation.runs import Judgments, Rankings, as_qrels
 from irbatch.evaluation.settings import EvaluateOptions, Settings
-from irbatch.evaluation.system_names import name_systems
-from irbatch.formats import read_run
 from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.checks import check_choice, check_whole
 from irbatch.runtime.numbers import is_whole
@@ -86,16 +83,17 @@ def explain(
     check_whole("depth", shown_depth, 1)
     judged = as_qrels(qrels)
     order_by = settings.pop("order_by", "score")
-    runs = _read_runs(a, b, order_by)
-    first, second = (evaluate(judged, run, wanted, **settings) for run in runs.values())
+    systems = name_both(a, b, order_by)
+    first, second = (each.evaluate(judged, wanted, settings) for each in systems.values())
     ids, values = _align(first, second)
-    explainer = Explainer(wanted, judged, list(runs.values()), chosen, shown_depth)
     rows = choice.rows(ids, values)
+    runs = [each.read([ids[row] for row in rows]) for each in systems.values()]
+    explainer = Explainer(wanted, judged, runs, chosen, shown_depth)
     explained = [explainer.explain(ids[row], values[row]) for row in rows]
     changes = choice.changes(values)
     return Explanation(
         measure=str(wanted),
-        systems=_pair(runs),
+        systems=_pair(systems),
         means=(first[wanted], second[wanted]),
         worse=int(np.count_nonzero(changes < 0)),
         better=int(np.count_nonzero(changes > 0)),
@@ -120,25 +118,6 @@ def _check_measure(measure: str | Measure) -> Measure:
         problem = f"{found[0]} reads {reads}: measures that read grades alone are explained"
         raise InputError(problem, source="measures", value=str(found[0]))
     return found[0]
-
-
-def _read_runs(a: Rankings, b: Rankings, order_by: str) -> dict[str, Run]:
-    """Return both runs, whole, by their names."""
-    given: list[Any] = []
-    for each, name in ((a, "A"), (b, "B")):
-        if isinstance(each, str | os.PathLike):
-            given.append(each)
-            continue
-        if order_by != "score":
-            problem = "order_by= is for files, which have ranks and scores"
-            raise InputError(problem, value=order_by)
-        run = as_run(each, name)
-        given.append(run if run.name else Run(run.rankings, name))
-    named = name_systems(given)
-    return {
-        name: each if isinstance(each, Run) else read_run(each, order_by=order_by)
-        for name, each in named.items()
-    }
 
 
 def _align(first: Results, second: Results) -> tuple[list[Any], Floats]:
