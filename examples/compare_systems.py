@@ -5,7 +5,7 @@ from pathlib import Path
 
 import irbatch
 from irbatch.comparing.correlation import overlap, rank_correlation
-from irbatch.comparing.diagnosis import largest_differences, missing_queries
+from irbatch.comparing.diagnosis import missing_queries
 
 DATA = Path(__file__).parent / "data"
 MEASURES = ["nDCG@10", "AP", "P@10", "R@100"]
@@ -16,17 +16,17 @@ CUTOFFS = [1, 2, 3, 5, 10, 20, 50, 100]
 Runs = dict[str, irbatch.Run]
 
 
-def show_queries(comparison: irbatch.Comparison, qrels: irbatch.Qrels, runs: Runs) -> None:
-    """Print where two systems differ most, and the ranks of the best relevant documents."""
-    print(f"\nWhere {CHANGED} differs most from {BASELINE} in nDCG@10:")
-    print(f"  {'query':9}{CHANGED:>7}{BASELINE:>15}   their ranks of documents of grade 3")
-    ranked = {CHANGED: runs[CHANGED], BASELINE: runs[BASELINE]}
-    rows = largest_differences(
-        comparison, CHANGED, BASELINE, "nDCG@10", n=8, qrels=qrels, runs=ranked, rel=3
-    )
-    for row in rows:
-        ranks = [f"{each.first or '-'}|{each.second or '-'}" for each in row.relevant or ()]
-        print(f"  {row.query:9}{row.first:7.3f}{row.second:15.3f}   {' '.join(ranks[:8])}")
+def show_queries(found: irbatch.Explanation, qrels: irbatch.Qrels, runs: Runs) -> None:
+    """Print where two systems differ most, and what became of documents that changed the value."""
+    print(f"\nWhere {CHANGED} differs most from {BASELINE} in {found.measure}, ranks in both:")
+    for each in found.queries:
+        before, after = each.values
+        moved = [
+            f"{row.document.removeprefix('digit-')} {row.ranks[0] or '-'}→{row.ranks[1] or '-'}"
+            for row in each.documents
+            if row.change
+        ]
+        print(f"  {each.query:6}{before:.3f} → {after:.3f}  {', '.join(moved[:4])}")
     for name, queries in missing_queries(runs, qrels).items():
         if queries:
             print(f"  {name} has no ranking, and counts 0, for {', '.join(queries)}")
@@ -69,18 +69,22 @@ def save_plots(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--html", metavar="FILE", help="write the report as a page, too")
+    parser.add_argument("--why", metavar="FILE", help="write a page of the queries, too")
     parser.add_argument("--plots", metavar="FOLDER", type=Path, help="save pictures there")
     options = parser.parse_args()
 
     qrels = irbatch.read_qrels(DATA / "qrels.txt")
-    runs = {path.stem: irbatch.read_run(path) for path in sorted(DATA.glob("*.run"))}
+    runs = {path.stem: irbatch.read_run(path, path.stem) for path in sorted(DATA.glob("*.run"))}
     comparison = irbatch.compare(qrels, runs, MEASURES, baseline=BASELINE)
     print(comparison)
-    show_queries(comparison, qrels, runs)
+    found = irbatch.explain(qrels, runs[BASELINE], runs[CHANGED], "nDCG@10", queries=8)
+    show_queries(found, qrels, runs)
     show_overlaps(runs)
     show_agreement(comparison)
     if options.html:
         comparison.to_html(options.html)
+    if options.why:
+        found.to_html(options.why)
     if options.plots:
         save_plots(options.plots, comparison, qrels, runs)
 

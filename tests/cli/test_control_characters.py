@@ -146,6 +146,7 @@ def odd_objects() -> Iterator[tuple[str, Any]]:
     yield "results", results
     yield "qrels", irbatch.Qrels(judged, "n\x1b[31m\n")
     yield "run", irbatch.Run(run, "n\x1b[31m\n")
+    yield "explanation", irbatch.explain(judged, run, {**run, "p\n": {"\x1b": 2, "d": 1}}, "RR")
     yield "comparison", compare(judged, {"a\x1b[31m": run, "b\n": run}, "RR")
     systems = [{"system": "a\x1b\n", "accuracy": {"\x1b[31m": 1.0}, "hardware": {"cpu": "\x1b"}}]
     board = Leaderboard.from_json(json.dumps({"systems": systems}))

@@ -200,6 +200,16 @@ def test_rounding_is_no_change() -> None:
     assert found.to_html()
 
 
+def test_what_documents_add_is_not_changed_by_rounding() -> None:
+    """A document that stays where it is adds the same, whatever the sum above it."""
+    qrels = {"q": {f"d{i}": 1 + i % 3 for i in range(12)}}
+    old = {"q": {f"d{i}": 12.0 - i for i in range(12)}}
+    new = {"q": {**old["q"], "d0": 11.0, "d1": 12.0}}
+    (query,) = explain(qrels, old, new, "nDCG(gain=exp)").queries
+    assert [each.document for each in query.documents if each.change] == ["d0", "d1"]
+    assert [each.document for each in query.documents][:2] == ["d0", "d1"]
+
+
 def test_queries_of_one_system_only() -> None:
     found = explain(QRELS, OLD, NEW, "AP", missing="skip")
     assert found.worse + found.better + found.same == 3

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+ROUNDING = 1e-12  # changes that small, of the larger value, come from the order of sums
 
 
 class RankedDocument(NamedTuple):
@@ -37,6 +40,14 @@ class JudgedDocument(NamedTuple):
     unjudged_above: tuple[int | None, int | None]
     adds: tuple[float, float] | None
     text: str | None = None
+
+    @property
+    def change(self) -> float:
+        """What it adds with the second system less what with the first; NaN if not known."""
+        if self.adds is None:
+            return math.nan
+        change = self.adds[1] - self.adds[0]
+        return 0.0 if abs(change) <= ROUNDING * max(self.adds) else change
 
 
 class QueryExplanation(NamedTuple):

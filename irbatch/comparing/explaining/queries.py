@@ -120,7 +120,7 @@ class Explainer:
         sign = self.measure.sign or 1
 
         def gain(each: JudgedDocument) -> float:
-            return 0.0 if each.adds is None else sign * (each.adds[1] - each.adds[0])
+            return 0.0 if math.isnan(each.change) else sign * each.change
 
         def highest(each: JudgedDocument) -> float:
             return min(math.inf if rank is None else rank for rank in each.ranks)

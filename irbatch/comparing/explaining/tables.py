@@ -124,8 +124,7 @@ def _judged(
             Cell(SHOWN.get(each.moved, each.moved)),
         ]
         if found.adds:
-            change = math.nan if each.adds is None else added[1] - added[0]
-            cells.append(Cell(numbers.show_change(change, digits), change))
+            cells.append(Cell(numbers.show_change(each.change, digits), each.change))
         above = [numbers.NOTHING if k is None else str(k) for k in each.unjudged_above]
         cells.append(Cell("/".join(above), sum(k or 0 for k in each.unjudged_above)))
         rows.append(Row(cells, faint=each.grade not in found.grades))

@@ -10,6 +10,7 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats
 from irbatch.comparing.explaining.explanation import Explanation
+from irbatch.comparing.explaining.nouns import ROUNDING
 from irbatch.comparing.explaining.queries import Explainer
 from irbatch.comparing.explaining.systems import name_both
 from irbatch.comparing.explaining.texts import Texts, add_texts
@@ -22,7 +23,6 @@ from irbatch.runtime.checks import check_choice, check_whole
 from irbatch.runtime.numbers import is_whole
 
 DEPTH = 20  # ranks shown of measures without a cutoff, or with a deeper one
-ROUNDING = 1e-12  # differences that small, of the larger value, come from the order of sums
 SIDES = ("worse", "better")
 
 
