@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from irbatch.evaluation.counts import Counts
     from irbatch.evaluation.embeddings import evaluate_embeddings
     from irbatch.evaluation.means import Means
+    from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
+    from irbatch.evaluation.partitions.task import evaluate_partition
     from irbatch.evaluation.rankings import evaluate_ids, evaluate_matrix
     from irbatch.evaluation.results import Results
     from irbatch.evaluation.runs import evaluate, evaluate_runs
@@ -67,6 +69,7 @@ __all__ = [
     "Leaderboard",
     "Means",
     "Measure",
+    "PartialResult",
     "PrefixStatistics",
     "ProbabilityQrels",
     "Qrels",
@@ -85,6 +88,7 @@ __all__ = [
     "evaluate_embeddings",
     "evaluate_ids",
     "evaluate_matrix",
+    "evaluate_partition",
     "evaluate_runs",
     "evaluate_scores",
     "evaluate_sequences",
@@ -92,6 +96,7 @@ __all__ = [
     "explain",
     "label_propensities",
     "measure",
+    "merge_partials",
     "parse_measures",
     "popularity_propensities",
     "read_probability_qrels",
@@ -125,6 +130,8 @@ PLACES = {
     "evaluation.counts": ("Counts",),
     "evaluation.embeddings": ("evaluate_embeddings",),
     "evaluation.means": ("Means",),
+    "evaluation.partitions.partial": ("PartialResult", "merge_partials"),
+    "evaluation.partitions.task": ("evaluate_partition",),
     "evaluation.rankings": ("evaluate_ids", "evaluate_matrix"),
     "evaluation.results": ("Results",),
     "evaluation.runs": ("evaluate", "evaluate_runs"),

@@ -9,7 +9,9 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 LISTED_PROBLEMS = 20
@@ -117,8 +119,25 @@ class ErrorsIn:
             raise InputError(f"its library failed: {problem}", **self._fields) from None
 
 
+_heard: ContextVar[dict[str, None] | None] = ContextVar("heard", default=None)
+
+
+@contextmanager
+def warnings_kept() -> Iterator[dict[str, None]]:
+    """Keep the texts of warnings of a block of this thread, each once, in place of issuing them."""
+    heard: dict[str, None] = {}
+    token = _heard.set(heard)
+    try:
+        yield heard
+    finally:
+        _heard.reset(token)
+
+
 def warn(message: str) -> None:
     """Warn of an input, on the caller's line: the first one outside this package."""
+    if (heard := _heard.get()) is not None:
+        heard[message] = None
+        return
     frame = inspect.currentframe()
     level = 0
     inside = (__package__, "contextlib")

@@ -105,7 +105,8 @@ class IdLookup:
         """Return where each id, of the same kind, stands: int64 ``(ids,)``, -1 of those unknown."""
         rows = np.empty(len(ids), np.int64)
         starts = np.zeros(1, np.int64)
-        wanted = KeyedIds.of(ids, starts, starts)
+        # The table may come from another process, whose seeds are others.
+        wanted = KeyedIds.of(ids, starts, starts)._replace(seeds=self._known.seeds)
         work = 8 * len(ids) + int(wanted.lengths.sum())
 
         def look(first: int, last: int) -> None:

@@ -15,9 +15,11 @@ import numpy as np
 from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.data.arguments.ids import check_id, kinds_of, same_kind
 from irbatch.data.column_names import VALUE
+from irbatch.data.id_hashes import fingerprint
 from irbatch.data.qrels import Qrels
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError
+from irbatch.runtime.cached import cached_property
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, grade_problem
 
 SOURCE = "qrels"  # what errors call them
@@ -121,6 +123,11 @@ class MarkedQrels:
     def queries(self) -> list[Any]:
         """The query ids, in the order given."""
         raise NotImplementedError
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Tells judgments apart: by their queries and number."""
+        return fingerprint(self.queries, self.reads, self._judgments)
 
     @property
     def _judgments(self) -> int:

@@ -15,6 +15,7 @@ from irbatch.data.arguments.ids import kind_of_documents, same_kind
 from irbatch.data.arguments.judgments import read_documents, read_grades
 from irbatch.data.dicts import read_judgments
 from irbatch.data.exports import Exports, Listed
+from irbatch.data.id_hashes import fingerprint
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.matrix import NEGATIVE, count_levels
@@ -229,6 +230,22 @@ class Qrels(Exports):
             return self.table.documents.take(joined_ranges(self.table.begins, sizes))
         ids = list(itertools.chain.from_iterable(self.documents))
         return np.array(ids, np.int64) if self.document_kind == "int" else TextColumn.encode(ids)
+
+    @cached_property
+    def row_of(self) -> dict[Any, int]:
+        """Map the queries to their positions in `queries`."""
+        return {query: row for row, query in enumerate(self.queries)}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Tells judgments apart: by their queries, and how often each grade was given."""
+        counts = np.bincount(np.maximum(self.codes, -1) + 1, minlength=self.levels.size + 1)
+        return fingerprint(self.queries, self.codes.size, self.levels.tolist(), counts.tolist())
+
+    def __getstate__(self) -> dict[str, Any]:
+        made = ("row_of", "column", "fingerprint")  # again, where they are wanted
+        kept = {name: each for name, each in vars(self).items() if name not in made}
+        return {**kept, "_place_of": {}}
 
     def place_of(self, row: int) -> Mapping[Any, int]:
         """Map the judged documents of the query at `row` to their place among them, from 0."""

@@ -47,6 +47,11 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
             self.keyed = KeyedIds.of(self.documents, begins, ends)
             self.repeated = find_repeated(self.keyed, threads)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Hashes are by numbers of this process.
+        given = self.places, self.begins, self.ends, self.documents, self.numbers
+        return type(self), given
+
     @classmethod
     def from_groups(
         cls,

@@ -66,21 +66,31 @@ def count_queries(marks: Bytes, judged: int | None = None, extra: int = 0) -> Co
     return Counts(marks.size, judged, answered, judged - answered, extra, no_relevant, empty, tied)
 
 
-def warn_of_best(measures: Sequence[Measure], values: Floats, marks: Bytes) -> None:
-    """Warn of measures of candidates that are at their best for queries without a ranking.
+def best_without(measures: Sequence[Measure], values: Floats, marks: Bytes) -> list[str]:
+    """Name measures of candidates that are at their best for queries without a ranking.
 
     Values are ``(queries, measures)``, and may have weights behind them.
     """
-    without = marks & np.uint8(QueryMark.MISSING | QueryMark.EMPTY) != 0
+    without = without_ranking(marks)
+    best: list[str] = []
     if not without.any():
-        return
-    best = []
+        return best
     for each, column in zip(measures, values.T, strict=False):
         declared = each.declaration
         of_candidates = declared.reads == "relevant" or declared.undefined is not None
         if of_candidates and (column[without] == each.range[0 if each.sign < 0 else 1]).any():
             best.append(str(each))
+    return best
+
+
+def without_ranking(marks: Bytes) -> Bools:
+    """Tell which queries have no ranking, or an empty one."""
+    return QueryMark.MISSING.holds(marks) | QueryMark.EMPTY.holds(marks)
+
+
+def warn_of_best(best: Sequence[str], without: int) -> None:
+    """Warn of measures that `best_without` names, of so many queries without a ranking."""
     if best:
-        count = many(int(without.sum()), "query")
         says = "missing='skip' leaves them out, and ranks at a cutoff count as not found"
+        count = many(without, "query")
         warn(f"{', '.join(best)}: best of all for {count} without a ranking; {says}")

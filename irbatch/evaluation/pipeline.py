@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,14 +9,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from irbatch.array_types import Bools, Bytes, Floats, Positions
-from irbatch.data.arguments.ids import KINDS
+from irbatch.array_types import Bytes, Floats, Positions
 from irbatch.data.qrels import Qrels
 from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.errors import InputError, warn
-from irbatch.evaluation.counts import Counts, QueryMark, count_queries, warn_of_best
+from irbatch.errors import InputError
+from irbatch.evaluation.answered import (
+    Partition,
+    Some,
+    check_answered,
+    first_document,
+    warn_of_unjudged,
+)
+from irbatch.evaluation.counts import (
+    Counts,
+    QueryMark,
+    best_without,
+    count_queries,
+    warn_of_best,
+    without_ranking,
+)
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.run_items import RunItems
 from irbatch.evaluation.settings import Progress, Settings
@@ -30,9 +41,6 @@ if TYPE_CHECKING:
     from irbatch.data.costs import DocumentCosts
     from irbatch.data.items import ItemStatistics
     from irbatch.formats.table_reader import TableReader
-
-ENOUGH = 10  # queries in which some document should be judged, had ids the same spelling
-SAMPLES = 3  # ids shown of each side when nothing matches
 
 Choose = Callable[[Collection[Any]], Positions]
 """From the queries of a run to the positions in `Qrels.queries` of those to evaluate."""
@@ -202,7 +210,7 @@ def _compute_reading(
 ) -> Computed:
     """Evaluate a file as it is read; a query that comes once more is evaluated once more."""
     ordering = computed.settings.ordering
-    row_of = {query: row for row, query in enumerate(qrels.queries)}
+    row_of = qrels.row_of
     answered: dict[Any, None] = {}
     with suppress(OverflowError):  # of ids that are numbers beyond int64
         _ = qrels.column  # is made here, not by each thread
@@ -254,15 +262,21 @@ def evaluate_run(
     watch: Watch | None = None,
     items: ItemStatistics | None = None,
     costs: DocumentCosts | None = None,
+    partition: Partition | None = None,
 ) -> Results:
     """Choose the queries to average, and return their results; see `compute_run`.
 
-    `items` are for measures that read them, whose runs are whole.
+    `items` are for measures that read them, whose runs are whole. Of a `partition` what there is
+    to say of all queries is left to those who have them.
     """
 
     def choose(answered: Collection[Any]) -> Positions:
+        if partition is not None:
+            return partition.choose(qrels, answered, settings.missing)
         there = np.fromiter(map(answered.__contains__, qrels.queries), bool, len(qrels))
-        check_answered(there, qrels, run, answered, settings.missing)
+        absent = [qrels.queries[row] for row in np.flatnonzero(~there)]
+        given = Some.of(qrels.queries), Some.of(absent), Some.of(answered)
+        check_answered(*given, settings.missing, run.name)
         return np.flatnonzero(there) if settings.missing == "skip" else np.arange(len(qrels))
 
     computed = compute_run(
@@ -277,13 +291,16 @@ def evaluate_run(
         given = computed.values, qrels, computed.rows, run, ordering
         computed.items = add_items(measures, *given)
     queries = [qrels.queries[row] for row in computed.rows]
-    warn_of_best(plan.measures, computed.values, computed.marks)
     matched = len(queries) - int(np.count_nonzero(QueryMark.MISSING.holds(computed.marks)))
     counts = count_queries(computed.marks, len(qrels), len(computed.answered) - matched)
-    if not computed.any_judged and qrels.codes.size and counts.answered >= ENOUGH:
-        sample = next(iter(next(filter(None, qrels.documents))))
-        spelled = f"are ids spelled as in the qrels, such as {sample!r}?"
-        warn(f"{_called(run.name)}: none of its documents is judged; {spelled}")
+    if partition is not None:
+        partition.answered, partition.any_judged = computed.answered, computed.any_judged
+        partition.document = first_document(qrels)
+    else:
+        best = best_without(plan.measures, computed.values, computed.marks)
+        warn_of_best(best, int(np.count_nonzero(without_ranking(computed.marks))))
+        if not computed.any_judged:
+            warn_of_unjudged(first_document(qrels), counts.answered, run.name)
     results = computed.results(queries, order, counts, run.name)
     if costs is not None:
         results.settings["costs"] = costs.fingerprint
@@ -312,39 +329,3 @@ def compute_blocks(
         plan.check_levels(block.matrix.levels)
         computed.put(block, block.rows)
     return computed
-
-
-def check_answered(
-    there: Bools, qrels: Qrels, run: Run | TableReader, answered: Collection[Any], missing: str
-) -> None:
-    """Refuse a run of other queries, or one that lacks queries against the settings."""
-    refuse = functools.partial(InputError, source="run", path=run.name)
-    absent = [qrels.queries[row] for row in np.flatnonzero(~there)]
-    if len(absent) == len(qrels) and answered:
-        kinds = ""
-        if qrels.query_kind != run.query_kind:
-            ours, theirs = (KINDS[str(each.query_kind)] for each in (qrels, run))
-            kinds = (
-                f"; ids are {ours} in the qrels and {theirs} in the run: make both text, as they "
-                "are in text files"
-            )
-        raise refuse(
-            f"no query of it is judged (of {len(answered)}): qrels have "
-            f"{_samples(qrels.queries)}, the run has {_samples(answered)}{kinds}"
-        )
-    if not answered:
-        warn(f"{_called(run.name)} is empty: every query scores 0")
-    if absent and missing == "error":
-        raise refuse(
-            f"{len(absent)} of {len(qrels)} judged queries are missing, such as "
-            f'{_samples(absent)}; missing="zero" scores them 0, "skip" leaves them out'
-        )
-
-
-def _called(name: str | None) -> str:
-    return f"run {name!r}" if name else "run"
-
-
-def _samples(ids: Iterable[Any]) -> str:
-    shown = [repr(each) for each in itertools.islice(ids, SAMPLES + 1)]
-    return ", ".join(shown[:SAMPLES]) + (", …" if len(shown) > SAMPLES else "")

@@ -2,44 +2,39 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
-import numpy.typing as npt
-
-from irbatch.data.exports import Tabular
-from irbatch.data.marked import MarkedQrels
-from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.errors import InputError
-from irbatch.evaluation.marked import evaluate_marked, judgments_read
-from irbatch.evaluation.pipeline import Watch, evaluate_run
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.settings import EvaluateOptions, Progress, Settings
+from irbatch.evaluation.settings import EvaluateOptions, Progress
 from irbatch.evaluation.system_names import name_systems
-from irbatch.formats import (
-    MARKED_QRELS,
-    is_file,
-    open_run,
-    read_marked_qrels,
-    read_qrels,
-    read_run,
+from irbatch.evaluation.task import (
+    Cutoffs,
+    Evaluation,
+    Judgments,
+    Measures,
+    Rankings,
+    as_marked_qrels,
+    as_qrels,
+    as_run,
 )
-from irbatch.measures import MARKED, Measure, Plan, parse_measures
 
 if TYPE_CHECKING:
     from irbatch.data.costs import DocumentCosts
     from irbatch.data.items import ItemStatistics
-    from irbatch.formats.table_reader import TableReader
 
-Tables = Tabular | npt.NDArray[np.void]
-Judgments = Qrels | MarkedQrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
-Rankings = Run | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
-Measures = str | Measure | Iterable[str | Measure]
-Cutoffs = int | Iterable[int | None] | None
+__all__ = [
+    "Cutoffs",
+    "Judgments",
+    "Measures",
+    "Rankings",
+    "as_marked_qrels",
+    "as_qrels",
+    "as_run",
+    "evaluate",
+    "evaluate_runs",
+]
 
 
 def evaluate(
@@ -114,49 +109,23 @@ def evaluate(
     >>> evaluate(qrels, run, ["nDCG@10", "P@{1,2}"]).mean()
     {'nDCG@10': 0.7453242267118274, 'P@1': 0.5, 'P@2': 0.75}
     """
-    settings = Settings.choose(
-        trec_eval=trec_eval,
+    evaluation = Evaluation.choose(
+        measures,
+        cutoffs,
         missing=missing,
-        score_dtype=score_dtype,
         no_relevant=no_relevant,
         judged_only=judged_only,
+        score_dtype=score_dtype,
         ties=ties,
         rel=rel,
         max_depth=max_depth,
+        trec_eval=trec_eval,
+        order_by=order_by,
+        items=items,
+        costs=costs,
+        threads=threads,
     )
-    wanted = parse_measures(measures, cutoffs)
-    order = settings.ordering.describe(order_by)
-    known = None
-    if costs is not None:
-        from irbatch.evaluation.costs import read_costs  # for those who have costs
-
-        known = read_costs(costs, ties, judgments_read(wanted))
-
-    def evaluate_by(judged: Qrels, plan: Plan, watch: Watch | None = None) -> Results:
-        opening: AbstractContextManager[TableReader | Run]
-        if is_file(run):
-            opening = open_run(run, order_by, progress)
-        elif order_by == "score":
-            opening = nullcontext(as_run(run))
-        else:
-            problem = "order_by= is for files, which have ranks and scores"
-            raise InputError(problem, value=order_by)
-        with opening as opened:
-            if (plan.of_items or known) and not isinstance(opened, Run):
-                opened = Run(opened.table(), opened.name)
-            return evaluate_run(
-                plan, judged, opened, settings, order, threads, progress,
-                watch=watch, items=items, costs=known,
-            )  # fmt: skip
-
-    if reads := judgments_read(wanted):
-        nothing = Plan(())
-        return evaluate_marked(
-            as_marked_qrels(qrels, reads), wanted, settings,
-            lambda judged, watch: evaluate_by(judged, nothing, watch),
-        )  # fmt: skip
-    plan = Plan(wanted, settings.open_parameters(), items=items is not None)
-    return evaluate_by(as_qrels(qrels), plan)
+    return evaluation.evaluate(qrels, run, progress)
 
 
 def evaluate_runs(
@@ -181,55 +150,12 @@ def evaluate_runs(
     >>> {name: results["RR"] for name, results in evaluate_runs(qrels, runs, "RR").items()}
     {'good': 1.0, 'bad': 0.5}
     """
-    wanted = parse_measures(measures, cutoffs)
-    reads = judgments_read(wanted)
-    prepared = as_marked_qrels(qrels, reads) if reads else as_qrels(qrels)
+    progress = settings.pop("progress", None)
+    evaluation = Evaluation.choose(measures, cutoffs, **settings)
+    prepared = evaluation.judgments(qrels)
     results = {}
     for name, run in name_systems(runs).items():
         named = Run(run, name) if isinstance(run, Mapping) else run
-        results[name] = evaluate(prepared, named, wanted, **settings)
+        results[name] = evaluation.evaluate(prepared, named, progress)
         results[name].name = name
     return results
-
-
-def as_qrels(qrels: Judgments) -> Qrels:
-    """Return judgments, whatever they come as."""
-    if isinstance(qrels, Qrels):
-        return qrels
-    if isinstance(qrels, MarkedQrels):
-        examples = {"subtopics": "alpha_nDCG", "strata": "xInfAP", "probabilities": "StatAP"}
-        problem = f"judgments of {qrels.reads} are for measures that read them, such as"
-        raise InputError(f"{problem} {examples[qrels.reads]}", source="qrels")
-    if is_file(qrels):
-        return read_qrels(qrels)
-    if isinstance(qrels, Mapping):
-        return Qrels(qrels, borrowed=True)
-    if isinstance(qrels, Run):
-        raise InputError("a Run is given where judgments belong: first qrels, then run")
-    return Qrels.from_table(qrels)
-
-
-def as_marked_qrels(qrels: Judgments, reads: str) -> MarkedQrels:
-    """Return the judgments that measures read, which declare so, whatever they come as."""
-    kind = MARKED_QRELS[reads]
-    if isinstance(qrels, kind):
-        return qrels
-    if isinstance(qrels, Qrels | MarkedQrels | Run):
-        problem = f"{type(qrels).__name__} have no {reads}, which the measures read"
-        raise InputError(f"{problem}: give {MARKED[reads]}", source="qrels")
-    if isinstance(qrels, str | os.PathLike):
-        return read_marked_qrels(qrels, reads)
-    if isinstance(qrels, Mapping) and all(isinstance(each, Mapping) for each in qrels.values()):
-        return kind(qrels)
-    return kind.from_table(qrels)
-
-
-def as_run(run: Rankings, name: str | None = None) -> Run:
-    """Return rankings, whatever they come as; `name` is for those that bring none."""
-    if isinstance(run, Run):
-        return run
-    if is_file(run):
-        return read_run(run)
-    if isinstance(run, Qrels):
-        raise InputError("Qrels are given where a run belongs: first qrels, then run")
-    return Run(run, name) if isinstance(run, Mapping) else Run.from_table(run, name=name)

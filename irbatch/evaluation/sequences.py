@@ -15,9 +15,9 @@ from irbatch.data.runs import Run
 from irbatch.engine.exposure import RankingsInTurn
 from irbatch.engine.items import PAST_END, ItemRanks
 from irbatch.errors import InputError, kind_of
+from irbatch.evaluation.answered import Some, check_answered
 from irbatch.evaluation.counts import QueryMark, count_queries
 from irbatch.evaluation.items import ItemMeasures
-from irbatch.evaluation.pipeline import check_answered
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Judgments, Measures, Rankings, as_qrels, as_run
 from irbatch.evaluation.settings import Settings
@@ -84,7 +84,9 @@ def evaluate_sequences(
     reading = ItemMeasures(plan, items, settings, threads)
     answered = dict.fromkeys(query for run in rankings for query in run.queries)
     there = np.fromiter(map(answered.__contains__, judgments.queries), bool, len(judgments))
-    check_answered(there, judgments, rankings[0], answered, missing)
+    absent = [judgments.queries[row] for row in np.flatnonzero(~there)]
+    sides = Some.of(judgments.queries), Some.of(absent), Some.of(answered)
+    check_answered(*sides, missing, rankings[0].name)
     rows = np.flatnonzero(there) if missing == "skip" else np.arange(len(judgments))
     queries = [judgments.queries[row] for row in rows.tolist()]
     judged = functools.cache(functools.partial(judged_items, reading.known, judgments, rows))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from irbatch.data.arguments.ids import same_kind
 from irbatch.errors import InputError
+from irbatch.evaluation.partitions.kept import plain
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.checks import read_numbers
-from irbatch.runtime.numbers import LARGEST_WHOLE, grade_problem, is_whole
+from irbatch.runtime.numbers import LARGEST_WHOLE, grade_problem
 
 Documents = dict[Any, tuple[float, float]]
 
@@ -100,17 +101,6 @@ class Columns:
                 mine.pop(document, None)
             if not mine:
                 self._queries.pop(query, None)
-
-
-def plain(values: Iterable[Any]) -> list[Any]:
-    """List ids and numbers as Python's own texts and numbers, which any reader takes."""
-    listed = list(values)
-    if set(map(type, listed)) <= {str, int, float}:
-        return listed
-    return [
-        str.__str__(each) if isinstance(each, str) else int(each) if is_whole(each) else float(each)
-        for each in listed
-    ]
 
 
 def _as_list(column: Any, name: str) -> list[Any]:

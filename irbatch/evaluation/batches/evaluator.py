@@ -9,17 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 from irbatch.data.arguments.ids import read_query_ids
 from irbatch.errors import InputError
 from irbatch.evaluation.batches.columns import Columns
-from irbatch.evaluation.batches.item_state import write_items
-from irbatch.evaluation.batches.kept import REPEATED, QueryValues, Sums
-from irbatch.evaluation.batches.reading import (
-    FORMAT,
-    SHAPING,
-    check_values,
-    may_skip,
-    read_state,
-)
+from irbatch.evaluation.batches.reading import FORMAT, SHAPING, read_state
 from irbatch.evaluation.batches.state import State, join_settings
 from irbatch.evaluation.means import Means
+from irbatch.evaluation.partitions.item_state import write_items
+from irbatch.evaluation.partitions.kept import REPEATED, QueryValues
+from irbatch.evaluation.partitions.reading import check_values, may_skip
+from irbatch.evaluation.partitions.sums import Sums
 from irbatch.evaluation.rankings import evaluate_ids
 from irbatch.evaluation.results import LaterResults, Results
 from irbatch.evaluation.runs import Cutoffs, Measures, evaluate

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import functools
-import itertools
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from irbatch.array_types import Floats, Ints
-from irbatch.data.arguments.ids import check_id, first_repeated, kinds_of
 from irbatch.engine.items import Items
-from irbatch.errors import InputError, did_you_mean, shown
+from irbatch.errors import shown
 from irbatch.evaluation.batches.columns import NAMES
-from irbatch.evaluation.batches.item_state import cutoffs_of_run, read_items
-from irbatch.evaluation.batches.kept import MOST
-from irbatch.evaluation.counts import Counts, QueryMark
-from irbatch.evaluation.means import weight_column, with_weights
+from irbatch.evaluation.partitions.item_state import cutoffs_of_run, read_items
+from irbatch.evaluation.partitions.reading import (
+    check_keys,
+    check_same,
+    get,
+    may_skip,
+    read_count,
+    read_rows,
+    read_sums,
+    read_texts,
+    refuse,
+)
 from irbatch.measures import Measure
-from irbatch.runtime.arrays import to_numpy
-from irbatch.runtime.exact_sums import LIMBS, round_sum
-from irbatch.runtime.numbers import is_whole
 
 FORMAT = 1
 SHAPING = ("keep", "ties", "no_relevant")  # options that states must share to add up
@@ -31,12 +28,6 @@ KEPT = {
     "queries": ("query_ids", "values", "marks", "repeats", "extra"),
     "sums": ("sums", "counted", "zeros", "counts"),
 }
-COUNTED = tuple(each.name for each in fields(Counts))
-OF_QUERIES = ("answered", "no_relevant", "empty", "tied")  # counts of queries that are averaged
-ANY = -1  # number of queries
-ROUNDING = 1e-9  # by which values may be beyond their range
-
-refuse = functools.partial(InputError, source="state")
 
 
 def read_state(
@@ -59,189 +50,23 @@ def read_state(
     keys = [*wanted, "signature", "columns", *KEPT[settings["keep"]]]
     keys += [] if known is None else ["items"]
     for key, mine in wanted.items():
-        _check_same(key, _get(state, key), mine)
-    _check_keys(state, keys, "")
-    signature, columns = state["signature"], state["columns"]
-    if not isinstance(signature, Mapping) or not _are_texts([*signature, *signature.values()]):
-        raise refuse(f"'signature' is {shown(signature)}, not texts by name", value=signature)
+        check_same(key, get(state, key, "BatchEvaluator"), mine)
+    check_keys(state, keys)
+    signature, columns = read_texts("signature", state["signature"]), state["columns"]
     if not isinstance(columns, Mapping):
         raise refuse(f"'columns' are {shown(columns)}, not lists by name", value=columns)
-    _check_keys(columns, NAMES, " of its columns")
+    check_keys(columns, NAMES, " of its columns")
     skips = settings["no_relevant"] == "skip" or may_skip(signature)
-    read = _read_sums if settings["keep"] == "sums" else _read_queries
-    found = read(state, measures, skips=skips)
+    sums = settings["keep"] == "sums"
+    found = (read_sums if sums else read_rows)(state, measures, skips=skips)
+    if not sums:
+        found |= {key: read_count(key, state[key]) for key in ("repeats", "extra")}
     if known is not None:
-        sums = settings["keep"] == "sums"
         queries = int(found["counts"][0]) if sums else len(found["marks"])
         cutoffs = cutoffs_of_run(measures) if sums else None
         found["items"] = read_items(state["items"], known, cutoffs, queries)
     return {
-        "signature": dict(signature),
+        "signature": signature,
         "columns": {name: columns[name] for name in NAMES},  # checked where they are added
         **found,
     }
-
-
-def may_skip(signature: Mapping[str, str]) -> bool:
-    """Tell whether settings may have left queries out of some measures' means."""
-    return signature.get("queries without relevant documents") != "score 0"
-
-
-def check_values(
-    values: Floats, measures: Sequence[Measure], ids: Sequence[Any], source: str, *, skips: bool
-) -> None:
-    """Refuse values, and weights behind them, that are not ones of these measures.
-
-    NaN stands for a query that is not averaged, where some are `skips`.
-    """
-    columns = with_weights(measures)
-    low, high = _ranges(columns)
-    is_wrong = ~(np.isfinite(values) & (values >= low) & (values <= high))
-    # Measures of the whole run have none.
-    without = np.array([skips or each.aggregate == "run" for each in columns], bool)
-    if without.any():
-        is_wrong &= ~(np.isnan(values) & without)
-    if is_wrong.any():
-        row, column = np.argwhere(is_wrong)[0].tolist()
-        value = float(values[row, column])
-        problem = f"'values': {value:g} is no value of {columns[column]}"
-        raise InputError(problem, source=source, query=ids[row], value=value)
-
-
-def _ranges(measures: Sequence[Measure]) -> Floats:
-    """Return the least and the largest value of each; users' formulas are not held to theirs."""
-    free = -np.inf, np.inf
-    ranges: Floats = np.array(
-        [each.range if each.declaration.builtin else free for each in measures]
-    )
-    ranges = ranges + np.array([-ROUNDING, ROUNDING])
-    return ranges.T
-
-
-def _read_queries(
-    state: Mapping[str, Any], measures: Sequence[Measure], *, skips: bool
-) -> dict[str, Any]:
-    marks = _read_array("marks", state["marks"], (ANY,), whole=True)
-    if (wrong := marks[(marks < 0) | (marks > sum(QueryMark))]).size:
-        raise refuse(f"'marks': {wrong[0]} marks nothing", value=int(wrong[0]))
-    queries = marks.size
-    shape = queries, len(with_weights(measures))
-    values = _read_array("values", state["values"], shape, whole=False)
-    ids = _read_ids(state["query_ids"], queries)
-    check_values(values, measures, range(queries) if ids is None else ids, "state", skips=skips)
-    for key in ("repeats", "extra"):
-        number = state[key]
-        if not is_whole(number) or not 0 <= number <= MOST:
-            raise refuse(f"{key!r} is {shown(number)}, not a count", value=number)
-    kept = {"query_ids": ids, "values": values, "marks": marks.astype(np.uint8)}
-    return {**kept, **{key: int(state[key]) for key in ("repeats", "extra")}}
-
-
-def _read_ids(given: Any, queries: int) -> list[Any] | None:
-    if given is None:
-        return None
-    ids = given.tolist() if hasattr(given, "tolist") else given
-    if not isinstance(ids, list | tuple):
-        raise refuse(f"'query_ids' are {shown(given)}, not a list", value=given)
-    for each in ids if None in kinds_of(ids) else ():
-        check_id(each, "query", "state query_ids")
-    if len(ids) != queries:
-        raise refuse(f"'query_ids' are {len(ids)}, and 'marks' of {queries} queries")
-    if (twice := first_repeated(ids)) is not None:
-        raise refuse(f"'query_ids' have {shown(twice)} twice", value=twice)
-    return list(ids)
-
-
-def _read_sums(
-    state: Mapping[str, Any], measures: Sequence[Measure], *, skips: bool
-) -> dict[str, Any]:
-    columns = with_weights(measures)
-    n = len(columns)
-    shapes = {"sums": (n, LIMBS), "counted": (n,), "zeros": (n,), "counts": (len(COUNTED),)}
-    arrays = {key: _read_array(key, state[key], shape, whole=True) for key, shape in shapes.items()}
-    counts = dict(zip(COUNTED, arrays["counts"].tolist(), strict=True))
-    queries = counts["queries"]
-    for name, number in counts.items():
-        if number < 0 or (name in OF_QUERIES and number > queries):
-            raise refuse(f"'counts': {name} is {number}, of {queries} queries", value=number)
-    if counts["answered"] + counts["missing"] != counts["judged"]:
-        raise refuse("'counts': answered and missing are not those judged", value=counts)
-    parts = zip(columns, *(arrays[key] for key in ("sums", "counted", "zeros")), strict=True)
-    for measure, limbs, counted, zeros in parts:
-        whole = measure.aggregate == "run"
-        if not (0 if skips or whole else queries) <= counted <= (0 if whole else queries):
-            problem = f"'counted' of {measure} is {counted}, and in 'counts' are {queries} queries"
-            raise refuse(problem, value=int(counted))
-        if not 0 <= zeros <= (counted if measure.aggregate == "geometric" else 0):
-            raise refuse(f"'zeros' of {measure} is {zeros}, of {counted} counted", value=int(zeros))
-        if measure.aggregate != "weighted":
-            _check_sum(measure, limbs, int(counted - zeros))
-    for column, measure in enumerate(measures):
-        if measure.aggregate == "weighted":
-            weights = round_sum(arrays["sums"][weight_column(measures, column)])
-            _check_sum(measure, arrays["sums"][column], weights)
-    return arrays
-
-
-def _check_sum(measure: Measure, limbs: Ints, terms: float) -> None:
-    """Refuse a sum that so many values cannot have, or ones of so much weight."""
-    low, high = _ranges([measure])[:, 0].tolist()
-    if measure.aggregate == "geometric":  # logarithms are summed
-        low, high = np.log(5e-324), np.log(high)
-    total = round_sum(limbs)
-    bounds = (terms * low, terms * high) if terms else (0.0, 0.0)
-    if not bounds[0] <= total <= bounds[1]:
-        problem = f"'sums' of {measure} are {total:g}, of {terms:g} counted that are no zeros"
-        raise refuse(problem, value=total)
-
-
-def _read_array(key: str, given: Any, shape: tuple[int, ...], *, whole: bool) -> npt.NDArray[Any]:
-    """Return numbers of a shape, whose first size may be `ANY`: int64 if `whole`, else float64."""
-    try:
-        array = to_numpy(given, "state")
-    except InputError as problem:
-        raise refuse(f"{key!r}: {problem.message}", value=given) from None
-    if array.shape == (0,) and shape[0] in (0, ANY):
-        return np.empty((0, *shape[1:]), np.int64 if whole else np.float64)
-    if array.shape[1:] != shape[1:] or not array.ndim or shape[0] not in (ANY, len(array)):
-        wanted = f"{shape} of the queries that 'marks' are of" if key == "values" else shape
-        raise refuse(f"{key!r} are of shape {array.shape}, not {wanted}", value=given)
-    kinds, what = ("iu", "whole numbers below 2^62") if whole else ("iuf", "numbers")
-    fits = array.dtype.kind in kinds and not _has_truth(given, array.ndim)
-    if not fits or (whole and (array.max() > MOST or array.min() < -MOST)):
-        raise refuse(f"{key!r} are not {what}: {shown(given)}", value=given)
-    return array.astype(np.int64 if whole else np.float64)
-
-
-def _has_truth(given: Any, dimensions: int) -> bool:
-    """Tell whether lists hold truth values, which NumPy takes for numbers beside numbers."""
-    if not isinstance(given, list | tuple):
-        return False
-    flat: Iterable[Any] = itertools.chain.from_iterable(given) if dimensions > 1 else given
-    return bool({bool, np.bool_} & set(map(type, flat)))
-
-
-def _check_same(key: str, stated: Any, mine: Any) -> None:
-    """Refuse a setting that is another one."""
-    plain = is_whole(stated) or isinstance(stated, str) or _are_texts(stated)
-    if not plain or stated != mine:
-        raise refuse(f"{key!r} is {shown(stated)}, not {shown(mine)}", value=stated)
-
-
-def _are_texts(given: Any) -> bool:
-    return isinstance(given, list) and all(isinstance(each, str) for each in given)
-
-
-def _get(state: Mapping[str, Any], key: str) -> Any:
-    if key not in state:
-        raise refuse(f"{key!r} is missing: this is no state of a BatchEvaluator")
-    return state[key]
-
-
-def _check_keys(given: Mapping[str, Any], keys: Sequence[str], of_what: str) -> None:
-    for key in keys:
-        if key not in given:
-            raise refuse(f"{key!r}{of_what} is missing")
-    for key in given:
-        if key not in keys:
-            raise refuse(f"{shown(key)} is no key{of_what}{did_you_mean(key, keys)}", value=key)

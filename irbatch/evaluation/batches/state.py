@@ -7,15 +7,10 @@ from typing import NamedTuple
 
 from irbatch.errors import InputError
 from irbatch.evaluation.batches.columns import Columns
-from irbatch.evaluation.batches.kept import (
-    Addition,
-    QueryValues,
-    Rows,
-    Sums,
-    check_mixture,
-    values_of,
-)
 from irbatch.evaluation.counts import Counts
+from irbatch.evaluation.partitions.kept import QueryValues, check_mixture
+from irbatch.evaluation.partitions.rows import Addition, Rows, values_of
+from irbatch.evaluation.partitions.sums import Sums
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.score_evaluator import ScoreBatch
 

@@ -1,93 +1,51 @@
-"""What is kept of queries: their values and marks, or exact sums, whose order doesn't show."""
+"""What is kept of queries: their values and marks."""
 
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Hashable, Mapping, Sequence
-from copy import copy
-from dataclasses import astuple, fields
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from irbatch.array_types import Bytes, Floats, Positions
 from irbatch.engine.items import ItemRows, Items
 from irbatch.errors import InputError
-from irbatch.evaluation.batches.columns import plain
-from irbatch.evaluation.batches.item_state import count_items, cutoffs_of_run
-from irbatch.evaluation.counts import Counts, count_queries
-from irbatch.evaluation.means import Means, weight_column, with_weights
+from irbatch.evaluation.counts import count_queries
+from irbatch.evaluation.means import with_weights
+from irbatch.evaluation.partitions.rows import Addition, Rows, join_rows
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.run_items import RunItems, value_of
-from irbatch.evaluation.score_evaluator import ScoreBatch
+from irbatch.evaluation.run_items import RunItems
 from irbatch.measures import Measure
-from irbatch.runtime.exact_sums import LIMBS, add_up, round_sum
+from irbatch.runtime.numbers import is_whole
 
-MOST = 2**62 - 1  # of a sum or a count: two of them add up in 64 bits
 REPEATED = ("error", "first", "last")  # what becomes of a query that comes again, with other values
-
-
-class Rows(NamedTuple):
-    """Values and marks of queries; values may have columns of weights, see `with_weights`."""
-
-    values: Floats
-    marks: Bytes
-    items_of_queries: RunItems | None = None
-
-
-class Addition(NamedTuple):
-    """Queries to be added to what is kept; nothing of them is refused any more."""
-
-    ids: Sequence[Hashable] | None  # different ones
-    batch: Results | ScoreBatch | Rows  # their values and marks
-    counts: Counts | None = None  # None: as they are marked
-    fresh: int = 0  # how many of the queries are new
-    repeats: int = 0  # how often a query came again
-
-
-def join_rows(additions: Sequence[Addition]) -> Rows:
-    """Put the values and marks of additions, at least one, one after the other."""
-    batches = [each.batch for each in additions]
-    ScoreBatch.compute_together([each for each in batches if isinstance(each, ScoreBatch)])
-    values = np.concatenate([values_of(each) for each in batches])
-    return Rows(values, np.concatenate([each.marks for each in batches]), _join_items(batches))
-
-
-def _join_items(batches: Sequence[Results | ScoreBatch | Rows]) -> RunItems | None:
-    """Put the items of batches one after the other."""
-    parts = [each.items_of_queries for each in batches if each.items_of_queries is not None]
-    if not parts:
-        return None
-    return RunItems(parts[0].known, [each for part in parts for each in part.lists])
-
-
-def values_of(batch: Results | ScoreBatch | Rows) -> Floats:
-    """Return values, and weights if there are any."""
-    return batch.weighted_values if isinstance(batch, Results) else batch.values
 
 
 class QueryValues:
     """Values of queries, each counted once if it has an id; `repeated` is one of `REPEATED`.
 
     What is added makes another of these, which shares the memory. The one before stays as it was:
-    it doesn't look beyond its size. Whoever goes on with that one, because something went wrong,
-    adds first what was added then.
+    it doesn't look beyond its size. Whoever goes on with that one gets memory of their own, if
+    queries have ids; else, as something went wrong, they add first what was added then.
     """
 
     def __init__(
         self, measures: Sequence[Measure], repeated: str, known: Items | None = None
     ) -> None:
         self._measures, self._repeated = measures, repeated
-        self._known = known  # items, where measures of the whole run read them
+        self.known = known  # items, where measures of the whole run read them
         self._lists: list[ItemRows] = []
-        self._columns = with_weights(measures)
         self._values = np.empty((0, len(self._columns)))
         self._marks = np.empty(0, np.uint8)
         self._size = 0
         self._row_of: dict[Hashable, int] | None = None  # None: no query has an id
         self.repeats = 0  # how often a query came again
         self.extra = 0
+
+    @property
+    def _columns(self) -> list[Measure]:
+        return with_weights(self._measures)
 
     def __len__(self) -> int:
         return self._size
@@ -110,7 +68,7 @@ class QueryValues:
         if len(set(ids)) < len(ids):
             return self._settle_one_by_one(ids, rows)
         values, marks, items = rows
-        known = self._rows(ids)
+        known = self.rows_of(ids)
         again = np.flatnonzero(known >= 0)
         before = self._values[known[again]]
         same = (before == values[again]) | (np.isnan(before) & np.isnan(values[again]))
@@ -135,13 +93,13 @@ class QueryValues:
         """Return this with additions, at least one: all with ids or all without."""
         values, marks, items = join_rows(additions)
         lists = [] if items is None else list(items.lists)
-        more = copy(self)
+        more = self._apart() if len(self._row_of or ()) > self._size else self._shared()
         more.repeats += sum(each.repeats for each in additions)
         more.extra += sum(each.counts.extra for each in additions if each.counts is not None)
         ids = [each for addition in additions for each in addition.ids or ()]
         if ids:
-            more._row_of = {} if self._row_of is None else self._row_of
-            known = more._rows(ids)
+            more._row_of = {} if more._row_of is None else more._row_of
+            known = more.rows_of(ids)
             other, fresh = np.flatnonzero(known >= 0), np.flatnonzero(known < 0)
             places = range(self._size, self._size + fresh.size)
             more._row_of.update(zip([ids[i] for i in fresh.tolist()], places, strict=True))
@@ -155,11 +113,22 @@ class QueryValues:
         more._append(values, marks)
         return more
 
+    @property
+    def measures(self) -> Sequence[Measure]:
+        """The measures."""
+        return self._measures
+
+    def everything(self) -> tuple[list[Hashable], Rows]:
+        """Return the ids, of queries that have them, and what is kept of each."""
+        n = self._size
+        items = None if self.known is None else RunItems(self.known, self._lists[:n])
+        return self._ids() or [], Rows(self._values[:n], self._marks[:n], items)
+
     def with_state(self, state: Mapping[str, Any]) -> QueryValues:
         """Return this with what another has kept, see `reading`."""
-        items = None if self._known is None else RunItems(self._known, state["items"])
+        items = None if self.known is None else RunItems(self.known, state["items"])
         rows = Rows(state["values"], state["marks"], items)
-        ids, more = state["query_ids"], copy(self)
+        ids, more = state["query_ids"], self._shared()
         if len(rows.values):
             check_mixture(len(self), self.have_ids, ids)
             more = self.added([Addition(None, rows) if ids is None else self.settle(ids, rows)])
@@ -173,7 +142,7 @@ class QueryValues:
         marks = self._marks[:n].copy()
         counts = count_queries(marks, extra=self.extra)
         values, queries = self._values[:n].copy(), range(n) if ids is None else ids
-        items = None if self._known is None else RunItems(self._known, self._lists[:n])
+        items = None if self.known is None else RunItems(self.known, self._lists[:n])
         return Results(values, queries, self._measures, counts, settings, None, marks, items)
 
     def state(self) -> dict[str, Any]:
@@ -185,13 +154,30 @@ class QueryValues:
             "repeats": self.repeats,
             "extra": self.extra,
         }
-        return state if self._known is None else {**state, "items": self._lists[: self._size]}
+        return state if self.known is None else {**state, "items": self._lists[: self._size]}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self._apart())
+
+    def _shared(self) -> QueryValues:
+        """Return the same in the same memory."""
+        more = QueryValues.__new__(QueryValues)
+        vars(more).update(vars(self))
+        return more
+
+    def _apart(self) -> QueryValues:
+        """Return the same in memory of its own."""
+        more, n, ids = self._shared(), self._size, self._ids()
+        more._values, more._marks = self._values[:n].copy(), self._marks[:n].copy()
+        more._lists = self._lists[:n]
+        more._row_of = None if ids is None else dict(zip(ids, range(n), strict=True))
+        return more
 
     def _ids(self) -> list[Hashable] | None:
         """List the ids in the order of their rows."""
         return None if self._row_of is None else list(itertools.islice(self._row_of, self._size))
 
-    def _rows(self, ids: Sequence[Hashable]) -> Positions:
+    def rows_of(self, ids: Sequence[Hashable]) -> Positions:
         """Return the rows of queries, -1 of those that have none."""
         row_of: dict[Hashable, int] = {} if self._row_of is None else self._row_of
         rows = np.fromiter((row_of.get(each, -1) for each in ids), np.int64, len(ids))
@@ -236,83 +222,15 @@ class QueryValues:
         )
 
 
-class Sums:
-    """Sums of measures' values: whole numbers that add up over batches and processes."""
-
-    have_ids = False
-    repeats = 0  # none is noticed
-
-    def __init__(self, measures: Sequence[Measure], known: Items | None = None) -> None:
-        self._measures, self._known = measures, known
-        self._columns = with_weights(measures)
-        self._cutoffs = cutoffs_of_run(measures)
-        self._items = {} if known is None else count_items(known, self._cutoffs, [])
-        columns = len(self._columns)
-        sizes: dict[str, Any] = {"sums": (columns, LIMBS), "counted": columns, "zeros": columns}
-        sizes["counts"] = len(fields(Counts))
-        self._arrays = {name: np.zeros(size, np.int64) for name, size in sizes.items()}
-
-    def __len__(self) -> int:
-        return int(self._arrays["counts"][0])
-
-    def added(self, additions: Sequence[Addition]) -> Sums:
-        """Return these with additions, at least one; their ids are not kept."""
-        values, _, items = join_rows(additions)
-        terms = values.copy()
-        zeros = np.zeros(len(self._columns), np.int64)
-        for column, measure in enumerate(self._measures):
-            if measure.aggregate == "geometric":
-                factors = terms[:, column].tolist()
-                zeros[column] = sum(each <= 0 for each in factors)
-                terms[:, column] = [math.log(each) if each > 0 else 0.0 for each in factors]
-            if measure.aggregate == "weighted":
-                terms[:, column] *= values[:, weight_column(self._measures, column)]
-        counted = (~np.isnan(values)).sum(axis=0)
-        marks = [each.batch.marks for each in additions if each.counts is None]
-        counts = [each.counts for each in additions if each.counts is not None]
-        counts.append(count_queries(np.concatenate([np.empty(0, np.uint8), *marks])))
-        more: dict[str, Any] = {"sums": add_up(terms), "counted": counted, "zeros": zeros}
-        if self._known is not None and items is not None:
-            more["items"] = count_items(self._known, self._cutoffs, items.lists)
-        return self.with_state({**more, "counts": np.sum(list(map(astuple, counts)), axis=0)})
-
-    def with_state(self, state: Mapping[str, Any]) -> Sums:
-        """Return these with what another has summed, see `reading`."""
-        more = copy(self)
-        more._arrays = {name: array + state[name] for name, array in self._arrays.items()}
-        more._items = {
-            cutoff: each + state["items"][cutoff] for cutoff, each in self._items.items()
-        }
-        if max(int(abs(array).max()) for array in more._arrays.values()) > MOST:
-            problem = "'sums' and 'counts' of so many queries don't add up in 64 bits"
-            raise InputError(problem, source="state")
-        return more
-
-    def results(self, settings: Mapping[str, str]) -> Means:
-        """Return the means; the same bits as those of `irbatch.Results`."""
-        means = [self._mean(column) for column in range(len(self._measures))]
-        return Means(means, self._measures, Counts(*self._arrays["counts"].tolist()), settings)
-
-    def state(self) -> dict[str, Any]:
-        """Return the sums, in arrays of their own."""
-        state: dict[str, Any] = {name: array.copy() for name, array in self._arrays.items()}
-        return state if self._known is None else {**state, "items": dict(self._items)}
-
-    def _mean(self, column: int) -> float:
-        if (measure := self._measures[column]).aggregate == "run":
-            return value_of(measure, self._items[measure.cutoff])
-        sums, counted, zeros = (self._arrays[name][column] for name in ("sums", "counted", "zeros"))
-        how, n, total = self._measures[column].aggregate, int(counted), round_sum(sums)
-        if how == "sum":
-            return total
-        if how == "weighted":
-            weights = round_sum(self._arrays["sums"][weight_column(self._measures, column)])
-            return total / weights if weights else math.nan
-        if not n:
-            return math.nan
-        if how == "geometric":
-            return 0.0 if zeros else math.exp(total / n)
-        return total / n if math.isfinite(total) else round_sum(sums, n)
+def plain(values: Iterable[Any]) -> list[Any]:
+    """List ids and numbers as Python's own texts and numbers, which any reader takes."""
+    listed = list(values)
+    if set(map(type, listed)) <= {str, int, float}:
+        return listed
+    return [
+        str.__str__(each) if isinstance(each, str) else int(each) if is_whole(each) else float(each)
+        for each in listed
+    ]
 
 
 def check_mixture(queries: int, have_ids: bool, ids: Sequence[Hashable] | None) -> None:

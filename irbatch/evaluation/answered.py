@@ -1,0 +1,117 @@
+"""What there is to say of the queries that a run answers, or doesn't."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from irbatch.array_types import Positions
+from irbatch.data.arguments.ids import KINDS, id_kind
+from irbatch.data.qrels import Qrels
+from irbatch.errors import InputError, warn
+
+ENOUGH = 10  # queries in which some document should be judged, had ids the same spelling
+SAMPLES = 3  # ids shown of each side when nothing matches
+
+
+class Some(NamedTuple):
+    """How many queries there are, and some of their ids, for messages."""
+
+    number: int
+    ids: Sequence[Any]
+
+    @classmethod
+    def of(cls, ids: Collection[Any]) -> Some:
+        """Return the number of some queries, and as many ids as messages look at."""
+        return cls(len(ids), list(itertools.islice(ids, SAMPLES + 1)))
+
+    def __str__(self) -> str:
+        shown = ", ".join(map(repr, self.ids[:SAMPLES]))
+        return shown + (", …" if len(self.ids) > SAMPLES else "")
+
+    @property
+    def kind(self) -> str:
+        """What the ids are, for messages."""
+        return KINDS[str(id_kind(type(self.ids[0])))]
+
+
+@dataclass(eq=False)
+class Partition:
+    """Part of a run: whole rankings of some queries, beside others elsewhere.
+
+    Nothing is said of queries that it doesn't answer, nor of its documents being unjudged: others
+    may know better.
+
+    Args:
+        apart: whether the judgments are of these queries alone; else only answered ones are
+            evaluated.
+        absent: positions in `Qrels.queries` of those to evaluate, without rankings.
+
+    Attributes:
+        answered: all queries that there is a ranking for, judged or not.
+        any_judged: whether any document retrieved is judged.
+        document: one that is judged, if there is any.
+    """
+
+    apart: bool = False
+    absent: Positions | None = None
+    answered: Collection[Any] = ()
+    any_judged: bool = False
+    document: Any = None
+
+    def choose(self, qrels: Qrels, answered: Collection[Any], missing: str) -> Positions:
+        """Choose the queries to evaluate, in the order of the judgments."""
+        if self.absent is not None:
+            return self.absent
+        if self.apart and missing != "skip":  # an error is one of all partitions
+            return np.arange(len(qrels))
+        found = (qrels.row_of.get(query, -1) for query in answered)
+        rows = np.fromiter(found, np.intp, len(answered))
+        return np.sort(rows[rows >= 0])
+
+
+def check_answered(judged: Some, absent: Some, run: Some, missing: str, name: str | None) -> None:
+    """Refuse a run of other queries, or one that lacks queries against the settings.
+
+    `absent` are those of the judged queries that the run doesn't answer.
+    """
+    refuse = functools.partial(InputError, source="run", path=name)
+    if absent.number == judged.number and run.number:
+        kinds = ""
+        if judged.ids and judged.kind != run.kind:
+            kinds = (
+                f"; ids are {judged.kind} in the qrels and {run.kind} in the run: make both text, "
+                "as they are in text files"
+            )
+        raise refuse(
+            f"no query of it is judged (of {run.number}): qrels have {judged}, the run has "
+            f"{run}{kinds}"
+        )
+    if not run.number:
+        warn(f"{_called(name)} is empty: every query scores 0")
+    if absent.number and missing == "error":
+        raise refuse(
+            f"{absent.number} of {judged.number} judged queries are missing, such as "
+            f'{absent}; missing="zero" scores them 0, "skip" leaves them out'
+        )
+
+
+def warn_of_unjudged(document: object, answered: int, name: str | None) -> None:
+    """Warn of a run none of whose documents is judged, as `document` is, if it answers enough."""
+    if document is not None and answered >= ENOUGH:
+        spelled = f"are ids spelled as in the qrels, such as {document!r}?"
+        warn(f"{_called(name)}: none of its documents is judged; {spelled}")
+
+
+def first_document(qrels: Qrels) -> Any:
+    """Return a judged document; None if there is none."""
+    return next(iter(next(filter(None, qrels.documents)))) if qrels.codes.size else None
+
+
+def _called(name: str | None) -> str:
+    return f"run {name!r}" if name else "run"

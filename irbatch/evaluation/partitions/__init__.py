@@ -1,0 +1,1 @@
+"""Evaluating a run part by part, wherever the parts are, and adding up what comes of them."""

@@ -1,0 +1,178 @@
+"""Evaluating a partition: the whole rankings of some queries."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+
+from irbatch.data.id_hashes import NO_HASHES, IdHashes, hash_ids
+from irbatch.data.marked import MarkedQrels
+from irbatch.data.qrels import Qrels
+from irbatch.errors import InputError, warnings_kept
+from irbatch.evaluation.answered import Partition
+from irbatch.evaluation.counts import QueryMark, best_without
+from irbatch.evaluation.partitions.findings import Findings, few
+from irbatch.evaluation.partitions.kept import QueryValues
+from irbatch.evaluation.partitions.partial import PartialResult
+from irbatch.evaluation.partitions.rows import Addition
+from irbatch.evaluation.partitions.sums import Sums
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.settings import EvaluateOptions, Progress
+from irbatch.evaluation.task import Cutoffs, Evaluation, Judgments, Measures, Rankings, as_run
+from irbatch.runtime.checks import check_choice
+
+KEPT = ("queries", "sums")
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionTask:
+    """What is asked of every partition; `choose` makes it. It pickles.
+
+    Args:
+        evaluation: measures, settings, and what both read.
+        keep: ``"queries"`` or ``"sums"``.
+        apart: whether each partition comes with the judgments of its queries alone.
+    """
+
+    evaluation: Evaluation
+    keep: str = "queries"
+    apart: bool = False
+
+    @classmethod
+    def choose(
+        cls,
+        measures: Measures,
+        cutoffs: Cutoffs = None,
+        *,
+        keep: str = "queries",
+        apart: bool = False,
+        **settings: Any,
+    ) -> PartitionTask:
+        """Return the task; refuse what can be refused before anything is read.
+
+        Args:
+            measures, cutoffs, keep, apart, **settings: see `irbatch.evaluate_partition`.
+
+        Raises:
+            InputError: if there is no such measure, or an option has another value than it can
+                have.
+        """
+        check_choice("keep", keep, KEPT)
+        return cls(Evaluation.choose(measures, cutoffs, **settings), keep, bool(apart))
+
+    def judgments(self, qrels: Judgments) -> Qrels | MarkedQrels:
+        """Return judgments as the measures read them, whatever they come as; they pickle."""
+        return self.evaluation.judgments(qrels)
+
+    def partial(
+        self,
+        qrels: Judgments | None,
+        run: Rankings,
+        name: str | None = None,
+        progress: Progress | None = None,
+    ) -> PartialResult:
+        """Return what a partition comes to, see `irbatch.evaluate_partition`."""
+        partition = Partition(self.apart)
+        if qrels is None or (self.apart and isinstance(qrels, Mapping) and not qrels):
+            return self._unjudged(run, name)
+        judgments = self.judgments(qrels)
+        with warnings_kept() as heard:
+            found = self.evaluation.evaluate(judgments, run, progress, partition)
+        answered, known = partition.answered, set(found.query_ids)
+        samples = {"answered": few(answered)}
+        if partition.document is not None:
+            samples["document"] = (partition.document,)
+        extra: IdHashes | int = found.counts.extra
+        if self.apart:
+            absent = QueryMark.MISSING.holds(found.marks).tolist()
+            missing = itertools.compress(found.query_ids, absent)
+            samples |= {"judged": few(judgments.queries), "missing": few(missing)}
+        else:
+            extra = np.unique(hash_ids(each for each in answered if each not in known))
+        findings = Findings(
+            extra,
+            len(judgments) if self.apart else 0,
+            partition.any_judged,
+            tuple(best_without(found.columns, found.values, found.marks)),
+            samples,
+            tuple(heard),
+        )
+        kept, hashes = self._kept(found)
+        by = None if self.apart else judgments.fingerprint
+        given = self.evaluation, kept, findings
+        return PartialResult(*given, judgments=by, hashes=hashes, name=name)
+
+    def _unjudged(self, run: Rankings, name: str | None) -> PartialResult:
+        """Return what queries come to that are not judged."""
+        if not self.apart:
+            raise InputError("None are no judgments, but for apart=True", source="qrels")
+        with warnings_kept() as heard:
+            queries = as_run(run).queries
+        samples = {"answered": few(queries)}
+        findings = Findings(len(queries), samples=samples, warnings=tuple(heard))
+        given = self.evaluation, self._nothing(), findings
+        return PartialResult(*given, judgments=None, name=name)
+
+    def _kept(self, found: Results) -> tuple[QueryValues | Sums, IdHashes]:
+        """Keep of results what is to be kept, and the hashes of the queries of sums."""
+        kept, hashes = self._nothing(), NO_HASHES
+        if isinstance(kept, Sums):
+            counts = found.counts if self.apart else None
+            kept = kept.added([Addition(None, found, counts)])
+            hashes = hashes if self.apart else np.sort(hash_ids(found.query_ids))
+        elif found.query_ids:
+            kept = kept.added([Addition(found.query_ids, found)])
+        return kept, hashes
+
+    def _nothing(self) -> QueryValues | Sums:
+        """Return what is kept of no query."""
+        measures, items = self.evaluation.measures, self.evaluation.items
+        of_run = any(each.aggregate == "run" for each in measures)
+        known = items.arrays if of_run and items is not None else None
+        if self.keep == "sums":
+            return Sums(measures, known)
+        return QueryValues(measures, "error", known)
+
+
+def evaluate_partition(
+    qrels: Judgments | None,
+    run: Rankings,
+    measures: Measures,
+    cutoffs: Cutoffs = None,
+    *,
+    keep: str = "queries",
+    apart: bool = False,
+    name: str | None = None,
+    **settings: Unpack[EvaluateOptions],
+) -> PartialResult:
+    """Evaluate the whole rankings of some queries, of which others are evaluated elsewhere.
+
+    Nothing is said of the queries that the partition doesn't answer before
+    `PartialResult.results` is asked of the sum of all partitions. Warnings wait until then, too.
+
+    Args:
+        qrels: all judgments, as `irbatch.evaluate` takes them; with `apart`, those of this
+            partition's queries alone, None if nobody judged any of them.
+        run, measures, cutoffs, **settings: as in `irbatch.evaluate`. ``missing=`` is of the end.
+        keep: ``"queries"``, the values of each, or ``"sums"``, exact sums of them, and 8 bytes a
+            query by which a query in two partitions is found out.
+        apart: whether no other partition has judgments of these queries, as after a join of
+            judgments and rankings by query. Sums are then of constant size, and a query in two
+            partitions is not found out.
+        name: what messages call the partition.
+
+    Raises:
+        InputError: as `irbatch.evaluate`.
+
+    >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+    >>> part = evaluate_partition(qrels, {"q2": {"d1": 2.0, "d2": 1.0}}, "RR P@1", keep="sums")
+    >>> part.results(qrels).mean()
+    {'RR': 0.25, 'P@1': 0.0}
+    """
+    progress = settings.pop("progress", None)
+    task = PartitionTask.choose(measures, cutoffs, keep=keep, apart=apart, **settings)
+    return task.partial(qrels, run, name, progress)

@@ -1,0 +1,193 @@
+"""What is asked of runs: measures, settings and what both read; checked before anything is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.data.exports import Tabular
+from irbatch.data.marked import MarkedQrels
+from irbatch.data.qrels import Qrels
+from irbatch.data.runs import Run
+from irbatch.errors import InputError
+from irbatch.evaluation.answered import Partition
+from irbatch.evaluation.marked import evaluate_marked, judgments_read
+from irbatch.evaluation.means import with_weights
+from irbatch.evaluation.pipeline import Watch, evaluate_run
+from irbatch.evaluation.results import Results
+from irbatch.evaluation.settings import Progress, Settings
+from irbatch.formats import (
+    MARKED_QRELS,
+    ORDERS,
+    is_file,
+    open_run,
+    read_marked_qrels,
+    read_qrels,
+    read_run,
+)
+from irbatch.measures import MARKED, Measure, Plan, parse_measures
+from irbatch.runtime.checks import check_choice
+from irbatch.runtime.threads import check_threads
+
+if TYPE_CHECKING:
+    from irbatch.data.costs import DocumentCosts
+    from irbatch.data.items import ItemStatistics
+    from irbatch.formats.table_reader import TableReader
+
+Tables = Tabular | npt.NDArray[np.void]
+Judgments = Qrels | MarkedQrels | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
+Rankings = Run | Mapping[Any, Mapping[Any, Any]] | str | os.PathLike[str] | Tables
+Measures = str | Measure | Iterable[str | Measure]
+Cutoffs = int | Iterable[int | None] | None
+
+
+def as_qrels(qrels: Judgments) -> Qrels:
+    """Return judgments, whatever they come as."""
+    if isinstance(qrels, Qrels):
+        return qrels
+    if isinstance(qrels, MarkedQrels):
+        examples = {"subtopics": "alpha_nDCG", "strata": "xInfAP", "probabilities": "StatAP"}
+        problem = f"judgments of {qrels.reads} are for measures that read them, such as"
+        raise InputError(f"{problem} {examples[qrels.reads]}", source="qrels")
+    if is_file(qrels):
+        return read_qrels(qrels)
+    if isinstance(qrels, Mapping):
+        return Qrels(qrels, borrowed=True)
+    if isinstance(qrels, Run):
+        raise InputError("a Run is given where judgments belong: first qrels, then run")
+    return Qrels.from_table(qrels)
+
+
+def as_marked_qrels(qrels: Judgments, reads: str) -> MarkedQrels:
+    """Return the judgments that measures read, which declare so, whatever they come as."""
+    kind = MARKED_QRELS[reads]
+    if isinstance(qrels, kind):
+        return qrels
+    if isinstance(qrels, Qrels | MarkedQrels | Run):
+        problem = f"{type(qrels).__name__} have no {reads}, which the measures read"
+        raise InputError(f"{problem}: give {MARKED[reads]}", source="qrels")
+    if isinstance(qrels, str | os.PathLike):
+        return read_marked_qrels(qrels, reads)
+    if isinstance(qrels, Mapping) and all(isinstance(each, Mapping) for each in qrels.values()):
+        return kind(qrels)
+    return kind.from_table(qrels)
+
+
+def as_run(run: Rankings, name: str | None = None) -> Run:
+    """Return rankings, whatever they come as; `name` is for those that bring none."""
+    if isinstance(run, Run):
+        return run
+    if is_file(run):
+        return read_run(run)
+    if isinstance(run, Qrels):
+        raise InputError("Qrels are given where a run belongs: first qrels, then run")
+    return Run(run, name) if isinstance(run, Mapping) else Run.from_table(run, name=name)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Measures, settings, and what both read; the same for any number of runs.
+
+    It pickles, and is made by `choose`, which refuses what can be refused before reading anything.
+    """
+
+    measures: tuple[Measure, ...]
+    settings: Settings
+    order_by: str = "score"
+    items: ItemStatistics | None = None
+    costs: DocumentCosts | None = None
+    threads: int | None = None
+
+    @classmethod
+    def choose(
+        cls,
+        measures: Measures,
+        cutoffs: Cutoffs = None,
+        *,
+        order_by: str = "score",
+        items: ItemStatistics | None = None,
+        costs: object = None,
+        threads: int | None = None,
+        **settings: Any,
+    ) -> Evaluation:
+        """Return what `irbatch.evaluate` is asked for by these arguments.
+
+        Raises:
+            InputError: if there is no such measure, or an option has another value than it can
+                have.
+        """
+        chosen = Settings.choose(**settings)
+        wanted = parse_measures(measures, cutoffs)
+        check_choice("order_by", order_by, ORDERS)
+        check_threads(threads)
+        known = None
+        if costs is not None:
+            from irbatch.evaluation.costs import read_costs  # for those who have costs
+
+            known = read_costs(costs, chosen.ties, judgments_read(wanted))
+        return cls(wanted, chosen, order_by, items, known, threads)
+
+    @property
+    def order(self) -> str:
+        """What the order of rankings comes from, for the signature."""
+        return self.settings.ordering.describe(self.order_by)
+
+    def signature(self) -> dict[str, str]:
+        """Name every setting that shapes the numbers."""
+        signature = self.settings.signature(self.order)
+        if self.items is not None and any(
+            each.declaration.reads == "items" for each in with_weights(self.measures)
+        ):
+            signature["items"] = self.items.arrays.fingerprint
+        if self.costs is not None:
+            signature["costs"] = self.costs.fingerprint
+        return signature
+
+    def judgments(self, qrels: Judgments) -> Qrels | MarkedQrels:
+        """Return judgments as the measures read them, whatever they come as."""
+        reads = judgments_read(self.measures)
+        return as_marked_qrels(qrels, reads) if reads else as_qrels(qrels)
+
+    def evaluate(
+        self,
+        qrels: Judgments,
+        run: Rankings,
+        progress: Progress | None = None,
+        partition: Partition | None = None,
+    ) -> Results:
+        """Return the results of a run, or of a part of one."""
+
+        def evaluate_by(judged: Qrels, plan: Plan, watch: Watch | None = None) -> Results:
+            with self._opened(run, progress) as opened:
+                if (plan.of_items or self.costs) and not isinstance(opened, Run):
+                    opened = Run(opened.table(), opened.name)
+                return evaluate_run(
+                    plan, judged, opened, self.settings, self.order, self.threads, progress,
+                    watch=watch, items=self.items, costs=self.costs, partition=partition,
+                )  # fmt: skip
+
+        if reads := judgments_read(self.measures):
+            nothing = Plan(())
+            return evaluate_marked(
+                as_marked_qrels(qrels, reads), self.measures, self.settings,
+                lambda judged, watch: evaluate_by(judged, nothing, watch),
+            )  # fmt: skip
+        open_parameters = self.settings.open_parameters()
+        plan = Plan(self.measures, open_parameters, items=self.items is not None)
+        return evaluate_by(as_qrels(qrels), plan)
+
+    def _opened(
+        self, run: Rankings, progress: Progress | None
+    ) -> AbstractContextManager[TableReader | Run]:
+        if is_file(run):
+            return open_run(run, self.order_by, progress)
+        if self.order_by == "score":
+            return nullcontext(as_run(run))
+        problem = "order_by= is for files, which have ranks and scores"
+        raise InputError(problem, value=self.order_by)
