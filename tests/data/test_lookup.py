@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -147,3 +149,29 @@ def test_texts_that_clash_cannot_be_chosen() -> None:
     given = *columns, True, SEEDS, slots, groups, firsts
     assert grouping._number_ids.source(*given) == len(texts)
     assert slots.looks < 8 * len(texts)
+
+
+def test_what_is_pickled_is_found_in_another_process() -> None:
+    """Hashes are by numbers that each process chooses anew."""
+    program = (
+        "import pickle, sys, numpy as np, irbatch; "
+        "q, d = np.repeat(np.arange(30), 10).astype(str), np.tile(np.arange(10), 30).astype(str); "
+        "d = np.char.add('a long document ', d); "
+        "run = irbatch.Run.from_columns(q, d, np.arange(300) % 7 / 2); "
+        "qrels = irbatch.Qrels.from_columns(q, d, np.arange(300) % 3); "
+        "items = irbatch.ItemStatistics(d[:10]); "
+    )
+    measures = "'AP nDCG CatalogueCoverage@3'"
+    written = subprocess.run(
+        [sys.executable, "-c", f"{program}sys.stdout.buffer.write(pickle.dumps((qrels, items)))"],
+        capture_output=True, check=True,
+    ).stdout  # fmt: skip
+    told = f"print(irbatch.evaluate(qrels, run, {measures}, items=items).mean())"
+    wanted, found = (
+        subprocess.run(
+            [sys.executable, "-c", f"{program}{loading}{told}"],
+            input=written, capture_output=True, check=True,
+        ).stdout
+        for loading in ("", "qrels, items = pickle.load(sys.stdin.buffer); ")
+    )  # fmt: skip
+    assert found == wanted

@@ -62,6 +62,7 @@ def read_partial(state: Mapping[str, Any], items: ItemStatistics | None) -> dict
     if not are_texts(names):
         raise refuse(f"'measures' are {shown(names)}, not names", value=names)
     evaluation = _evaluation(names, get(state, "options", WHAT), items)
+    check_same("measures", names, [str(each) for each in evaluation.measures])
     known = None
     if any(each.aggregate == "run" for each in evaluation.measures):
         if items is None:

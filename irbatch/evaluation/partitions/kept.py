@@ -76,7 +76,8 @@ class QueryValues:
         if items is not None:
             pairs = zip(known[again].tolist(), again.tolist(), strict=True)
             lists = items.lists
-            alike &= [np.array_equal(self._lists[mine], lists[new]) for mine, new in pairs]
+            same_items = [np.array_equal(self._lists[mine], lists[new]) for mine, new in pairs]
+            alike &= np.array(same_items, bool)
         other = again[~alike]
         if other.size and self._repeated == "error":
             first = int(other[0])

@@ -1,0 +1,27 @@
+"""Evaluations cut into partitions of queries, and what must come of them: one process' bits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+import irbatch
+
+
+def cut(queries: Mapping[str, Any], rng: Random, parts: int = 3) -> list[dict[str, Any]]:
+    """Deal queries out at random; a part may be empty."""
+    made: list[dict[str, Any]] = [{} for _ in range(parts)]
+    for query in rng.sample(list(queries), len(queries)):
+        made[rng.randrange(parts)][query] = queries[query]
+    return made
+
+
+def assert_same_bits(found: irbatch.Means, wanted: irbatch.Results) -> None:
+    """Check means, counts and settings, and of results with values by query these, too."""
+    assert repr(found.mean()) == repr(wanted.mean())
+    assert (found.counts, found.settings) == (wanted.counts, wanted.settings)
+    if isinstance(found, irbatch.Results):
+        assert found.query_ids == wanted.query_ids
+        assert found.values.tobytes() == wanted.values.tobytes()
+        assert found.marks.tolist() == wanted.marks.tolist()
