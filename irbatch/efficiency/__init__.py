@@ -7,6 +7,7 @@ several. `measure_search` has one query come when the last one is answered (a cl
 
 from irbatch.efficiency.annotating import annotate_run
 from irbatch.efficiency.hardware import Hardware
+from irbatch.efficiency.indexing import Indexing, measure_indexing
 from irbatch.efficiency.interchange.run_header import read_header
 from irbatch.efficiency.latency import Latency
 from irbatch.efficiency.load.at_rate import LoadAtRate
@@ -23,6 +24,7 @@ __all__ = [
     "QUANTITIES",
     "EfficiencyRecord",
     "Hardware",
+    "Indexing",
     "Latency",
     "Load",
     "LoadAtRate",
@@ -30,6 +32,7 @@ __all__ = [
     "Quantity",
     "annotate_run",
     "measure",
+    "measure_indexing",
     "measure_load",
     "measure_search",
     "read_header",

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from os import PathLike
 from types import ModuleType
 from typing import Any
 
@@ -15,8 +14,10 @@ from irbatch.data.runs import Run
 from irbatch.efficiency.answers import compare_answers, read_answers, read_queries
 from irbatch.efficiency.checks import check_count, of_system, refuse, require
 from irbatch.efficiency.hardware import Hardware
+from irbatch.efficiency.indexing import Indexing
 from irbatch.efficiency.latency import CLOSED, Latency
-from irbatch.efficiency.readings import model_size, size_on_disk
+from irbatch.efficiency.quantities import QUANTITIES
+from irbatch.efficiency.readings import Paths, model_size, size_on_disk
 from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.efficiency.timing import (
     Calls,
@@ -32,7 +33,6 @@ from irbatch.runtime.progress_bar import steps_on_bar
 from irbatch.statistics.resampling import check_level
 
 COMPARED = str | bytes | int | float  # kinds of queries that are known to be alike
-Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +62,9 @@ class Measurement:
             lines.append(f"  latency {parts} ms a call, {record.latency.loop} loop")
         if record.throughput is not None:
             lines.append(f"  throughput {show_quantity(record.throughput)} queries/s")
-        if record.peak_memory is not None:
-            lines.append(f"  peak memory {record.peak_memory:,.0f} MB")
+        for name in ("peak_memory", "peak_gpu_memory", "children_memory"):
+            if value := getattr(record, name):  # of children 0 says nothing
+                lines.append(f"  {QUANTITIES[name].label} {value:,.0f} MB")
         if record.cost_per_million is not None:
             cost = f"{show_quantity(record.cost_per_million)} {record.currency}"
             lines.append(f"  cost {cost} per million queries")
@@ -91,6 +92,7 @@ def measure_search(
     index_memory: float | None = None,
     model_path: Paths | None = None,
     index_path: Paths | None = None,
+    indexing: Indexing | None = None,
     level: float = 0.05,
     draws: int = 2000,
     seed: int = 0,
@@ -120,6 +122,12 @@ def measure_search(
     calls, which nothing disturbs; without a warm-up it lacks what a call takes and gives back. On
     systems other than Linux it is the most since the process began. What one system has loaded
     counts for the next that the process measures: a process each tells them apart.
+
+    Memory on accelerators is that of torch's tensors, without its cache, or else what NVIDIA's
+    driver counts for the process and its children, where nvidia-ml-py is installed
+    (``irbatch[nvml]``). On Linux children's memory is the most that was seen of them together, and
+    pages that they share count for each; their CPU time is exact where they have ended, and else
+    to some 10 ms.
 
     Where calls take half as long, or twice, when they are made again (median of 5 or more, and 0.1
     ms of difference), a warning says so with both times: a search that keeps answers is timed by
@@ -151,6 +159,7 @@ def measure_search(
             convolutions and attention. `model_memory` is the size of its parameters and buffers.
         model_memory, index_memory: in MB (10⁶ bytes), where you know better.
         model_path, index_path: files and folders, whose sizes are the sizes on disk.
+        indexing: what `measure_indexing` found; its size on disk, where there is no `index_path`.
         level, draws, seed: of the latencies' intervals, see `Latency.from_samples`.
         progress: show a bar on standard error; default: where that is a terminal and rich is
             installed.
@@ -189,6 +198,10 @@ def measure_search(
         hardware = Hardware.here(hardware)
     require(source, warmup=warmup, draws=draws, seed=seed)
     warm = None if warmup_queries is None else read_queries(f"warm-up of {source}", warmup_queries)
+    if indexing is not None and not isinstance(indexing, Indexing):
+        raise refuse(source, "indexing", f"is a {type(indexing).__name__}, no Indexing", indexing)
+    built: dict[str, Any] = {} if indexing is None else indexing.fields
+    disk = size_on_disk(source, "index_path", index_path)
     record = EfficiencyRecord(
         system=name,
         dataset=dataset,
@@ -201,7 +214,7 @@ def measure_search(
         model_memory=model_memory,
         index_memory=index_memory,
         model_disk=size_on_disk(source, "model_path", model_path),
-        index_disk=size_on_disk(source, "index_path", index_path),
+        **{**built, "index_disk": disk} if disk is not None else built,
         flops=None if callable(flops) else flops,
         price_per_hour=price_per_hour,
         currency=currency,

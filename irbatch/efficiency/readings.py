@@ -14,7 +14,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from irbatch.efficiency.accelerators import GpuWatch
 from irbatch.efficiency.checks import refuse
+from irbatch.efficiency.children import children_memory, children_time
 from irbatch.efficiency.quantities import MEGA
 from irbatch.errors import shown
 
@@ -22,6 +24,8 @@ try:
     import resource
 except ImportError:  # on Windows
     resource = None  # type: ignore[assignment]
+
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 KIBI = 1024
 DECIMALS = 9  # of seconds: clocks are no finer
@@ -35,7 +39,7 @@ class Watch:
 
     def __init__(self) -> None:
         self._started = datetime.now().astimezone().isoformat(timespec="seconds")
-        self._cpu = cpu_times()
+        self._cpu, self._children = cpu_times(), children_time()
         self._wall = time.perf_counter()
 
     def read(self) -> dict[str, Any]:
@@ -43,43 +47,49 @@ class Watch:
         wall = round(time.perf_counter() - self._wall, DECIMALS)
         both = zip(cpu_times(), self._cpu, strict=True)
         user, system = (round(max(now - before, 0.0), DECIMALS) for now, before in both)
+        taken, before = children_time(), self._children
+        children = None if taken is None or before is None else max(taken - before, 0.0)
         return {
             "cpu_used": (user + system) / wall if wall else None,
             "wall_time": wall,
             "user_time": user,
             "system_time": system,
+            "children_time": None if children is None else round(children, DECIMALS),
             "start_time": self._started,
         }
 
 
 class MemoryWatch:
-    """Tells the most memory that this process holds from now on.
+    """Tells the most memory that this process, its accelerators and its children hold from now on.
 
     The operating system's mark of the most since the process began is read, and left as it is:
     others read it, too. Where it rises it is exact. Else the most counts that was seen here, which
-    misses what is taken and given back between two looks.
+    misses what is taken and given back between two looks. Of children nothing else is known.
     """
 
     def __init__(self) -> None:
         self._mark, self._most, self._due = peak_memory(), held_memory(), 0.0
+        self._children, self._gpus = children_memory(), GpuWatch()
 
     def look(self) -> None:
         """Look how much is held now, if the last look is some time ago."""
         now = time.monotonic()
-        if now >= self._due and self._most is not None:
+        if now < self._due:
+            return
+        self._gpus.look()
+        if self._most is not None:
             self._most = max(self._most, held_memory() or 0.0)
-            self._due = now + BETWEEN_CALLS
+        if self._children is not None:
+            self._children = max(self._children, children_memory() or 0.0)
+        self._due = now + BETWEEN_CALLS
 
     @contextmanager
-    def looking(self) -> Iterator[None]:
-        """Look all the while, in a thread: not while anything is timed."""
-        if self._most is None:
-            yield
-            return
+    def looking(self, every: float) -> Iterator[None]:
+        """Look all the while, in a thread: not while anything short is timed."""
         done = threading.Event()
 
         def look() -> None:
-            while not done.wait(IN_WARM_UP):
+            while not done.wait(every):
                 self._due = 0.0
                 self.look()
 
@@ -92,11 +102,16 @@ class MemoryWatch:
             thread.join()
             self._due = 0.0
 
-    def read(self) -> float | None:
-        """Return the most, in MB; since the process began where no more can be told, or None."""
+    def read(self) -> dict[str, float | None]:
+        """Return the most, in MB, as fields of a record; None where it isn't told.
+
+        Where no more can be told, that of the process is the most since it began.
+        """
         mark = peak_memory()
         rose = mark is not None and self._mark is not None and mark > self._mark
-        return mark if rose or self._most is None else self._most
+        own = mark if rose or self._most is None else self._most
+        gpus = self._gpus.read()
+        return {"peak_memory": own, "peak_gpu_memory": gpus, "children_memory": self._children}
 
 
 def cpu_times() -> tuple[float, float]:

@@ -17,7 +17,7 @@ from irbatch.array_types import Floats
 from irbatch.efficiency.answers import answers_of_batch, read_answers
 from irbatch.efficiency.caching import warn_of_caching
 from irbatch.efficiency.checks import read_quantity, refuse
-from irbatch.efficiency.readings import MemoryWatch, Watch
+from irbatch.efficiency.readings import IN_WARM_UP, MemoryWatch, Watch
 from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.errors import ErrorsIn, many, shown, warn
 from irbatch.runtime.progress_bar import Step
@@ -134,7 +134,7 @@ def time_calls(
     The warm-up makes the calls of `warming`, or else the timed ones.
     """
     memory = MemoryWatch()
-    with memory.looking() if record.warmup else nullcontext():
+    with memory.looking(IN_WARM_UP) if record.warmup else nullcontext():
         warm = warm_up(warming or calls, record.warmup or 0, step)
     times = np.zeros((record.repeat, len(calls)), np.int64)
     kept: list[Any] = []
@@ -148,7 +148,7 @@ def time_calls(
                 kept.append(answer)
             memory.look()
             step(f"pass {turn + 1} of {record.repeat}", number + 1, len(calls))
-    measured = {**watch.read(), "peak_memory": memory.read()}
+    measured = {**watch.read(), **memory.read()}
     measured["throughput"] = _per_second(len(calls.ids) * record.repeat, int(times.sum()))
     answers = [each for number, got in enumerate(kept) for each in calls.answers(number, got)]
     milliseconds: Floats = times / MILLISECOND
