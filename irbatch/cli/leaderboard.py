@@ -55,8 +55,12 @@ def add_leaderboard(parser: argparse.ArgumentParser) -> None:
     add("--level", type=float, metavar="P", help="chance that an interval misses (default: 0.05)")
     add("--draws", type=int, metavar="N", help="of the bootstrap; 0: no intervals (default: 2000)")
     add("--seed", type=int, metavar="N", help="of the bootstrap (default: 0)")
-    told = "leave out systems that don't meet it, e.g. 'latency_p95 < 50'; repeat for more"
+    told = "leave out systems that don't meet it: 'latency_p95 < 50', 'gpu = A100'; repeat for more"
     repeated("--where", metavar="CONSTRAINT", help=told)
+    told = "price per hour of an instance that systems were measured on; repeat for more"
+    repeated("--price", dest="prices", metavar="INSTANCE=PRICE", help=told)
+    told = "of a system that was measured on several machines, show the best by this axis"
+    add("--best-instance", metavar="AXIS", help=told)
     add("--sort", metavar="AXIS", help="the best first (default: as they are given)")
     add("--columns", metavar="AXIS,AXIS", help="those shown; hardware is one, too")
     add("--x", metavar="AXIS", help="of the picture")
@@ -65,6 +69,10 @@ def add_leaderboard(parser: argparse.ArgumentParser) -> None:
     add("--frontier", metavar="AXIS,AXIS", help=told)
     told = f"whether {HIGHER} or {LOWER} is better; repeat for more"
     repeated("--direction", dest="directions", metavar="AXIS=WAY", help=told)
+    told = "mark systems that are not surely worse than the best (--qrels; all pairs, Holm)"
+    add("--significance", action="store_true", help=told)
+    told = "how often each system is on the frontier when queries are drawn anew (--qrels)"
+    add("--stability", action="store_true", help=told)
     add("--intervals", action="store_true", help="show them in tables")
     told = "csv and json have every number, whatever is shown"
     add("--format", choices=FORMATS, default="text", help=told)
@@ -84,8 +92,11 @@ def add_leaderboard(parser: argparse.ArgumentParser) -> None:
 def run_leaderboard(options: argparse.Namespace) -> int:
     """Read, filter, sort; then print and write, once everything is made."""
     _check(options)
-    weights = None if options.weights is None else _numbers(",".join(options.weights))
-    board = _read(options).where(*options.where)
+    weights = None
+    if options.weights is not None:
+        texts = _split(",".join(options.weights))
+        weights = _numbers(texts, "--weights", "RR@10=4,cost_per_million=1")
+    board = _find(_read(options), options)
     if options.sort is not None:
         board = board.sorted(options.sort)
     printed = _report(board, options, options.format)
@@ -127,6 +138,11 @@ def _check(options: argparse.Namespace) -> None:
     shaped = [word for word in ("columns", "frontier", "intervals") if getattr(options, word)]
     if shaped and options.format in ("csv", "json") and not (options.html or options.latex):
         raise InputError(f"--{shaped[0]} has no place in --format {options.format}, which has all")
+    if options.stability and options.frontier is None and options.x is None:
+        raise InputError("--stability needs --frontier, or --x")
+    for name in ("significance", "stability"):
+        if getattr(options, name) and options.qrels is None:
+            raise InputError(f"--{name} needs --qrels, of which queries have values")
     if options.level is not None:
         check_level(options.level)
     check_draws(options.draws or 0, options.seed or 0, least=0)
@@ -152,14 +168,40 @@ def _read(options: argparse.Namespace) -> Leaderboard:
         raise InputError(said, source="leaderboard", path=path) from None
 
 
+def _find(board: Leaderboard, options: argparse.Namespace) -> Leaderboard:
+    """Price, filter, test and draw."""
+    if options.prices:
+        example = "c6g.xlarge=0.136"
+        board = board.priced(_numbers(options.prices, "--price", example))
+    board = board.where(*options.where)
+    if options.best_instance is not None:
+        board = board.best_instances(options.best_instance)
+    given = {
+        name: getattr(options, name)
+        for name in ("level", "draws", "seed")
+        if getattr(options, name) is not None
+    }
+    if options.significance:
+        board = board.tested(**given)
+    if options.stability:
+        given.pop("level", None)
+        board = board.resampled(_frontier(board, options) or [], **given)
+    return board
+
+
+def _frontier(board: Leaderboard, options: argparse.Namespace) -> list[str] | None:
+    """Return the axes of the frontier that is marked."""
+    if options.frontier is not None:
+        return _split(options.frontier)
+    return None if options.x is None else [options.y or board.measures[0], options.x]
+
+
 def _report(board: Leaderboard, options: argparse.Namespace, form: str) -> str:
     """Make a report of one form."""
     if form in ("csv", "json"):
         return str(getattr(board, f"to_{form}")())
-    frontier = None if options.x is None else [options.y or board.measures[0], options.x]
-    if options.frontier is not None:
-        frontier = _split(options.frontier)
-    choices: dict[str, Any] = {"frontier": frontier, "intervals": options.intervals}
+    choices: dict[str, Any] = {"intervals": options.intervals}
+    choices["frontier"] = _frontier(board, options)
     if options.columns is not None:
         choices["columns"] = _split(options.columns)
     if form == "html":
@@ -181,13 +223,12 @@ def _percent(share: float) -> str:
     return f"{100 * share:.4g}%"
 
 
-def _numbers(text: str) -> dict[str, float]:
-    """Read AXIS=NUMBER,AXIS=NUMBER."""
-    example = "RR@10=4,cost_per_million=1"
+def _numbers(texts: list[str], word: str, example: str) -> dict[str, float]:
+    """Read AXIS=NUMBER, each."""
     found = {}
-    for axis, number in _pairs(_split(text), "--weights", example).items():
+    for axis, number in _pairs(texts, word, example).items():
         if not re.fullmatch(DECIMAL, number):
-            problem = f"--weights takes numbers, such as {example}, not {shown(number)}"
+            problem = f"{word} takes numbers, such as {example}, not {shown(number)}"
             raise InputError(problem, value=number)
         found[axis] = float(number)
     return found

@@ -12,6 +12,7 @@ from irbatch.efficiency import Quantity
 from irbatch.efficiency.quantities import HIGHER
 from irbatch.errors import InputError, join_words, many, shown
 from irbatch.leaderboard.axes import find_axis, list_axes
+from irbatch.leaderboard.machines import FACTS, machine_column
 from irbatch.leaderboard.plots import Frontier, draw_frontier, find_frontier, tell_levels
 from irbatch.leaderboard.systems import Systems
 from irbatch.report.document import (
@@ -30,6 +31,8 @@ from irbatch.report.embedding import set_tip
 from irbatch.report.numbers import NOTHING, check_digits, show, show_levels, show_quantity
 
 MARK = "●"  # of systems on the frontier
+AS_GOOD = "="  # of systems that are not surely worse than the best of a measure
+ON_FRONTIER = "on frontier (%)"
 HARDWARE, BATCH, SOURCE = "hardware", "batch_size", "source"  # columns that are no axes
 # Not the peak of memory: it is the process', which mostly holds several systems.
 USUAL = (
@@ -63,6 +66,9 @@ def make_document(
     pareto = board.pareto([each.name for each in axes]) if axes and len(board) else None
     marked = [] if pareto is None else pareto.frontier
     described = [_describe(board, name, intervals, digits) for name in names]
+    if board.stability is not None:
+        shares = [board.stability.share(system) for system in board.systems]
+        described.append((Column(ON_FRONTIER), [Cell(show(100 * x, 1), x) for x in shares]))
     heads = [Column("system", "name"), *(head for head, _ in described)]
     rows = []
     for i, system in enumerate(board.systems):
@@ -76,6 +82,7 @@ def make_document(
     title = f"{many(len(board), 'system')}"
     table = Table(f"Values of {title}", heads, rows)
     legend = _explain(board, table, names, axes if marked else [])
+    legend += _explain_draws(board)
     if pareto is not None and pareto.left_out:
         legend.append(("not compared", _tell_left_out(board, pareto.left_out, str)))
     settings = " | ".join(f"{name}: {value}" for name, value in board.settings.items())
@@ -162,7 +169,7 @@ def _chosen_columns(board: Systems, columns: Iterable[str]) -> list[str]:
         raise InputError(problem, source="columns", value=columns)
     names: list[str] = []
     for each in columns:
-        is_axis = each not in (HARDWARE, BATCH, SOURCE) or each in board.measures
+        is_axis = each not in (HARDWARE, BATCH, SOURCE, *FACTS) or each in board.measures
         name = find_axis(each, board.measures).name if is_axis else each
         if name in names:
             raise InputError(f"{name} is given twice", source="columns", value=each)
@@ -181,6 +188,8 @@ def _describe(board: Systems, name: str, intervals: bool, digits: int) -> tuple[
     if name == BATCH and not is_measure:
         sizes = [Cell(f"{each.batch_size:,}", float(each.batch_size)) for each in board.records]
         return Column("batch size", descends=False), sizes
+    if name in FACTS and not is_measure:
+        return machine_column([each.hardware for each in board.records], name)
     axis, values = board.axis(name), board.values(name)
     descends = axis.better == HIGHER
     known = values[~np.isnan(values)]
@@ -189,13 +198,16 @@ def _describe(board: Systems, name: str, intervals: bool, digits: int) -> tuple[
         best = known.max() if descends else known.min()
 
     decimals = board.decimals_of(name, digits) if is_measure else [None] * len(board)
+    as_good = [] if board.significance is None else board.significance.not_worse(name)
     cells = []
-    for value, (low, high), after_point in zip(
-        values.tolist(), board.bounds(name).tolist(), decimals, strict=True
+    for system, value, (low, high), after_point in zip(
+        board.systems, values.tolist(), board.bounds(name).tolist(), decimals, strict=True
     ):
         bounded = intervals and not (np.isnan(low) and np.isnan(high))
         text, *ends = (_write(each, after_point) for each in (value, low, high))
-        cells.append(Cell(text, value, value == best, f"[{', '.join(ends)}]" if bounded else ""))
+        within = f"[{', '.join(ends)}]" if bounded else ""
+        marks = [AS_GOOD] if system in as_good and value != best else []
+        cells.append(Cell(text, value, value == best, within, marks))
     return Column(axis.heading, descends=descends), cells
 
 
@@ -215,12 +227,36 @@ def _explain(
         legend.append((MARK, meaning))
     sure = {
         board.levels(name)[i]
-        for k, name in enumerate(names, len(table.columns) - len(names))
+        for k, name in enumerate(names, 2 if frontier else 1)
         for i, cell in enumerate(table.column(k))
         if cell.after
     }
     if sure:
         legend.append(("[low, high]", f"{show_levels(sure) or 'bounds of'} intervals"))
+    return legend
+
+
+def _explain_draws(board: Systems) -> list[tuple[str, str]]:
+    """Explain what tests and the bootstrap found."""
+    legend = []
+    if (tests := board.significance) is not None:
+        meaning = f"not surely worse than the best of the measure ({tests.caption()})"
+        if untested := [each for each in board.systems if not tests.has(each)]:
+            meaning += f"; not tested: {_list_names(untested, str)}"
+        legend.append((AS_GOOD, meaning))
+    if (found := board.stability) is not None:
+        labels = {axis: board.axis(axis).label for axis in found.axes}
+        drawn = "; ".join(
+            labels[axis]
+            + ("" if len(some) == len(found.shares) else f" of {_list_names(some, str)}")
+            for axis, some in found.drawn.items()
+        )
+        meaning = (
+            f"share of {found.draws:,} bootstrap draws in which no other system was as good along "
+            f"{join_words([*labels.values()])} and better along one; drawn, from queries or calls "
+            f"with replacement: {drawn}; seed {found.seed}"
+        )
+        legend.append((ON_FRONTIER, meaning))
     return legend
 
 

@@ -18,6 +18,7 @@ from irbatch.evaluation.means import Means
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.system_names import name_systems
 from irbatch.leaderboard.axes import canonical_name, is_share
+from irbatch.leaderboard.instances import name_rows, share_by_system
 from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.numbers import is_number, is_whole
 from irbatch.statistics.intervals import find_intervals
@@ -40,43 +41,50 @@ class Accuracy(NamedTuple):
     decimals: Floats
     n_queries: list[int | None]
     settings: dict[str, str]
+    results: list[Any]
 
 
-def name_records(records: Any) -> dict[str, EfficiencyRecord]:
-    """Return records, given in any of the forms of `Records`, by their systems' names."""
+def name_records(records: Any) -> dict[str, Record]:
+    """Return records, given in any of the forms of `Records`, by the names of their rows.
+
+    That is their system's, and where it has several that of their instance, too.
+    """
     if isinstance(records, EfficiencyRecord | Measurement):
         records = [records]
     if isinstance(records, str) or not isinstance(records, Iterable):
         raise InputError(f"records are several, not {shown(records)}", source="records")
-    named: dict[str, EfficiencyRecord] = {}
+    listed: list[Record] = []
     pairs = records.items() if isinstance(records, Mapping) else enumerate(records)
     for name, each in pairs:
-        each = each.record if isinstance(each, Measurement) else each
-        if not isinstance(each, EfficiencyRecord):
+        if not isinstance(each, EfficiencyRecord | Measurement):
             problem = f"a record is an EfficiencyRecord, not {kind_of(each)}"
             raise InputError(problem, source="records", value=each)
-        if isinstance(records, Mapping) and each.system != name:
-            problem = f"the record of {shown(name)} says that it is of {shown(each.system)}"
+        system = record_of(each).system
+        if isinstance(records, Mapping) and system != name:
+            problem = f"the record of {shown(name)} says that it is of {shown(system)}"
             raise InputError(problem, source="records", value=name)
-        if each.system in named:
-            problem = f"there are two records of {shown(each.system)}"
-            raise InputError(problem, source="records", value=each.system)
-        named[each.system] = each
-    if not named:
+        listed.append(each)
+    if not listed:
         raise InputError("there is no record, so there is no system", source="records")
-    return named
+    return dict(zip(name_rows([record_of(each) for each in listed]), listed, strict=True))
+
+
+def record_of(given: Record) -> EfficiencyRecord:
+    """Return the record that a measurement made, or is."""
+    return given.record if isinstance(given, Measurement) else given
 
 
 def join_accuracy(
     results: Any,
-    systems: Sequence[str],
+    records: Mapping[str, EfficiencyRecord],
     measures: Iterable[str] | str | None,
     level: float,
     draws: int,
     seed: int,
 ) -> Accuracy:
     """Collect the accuracy of the systems whose records there are; `Leaderboard` has arguments."""
-    named = name_systems([results] if isinstance(results, Means) else results, "result")
+    given = name_systems([results] if isinstance(results, Means) else results, "result")
+    systems, named = list(records), share_by_system(records, given)
     for system in systems:
         if system not in named:
             known = join_words([shown(each) for each in list(named)[:NAMED]])
@@ -107,7 +115,7 @@ def join_accuracy(
             raise InputError(problem, source="measures", value=name)
     counts = [each.counts.queries if isinstance(each, Means) else None for each in in_order]
     settings = _settings(systems, in_order)
-    return Accuracy(names, means, bounds, decimals, counts, settings)
+    return Accuracy(names, means, bounds, decimals, counts, settings, in_order)
 
 
 def _columns(measures: Any, results: Sequence[Any]) -> list[str]:

@@ -6,15 +6,20 @@ It is an object with ``"systems"``, or only their list. A system has the keys of
 whether it is shown with the digits it has here: not by default in what a leaderboard has written.
 In place of it, or beside it, ``"run"`` is the path of a run file, from the JSON's folder on.
 
+A system that was measured on several machines is listed once for each, with the name of an instance
+in its hardware; accuracy or a run, and how many queries, need to stand with the first of them.
+
 Beside ``"systems"`` may stand ``"level"`` (of intervals), ``"settings"`` (how the numbers came
 about, texts by name), ``"directions"``, ``"constraints"`` (which these systems have met; none is
 left out by reading them) and ``"left_out"`` (system to the constraints that it broke, or to
-what it has no value of).
+what it has no value of). What a leaderboard has found by tests and by drawing queries stands under
+``"significance"`` and ``"stability"``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -23,7 +28,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from irbatch.efficiency import EfficiencyRecord
-from irbatch.efficiency.checks import check_count, check_text, of_system, refuse
+from irbatch.efficiency.checks import check_count, check_text, of_system, only_known, refuse
 from irbatch.efficiency.interchange.json_form import is_text, read_object
 from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.evaluation.results import Results
@@ -31,6 +36,8 @@ from irbatch.evaluation.runs import Judgments, as_qrels, evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.formats import why_no_run
 from irbatch.leaderboard.axes import check_directions
+from irbatch.leaderboard.findings import read_significance, read_stability
+from irbatch.leaderboard.instances import name_rows
 from irbatch.leaderboard.joining import MEASURED
 from irbatch.leaderboard.systems import Systems
 from irbatch.version import __version__
@@ -38,7 +45,10 @@ from irbatch.version import __version__
 Board = TypeVar("Board", bound=Systems)
 
 SOURCE = "leaderboard"
-KEYS = ("irbatch", "level", "settings", "directions", "constraints", "left_out", "systems")
+KEYS = (
+    *("irbatch", "level", "settings", "directions", "constraints", "left_out", "significance"),
+    *("stability", "systems"),
+)
 OURS = ("accuracy", "run", "queries", "typed")  # of a system; the other keys are its record's
 
 
@@ -120,8 +130,7 @@ def read_statement(
     if not isinstance(source, str | PathLike):
         raise InputError(f"it is a path or JSON, not {shown(source)}", source=SOURCE, value=source)
     document = _check_document(read_object(source, SOURCE))
-    systems = _name_systems(document)
-    records = [_read_record(system, values) for system, values in systems.items()]
+    systems, records = _read_systems(document)
     if isinstance(measures, str) or not isinstance(measures, Iterable | None):
         measures = [measures]
     wanted = None if measures is None else list(measures)
@@ -164,6 +173,9 @@ def read_board(
         board.level, board.settings, board.n_queries = stated, read.settings, read.n_queries
         board.constraints, board.left_out = read.constraints, read.left_out
         board.decimals[~np.array(read.typed)] = MEASURED
+        known = board.systems, board.measures
+        board.significance = read_significance(read.document.get("significance"), *known)
+        board.stability = read_stability(read.document.get("stability"), *known)
     first = check_directions(directions, board.measures)
     board.directions = {**read.directions(board.measures), **first}
     return board
@@ -178,6 +190,15 @@ def board_to_dict(board: Systems) -> dict[str, Any]:
         "directions": dict(board.directions),
         "constraints": list(board.constraints),
         "left_out": {system: list(broken) for system, broken in board.left_out.items()},
+        **only_known(
+            {
+                name: None if found is None else asdict(found)
+                for name, found in (
+                    ("significance", board.significance),
+                    ("stability", board.stability),
+                )
+            }
+        ),
         "systems": [_describe(board, row) for row in range(len(board.systems))],
     }
 
@@ -209,15 +230,19 @@ def _check_document(read: Any) -> dict[str, Any]:
     return document
 
 
-def _name_systems(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return what is said of each system, by its name."""
+def _read_systems(
+    document: dict[str, Any],
+) -> tuple[dict[str, dict[str, Any]], list[EfficiencyRecord]]:
+    """Return what is said of each system, by its row's name, and the records."""
     stated = document.get("systems")
     if not isinstance(stated, list):
         problem = "are missing" if stated is None else f"are {shown(stated)}, not a list"
         raise refuse(SOURCE, "systems", problem, stated)
     if not stated:
         raise refuse(SOURCE, "systems", "are none", stated)
-    systems: dict[str, dict[str, Any]] = {}
+    records: list[EfficiencyRecord] = []
+    ours: dict[str, dict[str, Any]] = {}  # what the rows of a system share
+    systems: list[dict[str, Any]] = []
     for number, values in enumerate(stated, 1):
         if not isinstance(values, dict):
             raise refuse(SOURCE, f"system {number}", f"is {shown(values)}, not an object", values)
@@ -226,10 +251,13 @@ def _name_systems(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
             problem = f"is called {shown(name)}, which is no name"
             problem = 'has no name, which is its "system"' if name is None else problem
             raise refuse(SOURCE, f"system {number}", problem, name)
-        if name in systems:
-            raise refuse(SOURCE, f"system {shown(name)}", "is there twice", name)
-        systems[name] = values
-    return systems
+        own = {key: values[key] for key in OURS if key in values}
+        has_accuracy = "accuracy" in own or "run" in own
+        systems.append(values if has_accuracy else {**ours.get(name, {}), **values})
+        if has_accuracy:
+            ours.setdefault(name, own)
+        records.append(_read_record(name, values))
+    return dict(zip(name_rows(records), systems, strict=True)), records
 
 
 def _read_record(system: str, values: dict[str, Any]) -> EfficiencyRecord:

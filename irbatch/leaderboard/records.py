@@ -55,6 +55,12 @@ def columns_of(board: Systems) -> tuple[list[str], list[list[Any]]]:
         if not np.isnan(bounds).all():
             lows, highs = bounds.T.tolist()
             columns += [(f"{axis} low", lows), (f"{axis} high", highs)]
+    if board.significance is not None:
+        for measure, p_values in board.significance.p_values.items():
+            p = [p_values.get(system) for system in board.systems]
+            columns.append((f"{measure} p against the best", p))
+    if board.stability is not None:
+        columns.append(("on frontier", [board.stability.share(each) for each in board.systems]))
     calls = [*fields_of(board.records, CALLS), ("queries", list(board.n_queries))]
     columns += [each for each in calls if any(value is not None for value in each[1])]
     return [name for name, _ in columns], [values for _, values in columns]

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from typing import Any, Self
 
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.efficiency import Hardware, Quantity
+from irbatch.efficiency import Quantity
 from irbatch.efficiency.checks import check_quantity, of_system, refuse
 from irbatch.efficiency.quantities import HIGHER, QUANTITIES
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown, warn
-from irbatch.leaderboard.axes import check_directions, find_axis, list_axes, parse_constraint
-from irbatch.leaderboard.joining import Records, join_accuracy, name_records
+from irbatch.leaderboard.axes import Constraint, check_directions, find_axis, list_axes
+from irbatch.leaderboard.captions import write_caption
+from irbatch.leaderboard.instances import choose_rows, set_prices
+from irbatch.leaderboard.joining import Records, join_accuracy, name_records, record_of
+from irbatch.leaderboard.machines import MachineConstraint, parse_condition
 from irbatch.leaderboard.pareto import Pareto, find_pareto
+from irbatch.leaderboard.significance import Significance, find_significance
+from irbatch.leaderboard.stability import Rows, Stability, Timed, find_stability
 from irbatch.statistics.resampling import check_draws, check_level
 
 NEEDS = {  # what quantities that are worked out follow from
@@ -45,15 +50,19 @@ class Systems:
     ) -> None:
         check_level(level)
         check_draws(draws, seed, least=0)
-        named = name_records(records)
+        given = name_records(records)
+        named = {row: record_of(each) for row, each in given.items()}
         self.systems, self.records = list(named), list(named.values())
-        accuracy = join_accuracy(results, self.systems, measures, level, draws, seed)
+        self.timed = [Timed.of(each) for each in given.values()]
+        accuracy = join_accuracy(results, named, measures, level, draws, seed)
         self.measures, self.means, self.intervals = accuracy[:3]
-        self.decimals, self.n_queries, self.settings = accuracy[3:]
+        self.decimals, self.n_queries, self.settings, self.results = accuracy[3:]
         self.level: float | None = level  # None: of bounds that were typed
         self.directions = check_directions(directions, self.measures)
         self.constraints: list[str] = []
         self.left_out: dict[str, list[str]] = {}
+        self.significance: Significance | None = None
+        self.stability: Stability | None = None
 
     def __len__(self) -> int:
         return len(self.systems)
@@ -136,7 +145,7 @@ class Systems:
         self._check_currency(axis.name)
         if len(self) and np.isnan(values).all():
             self.comparable(axis.name)
-        turned = values * (-1 if (axis.better == HIGHER) == best_first else 1)
+        turned = values * _sign(axis) * (-1 if best_first else 1)
         return self._rows(np.argsort(turned, kind="stable").tolist())
 
     def select(self, *systems: str) -> Self:
@@ -158,25 +167,127 @@ class Systems:
         A system without a value of an axis meets none of it: `left_out` says what it lacks.
 
         Args:
-            *constraints: AXIS < NUMBER, or with another of <= > >= == !=: ``"latency_p95 < 50"``.
+            *constraints: AXIS < NUMBER, or with another of <= > >= == !=: ``"latency_p95 < 50"``;
+                or of the machine, ``"gpu = A100"``, ``"instance != c6g.large"``, ``"cpu = Xeon"``:
+                all words stand in its name; ``n_cpu``, ``n_gpu`` and ``ram`` (GB) are numbers.
 
         Raises:
             InputError: if a constraint has another form, or no system has a value of its axis.
         """
         broken: dict[str, list[str]] = {}
-        parsed = [parse_constraint(text, self.measures) for text in constraints]
+        parsed = [parse_condition(text, self.measures) for text in constraints]
         for constraint in parsed:
-            axis = constraint.axis.name
-            known, lacking = self.having([axis])
-            for system in lacking:
-                broken.setdefault(system, []).append(f"{axis} is missing")
-            for system, value in zip(known.systems, known.comparable(axis).tolist(), strict=True):
-                if not constraint.holds(value):
-                    broken.setdefault(system, []).append(str(constraint))
+            for system, reason in self._find_broken(constraint).items():
+                broken.setdefault(system, []).append(reason)
         left = self._rows([i for i, system in enumerate(self.systems) if system not in broken])
         left.constraints = [*self.constraints, *map(str, parsed)]
         left.left_out = {**self.left_out, **broken}
         return left
+
+    def _find_broken(self, constraint: Constraint | MachineConstraint) -> dict[str, str]:
+        """Return why systems do not meet a constraint, by their names."""
+        if isinstance(constraint, MachineConstraint):
+            machines = [each.hardware for each in self.records]
+            return constraint.find_broken(dict(zip(self.systems, machines, strict=True)))
+        axis = constraint.axis.name
+        known, lacking = self.having([axis])
+        values = zip(known.systems, known.comparable(axis).tolist(), strict=True)
+        broken = {system: str(constraint) for system, each in values if not constraint.holds(each)}
+        return {**dict.fromkeys(lacking, f"{axis} is missing"), **broken}
+
+    def best_instances(self, axis: str = "cost_per_million") -> Self:
+        """Return the leaderboard with one row a system: the best of its machines along an axis.
+
+        Rows of machines that are not the best are `left_out`; of equal ones the first stays.
+
+        Raises:
+            InputError: if there is no such axis, no machine of a system has a value of it, or
+                values are in several currencies.
+        """
+        found = self.axis(axis)
+        self._check_currency(found.name)
+        gains = self.values(found.name) * _sign(found)
+        places = choose_rows(self.records, found.name, gains)
+        left = self._rows(places)
+        said = f"the best machine of each system by {found.name}"
+        left.constraints = [*self.constraints, said]
+        others = (name for i, name in enumerate(self.systems) if i not in places)
+        left.left_out = {**self.left_out, **{name: [said] for name in others}}
+        return left
+
+    def priced(self, prices: Mapping[str, float], currency: str | None = None) -> Self:
+        """Return the leaderboard with prices per hour by instance, and costs that follow from them.
+
+        Raises:
+            InputError: if no system was measured on an instance, or a price is no number from 0 on.
+
+        >>> from irbatch.efficiency import EfficiencyRecord, Latency
+        >>> record = EfficiencyRecord(system="bm25", hardware="c6g.large", latency=Latency(mean=36))
+        >>> board = Systems({"bm25": {"RR": 0.5}}, record).priced({"c6g.large": 0.5})
+        >>> board.values("cost").tolist()
+        [5.0]
+        """
+        other = self._rows(list(range(len(self))))
+        other.records = set_prices(self.records, prices, currency)
+        other.stability = None  # costs may be axes of it
+        return other
+
+    def tested(
+        self,
+        *,
+        test: str = "randomisation",
+        correction: str = "holm",
+        level: float = 0.05,
+        draws: int = 10_000,
+        seed: int = 0,
+    ) -> Self:
+        """Return the leaderboard that knows which systems are surely less accurate than the best.
+
+        Each measure's systems are tested against each other, on the values of queries that their
+        `Results` have, as `irbatch.compare` does; ``significance`` of what returns has p-values,
+        and tables mark the systems that are not surely worse than the best of a measure.
+
+        Args:
+            test, correction, level, draws, seed: as of `irbatch.compare`; all pairs are corrected
+                for, as the best is not known beforehand.
+
+        Raises:
+            InputError: as `irbatch.compare`; if fewer than two systems have values of queries, or
+                they were evaluated on different ones.
+        """
+        options = {"test": test, "correction": correction, "level": level, "draws": draws}
+        signs = {name: _sign(self.axis(name)) for name in self.measures}
+        other = self._rows(list(range(len(self))))
+        other.significance = find_significance(
+            self.systems, self.results, self.measures, signs, {**options, "seed": seed}
+        )
+        return other
+
+    def resampled(self, axes: Iterable[str], *, draws: int = 2000, seed: int = 0) -> Self:
+        """Return the leaderboard that knows how often each system is on the Pareto frontier.
+
+        Queries are drawn with replacement, as many as there are, the same for all systems, and the
+        frontier is found of the means of these; ``stability.shares`` of what returns says in which
+        share of draws a system was on it, and tables have a column of that. Of systems that were
+        given as a `Measurement` calls are drawn, too: those of the queries drawn where each call is
+        a query's that accuracy is of, else on their own. All other values stand as they are.
+
+        Args:
+            axes: as of `pareto`.
+            draws, seed: of the bootstrap.
+
+        Raises:
+            InputError: as `pareto`; if nothing can be drawn along any axis, or systems were
+                evaluated on different queries.
+        """
+        check_draws(draws, seed)
+        names = [each.name for each in list_axes(axes, self.measures)]
+        known, _ = self.having(names)
+        values, signs = known.compare(names, None)
+        rows = Rows(known.systems, known.records, known.results, known.timed)
+        other = self._rows(list(range(len(self))))
+        other.stability = find_stability(rows, names, self.measures, values, signs, draws, seed)
+        return other
 
     def pareto(self, axes: Iterable[str], *, directions: Mapping[str, str] | None = None) -> Pareto:
         """Find the systems that no other beats: as good along every axis and better along one.
@@ -221,43 +332,7 @@ class Systems:
         >>> Systems({"bm25": {"RR": 0.5}}, EfficiencyRecord(system="bm25")).caption()
         '1 system.'
         """
-        counts = sorted({count for count in self.n_queries if count is not None})
-        least = f"{counts[0]} to " if len(counts) > 1 else ""
-        known = counts and None not in self.n_queries
-        queries = f", {least}{many(counts[-1], 'query')}" if known else ""
-        said = [f"{many(len(self), 'system')}{queries}.", *self._calls(counts if known else [])]
-        machines = [each.hardware for each in self.records if each.hardware != Hardware()]
-        if len(set(machines)) > 1:
-            said.append("Not all were measured on the same hardware.")
-        elif machines:
-            all_known = len(machines) == len(self)
-            which = "Measured" if all_known else f"{many(len(machines), 'system')} measured"
-            said.append(f"{which} on {machines[0]}.")
-        if self.constraints:
-            said.append(f"Constraints: {', '.join(self.constraints)}.")
-        if self.left_out:
-            said.append(f"Left out by them: {', '.join(map(self._tell_left_out, self.left_out))}.")
-        return " ".join(said)
-
-    def _tell_left_out(self, system: str) -> str:
-        """Name a system, and what is wrong with it but for constraints that it did not meet."""
-        reasons = [each for each in self.left_out[system] if each not in self.constraints]
-        return f"{system} ({', '.join(reasons)})" if reasons else system
-
-    def _calls(self, counts: list[int]) -> Iterator[str]:
-        """Say how latency and throughput were measured, of systems of which it is known."""
-        timed = [each for each in self.records if each.latency is not None and each.latency.calls]
-        if timed:
-            sizes = {each.batch_size for each in timed}
-            queries = sorted({each.n_queries for each in timed if each.n_queries is not None})
-            others = queries and queries != counts
-            of = f", of {join_words(list(map(str, queries)))} queries" if others else ""
-            yield f"Latency in ms, of calls of {_tell_sizes(sizes)}{of}."
-        larger = {
-            each.throughput_batch_size for each in self.records if each.throughput is not None
-        }
-        if stated := {size for size in larger if size is not None}:
-            yield f"Throughput of calls of {_tell_sizes(stated)}."
+        return write_caption(self.records, self.n_queries, self.constraints, self.left_out)
 
     def _rows(self, places: list[int]) -> Self:
         """Return a leaderboard of some systems, in some order."""
@@ -268,6 +343,10 @@ class Systems:
         other.systems = [self.systems[i] for i in places]
         other.records = [self.records[i] for i in places]
         other.n_queries = [self.n_queries[i] for i in places]
+        other.results = [self.results[i] for i in places]
+        other.timed = [self.timed[i] for i in places]
+        if len(places) < len(self):  # what was found is of all of them together
+            other.significance = other.stability = None
         other.means, other.intervals = self.means[places], self.intervals[places]
         other.decimals = self.decimals[places]
         return other
@@ -312,6 +391,6 @@ class Systems:
         return {axis.name: value for axis, value in zip(axes, given.values(), strict=True)}
 
 
-def _tell_sizes(sizes: set[int]) -> str:
-    written = join_words([str(size) for size in sorted(sizes)], "or")
-    return f"{written} {'query' if sizes == {1} else 'queries'}"
+def _sign(axis: Quantity) -> float:
+    """Return 1 where higher is better, else -1."""
+    return 1.0 if axis.better == HIGHER else -1.0

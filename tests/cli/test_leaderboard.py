@@ -203,6 +203,34 @@ def test_constraints_leave_systems_out(cli: Cli, systems: Path) -> None:
     assert "Left out by them: slow, bm25." in printed
 
 
+def test_machines_and_prices(cli: Cli, out: Path) -> None:
+    several = [
+        {**SYSTEMS[0], "hardware": instance, "latency": {"mean": mean}}
+        for instance, mean in (("small", 40), ("large", 10))
+    ]
+    path = write(out / "systems.json", [*several, {**SYSTEMS[1], "hardware": "small"}])
+    first = SYSTEMS[0]["system"]
+    words = [path, "--price", "small=1", "--price", "large=8"]
+    printed = cli(*words)[1]
+    assert f"{first} on large" in printed
+    printed = cli(*words, "--best-instance", "cost", "--columns", "instance,cost")[1]
+    assert "large" not in printed.split("\n\n")[2]
+    assert f"Left out by them: {first} on large" in printed
+    assert order(cli, *words, "--where", "instance = large") == [first]
+
+
+def test_tests_and_draws_are_those_of_python(cli: Cli, runs: tuple[Path, Path]) -> None:
+    path, qrels = runs
+    axes = ["RR@10", "latency_mean"]
+    words = [path, "--qrels", qrels, "-m", "RR@10", "--x", "latency", "--draws", "50"]
+    _, printed, _ = cli(*words, "--significance", "--stability", "--level", "0.1")
+    board = Leaderboard.from_json(path, qrels=qrels, measures="RR@10", level=0.1, draws=50)
+    expected = board.tested(level=0.1, draws=50).resampled(axes, draws=50)
+    assert printed == expected.to_text(frontier=axes)
+    assert "on frontier (%)" in printed
+    assert "not surely worse" in printed
+
+
 def test_none_may_be_left(cli: Cli, systems: Path, out: Path) -> None:
     words = [systems, "--where", "latency < 1"]
     for form in FORMATS:
@@ -532,6 +560,13 @@ def test_a_folder_that_is_not_there(cli: Cli, systems: Path, out: Path, form: st
         (["--level", "0.1"], "--level needs --qrels"),
         (["--draws", "0"], "--draws needs --qrels"),
         (["--seed", "0"], "--seed needs --qrels"),
+        (["--significance"], "--significance needs --qrels"),
+        (["--stability", "--x", "latency"], "--stability needs --qrels"),
+        (["--stability"], "--stability needs --frontier, or --x"),
+        (["--where", "gpu = A100"], "record of 'bm25': gpu is missing"),
+        (["--price", "c6g.large"], "--price is of the form c6g.xlarge=0.136"),
+        (["--price", "c6g.large=1"], "no system was measured on 'c6g.large'"),
+        (["--best-instance", "nope"], "there is no axis 'nope'"),
     ],
 )
 def test_bad_words_are_one_line_and_write_nothing(
