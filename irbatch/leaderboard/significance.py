@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.comparing import compare_results
-from irbatch.comparing.compared import NAMES
+from irbatch.comparing.wording import NAMES
 from irbatch.errors import InputError
 from irbatch.leaderboard.evaluated import choose_measures
 
