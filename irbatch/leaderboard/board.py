@@ -15,7 +15,7 @@ from irbatch.leaderboard.plots import plot_frontier
 from irbatch.leaderboard.records import list_systems, make_frame
 from irbatch.leaderboard.scores import Scores, check_weights
 from irbatch.leaderboard.scoring import SCALES, check_offsets, score_dynascore, score_utility
-from irbatch.leaderboard.systems import Systems
+from irbatch.leaderboard.studied import StudiedSystems
 from irbatch.report import html, latex, markdown, terminal
 from irbatch.report.records import write_csv, write_json
 from irbatch.runtime.checks import check_choice, check_number
@@ -26,7 +26,7 @@ Path = str | PathLike[str]
 NOISE = 1e-4  # share of the highest performance, below which Dynascore sees no difference
 
 
-class Leaderboard(Systems):
+class Leaderboard(StudiedSystems):
     """Systems side by side: how accurate they are, and what they take for it.
 
     Axes are the measures, by any spelling, and the quantities of records, which

@@ -15,12 +15,11 @@ from irbatch.efficiency.quantities import HIGHER, QUANTITIES
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown, warn
 from irbatch.leaderboard.axes import Constraint, check_directions, find_axis, list_axes
 from irbatch.leaderboard.captions import write_caption
-from irbatch.leaderboard.instances import choose_rows, set_prices
 from irbatch.leaderboard.joining import Records, join_accuracy, name_records, record_of
 from irbatch.leaderboard.machines import MachineConstraint, parse_condition
 from irbatch.leaderboard.pareto import Pareto, find_pareto
-from irbatch.leaderboard.significance import Significance, find_significance
-from irbatch.leaderboard.stability import Rows, Stability, Timed, find_stability
+from irbatch.leaderboard.significance import Significance
+from irbatch.leaderboard.stability import Stability, Timed
 from irbatch.statistics.resampling import check_draws, check_level
 
 NEEDS = {  # what quantities that are worked out follow from
@@ -142,11 +141,11 @@ class Systems:
             InputError: if no system has a value, or the values are in several currencies.
         """
         axis, values = self.axis(by), self.values(by)
-        self._check_currency(axis.name)
+        self.check_currency(axis.name)
         if len(self) and np.isnan(values).all():
             self.comparable(axis.name)
-        turned = values * _sign(axis) * (-1 if best_first else 1)
-        return self._rows(np.argsort(turned, kind="stable").tolist())
+        turned = values * sign_of(axis) * (-1 if best_first else 1)
+        return self.at(np.argsort(turned, kind="stable").tolist())
 
     def select(self, *systems: str) -> Self:
         """Return the leaderboard of some systems, in the order in which they are named.
@@ -159,7 +158,7 @@ class Systems:
                 twice = "is named twice" if system in self.systems else "is not on the leaderboard"
                 hint = "" if system in self.systems else did_you_mean(system, self.systems)
                 raise InputError(f"{shown(system)} {twice}{hint}", source="system", value=system)
-        return self._rows([self.systems.index(system) for system in systems])
+        return self.at([self.systems.index(system) for system in systems])
 
     def where(self, *constraints: str) -> Self:
         """Return the leaderboard of the systems that meet constraints.
@@ -179,7 +178,7 @@ class Systems:
         for constraint in parsed:
             for system, reason in self._find_broken(constraint).items():
                 broken.setdefault(system, []).append(reason)
-        left = self._rows([i for i, system in enumerate(self.systems) if system not in broken])
+        left = self.at([i for i, system in enumerate(self.systems) if system not in broken])
         left.constraints = [*self.constraints, *map(str, parsed)]
         left.left_out = {**self.left_out, **broken}
         return left
@@ -194,100 +193,6 @@ class Systems:
         values = zip(known.systems, known.comparable(axis).tolist(), strict=True)
         broken = {system: str(constraint) for system, each in values if not constraint.holds(each)}
         return {**dict.fromkeys(lacking, f"{axis} is missing"), **broken}
-
-    def best_instances(self, axis: str = "cost_per_million") -> Self:
-        """Return the leaderboard with one row a system: the best of its machines along an axis.
-
-        Rows of machines that are not the best are `left_out`; of equal ones the first stays.
-
-        Raises:
-            InputError: if there is no such axis, no machine of a system has a value of it, or
-                values are in several currencies.
-        """
-        found = self.axis(axis)
-        self._check_currency(found.name)
-        gains = self.values(found.name) * _sign(found)
-        places = choose_rows(self.records, found.name, gains)
-        left = self._rows(places)
-        said = f"the best machine of each system by {found.name}"
-        left.constraints = [*self.constraints, said]
-        others = (name for i, name in enumerate(self.systems) if i not in places)
-        left.left_out = {**self.left_out, **{name: [said] for name in others}}
-        return left
-
-    def priced(self, prices: Mapping[str, float], currency: str | None = None) -> Self:
-        """Return the leaderboard with prices per hour by instance, and costs that follow from them.
-
-        Raises:
-            InputError: if no system was measured on an instance, or a price is no number from 0 on.
-
-        >>> from irbatch.efficiency import EfficiencyRecord, Latency
-        >>> record = EfficiencyRecord(system="bm25", hardware="c6g.large", latency=Latency(mean=36))
-        >>> board = Systems({"bm25": {"RR": 0.5}}, record).priced({"c6g.large": 0.5})
-        >>> board.values("cost").tolist()
-        [5.0]
-        """
-        other = self._rows(list(range(len(self))))
-        other.records = set_prices(self.records, prices, currency)
-        other.stability = None  # costs may be axes of it
-        return other
-
-    def tested(
-        self,
-        *,
-        test: str = "randomisation",
-        correction: str = "holm",
-        level: float = 0.05,
-        draws: int = 10_000,
-        seed: int = 0,
-    ) -> Self:
-        """Return the leaderboard that knows which systems are surely less accurate than the best.
-
-        Each measure's systems are tested against each other, on the values of queries that their
-        `Results` have, as `irbatch.compare` does; ``significance`` of what returns has p-values,
-        and tables mark the systems that are not surely worse than the best of a measure.
-
-        Args:
-            test, correction, level, draws, seed: as of `irbatch.compare`; all pairs are corrected
-                for, as the best is not known beforehand.
-
-        Raises:
-            InputError: as `irbatch.compare`; if fewer than two systems have values of queries, or
-                they were evaluated on different ones.
-        """
-        options = {"test": test, "correction": correction, "level": level, "draws": draws}
-        signs = {name: _sign(self.axis(name)) for name in self.measures}
-        other = self._rows(list(range(len(self))))
-        other.significance = find_significance(
-            self.systems, self.results, self.measures, signs, {**options, "seed": seed}
-        )
-        return other
-
-    def resampled(self, axes: Iterable[str], *, draws: int = 2000, seed: int = 0) -> Self:
-        """Return the leaderboard that knows how often each system is on the Pareto frontier.
-
-        Queries are drawn with replacement, as many as there are, the same for all systems, and the
-        frontier is found of the means of these; ``stability.shares`` of what returns says in which
-        share of draws a system was on it, and tables have a column of that. Of systems that were
-        given as a `Measurement` calls are drawn, too: those of the queries drawn where each call is
-        a query's that accuracy is of, else on their own. All other values stand as they are.
-
-        Args:
-            axes: as of `pareto`.
-            draws, seed: of the bootstrap.
-
-        Raises:
-            InputError: as `pareto`; if nothing can be drawn along any axis, or systems were
-                evaluated on different queries.
-        """
-        check_draws(draws, seed)
-        names = [each.name for each in list_axes(axes, self.measures)]
-        known, _ = self.having(names)
-        values, signs = known.compare(names, None)
-        rows = Rows(known.systems, known.records, known.results, known.timed)
-        other = self._rows(list(range(len(self))))
-        other.stability = find_stability(rows, names, self.measures, values, signs, draws, seed)
-        return other
 
     def pareto(self, axes: Iterable[str], *, directions: Mapping[str, str] | None = None) -> Pareto:
         """Find the systems that no other beats: as good along every axis and better along one.
@@ -323,7 +228,7 @@ class Systems:
             problem = f"no system has a value of each of {join_words(list(names))}"
             raise InputError(problem, source="leaderboard")
         places = [i for i, system in enumerate(self.systems) if system not in lacking]
-        return self._rows(places), {name: lacking[name] for name in self.systems if name in lacking}
+        return self.at(places), {name: lacking[name] for name in self.systems if name in lacking}
 
     def caption(self) -> str:
         """Say how many systems and queries there are, how they were measured, and who is left out.
@@ -334,7 +239,7 @@ class Systems:
         """
         return write_caption(self.records, self.n_queries, self.constraints, self.left_out)
 
-    def _rows(self, places: list[int]) -> Self:
+    def at(self, places: list[int]) -> Self:
         """Return a leaderboard of some systems, in some order."""
         other = copy(self)
         other.measures, other.constraints = list(self.measures), list(self.constraints)
@@ -359,13 +264,14 @@ class Systems:
             others = f", as for {many(len(missing) - 1, 'other system')}" if missing[1:] else ""
             problem = f"is missing{NEEDS.get(axis, '')}{others}"
             raise refuse(of_system(missing[0]), axis, problem, None)
-        self._check_currency(axis)
+        self.check_currency(axis)
         sizes = list(dict.fromkeys(str(each.batch_size) for each in self.records))
         if axis.startswith("latency_") and len(sizes) > 1:
             warn(f"{axis} is of calls of {join_words(sizes)} queries, which take different times")
         return values
 
-    def _check_currency(self, axis: str) -> None:
+    def check_currency(self, axis: str) -> None:
+        """Refuse values along an axis that are in several currencies."""
         (one, system), *others = [*self.currencies(axis).items()] or [("", "")]
         for other, owner in others:
             problem = f"is in {one}, and that of {shown(owner)} in {other}"
@@ -391,6 +297,6 @@ class Systems:
         return {axis.name: value for axis, value in zip(axes, given.values(), strict=True)}
 
 
-def _sign(axis: Quantity) -> float:
+def sign_of(axis: Quantity) -> float:
     """Return 1 where higher is better, else -1."""
     return 1.0 if axis.better == HIGHER else -1.0
