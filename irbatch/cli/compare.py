@@ -10,10 +10,11 @@ from typing import Any, cast
 
 from irbatch.cli.evaluate import DEFAULT_MEASURES
 from irbatch.cli.groups import read_groups
-from irbatch.cli.messages import check_inputs
+from irbatch.cli.inputs import check_inputs, name_runs
 from irbatch.cli.settings import SETTINGS, add_settings
 from irbatch.cli.writing import WRITTEN, add_written, check_written, save_plot
 from irbatch.comparing import Comparison, compare
+from irbatch.comparing.compared import check_baseline
 from irbatch.comparing.gate import (
     Level,
     find_failures,
@@ -54,7 +55,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     )
     add = parser.add_argument
     add("qrels", metavar="QRELS", help="lines of: query iter document grade")
-    add("runs", metavar="RUN", nargs="+", help="a system's file is its name")
+    add("runs", metavar="RUN", nargs="+", help="its file is the system's name; or NAME=RUN")
     told = "repeat for more (default: as irbatch eval)"
     add("-m", "--measure", dest="measures", metavar="MEASURE", action="append", help=told)
     add("--baseline", metavar="NAME", help="compare all others with it (default: all with all)")
@@ -113,10 +114,11 @@ def _margin(text: str) -> float | str:
 def run_compare(options: argparse.Namespace) -> int:
     """Compare, print, write files, and check the conditions."""
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
-    _check(options, [str(each) for each in measures])  # before anything is read
+    runs = name_runs(options.runs)
+    _check(options, runs, [str(each) for each in measures])  # before anything is read
     settings = {name: getattr(options, name) for name in (*CHOICES, *SETTINGS)}
     groups = None if options.groups is None else read_groups(options.groups)
-    found = compare(options.qrels, options.runs, measures, groups=groups, **settings)
+    found = compare(options.qrels, runs, measures, groups=groups, **settings)
     failures = [each for text in options.conditions for each in find_failures(found, text)]
     failures += [each for text in options.required for each in find_unmet(found, text)]
     found = _renamed(found, [each.spelled(options.names) for each in measures])
@@ -151,7 +153,7 @@ def _write(found: Comparison, form: str, options: argparse.Namespace, **more: st
     return str(getattr(found, f"to_{form}")(**given, **more))
 
 
-def _check(options: argparse.Namespace, measures: list[str]) -> None:
+def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[str]) -> None:
     """Check all that can be checked before a file is read."""
     parsed = [("--fail-if", text, parse_condition(text)) for text in options.conditions]
     required = [("--require", text, parse_requirement(text)) for text in options.required]
@@ -169,8 +171,10 @@ def _check(options: argparse.Namespace, measures: list[str]) -> None:
     if options.margin is not None:
         read_margin(options.margin)
     check_digits(options.digits)
-    check_inputs(options.qrels, options.runs)
-    check_written(options, [options.qrels, *options.runs])
+    if options.baseline is not None:
+        check_baseline(options.baseline, list(runs))
+    check_inputs(options.qrels, runs.values())
+    check_written(options, [options.qrels, *runs.values()])
 
 
 def _note(missing: Mapping[str, Sequence[object]], what: str) -> None:

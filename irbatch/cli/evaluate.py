@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 
+from irbatch.cli.inputs import check_inputs, name_runs
 from irbatch.cli.items import add_items, read_items
-from irbatch.cli.messages import check_inputs
 from irbatch.cli.progress import progress_of
 from irbatch.cli.settings import SETTINGS, add_settings
 from irbatch.data.marked import MarkedQrels
@@ -18,7 +18,6 @@ from irbatch.errors import InputError, printable
 from irbatch.evaluation.marked import judgments_read
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
-from irbatch.evaluation.system_names import name_systems
 from irbatch.formats import read_marked_qrels, read_qrels
 from irbatch.measures import parse_measures
 
@@ -44,9 +43,10 @@ def add_eval(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     told = "lines of: query iter document grade; or as measures read them, of subtopics or samples"
     add("qrels", metavar="QRELS", help=told)
-    add("runs", metavar="RUN", nargs="+", help="lines of: query Q0 document rank score tag")
+    told = "lines of: query Q0 document rank score tag; NAME=RUN says what to call it"
+    add("runs", metavar="RUN", nargs="+", help=told)
     default = f"default: {' '.join(DEFAULT_MEASURES)}; with -k, these at its cutoffs"
-    told = f"e.g. nDCG@10, 'P@{{5,10}}', ndcg_cut_10; repeat for more ({default})"
+    told = f"e.g. nDCG@10, 'P@{{5,10}}', ndcg_cut_10; several with commas or spaces ({default})"
     add("-m", "--measure", dest="measures", metavar="MEASURE", action="append", help=told)
     told = "for every measure given without a cutoff"
     add("-k", "--cutoffs", metavar="K,K", action="append", default=[], help=told)
@@ -63,8 +63,8 @@ def run_eval(options: argparse.Namespace) -> int:
     cutoffs = _cutoffs(options)
     default = [each.partition("@")[0] if cutoffs else each for each in DEFAULT_MEASURES]
     measures = parse_measures(options.measures or default, cutoffs)
-    runs = name_systems(options.runs)
-    check_inputs(options.qrels, options.runs)
+    runs = name_runs(options.runs)
+    check_inputs(options.qrels, runs.values())
     form = options.format or _default_format()
     print_results = getattr(import_module(f"irbatch.cli.{PRINTERS[form]}"), f"print_{form}")
     said = {name: getattr(options, name) for name in SETTINGS}

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from irbatch.cli.messages import check_inputs
+from irbatch.cli.inputs import check_inputs
 from irbatch.cli.settings import SETTINGS, add_settings
 from irbatch.cli.writing import add_written, check_written
 from irbatch.comparing.explaining import Explanation

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
 
 from irbatch.errors import InputError, printable
 
@@ -12,12 +11,6 @@ def say(what: str, text: str) -> None:
     """Tell a person something, an error or a warning, on standard error."""
     lines = "\n".join(map(printable, text.split("\n")))
     print(f"irbatch: {what}: {lines}", file=sys.stderr)
-
-
-def check_inputs(qrels: str, runs: Collection[str]) -> None:
-    """Refuse to read both from standard input."""
-    if qrels == "-" and "-" in runs:
-        raise InputError("standard input cannot be both qrels and run", path="-")
 
 
 def read_text(path: str, source: str) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import NamedTuple, NoReturn
 
 import irbatch
 from irbatch.cli.messages import say
-from irbatch.errors import printable
+from irbatch.errors import InputError, printable
+from irbatch.measures import parse_measures
 from irbatch.runtime.jit import Kernel
 from irbatch.runtime.stored_code import folders
 
@@ -28,6 +30,7 @@ class Command(NamedTuple):
     module: str
     declare: str
     summary: str
+    measures: bool = False  # whether -m may be followed by several
 
     def complete(self, parser: argparse.ArgumentParser) -> None:
         """Declare its arguments; `command` becomes the function that carries it out."""
@@ -37,11 +40,15 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "eval": Command("evaluate", "add_eval", "evaluate runs against judgments"),
-    "compare": Command("compare", "add_compare", "tell which differences are more than chance"),
+    "eval": Command("evaluate", "add_eval", "evaluate runs against judgments", True),
+    "compare": Command(
+        "compare", "add_compare", "tell which differences are more than chance", True
+    ),
     "explain": Command("explain", "add_explain", "show the queries that changed, and why"),
     "overlap": Command("overlap", "add_overlap", "tell how alike two runs are, without judgments"),
-    "leaderboard": Command("leaderboard", "add_leaderboard", "accuracy beside latency and cost"),
+    "leaderboard": Command(
+        "leaderboard", "add_leaderboard", "accuracy beside latency and cost", True
+    ),
     "reproducibility": Command(
         "reproducibility", "add_reproducibility", "tell how close reproduced runs come"
     ),
@@ -63,9 +70,37 @@ def parse_words(words: Sequence[str]) -> argparse.Namespace:
     """
     if words and words[0] in COMMANDS:
         parser = Parser(prog=f"irbatch {words[0]}")
-        COMMANDS[words[0]].complete(parser)
-        return parser.parse_args(words[1:])
+        command = COMMANDS[words[0]]
+        command.complete(parser)
+        return parser.parse_args([*_repeat_m(words[1:])] if command.measures else words[1:])
     return _parser_of_all().parse_args(words)
+
+
+def _repeat_m(words: Sequence[str]) -> Iterator[str]:
+    """Yield words with a -m before each of several measures that follow one: ``-m AP nDCG@10``.
+
+    Files may follow, too: what is a file, or could not be a measure, is none.
+    """
+    taken = -1  # words since the last -m; below 0 where other options or files came between
+    for word in words:
+        if word in ("-m", "--measure"):
+            taken = 0
+        elif taken == 0:
+            taken = 1
+        elif taken > 0 and _may_be_measure(word):
+            yield "-m"
+        else:
+            taken = -1
+        yield word
+
+
+def _may_be_measure(word: str) -> bool:
+    if word.startswith("-") or os.path.exists(word):  # noqa: PTH110 - pathlib takes 5 ms to import
+        return False
+    try:
+        return bool(parse_measures(word))
+    except InputError:
+        return "@" in word and "=" not in word.partition("@")[0]  # to be refused as a measure
 
 
 def _parser_of_all() -> argparse.ArgumentParser:

@@ -17,8 +17,8 @@ SETTINGS = (
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """Add the options that shape values, and that of how measures are called."""
     add = parser.add_argument
-    told = "whose names of measures to print"
-    add("--names", choices=styles(), default="irbatch", help=told)
+    told = f"how measures are called: {', '.join(styles())} (default: irbatch)"
+    add("--names", choices=styles(), default="irbatch", metavar="TOOL", help=told)
     told = "what a judged query missing from a run does (default: zero)"
     add("--missing", choices=OPTIONS["missing"], help=told)
     told = "least relevant grade of measures without a rel= of their own (default: 1)"

@@ -37,6 +37,10 @@ def check_written(options: argparse.Namespace, inputs: Iterable[str]) -> None:
         place = os.path.realpath(path)
         if path == "-" or place in taken or Path(path).is_dir():
             raise InputError(f"--{name} needs a file of its own", path=path)
+        folder = os.path.dirname(place)  # noqa: PTH120 - as a text, like the others
+        if not os.access(folder, os.W_OK):
+            problem = "cannot be written" if os.path.isdir(folder) else "is not there"  # noqa: PTH112
+            raise InputError(f"--{name}: its folder {problem}", path=path)
         taken.add(place)
     if getattr(options, "plot", None) is not None:
         imported("plots", "plot", "matplotlib")

@@ -11,6 +11,7 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats
 from irbatch.comparing.aligning import Aligned
+from irbatch.comparing.compared import check_baseline
 from irbatch.comparing.comparison import Comparison
 from irbatch.comparing.groups import find_members, keep_group, make_strata
 from irbatch.errors import InputError, warn
@@ -237,8 +238,6 @@ def _pairs(systems: Sequence[str], baseline: str | None) -> list[tuple[int, int]
     """Return which systems are compared: each with the baseline, or with all before it."""
     if baseline is None:
         return [(a, b) for a in range(len(systems)) for b in range(a)]
-    if baseline not in systems:
-        problem = f"baseline {baseline!r} is none of {', '.join(map(repr, systems))}"
-        raise InputError(problem, source="baseline", value=baseline)
+    check_baseline(baseline, systems)
     position = systems.index(baseline)
     return [(a, position) for a in range(len(systems)) if a != position]

@@ -14,7 +14,7 @@ from irbatch.formats.read_files import (
     read_run,
     read_stratum_qrels,
     read_subtopic_qrels,
-    why_no_run,
+    why_not,
 )
 
 __all__ = [
@@ -28,5 +28,5 @@ __all__ = [
     "read_run",
     "read_stratum_qrels",
     "read_subtopic_qrels",
-    "why_no_run",
+    "why_not",
 ]

@@ -166,8 +166,10 @@ def open_run(
     reader.warn()
 
 
-def why_no_run(path: str | PathLike[str]) -> tuple[str, int | None]:
-    """Say why a file's first line of data, or its columns, are not a run's, without quoting them.
+def why_not(path: str | PathLike[str], source: str = "run") -> tuple[str, int | None]:
+    """Say why a file's first line of data, or its columns, are not a run's (or of judgments).
+
+    It doesn't quote them.
 
     Returns "" if they are, or if there is no such line to be read; and the line.
     """
@@ -175,29 +177,30 @@ def why_no_run(path: str | PathLike[str]) -> tuple[str, int | None]:
     from irbatch.formats.lines import ParsedLines, explain_width
     from irbatch.formats.streams import numbered_lines, open_input
 
+    what = {"run": "a run", "qrels": "judgments"}[source]
     try:
-        with open_input(path, "run") as file:
+        with open_input(path, source) as file:
             is_parquet = file.is_parquet
-        numbered = () if is_parquet else numbered_lines(path, "run")
-        lines = (each for each in numbered if find_data(each[1], "run") >= 0)
+        numbered = () if is_parquet else numbered_lines(path, source)
+        lines = (each for each in numbered if find_data(each[1], source) >= 0)
         number, line = next(lines, (None, b""))
     except InputError:
         return "", None
     try:
         if is_parquet:
-            with _opened(path, "run"):
+            with _opened(path, source):
                 pass
-        form, header = recognise(line, "run")
+        form, header = recognise(line, source)
         if header:
             number, line = next(lines, (None, b""))
         rows = ParsedLines(form)
         rows.read([(1, line)])
         columns = split_line(line, form) if rows.problems and form.keys is None else []
     except InputError:
-        return "its columns are not those of a run", number
+        return f"its columns are not those of {what}", number
     if columns and len(columns) != form.width:
         return "".join(explain_width(columns, form)), number
-    return "this is not a line of a run" if rows.problems else "", number
+    return f"this is not a line of {what}" if rows.problems else "", number
 
 
 def _whole_run(reader: TableReader) -> Run:

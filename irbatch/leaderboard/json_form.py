@@ -34,7 +34,7 @@ from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Judgments, as_qrels, evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions
-from irbatch.formats import why_no_run
+from irbatch.formats import why_not
 from irbatch.leaderboard.axes import check_directions
 from irbatch.leaderboard.findings import read_significance, read_stability
 from irbatch.leaderboard.instances import name_rows
@@ -314,7 +314,7 @@ def _evaluate(
             if problem.source != "run":
                 raise
             source = f"run of {shown(system)}"
-            reason, line = why_no_run(run) if run.is_file() else ("", None)
+            reason, line = why_not(run) if run.is_file() else ("", None)
             if (
                 reason
             ):  # whoever wrote the JSON, and sees this, may not be allowed to read that file

@@ -207,9 +207,9 @@ def test_a_folder_that_is_not_there(cli: Cli, files: list[Path], out: Path, form
     if form == "plot":
         pytest.importorskip("matplotlib")
     status, _, said = cli(*files, "-m", "RR", f"--{form}", out / "none" / "report.svg")
-    assert status == 1
+    assert status == 2
     assert len(said.splitlines()) == 1
-    assert "No such file or directory" in said
+    assert f"--{form}: its folder is not there" in said
 
 
 # ---------------------------------------------------------------- the gate

@@ -126,7 +126,8 @@ def test_cutoffs_apply_to_the_default_measures(cli: Cli, files: list[Path]) -> N
 
 
 def test_swapped_files_are_recognised(cli: Cli, files: list[Path]) -> None:
-    assert "is this a run file?" in cli("eval", files[1], files[0])[2]
+    assert "QRELS is the first" in cli("eval", files[1], files[0])[2]
+    assert "is this a run file?" in cli("eval", files[1], files[1])[2]
     assert "is this a qrels file?" in cli("eval", files[0], files[0])[2]
 
 

@@ -497,8 +497,8 @@ def test_a_folder_that_is_not_there(cli: Cli, systems: Path, out: Path, form: st
         pytest.importorskip("matplotlib")
     path = out / "none" / "report.svg"
     status, _, said = cli(systems, "--x", "latency", f"--{form}", path)
-    assert status == 1
-    assert said == f"irbatch: error: {path}: No such file or directory\n"
+    assert status == 2
+    assert said == f"irbatch: error: '{path}': --{form}: its folder is not there\n"
 
 
 # ---------------------------------------------------------------- what is refused

@@ -1,0 +1,103 @@
+"""What commands check of the words and files they are given, before anything is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from irbatch.cli import main
+
+QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 c 2\n"
+RUN = "q1 Q0 b 1 2.0 x\nq1 Q0 a 2 1.0 x\nq2 Q0 c 1 1.0 x\n"
+
+
+@pytest.fixture
+def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "qrels").write_text(QRELS)
+    for name in ("one.run", "two.run", "AP", "a=b"):
+        (tmp_path / name).write_text(RUN)
+    monkeypatch.chdir(tmp_path)
+
+
+pytestmark = pytest.mark.usefixtures("_files")
+
+
+def asked(words: str, capsys: pytest.CaptureFixture[str]) -> list[tuple[str, str]]:
+    """Return runs and measures, in the order printed."""
+    assert main(words.split()) == 0
+    lines = capsys.readouterr().out.splitlines()[1:]
+    return [(line.split("\t")[0], line.split("\t")[2]) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("words", "measures"),
+    [
+        ("eval qrels one.run -m RR P@5,10", "RR P@5 P@10"),
+        ("eval qrels one.run -m RR,P@{5,10} -m R@3", "RR P@5 P@10 R@3"),
+        ("eval -m RR R@3 qrels one.run", "RR R@3"),
+        ("eval -m RR -q qrels one.run --measure=R@3 -m P@1 P@2", "RR R@3 P@1 P@2"),
+        ("eval qrels -m RR one.run", "RR"),
+        ("eval -m RR qrels AP", "RR"),  # the file
+    ],
+)
+def test_several_measures(words: str, measures: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = [measure for _, measure in asked(words, capsys)]
+    assert list(dict.fromkeys(found)) == measures.split(" ")
+
+
+def test_a_measure_that_is_misspelt(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "qrels", "one.run", "-m", "AP", "nDCQ@10"]) == 2
+    assert "'nDCQ@10' (did you mean nDCG@10?)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("runs", "names"),
+    [
+        ("one.run two.run", "one two"),
+        ("first=one.run two.run", "first two"),
+        ("first=one.run second=./one.run", "first second"),
+        ("a=b", "a=b"),  # a file
+        ("x=a=b", "x"),
+        ("=one.run", None),
+        ("a=one.run a=two.run", None),
+        ("two=one.run two.run", None),
+    ],
+)
+def test_names_of_runs(runs: str, names: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+    if names is None:
+        assert main(f"eval qrels {runs} -m RR".split()) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+        return
+    assert [run for run, _ in asked(f"eval qrels {runs} -m RR", capsys)] == names.split(" ")
+
+
+def test_compared_runs_have_names(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "compare qrels old=one.run new=two.run -m RR --baseline old --format csv"
+    assert main(words.split()) == 0
+    assert "new,old" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("eval one.run qrels", "this is a run, and the file of judgments comes behind it"),
+        ("compare one.run two.run qrels", "QRELS is the first"),
+        ("explain one.run qrels two.run", "QRELS is the first"),
+        ("compare qrels one.run two.run --html no/where.html", "--html: its folder is not there"),
+        ("compare qrels one.run two.run --baseline three", "'one', 'two'"),
+        ("compare no.qrels one.run two.run --baseline three", "'one', 'two'"),
+    ],
+)
+def test_refused_in_a_line(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words.split()) == 2
+    printed = capsys.readouterr()
+    assert not printed.out
+    assert said in printed.err
+    assert printed.err.count("\n") == 1
+
+
+def test_files_of_either_form_are_not_swapped(capsys: pytest.CaptureFixture[str]) -> None:
+    """BEIR's header is that of judgments and of runs."""
+    Path("beir").write_text("query-id\tcorpus-id\tscore\nq1\ta\t1\n")
+    assert main(["eval", "beir", "beir", "-m", "RR"]) == 0
