@@ -14,7 +14,6 @@ from irbatch.cli.inputs import check_inputs, name_runs
 from irbatch.cli.settings import SETTINGS, add_settings
 from irbatch.cli.writing import WRITTEN, add_written, check_written, save_plot
 from irbatch.comparing import Comparison, compare
-from irbatch.comparing.compared import check_baseline
 from irbatch.comparing.gate import (
     Level,
     find_failures,
@@ -22,6 +21,7 @@ from irbatch.comparing.gate import (
     parse_condition,
     parse_requirement,
 )
+from irbatch.comparing.testing import check_baseline
 from irbatch.errors import InputError, join_words, many, printable
 from irbatch.measures import parse_measures
 from irbatch.report.numbers import check_digits

@@ -324,13 +324,6 @@ def find_system(systems: Sequence[str], name: str) -> int:
     return list(systems).index(name)
 
 
-def check_baseline(name: str, systems: Sequence[str]) -> None:
-    """Refuse a baseline that is none of the systems."""
-    if name not in systems:
-        problem = f"baseline {name!r} is none of {', '.join(map(repr, systems))}"
-        raise InputError(problem, source="baseline", value=name)
-
-
 def find_measure(measures: Sequence[str], name: str | Measure) -> int:
     """Return the position of a measure, by any spelling of its name; refuse one not evaluated."""
     known = list(measures)

@@ -11,7 +11,6 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats
 from irbatch.comparing.aligning import Aligned
-from irbatch.comparing.compared import check_baseline
 from irbatch.comparing.comparison import Comparison
 from irbatch.comparing.groups import find_members, keep_group, make_strata
 from irbatch.errors import InputError, warn
@@ -241,3 +240,10 @@ def _pairs(systems: Sequence[str], baseline: str | None) -> list[tuple[int, int]
     check_baseline(baseline, systems)
     position = systems.index(baseline)
     return [(a, position) for a in range(len(systems)) if a != position]
+
+
+def check_baseline(name: str, systems: Sequence[str]) -> None:
+    """Refuse a baseline that is none of the systems."""
+    if name not in systems:
+        problem = f"baseline {name!r} is none of {', '.join(map(repr, systems))}"
+        raise InputError(problem, source="baseline", value=name)

@@ -68,7 +68,7 @@ MISTAKES: list[Any] = [
     (lambda: evaluate(Qrels(QRELS), Qrels(QRELS), "AP"), "Qrels are given where a run belongs"),
     (lambda: evaluate(QRELS, COLUMNS, "AP"), "for columns Run.from_table"),
     (lambda: evaluate({"query_id": ["q1"]}, RUN, "AP"), "for columns see Qrels.from_table"),
-    (lambda: evaluate(QRELS, RUN, "AP,RR"), "separate measures by spaces"),
+    (lambda: evaluate(QRELS, RUN, "AP;RR"), "unknown measure 'AP;RR'"),
     (lambda: Run.from_table({**COLUMNS, "score": ["a", "b"]}), "'a' is not a number"),
     (lambda: Run.from_table(pa.table({**COLUMNS, "score": ["a", "b"]})), "such as 'a', not num"),
     (lambda: irbatch.evaluate_runs(QRELS, ["a.run", "a.run"], "AP"), "is given twice"),

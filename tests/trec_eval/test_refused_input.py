@@ -154,7 +154,7 @@ def test_files(trec_eval: Command, side: str, content: bytes, fact: str) -> None
         ({"qrels": RUN, "run": QRELS}, "is this a run file?"),
         ({"qrels": Path("nowhere\x1b/qrels")}, r"'nowhere\x1b/qrels': No such file"),
         ({"run": Path("nowhere/run")}, "run 'nowhere/run': No such file"),
-        ({"run": Path()}, "run '.': "),
+        ({"run": Path()}, "run './"),  # a folder of Parquet's files
     ],
 )
 def test_lines(trec_eval: Command, files: dict[str, Any], fact: str) -> None:
