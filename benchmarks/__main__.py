@@ -34,7 +34,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=SECTIONS, metavar="NAME",
                         help=f"sections: {', '.join(SECTIONS)}")  # fmt: skip
     parser.add_argument("--memory", action="store_true",
-                        help="the section memory too, which writes gigabytes")  # fmt: skip
+                        help="sections memory and parquet too, which write gigabytes")  # fmt: skip
     parser.add_argument("--markdown", action="store_true", help="print GitHub Markdown")
     parser.add_argument("--quick", action="store_true", help="small sizes, under two minutes")
     parser.add_argument("--readme", action="store_true",

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = ["Problem", "columns", "dicts", "make_problem", "numbers", "write_parquet",
-           "write_problem", "write_run"]  # fmt: skip
+           "write_parquet_qrels", "write_problem", "write_run"]  # fmt: skip
 
 Ints = npt.NDArray[np.int64]
 Table = dict[str, dict[str, float]]
@@ -51,7 +51,9 @@ class Problem:
         return Problem(*(part[:queries] for part in parts))
 
 
-def make_problem(queries: int, depth: int, judged: int, seed: int = 1) -> Problem:
+def make_problem(
+    queries: int, depth: int, judged: int, seed: int = 1, documents: int = PRIME
+) -> Problem:
     """Make a problem in which judged documents stand mostly near the top.
 
     Args:
@@ -59,11 +61,12 @@ def make_problem(queries: int, depth: int, judged: int, seed: int = 1) -> Proble
         judged: judged documents a query; a single one is relevant, as in MS MARCO, several have
             grades 0 to 3.
         seed: of the generator.
+        documents: how many there are, a prime.
     """
     rng = np.random.default_rng(seed)
-    starts = rng.integers(0, PRIME, (queries, 1))
-    steps = rng.integers(1, PRIME, (queries, 1))
-    candidates = (starts + steps * np.arange(depth + judged)) % PRIME + FIRST_DOCUMENT
+    starts = rng.integers(0, documents, (queries, 1))
+    steps = rng.integers(1, documents, (queries, 1))
+    candidates = (starts + steps * np.arange(depth + judged)) % documents + FIRST_DOCUMENT
     gaps = rng.integers(1, max(2, 4_000_000 // depth), (queries, depth))
     scores = np.cumsum(gaps, axis=1)[:, ::-1]
     # Distinct places: sorted draws with repetition, each moved on by the number before it.
@@ -152,21 +155,48 @@ def write_run(problem: Problem, path: Path, copies: int = 1) -> None:
                 file.write(_run_lines(queries, problem.documents[part], problem.scores[part]))
 
 
-def write_parquet(problem: Problem, path: Path, copies: int = 1) -> None:
-    """Write a run as columns; `copies` as in `write_run`."""
+def write_parquet(
+    problem: Problem, path: Path, copies: int = 1, kind: str = "string", **options: Any
+) -> None:
+    """Write a run as columns.
+
+    Args:
+        problem, path, copies: as for `write_run`.
+        kind: of ids, Arrow's name for it; beside numbers scores are float32.
+        **options: of pyarrow's writer.
+    """
+    scores = (problem.scores * STEP).ravel()
+    values = scores.astype(np.float32) if kind == "int64" else scores
+    _write_columns(path, problem.queries, problem.documents, "score", values, copies, kind, options)
+
+
+def write_parquet_qrels(
+    problem: Problem, path: Path, copies: int = 1, kind: str = "string"
+) -> None:
+    """Write the judgments of `write_parquet` as columns."""
+    grades = problem.grades.ravel()
+    _write_columns(path, problem.queries, problem.judged, "relevance", grades, copies, kind, {})
+
+
+def _write_columns(
+    path: Path,
+    queries: Ints,
+    ids: Ints,
+    name: str,
+    values: npt.NDArray[Any],
+    copies: int,
+    kind: str,
+    options: dict[str, Any],
+) -> None:
     import pyarrow as arrow
     from pyarrow import parquet
 
-    scores = arrow.array((problem.scores * STEP).ravel())
-    documents = arrow.array(problem.documents.ravel()).cast(arrow.string())
-    schema = arrow.schema(
-        {"query_id": arrow.string(), "doc_id": arrow.string(), "score": arrow.float64()}
-    )
-    with parquet.ParquetWriter(path, schema) as file:
+    documents = arrow.array(ids.ravel()).cast(kind)
+    schema = arrow.schema({"query_id": kind, "doc_id": kind, name: arrow.array(values[:1]).type})
+    with parquet.ParquetWriter(path, schema, **options) as file:
         for copy in range(copies):
-            queries = problem.queries + copy * len(problem.queries)
-            repeated = arrow.array(np.repeat(queries, problem.documents.shape[1]))
-            columns = [repeated.cast(arrow.string()), documents, scores]
+            repeated = arrow.array(np.repeat(queries + copy * len(queries), ids.shape[1]))
+            columns = [repeated.cast(kind), documents, values]
             file.write_table(arrow.table(columns, schema=schema))
 
 

@@ -18,6 +18,7 @@ from benchmarks.sections import (
     ids,
     items,
     memory,
+    parquet,
     reading,
     scan,
     scores,
@@ -52,5 +53,6 @@ SECTIONS: dict[str, Section] = {
     "cold": cold.tables,
     "growth": growth.tables,
     "memory": memory.tables,
+    "parquet": parquet.tables,
 }
-ON_REQUEST = ("memory",)  # it writes gigabytes
+ON_REQUEST = ("memory", "parquet")  # they write gigabytes

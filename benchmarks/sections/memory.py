@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.data import Problem, write_parquet, write_run
+from benchmarks.data import Problem, write_run
 from benchmarks.names import usual
 from benchmarks.processes import Paths, in_new_process
-from benchmarks.report import Table, absence, compare_values
+from benchmarks.report import Table, compare_values
 from benchmarks.settings import Settings
 from benchmarks.timing import amount, duration
 from benchmarks.turns import Timed
@@ -19,7 +19,6 @@ __all__ = ["tables"]
 
 COLUMNS = ("run file", "judged queries", "takes", "peak memory", "aim", "values")
 COPIES = 10
-ROWS = 100_000_000  # of the file of columns
 
 
 def tables(settings: Settings) -> Iterator[Table]:
@@ -37,14 +36,6 @@ def tables(settings: Settings) -> Iterator[Table]:
     _row(table, "memory, ten times", (files[0], long_run), small, settings, expected)
     _row(table, "memory, ten times, judged", (long_qrels, long_run), small, settings, expected)
     long_run.unlink()
-    missing = absence("pyarrow", "pyarrow")
-    if missing:
-        table.add("Parquet", "", "", "", f"skipped: {missing}", key="memory, Parquet")
-    else:
-        columns = settings.folder / "long.parquet"
-        write_parquet(problem, columns, ROWS // problem.documents.size + 1)
-        _row(table, "memory, Parquet", (files[0], columns), small, settings, expected)
-        columns.unlink()
     yield table
 
 
@@ -55,7 +46,7 @@ def _row(
     """Evaluate in a new process; all the files' means are those of the first."""
     found = in_new_process("irbatch", files, small, usual(settings.depth))
     queries = len({line.split(b" ", 1)[0] for line in files[0].read_bytes().splitlines()})
-    size = f"{files[1].suffix[1:]}, {amount(files[1].stat().st_size)}"
+    size = amount(files[1].stat().st_size)
     agreement = compare_values((expected or found).result, found.result)
     table.check(size, agreement)
     cells = size, f"{queries:,}", duration(found.seconds), amount(found.peak)
