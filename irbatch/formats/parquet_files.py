@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,8 @@ from irbatch.runtime.extras import imported
 BATCH = 1 << 18  # rows read at once
 BUFFER = 1 << 20  # bytes of a column read at once
 LENGTH = 4  # bytes before a text that stands in full, which has one at least itself
+MAGIC, TAIL = b"PAR1", 8  # what a file begins with, and bytes behind its metadata
+ARROW_TYPES = b"ARROW:schema"  # the key of types
 READAHEAD = 2  # batches of a dataset that are read before they are asked for
 DATASET = "dataset"  # what errors call one
 IDS = "query", "document"  # roles
@@ -92,26 +94,42 @@ class ParquetFiles:
         wanted = [*self.names.values()]
         for path in self._paths:
             with self._open(path) as file:
-                dictionaries = _dictionaries(file.metadata, wanted)
+                metadata = self._without_types(file, path)
+                options = {"metadata": metadata, "read_dictionary": _dictionaries(metadata, wanted)}
             first = 0
-            with self._open(path, dictionaries) as file:
+            with self._open(path, **options) as file:
                 for group in range(file.num_row_groups):
-                    options = {"row_groups": [group], "columns": wanted, "use_threads": False}
+                    chosen = {"row_groups": [group], "columns": wanted, "use_threads": False}
                     with naming(self._source, path, f"row group {group}: "):
-                        for batch in file.iter_batches(BATCH, **options):
+                        for batch in file.iter_batches(BATCH, **chosen):
                             yield Span(path, first, batch)
                             first += batch.num_rows
 
     @contextmanager
-    def _open(self, path: str, dictionaries: Sequence[str] = ()) -> Iterator[Any]:
-        """Open a file; its columns that are dictionaries are read as such."""
-        given = path if self._content is None else io.BytesIO(self._content)
+    def _open(self, path: str, **options: Any) -> Iterator[Any]:
         # What is not said here reads all groups before it gives the first rows.
-        options = {"pre_buffer": False, "buffer_size": BUFFER}
+        options |= {"pre_buffer": False, "buffer_size": BUFFER}
         with naming(self._source, path):
-            file = self._library.ParquetFile(given, read_dictionary=[*dictionaries], **options)
+            file = self._library.ParquetFile(self._raw(path), **options)
         with file, ErrorsIn(source=self._source, path=path):
             yield file
+
+    def _raw(self, path: str) -> Any:
+        return path if self._content is None else io.BytesIO(self._content)
+
+    def _without_types(self, file: Any, path: str) -> Any:
+        """Return a file's metadata without the types that columns had in Arrow.
+
+        A column that was a dictionary there would be made one again, text by text: a fourth of
+        the speed. `ARROW_TYPES` is under another name then, of the same length.
+        """
+        if ARROW_TYPES not in (file.metadata.metadata or {}):
+            return file.metadata
+        size = file.metadata.serialized_size + TAIL
+        with nullcontext(self._raw(path)) if self._content else open(path, "rb") as raw:  # noqa: PTH123
+            raw.seek(-size, os.SEEK_END)
+            end = raw.read(size).replace(ARROW_TYPES, ARROW_TYPES.lower())
+        return self._library.read_metadata(io.BytesIO(MAGIC + end))
 
     def _difference(self, names: dict[str, str], kinds: dict[str, str]) -> str:
         """Say how a file's columns differ from those of the first one."""
