@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 import functools
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
+from irbatch.cli.compare import GATE_FAILED
 from irbatch.cli.evaluate import DEFAULT_MEASURES
 from irbatch.cli.writing import WRITTEN, add_written, check_written, save_plot
 from irbatch.efficiency.quantities import HIGHER, LOWER
 from irbatch.errors import InputError, printable, shown
 from irbatch.leaderboard import Leaderboard, Scores
+from irbatch.leaderboard.gate import parse_condition
 from irbatch.leaderboard.scoring import SCALES
 from irbatch.measures import parse_measures
 from irbatch.report.names import width
@@ -84,6 +87,10 @@ def add_leaderboard(parser: argparse.ArgumentParser) -> None:
     add("--score", choices=METHODS, help=told)
     add("--scale", choices=SCALES, help="that utility brings axes to (default: range)")
     add("--sweep", metavar="AXIS", help="tell who wins as the weight of this axis changes")
+    told = "exit status 3 if it holds: e.g. 'latency_p95 > 50', 'of mine: dominated on RR@10, cost'"
+    repeated("--fail-if", dest="conditions", metavar="CONDITION", help=told)
+    told = "exit status 3 if it isn't met: e.g. 'RR@10 lower bound >= 0.3'"
+    repeated("--require", dest="required", metavar="CONDITION", help=told)
     add_written(parser, "draw --y against --x, and the frontier")
     add("--linear", action="store_true", help="no logarithms in the picture")
     parser.set_defaults(command=run_leaderboard)
@@ -99,6 +106,8 @@ def run_leaderboard(options: argparse.Namespace) -> int:
     board = _find(_read(options), options)
     if options.sort is not None:
         board = board.sorted(options.sort)
+    failures = [each for text in options.conditions for each in board.failures(text)]
+    failures += [each for text in options.required for each in board.unmet(text)]
     printed = _report(board, options, options.format)
     if weights is not None:
         if options.score == "utility":
@@ -117,15 +126,20 @@ def run_leaderboard(options: argparse.Namespace) -> int:
     if options.plot is not None:
         picture = board.plot(options.x, options.y, log=False if options.linear else None)
     print(printed, end="")
+    for each in failures:
+        print(f"irbatch: failed: {each}", file=sys.stderr)
     for path, text in files.items():
         write_text(path, text)
     if picture is not None:
         save_plot(picture, options.plot)
-    return 0
+    return GATE_FAILED if failures else 0
 
 
 def _check(options: argparse.Namespace) -> None:
     """Refuse what can be refused without reading anything."""
+    for required, texts in ((False, options.conditions), (True, options.required)):
+        for text in texts:
+            parse_condition(text, required=required)
     for name, other in NEEDS.items():
         value = getattr(options, name)
         given = value is not None and value is not False  # 0 is given

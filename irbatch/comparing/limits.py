@@ -47,8 +47,8 @@ class Limit(NamedTuple):
 
         With as many digits as it takes to tell it from the limit.
         """
-        shown = next((text for k in (4, 6, 9) if float(text := f"{value:.{k}g}") != self.limit),
-                     repr(value))  # fmt: skip
+        texts = [f"{value:.{digits}g}" for digits in (4, 6, 9, 17)]
+        shown = next((each for each in texts if float(each) != self.limit), texts[0])
         which = "" if self.bound is None else f"the {('lower', 'upper')[self.bound]} bound of "
         return f"{which}{self.name} is {shown}"
 

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import math
-import operator
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from irbatch.comparing.limits import LIMIT, OPERATORS
 from irbatch.efficiency import Quantity
 from irbatch.efficiency.quantities import ALIASES, HIGHER, LOWER, QUANTITIES
 from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.measures import measure
-from irbatch.runtime.numbers import DECIMAL
-
-OPERATORS: dict[str, Callable[[float, float], bool]] = {
-    "<=": operator.le,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    ">": operator.gt,
-}
-LIMIT = re.compile(rf"({'|'.join(OPERATORS)})\s*({DECIMAL})\s*\Z")
 
 
 def find_axis(name: object, measures: Sequence[str]) -> Quantity:
@@ -30,8 +18,9 @@ def find_axis(name: object, measures: Sequence[str]) -> Quantity:
     if isinstance(name, str):
         if name in measures:
             return Quantity(name, "", HIGHER, name)
-        if name in QUANTITIES or name in ALIASES:
-            return QUANTITIES[ALIASES.get(name, name)]
+        words = "_".join(name.split())
+        if words in QUANTITIES or words in ALIASES:
+            return QUANTITIES[ALIASES.get(words, words)]
         canonical = canonical_name(name)
         for each in measures if canonical is not None else ():
             if canonical_name(each) == canonical:
@@ -116,6 +105,12 @@ def is_share(name: str) -> bool:
         return measure(name).range[1] <= 1
     except InputError:
         return False
+
+
+def lower_measures(measures: Iterable[str]) -> dict[str, str]:
+    """Return the way that is better of the measures of which lower values are."""
+    known = (name for name in measures if canonical_name(name) is not None)
+    return {name: LOWER for name in known if measure(name).sign < 0}
 
 
 def canonical_name(name: str) -> str | None:

@@ -10,6 +10,7 @@ from irbatch.evaluation.runs import Judgments
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.leaderboard.axes import find_axis
 from irbatch.leaderboard.document import TableOptions, make_document, make_page
+from irbatch.leaderboard.gate import find_failures
 from irbatch.leaderboard.json_form import board_to_dict, read_board
 from irbatch.leaderboard.plots import plot_frontier
 from irbatch.leaderboard.records import list_systems, make_frame
@@ -33,8 +34,9 @@ class Leaderboard(StudiedSystems):
     `irbatch.efficiency.QUANTITIES` has with their units: ``"latency_mean"``, ``"latency_p50"`` …
     ``"latency_p99"`` (ms), ``"throughput"`` (queries/s), ``"peak_memory"``, ``"index_disk"`` (MB),
     ``"cpu_used"`` (cores), ``"indexing_time"`` (s), ``"cost_per_million"`` and others; in short
-    ``"latency"``, ``"qps"``, ``"memory"``, ``"gpu_memory"``, ``"cost"``. Of measures, throughput
-    and the sustained rate higher is better, of all others lower.
+    ``"latency"``, ``"qps"``, ``"memory"``, ``"gpu_memory"``, ``"cost"``. Of throughput, the
+    sustained rate and measures, but those that say otherwise, higher is better; of all others
+    lower.
 
     Args:
         results: of each system, by its name: `Results` of `irbatch.evaluate`, or means by measure,
@@ -137,6 +139,22 @@ class Leaderboard(StudiedSystems):
         names, shares = list(weights), check_weights(weights, list(weights))
         values, signs = self.compare(names, directions)
         return score_utility(self.systems, names, values, signs, shares, scale)
+
+    def failures(self, condition: str) -> list[str]:
+        """Say in a sentence each of which systems a condition holds: ``"latency_p95 > 50"``.
+
+        Args:
+            condition: AXIS [lower bound|upper bound] > NUMBER, or ``dominated on AXIS, AXIS``;
+                ``of SYSTEM:`` before it looks at one. A system without a value fails.
+
+        Raises:
+            InputError: if it has another form, can never hold, or holds of what is good.
+        """
+        return find_failures(self, condition, required=False)
+
+    def unmet(self, requirement: str) -> list[str]:
+        """Say so of systems that don't meet ``"RR@10 >= 0.3"``, or ``not dominated on …``."""
+        return find_failures(self, requirement, required=True)
 
     def __str__(self) -> str:
         return self.to_text()

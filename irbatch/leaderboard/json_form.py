@@ -177,7 +177,7 @@ def read_board(
         board.significance = read_significance(read.document.get("significance"), *known)
         board.stability = read_stability(read.document.get("stability"), *known)
     first = check_directions(directions, board.measures)
-    board.directions = {**read.directions(board.measures), **first}
+    board.directions |= {**read.directions(board.measures), **first}
     return board
 
 

@@ -13,7 +13,13 @@ from irbatch.efficiency import Quantity
 from irbatch.efficiency.checks import check_quantity, of_system, refuse
 from irbatch.efficiency.quantities import HIGHER, QUANTITIES
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown, warn
-from irbatch.leaderboard.axes import Constraint, check_directions, find_axis, list_axes
+from irbatch.leaderboard.axes import (
+    Constraint,
+    check_directions,
+    find_axis,
+    list_axes,
+    lower_measures,
+)
 from irbatch.leaderboard.captions import write_caption
 from irbatch.leaderboard.joining import Records, join_accuracy, name_records, record_of
 from irbatch.leaderboard.machines import MachineConstraint, parse_condition
@@ -57,7 +63,8 @@ class Systems:
         self.measures, self.means, self.intervals = accuracy[:3]
         self.decimals, self.n_queries, self.settings, self.results = accuracy[3:]
         self.level: float | None = level  # None: of bounds that were typed
-        self.directions = check_directions(directions, self.measures)
+        turned = check_directions(directions, self.measures)
+        self.directions = {**lower_measures(self.measures), **turned}
         self.constraints: list[str] = []
         self.left_out: dict[str, list[str]] = {}
         self.significance: Significance | None = None

@@ -864,3 +864,33 @@ def test_compare_does_not_write_what_it_reads(
     assert "--csv needs a file of its own" in capsys.readouterr().err
     assert runs[1].read_bytes() == before
     assert irbatch.evaluate(runs[1], "bm25.run", "RR")["RR"] == MEANS["bm25"]
+
+
+# ---------------------------------------------------------------- as a gate
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["--fail-if", "latency_p95 > 150"], 0, ""),
+        (["--fail-if", "latency_p95 > 50"], 3, "failed: slow: latency_p95 is 140, > 50"),
+        (["--fail-if", "latency_p95 > 50", "--where", "latency_p95 < 100"], 0, ""),
+        (["--require", "RR@10 >= 0.2"], 3, "failed: bm25: RR@10 is 0.19, not >= 0.2"),
+        (["--require", "of dense: not dominated on RR@10, latency"], 0, ""),
+        (["--fail-if", "dominated on RR@10, latency"], 3, "failed: slow: dominated on RR@10 and"),
+        (["--fail-if", "slow"], 2, "is not of a form such as"),
+        (["--require", "dominated on RR@10"], 2, "is a condition to fail by"),
+        (["--fail-if", "RR@10 > 0.2"], 2, "is a requirement"),
+    ],
+    ids=str,
+)
+def test_gates(cli: Cli, tmp_path: Path, words: list[str], status: int, said: str) -> None:
+    board = write(tmp_path / "board.json", SYSTEMS)
+    found = cli(board, *words)
+    assert found[0] == status
+    assert said in found[2]
+    assert bool(found[1]) == (status != 2)
+    if status == 3:
+        page = tmp_path / "page.html"
+        assert cli(board, *words, "--html", page)[0] == 3
+        assert page.exists(), "written all the same"
