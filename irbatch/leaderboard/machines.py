@@ -7,10 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from irbatch.comparing.limits import OPERATORS
 from irbatch.efficiency import Hardware
 from irbatch.efficiency.checks import of_system, refuse
 from irbatch.errors import InputError, many, shown
-from irbatch.leaderboard.axes import OPERATORS, Constraint, parse_constraint
+from irbatch.leaderboard.axes import Constraint, parse_constraint
 from irbatch.report.document import Cell, Column
 from irbatch.report.numbers import NOTHING, show_quantity
 from irbatch.runtime.numbers import DECIMAL
