@@ -24,6 +24,7 @@ def run(*options: str) -> subprocess.CompletedProcess[str]:
                           check=False)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_quick() -> None:
     done = run()
     assert done.returncode == 0, done.stderr[-2000:]
@@ -43,6 +44,7 @@ def test_markdown_and_sections() -> None:
     assert "TREC files" not in done.stdout
 
 
+@pytest.mark.slow
 def test_trec_eval_is_compared_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
                                     capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
     """A program with its options and output: our own."""

@@ -225,6 +225,7 @@ def test_version(cli: Cli) -> None:
     assert cli("--version")[:2] == (0, f"irbatch {irbatch.__version__}\n")
 
 
+@pytest.mark.slow
 def test_warmup_compiles_everything(tmp_path: Path) -> None:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-m", "irbatch", "warmup"], env=environment,

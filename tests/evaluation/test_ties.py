@@ -307,7 +307,7 @@ def test_dicts_and_matrices_are_alike(policy: str) -> None:
 def test_unjudged_documents_tie_with_judged_ones(judged_only: bool) -> None:
     rng = random.Random(8)
     grades = (None, -1, 0, 1, 2)
-    rows = [[(rng.randrange(3), rng.choice(grades)) for _ in range(6)] for _ in range(40)]
+    rows = [[(rng.randrange(3), rng.choice(grades)) for _ in range(6)] for _ in range(12)]
     run = {i: {d: s for d, (s, _) in zip(IDS, row, strict=False)} for i, row in enumerate(rows)}
     qrels = {i: {d: g for d, (_, g) in zip(IDS, row, strict=False) if g is not None} | {"else": 1}
              for i, row in enumerate(rows)}  # fmt: skip
