@@ -16,7 +16,8 @@ PUBLIC = ["irbatch"] + [
         "comparing.reproducibility", "efficiency", "leaderboard", "trec_eval",
         "integrations.pytrec_eval", "integrations.ir_measures", "integrations.beir",
         "integrations.torchmetrics", "integrations.transformers",
-        "integrations.sentence_transformers", "integrations.keras",
+        "integrations.sentence_transformers", "integrations.keras", "integrations.dask",
+        "integrations.spark",
     )
 ]  # fmt: skip
 

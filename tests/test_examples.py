@@ -23,7 +23,8 @@ import irbatch
 from irbatch.leaderboard import Leaderboard
 
 EXAMPLES = REPOSITORY / "examples"
-SCRIPTS = sorted(path.name for path in EXAMPLES.glob("*.py"))
+OF_ENGINES = {"evaluate_with_dask.py", "evaluate_with_spark.py"}  # run beside the engines' tests
+SCRIPTS = sorted({path.name for path in EXAMPLES.glob("*.py")} - OF_ENGINES)
 MODULES = ["irbatch", *(e.name for e in pkgutil.walk_packages(irbatch.__path__, "irbatch."))]
 
 CODE_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -32,8 +33,9 @@ NEEDED = re.compile(r"^ *(?:import|from) (torch|pdoc)\b", re.MULTILINE)
 # Modules that cannot be imported without the framework they are for.
 OF_FRAMEWORKS = [
     f"irbatch.integrations.{name}"
-    for name in ("keras", "sentence_transformers", "torchmetrics", "torchmetrics.exact",
-                 "torchmetrics.ranking", "torchmetrics.retrieval", "transformers")
+    for name in ("dask", "dask_rows", "keras", "sentence_transformers", "spark", "torchmetrics",
+                 "torchmetrics.exact", "torchmetrics.ranking", "torchmetrics.retrieval",
+                 "transformers")
 ]  # fmt: skip
 TABLE_ROW = re.compile(r"(\S.*?)((?: +\d[\d.]*)+)")
 

@@ -17,6 +17,7 @@ PACKAGE = Path(irbatch.__file__).parent
 FRAMEWORKS = (
     *("numba", "llvmlite", "pandas", "polars", "rich", "scipy", "sklearn"),
     *("torch", "torchmetrics", "transformers", "sentence_transformers", "keras"),
+    *("dask", "distributed", "pyspark"),
 )
 
 # Every room and its floor; a room imports from its own floor or lower ones.

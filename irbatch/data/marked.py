@@ -133,6 +133,10 @@ class MarkedQrels:
     def _judgments(self) -> int:
         raise NotImplementedError
 
+    def columns(self) -> Columns:
+        """Return the judgments in columns; queries without any are in none."""
+        raise NotImplementedError
+
     def at(self, rels: Iterable[float | None]) -> Joinable:
         """Return judgments to be joined, and how they look from some least relevant grades on.
 

@@ -51,6 +51,15 @@ class SampledQrels(MarkedQrels):
     def _judgments(self) -> int:
         return sum(map(len, self._sampled.values()))
 
+    def columns(self) -> Columns:
+        """Return the judgments in columns; queries without any are in none."""
+        columns: Columns = ([], [], [], [])
+        for query, documents in self._sampled.items():
+            for document, (mark, grade) in documents.items():
+                for column, each in zip(columns, (query, mark, document, grade), strict=True):
+                    column.append(each)
+        return columns
+
     def at(self, rels: Iterable[float | None]) -> Joinable:
         """Return them as `Qrels` whose grades number the kinds of judgments, from 1 on.
 

@@ -167,6 +167,17 @@ class SubtopicQrels(MarkedQrels):
     def _judgments(self) -> int:
         return int(self._numbers.size)
 
+    def columns(self) -> Columns:
+        """Return the judgments in columns; queries without any are in none."""
+        columns: Columns = ([], [], [], [])
+        for query, of_query in self._graded.items():
+            for subtopic, (ids, grades) in of_query.items():
+                for column, each in zip(columns, (query, subtopic), strict=False):
+                    column.extend([each] * len(ids))
+                columns[2].extend(ids)
+                columns[3].extend(grades)
+        return columns
+
     def at(self, rels: Iterable[float | None]) -> Joinable:
         """Return them as `Qrels` whose grades number sets of subtopics, 0 the empty one.
 
