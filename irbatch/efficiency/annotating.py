@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from irbatch.efficiency.interchange.run_header import END, SOURCE, START, split_header
+from irbatch.efficiency.load.load import Load
 from irbatch.efficiency.measuring import Measurement
 from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.errors import InputError, kind_of, shown
@@ -18,7 +19,7 @@ from irbatch.runtime.files import replacing
 
 def annotate_run(
     path: str | PathLike[str],
-    record: EfficiencyRecord | Measurement,
+    record: EfficiencyRecord | Measurement | Load,
     *,
     more: Mapping[str, Any] | None = None,
     replace: bool = False,
@@ -30,7 +31,7 @@ def annotate_run(
     Args:
         path: a run; what is packed by its name (``.gz``, ``.bz2``, ``.xz``, ``.zst``) stays so. It
             is replaced whole or not at all, and never held in memory.
-        record: what the system takes, or the measurement that has it.
+        record: what the system takes, or the measurement or load that has it.
         more: as for `EfficiencyRecord.to_ir_metadata`.
         replace: write the header in place of another.
 
@@ -47,7 +48,7 @@ def annotate_run(
     >>> EfficiencyRecord.from_ir_metadata(path).throughput
     812.5
     """
-    found = record.record if isinstance(record, Measurement) else record
+    found = record.record if isinstance(record, Measurement | Load) else record
     if not isinstance(path, str | PathLike) or not isinstance(found, EfficiencyRecord):
         given = f"{shown(path)} and {kind_of(found)}"
         problem = f"a run's path and a record are wanted, not {given}"

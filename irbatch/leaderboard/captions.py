@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from irbatch.efficiency import EfficiencyRecord, Hardware
 from irbatch.errors import join_words, many
+from irbatch.leaderboard.loops import tell_differences, tell_loop
 
 
 def write_caption(
@@ -52,7 +53,8 @@ def _calls(records: Sequence[EfficiencyRecord], counts: list[int]) -> Iterator[s
         queries = sorted({each.n_queries for each in timed if each.n_queries is not None})
         others = queries and queries != counts
         of = f", of {join_words(list(map(str, queries)))} queries" if others else ""
-        yield f"Latency in ms, of calls of {_tell_sizes(sizes)}{of}."
+        yield f"Latency in ms, of calls of {_tell_sizes(sizes)}{of}{tell_loop(timed)}."
+    yield from tell_differences(records)
     larger = {each.throughput_batch_size for each in records if each.throughput is not None}
     if stated := {size for size in larger if size is not None}:
         yield f"Throughput of calls of {_tell_sizes(stated)}."

@@ -12,6 +12,7 @@ from irbatch.efficiency import Quantity
 from irbatch.efficiency.quantities import HIGHER
 from irbatch.errors import InputError, join_words, many, shown
 from irbatch.leaderboard.axes import find_axis, list_axes
+from irbatch.leaderboard.loops import MEANT, OPEN_MARK, are_mixed, is_latency, is_open
 from irbatch.leaderboard.machines import FACTS, machine_column
 from irbatch.leaderboard.plots import Frontier, draw_frontier, find_frontier, tell_levels
 from irbatch.leaderboard.systems import Systems
@@ -36,7 +37,8 @@ ON_FRONTIER = "on frontier (%)"
 HARDWARE, BATCH, SOURCE = "hardware", "batch_size", "source"  # columns that are no axes
 # Not the peak of memory: it is the process', which mostly holds several systems.
 USUAL = (
-    *("latency_mean", "latency_p95", "throughput", "index_memory", "index_disk"),
+    *("latency_mean", "latency_p95", "throughput", "sustained_rate"),
+    *("index_memory", "index_disk"),
     *("energy_per_query", "cost_per_million"),
 )
 PICTURED = ("cost_per_million", "latency_mean", "latency_p50")  # the first that all have, or some
@@ -194,19 +196,26 @@ def _describe(board: Systems, name: str, intervals: bool, digits: int) -> tuple[
     descends = axis.better == HIGHER
     known = values[~np.isnan(values)]
     best = np.nan  # one value alone is not the best
-    if len(known) > 1 and len(board.currencies(name)) < 2:
+    mixed = is_latency(name) and are_mixed(board.records)
+    if len(known) > 1 and len(board.currencies(name)) < 2 and not mixed:
         best = known.max() if descends else known.min()
 
     decimals = board.decimals_of(name, digits) if is_measure else [None] * len(board)
     as_good = [] if board.significance is None else board.significance.not_worse(name)
     cells = []
-    for system, value, (low, high), after_point in zip(
-        board.systems, values.tolist(), board.bounds(name).tolist(), decimals, strict=True
+    for system, record, value, (low, high), after_point in zip(
+        board.systems,
+        board.records,
+        values.tolist(),
+        board.bounds(name).tolist(),
+        decimals,
+        strict=True,
     ):
         bounded = intervals and not (np.isnan(low) and np.isnan(high))
         text, *ends = (_write(each, after_point) for each in (value, low, high))
         within = f"[{', '.join(ends)}]" if bounded else ""
         marks = [AS_GOOD] if system in as_good and value != best else []
+        marks += [OPEN_MARK] if mixed and value == value and is_open(record) else []
         cells.append(Cell(text, value, value == best, within, marks))
     return Column(axis.heading, descends=descends), cells
 
@@ -225,6 +234,8 @@ def _explain(
             "good along every axis and better along one"
         )
         legend.append((MARK, meaning))
+    if any(OPEN_MARK in cell.marks for row in table.rows for cell in row.cells):
+        legend.append((OPEN_MARK, MEANT))
     sure = {
         board.levels(name)[i]
         for k, name in enumerate(names, 2 if frontier else 1)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.efficiency import EfficiencyRecord, Measurement
+from irbatch.efficiency import EfficiencyRecord, Load, Measurement
 from irbatch.efficiency.checks import of_system, refuse
 from irbatch.efficiency.quantities import ALIASES, QUANTITIES
 from irbatch.errors import InputError, did_you_mean, join_words, kind_of, shown, warn
@@ -23,7 +23,7 @@ from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.numbers import is_number, is_whole
 from irbatch.statistics.intervals import find_intervals
 
-Record = EfficiencyRecord | Measurement
+Record = EfficiencyRecord | Measurement | Load
 Records = Mapping[str, Record] | Iterable[Record] | Record
 
 NAMED = 5  # systems in an error
@@ -49,14 +49,14 @@ def name_records(records: Any) -> dict[str, Record]:
 
     That is their system's, and where it has several that of their instance, too.
     """
-    if isinstance(records, EfficiencyRecord | Measurement):
+    if isinstance(records, Record):
         records = [records]
     if isinstance(records, str) or not isinstance(records, Iterable):
         raise InputError(f"records are several, not {shown(records)}", source="records")
     listed: list[Record] = []
     pairs = records.items() if isinstance(records, Mapping) else enumerate(records)
     for name, each in pairs:
-        if not isinstance(each, EfficiencyRecord | Measurement):
+        if not isinstance(each, Record):
             problem = f"a record is an EfficiencyRecord, not {kind_of(each)}"
             raise InputError(problem, source="records", value=each)
         system = record_of(each).system
@@ -71,7 +71,7 @@ def name_records(records: Any) -> dict[str, Record]:
 
 def record_of(given: Record) -> EfficiencyRecord:
     """Return the record that a measurement made, or is."""
-    return given.record if isinstance(given, Measurement) else given
+    return given if isinstance(given, EfficiencyRecord) else given.record
 
 
 def join_accuracy(

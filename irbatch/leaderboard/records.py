@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.efficiency import Hardware
+from irbatch.efficiency import Hardware, Latency
 from irbatch.leaderboard.systems import Systems
 from irbatch.report.records import Record
 from irbatch.runtime.extras import imported
@@ -19,6 +19,7 @@ CALLS = (  # fields of records
     *("energy", "emissions", "dataset"),
     *("source", "currency"),
 )
+LOOP = ("loop", "rate", "arrivals", "errors", "timeouts")  # fields of latencies
 
 
 def list_systems(board: Systems) -> tuple[list[str], Iterator[Record]]:
@@ -47,6 +48,7 @@ def columns_of(board: Systems) -> tuple[list[str], list[list[Any]]]:
         return [(name, [getattr(each, name) for each in owners]) for name in names]
 
     machines = [each.hardware for each in board.records]
+    latencies = [each.latency or Latency() for each in board.records]
     columns: list[tuple[str, list[Any]]] = [("system", list(board.systems))]
     columns += fields_of(machines, [each.name for each in fields(Hardware)])
     for axis in board.axes:
@@ -61,6 +63,10 @@ def columns_of(board: Systems) -> tuple[list[str], list[list[Any]]]:
             columns.append((f"{measure} p against the best", p))
     if board.stability is not None:
         columns.append(("on frontier", [board.stability.share(each) for each in board.systems]))
-    calls = [*fields_of(board.records, CALLS), ("queries", list(board.n_queries))]
+    calls = [
+        *fields_of(board.records, CALLS),
+        *fields_of(latencies, LOOP),
+        ("queries", list(board.n_queries)),
+    ]
     columns += [each for each in calls if any(value is not None for value in each[1])]
     return [name for name, _ in columns], [values for _, values in columns]

@@ -13,6 +13,7 @@ from irbatch.efficiency import Quantity
 from irbatch.efficiency.checks import check_quantity, of_system, refuse
 from irbatch.efficiency.quantities import HIGHER, QUANTITIES
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown, warn
+from irbatch.leaderboard import loops
 from irbatch.leaderboard.axes import (
     Constraint,
     check_directions,
@@ -81,6 +82,8 @@ class Systems:
         """Find an axis by any of its names, with its unit and the way that is better."""
         found = find_axis(name, self.measures)
         better = self.directions.get(found.name, found.better)
+        if loops.is_latency(found.name):
+            found = found._replace(label=loops.name_loop(found.label, self.records))
         return found._replace(better=better, unit=found.unit.format(currency=self.currency))
 
     @property
@@ -275,6 +278,7 @@ class Systems:
         sizes = list(dict.fromkeys(str(each.batch_size) for each in self.records))
         if axis.startswith("latency_") and len(sizes) > 1:
             warn(f"{axis} is of calls of {join_words(sizes)} queries, which take different times")
+        loops.warn_of_differences(axis, self.records)
         return values
 
     def check_currency(self, axis: str) -> None:
