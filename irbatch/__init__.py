@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from irbatch.evaluation.scores import evaluate_scores, evaluate_triples
     from irbatch.evaluation.sequences import evaluate_sequences
     from irbatch.evaluation.sessions import session_dcg
+    from irbatch.evaluation.system_results import SystemResults
     from irbatch.formats import (
         read_probability_qrels,
         read_qrels,
@@ -78,6 +79,7 @@ __all__ = [
     "Run",
     "StratumQrels",
     "SubtopicQrels",
+    "SystemResults",
     "__version__",
     "compare",
     "compare_results",
@@ -138,6 +140,7 @@ PLACES = {
     "evaluation.scores": ("evaluate_scores", "evaluate_triples"),
     "evaluation.sequences": ("evaluate_sequences",),
     "evaluation.sessions": ("session_dcg",),
+    "evaluation.system_results": ("SystemResults",),
     "formats": ("read_probability_qrels", "read_qrels", "read_run", "read_stratum_qrels",
                 "read_subtopic_qrels"),
     "leaderboard": ("Leaderboard",),

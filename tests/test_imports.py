@@ -24,11 +24,11 @@ FRAMEWORKS = (
 FLOORS = {
     **dict.fromkeys(("array_types", "errors", "version"), 0),
     "runtime": 1,
-    **dict.fromkeys(("engine", "statistics"), 2),
+    **dict.fromkeys(("engine", "report", "statistics"), 2),
     **dict.fromkeys(("data", "measures"), 3),
     **dict.fromkeys(("formats", "pack"), 4),
     "evaluation": 5,
-    **dict.fromkeys(("report", "trec_eval"), 6),
+    "trec_eval": 6,
     **dict.fromkeys(("comparing", "efficiency"), 7),
     **dict.fromkeys(("integrations", "leaderboard"), 8),
     **dict.fromkeys(("__main__", "cli", "warming"), 9),

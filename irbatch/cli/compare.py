@@ -11,6 +11,7 @@ from typing import Any, cast
 from irbatch.cli.evaluate import DEFAULT_MEASURES
 from irbatch.cli.groups import read_groups
 from irbatch.cli.inputs import check_inputs, name_runs
+from irbatch.cli.paper import add_paper, check_paper, paper_options
 from irbatch.cli.settings import SETTINGS, add_settings
 from irbatch.cli.writing import WRITTEN, add_written, check_written, save_plot
 from irbatch.comparing import Comparison, compare
@@ -90,6 +91,8 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     told = "which difference so many queries show, and how many the one seen takes, in csv and json"
     add("--power", action="store_true", help=told)
     add_written(parser, "draw differences on the first measure")
+    add_paper(parser)
+    add("--daggers", action="store_true", help="mark in LaTeX by daggers, not by arrows")
     told = (
         "e.g. 'nDCG@10 drops 1%% p<0.05', p being corrected; 'in every group: AP worsens 5%%'; "
         f"'nDCG@10 < 0.35'; exit status {GATE_FAILED} if it holds"
@@ -150,6 +153,8 @@ def _write(found: Comparison, form: str, options: argparse.Namespace, **more: st
     given: dict[str, Any] = {
         name: getattr(options, name) for name, forms in PRINTED.items() if form in forms
     }
+    if form == "latex":
+        given |= paper_options(options) | {"daggers": options.daggers}
     return str(getattr(found, f"to_{form}")(**given, **more))
 
 
@@ -170,6 +175,7 @@ def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[
             raise InputError(f"--{name} is for {join_words(PRINTED[name])}", value=options.format)
     if options.margin is not None:
         read_margin(options.margin)
+    check_paper(options, written)
     check_digits(options.digits)
     if options.baseline is not None:
         check_baseline(options.baseline, list(runs))

@@ -5,30 +5,24 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
-from importlib import import_module
 from importlib.util import find_spec
 
 from irbatch.cli.inputs import check_inputs, name_runs
 from irbatch.cli.items import add_items, read_items
+from irbatch.cli.paper import add_paper, check_paper, paper_options
 from irbatch.cli.progress import progress_of
 from irbatch.cli.settings import SETTINGS, add_settings
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
-from irbatch.errors import InputError, printable
+from irbatch.errors import InputError, join_words, printable
 from irbatch.evaluation.marked import judgments_read
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
 from irbatch.formats import read_marked_qrels, read_qrels
 from irbatch.measures import parse_measures
 
-# The forms of output, and which module has the function that prints it.
-PRINTERS = {
-    "table": "tables",
-    "tsv": "values",
-    "json": "values",
-    "csv": "values",
-    "markdown": "tables",
-}
+FORMATS = ("table", "tsv", "json", "csv", "markdown", "latex")
+ROUNDED = ("table", "markdown", "latex")  # the others have every digit
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
 
@@ -51,7 +45,10 @@ def add_eval(parser: argparse.ArgumentParser) -> None:
     told = "for every measure given without a cutoff"
     add("-k", "--cutoffs", metavar="K,K", action="append", default=[], help=told)
     add("-q", "--per-query", action="store_true", help="values of each query too")
-    add("--format", choices=list(PRINTERS), help="default: table on a terminal, tsv in a pipe")
+    add("--format", choices=FORMATS, help="default: table on a terminal, tsv in a pipe")
+    told = f"decimals, in {join_words(ROUNDED)} (default: 4)"
+    add("--digits", type=int, metavar="N", help=told)
+    add_paper(parser)
     add_settings(parser)
     add_items(parser)
     parser.set_defaults(command=run_eval)
@@ -66,7 +63,13 @@ def run_eval(options: argparse.Namespace) -> int:
     runs = name_runs(options.runs)
     check_inputs(options.qrels, runs.values())
     form = options.format or _default_format()
-    print_results = getattr(import_module(f"irbatch.cli.{PRINTERS[form]}"), f"print_{form}")
+    if options.digits is not None and form not in ROUNDED:
+        raise InputError(f"--digits is for {join_words(ROUNDED)}", value=form)
+    if options.digits is not None:
+        from irbatch.report.numbers import check_digits
+
+        check_digits(options.digits)
+    check_paper(options, (form,))
     said = {name: getattr(options, name) for name in SETTINGS}
     results: dict[str, Results] = {}
     items = read_items(options.items, options.interactions)
@@ -81,9 +84,29 @@ def run_eval(options: argparse.Namespace) -> int:
             results[name] = evaluate(
                 qrels, run, measures, items=items, progress=progress(str(run)), **said
             )
-    print_results(results, options.names, options.per_query)
+    _print(results, form, options)
     _note(results)
     return 0
+
+
+def _print(results: Mapping[str, Results], form: str, options: argparse.Namespace) -> None:
+    """Print a form, importing no other."""
+    given = {"style": options.names, "per_query": options.per_query}
+    if options.digits is not None:
+        given["digits"] = options.digits
+    if form == "tsv":
+        from irbatch.cli.values import print_tsv
+
+        print_tsv(results, **given)
+    elif form == "table":
+        from irbatch.cli.tables import print_table
+
+        print_table(results, **given)
+    else:
+        from irbatch.evaluation.system_results import SystemResults
+
+        more = paper_options(options) if form == "latex" else {}
+        print(getattr(SystemResults(results), f"to_{form}")(**given, **more), end="")
 
 
 def _cutoffs(options: argparse.Namespace) -> list[int] | None:

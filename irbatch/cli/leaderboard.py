@@ -11,6 +11,7 @@ from typing import Any
 
 from irbatch.cli.compare import GATE_FAILED
 from irbatch.cli.evaluate import DEFAULT_MEASURES
+from irbatch.cli.paper import add_paper, check_paper, paper_options
 from irbatch.cli.writing import WRITTEN, add_written, check_written, save_plot
 from irbatch.efficiency.quantities import HIGHER, LOWER
 from irbatch.errors import InputError, printable, shown
@@ -19,6 +20,7 @@ from irbatch.leaderboard.gate import parse_condition
 from irbatch.leaderboard.scoring import SCALES
 from irbatch.measures import parse_measures
 from irbatch.report.names import width
+from irbatch.report.numbers import check_digits
 from irbatch.runtime.files import write_text
 from irbatch.runtime.numbers import DECIMAL
 from irbatch.statistics.resampling import check_draws, check_level
@@ -79,6 +81,8 @@ def add_leaderboard(parser: argparse.ArgumentParser) -> None:
     add("--intervals", action="store_true", help="show them in tables")
     told = "csv and json have every number, whatever is shown"
     add("--format", choices=FORMATS, default="text", help=told)
+    told = "decimals of measures (default: 4)"
+    add("--digits", type=int, metavar="N", help=told)
     add("--weights", metavar="AXIS=W,AXIS=W", action="append", help="print scores below the table")
     told = (
         "what they are: Dynascore, in points of the first measure weighed, or a weighted mean "
@@ -92,6 +96,7 @@ def add_leaderboard(parser: argparse.ArgumentParser) -> None:
     told = "exit status 3 if it isn't met: e.g. 'RR@10 lower bound >= 0.3'"
     repeated("--require", dest="required", metavar="CONDITION", help=told)
     add_written(parser, "draw --y against --x, and the frontier")
+    add_paper(parser)
     add("--linear", action="store_true", help="no logarithms in the picture")
     parser.set_defaults(command=run_leaderboard)
 
@@ -149,7 +154,8 @@ def _check(options: argparse.Namespace) -> None:
         raise InputError("--scale needs --score utility")
     if options.weights is not None and options.format != "text":
         raise InputError(f"--weights prints text, which --format {options.format} has no place for")
-    shaped = [word for word in ("columns", "frontier", "intervals") if getattr(options, word)]
+    words = ("columns", "frontier", "intervals", "digits")
+    shaped = [word for word in words if getattr(options, word)]
     if shaped and options.format in ("csv", "json") and not (options.html or options.latex):
         raise InputError(f"--{shaped[0]} has no place in --format {options.format}, which has all")
     if options.stability and options.frontier is None and options.x is None:
@@ -157,6 +163,10 @@ def _check(options: argparse.Namespace) -> None:
     for name in ("significance", "stability"):
         if getattr(options, name) and options.qrels is None:
             raise InputError(f"--{name} needs --qrels, of which queries have values")
+    written = {options.format, *(form for form in WRITTEN if getattr(options, form) is not None)}
+    check_paper(options, written)
+    if options.digits is not None:
+        check_digits(options.digits)
     if options.level is not None:
         check_level(options.level)
     check_draws(options.draws or 0, options.seed or 0, least=0)
@@ -218,8 +228,12 @@ def _report(board: Leaderboard, options: argparse.Namespace, form: str) -> str:
     choices["frontier"] = _frontier(board, options)
     if options.columns is not None:
         choices["columns"] = _split(options.columns)
+    if options.digits is not None:
+        choices["digits"] = options.digits
     if form == "html":
         choices |= {"x": options.x, "y": options.y}
+    if form == "latex":
+        choices |= paper_options(options)
     return str(getattr(board, f"to_{form}")(**choices))
 
 

@@ -1,23 +1,17 @@
-"""Printing results for people, with four decimals: a table, or Markdown."""
+"""Printing results for a person at a terminal."""
 
 from __future__ import annotations
 
 import shutil
 from typing import Literal
 
-from irbatch.cli.values import ALL, AllResults
+from irbatch.cli.values import AllResults
 from irbatch.errors import printable
-from irbatch.report import markdown
-from irbatch.report.document import Cell, Column, Row, Table
-from irbatch.report.numbers import is_best
+from irbatch.evaluation.system_tables import make_table
+from irbatch.report.document import Cell
 
 
-def print_markdown(results: AllResults, style: str, per_query: bool) -> None:
-    """Print a table with one row a run, or one a run and query."""
-    print(markdown.write_table(_table(results, style, per_query)))
-
-
-def print_table(results: AllResults, style: str, per_query: bool) -> None:
+def print_table(results: AllResults, style: str, per_query: bool, digits: int = 4) -> None:
     """Print a table for a terminal, with the best of each measure in bold.
 
     Raises:
@@ -29,7 +23,7 @@ def print_table(results: AllResults, style: str, per_query: bool) -> None:
         from rich.text import Text
     except ImportError as missing:
         raise ImportError("for tables: pip install 'irbatch[cli]', or --format tsv") from missing
-    table = _table(results, style, per_query, best=not per_query and len(results) > 1)
+    table = make_table(results, digits, style, False, per_query)
     head = [Cell(column.heading) for column in table.columns]
     lines = [head, *(list(row.cells) for row in table.rows)]
     wide = shutil.get_terminal_size((100, 24)).columns
@@ -47,42 +41,6 @@ def print_table(results: AllResults, style: str, per_query: bool) -> None:
         grid.add_row(*map(Text.assemble, styled))
     # A table too wide is wrapped by the terminal: rich would cut numbers short.
     Console(width=max(wide, _width(lines))).print(grid, soft_wrap=True)
-
-
-def _table(results: AllResults, style: str, per_query: bool, best: bool = False) -> Table:
-    """Lay out one row a run, or one a run and query; tell whether the best stand out."""
-    first = next(iter(results.values()))
-    columns = [Column("run", "name"), *map(Column, first.mean(style))]
-    counts = first.summed()
-    # Of more popular items, say, neither more nor less is better.
-    ranked = [
-        each.aggregate != "sum" and each.declaration.reads != "items" and each.sign != 0
-        for each in first.columns
-    ]
-    rows = []
-    means = zip(*(each.mean().values() for each in results.values()), strict=True)
-    signed = zip(means, first.columns, strict=True)
-    highest = [is_best([mean * each.sign for mean in column]) for column, each in signed]
-    for i, (run, each) in enumerate(results.items()):
-        cells = [
-            Cell(each.shown(measure), stands_out=best and ranked[k] and highest[k][i])
-            for k, measure in enumerate(each.measures)
-        ]
-        if per_query:
-            for query, values in zip(each.query_ids, each.values.tolist(), strict=True):
-                shown = map(_four, values, counts)
-                rows.append(Row([Cell(run), Cell(str(query)), *map(Cell, shown)]))
-            cells.insert(0, Cell(ALL))
-        rows.append(Row([Cell(run), *cells]))
-    if per_query:
-        columns.insert(1, Column("query", "name"))
-    return Table("", columns, rows)
-
-
-def _four(value: float, count: bool) -> str:
-    if value != value:  # of the whole run
-        return ""
-    return f"{value:.0f}" if count and value.is_integer() else f"{value:.4f}"
 
 
 def _width(lines: list[list[Cell]]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import Any
+from typing import Any, Unpack
 
 from irbatch.comparing.compared import Compared, find_measure
 from irbatch.comparing.gate import find_failures, find_unmet
@@ -156,23 +156,25 @@ class Comparison(Compared):
         digits: int = 4,
         intervals: bool = False,
         judged: bool = False,
-        label: str = "tab:comparison",
-        unicode: bool = False,
+        daggers: bool = False,
         path: Path | None = None,
+        **options: Unpack[latex.LatexOptions],
     ) -> str:
         r"""Return, or also write, a table of systems; it needs ``\usepackage{booktabs}``.
 
         Args:
             digits, intervals, judged, path: as in `to_text`.
-            label: what ``\ref`` calls the table.
-            unicode: keep characters beyond ASCII as they are, for XeLaTeX or LuaLaTeX with a font
-                that has them.
+            daggers: mark what is significantly better than the baseline with † and what is worse
+                with ‡, in place of arrows.
+            **options: `caption`, `label` (default: ``"tab:comparison"``), `environment`, `width`,
+                `headings`, `unicode`: as in `irbatch.SystemResults.to_latex`.
 
         Raises:
-            InputError: as `to_text`, and if ``\label`` doesn't take the label.
+            InputError: as `to_text` and `irbatch.SystemResults.to_latex`.
         """
         document = make_document(self, digits, intervals, pairs=False, judged=judged)
-        return written(latex.write_document(document, label, unicode=unicode), path)
+        options.setdefault("label", "tab:comparison")
+        return written(latex.write_document(document, daggers=daggers, **options), path)
 
     def to_html(
         self,

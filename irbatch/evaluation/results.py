@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple
 from os import PathLike
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from irbatch.array_types import Bytes, Floats
-from irbatch.errors import CONTROLS, InputError
+from irbatch.errors import InputError
 from irbatch.evaluation.counts import Counts
 from irbatch.evaluation.means import Means, weight_column
 from irbatch.evaluation.run_items import RunItems
@@ -21,8 +20,7 @@ from irbatch.runtime.cached import cached_property
 from irbatch.runtime.extras import imported
 from irbatch.runtime.numbers import exact_mean
 
-FORMULAS = tuple("=+-@\t\r\n")  # what begins with these, a spreadsheet would run
-UNQUOTED = {code: shown for code, shown in CONTROLS.items() if chr(code) not in "\t\n\r"}
+ALL = "all"  # what trec_eval calls the row of means
 
 
 class Results(Means):
@@ -133,6 +131,7 @@ class Results(Means):
         Ids that a spreadsheet would take for a formula get a leading apostrophe; control characters
         but tabs and line ends are written as ``\x1b``. `path` is as in `to_json`.
         """
+        from irbatch.report.records import csv_cell, csv_text
         from irbatch.runtime.files import written
 
         rows = zip(self.query_ids, self.values[:, self.of_queries()].tolist(), strict=True)
@@ -185,28 +184,6 @@ class LaterResults(Results):
             self.__dict__ = everything
             self.__class__ = Results  # type: ignore[assignment]
         return self
-
-
-def csv_cell(value: object) -> str:
-    """Write text for a CSV cell; what a spreadsheet would run as a formula is defused."""
-    text = str(value)
-    if not isinstance(value, str):
-        return text
-    safe = text if text.isprintable() else text.translate(UNQUOTED)
-    return f"'{safe}" if text.startswith(FORMULAS) else safe
-
-
-def csv_text(*tables: Iterable[Iterable[str]]) -> str:
-    """Write cells as CSV, one record after the other."""
-    import csv
-
-    lines: list[str] = []
-    # With this line end a writer of Python before 3.13, too, quotes a lone "\r".
-    target = SimpleNamespace(write=lambda line: lines.append(line.removesuffix("\r\n") + "\n"))
-    writer = csv.writer(target, lineterminator="\r\n")
-    for table in tables:
-        writer.writerows(table)
-    return "".join(lines)
 
 
 def join_results(parts: Sequence[Results]) -> Results:

@@ -9,6 +9,7 @@ from irbatch.data.runs import Run
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, Progress
 from irbatch.evaluation.system_names import name_systems
+from irbatch.evaluation.system_results import SystemResults
 from irbatch.evaluation.task import (
     Cutoffs,
     Evaluation,
@@ -134,8 +135,10 @@ def evaluate_runs(
     measures: Measures,
     cutoffs: Cutoffs = None,
     **settings: Unpack[EvaluateOptions],
-) -> dict[str, Results]:
+) -> SystemResults:
     """Return the results of several systems, by name; the judgments are prepared once.
+
+    What returns is a dict and a table: it is printed as one, or written for a page or a paper.
 
     Args:
         runs: system name to rankings, or rankings that bring their names: paths (their stems are
@@ -153,7 +156,7 @@ def evaluate_runs(
     progress = settings.pop("progress", None)
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
     prepared = evaluation.judgments(qrels)
-    results = {}
+    results = SystemResults()
     for name, run in name_systems(runs).items():
         named = Run(run, name) if isinstance(run, Mapping) else run
         results[name] = evaluation.evaluate(prepared, named, progress)

@@ -12,12 +12,13 @@ from irbatch.leaderboard.axes import find_axis
 from irbatch.leaderboard.document import TableOptions, make_document, make_page
 from irbatch.leaderboard.gate import find_failures
 from irbatch.leaderboard.json_form import board_to_dict, read_board
+from irbatch.leaderboard.paper import PaperOptions, write_paper
 from irbatch.leaderboard.plots import plot_frontier
 from irbatch.leaderboard.records import list_systems, make_frame
 from irbatch.leaderboard.scores import Scores, check_weights
 from irbatch.leaderboard.scoring import SCALES, check_offsets, score_dynascore, score_utility
 from irbatch.leaderboard.studied import StudiedSystems
-from irbatch.report import html, latex, markdown, terminal
+from irbatch.report import html, markdown, terminal
 from irbatch.report.records import write_csv, write_json
 from irbatch.runtime.checks import check_choice, check_number
 from irbatch.runtime.files import written
@@ -206,27 +207,18 @@ class Leaderboard(StudiedSystems):
         """Return, or also write, a table in GitHub's Markdown; options are those of `to_text`."""
         return written(markdown.write_document(make_document(self, **options)), path)
 
-    def to_latex(
-        self,
-        path: Path | None = None,
-        *,
-        label: str = "tab:leaderboard",
-        unicode: bool = False,
-        **options: Unpack[TableOptions],
-    ) -> str:
+    def to_latex(self, path: Path | None = None, **options: Unpack[PaperOptions]) -> str:
         r"""Return, or also write, a table for a paper; it needs ``\usepackage{booktabs}``.
 
         Args:
-            path, **options: as in `to_text`.
-            label: what ``\ref`` calls the table.
-            unicode: keep characters beyond ASCII as they are, for XeLaTeX or LuaLaTeX with a font
-                that has them.
+            path, **options: as in `to_text`; and `caption`, `label` (default:
+                ``"tab:leaderboard"``), `environment`, `width`, `headings`, `unicode`, as in
+                `irbatch.SystemResults.to_latex`.
 
         Raises:
-            InputError: as `to_text`, and if ``\label`` doesn't take the label.
+            InputError: as `to_text` and `irbatch.SystemResults.to_latex`.
         """
-        document = make_document(self, **options)
-        return written(latex.write_document(document, label, unicode=unicode), path)
+        return written(write_paper(self, **options), path)
 
     def to_html(
         self,

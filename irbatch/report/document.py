@@ -7,11 +7,11 @@ Texts may hold any character: renderers escape them. Numbers are written by
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from irbatch.errors import printable
+from irbatch.errors import InputError, did_you_mean, printable, shown
 from irbatch.report.names import shorten_all
 
 BETTER, WORSE = "↑", "↓"  # marks of a cell
@@ -22,6 +22,7 @@ ISOLATED = "\u2068", "\u2069"  # characters round a name: it may run from right 
 # Colours that cells have, from nothing to the most; and what isn't known, which is hatched.
 TONES = ("nothing", "little", "some", "much", "most", "unknown")
 
+Each = TypeVar("Each")
 Legend = Sequence[tuple[str, str]]
 
 
@@ -80,9 +81,9 @@ class Table:
             cell.text for column, cell in cells if column.kind in ("name", "text") and cell.text
         )
 
-    def shortened(self, most: int = LONGEST_NAME) -> Table:
+    def shortened(self, most: int = LONGEST_NAME, most_of_heads: int = LONGEST_NAME) -> Table:
         """Leave out the middle of names that are longer, of all or of none: see `shorten_all`."""
-        heads = shorten_all([each.heading for each in self.columns], most)
+        heads = shorten_all([each.heading for each in self.columns], most_of_heads)
         columns = [
             replace(each, heading=head) for each, head in zip(self.columns, heads, strict=True)
         ]
@@ -94,6 +95,22 @@ class Table:
             for k in named:
                 cells[k] = replace(cells[k], text=next(short))
             rows.append(replace(row, cells=cells))
+        return replace(self, columns=columns, rows=rows)
+
+    def renamed(self, headings: Mapping[str, str], marks: Mapping[str, str]) -> Table:
+        """Call columns and marks otherwise; arrows behind headings stay."""
+        columns = []
+        for each in self.columns:
+            name = bare(each.heading)
+            arrow = each.heading[len(name) :]
+            columns.append(replace(each, heading=headings.get(name, name) + arrow))
+        rows = [
+            replace(row, cells=[
+                replace(cell, marks=[marks.get(each, each) for each in cell.marks])
+                for cell in row.cells
+            ])
+            for row in self.rows
+        ]  # fmt: skip
         return replace(self, columns=columns, rows=rows)
 
     def annotated(self, position: int) -> bool:
@@ -166,6 +183,50 @@ class Document:
         signs = {BEST: best, MARKS: marks}
         said = "; ".join(f"{signs.get(sign, sign)}: {meaning}" for sign, meaning in self.legend)
         return f"{said}." if said else ""
+
+    def renamed(self, headings: Mapping[str, str], marks: Mapping[str, str]) -> Document:
+        """Call columns and marks otherwise.
+
+        Raises:
+            InputError: if there is no such column.
+        """
+        tables = [part for part in self.parts if isinstance(part, Table)]
+        known = [bare(each.heading) for table in tables for each in table.columns]
+        for name in headings:
+            if name not in known:
+                problem = f"there is no column {shown(name)}{did_you_mean(name, known)}"
+                raise InputError(problem, source="headings", value=name)
+        legend = [
+            (" ".join(marks.get(each, each) for each in sign.split(" ")), meaning)
+            for sign, meaning in self.legend
+        ]
+        parts = [
+            part.renamed(headings, marks) if isinstance(part, Table) else part
+            for part in self.parts
+        ]
+        return replace(self, legend=legend, parts=parts)
+
+
+def bare(heading: str) -> str:
+    """Return a heading without the arrow that says which way is better."""
+    return heading.removesuffix(f" {BETTER}").removesuffix(f" {WORSE}")
+
+
+def split_columns(
+    labels: Sequence[Each],
+    others: Sequence[Each],
+    size: Callable[[Sequence[Each]], float],
+    most: float,
+) -> list[list[Each]]:
+    """Return columns that stand side by side: the labels, and what has room beside them."""
+    parts: list[list[Each]] = []
+    part: list[Each] = []
+    for column in others:
+        if part and size([*labels, *part, column]) > most:
+            parts.append([*labels, *part])
+            part = []
+        part.append(column)
+    return [*parts, [*labels, *part]]
 
 
 def isolate(name: object) -> str:

@@ -77,7 +77,7 @@ def _shorten_apart(names: Sequence[str], most: int) -> dict[str, str]:
     """Leave out what names have in common before they first differ, but for their beginning."""
     differ = len(commonprefix(names))  # noqa: RUF071 - letters are what is meant
     word = max(names[0].rfind(each, 0, differ) for each in BETWEEN_WORDS) + 1
-    begin = word if differ - word <= most // 4 else differ
+    begin = word if width(names[0][word:differ]) <= most // 4 else differ
     head = f"{_start(names[0], most // 3)}…"
     short = {name: head + shorten(name[begin:], most - width(head)) for name in names}
     for alike in _alike(short):

@@ -6,15 +6,18 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from os import PathLike
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from irbatch.evaluation.results import csv_cell, csv_text
+from irbatch.errors import CONTROLS
 from irbatch.runtime.extras import imported
 from irbatch.runtime.files import written
 
 Record = dict[str, Any]
+FORMULAS = tuple("=+-@\t\r\n")  # what begins with these, a spreadsheet would run
+UNQUOTED = {code: shown for code, shown in CONTROLS.items() if chr(code) not in "\t\n\r"}
 SURROGATE = re.compile("[\ud800-\udfff]")  # may stand alone in Python, not in a file
 
 
@@ -44,6 +47,28 @@ def write_csv(
     rows = (names, *(record.values() for record in records))
     cells = (["" if cell is None else csv_cell(cell) for cell in row] for row in rows)
     return _written(csv_text(cells), path)
+
+
+def csv_cell(value: object) -> str:
+    """Write text for a CSV cell; what a spreadsheet would run as a formula is defused."""
+    text = str(value)
+    if not isinstance(value, str):
+        return text
+    safe = text if text.isprintable() else text.translate(UNQUOTED)
+    return f"'{safe}" if text.startswith(FORMULAS) else safe
+
+
+def csv_text(*tables: Iterable[Iterable[str]]) -> str:
+    """Write cells as CSV, one record after the other."""
+    import csv
+
+    lines: list[str] = []
+    # With this line end a writer of Python before 3.13, too, quotes a lone "\r".
+    target = SimpleNamespace(write=lambda line: lines.append(line.removesuffix("\r\n") + "\n"))
+    writer = csv.writer(target, lineterminator="\r\n")
+    for table in tables:
+        writer.writerows(table)
+    return "".join(lines)
 
 
 def make_frame(names: Sequence[str], records: Iterable[Record]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from irbatch.errors import printable
@@ -13,6 +14,7 @@ from irbatch.report.document import (
     Part,
     Sentences,
     Table,
+    split_columns,
     without_marks,
 )
 from irbatch.report.names import join_letters, shorten, shorten_all, width
@@ -60,7 +62,8 @@ def write_table(table: Table, *, ansi: bool = False, width: int = WIDTH) -> str:
         if column.kind == "number":
             lines = _numbers(lines[0], table.column(k), ansi)
         (labels if column.labels else others).append(_fill(lines))
-    return "\n\n".join(_align(part) for part in _parts(labels, others, table.whole, width))
+    parts = split_columns(labels, others, _size, math.inf if table.whole else width)
+    return "\n\n".join(map(_align, parts))
 
 
 def _texts(table: Table) -> list[Lines]:
@@ -109,18 +112,8 @@ def _fill(lines: Lines, right: bool = False) -> Lines:
     ]
 
 
-def _parts(
-    labels: list[Lines], others: list[Lines], whole: bool, most: int
-) -> Iterator[list[Lines]]:
-    """Yield columns that stand side by side: the labels, and what has room beside them."""
-    part: list[Lines] = []
-    for column in others:
-        size = sum(_width(each[0]) + len(GAP) for each in [*labels, *part, column]) - len(GAP)
-        if part and not whole and size > most:
-            yield [*labels, *part]
-            part = []
-        part.append(column)
-    yield [*labels, *part]
+def _size(columns: Sequence[Lines]) -> float:
+    return sum(_width(each[0]) + len(GAP) for each in columns) - len(GAP)
 
 
 def _align(columns: list[Lines]) -> str:

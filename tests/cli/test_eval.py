@@ -78,13 +78,49 @@ def test_other_formats(cli: Cli, files: list[Path]) -> None:
     assert len(json.loads(cli(*words, "-q", "--format", "json")[1])["pca10"]["per_query"]) == 120
     rows = list(csv.reader(io.StringIO(cli(*words, "--format", "csv")[1])))
     assert rows[1][:3] == ["pca10", "all", "AP"]
-    assert cli(*words, "--format", "markdown")[1].splitlines() == [
-        "| run | AP | P@5 |",
-        "|---|--:|--:|",
-        "| pca10 | 0.7541 | 0.9133 |",
-        "| pixels-cosine | 0.8197 | 0.9600 |",
+    assert cli(*words, "--format", "markdown")[1].split("\n\n")[:2] == [
+        "| run | AP | P@5 |\n|---|--:|--:|\n"
+        "| pca10 | 0.7541 | 0.9133 |\n| pixels-cosine | **0.8197** | **0.9600** |",
+        "2 systems, 120 queries. pca10: 4 queries missing from the run. "
+        "1 query without relevant documents. Bold: the best of its column.",
     ]
-    assert len(cli(*words, "-q", "--format", "markdown")[1].splitlines()) == 2 + 2 * 121
+    lines = cli(*words, "-q", "--format", "markdown")[1].splitlines()
+    assert len(lines) == 2 + 2 * 121 + 4
+
+
+def test_every_format_is_that_of_evaluate_runs(cli: Cli, files: list[Path]) -> None:
+    found = irbatch.evaluate_runs(files[0], files[1:], "AP P@5")
+    words = ["eval", *files, "-m", "AP", "-m", "P@5", "--format"]
+    for form in ("markdown", "latex", "csv", "json"):
+        for more, options in (([], {}), (["-q"], {"per_query": True})):
+            written = getattr(found, f"to_{form}")(**options)
+            assert cli(*words, form, *more)[1] == written
+    style = [*words, "latex", "--names", "trec_eval", "--digits", "2", "--caption", "50 % of & it"]
+    place = ["--label", "tab:mine", "--environment", "table*", "--line-width", "500"]
+    assert cli(*style, *place)[1] == found.to_latex(
+        style="trec_eval", digits=2, caption="50 % of & it", label="tab:mine",
+        environment="table*", width=500,
+    )  # fmt: skip
+    assert [line.split()[1] for line in cli(*words, "table", "--digits", "1")[1].splitlines()] == [
+        "AP", "0.8", "0.8"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--format", "csv", "--digits", "2"], "--digits is for table, markdown and latex"),
+        (["--format", "latex", "--digits", "18"], "a whole number from 0 to 17"),
+        (["--format", "markdown", "--label", "x"], "--label is for latex"),
+        (["--format", "tsv", "--line-width", "9"], "--line-width is for latex"),
+        (["--format", "latex", "--environment", "figure"], "invalid choice: 'figure'"),
+    ],
+)
+def test_options_of_paper_are_checked_before_anything_is_read(
+    cli: Cli, words: list[str], said: str
+) -> None:
+    status, out, err = cli("eval", "absent", "absent.run", *words)
+    assert (status, out) == (2, "")
+    assert said in err
 
 
 def test_table(cli: Cli, files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,8 +24,8 @@ from support.comparisons import (
 
 from irbatch import InputError
 from irbatch.comparing import Comparison
-from irbatch.evaluation.results import UNQUOTED
 from irbatch.report.names import letter
+from irbatch.report.records import UNQUOTED
 
 
 @pytest.fixture
@@ -63,8 +63,8 @@ def test_marks_against_a_baseline() -> None:
     compared = constant(0.5, 0.25, 0.75, 0.875, baseline="s0", p=[[0.01], [0.01], [0.05]])
     assert cells(compared) == [["0.5000"], ["0.2500<sup>↓</sup>"], ["0.7500<sup>↑</sup>"],
                                ["**0.8750**"]]  # fmt: skip
-    assert r"0.7500$^{\uparrow}$" in Comparison.to_latex(compared)
-    assert r"0.2500$^{\downarrow}$" in Comparison.to_latex(compared)
+    assert r"0.7500 & $^{\uparrow}$ \\" in Comparison.to_latex(compared)
+    assert r"0.2500 & $^{\downarrow}$ \\" in Comparison.to_latex(compared)
     assert '0.7500<sup class="up">↑</sup>' in Comparison.to_html(compared)
     assert "worse than s0" in Comparison.to_text(compared)
     assert "s0 (baseline)" in Comparison.to_text(compared)
@@ -143,19 +143,34 @@ def test_bold_text_for_a_terminal_takes_the_same_room(three: Comparison) -> None
 def test_latex(three: Comparison) -> None:
     text = Comparison.to_latex(three, label="tab:x")
     lines = [line.strip() for line in text.splitlines()]
-    assert lines[:3] == [r"% needs \usepackage{booktabs}", r"\begin{table}", r"\centering"]
-    assert lines[4:8] == [r"\label{tab:x}", r"\begin{tabular}{llll}", r"\toprule",
-                          r"& System & P@1 & P@2 \\"]  # fmt: skip
-    assert lines[8:12] == [
+    assert lines[:4] == [r"% needs \usepackage{booktabs}", "% irbatch: 1.2.3 | relevant: >= 1",
+                         r"\begin{table}", r"\centering"]  # fmt: skip
+    assert lines[4].startswith(r"\caption{3 systems, 2 queries; paired randomisation test, Holm")
+    assert lines[5:] == [
+        r"\label{tab:x}",
+        r"\begin{tabular}{@{}llr@{}lr@{}l@{}}",
+        r"\toprule",
+        r"& System & P@1 & & P@2 & \\",
         r"\midrule",
-        r"a & bm25 & 0.2500 & \textbf{0.6250}\textsuperscript{b} \\",
-        r"b & rm3 & 0.3750 & 0.2500 \\",
-        r"c & splade & \textbf{0.7500}\textsuperscript{ab} & \textbf{0.6250} \\",
+        r"a & bm25 & 0.2500 &  & \textbf{0.6250} & \textsuperscript{b} \\",
+        r"b & rm3 & 0.3750 &  & 0.2500 &  \\",
+        r"c & splade & \textbf{0.7500} & \textsuperscript{ab} & \textbf{0.6250} &  \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
     ]
-    assert lines[12:] == [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
-    assert r"{\scriptsize {[}$-$0.1250, 0.1250{]}}" in Comparison.to_latex(
+    assert r"& \ {\scriptsize {[}$-$0.1250, 0.1250{]}}" in Comparison.to_latex(
         constant(0.0, 0.0), intervals=True
     )
+
+
+def test_latex_marks_by_daggers_where_asked() -> None:
+    compared = constant(0.5, 0.25, 0.75, baseline="s0", p=[[0.01], [0.01]])
+    text = Comparison.to_latex(compared, daggers=True)
+    assert r"0.2500 & \textsuperscript{\textdaggerdbl{}} \\" in text
+    assert r"\textbf{0.7500} & \textsuperscript{\textdagger{}} \\" in text
+    assert r"\textdagger{} \textdaggerdbl{}: significantly better, worse than s0." in text
+    assert "arrow" not in text
 
 
 # For programs.

@@ -13,9 +13,9 @@ from support.comparisons import NASTY, PLAIN, TextOf
 from fuzz.mutation import damage
 from fuzz.target import Target
 from irbatch.errors import printable
-from irbatch.evaluation.results import csv_cell
 from irbatch.report import html, latex, markdown, records, terminal
 from irbatch.report.document import ISOLATED, Cell, Column, Document, Row, Table
+from irbatch.report.records import csv_cell
 
 TOKENS = (
     *("<", ">", "&", '"', "'", "\\", "{", "}", "$", "#", "_", "%", "~", "^", "|", "`", "*", "["),

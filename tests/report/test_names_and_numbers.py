@@ -119,3 +119,13 @@ def test_widths_of_names() -> None:
             short = shorten(printable(name), most)
             assert width(short) <= most
             assert short == printable(name) or "…" in short
+
+
+@pytest.mark.parametrize("most", [16, 20, 24, 48])
+def test_names_that_differ_behind_wide_letters_are_shortened(most: int) -> None:
+    """As many letters take twice the room."""
+    for count in range(40):
+        names = [f"{'x' * 30}-{'漢' * count}{each}{'z' * 60}" for each in "字文"]
+        short = shorten_all(names, most)
+        assert len(set(short)) == 2
+        assert max(map(width, short)) <= most

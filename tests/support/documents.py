@@ -96,6 +96,14 @@ def made(figures: bool = False) -> Document:
     return Document(NASTY[-1], " ".join(NASTY), legend, parts, " | ".join(NASTY))
 
 
+def on_one_line(heading: str) -> str:
+    """Undo what LaTeX has of a heading on several lines."""
+    start, end = r"\begin{tabular}[b]{@{}r@{}}", r"\end{tabular}"
+    if not heading.startswith(start):
+        return heading
+    return heading.removeprefix(start).removesuffix(end).replace(r"\\", " ")
+
+
 def random(systems: int = 3, queries: int = 8, columns: int = 2, **more: Any) -> Any:
     values = np.random.default_rng(5).random((systems, queries, columns))
     return make(values, p=0.01, **more)

@@ -1,0 +1,235 @@
+"""What evaluate_runs returns: a dict of results, and a table of them in every form."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import io
+import json
+import pickle
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.comparisons import NASTY, no_constant
+
+import irbatch
+from irbatch import InputError, SystemResults, define_measure
+
+QRELS = {"q1": {"d1": 1, "d2": 2}, "q2": {"d3": 1}, "q3": {"d4": 0}}
+RUNS = {
+    "bm25": {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d5": 2.0, "d3": 1.0}, "q9": {"d1": 1.0}},
+    "dense": {"q1": {"d2": 2.0, "d1": 1.0}, "q2": {"d3": 2.0}, "q3": {"d4": 1.0}},
+}
+PEOPLES: dict[str, Callable[..., str]] = {
+    name: getattr(SystemResults, f"to_{name}") for name in ("text", "markdown", "latex", "html")
+}
+FORMATS = PEOPLES | {name: getattr(SystemResults, f"to_{name}") for name in ("csv", "json")}
+
+
+@pytest.fixture
+def two() -> SystemResults:
+    return irbatch.evaluate_runs(QRELS, RUNS, "RR nDCG@10 NumRelRet")
+
+
+def test_it_is_a_dict(two: SystemResults) -> None:
+    assert isinstance(two, dict)
+    assert list(two) == ["bm25", "dense"]
+    assert (len(two), "bm25" in two, "x" in two, two.get("x")) == (2, True, False, None)
+    assert [name for name, each in two.items() if each["RR"] > 0.6] == ["dense"]
+    assert two == {"bm25": two["bm25"], "dense": two["dense"]}
+    assert two != {"bm25": two["bm25"]}
+    assert type({**two}) is dict
+    two["third"] = two.pop("bm25")
+    assert list(two) == ["dense", "third"]
+
+
+def test_it_is_copied_and_pickled_with_what_it_holds(two: SystemResults) -> None:
+    for again in (pickle.loads(pickle.dumps(two)), copy.deepcopy(two), copy.copy(two)):
+        assert type(again) is SystemResults
+        assert again.to_json(per_query=True) == two.to_json(per_query=True)
+    assert copy.copy(two) == two
+
+
+def test_text(two: SystemResults) -> None:
+    assert str(two) == (
+        "2 systems, 3 queries. bm25: 1 query missing from the run. bm25: 1 query only in the run, "
+        "ignored. 1 query without relevant documents.\n\n"
+        "*: the best of its column.\n\n"
+        "run         RR  nDCG@10  NumRelRet\n"
+        "-----  -------  -------  ---------\n"
+        "bm25    0.5000   0.4969          3\n"
+        "dense  *0.6667  *0.6667          3\n\n"
+        f"{two['dense'].signature}\n"
+    )
+    assert repr(two) + "\n" == str(two) == two.to_text()
+    assert "\x1b[1m0.6667\x1b[0m" in two.to_text(ansi=True)
+    assert max(map(len, two.to_text(width=20).split("\n\n")[3].splitlines())) <= 20
+
+
+def test_latex(two: SystemResults) -> None:
+    lines = [line.strip() for line in two.to_latex(label="tab:x").splitlines()]
+    assert lines[2:4] == [r"\begin{table}", r"\centering"]
+    assert lines[4].startswith(r"\caption{2 systems, 3 queries. bm25: 1 query missing from the")
+    assert lines[5:] == [
+        r"\label{tab:x}",
+        r"\begin{tabular}{@{}lrrr@{}}",
+        r"\toprule",
+        r"Run & RR & nDCG@10 & NumRelRet \\",
+        r"\midrule",
+        r"bm25 & 0.5000 & 0.4969 & 3 \\",
+        r"dense & \textbf{0.6667} & \textbf{0.6667} & 3 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    text = two.to_latex(caption="Ours.", headings={"run": "model", "RR": "MRR"}, digits=1,
+                        environment="table*", arrows=True)  # fmt: skip
+    assert r"\caption{Ours. Bold: the best of its column; $\uparrow$ $\downarrow$: more" in text
+    assert r"Model & MRR $\uparrow$ & nDCG@10 $\uparrow$ &" in text
+    assert text.count(r"{table*}") == 2
+    assert r"dense & \textbf{0.7}" in text
+
+
+def test_headings_that_there_are_not_are_refused(two: SystemResults) -> None:
+    with pytest.raises(InputError, match=r"no column 'nDCG'; did you mean nDCG@10\?"):
+        two.to_latex(headings={"nDCG": "x"})
+
+
+def test_the_best_is_the_least_where_less_is_better() -> None:
+    """Of counts there is none, nor where neither more nor less is better."""
+
+    @define_measure("Length", definition="how many documents", better="neither", range=(0, 9))
+    def length(stats: Any) -> Any:
+        return stats.retrieved * 1.0
+
+    qrels = {"q1": {"d1": 1}}
+    runs = {"good": {"q1": {"d1": 2.0}}, "bad": {"q1": {"d2": 2.0, "d1": 1.0}}}
+    found = irbatch.evaluate_runs(qrels, runs, ["FirstRank", "RR", "NumRet", "Length"])
+    assert found.to_markdown(arrows=True).splitlines()[:4] == [
+        "| run | FirstRank ↓ | RR ↑ | NumRet | Length |",
+        "|---|--:|--:|--:|--:|",
+        "| good | **1.0000** | **1.0000** | 1 | 1.0000 |",
+        "| bad | 2.0000 | 0.5000 | 2 | 2.0000 |",
+    ]
+
+
+def test_of_equals_all_are_best_and_of_one_none() -> None:
+    alike = irbatch.evaluate_runs(QRELS, {"a": RUNS["bm25"], "b": RUNS["bm25"]}, "RR")
+    assert alike.to_markdown().count("**0.5000**") == 2
+    one = irbatch.evaluate_runs(QRELS, {"a": RUNS["bm25"]}, "RR")
+    for form in FORMATS.values():
+        assert "best" not in form(one)
+        assert "0.5" in form(one)
+
+
+def test_what_a_system_lacks_is_left_open(two: SystemResults) -> None:
+    two["other"] = irbatch.evaluate(QRELS, RUNS["bm25"], "RR AP", judged_only=True)
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]]
+            for line in two.to_markdown().splitlines()[:5]]  # fmt: skip
+    assert rows[0] == ["run", "RR", "nDCG@10", "NumRelRet", "AP"]
+    assert rows[2][4] == rows[3][4] == rows[4][2] == "–"
+    assert "unjudged documents" not in two.to_text().splitlines()[-1], "which differs"
+    assert "relevant: grade" in two.to_text().splitlines()[-1]
+    assert "| other | q1 | 1.0000 | – | – |" in two.to_markdown(per_query=True)
+
+
+def test_nothing_is_a_table_too() -> None:
+    empty = SystemResults()
+    for form in FORMATS.values():
+        assert form(empty)
+    assert empty.to_csv() == "run,query,measure,value\n"
+    assert json.loads(empty.to_json()) == {}
+
+
+def test_values_of_queries_stand_before_their_mean(two: SystemResults) -> None:
+    lines = [line.split() for line in two.to_text(per_query=True, digits=2).splitlines()]
+    assert [line for line in lines if line[:1] == ["bm25"]] == [
+        ["bm25", "q1", "1.00", "0.86", "2"],
+        ["bm25", "q2", "0.50", "0.63", "1"],
+        ["bm25", "q3", "0.00", "0.00", "0"],
+        ["bm25", "all", "0.50", "0.50", "3"],
+    ]
+
+
+def test_csv_has_every_digit(two: SystemResults) -> None:
+    rows = list(csv.DictReader(io.StringIO(two.to_csv())))
+    assert list(rows[0]) == ["run", "query", "measure", "value"]
+    assert {(row["run"], row["measure"]): float(row["value"]) for row in rows} == {
+        (name, measure): value for name, each in two.items() for measure, value in each.items()
+    }
+    rows = list(csv.DictReader(io.StringIO(two.to_csv(per_query=True, style="trec_eval"))))
+    assert len(rows) == 2 * 4 * 3
+    assert {row["measure"] for row in rows} == {"recip_rank", "ndcg_cut_10", "num_rel_ret"}
+
+
+def test_json_has_everything(two: SystemResults) -> None:
+    read = json.loads(two.to_json(), parse_constant=no_constant)
+    assert read["dense"] == {
+        "signature": two["dense"].signature,
+        "counts": {**vars(two["dense"].counts)},
+        "mean": two["dense"].mean(),
+    }
+    assert json.loads(two.to_json(per_query=True))["bm25"]["per_query"] == two["bm25"].to_dict()
+
+
+def test_frames(two: SystemResults) -> None:
+    pytest.importorskip("pandas")
+    frame = two.to_pandas()
+    assert list(frame.index) == list(two)
+    assert frame.index.name == "run"
+    assert frame.loc["dense"].to_dict() == two["dense"].mean()
+    frame = two.to_pandas(per_query=True, style="trec_eval")
+    assert frame.loc[("bm25", "q2"), "recip_rank"] == 0.5
+    assert len(frame) == 6
+    assert frame.index.names == ["run", "query"]
+
+
+def test_a_missing_pandas_is_named(two: SystemResults, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"pip install 'irbatch\[pandas\]'"):
+        two.to_pandas()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_files_are_written_whole(form: str, two: SystemResults, tmp_path: Path) -> None:
+    path = tmp_path / "report"
+    path.write_text("old")
+    text = FORMATS[form](two, path=path)
+    assert path.read_bytes().decode() == text == FORMATS[form](two)
+    with pytest.raises(OSError, match="absent"):
+        FORMATS[form](two, path=tmp_path / "absent" / "report")
+    assert [each.name for each in tmp_path.iterdir()] == ["report"]
+
+
+@pytest.mark.parametrize("form", PEOPLES)
+def test_options_of_people(form: str, two: SystemResults) -> None:
+    assert "0.66666667" in FORMATS[form](two, digits=8)
+    assert "recip" in FORMATS[form](two, style="trec_eval")
+    for wrong in (-1, 18, 2.0, "4", True, None):
+        with pytest.raises(InputError, match="decimals"):
+            FORMATS[form](two, digits=wrong)
+    with pytest.raises(InputError, match="style='nobody'"):
+        FORMATS[form](two, style="nobody")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_names_are_text_and_nothing_more(form: str) -> None:
+    names = [name for name in NASTY if name.strip()]
+    found = irbatch.evaluate_runs({"q\x1b<b>": {"d": 1}}, {each: {"q\x1b<b>": {"d": 1.0}}
+                                                           for each in names}, "RR")  # fmt: skip
+    options: dict[str, Any] = {"per_query": True}
+    text = FORMATS[form](found, **options)
+    assert "\x1b" not in text
+    assert not re.search(r"<script>alert|<b>" if form == "html" else "\x00", text)
+    if form == "latex":
+        assert text.isascii()
+
+
+def test_a_notebook_shows_a_table(two: SystemResults) -> None:
+    shown = two._repr_html_()
+    assert shown.count("<table") == 1
+    assert "<script" not in shown
+    assert "<html" not in shown
