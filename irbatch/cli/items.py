@@ -52,7 +52,7 @@ def _read_table(path: str) -> dict[str, Any]:
     first = text.partition("\n")[0]
     rows = csv.reader(text.splitlines(), delimiter="\t" if "\t" in first else ",")
     header = [each.strip() for each in next(rows, [])]
-    item = next((name for name in ITEM if name in header), None)
+    item = next((name for names in ITEM for name in names if name in header), None)
     odd = [name for name in header if name != item and name not in COLUMNS]
     if item is None or odd or len(set(header)) < len(header):
         problem = f"columns are item and any of {join_words(COLUMNS)}, not {shown(header)}"

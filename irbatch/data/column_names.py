@@ -2,39 +2,45 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Mapping, Sequence
 
 from irbatch.errors import InputError, shown
 
 VALUE = {"qrels": "grade", "run": "score"}
 
-# Matched exactly. Of ir_measures and ir_datasets, PyTerrier, ranx, BEIR and Hugging Face's copies
-# of it, MS MARCO, and our own.
-QUERY = ("query_id", "qid", "q_id", "query-id", "query")
-DOCUMENT = ("doc_id", "docno", "docid", "corpus-id", "corpus_id", "pid", "document")
-GRADE = ("relevance", "label", "grade", "score")
-USER = ("user_id", "userid", "userId", "user", "uid", *QUERY)
-ITEM = ("item_id", "itemid", "itemId", "item", "iid", "movieId", *DOCUMENT)
-SUBTOPIC = ("subtopic", "subtopic_id", "iteration", "iter", "intent", "aspect")
-STRATUM = ("stratum", "stratum_id", "strata")
-PROBABILITY = ("probability", "inclusion_probability", "iprob", "prob")
-ROLES = {
-    "qrels": {"query": QUERY, "document": DOCUMENT, "grade": GRADE},
-    "subtopics": {"query": QUERY, "subtopic": SUBTOPIC, "document": DOCUMENT, "grade": GRADE},
-    "strata": {"query": QUERY, "stratum": STRATUM, "document": DOCUMENT, "grade": GRADE},
-    "probabilities": {
-        "query": QUERY,
-        "document": DOCUMENT,
-        "grade": GRADE,
-        "probability": PROBABILITY,
-    },
-    "interactions": {"user": USER, "item": ITEM},
-    "run": {"query": QUERY, "document": DOCUMENT, "score": ("score",)},
+# Matched exactly, but for the types that RecBole writes behind its names, ``user_id:token``. Of
+# ir_measures and ir_datasets, PyTerrier, ranx, BEIR and Hugging Face's copies of it, MS MARCO, and
+# our own; then of MovieLens, RecBole, LensKit, recommenders and Spark.
+QUERIES = ("query_id", "qid", "q_id", "query-id", "query")
+DOCUMENTS = ("doc_id", "docno", "docid", "corpus-id", "corpus_id", "pid", "document")
+USERS = ("user_id", "userid", "userId", "userID", "user", "uid")
+ITEMS = ("item_id", "itemid", "itemId", "itemID", "item", "iid", "movieId", "movie_id")
+GRADES = ("relevance", "label", "grade", "score", "rating")
+SCORES = ("score", "prediction")
+SUBTOPICS = ("subtopic", "subtopic_id", "iteration", "iter", "intent", "aspect")
+STRATA = ("stratum", "stratum_id", "strata")
+PROBABILITIES = ("probability", "inclusion_probability", "iprob", "prob")
+TYPED = re.compile(r":(token|float)(_seq)?$")
+
+# By kind of table and role: the names, those of the first group before those of the second. A
+# search log knows who asked; the query is what was asked.
+QUERY, DOCUMENT, GRADE = (QUERIES, USERS), (DOCUMENTS, ITEMS), (GRADES,)
+ITEM = (ITEMS, DOCUMENTS)
+JUDGED = {"query": QUERY, "document": DOCUMENT, "grade": GRADE}
+ROLES: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
+    "qrels": JUDGED,
+    "subtopics": {"query": QUERY, "subtopic": (SUBTOPICS,), "document": DOCUMENT, "grade": GRADE},
+    "strata": {"query": QUERY, "stratum": (STRATA,), "document": DOCUMENT, "grade": GRADE},
+    "probabilities": {**JUDGED, "probability": (PROBABILITIES,)},
+    "interactions": {"user": (USERS, QUERIES), "item": ITEM},
+    "run": {"query": QUERY, "document": DOCUMENT, "score": (SCORES,)},
 }
 
 # Names that are something else beside others: PyTerrier has the text of queries in `query`, and
 # its index's numbers of documents in `docid`.
-YIELDING = {"query": {*QUERY}, "document": {*DOCUMENT}, "docid": {"docno"}}
+YIELDING = {"query": {*QUERIES}, "document": {*DOCUMENTS}, "docid": {"docno"}}
 
 
 def find_columns(
@@ -66,21 +72,22 @@ def find_columns(
 
 
 def _recognise(free: list[str], names: list[str], role: str, source: str) -> str:
-    known = ROLES[source][role]
-    candidates = [name for name in known if name in free]
-    others = {name: {*candidates} - {name} for name in candidates}
-    plain = [name for name in candidates if not YIELDING.get(name, set()) & others[name]]
-    if len(plain) == 1:
-        return plain[0]
-    if plain:
-        several = ", ".join(map(repr, plain))
-        hint = f"say which: {role}={plain[0]!r}"
-        problem = f"any of the columns {several} could be the {role}; {hint}"
-    else:
-        names_known = ", ".join(map(repr, known))
-        hint = f"{_listed(names)}, and names known are {names_known}"
-        problem = f"no column is the {role}: name it with {role}=; {hint}"
-    raise InputError(problem, source=source)
+    named = {TYPED.sub("", name) if isinstance(name, str) else name: name for name in free}
+    groups = ROLES[source][role]
+    for known in groups:
+        candidates = [name for name in known if name in named]
+        others = {name: {*candidates} - {name} for name in candidates}
+        plain = [name for name in candidates if not YIELDING.get(name, set()) & others[name]]
+        if len(plain) == 1:
+            return named[plain[0]]
+        if plain:
+            several = ", ".join(map(repr, plain))
+            hint = f"say which: {role}={plain[0]!r}"
+            problem = f"any of the columns {several} could be the {role}; {hint}"
+            raise InputError(problem, source=source)
+    names_known = ", ".join(map(repr, itertools.chain(*groups)))
+    hint = f"{_listed(names)}, and names known are {names_known}"
+    raise InputError(f"no column is the {role}: name it with {role}=; {hint}", source=source)
 
 
 def _listed(names: list[str]) -> str:
