@@ -152,6 +152,18 @@ def from_compare(problem: Problem, folder: Path) -> Found:
     return {each["measure"]: {MEAN: each["mean"]} for each in found if each["system"] == "ranked"}
 
 
+def from_explain(problem: Problem, folder: Path) -> Found:
+    judged, ranked = _paths(problem, folder)
+    other = folder / "same"
+    other.write_bytes(Path(ranked).read_bytes())
+    found: Found = {}
+    for each in problem.measures:
+        words = "-m", str(each), "--format", "json"
+        told = json.loads(command("explain", judged, ranked, str(other), *words))
+        found[told["measure"]] = {MEAN: told["means"][0]}
+    return found
+
+
 def from_leaderboard(problem: Problem, folder: Path) -> Found:
     judged, ranked = _paths(problem, folder)
     (folder / "systems").write_text(json.dumps({"systems": [{"system": "mine", "run": ranked}]}))
@@ -235,6 +247,7 @@ ENTRANCES = [
     ),
     Entrance("irbatch eval", from_eval, "line", lacks=FILES),
     Entrance("irbatch compare", from_compare, "line", MEANS, FILES),
+    Entrance("irbatch explain", from_explain, "line", MEANS, FILES),
     Entrance("irbatch leaderboard", from_leaderboard, "line", MEANS, FILES),
     Entrance("irbatch trec_eval --as 10", from_trec_eval("10"), "line", NAMED, FILES),
     Entrance("irbatch trec_eval --as 9", from_trec_eval("9"), "line", NAMED | {"float32"}, FILES),
