@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -183,6 +184,16 @@ def test_queries_that_changed_the_most_stand_worst_first() -> None:
     ]  # fmt: skip
 
 
+def test_what_is_printed() -> None:
+    text = explain(QRELS, Run(OLD, "old"), Run(NEW, "new"), "AP", queries=["worse"]).to_text()
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert "worse 0.5556 0.1667 -0.3889 ↓ 1/1" in lines
+    assert "1 [2] a (now 2) [?] x (was 2)" in lines
+    assert "3 [1] b (now absent) [0] c (was absent)" in lines
+    assert "[2] a 1 +0.3333 2 +0.1667 ↓ down -0.1667 0/1" in lines
+    assert "[1] d – – missed 0.0000 –/–" in lines
+
+
 def test_lower_may_be_better() -> None:
     found = explain(QRELS, OLD, NEW, "FirstRank")
     assert (found.sign, found.worse, found.better) == (-1, 1, 1)
@@ -191,10 +202,11 @@ def test_lower_may_be_better() -> None:
 
 
 def test_rounding_is_no_change() -> None:
-    """The same grades in another order of sums."""
-    qrels = {"q": {f"d{i}": 1 for i in range(9)}}
-    first = {"q": {f"d{i}": 9.0 - i for i in range(9)}}
-    found = explain(qrels, first, {"q": {f"d{i}": float(i) for i in range(9)}}, "nDCG")
+    """The same gains in another order of sums."""
+    qrels = {"q": {f"d{i}": i for i in (1, 2, 3)}}
+    first, second = ({"q": {f"d{i}": sign * i for i in (1, 2, 3)}} for sign in (1.0, -1.0))
+    found = explain(qrels, first, second, "CG(gain={1:0.1,2:0.2,3:0.3})")
+    assert found.means[0] != found.means[1]
     assert (found.worse, found.better, found.same, found.queries) == (0, 0, 1, ())
     assert "shown: none" in str(found)
     assert found.to_html()
@@ -217,11 +229,18 @@ def test_queries_of_one_system_only() -> None:
         explain(QRELS, OLD, NEW, "AP", missing="skip", queries=["gone"])
     with pytest.raises(InputError, match="no query has a value with both systems"):
         explain({"q": {"a": 0}}, {"q": {"a": 1}}, {"q": {"a": 1}}, "AP", no_relevant="skip")
+    # Of relevant documents alone there is no AUC.
+    qrels, old = {"q": {"a": 1}, "p": {"a": 1}}, {"q": {"a": 2, "b": 1}, "p": {"a": 1}}
+    found = explain(qrels, old, {"q": {"b": 2, "a": 1}, "p": {"b": 2, "a": 1}}, "AUC",
+                    no_relevant="skip")  # fmt: skip
+    assert [each.query for each in found.queries] == ["q"]
 
 
-def test_ids_that_are_numbers() -> None:
+def test_ids_that_are_numbers(tmp_path: Path) -> None:
+    topics = tmp_path / "topics.tsv"
+    topics.write_text("1\tone\n")
     found = explain({1: {7: 1}}, {1: {7: 1.0, 8: 0.5}}, {1: {8: 1.0, 7: 0.5}}, "RR",
-                    documents={7: "seven"}, topics={1: {"text": "one"}})  # fmt: skip
+                    documents={7: {"text": "seven"}}, topics=topics)  # fmt: skip
     (query,) = found.queries
     assert (query.query, query.text, query.documents[0].text) == (1, "one", "seven")
     assert [each.document for each in query.rankings[1]] == [8, 7]
@@ -278,8 +297,11 @@ def test_long_lists_are_cut() -> None:
     """What changes least is left out."""
     judged = {f"d{i:03}": 1 for i in range(80)}
     ranked = {f"d{i:03}": 80.0 - i for i in range(80)}
-    found = explain({"q": judged}, {"q": ranked}, {"q": {"d079": 1.0}}, "AP")
+    found = explain({"q": judged}, {"q": ranked}, {"q": {"d079": 1.0}}, "DCG")
     (query,) = found.queries
+    assert {each.document for each in query.documents} == {
+        *(f"d{i:03}" for i in range(49)), "d079"
+    }  # fmt: skip
     assert (len(query.documents), query.left_out, query.relevant) == (50, 30, 80)
     assert len(query.rankings[0]) == 20
     assert "30 more are left out" in found.to_html()
