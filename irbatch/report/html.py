@@ -73,8 +73,8 @@ font-size:.87em;line-height:1.4}
 .irbatch tbody td.nothing{background:var(--stripe)}.irbatch tbody td.little{background:var(--tone1)}
 .irbatch tbody td.some{background:var(--tone2)}.irbatch tbody td.much{background:var(--tone3)}
 .irbatch tbody td.most{background:var(--tone4)}.irbatch td.tone small{color:inherit}
-.irbatch tbody td.unknown{background:repeating-linear-gradient(-45deg,var(--stripe) 0 .4rem,
-var(--back) .4rem .8rem)}.irbatch .unknown .badge{border-style:dashed}
+.irbatch tbody td.unknown{background:repeating-linear-gradient(-45deg,var(--line) 0 .12rem,
+var(--back) .12rem .5rem)}.irbatch .unknown .badge{border-style:dashed}
 .irbatch .plots{display:flex;flex-wrap:wrap;gap:0 3rem;align-items:end}
 .irbatch figure{margin:.75rem 0 1.5rem;max-width:100%;overflow-x:auto;break-inside:avoid}
 .irbatch figcaption{width:min-content;min-width:100%}

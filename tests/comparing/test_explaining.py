@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -304,7 +305,9 @@ def test_long_lists_are_cut() -> None:
     }  # fmt: skip
     assert (len(query.documents), query.left_out, query.relevant) == (50, 30, 80)
     assert len(query.rankings[0]) == 20
-    assert "30 more are left out" in found.to_html()
+    for text in (found.to_html(), str(found), found.to_markdown()):
+        assert "30 judged documents left out, which change less" in text
+        assert re.search("80 documents relevant; retrieved 80 with .*A.* and 1 with .*B", text)
 
 
 def test_json_has_everything() -> None:

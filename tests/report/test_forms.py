@@ -186,7 +186,7 @@ def test_pages_have_no_element_that_is_not_theirs(name: str) -> None:
     page = Page(FORMS["html"](DOCUMENTS[name]))
     allowed = (
         "html head meta link title style body main h1 h2 p div table caption thead tbody tr th td "
-        "bdi strong sup small script details summary span"
+        "bdi strong sup small script details summary span ul li"
     )
     assert {tag for tag, _, _ in page.elements} <= set(allowed.split())
     assert len(page.of("script")) == len(page.of("style")) == 1

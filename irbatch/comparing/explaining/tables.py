@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from irbatch.comparing.explaining.nouns import Explained, QueryExplanation
@@ -18,7 +17,9 @@ from irbatch.report.document import (
     Document,
     Legend,
     Row,
+    Sentences,
     Table,
+    isolate,
 )
 from irbatch.report.names import shorten_all
 
@@ -50,7 +51,7 @@ def make_document(
         text = [Cell(each.text or "")] if told else []
         rows.append(Row([Cell(str(each.query)), *text, *_values(found, each, digits)]))
         judged = _judged(found, each, names, digits, letters[0])
-        parts.append([_rankings(found, each, names, letters[1]), judged])
+        parts.append([_counts(found, each), _rankings(found, each, names, letters[1]), judged])
     title = title or f"Where {found.systems[1]} differs from {found.systems[0]}"
     details = Details(Table(f"{found.measure} of queries", columns, rows, whole=True), parts)
     settings = " | ".join(f"{name}: {value}" for name, value in found.settings.items())
@@ -104,6 +105,16 @@ def _values(found: Explained, query: QueryExplanation, digits: int) -> list[Cell
     return [*cells, Cell("/".join(map(str, query.unjudged)), sum(query.unjudged))]
 
 
+def _counts(found: Explained, query: QueryExplanation) -> Sentences:
+    """Tell what the tables of a query don't show."""
+    lengths = zip(found.systems, query.retrieved, strict=True)
+    retrieved = " and ".join(f"{length} with {isolate(name)}" for name, length in lengths)
+    said = [f"{many(query.relevant, 'document')} relevant; retrieved {retrieved}"]
+    if query.left_out:
+        said.append(f"{many(query.left_out, 'judged document')} left out, which change less")
+    return Sentences(said)
+
+
 def _judged(
     found: Explained, query: QueryExplanation, names: list[str], digits: int, letters: int
 ) -> Table:
@@ -128,10 +139,7 @@ def _judged(
         above = [numbers.NOTHING if k is None else str(k) for k in each.unjudged_above]
         cells.append(Cell("/".join(above), sum(k or 0 for k in each.unjudged_above)))
         rows.append(Row(cells, faint=each.grade not in found.grades))
-    caption = f"Judged documents, {query.relevant} of them relevant"
-    if query.left_out:
-        caption += f"; {query.left_out} more are left out, which change less"
-    return Table(caption, columns, rows, whole=True)
+    return Table("Judged documents", columns, rows, whole=True)
 
 
 def _rankings(found: Explained, query: QueryExplanation, names: list[str], letters: int) -> Table:
@@ -149,9 +157,7 @@ def _rankings(found: Explained, query: QueryExplanation, names: list[str], lette
             shown = _shown(found, each.grade, each.text, other, letters)
             cells.append(Cell(str(each.document), **shown))
         rows.append(Row(cells))
-    lengths = " and ".join(map(str, query.retrieved))
-    caption = f"Rankings down to rank {found.depth}, of {lengths} documents"
-    return Table(caption, columns, rows, whole=True)
+    return Table(f"Rankings down to rank {found.depth}", columns, rows, whole=True)
 
 
 def _rank(rank: int | None, added: float, digits: int) -> Cell:
@@ -182,8 +188,9 @@ def _tone(found: Explained, grade: float | None) -> str:
         return TONES[-1]
     if grade not in found.grades:
         return TONES[0]
-    highest = max(len(found.grades) - 1, 1)
-    return TONES[1 + math.ceil(3 * found.grades.index(grade) / highest)]
+    below = len(found.grades) - 1
+    from_top = below - found.grades.index(grade)
+    return TONES[4 - 3 * from_top // max(below, 1)]
 
 
 def list_everything(found: Explained) -> dict[str, Any]:
