@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from irbatch.comparing.explaining.nouns import Explained, QueryExplanation
@@ -16,6 +17,7 @@ from irbatch.report.document import (
     Details,
     Document,
     Legend,
+    Part,
     Row,
     Sentences,
     Table,
@@ -46,7 +48,8 @@ def make_document(
         Column("change", descends=False),
         Column("unjudged"),
     ]
-    rows, parts = [], []
+    rows: list[Row] = []
+    parts: list[Sequence[Part]] = []
     for each in found.queries:
         text = [Cell(each.text or "")] if told else []
         rows.append(Row([Cell(str(each.query)), *text, *_values(found, each, digits)]))
