@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from support.paths import REPOSITORY
 
+from benchmarks import scale
 from benchmarks.__main__ import main
 from benchmarks.aims import AIMS, Aim
 from benchmarks.readme import HEADER, README, ROWS, update
@@ -108,3 +109,23 @@ def test_readme_table_is_as_made() -> None:
         old = next(line for line in text.splitlines() if line.startswith(f"| {work} | ")
                    and f" | {peer} | " in line)  # fmt: skip
         assert all(cell.strip() for cell in old.strip("|").split("|"))
+
+
+def test_scale(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pyarrow")
+    scale.main(["--queries", "2"])
+    printed = capsys.readouterr().out
+    assert "two processes, one core each: " in printed
+    assert "1e+12  100" in printed
+    assert "Assumed: " in printed
+
+
+def test_what_scale_assumes() -> None:
+    found = scale.Measured({1: 1e7, 2: 2e7}, 0.0, stored=1.0, shuffled=20.0, sums=8, values=40)
+    rows = 10**10
+    assert found.seconds(rows, 1, shuffle=False) == rows / (scale.CORES * 1e7)
+    assert found.seconds(rows, 10, shuffle=False) == rows / (10 * scale.CORES * 1e7)
+    moved = rows * 20.0 / (10 * scale.NETWORK)
+    assert found.seconds(rows, 10, shuffle=True) == rows / (1e8 * scale.CORES) + scale.JOB + moved
+    slow = found._replace(stored=100.0)  # bytes a row, of which a disk reads fewer
+    assert slow.seconds(rows, 1, shuffle=False) == rows * 100.0 / scale.DISK
