@@ -43,15 +43,18 @@ class Leaderboard(StudiedSystems):
         results: of each system, by its name: `Results` of `irbatch.evaluate`, or means by measure,
             ``{"bm25": {"MRR@10": 0.187}}``, perhaps with bounds: ``{"MRR@10": {"mean": 0.187,
             "low": 0.18, "high": 0.19}}``. Named `Results` may stand in a list.
-        records: what each system takes, an `EfficiencyRecord` each.
+        records: what each system takes, an `EfficiencyRecord` or a `Measurement` each; several of
+            a system that was measured on several instances, which have a row each and share its
+            results.
         measures: those shown; default: all that some system has.
         directions: axis to ``"higher"`` or ``"lower"`` (is better), where it isn't as above.
         level: the chance that an interval of accuracy misses.
         draws, seed: of the bootstrap over queries that makes these intervals; 0 draws make none.
 
     Attributes:
-        systems: names, in the order of the rows.
-        records: one a system.
+        systems: names, in the order of the rows; of several rows of a system with the instance,
+            ``"dense on c6g.xlarge"``.
+        records: one a row.
         measures: names.
         means: float64 ``(systems, measures)``.
         intervals: float64 ``(systems, measures, 2)``; NaN where there are none.
@@ -60,6 +63,8 @@ class Leaderboard(StudiedSystems):
         constraints: what the systems left had to meet.
         left_out: each system that didn't, with the constraints that it broke, or the axes that it
             has no value of.
+        significance, stability: what `tested` and `resampled` found; None before, and of fewer
+            systems than that was of.
 
     Raises:
         InputError: naming the system and the field, if a value is missing or not a finite number.
@@ -179,9 +184,11 @@ class Leaderboard(StudiedSystems):
                 starred.
             width: columns that would make lines longer than this go on in a further table.
             **options: what the table has, as in all reports for people: `columns`, axes by any of
-                their names, ``"hardware"``, ``"batch_size"`` or ``"source"`` (default: these where
-                they differ, all measures, and the usual quantities that some system has);
-                `frontier`, axes whose Pareto frontier is marked; `intervals`, whether values come
+                their names, ``"hardware"`` or of it ``"instance"``, ``"cpu"``, ``"gpu"``,
+                ``"n_cpu"``, ``"n_gpu"``, ``"ram"``, ``"batch_size"`` or ``"source"`` (default: the
+                hardware, batch size and source where they differ, all measures, and the usual
+                quantities that some system has); what `tested` and `resampled` found stands there
+                in any case; `frontier`, axes whose Pareto frontier is marked; `intervals`, whether values come
                 with theirs (default: False); `digits`, how many decimals measures have (default:
                 4), typed ones no more than were typed, where quantities have four significant
                 digits.

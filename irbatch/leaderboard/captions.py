@@ -20,16 +20,13 @@ def write_caption(
     least = f"{counts[0]} to " if len(counts) > 1 else ""
     known = counts and None not in n_queries
     queries = f", {least}{many(counts[-1], 'query')}" if known else ""
-    systems = len({each.system for each in records})
-    on = f" on {many(len(records), 'machine')}" if systems < len(records) else ""
-    said = [f"{many(systems, 'system')}{on}{queries}.", *_calls(records, counts if known else [])]
+    said = [f"{count_systems(records)}{queries}.", *_calls(records, counts if known else [])]
     machines = [each.hardware for each in records if each.hardware != Hardware()]
     if len(set(machines)) > 1:
         said.append("Not all were measured on the same hardware.")
     elif machines:
-        which = "Measured"
-        if len(machines) < len(records):
-            which = f"{many(len(machines), 'system')} measured"
+        all_known = len(machines) == len(records)
+        which = "Measured" if all_known else f"{many(len(machines), 'system')} measured"
         said.append(f"{which} on {machines[0]}.")
     if constraints:
         said.append(f"Constraints: {', '.join(constraints)}.")
@@ -37,6 +34,17 @@ def write_caption(
         who = (_tell_left_out(*each, constraints) for each in left_out.items())
         said.append(f"Left out by them: {', '.join(who)}.")
     return " ".join(said)
+
+
+def count_systems(records: Sequence[EfficiencyRecord]) -> str:
+    """Say how many systems there are, and on how many machines where that is more.
+
+    >>> count_systems([EfficiencyRecord(system="dense", hardware=each) for each in ("a", "b")])
+    '1 system on 2 machines'
+    """
+    systems = len({each.system for each in records})
+    on = f" on {many(len(records), 'machine')}" if systems < len(records) else ""
+    return f"{many(systems, 'system')}{on}"
 
 
 def _tell_left_out(system: str, reasons: Sequence[str], constraints: Sequence[str]) -> str:

@@ -10,8 +10,9 @@ import numpy as np
 
 from irbatch.efficiency import Quantity
 from irbatch.efficiency.quantities import HIGHER
-from irbatch.errors import InputError, join_words, many, shown
+from irbatch.errors import InputError, join_words, shown
 from irbatch.leaderboard.axes import find_axis, list_axes
+from irbatch.leaderboard.captions import count_systems
 from irbatch.leaderboard.loops import MEANT, OPEN_MARK, are_mixed, is_latency, is_open
 from irbatch.leaderboard.machines import FACTS, machine_column
 from irbatch.leaderboard.plots import Frontier, draw_frontier, find_frontier, tell_levels
@@ -81,7 +82,7 @@ def make_document(
         rows.append(Row(cells, faint=pareto is not None and system in pareto.dominated_by))
     if marked:
         heads.insert(0, Column(MARK, "mark"))
-    title = f"{many(len(board), 'system')}"
+    title = count_systems(board.records)
     table = Table(f"Values of {title}", heads, rows)
     legend = _explain(board, table, names, axes if marked else [])
     legend += _explain_draws(board)
@@ -264,8 +265,8 @@ def _explain_draws(board: Systems) -> list[tuple[str, str]]:
         )
         meaning = (
             f"share of {found.draws:,} bootstrap draws in which no other system was as good along "
-            f"{join_words([*labels.values()])} and better along one; drawn, from queries or calls "
-            f"with replacement: {drawn}; seed {found.seed}"
+            f"{join_words([*labels.values()])} and better along one; drawn, of queries or calls "
+            f"with replacement: {drawn}; all else as it is; seed {found.seed}"
         )
         legend.append((ON_FRONTIER, meaning))
     return legend
