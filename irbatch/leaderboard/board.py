@@ -188,10 +188,10 @@ class Leaderboard(StudiedSystems):
                 ``"n_cpu"``, ``"n_gpu"``, ``"ram"``, ``"batch_size"`` or ``"source"`` (default: the
                 hardware, batch size and source where they differ, all measures, and the usual
                 quantities that some system has); what `tested` and `resampled` found stands there
-                in any case; `frontier`, axes whose Pareto frontier is marked; `intervals`, whether values come
-                with theirs (default: False); `digits`, how many decimals measures have (default:
-                4), typed ones no more than were typed, where quantities have four significant
-                digits.
+                in any case; `frontier`, axes whose Pareto frontier is marked; `intervals`, whether
+                values come with theirs (default: False); `digits`, how many decimals measures have
+                (default: 4), typed ones no more than were typed, where quantities have four
+                significant digits.
 
         Raises:
             InputError: if digits is not a whole number from 0 to 17, a column or an axis is given

@@ -253,7 +253,9 @@ def _explain_draws(board: Systems) -> list[tuple[str, str]]:
     legend = []
     if (tests := board.significance) is not None:
         meaning = f"not surely worse than the best of the measure ({tests.caption()})"
-        if untested := [each for each in board.systems if not tests.has(each)]:
+        untested = [each for each in board.systems if not tests.has(each)]
+        untested += [each for each in board.measures if each not in tests.p_values]
+        if untested:
             meaning += f"; not tested: {_list_names(untested, str)}"
         legend.append((AS_GOOD, meaning))
     if (found := board.stability) is not None:

@@ -74,7 +74,8 @@ class StudiedSystems(Systems):
 
         Args:
             test, correction, level, draws, seed: as of `irbatch.compare`; all pairs are corrected
-                for, as the best is not known beforehand.
+                for, as the best is not known beforehand: against it alone, one of eight systems
+                that are alike would be surely worse in 10 % of cases, not in 5 %.
 
         Raises:
             InputError: as `irbatch.compare`; if fewer than two systems have values of queries, or
