@@ -188,7 +188,7 @@ def test_calls_are_drawn_with_their_queries() -> None:
 
 def test_calls_of_other_queries_are_drawn_by_themselves() -> None:
     values = {"a": [1.0] * 16, "b": [1.0] * 16}
-    times = dict.fromkeys(values, [[float(i % 5) for i in range(16)]])
+    times = {name: [[float(i % 5) for i in range(16)]] for name in values}
     same = measured(values, times, QUERIES).resampled(["RR", "latency"], draws=200).stability
     other = [f"other {query}" for query in QUERIES]
     apart = measured(values, times, other).resampled(["RR", "latency"], draws=200).stability
