@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from irbatch.array_types import Floats
 from irbatch.errors import many
@@ -112,12 +112,11 @@ class Reproducibility:
         path: Path | None = None,
         *,
         digits: int = 4,
-        label: str = "tab:reproducibility",
-        unicode: bool = False,
+        **options: Unpack[latex.LatexOptions],
     ) -> str:
-        """Return, or also write, it for a paper; `Comparison.to_latex` has the options."""
-        document = _make_document(self, digits)
-        return written(latex.write_document(document, label, unicode=unicode), path)
+        """Return, or also write, it for a paper; `SystemResults.to_latex` has the options."""
+        options.setdefault("label", "tab:reproducibility")
+        return written(latex.write_document(_make_document(self, digits), **options), path)
 
     def to_html(self, path: Path | None = None, *, digits: int = 4, fragment: bool = False) -> str:
         """Return, or also write, a page; a fragment has nothing that makes it one."""

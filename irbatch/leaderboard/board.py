@@ -8,19 +8,17 @@ from typing import Any, Self, Unpack
 
 from irbatch.evaluation.runs import Judgments
 from irbatch.evaluation.settings import EvaluateOptions
-from irbatch.leaderboard.axes import find_axis
 from irbatch.leaderboard.document import TableOptions, make_document, make_page
 from irbatch.leaderboard.gate import find_failures
 from irbatch.leaderboard.json_form import board_to_dict, read_board
 from irbatch.leaderboard.paper import PaperOptions, write_paper
 from irbatch.leaderboard.plots import plot_frontier
 from irbatch.leaderboard.records import list_systems, make_frame
-from irbatch.leaderboard.scores import Scores, check_weights
-from irbatch.leaderboard.scoring import SCALES, check_offsets, score_dynascore, score_utility
+from irbatch.leaderboard.scores import Scores
 from irbatch.leaderboard.studied import StudiedSystems
+from irbatch.leaderboard.weighing import weigh_by_exchange, weigh_by_scale
 from irbatch.report import html, markdown, terminal
 from irbatch.report.records import write_csv, write_json
-from irbatch.runtime.checks import check_choice, check_number
 from irbatch.runtime.files import written
 
 Path = str | PathLike[str]
@@ -112,15 +110,7 @@ class Leaderboard(StudiedSystems):
             InputError: if a weight is negative or none is above 0; naming the system, if one has no
                 value of an axis.
         """
-        check_number("cutoff", cutoff, least=0, below=1)
-        weights = self.name_axes(weights, "weights")
-        weighed = [name for name in weights if name in self.measures]
-        main = find_axis(performance or [*weighed, *self.measures][0], self.measures).name
-        names = list(weights) if main in weights else [main, *weights]
-        values, signs = self.compare(names, directions)
-        table = values * signs + check_offsets(self.name_axes(offsets or {}, "offsets"), names)
-        shares = check_weights(weights, names)
-        return score_dynascore(self.systems, names, table, names.index(main), shares, cutoff)
+        return weigh_by_exchange(self, weights, performance, offsets, directions, cutoff)
 
     def utility(
         self,
@@ -140,11 +130,7 @@ class Leaderboard(StudiedSystems):
         Raises:
             InputError: as `dynascore`; and naming the system of a value that has no logarithm.
         """
-        check_choice("scale", scale, SCALES)
-        weights = self.name_axes(weights, "weights")
-        names, shares = list(weights), check_weights(weights, list(weights))
-        values, signs = self.compare(names, directions)
-        return score_utility(self.systems, names, values, signs, shares, scale)
+        return weigh_by_scale(self, weights, scale, directions)
 
     def failures(self, condition: str) -> list[str]:
         """Say in a sentence each of which systems a condition holds: ``"latency_p95 > 50"``.
@@ -196,16 +182,6 @@ class Leaderboard(StudiedSystems):
         Raises:
             InputError: if digits is not a whole number from 0 to 17, a column or an axis is given
                 twice or is not there, or no system has a value of each axis of the frontier.
-
-        >>> from irbatch.efficiency import EfficiencyRecord
-        >>> records = [EfficiencyRecord(system="bm25", index_memory=1500),
-        ...            EfficiencyRecord(system="dense", index_memory=26000)]
-        >>> board = Leaderboard({"bm25": {"RR@10": 0.19}, "dense": {"RR@10": 0.33}}, records)
-        >>> print(board.to_text().split("\n\n")[2], end="")
-        system  RR@10  index in memory (MB)
-        ------  -----  --------------------
-        bm25     0.19                *1,500
-        dense   *0.33                26,000
         """
         document = make_document(self, **options)
         return written(terminal.write_document(document, ansi=ansi, width=width), path)

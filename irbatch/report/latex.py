@@ -32,7 +32,7 @@ LABEL = re.compile(r"[A-Za-z0-9:._/ +-]*")
 LINES = {"table": 345.0, "table*": 455.0}  # points of a line: of article, of both columns of ACL's
 HEIGHT, RULES, LEAST_ROWS = 480.0, 20.0, 3  # points of a page, of a table's rules; rows before it
 SCRIPT = 8.6  # points of an em of marks and intervals
-BREAKS = re.compile(r"(?<=[ ,/_])|(?=[(])")  # where a heading may go on below
+BREAKS = re.compile(rf"(?<=[ ,/_])(?![{BETTER}{WORSE}])|(?=[(])")  # of headings, not before arrows
 LEAST_HEAD = 4.0  # em that a line of a heading may always take
 LENGTHS = (200, 64, 48, 40, 32, 24, 20, 16)  # of names, of which the longest that fits is taken
 LABELS_SHARE = 0.45  # of a line, that names of rows take at most
@@ -94,7 +94,7 @@ class Layout(NamedTuple):
 
 def write_document(
     document: Document,
-    label: str,
+    label: str = "tab:results",
     *,
     caption: str | None = None,
     environment: str = "table",

@@ -368,6 +368,23 @@ def test_equal_systems_win_together(cli: Cli, systems: Path) -> None:
     assert printed.endswith("\n0% to 100%       twin \\x1b[31m, dense\n")
 
 
+def test_latex_as_a_paper_wants_it(cli: Cli, systems: Path) -> None:
+    board = Leaderboard.from_json(systems)
+    words = ["--format", "latex", "--caption", "Ours.", "--label", "tab:x", "--digits", "1"]
+    more = ["--environment", "table*", "--line-width", "300"]
+    assert cli(systems, *words, *more)[1] == board.to_latex(
+        caption="Ours.", label="tab:x", digits=1, environment="table*", width=300
+    )
+    for wrong, said in (
+        (["--label", "x"], "--label is for latex"),
+        (["--digits", "18"], "a whole number from 0 to 17"),
+        (["--digits", "2", "--format", "csv"], "--digits has no place in --format csv"),
+    ):
+        status, printed, told = cli("absent.json", *wrong)
+        assert (status, printed) == (2, "")
+        assert said in told
+
+
 # ---------------------------------------------------------------- what is written
 
 

@@ -9,6 +9,7 @@ import re
 from random import Random
 
 from support.comparisons import NASTY, PLAIN, TextOf
+from support.documents import on_one_line
 
 from fuzz.mutation import damage
 from fuzz.target import Target
@@ -75,6 +76,7 @@ def _check_latex(document: Document) -> None:
     body = lines[lines.index(r"\toprule") + 1 : lines.index(r"\bottomrule")]
     for line in body:
         for cell in re.split(r"(?<!\\)&", line.removesuffix(r"\\")):
+            cell = on_one_line(cell.strip())
             left = re.sub(
                 r"\\midrule|\\textbf|\\small|\\textsuperscript|\\cmidrule|\\multicolumn", "", cell
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from irbatch.efficiency.checks import only_known, refuse
 from irbatch.efficiency.interchange.json_form import read_object
@@ -66,11 +66,10 @@ class Load(MeasuredLoad):
         """Return, or also write, a table in GitHub's Markdown."""
         return written(markdown.write_document(make_document(self)), path)
 
-    def to_latex(
-        self, path: Path | None = None, *, label: str = "tab:load", unicode: bool = False
-    ) -> str:
-        """Return, or also write, a table for a paper, as `irbatch.Leaderboard.to_latex` does."""
-        return written(latex.write_document(make_document(self), label, unicode=unicode), path)
+    def to_latex(self, path: Path | None = None, **options: Unpack[latex.LatexOptions]) -> str:
+        """Return, or also write, a table for a paper; `SystemResults.to_latex` has the options."""
+        options.setdefault("label", "tab:load")
+        return written(latex.write_document(make_document(self), **options), path)
 
     def to_html(
         self, path: Path | None = None, *, plots: bool = True, fragment: bool = False
