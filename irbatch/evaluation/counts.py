@@ -9,7 +9,7 @@ from enum import IntFlag
 import numpy as np
 
 from irbatch.array_types import Bools, Bytes, Floats
-from irbatch.errors import many, warn
+from irbatch.errors import warn
 from irbatch.measures import Measure
 
 
@@ -71,7 +71,7 @@ def best_without(measures: Sequence[Measure], values: Floats, marks: Bytes) -> l
 
     Values are ``(queries, measures)``, and may have weights behind them.
     """
-    without = without_ranking(marks)
+    without = _without_ranking(marks)
     best: list[str] = []
     if not without.any():
         return best
@@ -83,14 +83,13 @@ def best_without(measures: Sequence[Measure], values: Floats, marks: Bytes) -> l
     return best
 
 
-def without_ranking(marks: Bytes) -> Bools:
+def _without_ranking(marks: Bytes) -> Bools:
     """Tell which queries have no ranking, or an empty one."""
     return QueryMark.MISSING.holds(marks) | QueryMark.EMPTY.holds(marks)
 
 
-def warn_of_best(best: Sequence[str], without: int) -> None:
-    """Warn of measures that `best_without` names, of so many queries without a ranking."""
+def warn_of_best(best: Sequence[str]) -> None:
+    """Warn of measures that `best_without` names."""
     if best:
         says = "missing='skip' leaves them out, and ranks at a cutoff count as not found"
-        count = many(without, "query")
-        warn(f"{', '.join(best)}: best of all for {count} without a ranking; {says}")
+        warn(f"{', '.join(best)}: best of all for queries without a ranking; {says}")

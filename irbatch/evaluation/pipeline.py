@@ -28,7 +28,6 @@ from irbatch.evaluation.counts import (
     best_without,
     count_queries,
     warn_of_best,
-    without_ranking,
 )
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.run_items import RunItems
@@ -298,7 +297,7 @@ def evaluate_run(
         partition.document = first_document(qrels)
     else:
         best = best_without(plan.measures, computed.values, computed.marks)
-        warn_of_best(best, int(np.count_nonzero(without_ranking(computed.marks))))
+        warn_of_best(best)
         if not computed.any_judged:
             warn_of_unjudged(first_document(qrels), counts.answered, run.name)
     results = computed.results(queries, order, counts, run.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,8 +54,8 @@ class ScoreEvaluator:
     ties: str
     threads: int | None
     scored_by: str = "score"  # what the scores are, for the signature
-    one_call: bool = False  # or batch after batch: then a warning has the same text each time
     items: ItemStatistics | None = None  # the columns, for measures that read them
+    _said: set[str] = field(default_factory=set)  # warnings, each of which is said once
 
     def __post_init__(self) -> None:
         check_option("ties", self.ties)
@@ -100,9 +100,8 @@ class ScoreEvaluator:
         named = graded.columns.size if positives is not None else 0
         graded = candidates.without_hidden(graded)
         if graded.columns.size < named:
-            which = self.some(named - graded.columns.size, named, "positives")
             hidden = "being masked, excluded or beyond lengths"
-            warn(f"{which} are no candidates, {hidden}: they don't count as relevant")
+            self._warn(f"some positives are no candidates, {hidden}: they don't count as relevant")
         graded.check_grades(candidates.queries)
         found = None if n_relevant is None else _check_relevant(n_relevant, graded, candidates)
         if candidates.on_accelerator:
@@ -121,10 +120,6 @@ class ScoreEvaluator:
             self._refuse_ties(batch, candidates, graded)
         self._warn_of_ties(batch, scores)
         return batch
-
-    def some(self, part: int, whole: int, what: str) -> str:
-        """Say of how many a warning is; Python shows one of the same text once."""
-        return f"{part} of {whole} {what}" if self.one_call else f"some {what}"
 
     def rank_counted(self, counted: CountedCandidates) -> Ranked:
         """Turn counts into ranks."""
@@ -157,16 +152,21 @@ class ScoreEvaluator:
         found = np.diff(counted.starts)
         sizes = np.repeat(counted.sizes, found)[shared]
         if (counted.equal[shared] == sizes).any() and batch.ranked.constant > enough:
-            which = f"all candidates of {self.some(batch.ranked.constant, queries, 'queries')}"
-            warn(f"scores: {which} have one and the same score; has the model collapsed?")
+            which = "scores: all candidates of some queries"
+            self._warn(f"{which} have one and the same score; has the model collapsed?")
         elif significant_bits(scores) == 16:
             # One relevant candidate of each query, as a rule: then each of these is a tied query.
             single = counted.all_one and found.max() == 1 and not self._policy.by_id
             tied = shared.size if single else int(batch.ranked.tied.sum())
             if tied > enough:
-                which = f"relevant candidates of {self.some(tied, queries, 'queries')}"
-                advice = "share their score with others; compute scores in float32"
-                warn(f"scores of 16 bits: {which} {advice}")
+                which = "scores of 16 bits: relevant candidates of some queries"
+                self._warn(f"{which} share their score with others; compute scores in float32")
+
+    def _warn(self, text: str) -> None:
+        """Warn once; without numbers, as Python and logs tell warnings by their texts."""
+        if text not in self._said:
+            self._said.add(text)
+            warn(text)
 
     def _refuse_ties(
         self, batch: ScoreBatch, candidates: Candidates, graded: GradedCandidates

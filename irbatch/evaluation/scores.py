@@ -94,7 +94,7 @@ def evaluate_scores(
     """
     plan = plan_measures(relevance, measures, cutoffs, items=items is not None)
     settings = Settings(no_relevant=no_relevant)
-    evaluator = ScoreEvaluator(plan, settings, ties, threads, one_call=True, items=items)
+    evaluator = ScoreEvaluator(plan, settings, ties, threads, items=items)
     batch = evaluator.rank(
         scores,
         relevance,

@@ -164,7 +164,7 @@ def test_a_query_without_a_ranking_is_no_best_one_in_silence() -> None:
     run = {"q1": {"b": 2.0, "a": 1.0}}
     names = "MeanRank LRAP RankingLoss AUC MeanRank@8"
     with pytest.warns(
-        irbatch.InputWarning, match="^MeanRank, LRAP, RankingLoss: best of all for 1 query"
+        irbatch.InputWarning, match="^MeanRank, LRAP, RankingLoss: best of all for queries"
     ):
         results = irbatch.evaluate(qrels, run, names)
     assert results.per_query("MeanRank@8") == {"q1": 2.0, "q2": 9.0}

@@ -89,7 +89,7 @@ def finish(
     for text in findings.warnings:
         warn(text)
     best = [each for each in map(str, evaluation.measures) if each in findings.best]
-    warn_of_best(best, counts.empty + counts.queries - counts.answered)
+    warn_of_best(best)
     if not findings.any_judged:
         documents = findings.samples.get("document", ())
         warn_of_unjudged(next(iter(documents), None), counts.answered, name)

@@ -385,7 +385,7 @@ def test_what_waits_is_bounded() -> None:
 def test_a_training_loop_warns_once_of_each_thing() -> None:
     evaluator = BatchEvaluator("RR")
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
+        warnings.simplefilter("always")
         for n in range(2, 7):
             halves = np.ones((n, 5), np.float16)
             halves[: n - 1, 4] = 2
