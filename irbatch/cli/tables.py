@@ -11,7 +11,7 @@ from irbatch.evaluation.system_tables import make_table
 from irbatch.report.document import Cell
 
 
-def print_table(results: AllResults, style: str, per_query: bool, digits: int = 4) -> None:
+def print_table(results: AllResults, names: str, per_query: bool, digits: int = 4) -> None:
     """Print a table for a terminal, with the best of each measure in bold.
 
     Raises:
@@ -23,7 +23,7 @@ def print_table(results: AllResults, style: str, per_query: bool, digits: int = 
         from rich.text import Text
     except ImportError as missing:
         raise ImportError("for tables: pip install 'irbatch[cli]', or --format tsv") from missing
-    table = make_table(results, digits, style, False, per_query)
+    table = make_table(results, digits, names, False, per_query)
     head = [Cell(column.heading) for column in table.columns]
     lines = [head, *(list(row.cells) for row in table.rows)]
     wide = shutil.get_terminal_size((100, 24)).columns

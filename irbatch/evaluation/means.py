@@ -80,7 +80,7 @@ class Means:
         """Return the measures and their means."""
         return iter(self.mean().items())
 
-    def mean(self, style: str = "irbatch") -> dict[str, float]:
+    def mean(self, names: str = "irbatch") -> dict[str, float]:
         """Return every measure's mean over queries; of counts the sum.
 
         For GMAP it is the geometric mean, for GAUC the weighted one.
@@ -89,11 +89,11 @@ class Means:
         order of queries doesn't show in them.
 
         Args:
-            style: how names are spelled: ``"irbatch"``, ``"trec_eval"``, ``"ir_measures"``,
+            names: how they are called: ``"irbatch"``, ``"trec_eval"``, ``"ir_measures"``,
                 ``"ranx"``, ``"beir"``, ``"mteb"``, ``"sentence-transformers"``, …; a measure that
                 has no such name keeps ours. ``"as given"``: as each was asked for.
         """
-        return {each.spelled(style): self._aggregate(i) for i, each in enumerate(self.columns)}
+        return {each.spelled(names): self._aggregate(i) for i, each in enumerate(self.columns)}
 
     def __repr__(self) -> str:
         named = f" of {self.name!r}" if self.name else ""

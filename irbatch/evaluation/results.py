@@ -79,34 +79,40 @@ class Results(Means):
             raise InputError(problem, source="measures", value=name)
         return dict(zip(self.query_ids, self.values[:, column].tolist(), strict=True))
 
-    def to_dict(self, style: str = "irbatch") -> dict[Any, dict[str, float]]:
+    def to_dict(self, names: str = "irbatch") -> dict[Any, dict[str, float]]:
         """Return query id to measure name to value, the shape pytrec_eval returns.
 
-        Measures of the whole run are left out, here and in tables.
+        Measures of the whole run are left out, here and in tables. `names` is as in `mean`.
         """
-        names = [self.columns[i].spelled(style) for i in self.of_queries()]
         values = self.values[:, self.of_queries()].tolist()
-        rows = (dict(zip(names, row, strict=True)) for row in values)
+        rows = (dict(zip(self._names(names), row, strict=True)) for row in values)
         return dict(zip(self.query_ids, rows, strict=True))
 
-    def to_pandas(self) -> Any:
+    def _names(self, names: str) -> list[str]:
+        """Spell the measures that queries have values of."""
+        return [self.columns[i].spelled(names) for i in self.of_queries()]
+
+    def to_pandas(self, names: str = "irbatch") -> Any:
         """Return a pandas frame: one row a query (the index), one column a measure.
+
+        `names` is as in `mean`.
 
         Raises:
             ImportError: naming the extra, when pandas is not installed.
         """
         pd = imported("frames", "pandas", "pandas")
         index = pd.Index(self.query_ids, name="query")
-        names = [self.measures[i] for i in self.of_queries()]
-        return pd.DataFrame(self.values[:, self.of_queries()], index=index, columns=names)
+        values = self.values[:, self.of_queries()]
+        return pd.DataFrame(values, index=index, columns=self._names(names))
 
-    def to_polars(self) -> Any:
+    def to_polars(self, names: str = "irbatch") -> Any:
         """Return a polars frame: a column ``query``, and the others as in `to_pandas`."""
         pl = imported("frames", "polars", "polars")
-        columns = {self.measures[i]: self.values[:, i].copy() for i in self.of_queries()}
+        values = (self.values[:, i].copy() for i in self.of_queries())
+        columns = dict(zip(self._names(names), values, strict=True))
         return pl.DataFrame({"query": self.query_ids, **columns})
 
-    def to_json(self, path: str | PathLike[str] | None = None) -> str:
+    def to_json(self, path: str | PathLike[str] | None = None, *, names: str = "irbatch") -> str:
         """Return, or also write, everything as JSON; numbers that are not finite become null."""
         import json
 
@@ -119,13 +125,13 @@ class Results(Means):
             "name": self.name,
             "settings": self.settings,
             "counts": asdict(self.counts),
-            "mean": finite(self.mean()),
-            "per_query": {str(query): finite(row) for query, row in self.to_dict().items()},
+            "mean": finite(self.mean(names)),
+            "per_query": {str(query): finite(row) for query, row in self.to_dict(names).items()},
         }
         text = json.dumps(everything, ensure_ascii=False, indent=1)
         return written(text + "\n", path)
 
-    def to_csv(self, path: str | PathLike[str] | None = None) -> str:
+    def to_csv(self, path: str | PathLike[str] | None = None, *, names: str = "irbatch") -> str:
         r"""Return, or also write, one line a query and one column a measure.
 
         Ids that a spreadsheet would take for a formula get a leading apostrophe; control characters
@@ -136,8 +142,7 @@ class Results(Means):
 
         rows = zip(self.query_ids, self.values[:, self.of_queries()].tolist(), strict=True)
         lines = ([csv_cell(query), *map(repr, row)] for query, row in rows)
-        names = [self.measures[i] for i in self.of_queries()]
-        return written(csv_text([["query", *names]], lines), path)
+        return written(csv_text([["query", *self._names(names)]], lines), path)
 
     def _aggregate(self, column: int) -> float:
         if self.columns[column].aggregate == "run" and self.items_of_queries is not None:

@@ -65,12 +65,12 @@ class SystemResults(dict[str, Results]):
                 starred. Of counts, and where neither more nor less is better, none is.
             width: columns that would make lines longer than this go on in a further table.
             **options: what the table has, as in all reports for people: `digits`, how many
-                decimals (default: 4); `style`, how measures are spelled, as in `Results.mean`;
+                decimals (default: 4); `names`, how measures are spelled, as in `Results.mean`;
                 `arrows`, whether headings say which way is better (default: False); `per_query`,
                 whether rows of each query stand before that of the means (default: False).
 
         Raises:
-            InputError: if digits is not a whole number from 0 to 17, or there is no such style.
+            InputError: if digits is not a whole number from 0 to 17, or there are no such names.
         """
         from irbatch.report import terminal
 
@@ -154,7 +154,7 @@ class SystemResults(dict[str, Results]):
         return _written(html.write_document(document, fragment=fragment), path)
 
     def to_csv(
-        self, path: Path | None = None, *, per_query: bool = False, style: str = "irbatch"
+        self, path: Path | None = None, *, per_query: bool = False, names: str = "irbatch"
     ) -> str:
         """Return, or also write, one line a system, query and measure, the value with every digit.
 
@@ -163,10 +163,10 @@ class SystemResults(dict[str, Results]):
         """
         from irbatch.report.records import write_csv
 
-        return write_csv(VALUE, list_values(self, style, per_query), path)
+        return write_csv(VALUE, list_values(self, names, per_query), path)
 
     def to_json(
-        self, path: Path | None = None, *, per_query: bool = False, style: str = "irbatch"
+        self, path: Path | None = None, *, per_query: bool = False, names: str = "irbatch"
     ) -> str:
         """Return, or also write, JSON: system to signature, counts, means and, if asked, values.
 
@@ -181,30 +181,30 @@ class SystemResults(dict[str, Results]):
             everything[name] = {
                 "signature": each.signature,
                 "counts": asdict(each.counts),
-                "mean": each.mean(style),
+                "mean": each.mean(names),
             }
             if per_query:
-                everything[name]["per_query"] = each.to_dict(style)
+                everything[name]["per_query"] = each.to_dict(names)
         return write_json(everything, path)
 
-    def to_pandas(self, *, per_query: bool = False, style: str = "irbatch") -> Any:
+    def to_pandas(self, *, per_query: bool = False, names: str = "irbatch") -> Any:
         """Return a pandas frame: one row a system (the index), one column a measure.
 
         Args:
             per_query: whether there is a row for each system and query instead.
-            style: as in `to_text`.
+            names: as in `to_text`.
 
         Raises:
             ImportError: naming the extra, when pandas is not installed.
         """
         pd = imported("frames", "pandas", "pandas")
         if not per_query:
-            rows = [each.mean(style) for each in self.values()]
+            rows = [each.mean(names) for each in self.values()]
             return pd.DataFrame(rows, index=pd.Index(list(self), name="run"))
         found = {
             (name, query): row
             for name, each in self.items()
-            for query, row in each.to_dict(style).items()
+            for query, row in each.to_dict(names).items()
         }
         index = pd.MultiIndex.from_tuples(list(found), names=["run", "query"])
         return pd.DataFrame(list(found.values()), index=index)
@@ -216,13 +216,13 @@ class SystemResults(dict[str, Results]):
 
 
 def list_values(
-    results: Mapping[str, Results], style: str, per_query: bool
+    results: Mapping[str, Results], names: str, per_query: bool
 ) -> Iterator[dict[str, Any]]:
     """Yield run, query, measure and value, the value with every digit."""
     for run, each in results.items():
-        rows = each.to_dict(style) if per_query else {}
-        summed = dict(zip(each.mean(style), each.summed(), strict=True))
-        for query, row in [*rows.items(), (ALL, each.mean(style))]:
+        rows = each.to_dict(names) if per_query else {}
+        summed = dict(zip(each.mean(names), each.summed(), strict=True))
+        for query, row in [*rows.items(), (ALL, each.mean(names))]:
             for name, value in row.items():
                 count = summed[name]
                 number: Any = int(value) if count and value.is_integer() else value

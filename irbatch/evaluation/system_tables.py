@@ -18,7 +18,7 @@ class TableOptions(TypedDict, total=False):
     """What a table of results has, see `SystemResults.to_text`."""
 
     digits: int
-    style: str
+    names: str
     arrows: bool
     per_query: bool
 
@@ -26,13 +26,13 @@ class TableOptions(TypedDict, total=False):
 def make_document(
     results: Mapping[str, Results],
     digits: int = 4,
-    style: str = "irbatch",
+    names: str = "irbatch",
     arrows: bool = False,
     per_query: bool = False,
 ) -> Document:
     """Return the report of several systems; see `SystemResults.to_text`."""
     check_digits(digits)
-    table = make_table(results, digits, style, arrows, per_query)
+    table = make_table(results, digits, names, arrows, per_query)
     legend = []
     if any(cell.stands_out for row in table.rows for cell in row.cells):
         legend.append((BEST, "the best of its column"))
@@ -43,14 +43,14 @@ def make_document(
 
 
 def make_table(
-    results: Mapping[str, Results], digits: int, style: str, arrows: bool, per_query: bool
+    results: Mapping[str, Results], digits: int, names: str, arrows: bool, per_query: bool
 ) -> Table:
     """Lay out one row a system, or with those of its queries before it."""
     measures = list_measures(results)
     columns = [Column("run", "name"), *([Column("query", "name")] if per_query else [])]
     for measure in measures:
         arrow = ARROWS[_sign(measure)] if arrows else ""
-        columns.append(Column(f"{measure.spelled(style)}{arrow}", descends=measure.sign >= 0))
+        columns.append(Column(f"{measure.spelled(names)}{arrow}", descends=measure.sign >= 0))
     means = {name: [_mean(each, measure) for measure in measures] for name, each in results.items()}
     best = [
         is_best([of_system[k] * _sign(measure) for of_system in means.values()])

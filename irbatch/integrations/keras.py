@@ -43,7 +43,7 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
             which EarlyStopping warns.
         batch_size: samples that ``model.predict`` takes at once.
         ties: as in `irbatch.evaluate_scores`.
-        style: how names are spelled: see `irbatch.Results.mean`.
+        names: how measures are called: see `irbatch.Results.mean`.
 
     Attributes:
         results: the `irbatch.Results` of the last evaluation, per query; None before.
@@ -71,7 +71,7 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
         batch_size: int | None = None,
         ties: str = "expected",
         no_relevant: str = "zero",
-        style: str = "irbatch",
+        names: str = "irbatch",
     ) -> None:
         super().__init__()
         options = {"ties": ties, "no_relevant": no_relevant}
@@ -79,7 +79,7 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
         self._every = check_whole("every", every, 1)
         _check_validation(validation)
         self._validation, self._score, self._batch_size = validation, score, batch_size
-        self._prefix, self._style = prefix, style
+        self._prefix, self._names = prefix, names
         self.results: Results | None = None
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
@@ -88,7 +88,7 @@ class EvaluateRanking(Callback):  # type: ignore[misc]
             return
         self.results = self.evaluate()
         if logs is not None:
-            means = self.results.mean(self._style)
+            means = self.results.mean(self._names)
             logs.update({self._prefix + name: value for name, value in means.items()})
 
     def evaluate(self) -> Results:

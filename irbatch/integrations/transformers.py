@@ -42,7 +42,7 @@ class ComputeMetrics:
     Args:
         measures, cutoffs, no_relevant: as in `irbatch.evaluate`.
         ties: as in `irbatch.evaluate_scores`.
-        style: how names are spelled: see `irbatch.Results.mean`.
+        names: how measures are called: see `irbatch.Results.mean`.
         query_ids: which query each row is of: a function from transformers' EvalPrediction to ids,
             or the ids of all rows in the order of the dataset. Surest is to name a column of ids
             among the labels, ``TrainingArguments(label_names=["labels", "query"])``, that the
@@ -70,13 +70,13 @@ class ComputeMetrics:
         *,
         ties: str = "expected",
         no_relevant: str = "zero",
-        style: str = "irbatch",
+        names: str = "irbatch",
         query_ids: Callable[[Any], Any] | Sequence[Any] | None = None,
     ) -> None:
         options = {"ties": ties, "no_relevant": no_relevant}
         self._evaluator = evaluator_without_ids(measures, cutoffs, **options)
         self._query_ids = query_ids
-        self._style = style
+        self._names = names
         self.results: Results | None = None
         self.reset()
 
@@ -100,7 +100,7 @@ class ComputeMetrics:
             raise
         self.reset()
         self.results = results
-        means: dict[str, float] = results.mean(self._style)
+        means: dict[str, float] = results.mean(self._names)
         return means
 
     def reset(self) -> None:

@@ -219,7 +219,7 @@ class Measure:
             if spelling.style == style and (name := spelling.spell(self)):
                 return name
         if style != "irbatch":
-            check_choice("style", style, styles())
+            check_choice("names", style, styles())
         return str(self)
 
 

@@ -98,7 +98,7 @@ def test_every_format_is_that_of_evaluate_runs(cli: Cli, files: list[Path]) -> N
     style = [*words, "latex", "--names", "trec_eval", "--digits", "2", "--caption", "50 % of & it"]
     place = ["--label", "tab:mine", "--environment", "table*", "--line-width", "500"]
     assert cli(*style, *place)[1] == found.to_latex(
-        style="trec_eval", digits=2, caption="50 % of & it", label="tab:mine",
+        names="trec_eval", digits=2, caption="50 % of & it", label="tab:mine",
         environment="table*", width=500,
     )  # fmt: skip
     assert [line.split()[1] for line in cli(*words, "table", "--digits", "1")[1].splitlines()] == [

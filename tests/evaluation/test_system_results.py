@@ -160,7 +160,7 @@ def test_csv_has_every_digit(two: SystemResults) -> None:
     assert {(row["run"], row["measure"]): float(row["value"]) for row in rows} == {
         (name, measure): value for name, each in two.items() for measure, value in each.items()
     }
-    rows = list(csv.DictReader(io.StringIO(two.to_csv(per_query=True, style="trec_eval"))))
+    rows = list(csv.DictReader(io.StringIO(two.to_csv(per_query=True, names="trec_eval"))))
     assert len(rows) == 2 * 4 * 3
     assert {row["measure"] for row in rows} == {"recip_rank", "ndcg_cut_10", "num_rel_ret"}
 
@@ -181,7 +181,7 @@ def test_frames(two: SystemResults) -> None:
     assert list(frame.index) == list(two)
     assert frame.index.name == "run"
     assert frame.loc["dense"].to_dict() == two["dense"].mean()
-    frame = two.to_pandas(per_query=True, style="trec_eval")
+    frame = two.to_pandas(per_query=True, names="trec_eval")
     assert frame.loc[("bm25", "q2"), "recip_rank"] == 0.5
     assert len(frame) == 6
     assert frame.index.names == ["run", "query"]
@@ -207,12 +207,12 @@ def test_files_are_written_whole(form: str, two: SystemResults, tmp_path: Path) 
 @pytest.mark.parametrize("form", PEOPLES)
 def test_options_of_people(form: str, two: SystemResults) -> None:
     assert "0.66666667" in FORMATS[form](two, digits=8)
-    assert "recip" in FORMATS[form](two, style="trec_eval")
+    assert "recip" in FORMATS[form](two, names="trec_eval")
     for wrong in (-1, 18, 2.0, "4", True, None):
         with pytest.raises(InputError, match="decimals"):
             FORMATS[form](two, digits=wrong)
-    with pytest.raises(InputError, match="style='nobody'"):
-        FORMATS[form](two, style="nobody")
+    with pytest.raises(InputError, match="names='nobody'"):
+        FORMATS[form](two, names="nobody")
 
 
 @pytest.mark.parametrize("form", FORMATS)

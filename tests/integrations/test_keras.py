@@ -138,7 +138,7 @@ def test_ways_to_give_what_to_validate(keras: Any, callback: Any, model: Any, da
 def test_options(callback: Any, model: Any, data: Any) -> None:
     inputs, labels = data
     padded = np.where(np.arange(CANDIDATES) < 4, labels, -100)
-    ranking = callback((inputs, padded), "nDCG RR", [1, 3], prefix="dev/", every=2, style="beir",
+    ranking = callback((inputs, padded), "nDCG RR", [1, 3], prefix="dev/", every=2, names="beir",
                        no_relevant="skip", ties="optimistic")  # fmt: skip
     history = model.fit(*data, epochs=5, verbose=0, callbacks=[ranking]).history
     assert {len(each) for name, each in history.items() if name.startswith("dev/")} == {2}

@@ -48,7 +48,7 @@ def test_by_hand() -> None:
 
 
 def test_cutoffs_and_spelling() -> None:
-    compute = ComputeMetrics("nDCG P", [1, 10], style="sentence-transformers")
+    compute = ComputeMetrics("nDCG P", [1, 10], names="sentence-transformers")
     assert list(compute(given(*arrays()))) == ["ndcg@1", "ndcg@10", "precision@1", "precision@10"]
 
 
