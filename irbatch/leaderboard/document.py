@@ -39,7 +39,7 @@ HARDWARE, BATCH, SOURCE = "hardware", "batch_size", "source"  # columns that are
 # Not the peak of memory: it is the process', which mostly holds several systems.
 USUAL = (
     *("latency_mean", "latency_p95", "throughput", "sustained_rate"),
-    *("index_memory", "index_disk"),
+    *("index_memory", "index_disk", "indexing_time"),
     *("energy_per_query", "cost_per_million"),
 )
 PICTURED = ("cost_per_million", "latency_mean", "latency_p50")  # the first that all have, or some

@@ -98,7 +98,7 @@ def find_stability(
     """
     drawn = np.repeat(values[:, :, None], draws, axis=2)
     which: dict[str, list[str]] = {}
-    queries: list[Any] = []
+    queries = next((each.queries for each in rows.timed if each is not None), [])
     if accuracy := [name for name in axes if name in measures]:
         queries, means = _draw_accuracy(rows, accuracy, draws, seed)
         for name, of_systems in means.items():

@@ -98,6 +98,15 @@ def test_columns() -> None:
     assert table.rows[0].cells[6].value == 1152.0, "sorted by the number"
 
 
+def test_indexing_time_is_shown_where_it_is_known() -> None:
+    known = EfficiencyRecord(system="a", indexing_time=90, peak_gpu_memory=1500)
+    board = Leaderboard({"a": {"RR": 0.5}}, known)
+    heads = [each.heading for each in make_document(board).parts[0].columns]
+    assert heads == ["system", "RR", "indexing time (s)"]
+    (table,) = make_document(board, ["gpu_memory", "indexing_time"]).parts
+    assert [cell.text for cell in table.rows[0].cells] == ["a", "1,500", "90"]
+
+
 # One system on several machines.
 
 

@@ -195,6 +195,9 @@ def test_calls_of_other_queries_are_drawn_by_themselves() -> None:
     assert same is not None
     assert apart is not None
     assert list(same.shares.values()) == [1.0, 1.0], "always equal"
+    alone = measured(values, times, QUERIES).resampled(["latency"], draws=200).stability
+    assert alone is not None
+    assert list(alone.shares.values()) == [1.0, 1.0], "without accuracy, too"
     assert all(0.3 < share < 0.8 for share in apart.shares.values())
 
 
