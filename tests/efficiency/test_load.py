@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -436,6 +437,8 @@ def test_faces(clock: Clock, tmp_path: Path) -> None:
     for text in (str(load), load.to_markdown(), load.to_latex(), load.to_html(plots=False)):
         for word in ("Open loop", "Poisson", "when a query was due", "160", "grows", "40"):
             assert word in text
+    rows = [line for line in load.to_latex().splitlines() if line.endswith(r"\\")]
+    assert not any(re.search(r"(?<!\\)%", row) for row in rows), "the rest would be a comment"
     assert load.to_text(tmp_path / "a.txt") == (tmp_path / "a.txt").read_text("utf-8")
     assert "errors" in str(load), "as there are time-outs"
     assert "<script" not in load._repr_html_()

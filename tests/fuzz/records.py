@@ -12,10 +12,15 @@ from support.efficiency_records import TIREX
 import irbatch
 from fuzz.mutation import damage
 from fuzz.target import Target
-from irbatch.efficiency import EfficiencyRecord, Latency
+from irbatch.efficiency import EfficiencyRecord, Latency, Load, LoadAtRate
 from irbatch.errors import InputError
 
 RECORD = EfficiencyRecord(system="bm25", latency=Latency(mean=9.0, p95=20.0), n_queries=50)
+LOAD = Load(
+    about=RECORD,
+    rates=[LoadAtRate(rate=5.0, achieved=5.0, latency=Latency(p99=9.0, loop="open", rate=5.0))],
+    within=20.0,
+)
 BOARD = irbatch.Leaderboard({"bm25": {"nDCG@10": 0.5, "AP": 0.25}}, [RECORD])
 TOKENS = (
     *("{", "}", "[", "]", '"', ":", ",", "null", "true", "1e400", "-1", "0", "NaN", "Infinity"),
@@ -35,6 +40,10 @@ def _board(text: str) -> str:
     return irbatch.Leaderboard.from_json(text).to_json()
 
 
+def _load(text: str) -> str:
+    return Load.from_json(text).to_json()
+
+
 def _metadata(text: str) -> str:
     return EfficiencyRecord.from_ir_metadata(text + "\n\n", system="x").to_json()
 
@@ -42,6 +51,7 @@ def _metadata(text: str) -> str:
 READERS: dict[str, tuple[Callable[[str], str], str]] = {
     "record": (_record, RECORD.to_json()),
     "board": (_board, BOARD.to_json()),
+    "load": (_load, LOAD.to_json()),
     "metadata": (_metadata, TIREX),
 }
 
@@ -52,7 +62,7 @@ class Records(Target):
     name, share = "records", 30
 
     def generate(self, rng: Random) -> tuple[str, str]:
-        kind = rng.choice(("record", "record", "board", "board", "board", "metadata"))
+        kind = rng.choice(("record", "record", "load", "board", "board", "board", "metadata"))
         if kind == "metadata" and rng.random() < 0.9:
             kind = "record"  # YAML takes a hundred times as long
         return kind, damage(rng, READERS[kind][1], TOKENS)

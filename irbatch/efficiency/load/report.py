@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def make_document(load: MeasuredLoad, plots: bool = False) -> Document:
         Column("queries/s", "name"),
         Column("answered/s"),
         *(Column(f"{name} (ms)", descends=False) for name in DRAWN),
-        *(Column(each, descends=False) for each in ("calls", *failures, "busy")),
+        *(Column(each, descends=False) for each in ("calls", *failures, "busy (%)")),
         Column("queue", "text"),
         Column("sent late (ms)", descends=False),
     ]
@@ -54,7 +55,7 @@ def make_document(load: MeasuredLoad, plots: bool = False) -> Document:
         def draw() -> Any:
             return plot_load(load).get_figure()
 
-        parts.insert(0, Figures("", [Figure(title, _tell_values(load), caption(load), draw)]))
+        parts.insert(0, Figures("", [Figure(title, _tell_values(load), _tell_picture(load), draw)]))
     return Document(f"Load on {load.about.system}", caption(load), legend, parts)
 
 
@@ -120,10 +121,20 @@ def _cells(found: LoadAtRate, best: bool, failures: bool) -> list[Cell]:
     for count in counts if failures else counts[:1]:
         cells.append(Cell(NOTHING) if count is None else Cell(f"{count:,}", float(count)))
     busy = found.busy
-    cells.append(Cell(NOTHING) if busy is None else Cell(f"{show(100 * busy, 0)}%", busy))
+    cells.append(Cell(NOTHING) if busy is None else Cell(show(100 * busy, 0), busy))
     cells.append(Cell("grows" if found.growing else "steady"))
     cells.append(Cell(show_quantity(found.lateness), found.lateness))
     return cells
+
+
+def _tell_picture(load: MeasuredLoad) -> str:
+    """Say what the picture shows."""
+    said = ["Latency in an open loop, from when a query was due."]
+    if load.sustained_rate:
+        said.append("Vertical line: the highest rate that held the bound.")
+    if any(math.isinf(each.p99) for each in load.rates):
+        said.append("A percentile that falls on a call that failed has no point.")
+    return " ".join(said)
 
 
 def _tell_values(load: MeasuredLoad) -> str:
