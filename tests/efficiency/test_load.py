@@ -21,6 +21,7 @@ from support.plots import check_readable
 from irbatch import InputError, InputWarning
 from irbatch.array_types import Floats
 from irbatch.efficiency import (
+    EfficiencyRecord,
     Hardware,
     Latency,
     Load,
@@ -364,6 +365,18 @@ def test_of_given_rates_the_first_that_fails_counts(clock: Clock) -> None:
     assert none.record.sustained_rate == 0
     assert none.record.latency is None
     assert "At none of the rates tried (2 and 4) is p99 within 1 ms." in str(none)
+
+
+def test_how_sure_it_is_is_said() -> None:
+    for interval, said in (
+        ({}, "How sure that is cannot be told: it takes more calls."),
+        ({"p99": (20, 60)}, "not sure: the interval of its p99 goes beyond the bound."),
+        ({"p99": (20, 40)}, "(tried: 5)."),
+    ):
+        latency = Latency(p99=30, loop="open", rate=5, intervals=interval)
+        rates = [LoadAtRate(rate=5, achieved=5, latency=latency)]
+        text = str(Load(about=EfficiencyRecord(system="a"), rates=rates, within=50))
+        assert f"{said} It may be more: no higher rate was tried." in text
 
 
 # The value and its faces

@@ -35,8 +35,8 @@ class LoadAtRate:
         achieved: queries a second that were answered, until the last one was.
         latency: from when a query was due; see `Latency` for errors and time-outs.
         busy: share of the callers' time in which they called; None where their number is open.
-        growing: whether the queue still grew in the last half: nothing waited less than before. In
-            a longer run latencies would have been longer.
+        growing: whether the queue grew to the end: in the last half every query waited, and in the
+            last quarter longer than in the second. In a longer run latencies would be longer.
         lateness: ms by which the sender itself was late, 99th percentile: a query was due and a
             caller was free, but the call began later. Latencies contain it.
         wall_time: from the start to the last answer, in s.

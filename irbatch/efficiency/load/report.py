@@ -95,6 +95,11 @@ def _tell_sustained(load: MeasuredLoad, within: float) -> str:
     if not load.sustained_rate:
         return f"At none of the rates tried ({tried}) is {bound}."
     said = f"{bound} up to {show_quantity(load.sustained_rate)} queries/s (tried: {tried})."
+    (best,) = (each for each in load.rates if each.rate == load.sustained_rate)
+    if "p99" not in best.latency.intervals:
+        said += " How sure that is cannot be told: it takes more calls."
+    elif best.latency.intervals["p99"][1] > within:
+        said += " That is not sure: the interval of its p99 goes beyond the bound."
     above = [each for each in load.rates if each.rate > load.sustained_rate]
     if not above:
         said += " It may be more: no higher rate was tried."
