@@ -56,7 +56,8 @@ def evaluate(
 
     Args:
         qrels: a dask frame, one row a judged document, a bag of such records, a list of delayed
-            parts, or whatever `irbatch.evaluate` takes.
+            parts; or whatever `irbatch.evaluate` takes, which goes along with the tasks: large
+            ones are better a frame.
         run: a dask frame, one row a retrieved document, a bag of such records, or a list of delayed
             parts, each of which is what `irbatch.evaluate` takes. A query may be spread over parts.
         measures, cutoffs, **settings: as in `irbatch.evaluate`. ``ties="index"``, `order_by` and

@@ -98,7 +98,7 @@ def evaluate(
     task = Task.choose(measures, cutoffs, keep, **settings)
     rows, task = _rows(task, qrels, run, qrels_columns, run_columns, partitions)
     with input_errors():
-        cells = rows.mapInArrow(functools.partial(_partials, task), CELL).collect()
+        cells = rows.mapInArrow(functools.partial(_partials, task, ROWS), CELL).collect()
     items = settings.get("items")
     tables = (_pa.ipc.open_stream(each[0]).read_all() for each in cells)
     parts = [PartialResult.from_arrow(each, items=items) for each in tables]
@@ -133,7 +133,9 @@ def per_query(
     rows, task = _rows(task, qrels, run, qrels_columns, run_columns, partitions)
     values = [_types.StructField(each, _types.DoubleType(), False) for each in task.names]
     query = _types.StructField("query_id", rows.schema["query"].dataType, False)
-    return rows.mapInArrow(functools.partial(_values, task), _types.StructType([query, *values]))
+    return rows.mapInArrow(
+        functools.partial(_values, task, ROWS), _types.StructType([query, *values])
+    )
 
 
 @contextmanager
@@ -151,9 +153,9 @@ def input_errors() -> Iterator[None]:
         raise _error_of(json.loads(found[1])) from problem
 
 
-def _partials(task: Task, batches: Iterable[Any]) -> Iterator[Any]:
+def _partials(task: Task, size: int, batches: Iterable[Any]) -> Iterator[Any]:
     """Yield batches of one cell with a partial result: of each part, or the sum of their sums."""
-    parts = _of_parts(task.partial, batches)
+    parts = _of_parts(task.partial, size, batches)
     if task.partition.keep == "sums":
         total = sum(parts)  # 0 of no part
         parts = iter([total] if isinstance(total, PartialResult) else [])
@@ -164,16 +166,16 @@ def _partials(task: Task, batches: Iterable[Any]) -> Iterator[Any]:
         yield _pa.RecordBatch.from_pydict({"partial": [sink.getvalue().to_pybytes()]})
 
 
-def _values(task: Task, batches: Iterable[Any]) -> Iterator[Any]:
+def _values(task: Task, size: int, batches: Iterable[Any]) -> Iterator[Any]:
     """Yield batches of the values of queries."""
-    for table in _of_parts(task.values, batches):
+    for table in _of_parts(task.values, size, batches):
         yield from table.to_batches()
 
 
-def _of_parts(work: Callable[[Any], Any], batches: Iterable[Any]) -> Iterator[Any]:
+def _of_parts(work: Callable[[Any], Any], size: int, batches: Iterable[Any]) -> Iterator[Any]:
     """Yield what comes of the rows of some queries at a time; errors bring their fields along."""
     try:
-        yield from map(work, _whole_queries(batches, ROWS))
+        yield from map(work, _whole_queries(batches, size))
     except InputError as problem:
         problem.add_note(NOTE + json.dumps(_fields_of(problem), default=str))
         raise

@@ -57,7 +57,7 @@ def session() -> Iterator[Session]:
         "spark.executor.memory": "512m",
         "spark.executorEnv.PYTHONPATH": f"{REPOSITORY}{os.pathsep}{REPOSITORY / 'tests'}",
         "spark.log.level": "OFF",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "300",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "70",
         "spark.sql.shuffle.partitions": "5",
         "spark.task.maxFailures": "2",
         "spark.ui.enabled": "false",
@@ -93,9 +93,10 @@ def has_values(per_query: Any, right: irbatch.Results) -> bool:
     return [by_query[each] for each in right.query_ids] == list(map(tuple, right.values.tolist()))
 
 
-def test_frames_of_text(frames: tuple[Any, Any]) -> None:
+def test_frames_of_text(frames: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     right = irbatch.evaluate(*problem(), MEASURES)
     assert_same(spark.evaluate(*frames, MEASURES), right)
+    monkeypatch.setattr(spark, "ROWS", 100)  # so that tasks have several parts
     assert_same_means(spark.evaluate(*frames, MEASURES, keep="sums", partitions=3), right)
     assert has_values(spark.per_query(*frames, MEASURES), right)
 
