@@ -91,7 +91,7 @@ def run_eval(options: argparse.Namespace) -> int:
 
 def _print(results: Mapping[str, Results], form: str, options: argparse.Namespace) -> None:
     """Print a form, importing no other."""
-    given = {"style": options.names, "per_query": options.per_query}
+    given = {"names": options.names, "per_query": options.per_query}
     if options.digits is not None:
         given["digits"] = options.digits
     if form == "tsv":

@@ -91,7 +91,7 @@ def test_the_first_measure_of_subtopics_is_named() -> None:
 
 
 def test_a_style_is_unknown() -> None:
-    input_error(lambda: measure("AP").spelled("latin"), "style", "latin", "trec_eval")
+    input_error(lambda: measure("AP").spelled("latin"), "names", "latin", "trec_eval")
 
 
 def test_duplicates_count_once() -> None:
