@@ -23,6 +23,7 @@ from irbatch.report.names import width
 from irbatch.report.numbers import check_digits
 from irbatch.runtime.files import write_text
 from irbatch.runtime.numbers import DECIMAL
+from irbatch.statistics.intervals import INTERVALS
 from irbatch.statistics.resampling import check_draws, check_level
 
 FORMATS = ("text", "markdown", "latex", "csv", "json")
@@ -35,7 +36,7 @@ NEEDS = {  # words that say nothing without another
     "plot": "x",
     "linear": "plot",
     **dict.fromkeys(("score", "scale", "sweep"), "weights"),
-    **dict.fromkeys(("level", "draws", "seed"), "qrels"),
+    **dict.fromkeys(("level", "draws", "seed", "interval"), "qrels"),
 }
 
 
@@ -58,6 +59,8 @@ def add_leaderboard(parser: argparse.ArgumentParser) -> None:
     add("-m", "--measure", dest="measures", metavar="MEASURE", action="append", help=told)
     add("--qrels", metavar="QRELS", help="evaluate the runs that SYSTEMS names")
     add("--level", type=float, metavar="P", help="chance that an interval misses (default: 0.05)")
+    told = "how intervals of accuracy are made (default: t)"
+    add("--interval", choices=INTERVALS, help=told)
     add("--draws", type=int, metavar="N", help="of the bootstrap; 0: no intervals (default: 2000)")
     add("--seed", type=int, metavar="N", help="of the bootstrap (default: 0)")
     told = "leave out systems that don't meet it: 'latency_p95 < 50', 'gpu = A100'; repeat for more"
@@ -177,7 +180,7 @@ def _read(options: argparse.Namespace) -> Leaderboard:
     """Read the systems, and evaluate their runs if there are qrels."""
     given = {
         name: getattr(options, name)
-        for name in ("qrels", "measures", "level", "draws", "seed")
+        for name in ("qrels", "measures", "level", "draws", "seed", "interval")
         if getattr(options, name) is not None
     }
     if options.qrels is not None:

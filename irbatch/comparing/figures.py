@@ -76,7 +76,7 @@ def _differences(compared: Compared, pair: Pair, column: int) -> Iterator[Figure
     bars = share_bars(differences, MOST_BARS)
     if not bars[0].size:
         return
-    told = _tell(differences, compared.sign_of(column) or 1)
+    told = _tell(differences, int(compared.directions[column]))
 
     def draw() -> Any:
         ax = axes.new_axes(None, HEIGHT, WIDTH)

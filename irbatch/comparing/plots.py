@@ -73,7 +73,7 @@ def plot_differences(
     check_whole("labelled", labelled, 0)
     first, second = query_values(comparison, a, b, measure)
     column = find_measure(comparison.measures, measure)
-    name, sign = comparison.measures[column], comparison.sign_of(column) or 1
+    name, sign = comparison.measures[column], int(comparison.directions[column])
     bars = share_bars(first - second, most)
     heights = (first - second)[np.concatenate(bars)]
     ids = axes.fit_names((comparison.query_ids[row] for row in np.concatenate(bars).tolist()), 16)

@@ -47,7 +47,9 @@ class Leaderboard(StudiedSystems):
         measures: those shown; default: all that some system has.
         directions: axis to ``"higher"`` or ``"lower"`` (is better), where it isn't as above.
         level: the chance that an interval of accuracy misses.
-        draws, seed: of the bootstrap over queries that makes these intervals; 0 draws make none.
+        draws, seed: of a bootstrap over queries; 0 draws: no intervals.
+        interval: how they are made: by Student's ``"t"``, or by bootstrap, ``"percentile"`` or
+            ``"bca"``.
 
     Attributes:
         systems: names, in the order of the rows; of several rows of a system with the instance,
@@ -283,6 +285,7 @@ class Leaderboard(StudiedSystems):
         level: float = 0.05,
         draws: int = 2000,
         seed: int = 0,
+        interval: str = "t",
         directions: Mapping[str, str] | None = None,
         **settings: Unpack[EvaluateOptions],
     ) -> Self:
@@ -296,7 +299,8 @@ class Leaderboard(StudiedSystems):
                 and accuracy that is stated counts where there is no run.
             measures: those shown, or with `qrels` those evaluated; default: all that some have;
                 with `qrels` they must be given.
-            level, draws, seed: as of `Leaderboard`, with `qrels`; without, the level is the JSON's.
+            level, draws, seed, interval: as of `Leaderboard`, with `qrels`; without, the level is
+                the JSON's.
             directions: axis to ``"higher"`` or ``"lower"``, before what the JSON says.
             **settings: of `irbatch.evaluate`, with `qrels`.
 
@@ -310,5 +314,5 @@ class Leaderboard(StudiedSystems):
         >>> board.pareto(["RR@10", "latency"]).frontier
         ['bm25', 'dense']
         """
-        drawn = {"level": level, "draws": draws, "seed": seed}
+        drawn = {"level": level, "draws": draws, "seed": seed, "interval": interval}
         return read_board(cls, source, qrels, measures, directions, settings, **drawn)

@@ -13,6 +13,7 @@ from irbatch.efficiency.quantities import HIGHER
 from irbatch.errors import InputError, join_words, shown
 from irbatch.leaderboard.axes import find_axis, list_axes
 from irbatch.leaderboard.captions import count_systems
+from irbatch.leaderboard.joining import INTERVALS_ARE
 from irbatch.leaderboard.loops import MEANT, OPEN_MARK, are_mixed, is_latency, is_open
 from irbatch.leaderboard.machines import FACTS, machine_column
 from irbatch.leaderboard.plots import Frontier, draw_frontier, find_frontier, tell_levels
@@ -244,7 +245,10 @@ def _explain(
         if cell.after
     }
     if sure:
-        legend.append(("[low, high]", f"{show_levels(sure) or 'bounds of'} intervals"))
+        how = board.settings.get(INTERVALS_ARE)
+        of_measures = f", of measures by {how}" if how else ""
+        told = f"{show_levels(sure) or 'bounds of'} intervals{of_measures}"
+        legend.append(("[low, high]", told))
     return legend
 
 

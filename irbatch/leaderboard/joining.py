@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Floats
+from irbatch.comparing.wording import INTERVAL_NAMES
 from irbatch.efficiency import EfficiencyRecord, Load, Measurement
 from irbatch.efficiency.checks import of_system, refuse
 from irbatch.efficiency.quantities import ALIASES, QUANTITIES
@@ -29,6 +30,7 @@ Records = Mapping[str, Record] | Iterable[Record] | Record
 NAMED = 5  # systems in an error
 PERCENT = 100
 BOUNDS = ("low", "high")
+INTERVALS_ARE = "intervals of measures"  # a setting
 MEASURED = 99  # decimals of what was evaluated, more than are ever shown
 
 
@@ -81,6 +83,7 @@ def join_accuracy(
     level: float,
     draws: int,
     seed: int,
+    interval: str,
 ) -> Accuracy:
     """Collect the accuracy of the systems whose records there are; `Leaderboard` has arguments."""
     given = name_systems([results] if isinstance(results, Means) else results, "result")
@@ -103,8 +106,7 @@ def join_accuracy(
     cells = [[_cell(system, named[system], measure) for measure in columns] for system in systems]
     table = np.array(cells, np.float64).reshape(len(systems), len(columns), 4)
     means, bounds, decimals = table[..., 0], table[..., 1:3], table[..., 3]
-    if draws:
-        _find_intervals(bounds, in_order, columns, level, draws, seed)
+    known = bool(draws) and _find_intervals(bounds, in_order, columns, level, draws, seed, interval)
     names = [str(_own_name(in_order[0], measure)) for measure in columns]
     _warn_of_percent(names, means, systems)
     for name in names:
@@ -115,6 +117,9 @@ def join_accuracy(
             raise InputError(problem, source="measures", value=name)
     counts = [each.counts.queries if isinstance(each, Means) else None for each in in_order]
     settings = _settings(systems, in_order)
+    if known:
+        drawn = "" if interval == "t" else f", {draws} draws, seed {seed}"
+        settings[INTERVALS_ARE] = f"{INTERVAL_NAMES[interval]}{drawn}"
     return Accuracy(names, means, bounds, decimals, counts, settings, in_order)
 
 
@@ -206,11 +211,13 @@ def _find_intervals(
     level: float,
     draws: int,
     seed: int,
-) -> None:
-    """Put bootstrap intervals of means over queries where there are values of queries.
+    interval: str,
+) -> bool:
+    """Put intervals of means over queries where there are values of queries; tell if there are any.
 
     One set of draws serves all systems and measures that have values of as many queries.
-    Intervals are written into `bounds`, float64 ``(systems, measures, 2)``.
+    Intervals are written into `bounds`, float64 ``(systems, measures, 2)``, and end where values of
+    the measure do.
     """
     alike: dict[int, list[tuple[int, int, Floats, bool]]] = {}
     for i, each in enumerate(results):
@@ -227,9 +234,15 @@ def _find_intervals(
     for group in alike.values():
         geometric = np.array([each[3] for each in group])
         table = np.stack([each[2] for each in group], axis=1)[None]
-        found = find_intervals(table, [], "percentile", level, draws, seed, geometric=geometric)
-        for (i, k, *_), ends in zip(group, found.means[0], strict=True):
-            bounds[i, k] = ends
+        found = find_intervals(table, [], interval, level, draws, seed, geometric=geometric)
+        for (i, k, *_), (low, high) in zip(group, found.means[0].tolist(), strict=True):
+            name = measures[k]
+            mean, (least, most) = (
+                results[i][name],
+                results[i].columns[results[i].column_of(name)].range,
+            )
+            bounds[i, k] = max(low, min(least, mean)), min(high, max(most, mean))
+    return bool(alike)
 
 
 def _warn_of_percent(measures: Sequence[str], means: Floats, systems: Sequence[str]) -> None:

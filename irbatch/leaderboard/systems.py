@@ -27,6 +27,8 @@ from irbatch.leaderboard.machines import MachineConstraint, parse_condition
 from irbatch.leaderboard.pareto import Pareto, find_pareto
 from irbatch.leaderboard.significance import Significance
 from irbatch.leaderboard.stability import Stability, Timed
+from irbatch.runtime.checks import check_choice
+from irbatch.statistics.intervals import INTERVALS
 from irbatch.statistics.resampling import check_draws, check_level
 
 NEEDS = {  # what quantities that are worked out follow from
@@ -53,14 +55,16 @@ class Systems:
         level: float = 0.05,
         draws: int = 2000,
         seed: int = 0,
+        interval: str = "t",
     ) -> None:
+        check_choice("interval", interval, INTERVALS)
         check_level(level)
         check_draws(draws, seed, least=0)
         given = name_records(records)
         named = {row: record_of(each) for row, each in given.items()}
         self.systems, self.records = list(named), list(named.values())
         self.timed = [Timed.of(each) for each in given.values()]
-        accuracy = join_accuracy(results, named, measures, level, draws, seed)
+        accuracy = join_accuracy(results, named, measures, level, draws, seed, interval)
         self.measures, self.means, self.intervals = accuracy[:3]
         self.decimals, self.n_queries, self.settings, self.results = accuracy[3:]
         self.level: float | None = level  # None: of bounds that were typed

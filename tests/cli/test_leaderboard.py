@@ -151,18 +151,18 @@ def test_runs_are_evaluated(cli: Cli, runs: tuple[Path, Path]) -> None:
 def test_the_bootstrap_hears_of_the_options(cli: Cli, runs: tuple[Path, Path]) -> None:
     mixed = "".join(ranking(1 + i % 5, [query]) for i, query in enumerate(QUERIES))
     runs[0].with_name("bm25.run").write_text(mixed)
-    given = {"level": 0.2, "draws": 100, "seed": 3}
+    given = {"level": 0.2, "interval": "bca", "draws": 100, "seed": 3}
     words = [word for name, value in given.items() for word in (f"--{name}", value)]
     start = [runs[0], "--qrels", runs[1], "-m", "RR"]
     status, printed, said = cli(*start, *words, "--intervals")
     assert (status, said) == (0, "")
     board = Leaderboard.from_json(runs[0], qrels=runs[1], measures=["RR"], **given)
     assert printed == board.to_text(intervals=True)
-    assert "[low, high]: 95% and 80% intervals." in printed, "of latency, and of accuracy"
+    assert "[low, high]: 95% and 80% intervals, of measures by BCa bootstrap, 100 dr" in printed
     assert printed != cli(*start, *words[:-1], 4, "--intervals")[1]
     unlike = cli(*start, "--draws", 0, "--intervals", "--columns", "RR")[1]
     assert "[low, high]" not in unlike
-    for name, value in {"level": 0.05, "draws": 2000, "seed": 0}.items():
+    for name, value in {"level": 0.05, "interval": "t", "draws": 2000}.items():
         assert cli(*start, f"--{name}", value, "--intervals") == cli(*start, "--intervals")
 
 

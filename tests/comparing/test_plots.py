@@ -58,6 +58,7 @@ def made_comparison(systems: int, queries: int, seed: int = 0) -> Any:
         level=0.05,
         simultaneous=True,
         sign_of=lambda _: 1,
+        directions=[1, 1],
     )
 
 

@@ -782,11 +782,13 @@ RUNS = {
 MEASURES = ["RR@10", "nDCG@10", "gm_map"]
 
 
-def test_means_and_intervals_are_those_of_compare() -> None:
+@pytest.mark.parametrize("interval", ["t", "percentile", "bca"])
+def test_means_and_intervals_are_those_of_compare(interval: str) -> None:
     results = irbatch.evaluate_runs(QRELS, RUNS, MEASURES)
     records = [timed("dense", 20), timed("bm25", 2)]
-    board = Leaderboard(results, records, level=0.1, draws=500, seed=9)
-    found = irbatch.compare_results(results, level=0.1, draws=500, seed=9, interval="percentile")
+    drawn: dict[str, Any] = {"level": 0.1, "draws": 500, "interval": interval}
+    board = Leaderboard(results, records, seed=9, **drawn)
+    found = irbatch.compare_results(results, seed=9, **drawn)
     for i, system in enumerate(board.systems):
         j = found.systems.index(system)
         for k, name in enumerate(board.measures):
@@ -795,14 +797,25 @@ def test_means_and_intervals_are_those_of_compare() -> None:
             assert board.means[i, k] == pytest.approx(found.means[j, k], rel=1e-14)
             np.testing.assert_allclose(board.intervals[i, k], found.intervals[j, k], rtol=1e-13)
     assert board.n_queries == [40, 40]
+    how = board.settings.pop("intervals of measures")
+    assert how == {"t": "Student's t", "percentile": "percentile bootstrap, 500 draws, seed 9",
+                   "bca": "BCa bootstrap, 500 draws, seed 9"}[interval]  # fmt: skip
     assert board.settings == results["bm25"].settings
     assert board.caption() == "2 systems, 40 queries."
     assert board.level == 0.1
-    listed = Leaderboard(list(results.values()), records, level=0.1, draws=500, seed=9)
+    listed = Leaderboard(list(results.values()), records, seed=9, **drawn)
     np.testing.assert_array_equal(listed.intervals, board.intervals)
     assert np.isnan(Leaderboard(results, records, draws=0).intervals).all()
-    other = Leaderboard(results, records, level=0.1, draws=500, seed=8)
-    assert (other.intervals != board.intervals).any()
+    other = Leaderboard(results, records, seed=8, **drawn)
+    assert (other.intervals != board.intervals).any() == (interval != "t")
+    default = Leaderboard(results, records)
+    assert "intervals, of measures by Student's t." in default.to_text(intervals=True)
+    assert "Student's t" in Leaderboard.from_json(default.to_json()).to_text(intervals=True)
+
+
+def test_intervals_that_there_are_not() -> None:
+    input_error(lambda: Leaderboard({"a": {"RR": 1}}, timed("a", 2), interval="normal"),
+                "interval='normal' must be one of 't'", value="normal")  # fmt: skip
 
 
 def test_measures_of_choice() -> None:

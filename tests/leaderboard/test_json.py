@@ -384,10 +384,13 @@ def folder(tmp_path: Path) -> Path:
 def test_runs_are_evaluated(folder: Path, form: str) -> None:
     qrels: Any = {"path": folder / "qrels.txt", "mapping": QRELS, "qrels": irbatch.Qrels(QRELS)}
     found = read_leaderboard(folder / "systems.json", qrels=qrels[form], measures=["RR", "P@1"],
-                             level=0.2, draws=9, seed=7)  # fmt: skip
+                             level=0.2, draws=9, seed=7, interval="percentile")  # fmt: skip
     results = irbatch.evaluate_runs(QRELS, RUNS, ["RR", "P@1"])
-    assert_same(found, Leaderboard(results, found.records, level=0.2, draws=9, seed=7))
-    other = Leaderboard(results, found.records, level=0.2, draws=9)
+    assert_same(
+        found,
+        Leaderboard(results, found.records, level=0.2, draws=9, seed=7, interval="percentile"),
+    )
+    other = Leaderboard(results, found.records, level=0.2, draws=9, interval="percentile")
     assert (found.intervals != other.intervals).any(), "the seed counts"
     assert found.n_queries == [3, 3]
     assert not np.isnan(found.intervals).any()
