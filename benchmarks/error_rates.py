@@ -7,6 +7,8 @@ Values are real ones, of the systems in a folder of judgments and runs, query by
 - clear: as many systems, each better than the one before in most queries; how many pairs are;
 - agreement: real pairs; how often an interval holds 0 where, and only where, the corrected p-value
   is at least the level;
+- one-sided, not worse, equivalent: two systems whose true difference is 0, or the margin; how often
+  one is found greater, not worse by the margin, or as good within it;
 - coverage: queries drawn from real ones; how often the interval of a mean difference holds that of
   all queries.
 """
@@ -19,13 +21,14 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.null_comparisons import EXAMPLES, real_values
+from benchmarks.null_comparisons import EXAMPLES, draw_null, real_values
 from irbatch.comparing.verbs import compare_results
 from irbatch.evaluation.counts import Counts
 from irbatch.evaluation.results import Results
 from irbatch.measures import measure
 from irbatch.statistics.intervals import INTERVALS, find_intervals
-from irbatch.statistics.significance import Sample, correct, p_values
+from irbatch.statistics.margins import MARGIN_TESTS, above_zero_p, beyond_margin, read_margin
+from irbatch.statistics.significance import FAMILY_WISE, TESTS, Sample, correct, p_values
 
 LEVEL = 0.05
 MEASURES = [
@@ -41,7 +44,12 @@ MEASURES = [
     "P@5",
     "Success@1",
     "Success@10",
+    "nDCG@20",
+    "P@20",
+    "AP@100",
+    "RBP",
 ]
+MARGINS = (0.02, "5%")
 Values = list[np.ndarray]
 
 
@@ -90,6 +98,29 @@ def agreement(folder: Path) -> None:
           f"({without} disagree if each interval is by itself)")  # fmt: skip
 
 
+def one_sided(null: np.ndarray) -> None:
+    """Print how often tests find the first of equal systems greater, or less."""
+    for test in (each for each in TESTS if each not in FAMILY_WISE):
+        shares = [(p_values(Sample(null, [(0, 1)], 1000, 0, side), test) < LEVEL).mean()
+                  for side in ("greater", "less")]  # fmt: skip
+        print(f"one-sided {test}: greater {shares[0]:.2%}, less {shares[1]:.2%}")
+
+
+def at_margin(null: np.ndarray) -> None:
+    """Print how often a system that is worse by just the margin is found not to be."""
+    first, second = null
+    up = np.ones(null.shape[2])
+    for given in MARGINS:
+        margin = read_margin(given)
+        worse = (1 - margin.amount) * first if margin.relative else first - margin.amount
+        values = np.stack([worse, second])
+        for test in MARGIN_TESTS:
+            p = [above_zero_p(beyond_margin(values, [(0, 1)], margin, way), test, 1000, 0)
+                 for way in (up, -up)]  # fmt: skip
+            print(f"worse by {margin}, {test}: {(p[0] < LEVEL).mean():.2%} found not worse, "
+                  f"{(np.maximum(*p) < LEVEL).mean():.2%} equivalent")  # fmt: skip
+
+
 def coverage(every: Values, random: np.random.Generator, times: int) -> None:
     """Print how often intervals of each kind hold the mean difference of all queries."""
     for queries in (25, 50, 200):
@@ -123,6 +154,9 @@ def main() -> None:
     every = real_values(options.data, "AP")
     coverage(every, random, options.times)
     agreement(options.data)
+    null = np.concatenate([draw_null(each, 200, 4000 // len(every), random) for each in every], 2)
+    one_sided(null)
+    at_margin(null)
     clear(random, 64)
     family_wise(every, random, options.times, options.systems)
 
