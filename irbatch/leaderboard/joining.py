@@ -106,7 +106,7 @@ def join_accuracy(
     cells = [[_cell(system, named[system], measure) for measure in columns] for system in systems]
     table = np.array(cells, np.float64).reshape(len(systems), len(columns), 4)
     means, bounds, decimals = table[..., 0], table[..., 1:3], table[..., 3]
-    known = bool(draws) and _find_intervals(bounds, in_order, columns, level, draws, seed, interval)
+    found = bool(draws) and _find_intervals(bounds, in_order, columns, level, draws, seed, interval)
     names = [str(_own_name(in_order[0], measure)) for measure in columns]
     _warn_of_percent(names, means, systems)
     for name in names:
@@ -117,7 +117,7 @@ def join_accuracy(
             raise InputError(problem, source="measures", value=name)
     counts = [each.counts.queries if isinstance(each, Means) else None for each in in_order]
     settings = _settings(systems, in_order)
-    if known:
+    if found:
         drawn = "" if interval == "t" else f", {draws} draws, seed {seed}"
         settings[INTERVALS_ARE] = f"{INTERVAL_NAMES[interval]}{drawn}"
     return Accuracy(names, means, bounds, decimals, counts, settings, in_order)
