@@ -28,10 +28,10 @@ font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 --back:#0d1117;--stripe:#161c24;--up:#5aa9ff;--down:#f0914b;--tone1:#14273d;--tone2:#17395f;
 --tone3:#1b4c82;--tone4:#2160a6;color-scheme:dark}}
 body.irbatch{margin:0 auto;max-width:90rem;padding:1.5rem}
-.irbatch h1{font-size:1.6rem;margin:0 0 .5rem}
+.irbatch h1{font-size:1.6rem;margin:0 0 .5rem;overflow-wrap:anywhere}
 .irbatch h2{font-size:1.25rem;margin:2.5rem 0 .5rem;border-bottom:1px solid var(--line)}
 .irbatch h3{font-size:1rem;margin:1.5rem 0 .25rem}
-.irbatch p{margin:.5rem 0;max-width:60rem;overflow-wrap:anywhere}
+.irbatch p{margin:.5rem 0}.irbatch p,.irbatch li{max-width:60rem;overflow-wrap:anywhere}
 .irbatch .soft,.irbatch caption,.irbatch figcaption{color:var(--soft);font-size:.87rem}
 .irbatch .scroll{overflow-x:auto;margin:1rem 0}
 .irbatch table{border-collapse:collapse;font-variant-numeric:tabular-nums;color:inherit}

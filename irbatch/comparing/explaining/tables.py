@@ -28,6 +28,7 @@ from irbatch.report.names import shorten_all
 SHORT = 24  # columns of a system's name in headings
 SHOWN = {"up": "↑ up", "down": "↓ down"}
 UNJUDGED = "?"
+LONGEST_TEXT = 300  # letters of a query's text
 
 
 def make_document(
@@ -51,7 +52,7 @@ def make_document(
     rows: list[Row] = []
     parts: list[Sequence[Part]] = []
     for each in found.queries:
-        text = [Cell(each.text or "")] if told else []
+        text = [Cell(_start(each.text or "", LONGEST_TEXT))] if told else []
         rows.append(Row([Cell(str(each.query)), *text, *_values(found, each, digits)]))
         judged = _judged(found, each, names, digits, letters[0])
         parts.append([_counts(found, each), _rankings(found, each, names, letters[1]), judged])
@@ -177,12 +178,14 @@ def _shown(
 
     That is how a page shows whether it is relevant: by a number, too, not by its colour alone.
     """
-    start = (text or "")[:letters]
-    if text and len(text) > letters > 0:
-        start = f"{start[:-1].rstrip()}…"
     badge = UNJUDGED if grade is None else f"{grade:g}"
-    after = " · ".join(filter(None, (other, start)))
+    after = " · ".join(filter(None, (other, _start(text or "", letters))))
     return {"after": after, "badge": badge, "tone": _tone(found, grade)}
+
+
+def _start(text: str, letters: int) -> str:
+    """Return the beginning of a text."""
+    return text if len(text) <= letters else f"{text[: letters - 1].rstrip()}…" if letters else ""
 
 
 def _tone(found: Explained, grade: float | None) -> str:

@@ -67,8 +67,10 @@ def explain(
     >>> found.worse, found.better, found.same
     (1, 0, 1)
     >>> [query] = found.queries
-    >>> [(each.document, each.ranks, each.moved, each.adds) for each in query.documents]
-    [('d2', (3, None), 'lost', (0.3333333333333333, 0.0)), ('d1', (1, 2), 'down', (0.5, 0.25))]
+    >>> [(each.document, each.ranks, each.moved) for each in query.documents]
+    [('d2', (3, None), 'lost'), ('d1', (1, 2), 'down')]
+    >>> query.documents[1].adds
+    (0.5, 0.25)
     """
     wanted = _check_measure(measure)
     chosen = Settings.choose(**{
