@@ -1,8 +1,9 @@
-"""What tests and the bootstrap found of a leaderboard, read from its JSON."""
+"""What tests and the bootstrap found of a leaderboard, in its JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from irbatch.efficiency.checks import check_count, refuse, require
@@ -15,6 +16,14 @@ from irbatch.statistics.resampling import check_level
 from irbatch.statistics.significance import CORRECTIONS, TESTS
 
 SOURCE = "leaderboard"
+
+
+def write_findings(
+    significance: Significance | None, stability: Stability | None
+) -> dict[str, dict[str, Any]]:
+    """Return what was found as JSON has it."""
+    found = {"significance": significance, "stability": stability}
+    return {name: asdict(each) for name, each in found.items() if each is not None}
 
 
 def read_significance(

@@ -28,14 +28,19 @@ def name_rows(records: Sequence[EfficiencyRecord]) -> list[str]:
     often = Counter(each.system for each in records)
     rows: list[str] = []
     for each in records:
-        machine = each.hardware.instance or str(each.hardware)
-        row = each.system if often[each.system] == 1 else f"{each.system} on {machine}"
-        if row in rows or (often[each.system] > 1 and not machine):
+        row = each.system if often[each.system] == 1 else row_on_machine(each)
+        if row in rows or (often[each.system] > 1 and row == each.system):
             problem = f"there are two records of {shown(each.system)}"
             advice = "several take an instance each, which tells them apart"
             raise InputError(f"{problem}; {advice}", source="records", value=each.system)
         rows.append(row)
     return rows
+
+
+def row_on_machine(record: EfficiencyRecord) -> str:
+    """Name a row after a system and its machine; after the system where that isn't known."""
+    machine = record.hardware.instance or str(record.hardware)
+    return f"{record.system} on {machine}" if machine else record.system
 
 
 def share_by_system(

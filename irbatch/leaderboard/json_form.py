@@ -8,6 +8,7 @@ In place of it, or beside it, ``"run"`` is the path of a run file, from the JSON
 
 A system that was measured on several machines is listed once for each, with the name of an instance
 in its hardware; accuracy or a run, and how many queries, need to stand with the first of them.
+``"row"`` keeps what a row is called where the system's others have been left out.
 
 Beside ``"systems"`` may stand ``"level"`` (of intervals), ``"settings"`` (how the numbers came
 about, texts by name), ``"directions"``, ``"constraints"`` (which these systems have met; none is
@@ -19,7 +20,6 @@ what it has no value of). What a leaderboard has found by tests and by drawing q
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from irbatch.efficiency import EfficiencyRecord
-from irbatch.efficiency.checks import check_count, check_text, of_system, only_known, refuse
+from irbatch.efficiency.checks import check_count, check_text, of_system, refuse
 from irbatch.efficiency.interchange.json_form import is_text, read_object
 from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.evaluation.results import Results
@@ -36,8 +36,8 @@ from irbatch.evaluation.runs import Judgments, as_qrels, evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.formats import why_not
 from irbatch.leaderboard.axes import check_directions
-from irbatch.leaderboard.findings import read_significance, read_stability
-from irbatch.leaderboard.instances import name_rows
+from irbatch.leaderboard.findings import read_significance, read_stability, write_findings
+from irbatch.leaderboard.instances import name_rows, row_on_machine
 from irbatch.leaderboard.joining import MEASURED
 from irbatch.leaderboard.systems import Systems
 from irbatch.version import __version__
@@ -49,7 +49,8 @@ KEYS = (
     *("irbatch", "level", "settings", "directions", "constraints", "left_out", "significance"),
     *("stability", "systems"),
 )
-OURS = ("accuracy", "run", "queries", "typed")  # of a system; the other keys are its record's
+SHARED = ("accuracy", "run", "queries", "typed")
+OURS = (*SHARED, "row")  # of a system; the other keys are its record's
 
 
 class Statement(NamedTuple):
@@ -80,6 +81,18 @@ class Statement(NamedTuple):
             check_count(of_system(name), "queries", values.get("queries"), 0)
             for name, values in self.systems.items()
         ]
+
+    @property
+    def rows(self) -> list[str]:
+        """What rows are called: of a system that is on one machine now its machine may be told."""
+        names = []
+        for (name, values), record in zip(self.systems.items(), self.records, strict=True):
+            row = values.get("row", name)
+            if row not in (name, row_on_machine(record)):
+                problem = f"is {shown(row)}, not {shown(row_on_machine(record))}"
+                raise refuse(of_system(name), "row", problem, row)
+            names.append(row)
+        return names
 
     @property
     def typed(self) -> list[bool]:
@@ -169,6 +182,7 @@ def read_board(
         stated = read.document.get("level")
         drawn |= {"level": drawn["level"] if stated is None else stated, "draws": 0}
     board = kind(read.results, read.records, measures=read.measures, **drawn)
+    board.systems = read.rows
     if qrels is None:  # or settings are those of now, and constraints were met by other numbers
         board.level, board.settings, board.n_queries = stated, read.settings, read.n_queries
         board.constraints, board.left_out = read.constraints, read.left_out
@@ -190,20 +204,13 @@ def board_to_dict(board: Systems) -> dict[str, Any]:
         "directions": dict(board.directions),
         "constraints": list(board.constraints),
         "left_out": {system: list(broken) for system, broken in board.left_out.items()},
-        **only_known(
-            {
-                name: None if found is None else asdict(found)
-                for name, found in (
-                    ("significance", board.significance),
-                    ("stability", board.stability),
-                )
-            }
-        ),
-        "systems": [_describe(board, row) for row in range(len(board.systems))],
+        **write_findings(board.significance, board.stability),
+        "systems": [_describe(board, *each) for each in enumerate(name_rows(board.records))],
     }
 
 
-def _describe(board: Systems, row: int) -> dict[str, Any]:
+def _describe(board: Systems, row: int, name: str) -> dict[str, Any]:
+    """Return what is known of a row, which is called so unless it says otherwise."""
     accuracy: dict[str, Any] = {}
     for k, measure in enumerate(board.measures):
         bounds = zip(("low", "high"), board.intervals[row, k].tolist(), strict=True)
@@ -214,6 +221,8 @@ def _describe(board: Systems, row: int) -> dict[str, Any]:
     counted: dict[str, Any] = {} if queries is None else {"queries": queries}
     if (board.decimals[row] < MEASURED).any():
         counted["typed"] = True
+    if board.systems[row] != name:
+        counted["row"] = board.systems[row]
     return {**board.records[row].to_dict(), **counted, "accuracy": accuracy}
 
 
@@ -251,7 +260,7 @@ def _read_systems(
             problem = f"is called {shown(name)}, which is no name"
             problem = 'has no name, which is its "system"' if name is None else problem
             raise refuse(SOURCE, f"system {number}", problem, name)
-        own = {key: values[key] for key in OURS if key in values}
+        own = {key: values[key] for key in SHARED if key in values}
         has_accuracy = "accuracy" in own or "run" in own
         systems.append(values if has_accuracy else {**ours.get(name, {}), **values})
         if has_accuracy:

@@ -149,6 +149,12 @@ def test_the_best_machine_of_each_system() -> None:
     assert "Left out by them: dense on small." in fast.caption()
     again = Leaderboard.from_json(fast.to_json())
     assert (again.left_out, again.caption()) == (fast.left_out, fast.caption())
+    assert again.systems == fast.systems
+    assert again.to_json() == fast.to_json()
+    text = fast.to_json().replace('"dense on large"', '"dense on small"')
+    input_error(
+        lambda: Leaderboard.from_json(text), "row is 'dense on small', not 'dense on large'"
+    )
     assert fast.best_instances("latency").systems == fast.systems
     input_error(lambda: board.best_instances("flops"), "flops is missing on every instance",
                 "'dense'")  # fmt: skip

@@ -254,6 +254,11 @@ def test_findings_are_written_and_read_back() -> None:
     again = Leaderboard.from_json(board.to_json())
     assert (again.significance, again.stability) == (board.significance, board.stability)
     assert again.to_text() == board.to_text()
+    records = [EfficiencyRecord(system=name, hardware=Hardware(instance=where), flops=1)
+               for name, where in (("near", "a"), ("near", "b"), ("best", "a"))]  # fmt: skip
+    one = Leaderboard(results_of({name: VALUES[name] for name in ("near", "best")}), records)
+    one = one.best_instances("flops").tested().resampled(["RR"], draws=20)
+    assert Leaderboard.from_json(one.to_json()).to_text() == one.to_text()
     some = Leaderboard.from_json(board.to_json(), measures="P@1")
     assert some.significance is not None
     assert list(some.significance.p_values) == ["P@1"]
