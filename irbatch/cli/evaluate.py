@@ -30,8 +30,9 @@ def add_eval(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = (
         "Evaluate run files against a qrels file, in TREC's, BEIR's or MS MARCO's form, JSON lines "
-        "or parquet. Files may be compressed (gzip, bzip2, xz, zstd); - is standard input. All "
-        "queries of the qrels are averaged."
+        "or Parquet, of which a folder or a quoted pattern of names is one run. Text files may be "
+        "compressed (gzip, bzip2, xz, zstd); - is standard input. All queries of the qrels are "
+        "averaged."
     )
     parser.epilog = 'example: irbatch eval qrels.txt bm25.run -m nDCG@10 -m "P@{5,10}" -q'
     add = parser.add_argument

@@ -69,7 +69,8 @@ def evaluate(
             measures that read more than grades `SubtopicQrels`, `StratumQrels` or
             `ProbabilityQrels`, or what these and their `from_table` take, or the path of such a
             file.
-        run: `Run`, query to document to score, the path of a TREC run file, or a table.
+        run: `Run`, query to document to score, the path of a run file, a folder of Parquet files, a
+            pattern of their names or a `pyarrow.dataset`, or a table.
         measures: names such as ``"nDCG@10"``, ``"P@{1,5,10}"``, ``"AP(rel=2)"``, or other
             tools' names; or `Measure` objects.
         cutoffs: one or several, applied to every measure given without one; None among them

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 import os
@@ -14,6 +15,7 @@ import numpy as np
 import irbatch.formats.parquet_files as parquet_files
 from irbatch.array_types import Floats, Ints
 from irbatch.data.arrow import ArrowColumn, ArrowTable
+from irbatch.data.column_names import find_columns
 from irbatch.data.from_columns import as_ids, as_numbers, group_columns
 from irbatch.data.grouping import first_rows
 from irbatch.data.query_table import QueryTable
@@ -52,7 +54,7 @@ class ParquetReader(TableReader):
     """Reads judgments or rankings by columns, with pyarrow.
 
     Files that lack a column are refused here; reading them raises what is wrong, by file, column
-    and row. `progress` is called with bytes read and all, about.
+    and row. `progress` is called with bytes read and all, about. With `by_rank` scores are ranks.
     """
 
     def __init__(
@@ -61,10 +63,12 @@ class ParquetReader(TableReader):
         name: str,
         source: str,
         progress: Progress | None = None,
+        *,
+        by_rank: bool = False,
     ) -> None:
         super().__init__()
         self._files, self._source, self._progress = files, source, progress
-        self.name = name
+        self.name, self._by_rank = name, by_rank
         self.query_kind = files.kinds["query"]
         self.is_large = files.rows > parquet_files.BATCH and self._is_grouped()
 
@@ -136,8 +140,19 @@ class ParquetReader(TableReader):
         ids, firsts = self._runs(span, query)
         columns = self._arrow(span, [document, value])
         documents = self._convert(span, document, columns[document], as_ids, what="document")
-        values = self._convert(span, value, columns[value], as_numbers)
+        values = self._convert(span, value, columns[value], self._numbers)
         return Columns(ids, firsts, documents, values)
+
+    def _numbers(self, column: ArrowColumn, source: str, first: int) -> Floats:
+        """Return grades or scores; or ranks, as scores."""
+        values = as_numbers(column, source, first)
+        if not self._by_rank:
+            return values
+        if (bad := np.flatnonzero((values < 0) | (values % 1 != 0))).size:
+            rank = values[bad[0]].item()
+            problem = f"row {first + bad[0]}: rank {rank:g} is not a whole number from 0"
+            raise InputError(problem, source=source, value=rank)
+        return -values
 
     def _runs(self, span: Span, name: str) -> tuple[IdColumn, Ints]:
         """Return the query of each run of rows, and its first row."""
@@ -218,17 +233,17 @@ def open_parquet(
     `kind` is a key of `irbatch.data.column_names.ROLES`, by default the source.
     """
     files: Files
-    kind = kind or source
-    name = DATASET if is_dataset(given) else os.fspath(given)
-    if order_by != "score":
-        problem = "order_by='rank' is for text; in Python, give Run.from_columns -rank"
-        raise InputError(problem, source=source, path=name, value=order_by)
+    by_rank = order_by == "rank"
+    wishes = {"score": "rank"} if by_rank else {}
+    find = functools.partial(find_columns, source=kind or source, given=wishes)
     if is_dataset(given):
-        return ParquetReader(Dataset(given, kind), name, source, progress)
-    library = imported("Parquet files", "arrow", "pyarrow.parquet", "polars")
-    opener = PolarsFiles if library.__name__ == "polars" else ParquetFiles
-    files = opener(library, parts or [name], source, kind, content)
-    return ParquetReader(files, name, source, progress)
+        files, name = Dataset(given, find), DATASET
+    else:
+        name = os.fspath(given)
+        library = imported("Parquet files", "arrow", "pyarrow.parquet", "polars")
+        opener = PolarsFiles if library.__name__ == "polars" else ParquetFiles
+        files = opener(library, parts or [name], source, find, content)
+    return ParquetReader(files, name, source, progress, by_rank=by_rank)
 
 
 def _joined(parts: list[Columns]) -> Columns:

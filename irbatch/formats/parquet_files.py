@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
 
@@ -16,7 +16,6 @@ import numpy as np
 
 from irbatch.array_types import Ints
 from irbatch.data.arguments.ids import KINDS
-from irbatch.data.column_names import find_columns
 from irbatch.data.grouping import first_rows
 from irbatch.errors import ErrorsIn, InputError
 from irbatch.runtime.extras import imported
@@ -29,6 +28,8 @@ ARROW_TYPES = b"ARROW:schema"  # the key of types
 READAHEAD = 2  # batches of a dataset that are read before they are asked for
 DATASET = "dataset"  # what errors call one
 IDS = "query", "document"  # roles
+
+Find = Callable[[list[str]], dict[str, str]]  # by role the names of columns, of all there are
 
 
 class Span(NamedTuple):
@@ -61,8 +62,8 @@ class Span(NamedTuple):
 class ParquetFiles:
     """Files that are read as one table, opened here: their columns are the same, by name and kind.
 
-    `names` are those of the columns, by role of the `kind` of table, see `find_columns`. A pipe's
-    `content` was read before.
+    `names` are those of the columns by role, which `find` finds among all. A pipe's `content` was
+    read before.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class ParquetFiles:
         library: Any,
         paths: Sequence[str],
         source: str,
-        kind: str,
+        find: Find,
         content: bytes | None = None,
     ) -> None:
         self._library = library
@@ -81,7 +82,7 @@ class ParquetFiles:
         for path in paths:
             with self._open(path) as file:
                 schema = file.schema_arrow
-                names = find_columns(schema.names, kind, {})
+                names = find(schema.names)
                 kinds = {role: _kind(schema.field(names[role]).type) for role in IDS}
                 if (names, kinds) != (self.names or names, self.kinds or kinds):
                     raise InputError(self._difference(names, kinds))
@@ -144,10 +145,10 @@ class ParquetFiles:
 class Dataset:
     """A dataset of pyarrow, read as `ParquetFiles` are."""
 
-    def __init__(self, dataset: Any, kind: str) -> None:
+    def __init__(self, dataset: Any, find: Find) -> None:
         self._dataset = dataset
         with ErrorsIn(path=DATASET):
-            self.names = find_columns(dataset.schema.names, kind, {})
+            self.names = find(dataset.schema.names)
         self.kinds = {role: _kind(dataset.schema.field(self.names[role]).type) for role in IDS}
         self.rows = self.size = dataset.count_rows()
 
@@ -177,7 +178,7 @@ class PolarsFiles:
         library: Any,
         paths: Sequence[str],
         source: str,
-        kind: str,
+        find: Find,
         content: bytes | None = None,
     ) -> None:
         self._library, self._paths, self._content = library, paths, content
@@ -185,7 +186,7 @@ class PolarsFiles:
         self.rows = self.size = 0  # not known, so that it is read whole
         self.kinds = dict.fromkeys(IDS, "str")
         with naming(source, paths[0]):
-            self.names = find_columns(self._scan(paths[0]).collect_schema().names(), kind, {})
+            self.names = find(self._scan(paths[0]).collect_schema().names())
 
     def spans(self) -> Iterator[Span]:
         """Read the files."""

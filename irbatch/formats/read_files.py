@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
@@ -14,7 +14,7 @@ from irbatch.data.runs import Run
 from irbatch.data.sampled import ProbabilityQrels
 from irbatch.data.strata import StratumQrels
 from irbatch.data.subtopics import SubtopicQrels
-from irbatch.errors import InputError
+from irbatch.errors import ErrorsIn, InputError
 from irbatch.runtime.checks import check_choice
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ MARKED_QRELS: dict[str, type[MarkedQrels]] = {
 }
 """Judgments that say something besides the grade, by what measures read of them."""
 
+Marked = TypeVar("Marked", bound=MarkedQrels)
+
 ORDERS = ("score", "rank")  # what a run's documents can be ordered by
 
 
@@ -35,10 +37,11 @@ def read_qrels(path: str | PathLike[str], *, progress: Progress | None = None) -
 
     Its form is told by its beginning: TREC's ``query iter document grade``; a header with tabs
     and names such as BEIR's ``query-id corpus-id score``; JSON objects with such keys, one a line;
-    parquet with such columns.
+    Parquet with such columns.
 
     Args:
-        path: a file, plain or compressed (gzip, bzip2, xz, zstd); ``-`` is standard input.
+        path: a file, plain or compressed (gzip, bzip2, xz, zstd); ``-`` is standard input. Of
+            Parquet also a folder of files, a pattern of their names, or a `pyarrow.dataset`.
         progress: called with bytes read and bytes in all, while a large file is read.
 
     Raises:
@@ -66,6 +69,8 @@ def read_subtopic_qrels(path: str | PathLike[str]) -> SubtopicQrels:
     """
     from irbatch.formats.marked_lines import SUBTOPICS, read_marked_lines
 
+    if (qrels := _read_marked_parquet(path, SubtopicQrels)) is not None:
+        return qrels
     columns = read_marked_lines(path, SUBTOPICS)
     return SubtopicQrels.from_columns(*columns, name=os.fspath(path))
 
@@ -85,6 +90,8 @@ def read_stratum_qrels(path: str | PathLike[str], *, unsampled: str = "error") -
     """
     from irbatch.formats.marked_lines import STRATA, read_marked_lines
 
+    if (qrels := _read_marked_parquet(path, StratumQrels, unsampled=unsampled)) is not None:
+        return qrels
     columns = read_marked_lines(path, STRATA)
     return StratumQrels.from_columns(*columns, name=os.fspath(path), unsampled=unsampled)
 
@@ -106,6 +113,8 @@ def read_probability_qrels(path: str | PathLike[str]) -> ProbabilityQrels:
     """
     from irbatch.formats.marked_lines import PROBABILITIES, read_marked_lines
 
+    if (qrels := _read_marked_parquet(path, ProbabilityQrels)) is not None:
+        return qrels
     queries, probabilities, documents, grades = read_marked_lines(path, PROBABILITIES)
     columns = queries, documents, grades, probabilities
     return ProbabilityQrels.from_columns(*columns, name=os.fspath(path))
@@ -121,6 +130,26 @@ def read_marked_qrels(path: str | PathLike[str], reads: str) -> MarkedQrels:
     return readers[reads](path)
 
 
+def _read_marked_parquet(path: Given, kind: type[Marked], **options: Any) -> Marked | None:
+    """Read judgments from Parquet that say something besides the grade; None from anything else."""
+    from irbatch.formats.parts import find_parts
+    from irbatch.formats.streams import open_input
+
+    parts = find_parts(path, "qrels")
+    if parts is None:
+        if os.fspath(path) == "-":  # which can be read only once
+            return None
+        with open_input(path, "qrels") as file:
+            if not file.is_parquet:
+                return None
+    from irbatch.formats.parquet import open_parquet
+
+    reader = open_parquet(path, "qrels", kind.reads, parts=parts)
+    from_table: Callable[..., Marked] = kind.from_table
+    with ErrorsIn(path=reader.name):
+        return from_table(reader.columns(), name=reader.name, **options)
+
+
 def read_run(
     path: str | PathLike[str],
     name: str | None = None,
@@ -131,10 +160,10 @@ def read_run(
     """Read a run from a file.
 
     Its form is told by its beginning: TREC's ``query Q0 document rank score tag``; MS MARCO's
-    ``query document rank``; or a header, JSON or parquet, as in `read_qrels`.
+    ``query document rank``; or a header, JSON or Parquet, as in `read_qrels`.
 
     Args:
-        path: a file, plain or compressed (gzip, bzip2, xz, zstd); ``-`` is standard input.
+        path: see `read_qrels`.
         name: what to call the run; default: its path.
         order_by: what orders documents where a file has both, ``"score"`` or ``"rank"``.
         progress: called with bytes read and bytes in all, while a large file is read.

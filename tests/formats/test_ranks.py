@@ -91,11 +91,19 @@ def test_other_orders(write_lines: Write) -> None:
     input_error(lambda: evaluate({"q1": {"d1": 1}}, run, "RR", order_by="rank"), "is for files")
 
 
-@pytest.mark.parametrize("order_by", ["rank", "nonsense"])
-def test_order_by_is_not_for_parquet(tmp_path: Path, order_by: str) -> None:
+def test_ranks_in_parquet(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     path = str(tmp_path / "run.parquet")
     rows = {"qid": ["q", "q"], "docno": ["a", "b"], "score": [1.0, 2.0], "rank": [1, 2]}
     parquet.write_table(pyarrow.table(rows), path)
-    input_error(lambda: evaluate({"q": {"a": 1}}, path, "RR", order_by=order_by))
+    assert evaluate({"q": {"a": 1}}, path, "RR", order_by="rank")["RR"] == 1.0
+    assert read_run(path, order_by="rank").to_dict() == {"q": {"a": -1.0, "b": -2.0}}
+    assert evaluate({"q": {"a": 1}}, path, "RR")["RR"] == 0.5
+    input_error(lambda: evaluate({"q": {"a": 1}}, path, "RR", order_by="nonsense"), "must be one")
+    parquet.write_table(pyarrow.table(rows | {"rank": [1, 1.5]}), path)
+    said = "column 'rank', row 1: rank 1.5 is not a whole number from 0"
+    input_error(lambda: read_run(path, order_by="rank"), said, source="run", path=path)
+    parquet.write_table(pyarrow.table(rows).drop_columns("rank"), path)
+    said = "the table has no column 'rank'"
+    input_error(lambda: read_run(path, order_by="rank"), said, source="run", path=path)
