@@ -172,8 +172,12 @@ def test_only_entry_points_have_many_parameters() -> None:
 
 
 def test_nothing_reads_pickles() -> None:
-    """Whoever writes a pickle decides what runs where it is read."""
-    for path in PACKAGE.rglob("*.py"):
+    """Whoever writes a pickle decides what runs where it is read.
+
+    One module does: what tasks share, if its digest is the one that came with the task.
+    """
+    verified = PACKAGE / "evaluation" / "partitions" / "sending.py"
+    for path in {*PACKAGE.rglob("*.py")} - {verified}:
         text = path.read_text()
         for each in ("import pickle", "marshal.load", "allow_pickle=True", "np.load("):
             assert each not in text, path.name

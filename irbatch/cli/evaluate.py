@@ -17,9 +17,10 @@ from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, join_words, printable
 from irbatch.evaluation.marked import judgments_read
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import evaluate
+from irbatch.evaluation.runs import evaluate, evaluate_runs
 from irbatch.formats import read_marked_qrels, read_qrels
 from irbatch.measures import parse_measures
+from irbatch.runtime.checks import check_whole
 
 FORMATS = ("table", "tsv", "json", "csv", "markdown", "latex")
 ROUNDED = ("table", "markdown", "latex")  # the others have every digit
@@ -46,6 +47,8 @@ def add_eval(parser: argparse.ArgumentParser) -> None:
     told = "for every measure given without a cutoff"
     add("-k", "--cutoffs", metavar="K,K", action="append", default=[], help=told)
     add("-q", "--per-query", action="store_true", help="values of each query too")
+    told = "evaluate runs, or the files of a run in parts (a folder, a pattern), in N processes"
+    add("-j", "--jobs", metavar="N", type=int, default=1, help=told)
     add("--format", choices=FORMATS, help="default: table on a terminal, tsv in a pipe")
     told = f"decimals, in {join_words(ROUNDED)} (default: 4)"
     add("--digits", type=int, metavar="N", help=told)
@@ -62,6 +65,7 @@ def run_eval(options: argparse.Namespace) -> int:
     default = [each.partition("@")[0] if cutoffs else each for each in DEFAULT_MEASURES]
     measures = parse_measures(options.measures or default, cutoffs)
     runs = name_runs(options.runs)
+    check_whole("jobs", options.jobs, 1)
     check_inputs(options.qrels, runs.values())
     form = options.format or _default_format()
     if options.digits is not None and form not in ROUNDED:
@@ -81,10 +85,17 @@ def run_eval(options: argparse.Namespace) -> int:
             qrels = read_marked_qrels(options.qrels, reads)
         else:
             qrels = read_qrels(options.qrels, progress=reading)
-        for name, run in runs.items():
-            results[name] = evaluate(
-                qrels, run, measures, items=items, progress=progress(str(run)), **said
-            )
+        said["items"] = items
+        if options.jobs > 1:
+            several = f"{len(runs)} runs"
+            said |= {"executor": options.jobs, "progress": progress(several)}
+        if options.jobs > 1 and len(runs) > 1:
+            results = evaluate_runs(qrels, runs, measures, **said)
+        else:
+            for name, run in runs.items():
+                results[name] = evaluate(
+                    qrels, run, measures, **{"progress": progress(str(run)), **said}
+                )
     _print(results, form, options)
     _note(results)
     return 0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from irbatch.data.runs import Run
 from irbatch.evaluation.results import Results
@@ -22,6 +22,8 @@ from irbatch.evaluation.task import (
 )
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from irbatch.data.costs import DocumentCosts
     from irbatch.data.items import ItemStatistics
 
@@ -40,7 +42,7 @@ __all__ = [
 
 def evaluate(
     qrels: Judgments,
-    run: Rankings,
+    run: Rankings | Sequence[Rankings],
     measures: Measures,
     cutoffs: Cutoffs = None,
     *,
@@ -57,6 +59,8 @@ def evaluate(
     costs: DocumentCosts | Mapping[Any, float] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    executor: Executor | int | None = None,
+    partitioned_by_query: bool = False,
 ) -> Results:
     """Evaluate one system.
 
@@ -101,10 +105,19 @@ def evaluate(
             which a large run file is read whole. `DocumentCosts`, or document to cost.
         threads: how many threads scan; default: as many as the work is worth.
         progress: called with how much is done and how much there is: bytes of a large run file,
-            queries of anything else.
+            partitions of a run that comes in several, queries of anything else.
+        executor: what evaluates the partitions of a run, several at once and each with one thread:
+            a `concurrent.futures.Executor` of threads or processes, on this machine or others, as
+            of Dask, MPI and Ray; or a number of processes to start. Judgments are sent to each
+            once. The run is a list of partitions (paths, tables, `Run` objects), a folder, a
+            pattern such as ``"runs/*.parquet"``, or a dataset of pyarrow. Queries that stand in
+            several partitions are found, and evaluated whole.
+        partitioned_by_query: promises that no query stands in two partitions.
 
     Raises:
         InputError: if something has no defined result, naming query, document, line and value.
+        ChildProcessError: if a process of the executor was killed; of a number of processes, if
+            that happened twice over the same partition.
 
     >>> qrels = {"q1": {"d1": 2, "d2": 1}, "q2": {"d3": 1}}
     >>> run = {"q1": {"d2": 0.9, "d1": 0.8}, "q2": {"d4": 0.7, "d3": 0.6}}
@@ -127,7 +140,15 @@ def evaluate(
         costs=costs,
         threads=threads,
     )
-    return evaluation.evaluate(qrels, run, progress)
+    several = isinstance(run, list | tuple)
+    if executor is None and not several:
+        return evaluation.evaluate(qrels, cast(Rankings, run), progress)
+    from irbatch.evaluation.partitions.spreading import are_partitions, evaluate_partitions
+
+    if several and not are_partitions(run):
+        return evaluation.evaluate(qrels, cast(Rankings, run), progress)  # which refuses it
+    options: dict[str, Any] = {"by_query": partitioned_by_query, "progress": progress}
+    return evaluate_partitions(evaluation, qrels, run, executor, **options)
 
 
 def evaluate_runs(
@@ -135,6 +156,8 @@ def evaluate_runs(
     runs: Mapping[str, Rankings] | Iterable[Rankings],
     measures: Measures,
     cutoffs: Cutoffs = None,
+    *,
+    executor: Executor | int | None = None,
     **settings: Unpack[EvaluateOptions],
 ) -> SystemResults:
     """Return the results of several systems, by name; the judgments are prepared once.
@@ -145,6 +168,7 @@ def evaluate_runs(
         runs: system name to rankings, or rankings that bring their names: paths (their stems are
             the names) or named `Run` objects.
         qrels, measures, cutoffs, **settings: as in `evaluate`.
+        executor: as there; each system is evaluated by one worker.
 
     Raises:
         InputError: as `evaluate`, and if a system has no name or two have the same.
@@ -157,9 +181,19 @@ def evaluate_runs(
     progress = settings.pop("progress", None)
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
     prepared = evaluation.judgments(qrels)
-    results = SystemResults()
-    for name, run in name_systems(runs).items():
-        named = Run(run, name) if isinstance(run, Mapping) else run
-        results[name] = evaluation.evaluate(prepared, named, progress)
-        results[name].name = name
+    named = {
+        name: Run(run, name) if isinstance(run, Mapping) else run
+        for name, run in name_systems(runs).items()
+    }
+    if executor is not None:
+        from irbatch.evaluation.partitions.spreading import evaluate_systems
+
+        found = evaluate_systems(evaluation, prepared, named, executor, progress)
+        results = SystemResults(found)
+    else:
+        results = SystemResults()
+        for name, run in named.items():
+            results[name] = evaluation.evaluate(prepared, run, progress)
+    for name, each in results.items():
+        each.name = name
     return results

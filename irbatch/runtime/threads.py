@@ -12,6 +12,7 @@ import itertools
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from threading import local
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -81,7 +82,7 @@ def map_items(work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[D
 
     Items may be made while it is going on, and are taken no faster than they are worked off.
     """
-    threads = available_cores()
+    threads = 1 if getattr(_inside, "map_items", False) else available_cores()
     waiting: deque[Future[Done]] = deque()
     for i, item in enumerate(items):
         if threads < 2 or i == 0:  # the first one compiles
@@ -100,6 +101,17 @@ def _work_inside(work: Callable[[Item], Done], item: Item) -> Done:
         return work(item)
     finally:
         _inside.map_items = False
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let this thread work without others: they have work of their own."""
+    before = getattr(_inside, "map_items", False)
+    _inside.map_items = True
+    try:
+        yield
+    finally:
+        _inside.map_items = before
 
 
 def check_threads(threads: Any) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -25,3 +27,17 @@ def assert_same_bits(found: irbatch.Means, wanted: irbatch.Results) -> None:
         assert found.query_ids == wanted.query_ids
         assert found.values.tobytes() == wanted.values.tobytes()
         assert found.marks.tolist() == wanted.marks.tolist()
+
+
+class Fatal:
+    """A table that kills the process that reads it, the first few times."""
+
+    def __init__(self, run: dict[str, dict[str, float]], told: Path, times: int) -> None:
+        self._run, self._told, self._times = run, told, times
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        done = self._told.read_text() if self._told.exists() else ""
+        if len(done) < self._times:
+            self._told.write_text(done + "x")
+            os.kill(os.getpid(), 9)
+        return irbatch.Run(self._run).to_arrow().__arrow_c_stream__()

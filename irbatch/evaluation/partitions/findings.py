@@ -104,7 +104,9 @@ class Findings:
 
 def few(ids: Iterable[Any]) -> tuple[Any, ...]:
     """Return the first few ids in their own order, each once."""
-    return tuple(sorted(set(ids), key=by_id)[:MOST_SAMPLES])
+    from heapq import nsmallest
+
+    return tuple(nsmallest(MOST_SAMPLES, set(ids), by_id))
 
 
 def by_id(each: Any) -> tuple[bool, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -88,8 +89,10 @@ def finish(
     )  # fmt: skip
     for text in findings.warnings:
         warn(text)
-    best = [each for each in map(str, evaluation.measures) if each in findings.best]
-    warn_of_best(best)
+    found: Collection[str] = findings.best
+    if isinstance(results, Results):  # of what is kept now: some queries may have been left out
+        found = best_without(results.columns, results.values, results.marks)
+    warn_of_best([each for each in map(str, evaluation.measures) if each in found])
     if not findings.any_judged:
         documents = findings.samples.get("document", ())
         warn_of_unjudged(next(iter(documents), None), counts.answered, name)

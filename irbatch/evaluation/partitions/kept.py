@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -124,6 +124,14 @@ class QueryValues:
         n = self._size
         items = None if self.known is None else RunItems(self.known, self._lists[:n])
         return self._ids() or [], Rows(self._values[:n], self._marks[:n], items)
+
+    def without(self, queries: Collection[Hashable]) -> QueryValues:
+        """Return what is kept of other queries than these."""
+        ids, (values, marks, items) = self.everything()
+        rows = [row for row, each in enumerate(ids) if each not in queries]
+        rest = Rows(values[rows], marks[rows], None if items is None else items.take(rows))
+        nothing = QueryValues(self._measures, self._repeated, self.known)
+        return nothing.added([Addition([ids[row] for row in rows], rest)]) if rows else nothing
 
     def with_state(self, state: Mapping[str, Any]) -> QueryValues:
         """Return this with what another has kept, see `reading`."""

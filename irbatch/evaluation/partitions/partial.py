@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -71,7 +71,7 @@ class PartialResult:
         name: str | None = None,
         settings: Mapping[str, str] | None = None,
     ) -> None:
-        self._evaluation, self._kept, self.findings = evaluation, kept, findings
+        self._evaluation, self.kept, self.findings = evaluation, kept, findings
         self.settings = evaluation.signature() if settings is None else dict(settings)
         self.name = name
         self.judgments = judgments  # tells them apart; None where each partition has its own
@@ -85,7 +85,7 @@ class PartialResult:
     @property
     def keep(self) -> str:
         """What is kept: values of ``"queries"``, or ``"sums"``."""
-        return "sums" if isinstance(self._kept, Sums) else "queries"
+        return "sums" if isinstance(self.kept, Sums) else "queries"
 
     @property
     def apart(self) -> bool:
@@ -98,7 +98,7 @@ class PartialResult:
         return {**asdict(self._evaluation.settings), "order_by": self._evaluation.order_by}
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self.kept)
 
     def __repr__(self) -> str:
         named = f" of {self.name!r}" if self.name else ""
@@ -142,7 +142,7 @@ class PartialResult:
             InputError: if judgments are others, if no query is judged, or a judged one is missing
                 with ``missing="error"``.
         """
-        evaluation, kept, findings, order = self._evaluation, self._kept, self.findings, None
+        evaluation, kept, findings, order = self._evaluation, self.kept, self.findings, None
         if items is not None:
             evaluation = replace(evaluation, items=items)
         if not self.apart:
@@ -161,8 +161,8 @@ class PartialResult:
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything in numbers, texts and lists, which `from_state` reads."""
-        known = self._kept.known
-        state = self._kept.state()
+        known = self.kept.known
+        state = self.kept.state()
         rest = {
             "format": FORMAT,
             "measures": self.measures,
@@ -216,7 +216,7 @@ class PartialResult:
         Raises:
             ImportError: naming the extra, when pyarrow is not installed.
         """
-        ids, rows = self._kept.everything() if isinstance(self._kept, QueryValues) else ([], None)
+        ids, rows = self.kept.everything() if isinstance(self.kept, QueryValues) else ([], None)
         return write_arrow(self.state_dict(), self._evaluation.measures, ids, rows)
 
     @classmethod
@@ -224,19 +224,31 @@ class PartialResult:
         """Return what `to_arrow` made a table of; `items` and errors as in `from_state`."""
         return cls.from_state(read_arrow(table), items=items)
 
+    def queries(self) -> list[Any]:
+        """List the queries whose values are kept."""
+        return self.kept.everything()[0] if isinstance(self.kept, QueryValues) else []
+
+    def without(self, queries: Collection[Any]) -> PartialResult:
+        """Return what there is of other queries; those left out are evaluated elsewhere, whole."""
+        if not isinstance(self.kept, QueryValues):
+            raise InputError("sums cannot tell queries apart", source="partial")
+        given = self._evaluation, self.kept.without(queries), self.findings
+        stays: dict[str, Any] = {"judgments": self.judgments, "settings": self.settings}
+        return PartialResult(*given, name=self.name, **stays)
+
     def _added(self, other: PartialResult) -> PartialResult:
         self._check(other)
         findings = self.findings.joined(other.findings)
         same_kind(findings.samples.get("answered", ()), "query", "run")
-        kept, hashes = self._kept, self.hashes
+        kept, hashes = self.kept, self.hashes
         if isinstance(kept, Sums):
-            kept = kept.with_state(other._kept.state())
+            kept = kept.with_state(other.kept.state())
             hashes = np.concatenate([hashes, other.hashes])
             hashes.sort(kind="stable")
             if (hashes[1:] == hashes[:-1]).any():
                 raise self._overlap(other)
-        elif len(other) and isinstance(other._kept, QueryValues):
-            ids, rows = other._kept.everything()
+        elif len(other) and isinstance(other.kept, QueryValues):
+            ids, rows = other.kept.everything()
             if (twice := np.flatnonzero(kept.rows_of(ids) >= 0)).size:
                 raise self._overlap(other, ids[twice[0]])
             kept = kept.added([Addition(ids, rows)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from irbatch.data.id_hashes import NO_HASHES, IdHashes, hash_ids
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
+from irbatch.data.runs import Run
 from irbatch.errors import InputError, warnings_kept
 from irbatch.evaluation.answered import Partition
 from irbatch.evaluation.counts import QueryMark, best_without
@@ -105,6 +106,17 @@ class PartitionTask:
         by = None if self.apart else judgments.fingerprint
         given = self.evaluation, kept, findings
         return PartialResult(*given, judgments=by, hashes=hashes, name=name)
+
+    def run(self, given: Rankings) -> Run:
+        """Return rankings, whatever they come as."""
+        return as_run(given)
+
+    def partial_of_rankings(self, qrels: Judgments, rankings: dict[Any, Any]) -> PartialResult:
+        """Return what whole rankings come to, which were read before."""
+        read = replace(self, evaluation=replace(self.evaluation, order_by="score"))
+        part = read.partial(qrels, Run(rankings))
+        given = self.evaluation, part.kept, part.findings
+        return PartialResult(*given, judgments=part.judgments, hashes=part.hashes)
 
     def _unjudged(self, run: Rankings, name: str | None) -> PartialResult:
         """Return what queries come to that are not judged."""

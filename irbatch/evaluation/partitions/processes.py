@@ -1,0 +1,66 @@
+"""Worker processes of our own, which end when they are to, or when their parent does."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from concurrent.futures import Executor, ProcessPoolExecutor
+from multiprocessing.connection import wait
+from types import TracebackType
+from typing import Any
+
+
+class Processes(Executor):
+    """So many processes, started anew rather than forked; those that were killed are replaced."""
+
+    def __init__(self, number: int) -> None:
+        self._max_workers = number
+        self._pool = self._start()
+
+    def submit(self, fn: Any, /, *args: Any, **named: Any) -> Any:
+        """Have a function called in one of them."""
+        return self._pool.submit(fn, *args, **named)
+
+    def renew(self) -> None:
+        """Start others, after one was killed."""
+        self._end()
+        self._pool = self._start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self._pool.shutdown()
+        else:
+            self._end()
+
+    def _start(self) -> ProcessPoolExecutor:
+        context = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(self._max_workers, context, _begin)
+
+    def _end(self) -> None:
+        """End them at once, whatever they are at."""
+        processes = list((getattr(self._pool, "_processes", None) or {}).values())
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for each in processes:
+            each.terminate()
+        for each in processes:
+            each.join()
+
+
+def _begin() -> None:
+    """Leave interrupts to the parent, and don't outlive it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
+
+
+def _follow(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)

@@ -1,0 +1,257 @@
+"""Runs in partitions, on threads and processes: one process' bits, however they are cut."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import multiprocessing
+import os
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from support.commands import Cli, runner
+from support.input_errors import input_error
+from support.partitions import Fatal, assert_same_bits
+from support.paths import REFERENCE_DATA
+
+import irbatch
+from irbatch.evaluation.partitions import sending
+
+MEASURES = "nDCG@10 AP GMAP NumRel GAUC Bpref NumRet"
+RANDOM = Random(4)
+QRELS = {f"q{i}": {f"d{j}": RANDOM.randrange(-1, 3) for j in range(9)} for i in range(60)}
+RUN = {
+    f"q{i}": {f"d{RANDOM.randrange(30)}": RANDOM.randrange(9) / 2 for _ in range(12)}
+    for i in range(5, 66)
+}
+WANTED = irbatch.evaluate(QRELS, RUN, MEASURES)
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Executor]:
+    """Two worker processes for all tests here; they were not forked, and know nothing."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(2, context) as executor:
+        yield executor
+
+
+@pytest.fixture(params=["here", "threads", "processes"])
+def executor(request: pytest.FixtureRequest, processes: Executor) -> Iterator[Executor | None]:
+    if request.param == "threads":
+        with ThreadPoolExecutor(3) as threads:
+            yield threads
+    else:
+        yield processes if request.param == "processes" else None
+
+
+def cut(folder: Path, run: dict[str, dict[str, float]], kind: str) -> list[str]:
+    """Write a run as files in a folder, and return them in order.
+
+    Cut anywhere, every query but those at cuts is in one; dealt out line by line, none is.
+    """
+    irbatch.Run(run).to_trec(folder / "whole")
+    lines = (folder / "whole").read_text().splitlines(keepends=True)
+    (folder / "whole").unlink()
+    if kind == "anywhere":
+        places = [0, *sorted(RANDOM.sample(range(1, len(lines)), 5)), len(lines)]
+        parts = [lines[first:last] for first, last in itertools.pairwise(places)]
+    else:
+        parts = [lines[place::4] for place in range(4)]
+    paths = [folder / f"part-{place}.run" for place in range(len(parts))]
+    for path, part in zip(paths, parts, strict=True):
+        path.write_text("".join(part))
+    return [str(path) for path in paths]
+
+
+@pytest.mark.parametrize("kind", ["anywhere", "line by line"])
+def test_files_however_they_are_cut(tmp_path: Path, executor: Executor | None, kind: str) -> None:
+    paths = cut(tmp_path, RUN, kind)
+    runs: list[Any] = [paths, tuple(map(Path, paths[::-1]))]
+    if executor is not None:  # else they are read as one file
+        runs += [tmp_path, str(tmp_path / "*.run")]
+    for run in runs:
+        found = irbatch.evaluate(QRELS, run, MEASURES, executor=executor)
+        assert_same_bits(found, WANTED)
+        assert found.name == (os.fspath(run) if isinstance(run, str | Path) else None)
+
+
+def test_parquet_and_tables(tmp_path: Path, executor: Executor | None) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    dataset = pytest.importorskip("pyarrow.dataset")
+    table = irbatch.Run(RUN).to_arrow()
+    parts = [table.take([row for row in range(len(table)) if row * 7 % 3 == i]) for i in range(3)]
+    for place, part in enumerate(parts):
+        parquet.write_table(part, tmp_path / f"{place}.parquet", row_group_size=50)
+    runs: list[Any] = [parts, [*map(irbatch.Run.from_table, parts)]]
+    runs += [] if executor is None else [tmp_path, dataset.dataset(tmp_path), table, RUN]
+    for run in runs:
+        assert_same_bits(irbatch.evaluate(QRELS, run, MEASURES, executor=executor), WANTED)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"missing": "skip"}, {"ties": "expected"}, {"rel": 2}], ids=str
+)
+def test_settings(tmp_path: Path, processes: Executor, settings: dict[str, Any]) -> None:
+    wanted = irbatch.evaluate(QRELS, RUN, MEASURES, **settings)
+    paths = cut(tmp_path, RUN, "anywhere")
+    found = irbatch.evaluate(QRELS, paths, MEASURES, executor=processes, **settings)
+    assert_same_bits(found, wanted)
+
+
+def test_other_judgments_and_items(tmp_path: Path, processes: Executor) -> None:
+    paths = cut(tmp_path, RUN, "line by line")
+    subtopics = {query: {1: each, 2: {"d1": 1}} for query, each in QRELS.items()}
+    items = irbatch.ItemStatistics([f"d{i}" for i in range(30)], popularity=[*range(30)])
+    cases: list[tuple[Any, str, dict[str, Any]]] = [
+        (subtopics, "alpha_nDCG@5 NRBP", {}), (QRELS, "Gini@5 AvgPopularity RR", {"items": items}),
+        (QRELS, "RR", {"order_by": "rank"}),
+    ]  # fmt: skip
+    for judgments, names, more in cases:
+        whole = tmp_path / "whole.run"
+        irbatch.Run(RUN).to_trec(whole)
+        wanted = irbatch.evaluate(judgments, whole, names, **more)
+        whole.unlink()
+        found = irbatch.evaluate(judgments, paths, names, executor=processes, **more)
+        assert_same_bits(found, wanted)
+
+
+def test_a_promise_is_kept_or_refused(tmp_path: Path, executor: Executor | None) -> None:
+    paths = cut(tmp_path, RUN, "anywhere")
+    options: dict[str, Any] = {"executor": executor, "partitioned_by_query": True}
+    error = input_error(lambda: irbatch.evaluate(QRELS, paths, "RR", **options), source="run")
+    assert error.query in RUN
+    assert any(f"{a!r} and {b!r}" in str(error) for a, b in itertools.pairwise(paths))
+    parts = [irbatch.Run({query: RUN[query]}) for query in RUN]
+    assert_same_bits(irbatch.evaluate(QRELS, parts, MEASURES, **options), WANTED)
+
+
+def test_a_document_in_two_partitions(executor: Executor | None) -> None:
+    parts = [irbatch.Run({"q1": {"d1": 1.0}}, "a"), irbatch.Run({"q1": {"d1": 1.0}}, "b")]
+    evaluate = lambda: irbatch.evaluate(QRELS, parts, "RR", executor=executor)  # noqa: E731
+    input_error(evaluate, "another partition", query="q1", document="d1", path="b")
+
+
+def test_errors_of_a_partition_are_its_own(tmp_path: Path, executor: Executor | None) -> None:
+    paths = cut(tmp_path, RUN, "anywhere")
+    with Path(paths[2]).open("a") as file:
+        file.write("q9 Q0 d1 1 high x\n")
+    evaluate = lambda: irbatch.evaluate(QRELS, paths, "RR", executor=executor)  # noqa: E731
+    input_error(evaluate, "'high'", path=paths[2], source="run")
+    few = [*paths[:2], "none"]
+    input_error(lambda: irbatch.evaluate(QRELS, few, "RR", executor=executor), "none")
+
+
+def test_warnings_come_once_and_progress_counts(tmp_path: Path, executor: Executor | None) -> None:
+    run = {query: {"other": 1.0} for query in RUN}
+    told: list[tuple[int, int]] = []
+    with pytest.warns(irbatch.InputWarning) as heard:
+        irbatch.evaluate(
+            QRELS, [irbatch.Run({query: run[query]}) for query in run], "RR", executor=executor,
+            progress=lambda done, total: told.append((done, total)),
+        )  # fmt: skip
+    assert ["none of its documents is judged" in str(w.message) for w in heard] == [True]
+    assert told == [(i + 1, len(run)) for i in range(len(run))]
+
+
+def test_several_systems(tmp_path: Path, executor: Executor | None) -> None:
+    few = {query: RUN[query] for query in list(RUN)[:30]}
+    irbatch.Run(few).to_trec(tmp_path / "few.run")
+    runs = {"all": RUN, "some": tmp_path / "few.run"}
+    found = irbatch.evaluate_runs(QRELS, runs, MEASURES, executor=executor)
+    wanted = irbatch.evaluate_runs(QRELS, runs, MEASURES)
+    assert list(found) == ["all", "some"] == [each.name for each in found.values()]
+    for name, each in found.items():
+        assert_same_bits(each, wanted[name])
+
+
+def test_misuse(processes: Executor) -> None:
+    both = [irbatch.Run(RUN), irbatch.Run({})]
+    for wrong in ("2", 0, -1, 2.5, [processes]):
+        options: dict[str, Any] = {"executor": wrong}
+        input_error(lambda given=options: irbatch.evaluate(QRELS, both, "RR", **given), "executor")
+    input_error(lambda: irbatch.evaluate(QRELS, "-", "RR", executor=processes), "standard input")
+    input_error(lambda: irbatch.evaluate(QRELS, [], "RR", executor=processes), source="run")
+
+
+class Distant(Executor):
+    """Workers that see neither this process' memory nor its files, as on another machine."""
+
+    def __init__(self, processes: Executor) -> None:
+        self._processes, self.sent = processes, 0
+
+    def submit(self, fn: Any, /, *given: Any, **named: Any) -> Future[Any]:
+        work, common, item = given
+        self.sent += common.content is not None
+        elsewhere = sending.Shared(common.key, "/nowhere/to/be/found", common.content)
+        return self._processes.submit(fn, work, elsewhere, item)
+
+
+def test_what_is_not_what_a_task_names_is_not_unpickled(tmp_path: Path) -> None:
+    with ProcessPoolExecutor(1) as executor, sending.shared("what", executor) as common:
+        Path(common.path).write_bytes(Path(common.path).read_bytes() + b" ")
+        with pytest.raises(sending.NotHereError):
+            common.load()
+
+
+def test_judgments_are_sent_to_each_process_once(processes: Executor) -> None:
+    distant = Distant(processes)
+    parts = [irbatch.Run({query: RUN[query]}) for query in RUN]
+    qrels = {**QRELS, "one more": {"d1": 1}}  # others than before: none has them
+    found = irbatch.evaluate(qrels, parts, MEASURES, executor=distant)
+    assert_same_bits(found, irbatch.evaluate(qrels, RUN, MEASURES))
+    assert 1 <= distant.sent <= 8  # those under way at the beginning
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_killed_worker(tmp_path: Path, times: int) -> None:
+    """What it had is evaluated once more; if that is killed, too, there is one clear error."""
+    pytest.importorskip("pyarrow")
+    before = set(multiprocessing.active_children())
+    parts = [irbatch.Run({"q5": RUN["q5"]}), Fatal({"q6": {"d1": 2.5}}, tmp_path / "times", times)]
+    if times == 1:
+        found = irbatch.evaluate(QRELS, parts, "RR NumRet", executor=2)
+        wanted = irbatch.evaluate(QRELS, {"q5": RUN["q5"], "q6": {"d1": 2.5}}, "RR NumRet")
+        assert_same_bits(found, wanted)
+    else:
+        with pytest.raises(ChildProcessError, match="a worker was killed"):
+            irbatch.evaluate(QRELS, parts, "RR NumRet", executor=2)
+    assert set(multiprocessing.active_children()) == before
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return runner(capsys, "eval")
+
+
+def test_the_command_prints_the_same(tmp_path: Path, cli: Cli) -> None:
+    qrels, parts = tmp_path / "qrels", tmp_path / "parts"
+    parts.mkdir()
+    irbatch.Qrels(QRELS).to_trec(qrels)
+    paths = cut(parts, RUN, "anywhere")
+    options = "-m", MEASURES, "-q"
+    for runs in (paths[:3], paths[:1]):
+        assert cli(qrels, *runs, *options, "-j", 2) == cli(qrels, *runs, *options)
+    irbatch.Run(RUN).to_trec(tmp_path / "parts.run")
+    assert cli(qrels, parts, *options, "-j", 2) == cli(qrels, tmp_path / "parts.run", *options)
+    assert cli(qrels, paths[0], "-j", 0)[0] == 2
+
+
+@pytest.mark.skipif(not REFERENCE_DATA.is_dir(), reason="there is no reference data")
+def test_a_real_run_cut_oddly(tmp_path: Path, processes: Executor) -> None:
+    folder = REFERENCE_DATA / "web2012_ql"
+    whole = sorted((folder / "runs").iterdir())[0]
+    content = gzip.decompress(whole.read_bytes()) if whole.suffix == ".gz" else whole.read_bytes()
+    lines = content.splitlines(keepends=True)
+    qrels = folder / "qrels.adhoc.2012.txt.gz"
+    names = "nDCG@10 AP RR P@10 Bpref ERR@20 RBP InfAP"
+    cuts = [lines[: len(lines) // 3 + 1], lines[len(lines) // 3 + 1 :]]
+    paths = []
+    for place, part in enumerate(cuts):
+        paths.append(tmp_path / f"cut{place}.run")
+        paths[-1].write_bytes(b"".join(part))
+    found = irbatch.evaluate(qrels, paths, names, executor=processes)
+    assert_same_bits(found, irbatch.evaluate(qrels, whole, names))
