@@ -105,7 +105,10 @@ def test_numbers_and_judgments_that_are_here(session: Session) -> None:
     qrels, run = problem("numbers")
     qrels = {**qrels, 10**6: {}}  # no document of it is judged
     right = irbatch.evaluate(qrels, run, MEASURES)
-    assert_same(spark.evaluate(qrels, frame(session, rows(run, "score")), MEASURES), right)
+    rankings = frame(session, rows(run, "score"))
+    assert_same(spark.evaluate(qrels, rankings, MEASURES), right)
+    few = irbatch.evaluate(qrels, run, FEW)
+    assert has_values(spark.per_query(qrels, rankings, FEW, partitions=9), few)
 
 
 @pytest.mark.parametrize("name", OPTIONS)
