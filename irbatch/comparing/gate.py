@@ -216,7 +216,7 @@ def _side(change: str, sign: int) -> int:
 
 def _changed(comparison: Compared, condition: Condition, text: str) -> Iterator[str]:
     """Yield what is said of systems whose means have changed as they must not."""
-    side = _side(condition.change, comparison_sign(comparison, condition.measure))
+    side = _side(condition.change, _sign_of(comparison, condition.measure))
     _check_baseline(comparison)
     if condition.p is not None:
         if condition.p <= comparison.least_p:
@@ -236,7 +236,7 @@ def _changed(comparison: Compared, condition: Condition, text: str) -> Iterator[
         signed = change * side if side else abs(change)
         certain = condition.p is None or told.corrected < condition.p
         if told.difference and signed > 0 and signed >= condition.amount - ROUNDING and certain:
-            yield (f"{_tell_change(comparison, name, condition.measure)}, p {told.corrected:.3g}")
+            yield f"{_tell_change(comparison, name, condition.measure)}, p {told.corrected:.3g}"
 
 
 def _worse(comparison: Compared, required: NotWorse, text: str) -> Iterator[str]:
@@ -278,6 +278,6 @@ def _check_baseline(comparison: Compared) -> str:
     return comparison.baseline
 
 
-def comparison_sign(comparison: Compared, measure: str) -> int:
+def _sign_of(comparison: Compared, measure: str) -> int:
     """Return the sign of a measure that is compared."""
     return int(comparison.sign_of(find_measure(comparison.measures, measure)))
