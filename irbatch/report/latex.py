@@ -30,7 +30,8 @@ from irbatch.runtime.checks import check_choice, check_number
 
 LABEL = re.compile(r"[A-Za-z0-9:._/ +-]*")
 LINES = {"table": 345.0, "table*": 455.0}  # points of a line: of article, of both columns of ACL's
-HEIGHT, RULES, LEAST_ROWS = 480.0, 20.0, 3  # points of a page, of a table's rules; rows before it
+FLOATS = 15  # that LaTeX has to find places for at once
+HEIGHT, RULES, LEAST_ROWS = 430.0, 20.0, 3  # points of a page, of a table's rules; rows before it
 SCRIPT = 8.6  # points of an em of marks and intervals
 BREAKS = re.compile(rf"(?<=[ ,/_])(?![{BETTER}{WORSE}])|(?=[(])")  # of headings, not before arrows
 LEAST_HEAD = 4.0  # em that a line of a heading may always take
@@ -136,6 +137,7 @@ def write_document(
         for place, (k, rows) in enumerate(tables):
             inside += [r"\par\medskip"] if place else []
             inside += _tabular(layout.parts[k], rows, layout, line)
+        written += [r"\clearpage"] if number and number % FLOATS == 0 else []
         written += [rf"\begin{{{environment}}}", *(f"  {each}" for each in inside)]
         written.append(rf"\end{{{environment}}}")
     return "\n".join(written) + "\n"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
 import string
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.commands import compile_latex
 from support.documents import DOCUMENTS
 from support.tex_widths import table_widths
 
@@ -111,6 +113,12 @@ def test_no_float_is_higher_than_a_page(rows: int, columns: int) -> None:
     assert len({len(re.findall(rf"s{i} &", text)) for i in range(rows)}) == 1
 
 
+def test_latex_need_not_hold_more_floats_than_it_can() -> None:
+    text = latex.write_document(wide(3, 700), "tab:x")
+    assert text.count(r"\begin{table}") > 15
+    assert max(each.count(r"\begin{table}") for each in text.split(r"\clearpage")) <= 15
+
+
 def test_groups_have_their_headings_where_a_table_goes_on() -> None:
     table = wide(2, 3).parts[0]
     parts = [Heading("W" * 300), table, Heading("tail"), table]
@@ -151,6 +159,16 @@ def test_columns_are_called_as_one_likes() -> None:
     text = latex.write_document(Document("", "", [], [table]), "tab:x", headings=headings)
     assert r"The model & \$k\$ & \\" in text
     assert table.columns[1].heading == "P@1"
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
+@pytest.mark.parametrize("size", ["", "[11pt]", "[12pt]"])
+def test_latex_itself_finds_no_table_too_wide_or_too_high(size: str, tmp_path: Path) -> None:
+    documents = [*DOCUMENTS.values(), wide(9, 4), wide(30, 60), wide(3, 4, name="W" * 90)]
+    tables = [latex.write_document(replace(each, legend=[]), f"tab:{i}", caption="x")
+              for i, each in enumerate(documents)]  # fmt: skip
+    compile_latex(tmp_path, tables, size)
+    assert "Overfull" not in (tmp_path / "x.log").read_text(errors="replace")
 
 
 @pytest.mark.parametrize(
