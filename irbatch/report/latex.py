@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypedDict
 
-from irbatch.errors import InputError
+from irbatch.errors import InputError, printable
 from irbatch.report.document import (
     BETTER,
     WORSE,
@@ -58,6 +58,11 @@ class Type(NamedTuple):
     em: float
     gap: float
     row: float
+
+    def commands(self) -> list[str]:
+        """Return what sets it, in a float."""
+        gap = rf"\setlength{{\tabcolsep}}{{{self.gap:g}pt}}"
+        return [self.command, gap] if self.command else []
 
 
 # Of papers in 10 points; ems are a twentieth wider, for those in 11 or 12 and for other fonts.
@@ -128,12 +133,10 @@ def write_document(
     packages = [r"\usepackage{booktabs}", *([r"\usepackage{graphicx}"] if too_wide else [])]
     written = [f"% needs {' and '.join(packages)}"]
     written += [f"% {_comment(each, unicode)}" for each in comments if each]
+    first = [rf"\caption{{{escape(above, unicode)}}}", rf"\label{{{label}}}"]
+    again = [r"\addtocounter{table}{-1}", r"\caption{Continued.}"]
     for number, tables in enumerate(floats):
-        first = [rf"\caption{{{escape(above, unicode)}}}", rf"\label{{{label}}}"]
-        again = [r"\addtocounter{table}{-1}", r"\caption{Continued.}"]
-        inside = [r"\centering", *(again if number else first)]
-        if layout.type.command:
-            inside += [layout.type.command, rf"\setlength{{\tabcolsep}}{{{layout.type.gap:g}pt}}"]
+        inside = [r"\centering", *(again if number else first), *layout.type.commands()]
         for place, (k, rows) in enumerate(tables):
             inside += [r"\par\medskip"] if place else []
             inside += _tabular(layout.parts[k], rows, layout, line)
@@ -144,7 +147,8 @@ def write_document(
 
 
 def _comment(text: str, unicode: bool) -> str:
-    return " ".join((text if unicode else ascii(text)[1:-1]).split())
+    shown = printable(text)  # on one line
+    return shown if unicode else shown.encode("ascii", "backslashreplace").decode()
 
 
 def _columns(document: Document, line: float, unicode: bool) -> list[Written]:
@@ -251,9 +255,9 @@ def _fill_floats(
     floats: list[list[tuple[int, list[str]]]] = [[]]
     free = height
     for k, body in enumerate(bodies):
-        left = list(body)
+        left = body
         head = max(each.heads[layout.broken].count(r"\\") for each in layout.parts[k]) + 1
-        while left or not body:
+        while left:
             room = int((free - RULES) / layout.type.row) - head
             if room < min(len(left), LEAST_ROWS) and floats[-1]:
                 floats.append([])
@@ -262,8 +266,6 @@ def _fill_floats(
             rows, left = left[: max(room, LEAST_ROWS)], left[max(room, LEAST_ROWS) :]
             floats[-1].append((k, rows))
             free -= (len(rows) + head) * layout.type.row + RULES
-            if not body:
-                break
     return floats
 
 

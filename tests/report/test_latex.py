@@ -140,13 +140,14 @@ def test_what_shaped_the_numbers_is_a_comment() -> None:
     assert lines[1] == r"% relevant: >= 1 | \u03b2\n"
     assert lines[4] == r"  \caption{How it came about. Bold: the best.}"
     lines = latex.write_document(wide(1, 1), "tab:x", unicode=True).splitlines()
-    assert lines[1] == "% relevant: >= 1 | β"
+    assert lines[1] == r"% relevant: >= 1 | β\n"
     lines = latex.write_document(wide(1, 1), "tab:x", caption="50% & more.").splitlines()
     assert lines[1:3] == ["% How it came about.", r"% relevant: >= 1 | \u03b2\n"]
     assert lines[5] == r"  \caption{50\% \& more. Bold: the best.}"
-    hidden = replace(wide(1, 1), settings="a\n\\input{x}\r^^M\\input{y}\u2028z")
+    hidden = replace(wide(1, 1), settings="\x1b\0a\n\\input{x}\r^^M\\input{y}\u2028z")
     for unicode in (False, True):
         text = latex.write_document(hidden, "tab:x", unicode=unicode)
+        assert "\x1b" not in text
         assert len(re.split("[\n\r\u2028]", text)) == len(
             re.split("[\n\r\u2028]", latex.write_document(wide(1, 1), "tab:x"))
         )
