@@ -250,9 +250,9 @@ def _body(
 
 def _fill_floats(
     bodies: Sequence[Sequence[str]], layout: Layout, height: float
-) -> list[list[tuple[int, list[str]]]]:
+) -> list[list[tuple[int, Sequence[str]]]]:
     """Put the rows of all parts into floats that are no higher than a page."""
-    floats: list[list[tuple[int, list[str]]]] = [[]]
+    floats: list[list[tuple[int, Sequence[str]]]] = [[]]
     free = height
     for k, body in enumerate(bodies):
         left = body
