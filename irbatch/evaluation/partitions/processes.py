@@ -6,7 +6,9 @@ import multiprocessing
 import os
 import signal
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
 from multiprocessing.connection import wait
 from types import TracebackType
 from typing import Any
@@ -21,7 +23,8 @@ class Processes(Executor):
 
     def submit(self, fn: Any, /, *args: Any, **named: Any) -> Any:
         """Have a function called in one of them."""
-        return self._pool.submit(fn, *args, **named)
+        with _blocked_interrupts():  # by which a process that starts would end with a traceback
+            return self._pool.submit(fn, *args, **named)
 
     def renew(self) -> None:
         """Start others, after one was killed."""
@@ -51,6 +54,21 @@ class Processes(Executor):
             each.terminate()
         for each in processes:
             each.join()
+        self._pool.shutdown()
+        del self._pool  # and with it what it has of the system
+
+
+@contextmanager
+def _blocked_interrupts() -> Iterator[None]:
+    """Let interrupts wait until the block ends; processes started in it never get any."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin() -> None:
