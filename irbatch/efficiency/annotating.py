@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from irbatch.efficiency.interchange.run_header import END, SOURCE, START, split_header
-from irbatch.efficiency.load.load import Load
+from irbatch.efficiency.load.found import MeasuredLoad
 from irbatch.efficiency.measuring import Measurement
 from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.errors import InputError, kind_of, shown
@@ -19,7 +19,7 @@ from irbatch.runtime.files import replacing
 
 def annotate_run(
     path: str | PathLike[str],
-    record: EfficiencyRecord | Measurement | Load,
+    record: EfficiencyRecord | Measurement | MeasuredLoad,
     *,
     more: Mapping[str, Any] | None = None,
     replace: bool = False,
@@ -48,7 +48,7 @@ def annotate_run(
     >>> EfficiencyRecord.from_ir_metadata(path).throughput
     812.5
     """
-    found = record.record if isinstance(record, Measurement | Load) else record
+    found = record.record if isinstance(record, Measurement | MeasuredLoad) else record
     if not isinstance(path, str | PathLike) or not isinstance(found, EfficiencyRecord):
         given = f"{shown(path)} and {kind_of(found)}"
         problem = f"a run's path and a record are wanted, not {given}"

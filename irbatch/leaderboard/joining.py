@@ -11,8 +11,9 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.comparing.wording import INTERVAL_NAMES
-from irbatch.efficiency import EfficiencyRecord, Load, Measurement
+from irbatch.efficiency import EfficiencyRecord, Measurement
 from irbatch.efficiency.checks import of_system, refuse
+from irbatch.efficiency.load.found import MeasuredLoad
 from irbatch.efficiency.quantities import ALIASES, QUANTITIES
 from irbatch.errors import InputError, did_you_mean, join_words, kind_of, shown, warn
 from irbatch.evaluation.means import Means
@@ -24,7 +25,7 @@ from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.numbers import is_number, is_whole
 from irbatch.statistics.intervals import find_intervals
 
-Record = EfficiencyRecord | Measurement | Load
+Record = EfficiencyRecord | Measurement | MeasuredLoad
 Records = Mapping[str, Record] | Iterable[Record] | Record
 
 NAMED = 5  # systems in an error

@@ -6,6 +6,8 @@ import dataclasses
 import json
 import math
 import re
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +20,7 @@ from support.clocks import Clock
 from support.input_errors import input_error
 from support.plots import check_readable
 
+import irbatch.efficiency
 from irbatch import InputError, InputWarning
 from irbatch.array_types import Floats
 from irbatch.efficiency import (
@@ -502,8 +505,9 @@ def never(query: Any) -> list[str]:
         ({"rates": [5, -1]}, "rates=-1"),
         ({"rate": 5, "within": 0}, "within=0"),
         ({"within": math.nan}, "within=nan"),
-        ({"within": 5, "warmup": 0}, "warmup is 0"),
+        ({"rate": 5, "warmup": 0}, "warmup=0"),
         ({"rate": 5, "warmup": -1}, "warmup"),
+        ({"rate": 5, "warmup": None}, "warmup=None"),
         ({"rate": 5, "arrivals": "burst"}, "arrivals='burst'"),
         ({"rate": 5, "concurrency": 0}, "concurrency=0"),
         ({"rate": 5, "concurrency": 1.5}, "concurrency=1.5"),
@@ -537,6 +541,11 @@ def test_the_warm_up_ends_what_cannot_work(clock: Clock) -> None:
         quick(broken, QUERIES, rate=5, calls=5)
     input_error(lambda: quick(lambda query: 5, QUERIES, rate=5, calls=5), "no answer")
 
+    async def later(query: str) -> list[str]:
+        return ["d"]
+
+    input_error(lambda: quick(lambda query: later(query), QUERIES, rate=5, calls=5), "awaited")
+
 
 def test_values_that_cannot_be() -> None:
     latency = Latency(p99=3, loop="open")
@@ -568,3 +577,11 @@ def test_an_async_search_is_awaited() -> None:
     assert load.rates[0].problem == "LookupError: 'q3'"
     assert load.rates[0].latency.errors == 1
     assert (load.rates[0].latency.timeouts or 0) >= 1
+
+
+def test_reports_are_loaded_when_a_load_is_asked_for() -> None:
+    program = "import sys, irbatch.efficiency as e; print(*sys.modules); e.measure_load; e.Load"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert not {"irbatch.report.html", "asyncio", "matplotlib"} & set(done.stdout.decode().split())
+    with pytest.raises(AttributeError, match="measure_lode"):
+        irbatch.efficiency.measure_lode  # noqa: B018

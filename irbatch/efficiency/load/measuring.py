@@ -9,7 +9,7 @@ from typing import Any
 
 from irbatch.array_types import Ints
 from irbatch.efficiency.answers import read_queries
-from irbatch.efficiency.checks import of_system, refuse, require
+from irbatch.efficiency.checks import of_system, refuse
 from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.latency import ARRIVALS, POISSON
 from irbatch.efficiency.load.arrivals import due_times
@@ -70,11 +70,11 @@ def measure_load(
         queries: as of `measure_search`; they are asked in turn, again from the start where more
             are due.
         rate: queries a second.
-        rates: several, each measured by itself.
+        rates: several, each measured by itself, from the lowest on.
         within: a bound on p99, in ms. The highest rate that holds it, with no queue that grows, is
-            `Load.sustained_rate`; without `rate` and `rates` it is
-            looked for: from half of what calls one after the other reach, twice or half of that
-            until one rate holds and one does not, then between these.
+            `Load.sustained_rate`; without `rate` and `rates` it is looked for: from half of what
+            calls one after the other reach, twice or half of that until one rate holds and one does
+            not, then between these.
         arrivals: ``"poisson"``, at random times, or ``"fixed"``, at equal distances.
         concurrency: how many calls there are at a time, each in a thread of its own where `search`
             is not ``async def``; default: 1; of one that is, as many as there are queries due.
@@ -82,7 +82,7 @@ def measure_load(
         calls: in place of it, how many queries are due.
         timeout: ms from when a query is due. Later it is not sent any more; an answer that comes
             later counts as none; and a call that is awaited is cancelled.
-        warmup: calls before, one after the other, the first of `queries`.
+        warmup: calls before, one after the other, of the first of `queries`; at least 1.
         precision: how much more than the highest rate that held, as a share, the lowest that did
             not may be, where rates are looked for.
         seed: of the arrivals; those of two rates are the same but for their speed.
@@ -110,7 +110,6 @@ def measure_load(
     ids, asked = read_queries(source, queries)
     if hardware is None or isinstance(hardware, str):
         hardware = Hardware.here(hardware)
-    require(source, warmup=warmup)
     record = EfficiencyRecord(
         system=name,
         dataset=dataset,
@@ -121,7 +120,8 @@ def measure_load(
         currency=currency,
     )
     with ErrorsIn(source=source):
-        wanted = _check_rates(rate, rates, within, record.warmup or 0)
+        check_whole("warmup", warmup, 1)  # the first answer is checked in it
+        wanted = _check_rates(rate, rates, within)
         check_number("precision", precision, above=0)
         if concurrency is None and not is_async(search):
             concurrency = 1
@@ -137,7 +137,7 @@ def measure_load(
             return found[-1]
 
         first = Calls(f"answer of {shown(name)}", search, ids, asked, 1, False).within(loop)
-        took = warm_up(first, record.warmup or 0, lambda *said: None)
+        took = warm_up(first, warmup, lambda *said: None)
         for each in wanted:
             measure(each)
         if not wanted and within is not None:
@@ -214,7 +214,7 @@ def look_for_rate(start: float, holds: Callable[[float], bool], precision: float
         rate = 2 * low if math.isinf(high) else math.sqrt(low * high) if low else high / 2
 
 
-def _check_rates(rate: Any, rates: Any, within: Any, warmup: int) -> list[float]:
+def _check_rates(rate: Any, rates: Any, within: Any) -> list[float]:
     """Return the rates that are given, ascending: low ones don't heat a machine for high ones."""
     if within is not None:
         check_number("within", within, above=0)
@@ -225,8 +225,6 @@ def _check_rates(rate: Any, rates: Any, within: Any, warmup: int) -> list[float]
             raise InputError(
                 "rate is missing: give it, or rates, or within to look for the highest"
             )
-        if not warmup:
-            raise InputError("warmup is 0: a rate is looked for from what a call takes there")
         return []
     if rates is None:
         return [check_number("rate", rate, above=0)]
