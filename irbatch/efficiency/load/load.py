@@ -13,7 +13,7 @@ from irbatch.efficiency.load.found import MeasuredLoad
 from irbatch.efficiency.load.report import make_document, plot_load
 from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.errors import InputError, many, shown
-from irbatch.report import html, latex, markdown, terminal
+from irbatch.report import latex, markdown, terminal
 from irbatch.report.numbers import show_quantity
 from irbatch.report.records import write_json
 from irbatch.runtime.files import written
@@ -78,6 +78,8 @@ class Load(MeasuredLoad):
 
         With `plots` there is a picture in it, which takes matplotlib.
         """
+        from irbatch.report import html  # which takes longer to load than the rest
+
         return written(html.write_document(make_document(self, plots), fragment=fragment), path)
 
     def plot(self, *, log: bool = True, ax: Any = None) -> Any:
