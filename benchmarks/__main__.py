@@ -14,8 +14,8 @@ import traceback
 from pathlib import Path
 
 from benchmarks.aims import AIMS
+from benchmarks.guide import GUIDE, ROWS, update
 from benchmarks.place import where
-from benchmarks.readme import README, ROWS, update
 from benchmarks.report import Table
 from benchmarks.sections import ON_REQUEST, SECTIONS
 from benchmarks.settings import JUDGED, Settings
@@ -37,15 +37,15 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
                         help="sections memory and parquet too, which write gigabytes")  # fmt: skip
     parser.add_argument("--markdown", action="store_true", help="print GitHub Markdown")
     parser.add_argument("--quick", action="store_true", help="small sizes, under two minutes")
-    parser.add_argument("--readme", action="store_true",
-                        help="write the rows that were made into the README's table")  # fmt: skip
+    parser.add_argument("--guide", action="store_true",
+                        help="write the rows that were made into the GUIDE's table")  # fmt: skip
     options = parser.parse_args(arguments)
     sizes = [options.queries, options.depth, options.rounds, *(options.judged or [])]
     if any(size is not None and size < 1 for size in sizes):
         parser.error("sizes and rounds are at least 1")
     others = any(sizes[:3]) or (options.judged and options.only != ["dicts"])
-    if options.readme and (options.quick or others):
-        parser.error("--readme is of the default sizes")
+    if options.guide and (options.quick or others):
+        parser.error("--guide is of the default sizes")
     return options
 
 
@@ -66,9 +66,9 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"\n{time.perf_counter() - start:.0f} s in all", flush=True)
     for missed in [each for table in tables for each in table.missed]:
         print(f"missed: {missed}")
-    if options.readme:
+    if options.guide:
         rows = {key: row for table in tables for key, row in table.keyed.items()}
-        README.write_text(update(README.read_text(), rows))
+        GUIDE.write_text(update(GUIDE.read_text(), rows))
     for problem in problems:
         print(f"PROBLEM: {problem}", file=sys.stderr)
     return 1 if problems else 0
@@ -94,7 +94,7 @@ def show(name: str, settings: Settings, *, markdown: bool) -> tuple[list[Table],
 
 
 def _expected(section: str) -> set[str]:
-    """Return the keys of a section's rows that have an aim or a place in the README."""
+    """Return the keys of a section's rows that have an aim or a place in the GUIDE."""
     return {key for key in (*AIMS, *ROWS) if key.partition(",")[0] == section}
 
 

@@ -30,7 +30,7 @@ class Table:
 
     Attributes:
         whole: whether sizes are those that aims are of.
-        keyed: the rows that have a key: an aim, or a place in the README.
+        keyed: the rows that have a key: an aim, or a place in the guide.
         missed: rows that don't reach their aim.
         problems: what has to make the whole run fail, such as values that differ.
     """

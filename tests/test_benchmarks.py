@@ -13,7 +13,7 @@ from support.paths import REPOSITORY
 from benchmarks import scale
 from benchmarks.__main__ import main
 from benchmarks.aims import AIMS, Aim
-from benchmarks.readme import HEADER, README, ROWS, update
+from benchmarks.guide import GUIDE, HEADER, ROWS, update
 from benchmarks.report import Table
 from benchmarks.turns import Timed
 
@@ -96,9 +96,9 @@ def test_different_values_show_no_ratio() -> None:
     assert "DIFFERENT" in table.problems[0]
 
 
-def test_readme_table_is_as_made() -> None:
+def test_the_guide_s_table_is_as_made() -> None:
     """Whatever its figures are, its rows are those of the tool, in order and complete."""
-    text = README.read_text()
+    text = GUIDE.read_text()
     assert update(text, {}) == text
     found = {key: ("", f"{place} ms", "", f"{place} s", f"{place}.0 ×")
              for place, key in enumerate(ROWS)}  # fmt: skip

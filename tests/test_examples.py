@@ -25,6 +25,7 @@ from irbatch.leaderboard import Leaderboard
 EXAMPLES = REPOSITORY / "examples"
 OF_ENGINES = {"evaluate_with_dask.py", "evaluate_with_spark.py"}  # run beside the engines' tests
 SCRIPTS = sorted({path.name for path in EXAMPLES.glob("*.py")} - OF_ENGINES)
+GUIDES = ["README.md", *sorted(f"examples/{path.name}" for path in EXAMPLES.glob("*.md"))]
 MODULES = ["irbatch", *(e.name for e in pkgutil.walk_packages(irbatch.__path__, "irbatch."))]
 
 CODE_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -241,7 +242,7 @@ def test_public_name_is_documented(name: str) -> None:
 
 
 @pytest.mark.parametrize("torch", [False, True], ids=["plain", "with torch"])
-@pytest.mark.parametrize("path", ["README.md", "examples/README.md"])
+@pytest.mark.parametrize("path", GUIDES)
 def test_code_blocks_run(path: str, torch: bool) -> None:
     text = (REPOSITORY / path).read_text(encoding="utf-8")
     every = list(CODE_BLOCK.finditer(text))

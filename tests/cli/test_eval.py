@@ -248,9 +248,9 @@ def test_measures_lists_and_defines(cli: Cli) -> None:
     assert cli("measures", "nope")[0] == 2
 
 
-def test_the_readme_shows_the_catalogue() -> None:
+def test_the_guide_shows_the_catalogue() -> None:
     builtin = [name for name, each in CATALOGUE.items() if each.builtin]
-    text = (REPOSITORY / "README.md").read_text()
+    text = (REPOSITORY / "examples" / "measures.md").read_text()
     table = re.search(r"<!-- measures -->\n(.*)\n<!-- /measures -->", text, re.S)
     assert table is not None
     assert table[1] == markdown_table(), "run: irbatch measures --format markdown"

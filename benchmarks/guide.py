@@ -1,4 +1,4 @@
-"""The README's table of speed, made of the rows of a run: ``python -m benchmarks --readme``."""
+"""The table of speed in its guide, made of the rows of a run: ``python -m benchmarks --guide``."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 from benchmarks.place import where
 from benchmarks.report import markdown_line
 
-__all__ = ["HEADER", "README", "ROWS", "update"]
+__all__ = ["GUIDE", "HEADER", "ROWS", "update"]
 
-README = Path(__file__).parent.parent / "README.md"
-START, END = "<!-- speed: python -m benchmarks --readme -->\n", "<!-- /speed -->\n"
+GUIDE = Path(__file__).parent.parent / "examples" / "speed.md"
+START, END = "<!-- speed: python -m benchmarks --guide -->\n", "<!-- /speed -->\n"
 HEADER = ("work", "irbatch", "compared with", "takes", "ratio")
 
 # The rows' keys, and what is said of them.
@@ -67,11 +67,11 @@ ROWS = {
 
 
 def update(text: str, found: Mapping[str, tuple[str, ...]]) -> str:
-    """Return the README with the rows that were found, by their keys; others stay as they are."""
+    """Return the GUIDE with the rows that were found, by their keys; others stay as they are."""
     before, start, rest = text.partition(START)
     old, end, after = rest.partition(END)
     if not end:
-        raise ValueError(f"the README has no {START.strip()} followed by {END.strip()}")
+        raise ValueError(f"the GUIDE has no {START.strip()} followed by {END.strip()}")
     kept = {_names(line): line for line in old.splitlines()}
     place = where() if found else old.partition("\n")[0]
     lines = [place, "", markdown_line(HEADER), markdown_line(["---"] * len(HEADER))]
