@@ -18,6 +18,7 @@ WIDTH = 96
 def add_measures(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = "List all measures, or say all about one."
+    parser.epilog = "example: irbatch measures ndcg_cut_10"
     parser.add_argument("name", metavar="NAME", nargs="?", help="in any accepted spelling")
     parser.add_argument("--format", choices=("text", "markdown"), default="text")
     parser.set_defaults(command=show_measures)

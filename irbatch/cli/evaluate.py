@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from importlib.util import find_spec
 
 from irbatch.cli.inputs import check_inputs, name_runs
@@ -21,9 +23,11 @@ from irbatch.evaluation.runs import evaluate, evaluate_runs
 from irbatch.formats import read_marked_qrels, read_qrels
 from irbatch.measures import parse_measures
 from irbatch.runtime.checks import check_whole
+from irbatch.runtime.files import write_text
 
-FORMATS = ("table", "tsv", "json", "csv", "markdown", "latex")
-ROUNDED = ("table", "markdown", "latex")  # the others have every digit
+FORMATS = ("table", "tsv", "json", "csv", "markdown", "latex", "html")
+ENDINGS = {"md": "markdown", "tex": "latex", "json": "json", "csv": "csv", "html": "html"}
+ROUNDED = ("table", "markdown", "latex", "html")  # the others have every digit
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
 
@@ -49,7 +53,9 @@ def add_eval(parser: argparse.ArgumentParser) -> None:
     add("-q", "--per-query", action="store_true", help="values of each query too")
     told = "evaluate runs, or the files of a run in parts (a folder, a pattern), in N processes"
     add("-j", "--jobs", metavar="N", type=int, default=1, help=told)
-    add("--format", choices=FORMATS, help="default: table on a terminal, tsv in a pipe")
+    told = "default: table on a terminal, tsv in a pipe, what --output ends in (.json, .tex, …)"
+    add("--format", choices=FORMATS, help=told)
+    add("-o", "--output", metavar="FILE", help="where to write it, whole or not at all")
     told = f"decimals, in {join_words(ROUNDED)} (default: 4)"
     add("--digits", type=int, metavar="N", help=told)
     add_paper(parser)
@@ -67,7 +73,11 @@ def run_eval(options: argparse.Namespace) -> int:
     runs = name_runs(options.runs)
     check_whole("jobs", options.jobs, 1)
     check_inputs(options.qrels, runs.values())
-    form = options.format or _default_format()
+    if options.output is not None:
+        from irbatch.cli.writing import check_written
+
+        check_written(options, [options.qrels, *runs.values()])
+    form = options.format or _default_format(options.output)
     if options.digits is not None and form not in ROUNDED:
         raise InputError(f"--digits is for {join_words(ROUNDED)}", value=form)
     if options.digits is not None:
@@ -96,7 +106,12 @@ def run_eval(options: argparse.Namespace) -> int:
                 results[name] = evaluate(
                     qrels, run, measures, **{"progress": progress(str(run)), **said}
                 )
-    _print(results, form, options)
+    if options.output is None:
+        _print(results, form, options)
+    else:
+        with redirect_stdout(io.StringIO()) as text:
+            _print(results, form, options)
+        write_text(options.output, text.getvalue())
     _note(results)
     return 0
 
@@ -130,8 +145,10 @@ def _cutoffs(options: argparse.Namespace) -> list[int] | None:
         raise InputError(problem, value=text) from None
 
 
-def _default_format() -> str:
-    """Choose a table for a person at a terminal, lines for a program."""
+def _default_format(output: str | None) -> str:
+    """Choose a table for a person at a terminal, lines for a program, for a file by its name."""
+    if output is not None:
+        return ENDINGS.get(output.rpartition(".")[2].lower(), "tsv")
     if not sys.stdout.isatty():
         return "tsv"
     if find_spec("rich") is None:

@@ -19,7 +19,7 @@ COLUMNS = (*NUMBERS, "group")
 
 def add_items(parser: argparse.ArgumentParser) -> None:
     """Add the options that name the files."""
-    add = parser.add_argument
+    add = parser.add_argument_group("measures that read items").add_argument
     told = f"table of items, with a header: item, and any of {', '.join(COLUMNS)} (csv, tsv)"
     add("--items", metavar="FILE", help=f"{told}, for measures that read items")
     told = "what users had before, in a form of judgments: popularity and histories come from it"

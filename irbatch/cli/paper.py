@@ -14,7 +14,7 @@ ENVIRONMENTS = ("table", "table*")
 
 def add_paper(parser: argparse.ArgumentParser) -> None:
     """Add the options that shape LaTeX."""
-    add = parser.add_argument
+    add = parser.add_argument_group("LaTeX").add_argument
     add("--caption", metavar="TEXT", help="that LaTeX's begins with")
     add("--label", metavar="NAME", help=r"that \ref takes, of LaTeX")
     told = "of LaTeX; table* is across both columns of a paper (default: table)"

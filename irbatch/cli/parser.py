@@ -58,6 +58,7 @@ COMMANDS = {
         "sample_eval", "add_sample_eval", "print what sample_eval prints, of sampled judgments"
     ),
     "measures": Command("catalogue", "add_measures", "list the measures, or explain one"),
+    "completion": Command("completion", "add_completion", "print completions for a shell"),
     "warmup": Command("parser", "add_warmup", "compile everything once, e.g. in an image"),
 }
 
@@ -73,7 +74,7 @@ def parse_words(words: Sequence[str]) -> argparse.Namespace:
         command = COMMANDS[words[0]]
         command.complete(parser)
         return parser.parse_args([*_repeat_m(words[1:])] if command.measures else words[1:])
-    return _parser_of_all().parse_args(words)
+    return parser_of_all().parse_args(words)
 
 
 def _repeat_m(words: Sequence[str]) -> Iterator[str]:
@@ -103,7 +104,8 @@ def _may_be_measure(word: str) -> bool:
         return "@" in word and "=" not in word.partition("@")[0]  # to be refused as a measure
 
 
-def _parser_of_all() -> argparse.ArgumentParser:
+def parser_of_all() -> argparse.ArgumentParser:
+    """Return the parser of every command; `parse_words` imports no more than one."""
     parser = Parser(prog="irbatch", description="Ranking evaluation: every measure from one pass.")
     parser.add_argument("--version", action="version", version=f"irbatch {irbatch.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -114,6 +116,8 @@ def _parser_of_all() -> argparse.ArgumentParser:
 
 def add_warmup(parser: argparse.ArgumentParser) -> None:
     """Declare what `irbatch warmup` takes."""
+    parser.description = "Compile everything once and keep it, beside the package or in the cache."
+    parser.epilog = "example: RUN irbatch warmup, in a Dockerfile, behind the installation"
     parser.set_defaults(command=_warm_up)
 
 

@@ -16,7 +16,7 @@ SETTINGS = (
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """Add the options that shape values, and that of how measures are called."""
-    add = parser.add_argument
+    add = parser.add_argument_group("what shapes values").add_argument
     told = f"how measures are called: {', '.join(styles())} (default: irbatch)"
     add("--names", choices=styles(), default="irbatch", metavar="TOOL", help=told)
     told = "what a judged query missing from a run does (default: zero)"

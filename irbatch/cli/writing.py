@@ -21,16 +21,17 @@ def add_written(
     parser: argparse.ArgumentParser, plot: str | None = None, forms: Iterable[str] = WRITTEN
 ) -> None:
     """Add the options that name the files; `plot` is what the picture shows, if there is one."""
+    add = parser.add_argument_group("files, beside what is printed").add_argument
     for form in forms:
-        parser.add_argument(f"--{form}", metavar="FILE", help="write the report there, too")
+        add(f"--{form}", metavar="FILE", help="write the report there, too")
     if plot is not None:
-        parser.add_argument("--plot", metavar="FILE", help=f"{plot} (svg, png, pdf)")
+        add("--plot", metavar="FILE", help=f"{plot} (svg, png, pdf)")
 
 
 def check_written(options: argparse.Namespace, inputs: Iterable[str]) -> None:
     """Check, before anything is read, that files can be written and replace none that is read."""
     taken = {os.path.realpath(path) for path in inputs if path != "-"}
-    for name in (*WRITTEN, "markdown", "plot"):
+    for name in (*WRITTEN, "markdown", "output", "plot"):
         path = getattr(options, name, None)
         if path is None:
             continue

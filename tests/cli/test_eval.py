@@ -108,7 +108,7 @@ def test_every_format_is_that_of_evaluate_runs(cli: Cli, files: list[Path]) -> N
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--format", "csv", "--digits", "2"], "--digits is for table, markdown and latex"),
+        (["--format", "csv", "--digits", "2"], "--digits is for table, markdown, latex and html"),
         (["--format", "latex", "--digits", "18"], "a whole number from 0 to 17"),
         (["--format", "markdown", "--label", "x"], "--label is for latex"),
         (["--format", "tsv", "--line-width", "9"], "--line-width is for latex"),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from irbatch.cli import main
+from irbatch.cli.parser import COMMANDS
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 c 2\n"
 RUN = "q1 Q0 b 1 2.0 x\nq1 Q0 a 2 1.0 x\nq2 Q0 c 1 1.0 x\n"
@@ -101,3 +104,63 @@ def test_files_of_either_form_are_not_swapped(capsys: pytest.CaptureFixture[str]
     """BEIR's header is that of judgments and of runs."""
     Path("beir").write_text("query-id\tcorpus-id\tscore\nq1\ta\t1\n")
     assert main(["eval", "beir", "beir", "-m", "RR"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("out.tsv", "run\tquery"),
+        ("out", "run\tquery"),
+        ("out.json", "{"),
+        ("out.csv", "run,query"),
+        ("out.md", "| run"),
+        ("out.tex", "%"),
+        ("out.html", "<!doctype html>"),
+    ],
+)
+def test_output(name: str, begins: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The form is that of the file's name."""
+    assert main(["eval", "qrels", "one.run", "-o", name]) == 0
+    assert not capsys.readouterr().out
+    assert Path(name).read_text().startswith(begins)
+
+
+@pytest.mark.parametrize("name", ["no/where.tsv", "qrels", "one.run", "-"])
+def test_output_that_cannot_be(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before = Path("qrels").read_bytes()
+    assert main(["eval", "qrels", "one.run", "--output", name]) == 2
+    assert "--output" in capsys.readouterr().err
+    assert Path("qrels").read_bytes() == before
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_s_help_has_an_example(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    assert "example" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("shtab")
+    assert main(["completion", shell]) == 0
+    printed = capsys.readouterr().out
+    assert "leaderboard" in printed
+    assert "--judged-only" in printed or shell == "tcsh"
+
+
+def test_bash_completes(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("shtab")
+    if not (bash := shutil.which("bash")):
+        pytest.skip("no bash")
+    main(["completion", "bash"])
+    Path("script").write_text(capsys.readouterr().out)
+    ask = (
+        "source ./script; COMP_WORDS=(irbatch comp); COMP_CWORD=1; "
+        "asked=$(complete -p irbatch); asked=${asked#*-F }; ${asked%% *} irbatch comp irbatch; "
+        'echo "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run([bash, "-c", ask], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["compare", "completion"]

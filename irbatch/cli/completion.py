@@ -1,0 +1,40 @@
+"""`irbatch completion`: what shells are to know of the other commands."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from irbatch.cli.parser import parser_of_all
+from irbatch.runtime.extras import imported
+
+SHELLS = ("bash", "zsh", "tcsh")
+FILES = ("QRELS", "RUN", "A", "B", "FILE", "SYSTEMS")  # what is a file is called in help texts
+
+
+def add_completion(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.description = "Print a script that completes irbatch's commands, options and files."
+    parser.epilog = 'example: eval "$(irbatch completion bash)", in ~/.bashrc'
+    parser.add_argument("shell", choices=SHELLS)
+    parser.set_defaults(command=print_completion)
+
+
+def print_completion(options: argparse.Namespace) -> int:
+    """Print the script."""
+    shtab = imported("completions", "cli", "shtab")
+    whole = parser_of_all()
+    for action in _actions_of(whole):
+        if action.metavar in FILES:
+            action.complete = shtab.FILE  # type: ignore[attr-defined]
+    print(shtab.complete(whole, options.shell))
+    return 0
+
+
+def _actions_of(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """Yield the arguments of a parser and of its commands, which argparse tells nowhere else."""
+    for action in parser._actions:
+        yield action
+        if isinstance(action, argparse._SubParsersAction):
+            for each in action.choices.values():
+                yield from _actions_of(each)
