@@ -7,7 +7,7 @@ line a person can act on and whose fields a program can read.
 from __future__ import annotations
 
 import functools
-import inspect
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -138,7 +138,7 @@ def warn(message: str) -> None:
     if (heard := _heard.get()) is not None:
         heard[message] = None
         return
-    frame = inspect.currentframe()
+    frame: Any = sys._getframe()  # inspect would do, and takes 5 ms to import
     level = 0
     inside = (__package__, "contextlib")
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in inside:
