@@ -38,7 +38,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--markdown", action="store_true", help="print GitHub Markdown")
     parser.add_argument("--quick", action="store_true", help="small sizes, under two minutes")
     parser.add_argument("--guide", action="store_true",
-                        help="write the rows that were made into the GUIDE's table")  # fmt: skip
+                        help="write the rows that were made into the guide's table")  # fmt: skip
     options = parser.parse_args(arguments)
     sizes = [options.queries, options.depth, options.rounds, *(options.judged or [])]
     if any(size is not None and size < 1 for size in sizes):
