@@ -11,19 +11,22 @@ import numpy as np
 from irbatch.array_types import Floats, Positions
 from irbatch.comparing.compared import Compared, find_measure, query_values
 from irbatch.comparing.plot_relevance import plot_relevance
-from irbatch.comparing.plot_results import plot_cutoffs, plot_precision_recall
 from irbatch.errors import many
+from irbatch.evaluation.curves import plot_cutoffs, plot_precision_recall
+from irbatch.evaluation.plots import plot_bars, plot_results
 from irbatch.report import axes
 from irbatch.report.numbers import show, show_interval
 from irbatch.runtime.checks import check_whole
 
 __all__ = [
+    "plot_bars",
     "plot_cutoffs",
     "plot_differences",
     "plot_forest",
     "plot_means",
     "plot_precision_recall",
     "plot_relevance",
+    "plot_results",
     "plot_scores",
     "share_bars",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from irbatch.errors import InputError, many, printable
+from irbatch.errors import InputError, many
 from irbatch.evaluation.counts import Counts
 from irbatch.measures import Measure
 from irbatch.measures.names import parse_measures
@@ -107,19 +107,15 @@ class Means:
         return "\n".join([*lines, *(f"  {note}" for note in self.notes())])
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from irbatch.report import html
+        from irbatch.report.document import Cell, Column, Document, Row, Table
 
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th><td>{self.shown(name)}</td></tr>"
-            for name in self.measures
-        )
-        name = printable(self.name or "Results")
-        caption = escape(f"{name}: {many(self.counts.queries, 'query')}")
-        notes = "".join(f"<div>{escape(note)}</div>" for note in self.notes())
-        return (
-            f"<table><caption>{caption}</caption>{rows}</table>{notes}"
-            f"<small>{escape(self.signature)}</small>"
-        )
+        rows = [Row([Cell(name), Cell(self.shown(name), self[name])]) for name in self.measures]
+        table = Table("Over all queries", [Column("measure", "name"), Column("value")], rows)
+        caption = ". ".join([many(self.counts.queries, "query"), *self.notes()])
+        title = self.name or type(self).__name__
+        report = Document(title, f"{caption}.", [], [table], self.signature)
+        return html.write_document(report, fragment=True)
 
     def shown(self, name: str | Measure) -> str:
         """Format a mean for people: four decimals, a count as a whole number."""

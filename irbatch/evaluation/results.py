@@ -144,6 +144,35 @@ class Results(Means):
         lines = ([csv_cell(query), *map(repr, row)] for query, row in rows)
         return written(csv_text([["query", *self._names(names)]], lines), path)
 
+    def plot(
+        self,
+        measure: str | Measure | None = None,
+        *,
+        interval: str | None = "t",
+        level: float = 0.05,
+        ax: Any = None,
+    ) -> Any:
+        """Plot a measure against its cutoffs where there are several, else means as bars.
+
+        Args:
+            measure: such as ``"nDCG"`` for all its cutoffs or ``"nDCG@10"``; default: the first
+                one if it has several cutoffs, else a bar for each.
+            interval: of the mean, by Student's ``"t"``, by bootstrap ``"percentile"`` or ``"bca"``,
+                or None for none.
+            level: the chance that an interval misses.
+            ax: matplotlib's axes to draw on; default: those of a new figure.
+
+        Returns:
+            The axes, which a notebook shows; ``.figure.savefig("results.svg")`` saves the picture.
+
+        Raises:
+            InputError: if the measure was not evaluated.
+            ImportError: naming the extra, when matplotlib is not installed.
+        """
+        from irbatch.evaluation.plots import plot_results
+
+        return plot_results(self, measure, interval=interval, level=level, ax=ax)
+
     def _aggregate(self, column: int) -> float:
         if self.columns[column].aggregate == "run" and self.items_of_queries is not None:
             return self.items_of_queries.value(self.columns[column])

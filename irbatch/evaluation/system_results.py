@@ -11,6 +11,7 @@ from irbatch.runtime.extras import imported
 
 if TYPE_CHECKING:
     from irbatch.evaluation.system_tables import TableOptions
+    from irbatch.measures import Measure
     from irbatch.report.document import Document
 
 # Each form is imported when it is written: few want any, and none wants all.
@@ -208,6 +209,12 @@ class SystemResults(dict[str, Results]):
         }
         index = pd.MultiIndex.from_tuples(list(found), names=["run", "query"])
         return pd.DataFrame(list(found.values()), index=index)
+
+    def plot(self, measure: str | Measure | None = None, **options: Any) -> Any:
+        """Plot systems side by side; arguments, what returns and errors are of `Results.plot`."""
+        from irbatch.evaluation.plots import plot_results
+
+        return plot_results(self, measure, **options)
 
     def _document(self, **options: Unpack[TableOptions]) -> Document:
         from irbatch.evaluation.system_tables import make_document

@@ -7,7 +7,9 @@ people with any common kind of colour vision tell apart, on white and in this or
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from irbatch.errors import InputError, kind_of, printable
@@ -43,7 +45,16 @@ def new_axes(ax: Axes | None, height: float = 4.2, width: float = WIDTH, legend:
         return ax
     rows = min(legend, LEGEND_ROWS)
     size = width + 2.3 * max(_columns(legend) - 1, 0), max(height, 0.4 + 0.19 * rows)
-    return figure.Figure(figsize=size, layout="constrained").subplots()
+    ax = figure.Figure(figsize=size, layout="constrained").subplots()
+    ax._repr_png_ = partial(_to_png, ax)
+    return ax
+
+
+def _to_png(ax: Axes) -> bytes:
+    """Draw for a notebook, which shows an object that has ``_repr_png_`` as a picture."""
+    buffer = io.BytesIO()
+    ax.figure.savefig(buffer, format="png")
+    return buffer.getvalue()
 
 
 def check_axes(ax: Any) -> None:

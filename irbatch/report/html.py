@@ -27,6 +27,7 @@ font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 @media (prefers-color-scheme:dark){.irbatch{--ink:#e6edf3;--soft:#9aa5b1;--line:#3a424c;
 --back:#0d1117;--stripe:#161c24;--up:#5aa9ff;--down:#f0914b;--tone1:#14273d;--tone2:#17395f;
 --tone3:#1b4c82;--tone4:#2160a6;color-scheme:dark}}
+div.irbatch{padding:.5rem 1rem}
 body.irbatch{margin:0 auto;max-width:90rem;padding:1.5rem}
 .irbatch h1{font-size:1.6rem;margin:0 0 .5rem;overflow-wrap:anywhere}
 .irbatch h2{font-size:1.25rem;margin:2.5rem 0 .5rem;border-bottom:1px solid var(--line)}
@@ -34,7 +35,8 @@ body.irbatch{margin:0 auto;max-width:90rem;padding:1.5rem}
 .irbatch p{margin:.5rem 0}.irbatch p,.irbatch li{max-width:60rem;overflow-wrap:anywhere}
 .irbatch .soft,.irbatch caption,.irbatch figcaption{color:var(--soft);font-size:.87rem}
 .irbatch .scroll{overflow-x:auto;margin:1rem 0}
-.irbatch table{border-collapse:collapse;font-variant-numeric:tabular-nums;color:inherit}
+.irbatch table{border-collapse:collapse;font-variant-numeric:tabular-nums;color:inherit;
+margin:0;table-layout:auto;font-size:inherit}
 .irbatch caption{text-align:left;padding:.3rem 0}
 .irbatch th,.irbatch td{padding:.3rem .6rem;text-align:left;vertical-align:baseline;
 border-bottom:1px solid var(--line);background:none}
@@ -44,6 +46,7 @@ border-bottom:1px solid var(--line);background:none}
 .irbatch tbody th,.irbatch .name{font-weight:inherit;min-width:9rem;max-width:22rem;
 overflow-wrap:anywhere}
 .irbatch .n{text-align:right}.irbatch .n,.irbatch .mean{white-space:nowrap}
+.irbatch tbody tr:nth-child(odd){background:var(--back)}
 .irbatch tbody tr:nth-child(even){background:var(--stripe)}
 .irbatch sup{font-size:.72em;line-height:0;color:var(--soft);margin-left:.1em}
 .irbatch sup.up{color:var(--up)}.irbatch sup.down{color:var(--down)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -70,7 +71,7 @@ def small_comparison() -> Any:
 
 
 @pytest.fixture(scope="module")
-def results() -> dict[str, irbatch.Results]:
+def results() -> irbatch.SystemResults:
     data = REPOSITORY / "examples" / "data"
     wanted = ["nDCG", "R", "iprec_at_recall", "NumRelRet"]
     runs = [data / "pca10.run", data / "random-projection.run"]
@@ -181,6 +182,44 @@ def test_cutoffs_refuses(results: dict[str, irbatch.Results]) -> None:
         plot_cutoffs([results["pca10"]] * 2, "nDCG")
     with pytest.raises(InputError, match="axes, not a str"):
         plot_cutoffs(results, "nDCG", ax="here")
+
+
+def test_results_plot_themselves(results: Any) -> None:
+    pytest.importorskip("scipy")
+    assert results.plot().get_ylabel() == "nDCG@k", "the first measure, at its cutoffs"
+    assert results["pca10"].plot("R").get_ylabel() == "R@k"
+    ax = results.plot("nDCG@10")
+    widths = [bar.get_width() for bars in ax.containers for bar in bars]
+    assert widths == [each["nDCG@10"] for each in results.values()]
+    assert len(ax.lines) == 2, "an interval for each"
+    for line, mean in zip(ax.lines, widths, strict=True):
+        low, high = line.get_xdata()
+        assert low < mean < high
+    assert not results.plot("nDCG@10", interval=None).lines
+    with pytest.raises(InputError, match="RR was not evaluated for every system; there are: nDCG"):
+        results.plot("RR")
+    with pytest.raises(InputError, match="level=2 must be"):
+        results.plot("nDCG@10", level=2)
+
+
+def test_bars_of_many_and_of_one() -> None:
+    qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+    runs = {f"{LONG}-{i}": {"q1": {"a": 1}, "q2": {"a": i, "b": 1}} for i in range(30)}
+    found = irbatch.evaluate_runs(qrels, runs, "AP RR NumRel")
+    ax = found.plot(interval=None)
+    assert [each.get_text() for each in ax.get_yticklabels()] == ["AP", "RR"], "no counts"
+    check_readable(ax)
+    one = found[f"{LONG}-2"]
+    assert [each.get_text() for each in one.plot(interval=None).texts] == ["0.7500", "0.7500"]
+    check_readable(one.plot(interval=None))
+    assert [each.get_text() for each in one.plot("NumRel").texts] == ["2"]
+
+
+def test_a_notebook_shows_axes_as_a_picture() -> None:
+    ax = plot_scores(small_comparison(), "AP")
+    assert ax._repr_png_().startswith(b"\x89PNG")
+    again = pickle.loads(pickle.dumps(ax))
+    assert again._repr_png_().startswith(b"\x89PNG")
 
 
 def test_precision_recall(results: dict[str, irbatch.Results]) -> None:

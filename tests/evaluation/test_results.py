@@ -146,8 +146,18 @@ def test_repr_is_readable(results: Results) -> None:
 def test_html_escapes_names() -> None:
     results = irbatch.evaluate({"q": {"a": 1}}, irbatch.Run({"q": {"a": 1.0}}, "<b>"), "RR")
     page = results._repr_html_()
-    assert "&lt;b&gt;: 1 query" in page
+    assert "<h1>&lt;b&gt;</h1>\n<p>1 query.</p>" in page
     assert "<b>" not in page
+    assert page.count("<table") == 1
+    assert "<script" not in page
+
+
+def test_html_has_what_repr_has(results: Results) -> None:
+    page = results._repr_html_()
+    for line in repr(results).splitlines()[1:]:
+        for said in line.split("  ")[1:]:
+            assert said.strip() in page
+    assert results.signature.partition(" | ")[0] in page
 
 
 def test_values_are_read_only_and_results_picklable(results: Results) -> None:

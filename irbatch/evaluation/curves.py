@@ -1,15 +1,15 @@
-"""Pictures of results and of rankings: no comparison is needed."""
+"""Curves of results: measures against cutoffs, precision against recall."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Protocol, TypeGuard, cast
 
 import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.errors import InputError, kind_of, shown
-from irbatch.evaluation.results import Results
+from irbatch.evaluation.means import Means
 from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import Measure, check_cutoff
 from irbatch.measures import measure as read_measure
@@ -17,7 +17,31 @@ from irbatch.report import axes
 from irbatch.runtime.checks import check_choice, check_number
 from irbatch.statistics.intervals import INTERVALS, find_intervals
 
-AllResults = Results | Mapping[str, Results] | Iterable[Results]
+
+class Results(Protocol):
+    """What is drawn of `irbatch.Results`, which draw themselves with this module."""
+
+    name: str | None
+    columns: tuple[Measure, ...]
+    query_ids: list[Any]
+    values: Floats
+
+    @property
+    def measures(self) -> list[str]:
+        """Canonical names."""
+
+    def __contains__(self, name: object) -> bool: ...
+    def __getitem__(self, name: str | Measure) -> float: ...
+
+    def column_of(self, name: str | Measure) -> int:
+        """Return a measure's position."""
+
+    def shown(self, name: str | Measure) -> str:
+        """Format a mean."""
+
+
+Several = Mapping[str, Results] | Iterable[Results]
+AllResults = Results | Several
 
 MOST_BANDS = 6  # systems: bands of more cover each other
 MOST_MARKED = 12  # systems or points: markers of more do
@@ -65,11 +89,11 @@ def plot_cutoffs(
     axes.check_axes(ax)
     check_choice("interval", interval, (*INTERVALS, None))
     check_number("level", level, above=0, below=1)
-    named = _name_results(results)
+    named = name_results(results)
     found = read_measure(measure) if isinstance(measure, str) else measure
     if not found.declaration.takes_cutoff:
         raise InputError(f"{found.name} takes no cutoff", source="measures", value=str(measure))
-    wanted = _without_cutoff(found)
+    wanted = without_cutoff(found)
     places = _places(named, wanted, cutoffs)
     ax = axes.new_axes(ax, legend=len(named))
     banded = len(named) <= MOST_BANDS and wanted.aggregate == "mean" and interval is not None
@@ -111,7 +135,7 @@ def plot_precision_recall(results: AllResults, *, ax: axes.Axes | None = None) -
     'recall'
     """
     axes.check_axes(ax)
-    named = _name_results(results)
+    named = name_results(results)
     points = _recall_points(named)
     ax = axes.new_axes(ax, legend=len(named))
     lines = []
@@ -127,7 +151,8 @@ def plot_precision_recall(results: AllResults, *, ax: axes.Axes | None = None) -
     return ax
 
 
-def _without_cutoff(found: Measure) -> Measure:
+def without_cutoff(found: Measure) -> Measure:
+    """Return a measure over whole rankings."""
     return Measure(found.name, found.parameters, None, declaration=found.declaration)
 
 
@@ -135,11 +160,7 @@ def _places(
     named: Mapping[str, Results], wanted: Measure, cutoffs: Iterable[int] | None
 ) -> list[int]:
     """Return the cutoffs to plot, ascending: those asked for, or all that every system has."""
-    have = []
-    for each in named.values():
-        alike = (column for column in each.columns if isinstance(column, Measure))
-        have.append({column.cutoff for column in alike if _without_cutoff(column) == wanted})
-    common = sorted(cutoff for cutoff in set.intersection(*have) if cutoff is not None)
+    common = common_cutoffs(named, wanted)
     if cutoffs is None:
         if not common:
             problem = f"{wanted} was not evaluated at any cutoff for every system"
@@ -157,6 +178,15 @@ def _places(
     return chosen
 
 
+def common_cutoffs(named: Mapping[str, Results], wanted: Measure) -> list[int]:
+    """Return a measure's cutoffs that every system has, ascending."""
+    have = [
+        {column.cutoff for column in each.columns if without_cutoff(column) == wanted}
+        for each in named.values()
+    ]
+    return sorted(cutoff for cutoff in set.intersection(*have) if cutoff is not None)
+
+
 def _draw_line(ax: axes.Axes, across: Any, along: Any, style: axes.Style, marked: bool) -> Any:
     """Draw a system's line, with its markers where they don't cover each other."""
     marker = style.marker if marked else ""
@@ -168,16 +198,25 @@ def _draw_line(ax: axes.Axes, across: Any, along: Any, style: axes.Style, marked
 def _draw_band(
     ax: axes.Axes, across: Floats, values: Floats, colour: str, options: tuple[str, float, int, int]
 ) -> None:
-    """Draw the intervals of the columns' means, over the queries that all of them have."""
-    kept = values[~np.isnan(values).any(axis=1)]
-    if len(kept) < 2:
+    """Draw the intervals of the columns' means."""
+    bounds = find_bounds(values, options)
+    if bounds is None:
         return
-    low, high = find_intervals(kept[None], [], *options).means[0].T
+    low, high = bounds
     if across.size == 1:  # a band would have no width
         style = {"color": colour, "linewidth": 7, "alpha": 0.25, "solid_capstyle": "butt"}
         ax.plot(across.repeat(2), [low[0], high[0]], **style)
     else:
         ax.fill_between(across, low, high, color=colour, alpha=0.15, linewidth=0)
+
+
+def find_bounds(values: Floats, options: tuple[str, float, int, int]) -> Floats | None:
+    """Return the ends of the columns' means' intervals, float64 ``(2, columns)``.
+
+    They are over the queries that all columns have; None of fewer than two.
+    """
+    kept = values[~np.isnan(values).any(axis=1)]
+    return find_intervals(kept[None], [], *options).means[0].T if len(kept) > 1 else None
 
 
 def _cutoff_axis(ax: axes.Axes, places: list[int]) -> None:
@@ -219,15 +258,19 @@ def _recall_points(named: Mapping[str, Results]) -> dict[float, Measure]:
     return dict(sorted(enough[deepest].items()))
 
 
-def _name_results(results: AllResults) -> dict[str, Results]:
+def name_results(results: AllResults) -> dict[str, Results]:
     """Return results of one system or several by the systems' names."""
-    if isinstance(results, Results):
-        results = {results.name or "system": results}
-    named = name_systems(results, "result", numbered=True)
+    if _has_values(results):
+        return {results.name or "system": results}
+    named = name_systems(cast(Several, results), "result", numbered=True)
     if not named:
         raise InputError("there are no results to plot", source="results")
     for name, each in named.items():
-        if not isinstance(each, Results):
+        if not _has_values(each):
             problem = f"{shown(name)} is {kind_of(each)}, not Results with values per query"
             raise InputError(problem, source="results")
     return named
+
+
+def _has_values(given: object) -> TypeGuard[Results]:
+    return isinstance(given, Means) and hasattr(given, "query_ids")
