@@ -48,10 +48,11 @@ class Comparison(Compared):
         For a test of a release: ``assert not comparison.failures(…)``.
 
         Args:
-            condition: MEASURE drops|rises|changes|worsens|improves [AMOUNT[%]] [p<LEVEL], against
-                the baseline, p being corrected; or MEASURE [lower bound|upper bound] < NUMBER, of
-                any mean but the baseline's, or of an end of its interval. ``in GROUP:`` before it
-                looks at a group of queries, ``in every group:`` at each.
+            condition: ``MEASURE drops|rises|changes|worsens|improves [AMOUNT[%]] [p<LEVEL]``,
+                against the baseline, p being corrected; or
+                ``MEASURE [lower bound|upper bound] < NUMBER``, of any mean but the baseline's, or
+                of an end of its interval. ``in GROUP:`` before it looks at a group of queries,
+                ``in every group:`` at each.
 
         Raises:
             InputError: if the condition is not of this form, can never hold, holds of what is good,
@@ -65,9 +66,9 @@ class Comparison(Compared):
         ``assert not comparison.unmet(…)`` fails unless the data show it: few queries don't pass.
 
         Args:
-            requirement: MEASURE not worse [than BASELINE] by AMOUNT[%] [p<LEVEL]: the corrected p
-                of `not_worse_than` is below the level, by default the comparison's; or MEASURE
-                [lower bound|upper bound] >= NUMBER. Groups as in `failures`.
+            requirement: ``MEASURE not worse [than BASELINE] by AMOUNT[%] [p<LEVEL]``: the corrected
+                p of `not_worse_than` is below the level, by default the comparison's; or
+                ``MEASURE [lower bound|upper bound] >= NUMBER``. Groups as in `failures`.
 
         Raises:
             InputError: as `failures`, and if the requirement can never be met, or always is.

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.comparing.diagnosis import order_documents
 from irbatch.comparing.two_runs import shared_queries
 from irbatch.data.runs import Run
 from irbatch.engine.concordance import compare_pairs
-from irbatch.engine.ties.by_id import id_texts
+from irbatch.engine.ties import by_id
 from irbatch.evaluation.runs import Rankings
 from irbatch.pack.pairs import Pairs, pair_rankings
-from irbatch.runtime.checks import check_choice, check_whole
+from irbatch.runtime.checks import check_choice, check_whole, read_numbers
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
 UNIONS = ("rank", "id")
@@ -88,7 +87,24 @@ def _by_id(runs: tuple[Run, Run], query: Any, depth: int | None) -> float:
 
 def _places(ids: Sequence[Any]) -> Ints:
     """Return the place of each id among them, in ascending order."""
-    texts = id_texts(ids)
+    texts = by_id.id_texts(ids)
     places = np.empty(len(texts), np.int64)
     places[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
     return places
+
+
+def order_documents(
+    documents: Mapping[Any, Any], query: object = None, system: str | None = None
+) -> list[Any]:
+    """List a query's documents from the first to the last: trec_eval's order.
+
+    By score, those of one score by id, both descending; ids that are numbers as their digits.
+
+    >>> order_documents({"d1": 0.5, "d2": 0.7, "d3": 0.5})
+    ['d2', 'd3', 'd1']
+    """
+    ids = list(documents)
+    names = ((query, document) for document in ids)
+    scores = read_numbers("score", list(documents.values()), names, source="run", path=system)
+    order = by_id.order_documents(np.zeros(len(ids), np.int64), scores, by_id.id_texts(ids))
+    return [ids[place] for place in order.tolist()]

@@ -56,10 +56,10 @@ GREEK = (
 
 def write_number(text: str) -> str:
     r"""Write a number, or an interval: ``1.5$\cdot10^{-7}$``, ``{[}$-$1, 2{]}``."""
-    signs = {"-": "$-$", "–": "--", "∞": r"$\infty$", "[": "{[}", "]": "{]}"}
+    signs = {"-": "$-$", "–": "--"}
     parts = EXPONENT.split(text)
     for k in range(0, len(parts), 2):
-        parts[k] = "".join(signs.get(each, each) for each in parts[k])
+        parts[k] = "".join(signs.get(each) or escape(each, unicode=False) for each in parts[k])
     for k in range(1, len(parts), 2):
         parts[k] = rf"$\cdot10^{{{int(parts[k])}}}$"
     return "".join(parts)

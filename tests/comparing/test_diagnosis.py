@@ -1,4 +1,4 @@
-"""Which queries make a difference, what runs and judgments lack, and how alike two orders are."""
+"""What runs and judgments lack, and how alike two orders are."""
 
 from __future__ import annotations
 
@@ -23,12 +23,8 @@ from irbatch.comparing.correlation import (
     tau_ap,
     tau_ap_b,
 )
-from irbatch.comparing.diagnosis import (
-    judged_shares,
-    largest_differences,
-    missing_queries,
-    order_documents,
-)
+from irbatch.comparing.diagnosis import judged_shares, missing_queries
+from irbatch.comparing.tau_union import order_documents
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
@@ -318,24 +314,9 @@ def test_tau_ap_refuses_ties_and_says_what_takes_them() -> None:
         tau_ap([1, 2, 3], [1, 1, 3])
 
 
-@pytest.fixture(scope="module")
-def compared() -> Any:
-    return SimpleNamespace(
-        systems=["new", "old", "other"],
-        measures=["nDCG@10", "AP"],
-        query_ids=["q1", "q2", "q3", "q4"],
-        values=np.array(
-            [
-                [[0.9, 1.0], [0.2, 0.1], [0.5, 0.5], [0.4, 0.3]],
-                [[0.5, 0.5], [0.7, 0.9], [0.5, 0.5], [0.0, 0.1]],
-                [[0.1, 0.2], [0.1, 0.2], [0.1, 0.2], [0.1, 0.2]],
-            ]
-        ),
-        means=np.array([[0.5, 0.475], [0.425, 0.5], [0.1, 0.2]]),
-    )
-
-
-def test_rank_correlation_of_measures(compared: Any) -> None:
+def test_rank_correlation_of_measures() -> None:
+    means = np.array([[0.5, 0.475], [0.425, 0.5], [0.1, 0.2]])
+    compared: Any = SimpleNamespace(measures=["nDCG@10", "AP"], means=means)
     found = rank_correlation(compared)
     assert found.measures == ["nDCG@10", "AP"]
     assert found.tau.tolist() == [[1.0, pytest.approx(1 / 3)], [pytest.approx(1 / 3), 1.0]]
@@ -346,52 +327,6 @@ def test_rank_correlation_of_measures(compared: Any) -> None:
         rank_correlation(bad)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="at least two systems"):
         rank_correlation(SimpleNamespace(measures=["AP"], means=[[0.5]]))  # type: ignore[arg-type]
-
-
-def test_largest_differences(compared: Any) -> None:
-    rows = largest_differences(compared, "new", "old", "ndcg_cut_10")
-    assert [row.query for row in rows] == ["q2", "q1", "q4"], "q3 is no difference"
-    assert rows[0] == ("q2", 0.2, 0.7, pytest.approx(-0.5), None)
-    assert [row.query for row in largest_differences(compared, "old", "new", "AP", 1)] == ["q2"]
-    with pytest.raises(InputError, match="no system 'nwe'; there are: new, old, other"):
-        largest_differences(compared, "nwe", "old", "AP")
-    with pytest.raises(InputError, match="P@5 was not evaluated; there are: nDCG@10, AP"):
-        largest_differences(compared, "new", "old", "P@5")
-    with pytest.raises(InputError, match="not 'new' from itself"):
-        largest_differences(compared, "new", "new", "AP")
-    with pytest.raises(InputError, match="n=0 must be"):
-        largest_differences(compared, "new", "old", "AP", 0)
-    with pytest.raises(InputError, match="both qrels= and runs="):
-        largest_differences(compared, "new", "old", "AP", qrels={"q1": {"a": 1}})
-
-
-def test_largest_differences_with_the_ranks_of_relevant_documents() -> None:
-    qrels = {"q1": {"a": 1, "b": 2, "c": 0, "d": 3}, "q2": {"a": 1}}
-    runs = {
-        "new": {"q1": {"a": 3.0, "x": 2.0, "b": 2.0}, "q2": {"a": 1.0}},
-        "old": {"q1": {"c": 3.0, "b": 2.0, "a": 1.0}},
-    }
-    results = irbatch.evaluate_runs(qrels, runs, ["AP", "AP(rel=2)"])
-    compared: Any = SimpleNamespace(
-        systems=list(runs),
-        measures=["AP", "AP(rel=2)"],
-        query_ids=["q1", "q2"],
-        values=np.stack([each.values for each in results.values()]),
-    )
-    second, first = largest_differences(compared, "new", "old", "AP", qrels=qrels, runs=runs)
-    assert second.query == "q2"
-    assert second.relevant == (("a", 1, 1, None),), "the old system lacks this query"
-    # x before b: of one score, the greater id.
-    assert first.relevant == (("a", 1, 1, 3), ("b", 2, 3, 2), ("d", 3, None, None))
-    [only] = largest_differences(
-        compared, "new", "old", "map(rel=2)", qrels=qrels, runs=[Run(runs["old"], "old"),
-                                                                 Run(runs["new"], "new")]
-    )  # fmt: skip
-    assert only.relevant == (("b", 2, 3, 2), ("d", 3, None, None)), "the measure's own rel"
-    with pytest.raises(InputError, match="no system 'old'; there are: new"):
-        largest_differences(compared, "new", "old", "AP", qrels=qrels, runs={"new": runs["new"]})
-    with pytest.raises(InputError, match=r"query 'q2'\): the judgments don't have"):
-        largest_differences(compared, "new", "old", "AP", qrels={"q1": {"a": 1}}, runs=runs)
 
 
 def test_missing_queries(digits: Path) -> None:

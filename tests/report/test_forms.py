@@ -166,6 +166,7 @@ def test_latex_of_letters() -> None:
 def test_latex_of_numbers() -> None:
     assert tex_text.write_number("-1.5e-07") == r"$-$1.5$\cdot10^{-7}$"
     assert tex_text.write_number("[1e+09, ∞]") == r"{[}1$\cdot10^{9}$, $\infty${]}"
+    assert tex_text.write_number("5 % & x_1") == r"5 \% \& x\_1", "or it would end the row"
 
 
 @pytest.mark.parametrize("label", ["a}b", "a%", "a\\b", "a#", "a\n", "é"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -98,10 +99,8 @@ def made(figures: bool = False) -> Document:
 
 def on_one_line(heading: str) -> str:
     """Undo what LaTeX has of a heading on several lines."""
-    start, end = r"\begin{tabular}[b]{@{}r@{}}", r"\end{tabular}"
-    if not heading.startswith(start):
-        return heading
-    return heading.removeprefix(start).removesuffix(end).replace(r"\\", " ")
+    found = re.fullmatch(r"\\begin\{tabular\}\[b\]\{@\{\}[lr]@\{\}\}(.*)\\end\{tabular\}", heading)
+    return found[1].replace(r"\\", " ") if found else heading
 
 
 def random(systems: int = 3, queries: int = 8, columns: int = 2, **more: Any) -> Any:
