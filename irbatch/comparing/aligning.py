@@ -51,8 +51,7 @@ def align(results: Mapping[str, Results] | Iterable[Results], hidden: int = 0) -
     if len(lengths) > 1 and not all(each.has_ids for each in named.values()):
         many = " and ".join(map(str, sorted(lengths)))
         raise refuse(f"queries without ids are joined by their places, but there are {many}")
-    shared = set.intersection(*(set(each.query_ids) for each in named.values()))
-    common = [query for query in first.query_ids if query in shared]
+    common = _common(list(named.values()))
     if not common:
         samples = [f"{name!r} has {_sample(each.query_ids)}" for name, each in named.items()]
         raise refuse(f"the systems have no query in common: {samples[0]}, {samples[-1]}")
@@ -62,7 +61,10 @@ def align(results: Mapping[str, Results] | Iterable[Results], hidden: int = 0) -
     if len(common) < 2:
         problem = "the systems have one query in common, which says nothing of others"
         raise refuse(problem, query=common[0] if common else None)
-    every = dict.fromkeys(query for each in named.values() for query in each.query_ids)
+    alike = all(each.query_ids == first.query_ids for each in named.values())
+    every = dict.fromkeys(
+        () if alike else (query for each in named.values() for query in each.query_ids)
+    )
     return Aligned(
         systems=list(named),
         columns=first.columns[: len(names)],
@@ -74,13 +76,22 @@ def align(results: Mapping[str, Results] | Iterable[Results], hidden: int = 0) -
             for name, each in named.items()
         },
         unanswered={
-            name: [query for query in common if marked[each.rows[query]]]
+            name: [query for query in common if marked[each.rows[query]]] if marked.any() else []
             for name, each in named.items()
             for marked in [QueryMark.MISSING.holds(each.marks)]
         },
         judged=_judged(named, common),
         weights=_weights(named, common, names),
     )
+
+
+def _common(results: Sequence[Results]) -> list[Any]:
+    """Return the queries that all have, in the order of the first."""
+    first = results[0].query_ids
+    if all(each.query_ids == first for each in results):
+        return first
+    shared = set.intersection(*(set(each.query_ids) for each in results))
+    return [query for query in first if query in shared]
 
 
 def _judged(named: Mapping[str, Results], queries: Sequence[Any]) -> dict[int, Floats]:
@@ -151,8 +162,10 @@ def _name(results: Mapping[str, Results] | Iterable[Results]) -> dict[str, Resul
 
 def _take(results: Results, queries: Sequence[Any], measures: Sequence[str]) -> Floats:
     """Return values ``(queries, measures)``, in the order of both."""
-    rows = [results.rows[query] for query in queries]
-    return results.values[rows][:, [results.measures.index(name) for name in measures]]
+    columns = [results.measures.index(name) for name in measures]
+    if queries is results.query_ids or queries == results.query_ids:
+        return results.values[:, columns]
+    return results.values[[results.rows[query] for query in queries]][:, columns]
 
 
 def _without_nan(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Unpack
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, Unpack
 
 from irbatch.comparing.aligning import align
 from irbatch.comparing.comparison import Comparison
@@ -12,6 +12,9 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import Cutoffs, Judgments, Measures, Rankings, evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.measures import MARKED, Measure, measure, parse_measures
+
+# Values by query of one system: results or partial ones, an Arrow table, or paths of Parquet.
+QueryValues: TypeAlias = Any
 
 
 def compare(
@@ -104,7 +107,7 @@ def _judged_at(wanted: Sequence[Measure], settings: EvaluateOptions) -> list[Mea
 
 
 def compare_results(
-    results: Mapping[str, Results] | Iterable[Results],
+    results: Mapping[str, QueryValues] | Iterable[QueryValues],
     *,
     baseline: str | None = None,
     test: str = "randomisation",
@@ -119,16 +122,23 @@ def compare_results(
     family: str = "pairs",
     margin_test: str = "t",
     groups: Mapping[Any, str] | None = None,
+    qrels: Judgments | None = None,
 ) -> Comparison:
-    """Compare systems by results that were evaluated before.
+    """Compare systems by results that were evaluated before, wherever their values are.
 
     Args:
-        results: system name to results, or results that have names.
+        results: system name to results, or results that have names. In their place: a
+            `PartialResult` or a table that it became (`PartialResult.to_arrow`); a table of any
+            framework with a column of queries and one a measure, as the engines' ``per_query(…)``
+            make; or paths of Parquet files or folders of such tables. Files of one system may be
+            several, in a list; their queries may stand in any order.
         baseline, test, correction, level, interval, simultaneous, draws, seed, margin,
             alternative, family, margin_test, groups: as in `compare`.
+        qrels: the judgments that partial results were evaluated with, unless each had its own.
 
     Raises:
-        InputError: as `compare`, and if results are of different measures.
+        InputError: as `compare`, and if results are of different measures, or a table has a query
+            twice, or columns that are no measures.
 
     >>> import irbatch
     >>> first = irbatch.evaluate_matrix([[1, 0], [0, 1], [1, 0]], "RR P@1")
@@ -140,4 +150,14 @@ def compare_results(
         *(baseline, test, correction, level, interval, simultaneous, draws, seed, margin),
         *(alternative, family, margin_test),
     )
+    if not _are_results(results):
+        from irbatch.comparing.query_values import read_results
+
+        results = read_results(results, qrels)
     return compare_aligned(align(results), options, groups)
+
+
+def _are_results(given: Any) -> bool:
+    """Tell whether there is nothing to be read."""
+    each = given.values() if isinstance(given, Mapping) else given
+    return isinstance(each, Collection) and all(isinstance(some, Results) for some in each)

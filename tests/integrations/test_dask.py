@@ -138,6 +138,16 @@ def test_real_runs(client: Any) -> None:
     assert_same(engine.evaluate(qrels, frame(rows(run.to_dict(), "score")), MEASURES), right)
 
 
+def test_clients_executor(client: Any, tmp_path: Path) -> None:
+    qrels, run = problem()
+    paths = [tmp_path / f"{i}.parquet" for i in range(3)]
+    for i, path in enumerate(paths):
+        irbatch.Run({query: run[query] for query in list(run)[i::3]}).to_parquet(path)
+    with client.get_executor() as executor:
+        found = irbatch.evaluate(qrels, paths, MEASURES, executor=executor)
+    assert_same(found, irbatch.evaluate(qrels, paths, MEASURES))
+
+
 def test_without_a_scheduler(both: tuple[Any, Any]) -> None:
     with dask.config.set(scheduler="threads"):
         assert_same(engine.evaluate(*both, FEW), irbatch.evaluate(*problem(), FEW))

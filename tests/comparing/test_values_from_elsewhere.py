@@ -1,0 +1,129 @@
+"""Comparisons of partial results, Arrow tables and Parquet files: the numbers of `Results`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import irbatch
+from irbatch.comparing import Comparison, compare_results
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+MEASURES = "nDCG@3 AP P@2 NumRet"
+RANDOM = np.random.default_rng(5)
+QRELS = {f"q{i}": {f"d{j}": int(RANDOM.integers(0, 3)) for j in range(6)} for i in range(40)}
+RUNS = {
+    name: {q: {d: float(RANDOM.integers(0, 9)) + g * lift for d, g in QRELS[q].items()}
+           for q in list(QRELS)[skipped:]}
+    for name, lift, skipped in (("old", 0.0, 0), ("new", 2.0, 3), ("best", 4.0, 1))
+}  # fmt: skip
+RESULTS = {name: irbatch.evaluate(QRELS, run, MEASURES) for name, run in RUNS.items()}
+ARRAYS = ("values", "means", "intervals", "difference_intervals", "p_values", "corrected", "wins",
+          "effects")  # fmt: skip
+
+
+def partial(name: str, judgments: Any = QRELS) -> list[irbatch.PartialResult]:
+    """A system's partial results, of three partitions."""
+    run = RUNS[name]
+    parts = [{query: run[query] for query in list(run)[i::3]} for i in (2, 0, 1)]
+    return [irbatch.evaluate_partition(judgments, part, MEASURES) for part in parts]
+
+
+def table(results: irbatch.Results, seed: int = 0) -> Any:
+    """Values as an engine has them: in any order."""
+    rows = np.random.default_rng(seed).permutation(len(results.query_ids))
+    columns = dict(zip(results.measures, results.values[rows].T.copy(), strict=True))
+    return pa.table({"query_id": [results.query_ids[row] for row in rows], **columns})
+
+
+def assert_same(found: Comparison, right: Comparison) -> None:
+    """All numbers are the same to the bit."""
+    order = [found.query_ids.index(query) for query in right.query_ids]
+    for name in ARRAYS:
+        mine, other = np.asarray(getattr(found, name)), np.asarray(getattr(right, name))
+        mine = mine[:, order] if name == "values" else mine
+        assert mine.tobytes() == other.tobytes(), name
+    assert (found.systems, found.measures) == (right.systems, right.measures)
+
+
+def test_partial_results_and_their_tables(tmp_path: Path) -> None:
+    right = compare_results(RESULTS, baseline="old")
+    merged = {name: irbatch.merge_partials(partial(name)) for name in RUNS}
+    mixed: dict[str, Any] = {
+        "old": RESULTS["old"],
+        "new": merged["new"].to_arrow(),
+        "best": [tmp_path / f"{i}.parquet" for i in range(3)],
+    }
+    for part, path in zip(partial("best"), mixed["best"], strict=True):
+        parquet.write_table(part.to_arrow(), path)
+    for given in (merged, mixed):
+        found = compare_results(given, baseline="old", qrels=QRELS)
+        assert_same(found, right)
+        assert (found.query_ids, found.settings) == (right.query_ids, right.settings)
+        assert (found.unanswered, found.missing) == (right.unanswered, right.missing)
+    with pytest.raises(irbatch.InputError, match="give the judgments"):
+        compare_results(merged)
+
+
+@pytest.mark.parametrize("test", ["randomisation", "t"])
+def test_tables_of_engines(test: str, tmp_path: Path) -> None:
+    tables = {name: table(each, seed) for seed, (name, each) in enumerate(RESULTS.items())}
+    first = tables["old"]["query_id"].to_pylist()
+    found = compare_results(tables, test=test)
+    assert found.query_ids == first
+    # In this order: a draw of signs belongs to a query by its place.
+    right = compare_results(
+        {name: ordered(each, first) for name, each in RESULTS.items()}, test=test
+    )
+    assert_same(found, right)
+    folder = tmp_path / "new"
+    folder.mkdir()
+    for i in range(2):
+        parquet.write_table(tables["new"][20 * i : 20 * i + 20], folder / f"part-{i}.parquet")
+    (folder / "_SUCCESS").touch()
+    assert_same(compare_results({**tables, "new": folder}, test=test), right)
+
+
+def ordered(results: irbatch.Results, order: list[str]) -> irbatch.Results:
+    """Return results of the queries in another order."""
+    rows = [results.rows[query] for query in order]
+    given = results.columns, results.counts, results.settings, results.name
+    return irbatch.Results(results.values[rows], order, *given, results.marks[rows])
+
+
+def test_other_queries_are_left_out_and_listed() -> None:
+    tables = {name: table(each) for name, each in RESULTS.items()}
+    tables["new"] = tables["new"].slice(2)
+    found = compare_results(tables)
+    assert len(found.query_ids) == 38
+    assert {name: len(each) for name, each in found.missing.items()} == {
+        "old": 0, "new": 2, "best": 0
+    }  # fmt: skip
+
+
+WHOLE = table(RESULTS["old"])
+REFUSED: dict[str, tuple[Any, str]] = {
+    "no queries": (WHOLE.drop(["query_id"]), "one column is to be of queries"),
+    "no measures": (WHOLE.select(["query_id"]), "there is no column of a measure"),
+    "no measure": (WHOLE.append_column("time", [[1.0] * 40]), "column 'time' is no measure"),
+    "text": (WHOLE.append_column("RR", [["x"] * 40]), "column 'RR' holds no numbers"),
+    "weights": (WHOLE.append_column("GAUC", [[1.0] * 40]), "weights come with"),
+    "twice": (pa.concat_tables([WHOLE, WHOLE.slice(0, 1)]), "it stands there twice"),
+    "null": (WHOLE.append_column("RR", [pa.nulls(40, pa.float64())]), "row 0 is null"),
+    "nothing": (7, "names go to Results, not 'bad' to"),
+    "file": ("nowhere.parquet", "there is no such file"),
+    "two kinds": ([WHOLE, partial("old")[0].to_arrow()], "some tables are partial results"),
+    "other measures": ([WHOLE, WHOLE.drop(["AP"])], "others of"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    given, match = REFUSED[name]
+    with pytest.raises(irbatch.InputError, match=match):
+        compare_results({"old": RESULTS["old"], "bad": given}, qrels=QRELS)
