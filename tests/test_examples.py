@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import functools
 import importlib
 import inspect
+import json
 import math
 import pkgutil
 import re
@@ -257,3 +259,22 @@ def test_code_blocks_run(path: str, torch: bool) -> None:
         line = text.count("\n", 0, block.start(1))
         code += "\n" * (line - code.count("\n")) + block[1]
     run_python("-c", code, cwd=REPOSITORY)
+
+
+def test_notebook_runs_and_shows_something(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every cell of code ends in what a notebook shows as a table or a picture; none is stored."""
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(EXAMPLES)
+    notebook = json.loads(Path("notebook.ipynb").read_text(encoding="utf-8"))
+    cells = [each for each in notebook["cells"] if each["cell_type"] == "code"]
+    names: dict[str, object] = {}
+    for number, cell in enumerate(cells, 1):
+        assert (cell["outputs"], cell["execution_count"]) == ([], None)
+        *before, last = ast.parse("".join(cell["source"])).body
+        assert isinstance(last, ast.Expr)
+        exec(compile(ast.Module(before, []), f"cell {number}", "exec"), names)
+        found = eval(compile(ast.Expression(last.value), f"cell {number}", "eval"), names)
+        if hasattr(found, "_repr_html_"):
+            assert 'class="irbatch"' in found._repr_html_()
+        else:
+            assert found._repr_png_().startswith(b"\x89PNG")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from irbatch.data.runs import Run
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.settings import EvaluateOptions, Progress
+from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.system_names import name_systems
 from irbatch.evaluation.system_results import SystemResults
 from irbatch.evaluation.task import (
@@ -20,6 +20,7 @@ from irbatch.evaluation.task import (
     as_qrels,
     as_run,
 )
+from irbatch.runtime.progress_bar import Progress
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -58,7 +59,7 @@ def evaluate(
     items: ItemStatistics | None = None,
     costs: DocumentCosts | Mapping[Any, float] | None = None,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     executor: Executor | int | None = None,
     partitioned_by_query: bool = False,
 ) -> Results:
@@ -104,8 +105,10 @@ def evaluate(
             as TBG; default: 1 each. They are looked up for each document of every ranking, of
             which a large run file is read whole. `DocumentCosts`, or document to cost.
         threads: how many threads scan; default: as many as the work is worth.
-        progress: called with how much is done and how much there is: bytes of a large run file,
-            partitions of a run that comes in several, queries of anything else.
+        progress: True shows a bar, in a notebook or, where rich is installed (``irbatch[cli]``), on
+            standard error; a function is called with how much is done and how much there is: bytes
+            of a large run file, partitions of a run that comes in several, queries of anything
+            else.
         executor: what evaluates the partitions of a run, several at once and each with one thread:
             a `concurrent.futures.Executor` of threads or processes, on this machine or others, as
             of Dask, MPI and Ray; or a number of processes to start. Judgments are sent to each

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -10,14 +10,13 @@ from irbatch.engine.ties.policy import SCORE_DTYPES, Ordering, TiePolicy
 from irbatch.errors import InputError
 from irbatch.measures import REL, VERSIONS
 from irbatch.runtime.checks import check_choice, check_whole
+from irbatch.runtime.progress_bar import Progress
 from irbatch.version import __version__
 
 if TYPE_CHECKING:
     from irbatch.data.costs import DocumentCosts
     from irbatch.data.items import ItemStatistics
 
-Progress = Callable[[int, int], object]
-"""Called with the number of queries done and the number there are."""
 
 TIES = tuple(map(str, TiePolicy))
 """What may become of documents that share a score, see `irbatch.evaluate`."""
@@ -38,7 +37,7 @@ class EvaluateOptions(TypedDict, total=False):
     items: ItemStatistics | None
     costs: DocumentCosts | Mapping[Any, float] | None
     threads: int | None
-    progress: Progress | None
+    progress: Progress | bool | None
 
 
 OPTIONS: dict[str, tuple[Any, ...]] = {

@@ -21,7 +21,7 @@ from irbatch.evaluation.marked import evaluate_marked, judgments_read
 from irbatch.evaluation.means import with_weights
 from irbatch.evaluation.pipeline import Watch, evaluate_run
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.settings import Progress, Settings
+from irbatch.evaluation.settings import Settings
 from irbatch.formats import (
     MARKED_QRELS,
     ORDERS,
@@ -33,6 +33,7 @@ from irbatch.formats import (
 )
 from irbatch.measures import MARKED, Measure, Plan, parse_measures
 from irbatch.runtime.checks import check_choice
+from irbatch.runtime.progress_bar import Progress, progress_on_bar
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
@@ -158,10 +159,14 @@ class Evaluation:
         self,
         qrels: Judgments,
         run: Rankings,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
         partition: Partition | None = None,
     ) -> Results:
         """Return the results of a run, or of a part of one."""
+        if progress is not None and not callable(progress):
+            name = run.name if isinstance(run, Run) else run if is_file(run) else None
+            with progress_on_bar(str(name or "evaluating"), progress) as told:
+                return self.evaluate(qrels, run, told, partition)
 
         def evaluate_by(judged: Qrels, plan: Plan, watch: Watch | None = None) -> Results:
             with self._opened(run, progress) as opened:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import io
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -23,6 +23,7 @@ from irbatch.formats.lines import Lookup, ParsedLines, raise_by_line
 from irbatch.formats.pieces import Piece
 from irbatch.formats.streams import Input, cut_at_lines
 from irbatch.formats.table_reader import Done, Outcome, TableReader, Work, attempt
+from irbatch.runtime.progress_bar import Progress
 from irbatch.runtime.threads import map_items
 
 # Bytes from which the byte parser is worth compiling, and from which it is worth using when its
@@ -35,7 +36,6 @@ FEW = 3  # queries
 LONGEST_QUERY = 256  # bytes of an id that are looked at to cut between queries
 LINES_AT_ONCE = 10_000  # looked through for them
 
-Progress = Callable[[int, int], object]  # done, and all there is
 Text = bytearray | InputError  # a piece of a file, or why it cannot be read on
 
 

@@ -16,9 +16,9 @@ from irbatch.data.strata import StratumQrels
 from irbatch.data.subtopics import SubtopicQrels
 from irbatch.errors import ErrorsIn, InputError
 from irbatch.runtime.checks import check_choice
+from irbatch.runtime.progress_bar import Progress, progress_on_bar
 
 if TYPE_CHECKING:
-    from irbatch.formats.file_reader import Progress
     from irbatch.formats.parts import Given
     from irbatch.formats.table_reader import TableReader
 
@@ -32,7 +32,7 @@ Marked = TypeVar("Marked", bound=MarkedQrels)
 ORDERS = ("score", "rank")  # what a run's documents can be ordered by
 
 
-def read_qrels(path: str | PathLike[str], *, progress: Progress | None = None) -> Qrels:
+def read_qrels(path: str | PathLike[str], *, progress: Progress | bool | None = None) -> Qrels:
     """Read judgments from a file.
 
     Its form is told by its beginning: TREC's ``query iter document grade``; a header with tabs
@@ -42,7 +42,8 @@ def read_qrels(path: str | PathLike[str], *, progress: Progress | None = None) -
     Args:
         path: a file, plain or compressed (gzip, bzip2, xz, zstd); ``-`` is standard input. Of
             Parquet also a folder of files, a pattern of their names, or a `pyarrow.dataset`.
-        progress: called with bytes read and bytes in all, while a large file is read.
+        progress: called with bytes read and bytes in all, while a large file is read; True shows
+            them on a bar, see `irbatch.evaluate`.
 
     Raises:
         InputError: listing the first 20 problems by line; nothing is returned then.
@@ -155,7 +156,7 @@ def read_run(
     name: str | None = None,
     *,
     order_by: str = "score",
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Run:
     """Read a run from a file.
 
@@ -166,7 +167,7 @@ def read_run(
         path: see `read_qrels`.
         name: what to call the run; default: its path.
         order_by: what orders documents where a file has both, ``"score"`` or ``"rank"``.
-        progress: called with bytes read and bytes in all, while a large file is read.
+        progress: see `read_qrels`.
 
     Returns:
         The run. That of a large file is kept as columns; its `rankings` read like a mapping, and
@@ -186,7 +187,7 @@ def read_run(
 
 @contextmanager
 def open_run(
-    path: Given, order_by: str = "score", progress: Progress | None = None
+    path: Given, order_by: str = "score", progress: Progress | bool | None = None
 ) -> Iterator[TableReader | Run]:
     """Open a run file, as `read_run` does: give a reader of a large one, or a small one's run."""
     check_choice("order_by", order_by, ORDERS)
@@ -242,9 +243,16 @@ def _opened(
     given: Given,
     source: str,
     order_by: str = "score",
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Iterator[TableReader]:
     """Open a file of any form; or the parts of a folder or a pattern, or a dataset of pyarrow."""
+    if progress is not None and not callable(progress):
+        with (
+            progress_on_bar(f"reading {given}", progress) as told,
+            _opened(given, source, order_by, told) as reader,
+        ):
+            yield reader
+        return
     from irbatch.formats.parts import find_parts, is_dataset
 
     parts = None if is_dataset(given) else find_parts(given, source)

@@ -19,6 +19,7 @@ FIGURE_SPACE = "\u2007"  # as wide as a digit
 TAGS = dict(zip(document.ISOLATED, ("<bdi>", "</bdi>"), strict=True))
 COLOURS = {document.BETTER: ' class="up"', document.WORSE: ' class="down"'}
 
+# Notebooks have styles of their own for tables, which these come before.
 STYLE = """
 .irbatch{--ink:#1c2128;--soft:#59636e;--line:#d1d9e0;--back:#fff;--stripe:#f3f5f8;
 --up:#1664c0;--down:#b8500c;--tone1:#eaf3fd;--tone2:#d3e6fa;--tone3:#b3d3f6;--tone4:#8bbbef;
@@ -38,8 +39,9 @@ body.irbatch{margin:0 auto;max-width:90rem;padding:1.5rem}
 .irbatch table{border-collapse:collapse;font-variant-numeric:tabular-nums;color:inherit;
 margin:0;table-layout:auto;font-size:inherit}
 .irbatch caption{text-align:left;padding:.3rem 0}
-.irbatch th,.irbatch td{padding:.3rem .6rem;text-align:left;vertical-align:baseline;
+.irbatch th,.irbatch td{padding:.3rem .6rem;vertical-align:baseline;
 border-bottom:1px solid var(--line);background:none}
+.irbatch.irbatch th:not(.n),.irbatch.irbatch td:not(.n){text-align:left}
 .irbatch thead th{border-bottom:2px solid var(--ink);white-space:nowrap;vertical-align:bottom}
 .irbatch thead th.wrap{white-space:normal;min-width:5.5rem}
 .irbatch tr.behind{color:var(--soft)}

@@ -1,4 +1,4 @@
-"""A progress bar on standard error, of rich, which is no dependency of this library."""
+"""A progress bar: of rich, which is no dependency, on standard error, or in a notebook."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from irbatch.errors import printable
+from irbatch.runtime.checks import check_choice
 from irbatch.runtime.extras import imported
 
 Step = Callable[[str, int, int], None]
 """Called with what is being done, how many calls of it are done, and how many there are."""
+
+Progress = Callable[[int, int], object]
+"""Called with how much is done, and how much there is."""
 
 REDRAWN_AFTER = 0.1  # seconds
 
@@ -49,9 +53,29 @@ def make_bar(*, alone: bool = True, wanted: bool | None = None) -> tuple[Any, An
 
 
 @contextmanager
-def steps_on_bar(wanted: bool | None = None) -> Iterator[Step]:
-    """Give a function to tell how far work is, on a bar as `make_bar` makes it."""
-    made = make_bar(alone=False, wanted=wanted)
+def progress_on_bar(what: str, wanted: Any) -> Iterator[Progress | None]:
+    """Give a function to tell how far some work is, None if a bar is not wanted.
+
+    Raises:
+        InputError: if what says so is neither True nor False.
+        ImportError: naming the extra, outside of notebooks without rich.
+    """
+    check_choice("progress", wanted, (True, False))
+    with steps_on_bar(wanted, "") as step:
+        yield (lambda done, total: step(what, done, total)) if wanted else None
+
+
+@contextmanager
+def steps_on_bar(wanted: bool | None = None, unit: str = " calls") -> Iterator[Step]:
+    """Give a function to tell how far work is, on a bar in a notebook or as `make_bar` makes it.
+
+    Without a `unit` the bar shows percentages alone.
+    """
+    made: tuple[Any, Any] | None
+    if wanted is not False and _in_notebook():
+        made = NotebookBar(), None
+    else:
+        made = make_bar(alone=False, wanted=wanted)
     if made is None:
         yield lambda what, done, total: None
         return
@@ -63,10 +87,46 @@ def steps_on_bar(wanted: bool | None = None) -> Iterator[Step]:
         now = time.monotonic()
         if now < due:
             return
-        amount = f"{done:,} of {total:,} calls"
+        amount = f"{done:,} of {total:,}{unit}" if unit else ""
         bar.update(task, description=printable(what), completed=done, total=total, amount=amount)
         bar.refresh()
         due = time.monotonic() + REDRAWN_AFTER
 
     with bar:
         yield step
+
+
+class NotebookBar:
+    """A bar of HTML's own below a notebook's cell; nothing is left of it."""
+
+    def __enter__(self) -> None:
+        self._shown: Any = None
+
+    def __exit__(self, *_: object) -> None:
+        self._show("")
+
+    def update(
+        self, _task: None, *, description: str, completed: int, total: int, amount: str
+    ) -> None:
+        """Say what to show; these are rich's words."""
+        from html import escape
+
+        said = escape(f"{completed / (total or 1):.0%} {description} {amount}")
+        self._bar = f'<progress value="{completed}" max="{total or 1}"></progress> {said}'
+
+    def refresh(self) -> None:
+        """Show it."""
+        self._show(self._bar)
+
+    def _show(self, text: str) -> None:
+        display = sys.modules["IPython.display"]
+        if self._shown is not None:
+            self._shown.update(display.HTML(text))
+        elif text:
+            self._shown = display.display(display.HTML(text), display_id=True)
+
+
+def _in_notebook() -> bool:
+    """Tell whether IPython's kernel runs this, whose pages show what cells display."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")

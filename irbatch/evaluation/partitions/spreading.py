@@ -24,10 +24,10 @@ from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
 from irbatch.evaluation.partitions.sending import Shared, shared
 from irbatch.evaluation.partitions.task import PartitionTask
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.settings import Progress
 from irbatch.evaluation.task import Evaluation, Judgments, Rankings
 from irbatch.formats import open_run
 from irbatch.formats.parts import find_parts, is_dataset, is_file
+from irbatch.runtime.progress_bar import Progress, progress_on_bar
 
 Common = tuple[PartitionTask, Qrels | MarkedQrels]
 
@@ -53,13 +53,17 @@ def evaluate_partitions(
     executor: Executor | int | None,
     *,
     by_query: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Results:
     """Return the results of a run in partitions; `by_query`: it is promised to be cut so.
 
     Raises:
         InputError: as `irbatch.evaluate`, and if a query is in two partitions against the promise.
     """
+    if progress is not None and not callable(progress):
+        with progress_on_bar("partitions", progress) as told:
+            options: dict[str, Any] = {"by_query": by_query, "progress": told}
+            return evaluate_partitions(evaluation, qrels, run, executor, **options)
     partitions = partitions_of(run)
     if isinstance(executor, int) and len(partitions) == 1:
         return evaluation.evaluate(qrels, run, progress)  # with all the threads there are
@@ -89,9 +93,12 @@ def evaluate_systems(
     qrels: Judgments,
     runs: Mapping[str, Rankings],
     executor: Executor | int,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> dict[str, Results]:
     """Return the results of several runs, by name, each evaluated by one worker."""
+    if progress is not None and not callable(progress):
+        with progress_on_bar("systems", progress) as told:
+            return evaluate_systems(evaluation, qrels, runs, executor, told)
     names, found = list(runs), {}
     _check_not_input(runs.values())
     with opened(executor) as pool:

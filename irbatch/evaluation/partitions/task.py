@@ -22,9 +22,10 @@ from irbatch.evaluation.partitions.partial import PartialResult
 from irbatch.evaluation.partitions.rows import Addition
 from irbatch.evaluation.partitions.sums import Sums
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.settings import EvaluateOptions, Progress
+from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.task import Cutoffs, Evaluation, Judgments, Measures, Rankings, as_run
 from irbatch.runtime.checks import check_choice
+from irbatch.runtime.progress_bar import Progress
 
 KEPT = ("queries", "sums")
 
@@ -74,7 +75,7 @@ class PartitionTask:
         qrels: Judgments | None,
         run: Rankings,
         name: str | None = None,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> PartialResult:
         """Return what a partition comes to, see `irbatch.evaluate_partition`."""
         partition = Partition(self.apart)
