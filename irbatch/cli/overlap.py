@@ -8,7 +8,7 @@ import sys
 from irbatch.comparing.correlation import overlap, ranking_correlation
 from irbatch.comparing.rank_biased_overlap import TIES
 from irbatch.errors import InputError, on_one_line
-from irbatch.evaluation.runs import as_run
+from irbatch.evaluation.task import as_run
 
 VALUES = ("extrapolated", "minimum", "maximum", "residual", "truncated", "evened", "average")
 CORRELATIONS = ("tau", "tau_ap")

@@ -10,17 +10,10 @@ import numpy as np
 
 from irbatch.evaluation.counts import QueryMark
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import (
-    Cutoffs,
-    Judgments,
-    Measures,
-    Rankings,
-    as_qrels,
-    as_run,
-    evaluate_runs,
-)
+from irbatch.evaluation.runs import evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.system_names import name_systems
+from irbatch.evaluation.task import Cutoffs, Judgments, Measures, Rankings, as_qrels, as_run
 from irbatch.measures import measure, parse_measures
 
 __all__ = ["JudgedShare", "judged_shares", "missing_queries"]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from irbatch.array_types import Floats
 from irbatch.engine.matrix import NEGATIVE, PAD, RelevanceMatrix
 from irbatch.errors import InputError
-from irbatch.evaluation.runs import Judgments, Rankings, as_qrels, as_run
+from irbatch.evaluation.task import Judgments, Rankings, as_qrels, as_run
 from irbatch.measures import check_cutoff
 from irbatch.pack import pack_run
 from irbatch.report import axes

@@ -15,7 +15,7 @@ from irbatch.data.arguments.ids import first_repeated, same_kind
 from irbatch.engine.overlap import VALUES, VARIANTS, Side, Tables, sum_up
 from irbatch.engine.ties.by_id import id_texts
 from irbatch.errors import InputError, kind_of
-from irbatch.evaluation.runs import Rankings
+from irbatch.evaluation.task import Rankings
 from irbatch.pack.pairs import check_kinds, pair_rankings, ranking_sizes
 from irbatch.runtime.checks import check_choice, check_number, check_whole
 

@@ -10,7 +10,7 @@ import numpy as np
 from irbatch.array_types import Floats, Ints
 from irbatch.comparing.two_runs import shared_queries
 from irbatch.engine.concordance import Concordance, compare_pairs
-from irbatch.evaluation.runs import Rankings
+from irbatch.evaluation.task import Rankings
 from irbatch.pack.pairs import Pairs, pair_rankings
 from irbatch.runtime.checks import check_choice, check_whole
 from irbatch.runtime.ragged import offsets_of, row_index_of

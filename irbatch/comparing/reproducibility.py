@@ -19,8 +19,9 @@ from irbatch.comparing.tau_union import UNIONS, tau_union
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, many, shown
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import Cutoffs, Judgments, Measures, Rankings, as_run, evaluate
+from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import EvaluateOptions
+from irbatch.evaluation.task import Cutoffs, Judgments, Measures, Rankings, as_run
 from irbatch.measures import parse_measures
 from irbatch.runtime.checks import check_choice, check_number, check_whole
 from irbatch.statistics.reproducibility import (

@@ -13,7 +13,7 @@ from irbatch.comparing.two_runs import shared_queries
 from irbatch.data.runs import Run
 from irbatch.engine.concordance import compare_pairs
 from irbatch.engine.ties import by_id
-from irbatch.evaluation.runs import Rankings
+from irbatch.evaluation.task import Rankings
 from irbatch.pack.pairs import Pairs, pair_rankings
 from irbatch.runtime.checks import check_choice, check_whole, read_numbers
 from irbatch.runtime.ragged import joined_ranges, offsets_of

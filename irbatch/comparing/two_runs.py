@@ -6,7 +6,7 @@ from typing import Any
 
 from irbatch.data.runs import Run
 from irbatch.errors import InputError
-from irbatch.evaluation.runs import Rankings, as_run
+from irbatch.evaluation.task import Rankings, as_run
 
 
 def shared_queries(run_a: Rankings, run_b: Rankings) -> tuple[tuple[Run, Run], list[Any]]:

@@ -9,8 +9,9 @@ from irbatch.comparing.aligning import align
 from irbatch.comparing.comparison import Comparison
 from irbatch.comparing.testing import Options, compare_aligned
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import Cutoffs, Judgments, Measures, Rankings, evaluate_runs
+from irbatch.evaluation.runs import evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions
+from irbatch.evaluation.task import Cutoffs, Judgments, Measures, Rankings
 from irbatch.measures import MARKED, Measure, measure, parse_measures
 
 # Values by query of one system: results or partial ones, an Arrow table, or paths of Parquet.

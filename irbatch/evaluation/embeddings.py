@@ -13,10 +13,10 @@ import numpy.typing as npt
 from irbatch.data.arguments.ids import check_query_ids, read_query_ids
 from irbatch.errors import InputError, many
 from irbatch.evaluation.results import Results, join_results
-from irbatch.evaluation.runs import Cutoffs, Measures
 from irbatch.evaluation.score_evaluator import ScoreEvaluator
 from irbatch.evaluation.scores import plan_measures
 from irbatch.evaluation.settings import Settings
+from irbatch.evaluation.task import Cutoffs, Measures
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.runtime.checks import check_choice
 

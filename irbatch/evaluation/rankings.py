@@ -15,8 +15,8 @@ from irbatch.data.runs import Run
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.pipeline import evaluate_blocks, evaluate_run
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import Cutoffs, Measures
 from irbatch.evaluation.settings import Settings
+from irbatch.evaluation.task import Cutoffs, Measures
 from irbatch.measures import Plan, parse_measures
 from irbatch.pack.labels import pack_labels
 

@@ -10,16 +10,7 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.system_names import name_systems
 from irbatch.evaluation.system_results import SystemResults
-from irbatch.evaluation.task import (
-    Cutoffs,
-    Evaluation,
-    Judgments,
-    Measures,
-    Rankings,
-    as_marked_qrels,
-    as_qrels,
-    as_run,
-)
+from irbatch.evaluation.task import Cutoffs, Evaluation, Judgments, Measures, Rankings
 from irbatch.runtime.progress_bar import Progress
 
 if TYPE_CHECKING:
@@ -28,17 +19,7 @@ if TYPE_CHECKING:
     from irbatch.data.costs import DocumentCosts
     from irbatch.data.items import ItemStatistics
 
-__all__ = [
-    "Cutoffs",
-    "Judgments",
-    "Measures",
-    "Rankings",
-    "as_marked_qrels",
-    "as_qrels",
-    "as_run",
-    "evaluate",
-    "evaluate_runs",
-]
+__all__ = ["evaluate", "evaluate_runs"]
 
 
 def evaluate(

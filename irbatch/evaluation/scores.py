@@ -10,9 +10,9 @@ import numpy as np
 from irbatch.data.arguments.arrays import check_real
 from irbatch.errors import InputError
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import Cutoffs, Measures
 from irbatch.evaluation.score_evaluator import ScoreEvaluator
 from irbatch.evaluation.settings import Settings
+from irbatch.evaluation.task import Cutoffs, Measures
 from irbatch.measures import CATALOGUE, Plan, parse_measures
 from irbatch.runtime.arrays import to_numpy
 

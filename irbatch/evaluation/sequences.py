@@ -19,8 +19,8 @@ from irbatch.evaluation.answered import Some, check_answered
 from irbatch.evaluation.counts import QueryMark, count_queries
 from irbatch.evaluation.items import ItemMeasures
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import Cutoffs, Judgments, Measures, Rankings, as_qrels, as_run
 from irbatch.evaluation.settings import Settings
+from irbatch.evaluation.task import Cutoffs, Judgments, Measures, Rankings, as_qrels, as_run
 from irbatch.measures import Measure, Plan, parse_measures
 from irbatch.measures.catalogue.fairness import IN_TURN
 from irbatch.pack.items import judged_items, rank_run

@@ -19,8 +19,8 @@ from typing import Any, Unpack
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import Cutoffs, Measures
 from irbatch.evaluation.settings import EvaluateOptions
+from irbatch.evaluation.task import Cutoffs, Measures
 from irbatch.integrations.dask_rows import rows_together
 from irbatch.integrations.shuffled import Columns, Task
 from irbatch.runtime.extras import imported

@@ -10,7 +10,7 @@ from typing import Any
 from irbatch.data.arguments.ids import KINDS
 from irbatch.data.column_names import ROLES, find_columns
 from irbatch.errors import InputError
-from irbatch.evaluation.runs import as_marked_qrels, as_qrels, as_run
+from irbatch.evaluation.task import as_marked_qrels, as_qrels, as_run
 from irbatch.formats import MARKED_QRELS
 from irbatch.integrations.shuffled import (
     JUDGED,

@@ -24,8 +24,8 @@ from irbatch.errors import FIELDS, InputError
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import Cutoffs, Measures
 from irbatch.evaluation.settings import EvaluateOptions
+from irbatch.evaluation.task import Cutoffs, Measures
 from irbatch.integrations.shuffled import (
     JUDGED,
     KIND,

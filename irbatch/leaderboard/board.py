@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any, Self, Unpack
 
-from irbatch.evaluation.runs import Judgments
 from irbatch.evaluation.settings import EvaluateOptions
+from irbatch.evaluation.task import Judgments
 from irbatch.leaderboard.document import TableOptions, make_document, make_page
 from irbatch.leaderboard.gate import find_failures
 from irbatch.leaderboard.json_form import board_to_dict, read_board

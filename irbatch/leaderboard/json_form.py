@@ -32,8 +32,9 @@ from irbatch.efficiency.checks import check_count, check_text, of_system, refuse
 from irbatch.efficiency.interchange.json_form import is_text, read_object
 from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import Judgments, as_qrels, evaluate_runs
+from irbatch.evaluation.runs import evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions
+from irbatch.evaluation.task import Judgments, as_qrels
 from irbatch.formats import why_not
 from irbatch.leaderboard.axes import check_directions
 from irbatch.leaderboard.findings import read_significance, read_stability, write_findings

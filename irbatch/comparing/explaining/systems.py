@@ -12,9 +12,10 @@ from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
 from irbatch.errors import InputWarning
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import Judgments, Rankings, as_run, evaluate
+from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.system_names import name_systems
+from irbatch.evaluation.task import Judgments, Rankings, as_run
 from irbatch.formats import is_file, open_run, read_run
 from irbatch.measures import Measure
 

@@ -16,8 +16,8 @@ from irbatch.comparing.explaining.systems import name_both
 from irbatch.comparing.explaining.texts import Texts, add_texts
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import Judgments, Rankings, as_qrels
 from irbatch.evaluation.settings import EvaluateOptions, Settings
+from irbatch.evaluation.task import Judgments, Rankings, as_qrels
 from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.checks import check_choice, check_whole
 from irbatch.runtime.numbers import is_whole

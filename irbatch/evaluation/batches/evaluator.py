@@ -18,10 +18,11 @@ from irbatch.evaluation.partitions.reading import check_values, may_skip
 from irbatch.evaluation.partitions.sums import Sums
 from irbatch.evaluation.rankings import evaluate_ids
 from irbatch.evaluation.results import LaterResults, Results
-from irbatch.evaluation.runs import Cutoffs, Measures, evaluate
+from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.score_evaluator import ScoreEvaluator
 from irbatch.evaluation.scores import CandidateArguments
 from irbatch.evaluation.settings import Settings
+from irbatch.evaluation.task import Cutoffs, Measures
 from irbatch.measures import Plan, parse_measures
 from irbatch.runtime.checks import check_choice
 
