@@ -17,7 +17,7 @@ from irbatch.evaluation.counts import count_queries
 from irbatch.evaluation.partitions.forms import METADATA
 from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.runs import Judgments
+from irbatch.evaluation.task import Judgments
 from irbatch.evaluation.system_names import name_systems
 from irbatch.formats.parts import find_parts
 from irbatch.measures import Measure, measure

@@ -37,20 +37,19 @@ def find_parts(given: Given, source: str) -> list[str] | None:
         return None
     path = os.fspath(given)
     if os.path.isdir(path):  # noqa: PTH112 - pathlib takes 5 ms to import
-        parts = sorted(_below(path))
-        problem = "there are no files in this folder"
+        found, problem = [path], "there are no files in this folder"
     elif any(each in path for each in WILD) and not os.path.lexists(path):
         import glob
 
         found = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - as above
-        parts = [
-            part
-            for each in found
-            for part in (sorted(_below(each)) if os.path.isdir(each) else [each])  # noqa: PTH112
-        ]
         problem = "there are no files of such names"
     else:
         return None
+    parts = [
+        part
+        for each in found
+        for part in (sorted(_below(each)) if os.path.isdir(each) else [each])  # noqa: PTH112
+    ]
     if not parts:
         raise InputError(problem, source=source, path=path)
     return parts

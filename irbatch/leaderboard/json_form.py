@@ -325,9 +325,8 @@ def _evaluate(
                 raise
             source = f"run of {shown(system)}"
             reason, line = why_not(run) if run.is_file() else ("", None)
-            if (
-                reason
-            ):  # whoever wrote the JSON, and sees this, may not be allowed to read that file
+            if reason:
+                # Not quoted: who wrote the JSON, and sees this, perhaps may not read that file.
                 reason = f"no run: {reason}"
                 raise InputError(reason, source=source, path=str(run), line=line) from None
             raise problem.with_fields(source=source) from None

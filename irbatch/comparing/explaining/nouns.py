@@ -7,7 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from irbatch.measures import Measure
+
 ROUNDING = 1e-12  # changes that small, of the larger value, come from the order of sums
+
+
+def direction_of(measure: Measure) -> int:
+    """Return -1 where lower values are better, else 1: where neither is, more counts as better."""
+    return measure.sign or 1
 
 
 class RankedDocument(NamedTuple):

@@ -9,7 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.comparing.explaining.nouns import JudgedDocument, QueryExplanation, RankedDocument
+from irbatch.comparing.explaining.nouns import (
+    JudgedDocument,
+    QueryExplanation,
+    RankedDocument,
+    direction_of,
+)
 from irbatch.comparing.explaining.ranking import Ranking, find_additions, is_sum, rank_documents
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
@@ -117,7 +122,7 @@ class Explainer:
 
     def _in_order(self, listed: list[JudgedDocument]) -> tuple[JudgedDocument, ...]:
         """Put what made the value worse first, and leave out what changed it least."""
-        sign = self.measure.sign or 1
+        sign = direction_of(self.measure)
 
         def gain(each: JudgedDocument) -> float:
             return 0.0 if math.isnan(each.change) else sign * each.change

@@ -10,7 +10,7 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats
 from irbatch.comparing.explaining.explanation import Explanation
-from irbatch.comparing.explaining.nouns import ROUNDING
+from irbatch.comparing.explaining.nouns import ROUNDING, direction_of
 from irbatch.comparing.explaining.queries import Explainer
 from irbatch.comparing.explaining.systems import name_both
 from irbatch.comparing.explaining.texts import Texts, add_texts
@@ -163,7 +163,7 @@ class _Choice:
 
     def changes(self, values: Floats) -> Floats:
         """Return by how much queries got better, float64 ``(queries,)``; 0 for rounding alone."""
-        change = (values[:, 1] - values[:, 0]) * (self.measure.sign or 1)
+        change = (values[:, 1] - values[:, 0]) * direction_of(self.measure)
         small: Bools = np.abs(change) <= ROUNDING * np.abs(values).max(axis=1)
         return np.where(small, 0.0, change)
 

@@ -63,12 +63,11 @@ def read_partial(state: Mapping[str, Any], items: ItemStatistics | None) -> dict
         raise refuse(f"'measures' are {shown(names)}, not names", value=names)
     evaluation = _evaluation(names, get(state, "options", WHAT), items)
     check_same("measures", names, [str(each) for each in evaluation.measures])
-    known = None
-    if any(each.aggregate == "run" for each in evaluation.measures):
-        if items is None:
-            problem = "measures of the whole run read items: give items=ItemStatistics(...)"
-            raise InputError(problem, source="items")
-        known = items.arrays
+    if items is None and any(each.aggregate == "run" for each in evaluation.measures):
+        problem = "measures of the whole run read items: give items=ItemStatistics(...)"
+        raise InputError(problem, source="items")
+    kept, hashes = nothing_kept(keep, evaluation), NO_HASHES
+    known = kept.known
     more = [*(["hashes"] if keep == "sums" else []), *([] if known is None else ["items"])]
     check_keys(state, [*REST, *ARRAYS[keep], *more])
     name, judgments = state["name"], state["judgments"]
@@ -77,7 +76,6 @@ def read_partial(state: Mapping[str, Any], items: ItemStatistics | None) -> dict
             raise refuse(f"{key!r} is {shown(each)}, no text", value=each)
     settings = read_texts("settings", state["settings"])
     skips = may_skip(settings)
-    kept, hashes = _nothing(keep, evaluation, known), NO_HASHES
     found = (read_sums if keep == "sums" else read_rows)(state, evaluation.measures, skips=skips)
     if known is not None:
         queries = int(found["counts"][0]) if keep == "sums" else len(found["marks"])
@@ -108,10 +106,12 @@ def _evaluation(names: list[str], options: Any, items: ItemStatistics | None) ->
         raise refuse(f"'options' are {shown(options)}, not settings by name") from None
 
 
-def _nothing(keep: str, evaluation: Evaluation, known: Any) -> QueryValues | Sums:
-    if keep == "sums":
-        return Sums(evaluation.measures, known)
-    return QueryValues(evaluation.measures, "error", known)
+def nothing_kept(keep: str, evaluation: Evaluation) -> QueryValues | Sums:
+    """Return what is kept of no query: their values, or sums."""
+    measures, items = evaluation.measures, evaluation.items
+    of_run = any(each.aggregate == "run" for each in measures)
+    known = items.arrays if of_run and items is not None else None
+    return Sums(measures, known) if keep == "sums" else QueryValues(measures, "error", known)
 
 
 def write_json(state: Mapping[str, Any], path: str | PathLike[str] | None) -> str:

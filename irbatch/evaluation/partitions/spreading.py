@@ -24,7 +24,12 @@ from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
 from irbatch.evaluation.partitions.sending import Shared, shared
 from irbatch.evaluation.partitions.task import PartitionTask
 from irbatch.evaluation.results import Results
+<<<<<<< HEAD
 from irbatch.evaluation.task import Evaluation, Judgments, Rankings
+=======
+from irbatch.evaluation.settings import Progress
+from irbatch.evaluation.task import Evaluation, Judgments, Rankings, as_run
+>>>>>>> e90a9be (What partitions keep of nothing is said once; folders and patterns are listed in one way)
 from irbatch.formats import open_run
 from irbatch.formats.parts import find_parts, is_dataset, is_file
 from irbatch.runtime.progress_bar import Progress, progress_on_bar
@@ -196,7 +201,7 @@ def _rows_of(
                     last = itertools.chain.from_iterable(opened_run.map_tables(pick))
                     found = list(dict(last).items())
         else:
-            found = pick(task.run(given).rankings)
+            found = pick(as_run(given).rankings)
     yield from found
 
 
@@ -243,15 +248,19 @@ def _gather(
     Each task reads its partitions again, and holds about as much as a partition of `most` queries:
     a query counts as often as there are partitions that have some of it.
     """
+
+    def whole() -> Whole:
+        return Whole(frozenset(queries), tuple(partitions[place] for place in sorted(places)))
+
     limit = min(most, math.ceil(sum(map(len, spanning.values())) / tasks))
     queries: list[Any] = []
     places: set[int] = set()
     held = 0
     for query in sorted(spanning, key=lambda each: (spanning[each], by_id(each))):
         if queries and held + len(spanning[query]) > limit:
-            yield Whole(frozenset(queries), tuple(partitions[place] for place in sorted(places)))
+            yield whole()
             queries, places, held = [], set(), 0
         queries.append(query)
         places.update(spanning[query])
         held += len(spanning[query])
-    yield Whole(frozenset(queries), tuple(partitions[place] for place in sorted(places)))
+    yield whole()

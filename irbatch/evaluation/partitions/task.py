@@ -17,6 +17,7 @@ from irbatch.errors import InputError, warnings_kept
 from irbatch.evaluation.answered import Partition
 from irbatch.evaluation.counts import QueryMark, best_without
 from irbatch.evaluation.partitions.findings import Findings, few
+from irbatch.evaluation.partitions.forms import ARRAYS, nothing_kept
 from irbatch.evaluation.partitions.kept import QueryValues
 from irbatch.evaluation.partitions.partial import PartialResult
 from irbatch.evaluation.partitions.rows import Addition
@@ -26,8 +27,6 @@ from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.task import Cutoffs, Evaluation, Judgments, Measures, Rankings, as_run
 from irbatch.runtime.checks import check_choice
 from irbatch.runtime.progress_bar import Progress
-
-KEPT = ("queries", "sums")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +62,7 @@ class PartitionTask:
             InputError: if there is no such measure, or an option has another value than it can
                 have.
         """
-        check_choice("keep", keep, KEPT)
+        check_choice("keep", keep, tuple(ARRAYS))
         return cls(Evaluation.choose(measures, cutoffs, **settings), keep, bool(apart))
 
     def judgments(self, qrels: Judgments) -> Qrels | MarkedQrels:
@@ -108,10 +107,6 @@ class PartitionTask:
         given = self.evaluation, kept, findings
         return PartialResult(*given, judgments=by, hashes=hashes, name=name)
 
-    def run(self, given: Rankings) -> Run:
-        """Return rankings, whatever they come as."""
-        return as_run(given)
-
     def partial_of_rankings(self, qrels: Judgments, rankings: dict[Any, Any]) -> PartialResult:
         """Return what whole rankings come to, which were read before."""
         read = replace(self, evaluation=replace(self.evaluation, order_by="score"))
@@ -127,12 +122,12 @@ class PartitionTask:
             queries = as_run(run).queries
         samples = {"answered": few(queries)}
         findings = Findings(len(queries), samples=samples, warnings=tuple(heard))
-        given = self.evaluation, self._nothing(), findings
+        given = self.evaluation, nothing_kept(self.keep, self.evaluation), findings
         return PartialResult(*given, judgments=None, name=name)
 
     def _kept(self, found: Results) -> tuple[QueryValues | Sums, IdHashes]:
         """Keep of results what is to be kept, and the hashes of the queries of sums."""
-        kept, hashes = self._nothing(), NO_HASHES
+        kept, hashes = nothing_kept(self.keep, self.evaluation), NO_HASHES
         if isinstance(kept, Sums):
             counts = found.counts if self.apart else None
             kept = kept.added([Addition(None, found, counts)])
@@ -140,15 +135,6 @@ class PartitionTask:
         elif found.query_ids:
             kept = kept.added([Addition(found.query_ids, found)])
         return kept, hashes
-
-    def _nothing(self) -> QueryValues | Sums:
-        """Return what is kept of no query."""
-        measures, items = self.evaluation.measures, self.evaluation.items
-        of_run = any(each.aggregate == "run" for each in measures)
-        known = items.arrays if of_run and items is not None else None
-        if self.keep == "sums":
-            return Sums(measures, known)
-        return QueryValues(measures, "error", known)
 
 
 def evaluate_partition(
