@@ -24,12 +24,7 @@ from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
 from irbatch.evaluation.partitions.sending import Shared, shared
 from irbatch.evaluation.partitions.task import PartitionTask
 from irbatch.evaluation.results import Results
-<<<<<<< HEAD
-from irbatch.evaluation.task import Evaluation, Judgments, Rankings
-=======
-from irbatch.evaluation.settings import Progress
 from irbatch.evaluation.task import Evaluation, Judgments, Rankings, as_run
->>>>>>> e90a9be (What partitions keep of nothing is said once; folders and patterns are listed in one way)
 from irbatch.formats import open_run
 from irbatch.formats.parts import find_parts, is_dataset, is_file
 from irbatch.runtime.progress_bar import Progress, progress_on_bar
