@@ -17,8 +17,8 @@ from irbatch.evaluation.counts import count_queries
 from irbatch.evaluation.partitions.forms import METADATA
 from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.task import Judgments
 from irbatch.evaluation.system_names import name_systems
+from irbatch.evaluation.task import Judgments
 from irbatch.formats.parts import find_parts
 from irbatch.measures import Measure, measure
 from irbatch.runtime.extras import imported
