@@ -75,6 +75,11 @@ def plot_bars(
     Raises:
         InputError: if a measure was not evaluated for every system.
         ImportError: naming the extra, when matplotlib is not installed.
+
+    >>> import irbatch
+    >>> found = irbatch.evaluate({"q": {"a": 1}}, {"q": {"b": 2, "a": 1}}, "AP RR P@{1,2}")
+    >>> [text.get_text() for text in plot_bars(found, ["P@2", "RR"]).texts]
+    ['0.5000', '0.5000']
     """
     axes.check_axes(ax)
     check_choice("interval", interval, (*INTERVALS, None))
@@ -83,6 +88,7 @@ def plot_bars(
     chosen = _measures_of_all(named, measures)
     bars = len(chosen) * len(named)
     ax = axes.new_axes(ax, 0.9 + max(0.2 * bars + 0.12 * len(chosen), 0.6), legend=len(named))
+    options = None if interval is None else (interval, level, draws, seed)
     height = 0.8 / len(named)
     drawn, bounded = [], False
     for row, (each, style) in enumerate(zip(named.values(), axes.styles(len(named)), strict=True)):
@@ -91,25 +97,39 @@ def plot_bars(
         means[~(np.abs(means) <= axes.LARGEST)] = np.nan
         drawn.append(ax.barh(at, means, 0.86 * height, color=style.color, alpha=0.75))
         for place, name in zip(at.tolist(), chosen, strict=True):
-            column = each.column_of(name)
-            bounds = None
-            if interval is not None and each.columns[column].aggregate == "mean":
-                bounds = find_bounds(each.values[:, [column]], (interval, level, draws, seed))
-            if bounds is not None:
-                ax.plot(bounds[:, 0], [place, place], color=axes.INK, linewidth=1.2)
-                bounded = True
+            bounded |= _draw_interval(ax, place, each, name, options)
             if len(named) == 1:
                 beside = {"transform": ax.get_yaxis_transform(), "va": "center", "fontsize": 8.5}
                 ax.text(1.02, place, each.shown(name), color=axes.MUTED, **beside)
+    first = next(iter(named.values()))
+    summed = all(first.columns[first.column_of(name)].aggregate == "sum" for name in chosen)
     ax.set_yticks(range(len(chosen)), axes.fit_names(chosen))
     ax.set_ylim(len(chosen) - 0.4, -0.6)
-    ax.set_xlabel(f"mean of {many(len(next(iter(named.values())).query_ids), 'query')}")
+    ax.set_xlabel(f"{'sum' if summed else 'mean'} over {many(len(first.query_ids), 'query')}")
     if bounded:
         axes.add_note(ax, f"lines: {100 * (1 - level):g} % intervals of the mean")
     axes.tidy(ax, "x")
     if len(named) > 1:
         axes.add_legend(ax, drawn, axes.fit_names(named))
     return ax
+
+
+def _draw_interval(
+    ax: axes.Axes,
+    place: float,
+    results: Results,
+    name: str,
+    options: tuple[str, float, int, int] | None,
+) -> bool:
+    """Draw the interval of a mean, if it is wanted and there is one; tell whether it was drawn."""
+    column = results.column_of(name)
+    if options is None or results.columns[column].aggregate != "mean":
+        return False
+    bounds = find_bounds(results.values[:, [column]], options)
+    if bounds is None:
+        return False
+    ax.plot(bounds[:, 0], [place, place], color=axes.INK, linewidth=1.2)
+    return True
 
 
 def _measures_of_all(

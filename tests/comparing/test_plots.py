@@ -185,7 +185,6 @@ def test_cutoffs_refuses(results: dict[str, irbatch.Results]) -> None:
 
 
 def test_results_plot_themselves(results: Any) -> None:
-    pytest.importorskip("scipy")
     assert results.plot().get_ylabel() == "nDCG@k", "the first measure, at its cutoffs"
     assert results["pca10"].plot("R").get_ylabel() == "R@k"
     ax = results.plot("nDCG@10")
@@ -212,7 +211,10 @@ def test_bars_of_many_and_of_one() -> None:
     one = found[f"{LONG}-2"]
     assert [each.get_text() for each in one.plot(interval=None).texts] == ["0.7500", "0.7500"]
     check_readable(one.plot(interval=None))
-    assert [each.get_text() for each in one.plot("NumRel").texts] == ["2"]
+    counts = one.plot("NumRel")
+    assert [each.get_text() for each in counts.texts] == ["2"]
+    assert (counts.get_xlabel(), len(counts.lines)) == ("sum over 2 queries", 0)
+    assert one.plot("AP").get_xlabel() == "mean over 2 queries"
 
 
 def test_a_notebook_shows_axes_as_a_picture() -> None:
