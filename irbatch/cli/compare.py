@@ -13,7 +13,7 @@ from irbatch.cli.groups import read_groups
 from irbatch.cli.inputs import check_inputs, name_runs
 from irbatch.cli.paper import add_paper, check_paper, paper_options
 from irbatch.cli.settings import SETTINGS, add_settings
-from irbatch.cli.writing import WRITTEN, add_written, check_written, save_plot
+from irbatch.cli.writing import add_written, check_written, files_asked, save_plot
 from irbatch.comparing import Comparison, compare
 from irbatch.comparing.gate import (
     Level,
@@ -128,9 +128,8 @@ def run_compare(options: argparse.Namespace) -> int:
     print(_write(found, options.format, options), end="")
     for each in failures:  # first: a report that cannot be written must not hide it
         print(f"irbatch: failed: {printable(each)}", file=sys.stderr)
-    for form in WRITTEN:
-        if getattr(options, form) is not None:
-            _write(found, form, options, path=getattr(options, form))
+    for form, path in files_asked(options).items():
+        _write(found, form, options, path=path)
     if options.plot is not None:
         from irbatch.comparing.plots import plot_forest  # for those who draw
 
@@ -169,7 +168,7 @@ def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[
             raise InputError(f"{word} {text!r} needs --groups", source="groups")
         if condition.measure not in measures:
             raise InputError(f"condition {text!r}: {condition.measure} is not compared", value=text)
-    written = {options.format, *(form for form in WRITTEN if getattr(options, form) is not None)}
+    written = {options.format, *files_asked(options)}
     for name in ("intervals", "judged", "words", "power"):
         if getattr(options, name) and not written.intersection(PRINTED[name]):
             raise InputError(f"--{name} is for {join_words(PRINTED[name])}", value=options.format)

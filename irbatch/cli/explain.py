@@ -8,7 +8,7 @@ from typing import Any
 
 from irbatch.cli.inputs import check_inputs
 from irbatch.cli.settings import SETTINGS, add_settings
-from irbatch.cli.writing import add_written, check_written
+from irbatch.cli.writing import add_written, check_written, files_asked
 from irbatch.comparing.explaining import Explanation
 from irbatch.comparing.explaining.verb import SIDES, explain
 from irbatch.errors import InputError
@@ -71,9 +71,8 @@ def run_explain(options: argparse.Namespace) -> int:
     )  # fmt: skip
     found = replace(found, measure=wanted.spelled(options.names))
     print(_write(found, options.format, options.digits), end="")
-    for form in WRITTEN:
-        if getattr(options, form) is not None:
-            _write(found, form, options.digits, path=getattr(options, form))
+    for form, path in files_asked(options, WRITTEN).items():
+        _write(found, form, options.digits, path=path)
     return 0
 
 

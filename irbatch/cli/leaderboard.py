@@ -12,7 +12,7 @@ from typing import Any
 from irbatch.cli.compare import GATE_FAILED
 from irbatch.cli.evaluate import DEFAULT_MEASURES
 from irbatch.cli.paper import add_paper, check_paper, paper_options
-from irbatch.cli.writing import WRITTEN, add_written, check_written, save_plot
+from irbatch.cli.writing import add_written, check_written, files_asked, save_plot
 from irbatch.efficiency.quantities import HIGHER, LOWER
 from irbatch.errors import InputError, printable, shown
 from irbatch.leaderboard import Leaderboard, Scores
@@ -125,11 +125,7 @@ def run_leaderboard(options: argparse.Namespace) -> int:
         printed += f"\n{scores}\n"
         if options.sweep is not None:
             printed += f"\n{_sweep(scores, board.axis(options.sweep).name)}\n"
-    files = {
-        getattr(options, form): _report(board, options, form)
-        for form in WRITTEN
-        if getattr(options, form) is not None
-    }
+    files = {path: _report(board, options, form) for form, path in files_asked(options).items()}
     picture = None
     if options.plot is not None:
         picture = board.plot(options.x, options.y, log=False if options.linear else None)
@@ -166,7 +162,7 @@ def _check(options: argparse.Namespace) -> None:
     for name in ("significance", "stability"):
         if getattr(options, name) and options.qrels is None:
             raise InputError(f"--{name} needs --qrels, of which queries have values")
-    written = {options.format, *(form for form in WRITTEN if getattr(options, form) is not None)}
+    written = {options.format, *files_asked(options)}
     check_paper(options, written)
     if options.digits is not None:
         check_digits(options.digits)

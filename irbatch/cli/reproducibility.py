@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from irbatch.cli.evaluate import DEFAULT_MEASURES
 from irbatch.cli.settings import SETTINGS, add_settings
-from irbatch.cli.writing import WRITTEN, add_written, check_written
+from irbatch.cli.writing import add_written, check_written, files_asked
 from irbatch.comparing.reproducibility import Reproducibility, reproducibility
 from irbatch.comparing.tau_union import UNIONS
 from irbatch.errors import InputError
@@ -74,9 +74,8 @@ def run_reproducibility(options: argparse.Namespace) -> int:
     )
     found = replace(found, measures=[each.spelled(options.names) for each in measures])
     print(_write(found, options.format, options), end="")
-    for form in WRITTEN:
-        if getattr(options, form) is not None:
-            _write(found, form, options, path=getattr(options, form))
+    for form, path in files_asked(options).items():
+        _write(found, form, options, path=path)
     return 0
 
 

@@ -50,6 +50,11 @@ def check_written(options: argparse.Namespace, inputs: Iterable[str]) -> None:
             raise InputError(problem, path=options.plot)
 
 
+def files_asked(options: argparse.Namespace, forms: Iterable[str] = WRITTEN) -> dict[str, str]:
+    """Return the files to be written beside what is printed, by their forms."""
+    return {form: path for form in forms if (path := getattr(options, form)) is not None}
+
+
 def save_plot(axes: Any, path: str) -> None:
     """Write matplotlib's axes, whole or not at all; the path's ending tells the kind."""
     kind = _kind(path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -194,6 +194,23 @@ def open_run(
     with _opened(path, "run", order_by, progress) as reader:
         yield reader if reader.is_large else _whole_run(reader)
     reader.warn()
+
+
+def read_rankings(
+    path: Given, queries: Collection[Any], order_by: str = "score"
+) -> dict[Any, dict[Any, float]]:
+    """Read the rankings of some queries, those that a run file has, and hold no others."""
+
+    def pick(table: Mapping[Any, Mapping[Any, float]]) -> dict[Any, dict[Any, float]]:
+        return {query: dict(table[query]) for query in table if query in queries}
+
+    with open_run(path, order_by) as opened:
+        if isinstance(opened, Run):
+            return pick(opened.rankings)
+        rankings: dict[Any, dict[Any, float]] = {}
+        for found in opened.map_tables(pick):  # a query that comes once more is whole then
+            rankings.update(found)
+    return rankings
 
 
 def why_not(path: str | PathLike[str], source: str = "run") -> tuple[str, int | None]:

@@ -68,10 +68,10 @@ def read_stability(value: Any, systems: Sequence[str], measures: Sequence[str]) 
         return None
     field = "stability"
     given = _object(field, value, ("axes", "draws", "seed", "shares", "drawn"))
-    axes = _texts(f"{field}: axes", given["axes"])
+    axes = read_list(f"{field}: axes", given["axes"])
     drawn = _object(f"{field}: drawn", given["drawn"])
     for name, each in drawn.items():
-        for system in _texts(f"{field}: drawn: {shown(name)}", each):
+        for system in read_list(f"{field}: drawn: {shown(name)}", each):
             if system not in systems:
                 raise refuse(SOURCE, f"{field}: drawn", f"has no system {shown(system)}", each)
     shares = _shares(f"{field}: shares", given["shares"], systems)
@@ -95,7 +95,8 @@ def _object(field: str, value: Any, keys: Collection[str] | None = None) -> dict
     return value
 
 
-def _texts(field: str, value: Any) -> list[str]:
+def read_list(field: str, value: Any) -> list[str]:
+    """Return a list of texts."""
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         raise refuse(SOURCE, field, f"are {shown(value)}, not a list of texts", value)
     return value

@@ -37,7 +37,13 @@ from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.task import Judgments, as_qrels
 from irbatch.formats import why_not
 from irbatch.leaderboard.axes import check_directions
-from irbatch.leaderboard.findings import read_significance, read_stability, write_findings
+from irbatch.leaderboard.findings import (
+    SOURCE,
+    read_list,
+    read_significance,
+    read_stability,
+    write_findings,
+)
 from irbatch.leaderboard.instances import name_rows, row_on_machine
 from irbatch.leaderboard.joining import MEASURED
 from irbatch.leaderboard.systems import Systems
@@ -45,7 +51,6 @@ from irbatch.version import __version__
 
 Board = TypeVar("Board", bound=Systems)
 
-SOURCE = "leaderboard"
 KEYS = (
     *("irbatch", "level", "settings", "directions", "constraints", "left_out", "significance"),
     *("stability", "systems"),
@@ -334,7 +339,4 @@ def _evaluate(
 
 
 def _texts(field: str, value: Any) -> list[str]:
-    texts = [] if value is None else value
-    if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
-        raise refuse(SOURCE, field, f"are {shown(value)}, not a list of texts", value)
-    return texts
+    return [] if value is None else read_list(field, value)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
-from irbatch.errors import InputWarning
+from irbatch.errors import warnings_kept
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.system_names import name_systems
 from irbatch.evaluation.task import Judgments, Rankings, as_run
-from irbatch.formats import is_file, open_run, read_run
+from irbatch.formats import is_file, read_rankings, read_run
 from irbatch.measures import Measure
 
 STANDARD_INPUT = "-"
@@ -48,19 +46,8 @@ class System:
             return Run({})
         if isinstance(self.given, Run):
             return self.given
-
-        def pick(table: QueryTable) -> dict[Any, dict[Any, float]]:
-            return {query: table[query] for query in queries if query in table}
-
-        rankings: dict[Any, dict[Any, float]] = {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", InputWarning)  # evaluating it has warned
-            with open_run(self.given, self.order_by) as opened:
-                if isinstance(opened, Run):
-                    return opened
-                for found in opened.map_tables(pick):
-                    rankings.update(found)
-        return Run(rankings)
+        with warnings_kept():  # evaluating it has warned
+            return Run(read_rankings(self.given, queries, self.order_by))
 
 
 def name_both(a: Rankings, b: Rankings, order_by: str) -> dict[str, System]:

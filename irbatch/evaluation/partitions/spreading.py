@@ -6,7 +6,6 @@ from the rows of all of them.
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 from collections import defaultdict
@@ -25,7 +24,7 @@ from irbatch.evaluation.partitions.sending import Shared, shared
 from irbatch.evaluation.partitions.task import PartitionTask
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.task import Evaluation, Judgments, Rankings, as_run
-from irbatch.formats import open_run
+from irbatch.formats import read_rankings
 from irbatch.formats.parts import find_parts, is_dataset, is_file
 from irbatch.runtime.progress_bar import Progress, progress_on_bar
 
@@ -166,7 +165,7 @@ def evaluate_whole(common: Common, item: Whole) -> PartialResult:
     rankings: dict[Any, dict[Any, float]] = defaultdict(dict)
     for place, partition in enumerate(item.partitions):
         name = name_of(partition, place)
-        for query, documents in _rows_of(task, partition, item.queries):
+        for query, documents in _rankings_of(task, partition, item.queries).items():
             mine = rankings[query]
             if not mine.keys().isdisjoint(documents):
                 document = next(each for each in documents if each in mine)
@@ -176,28 +175,16 @@ def evaluate_whole(common: Common, item: Whole) -> PartialResult:
     return task.partial_of_rankings(judgments, dict(rankings))
 
 
-def _rows_of(
+def _rankings_of(
     task: PartitionTask, partition: Any, queries: frozenset[Any]
-) -> Iterator[tuple[Any, Mapping[Any, float]]]:
-    """Yield some queries' documents and their scores, of a partition."""
-    found: list[tuple[Any, Mapping[Any, float]]] = []
-
-    def pick(table: Mapping[Any, Mapping[Any, float]]) -> list[tuple[Any, Mapping[Any, float]]]:
-        return [(query, dict(table[query])) for query in table if query in queries]
-
+) -> dict[Any, dict[Any, float]]:
+    """Return some queries' documents and their scores, of a partition."""
     given = _readable(partition)
     with warnings_kept():  # they were heard before
         if is_file(given):
-            with open_run(given, task.evaluation.order_by) as opened_run:
-                if isinstance(opened_run, Run):
-                    found = pick(opened_run.rankings)
-                else:
-                    # A query that comes once more is whole the last time.
-                    last = itertools.chain.from_iterable(opened_run.map_tables(pick))
-                    found = list(dict(last).items())
-        else:
-            found = pick(as_run(given).rankings)
-    yield from found
+            return read_rankings(given, queries, task.evaluation.order_by)
+        found = as_run(given).rankings
+        return {query: dict(found[query]) for query in found if query in queries}
 
 
 def _readable(partition: Any) -> Any:
