@@ -85,9 +85,8 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add("--intervals", action="store_true", help="means with their intervals, in tables")
     told = "the judged share of documents up to cutoffs beside means, in tables"
     add("--judged", action="store_true", help=told)
-    add(
-        "--words", action="store_true", help="a sentence on each pair, for those who read no tables"
-    )
+    told = "a sentence on each pair, for those who read no tables"
+    add("--words", action="store_true", help=told)
     told = "which difference so many queries show, and how many the one seen takes, in csv and json"
     add("--power", action="store_true", help=told)
     add_written(parser, "draw differences on the first measure")

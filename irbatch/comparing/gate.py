@@ -216,7 +216,8 @@ def _side(change: str, sign: int) -> int:
 
 def _changed(comparison: Compared, condition: Condition, text: str) -> Iterator[str]:
     """Yield what is said of systems whose means have changed as they must not."""
-    side = _side(condition.change, _sign_of(comparison, condition.measure))
+    column = find_measure(comparison.measures, condition.measure)
+    side = _side(condition.change, comparison.sign_of(column))
     _check_baseline(comparison)
     if condition.p is not None:
         if condition.p <= comparison.least_p:
@@ -276,8 +277,3 @@ def _check_baseline(comparison: Compared) -> str:
     if comparison.baseline is None:
         raise InputError("a condition needs a baseline to compare with", source="baseline")
     return comparison.baseline
-
-
-def _sign_of(comparison: Compared, measure: str) -> int:
-    """Return the sign of a measure that is compared."""
-    return int(comparison.sign_of(find_measure(comparison.measures, measure)))

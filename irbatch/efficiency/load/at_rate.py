@@ -12,6 +12,7 @@ import numpy as np
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.efficiency.checks import check_fields, only_known, part_of_record, refuse
 from irbatch.efficiency.latency import OPEN, Latency
+from irbatch.efficiency.load.arrivals import SECOND
 from irbatch.efficiency.load.sending import ANSWERED, FAILED, OUT_OF_TIME, Sending
 from irbatch.efficiency.quantities import PERCENTILES
 from irbatch.errors import InputError, did_you_mean, shown
@@ -19,7 +20,7 @@ from irbatch.runtime.numbers import exact_mean
 from irbatch.statistics.order_statistics import quantile_ranks
 
 SOURCE = "load"
-MILLISECOND, SECOND = 1e6, 1e9  # in nanoseconds
+MILLISECOND = 1e6  # in nanoseconds
 LATE = 0.1  # share of the latency that the sender itself may add
 GROWTH = 1.25  # from the second quarter of a run to the last, of a queue that grows
 QUARTERS = 4

@@ -12,8 +12,8 @@ from irbatch.efficiency.answers import read_queries
 from irbatch.efficiency.checks import of_system, refuse
 from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.latency import ARRIVALS, POISSON
-from irbatch.efficiency.load.arrivals import due_times
-from irbatch.efficiency.load.at_rate import MILLISECOND, SECOND, LoadAtRate, summarise
+from irbatch.efficiency.load.arrivals import SECOND, due_times
+from irbatch.efficiency.load.at_rate import MILLISECOND, LoadAtRate, summarise
 from irbatch.efficiency.load.load import Load
 from irbatch.efficiency.load.sending import Sending
 from irbatch.efficiency.measuring import name_of

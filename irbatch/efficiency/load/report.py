@@ -42,11 +42,9 @@ def make_document(load: MeasuredLoad, plots: bool = False) -> Document:
     if load.sustained_rate:
         meaning = f"the highest rate up to which p99 is within {show_quantity(load.within or 0)} ms"
         legend.append((BEST, meaning))
-    levels = {each.latency.level for each in load.rates if each.latency.intervals}
-    if levels:
-        legend.append(
-            ("[low, high]", f"{show_levels(levels)} intervals, where there are calls enough")
-        )
+    if levels := _levels(load):
+        meaning = f"{show_levels(levels)} intervals, where there are calls enough"
+        legend.append(("[low, high]", meaning))
     legend.append(("sent late", "99th percentile of what the sender itself adds to latency"))
     parts: list[Part] = [table]
     if plots:
@@ -112,6 +110,11 @@ def _has_failures(load: MeasuredLoad) -> bool:
     return any(each.latency.errors or each.latency.timeouts for each in load.rates)
 
 
+def _levels(load: MeasuredLoad) -> set[float | None]:
+    """Return the chances that intervals miss."""
+    return {each.latency.level for each in load.rates if each.latency.intervals}
+
+
 def _cells(found: LoadAtRate, best: bool, failures: bool) -> list[Cell]:
     latency = found.latency
     cells = [Cell(show_quantity(found.rate), found.rate)]
@@ -173,12 +176,9 @@ def plot_load(load: MeasuredLoad, *, log: bool = True, ax: axes.Axes | None = No
     handles = []
     for name, style in zip(DRAWN, axes.styles(len(DRAWN)), strict=True):
         known = [each for each in load.rates if getattr(each.latency, name) is not None]
-        x, y = (
-            [*each] for each in ([e.rate for e in known], [getattr(e.latency, name) for e in known])
-        )
-        handles += ax.plot(
-            x, y, color=style.color, marker=style.marker, markersize=5, linewidth=1.6
-        )
+        x, y = [each.rate for each in known], [getattr(each.latency, name) for each in known]
+        look = {"color": style.color, "marker": style.marker, "markersize": 5, "linewidth": 1.6}
+        handles += ax.plot(x, y, **look)
         for each in known:
             if name in each.latency.intervals:
                 low, high = each.latency.intervals[name]
@@ -200,7 +200,7 @@ def plot_load(load: MeasuredLoad, *, log: bool = True, ax: axes.Axes | None = No
     ax.set_xlim(0, load.rates[-1].rate * 1.06)
     ax.set_xlabel("queries a second that were due")
     ax.set_ylabel("latency (ms), open loop")
-    levels = {each.latency.level for each in load.rates if each.latency.intervals}
+    levels = _levels(load)
     sure = f"; bars: {show_levels(levels)} intervals" if levels else ""
     axes.add_note(ax, f"{axes.fit_names([load.about.system])[0]}{sure}")
     axes.add_legend(ax, handles, names)
