@@ -26,9 +26,10 @@ from irbatch.comparing.verbs import compare_results
 from irbatch.evaluation.counts import Counts
 from irbatch.evaluation.results import Results
 from irbatch.measures import measure
+from irbatch.statistics.differences import Sample
 from irbatch.statistics.intervals import INTERVALS, find_intervals
 from irbatch.statistics.margins import MARGIN_TESTS, above_zero_p, beyond_margin, read_margin
-from irbatch.statistics.significance import FAMILY_WISE, TESTS, Sample, correct, p_values
+from irbatch.statistics.significance import FAMILY_WISE, TESTS, correct, p_values
 
 LEVEL = 0.05
 MEASURES = [

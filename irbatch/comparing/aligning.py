@@ -56,7 +56,9 @@ def align(results: Mapping[str, Results] | Iterable[Results], hidden: int = 0) -
         samples = [f"{name!r} has {_sample(each.query_ids)}" for name, each in named.items()]
         raise refuse(f"the systems have no query in common: {samples[0]}, {samples[-1]}")
     names = first.measures[: len(first.measures) - hidden]
-    values = np.stack([_take(each, common, names) for each in named.values()])
+    values = np.empty((len(named), len(common), len(names)))
+    for place, each in enumerate(named.values()):
+        values[place] = _take(each, common, names)
     common, values = _without_nan(list(named), common, values, names)
     if len(common) < 2:
         problem = "the systems have one query in common, which says nothing of others"
@@ -178,6 +180,8 @@ def _without_nan(
         system, row, column = (int(each[0]) for each in np.nonzero(nan[:, kept]))
         problem = f"{measures[column]} of system {systems[system]!r} is NaN, that of others is not"
         raise InputError(problem, source="results", query=queries[kept[row]])
+    if kept.size == len(queries):
+        return [*queries], values
     return [queries[row] for row in kept], values[:, kept]
 
 

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.errors import InputError, many, printable, shown
 from irbatch.measures import Measure, measure
 from irbatch.runtime.cached import cached_property
+from irbatch.statistics.differences import blocks_of_differences, paired_differences, row_blocks
 from irbatch.statistics.margins import above_zero_p, beyond_margin, read_margin
 from irbatch.statistics.power import detectable_difference, queries_needed
-from irbatch.statistics.significance import (
-    DRAWN,
-    FAMILY_WISE,
-    correct,
-    least_p,
-    margin_correction,
-    paired_differences,
-)
+from irbatch.statistics.significance import DRAWN, FAMILY_WISE, correct, least_p, margin_correction
 from irbatch.statistics.simultaneous import levels_of, levels_of_all
 
 NAMED = 10  # systems or measures that an error lists
@@ -98,27 +93,28 @@ class Compared:
     @cached_property
     def wins(self) -> Ints:
         """Queries in which a is better."""
-        return np.asarray((self._gains > 0).sum(axis=1))
+        return self._find(lambda apart: (apart * self.directions > 0).sum(axis=1))
 
     @cached_property
     def ties(self) -> Ints:
         """Queries in which both are equal."""
-        return np.asarray((self._paired == 0).sum(axis=1))
+        return self._find(lambda apart: (apart == 0).sum(axis=1))
 
     @cached_property
     def losses(self) -> Ints:
         """Queries in which a is worse."""
-        return np.asarray((self._gains < 0).sum(axis=1))
+        return self._find(lambda apart: (apart * self.directions < 0).sum(axis=1))
 
-    @property
+    @cached_property
     def queries_differ(self) -> Bools:
         """Whether there is a query in which a and b differ."""
-        return np.asarray((self._paired != 0).any(axis=1))
+        return self._find(lambda apart: (apart != 0).any(axis=1))
 
     @cached_property
     def effects(self) -> Floats:
         """Cohen's d: the mean of the paired differences over their standard deviation."""
-        mean, spread = self._paired.mean(axis=1), self._paired.std(axis=1, ddof=1)
+        mean = self._find(lambda apart: apart.mean(axis=1))
+        spread = self._find(lambda apart: apart.std(axis=1, ddof=1))
         constant = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
         effects: Floats = np.divide(mean, spread, out=constant, where=spread > 0)
         return effects
@@ -279,10 +275,11 @@ class Compared:
         """Differences by query, ``(pairs, queries, measures)``."""
         return paired_differences(self.scaled, self.pairs)
 
-    @property
-    def _gains(self) -> Floats:
-        """The same, above 0 where a is better, or higher where neither is."""
-        return np.asarray(self._paired * self.directions)
+    def _find(self, find: Callable[[Floats], Any]) -> npt.NDArray[Any]:
+        """Find something of each pair in such differences; of many, some pairs' at a time."""
+        if len(row_blocks(len(self.pairs), self.scaled)) == 1:
+            return np.asarray(find(self._paired))
+        return np.concatenate([*map(find, blocks_of_differences(self.scaled, self.pairs))])
 
     def sign_of(self, column: int | None = None) -> Any:
         """Return a measure's `irbatch.measures.Measure.sign`, or those of all, ``(measures,)``."""

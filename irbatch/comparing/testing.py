@@ -15,6 +15,7 @@ from irbatch.comparing.comparison import Comparison
 from irbatch.comparing.groups import find_members, keep_group, make_strata
 from irbatch.errors import InputError, warn
 from irbatch.runtime.checks import check_choice
+from irbatch.statistics.differences import Sample
 from irbatch.statistics.intervals import INTERVALS, Intervals, as_linear, find_intervals
 from irbatch.statistics.margins import MARGIN_TESTS, read_margin
 from irbatch.statistics.resampling import check_draws, check_level
@@ -26,7 +27,6 @@ from irbatch.statistics.significance import (
     FAMILY_WISE,
     OF_MEANS,
     TESTS,
-    Sample,
     correct,
     honest_difference,
     margin_correction,
@@ -110,8 +110,9 @@ def _make(
     p = p_values(sample, options.test)
     corrected = correct(p, correction, options.family)
     # Exactly rounded, as the means of results are.
-    columns = scaled.transpose(0, 2, 1).tolist()
-    means = np.array([[math.fsum(column) / len(column) for column in system] for system in columns])
+    means = np.array(
+        [[math.fsum(each.tolist()) / each.size for each in system.T] for system in scaled]
+    )
     means[:, geometric] = np.exp(means[:, geometric])
     significant = corrected < options.level
     found = _intervals(sample, means, significant, options, strata, geometric, weights)
@@ -217,8 +218,9 @@ def _scale(aligned: Aligned) -> tuple[Floats, Bools, Floats | None]:
     may change signs, as others do.
     """
     geometric = np.array([each.aggregate == "geometric" for each in aligned.columns])
-    scaled = aligned.values.copy()
     weights = aligned.weights
+    plain = weights is None and not geometric.any()
+    scaled = np.ascontiguousarray(aligned.values) if plain else aligned.values.copy()
     if weights is not None:
         for each in np.flatnonzero(weights.sum(axis=0) == 0).tolist():
             problem = f"no query weighs anything in the mean of {aligned.columns[each]}"

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
+from irbatch.statistics.differences import row_blocks
 from irbatch.statistics.distributions import student_quantile
 from irbatch.statistics.resampling import draw_means
 
@@ -43,15 +44,18 @@ def find_intervals(
     """
     if geometric is None:
         geometric = np.zeros(values.shape[2], bool)
-    firsts, seconds = ([pair[side] for pair in pairs] for side in (0, 1))
-    apart = as_linear(values, geometric, weights)
-    apart = np.concatenate([apart, apart[firsts] - apart[seconds]])
-    n = len(values)
-    each = np.full(apart[:, 0].shape, level)
+    linear = as_linear(values, geometric, weights)
+    n, measures = len(values), values.shape[2]
+    each = np.full((n + len(pairs), measures), level)
     if levels is not None:
         each[n:] = levels
+    bounds = np.empty((*each.shape, 2))
     if kind == "t":
-        bounds = _student(apart, each)
+        for some in row_blocks(n, values):
+            bounds[:n][some] = _student(linear[some], each[:n][some])
+        for some in row_blocks(len(pairs), values):
+            firsts, seconds = ([pair[side] for pair in pairs[some]] for side in (0, 1))
+            bounds[n:][some] = _student(linear[firsts] - linear[seconds], each[n:][some])
         bounds[:n, geometric] = np.exp(_student(values[..., geometric], each[:n, geometric]))
         return Intervals(bounds[:n], bounds[n:])
 
@@ -63,12 +67,12 @@ def find_intervals(
         drawn = _divide(drawn, observed, draw_means(weights, draws, seed, strata)[1])
     for means in observed, drawn:
         means[:, geometric] = np.exp(means[:, geometric])
-    bounds = np.empty((*apart[:, 0].shape, 2))
     for row, (first, second) in enumerate([*((system, None) for system in range(n)), *pairs]):
-        mean, means = observed[first], drawn[first]
+        mean, means, apart = observed[first], drawn[first], linear[first]
         if second is not None:
             mean, means = mean - observed[second], means - drawn[second]
-        bounds[row] = _quantiles(means, _tails(means, mean, apart[row], kind, each[row]))
+            apart = apart - linear[second]
+        bounds[row] = _quantiles(means, _tails(means, mean, apart, kind, each[row]))
     return Intervals(bounds[:n], bounds[n:])
 
 

@@ -19,7 +19,8 @@ from irbatch.array_types import Floats
 from irbatch.errors import InputError, shown
 from irbatch.runtime.checks import check_number
 from irbatch.runtime.extras import imported
-from irbatch.statistics.significance import Pairs, on_one_grain, randomised_p
+from irbatch.statistics.differences import Pairs, on_one_grain
+from irbatch.statistics.significance import randomised_p
 
 MARGIN_TESTS = ("t", "randomisation")
 SHARE = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*%")

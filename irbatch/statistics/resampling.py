@@ -33,16 +33,23 @@ WIDE = 24  # columns from which on sums of choices are looked up
 TUKEY_STRETCH = 1024  # queries whose systems are permuted at once
 
 
-def flip_signs(differences: Floats, draws: int, seed: int, *, one_sided: bool = False) -> Ints:
+def flip_signs(
+    differences: Floats,
+    draws: int,
+    seed: int,
+    *,
+    one_sided: bool = False,
+    wide: bool | None = None,
+) -> Ints:
     """Count how often random signs of ``(queries, columns)`` make sums as large, ``(columns,)``.
 
-    As far from 0, or `one_sided` as high.
+    As far from 0, or `one_sided` as high. `wide` tells of some columns whether all are `WIDE`.
     """
     n = len(differences)
     total = differences.sum(axis=0)[:, None]
     reached = total if one_sided else np.abs(total)
     limit = reached - ROUNDING * np.abs(differences).sum(axis=0)[:, None]
-    is_wide = differences.shape[1] >= WIDE
+    is_wide = differences.shape[1] >= WIDE if wide is None else wide
     values = pad_rows(differences) if is_wide else pad_columns(differences)
     shape = (AT_ONCE, values.shape[1]) if is_wide else (len(values), AT_ONCE)
     add = add_looked_up if is_wide else add_chosen

@@ -6,16 +6,16 @@ SciPy's (extra ``stats``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from irbatch.array_types import Floats
-from irbatch.runtime.cached import cached_property
+from irbatch.array_types import Floats, Ints
 from irbatch.runtime.extras import imported
-from irbatch.statistics import resampling
+from irbatch.statistics import differences, resampling
+from irbatch.statistics.differences import Sample, row_blocks
 from irbatch.statistics.flips import ROUNDING, share_of_flips, tail_of_flips
 from irbatch.statistics.ranks import signed_ranks_p
 from irbatch.statistics.resampling import extremes_to_p
@@ -23,76 +23,10 @@ from irbatch.statistics.resampling import extremes_to_p
 CORRECTIONS = ("none", "bonferroni", "holm", "bh", "by")
 FAMILIES = ("pairs", "all")  # what is corrected for together: a measure's pairs, or all of them
 ALTERNATIVES = ("two-sided", "greater", "less")
-Pairs = Sequence[tuple[int, int]]
 
 MOST_EXACT = 24  # queries that differ, of which all signs are tried
 ENOUGH = 100  # extreme draws, from which on their share is the p-value
 AT_ONCE = 1 << 22  # differences
-
-# Bits of a measure's largest value that differences keep. 0.3 - 0.2 and 0.8 - 0.7 differ in the
-# 53rd: as such they would be ranked one above the other, and a constant difference would vary.
-BITS = 46
-
-
-def paired_differences(values: Floats, pairs: Pairs) -> Floats:
-    """Subtract systems' values ``(systems, queries, measures)``: ``(pairs, queries, measures)``.
-
-    Differences are multiples of one power of two a measure, so that nothing is left over of
-    subtracting decimal fractions in binary.
-
-    >>> values = np.array([[[0.3], [0.8]], [[0.2], [0.7]]])
-    >>> first, second = paired_differences(values, [(0, 1)]).ravel().tolist()
-    >>> first == second, 0.3 - 0.2 == 0.8 - 0.7
-    (True, False)
-    """
-    firsts, seconds = ([pair[side] for pair in pairs] for side in (0, 1))
-    return on_one_grain(values[firsts] - values[seconds], values)
-
-
-def on_one_grain(differences: Floats, values: Floats) -> Floats:
-    """Round ``(…, measures)`` to multiples of what `BITS` of a measure's largest value resolve."""
-    largest = np.abs(values).max(axis=(0, 1), initial=0.0)
-    grain = np.ldexp(1.0, np.frexp(largest)[1] - BITS)
-    usable = np.isfinite(largest) & (grain > 0)
-    grain = np.where(usable, grain, 1.0)
-    rounded: Floats = np.where(usable, np.rint(differences / grain) * grain, differences)
-    return rounded
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """What is tested: values ``(systems, queries, measures)``, and pairs of systems."""
-
-    values: Floats
-    pairs: Pairs
-    draws: int
-    seed: int
-    alternative: str = "two-sided"  # or whether the first of a pair is "greater", or "less"
-
-    @property
-    def queries(self) -> int:
-        """The number of queries."""
-        return int(self.values.shape[1])
-
-    def differences(self) -> Floats:
-        """Return `paired_differences` as ``(queries, pairs, measures)``."""
-        differences = paired_differences(self.values, self.pairs)
-        return np.ascontiguousarray(np.moveaxis(differences, 1, 0))
-
-    @cached_property
-    def ranges(self) -> Floats:
-        """Best less worst mean of permuted systems, in order: ``(draws, measures)``."""
-        by_query = np.ascontiguousarray(np.moveaxis(self.values, 0, 1))
-        drawn = resampling.draw_ranges(by_query, self.draws, self.seed)
-        return np.sort(np.concatenate(list(drawn)), axis=0)
-
-    def flat(self) -> Floats:
-        """Return them ``(queries, pairs x measures)``."""
-        return self.differences().reshape(self.queries, -1)
-
-    def shaped(self, columns: Any) -> Floats:
-        """Return a number a column as one a pair and measure."""
-        return np.asarray(columns, np.float64).reshape(len(self.pairs), self.values.shape[2])
 
 
 def p_values(sample: Sample, test: str) -> Floats:
@@ -106,25 +40,47 @@ def _randomise(sample: Sample) -> Floats:
     All signs are tried where few queries differ, else some are drawn; where hardly any draw is as
     extreme the p-value is an approximation of its own, as draws cannot tell how small it is.
     """
-    flat = sample.flat()
     one_sided = sample.alternative != "two-sided"
-    found = randomised_p(_turned(flat, sample), sample.draws, sample.seed, one_sided=one_sided)
+    how = sample.draws, sample.seed, one_sided
+    if len(row_blocks(len(sample.pairs), sample.values)) == 1:
+        flat = _turned(sample.flat(), sample)
+        return sample.shaped(randomised_p(flat, *how[:2], one_sided=one_sided))
+    differ = np.concatenate([np.count_nonzero(some, axis=0) for some in sample.blocks()])
+    found = _randomised(
+        lambda some: _turned(sample.columns(some), sample), sample.queries, differ, *how
+    )
     return sample.shaped(found)
 
 
 def randomised_p(flat: Floats, draws: int, seed: int, *, one_sided: bool) -> Floats:
     """Test whether means of ``(queries, columns)`` are 0, or `one_sided` whether at most 0."""
     differ = np.count_nonzero(flat, axis=0)
+    return _randomised(lambda some: flat[:, some], len(flat), differ, draws, seed, one_sided)
+
+
+def _randomised(
+    columns: Callable[[Ints], Floats],
+    queries: int,
+    differ: Ints,
+    draws: int,
+    seed: int,
+    one_sided: bool,
+) -> Floats:
+    """Test columns, of which `columns` returns some; `differ` tells in how many queries."""
     p = np.ones(differ.size)
-    for column in np.flatnonzero(differ <= MOST_EXACT).tolist():
-        p[column] = share_of_flips(flat[:, column], one_sided=one_sided)
+    for column in np.flatnonzero(differ <= MOST_EXACT):
+        p[column] = share_of_flips(columns(np.array([column]))[:, 0], one_sided=one_sided)
     drawn = np.flatnonzero(differ > MOST_EXACT)
-    if drawn.size:
-        counts = resampling.flip_signs(flat[:, drawn], draws, seed, one_sided=one_sided)
-        p[drawn] = extremes_to_p(counts, draws)
-        rare = drawn[counts < min(ENOUGH, draws / 10)]
-        for some in np.array_split(rare, -(-rare.size * len(flat) // AT_ONCE) or 1):
-            p[some] = tail_of_flips(flat[:, some]) / (2.0 if one_sided else 1.0)
+    if not drawn.size:
+        return p
+    wide = drawn.size >= resampling.WIDE
+    flip = functools.partial(resampling.flip_signs, one_sided=one_sided, wide=wide)
+    parts = np.array_split(drawn, -(-drawn.size * queries // (4 * differences.BLOCK)))
+    counts = np.concatenate([flip(columns(some), draws, seed) for some in parts if some.size])
+    p[drawn] = extremes_to_p(counts, draws)
+    rare = drawn[counts < min(ENOUGH, draws / 10)]
+    for some in np.array_split(rare, -(-rare.size * queries // AT_ONCE) or 1):
+        p[some] = tail_of_flips(columns(some)) / (2.0 if one_sided else 1.0)
     return p
 
 
@@ -135,7 +91,10 @@ def _turned(flat: Floats, sample: Sample) -> Floats:
 
 def _bootstrap(sample: Sample) -> Floats:
     """Test by studentised resampling of queries (Efron & Tibshirani 1993, 16.4; Sakai 2006)."""
-    flat = _turned(sample.flat(), sample)
+    return sample.find(lambda flat: _bootstrapped(_turned(flat, sample), sample))
+
+
+def _bootstrapped(flat: Floats, sample: Sample) -> Floats:
     n = sample.queries
     mean = flat.mean(axis=0)
     mean[np.abs(mean) <= ROUNDING * np.abs(flat).mean(axis=0)] = 0.0
@@ -149,7 +108,7 @@ def _bootstrap(sample: Sample) -> Floats:
     if sample.alternative != "two-sided":
         sizes, observed = np.copysign(sizes, drawn), np.copysign(observed, mean)
     as_large = sizes >= (observed * (1 - ROUNDING * np.sign(observed)))[:, None]
-    return sample.shaped(extremes_to_p(as_large.sum(axis=1), sample.draws))
+    return extremes_to_p(as_large.sum(axis=1), sample.draws)
 
 
 def _studentise(mean: Floats, variance: Floats, n: int) -> Floats:
@@ -164,18 +123,22 @@ def _studentise(mean: Floats, variance: Floats, n: int) -> Floats:
 def _student(sample: Sample) -> Floats:
     """Test by Student's paired t (Student 1908)."""
     stats = imported("the t-test", "stats", "scipy.stats")
-    flat = _turned(sample.flat(), sample)
     n = sample.queries
-    mean = flat.mean(axis=0)
-    t = _studentise(mean, flat.var(axis=0), n)
-    if sample.alternative == "two-sided":
-        return sample.shaped(2.0 * stats.t.sf(t, n - 1))
-    return sample.shaped(np.where(flat.any(axis=0), stats.t.sf(np.copysign(t, mean), n - 1), 1.0))
+
+    def find(flat: Floats) -> Any:
+        flat = _turned(flat, sample)
+        mean = flat.mean(axis=0)
+        t = _studentise(mean, flat.var(axis=0), n)
+        if sample.alternative == "two-sided":
+            return 2.0 * stats.t.sf(t, n - 1)
+        return np.where(flat.any(axis=0), stats.t.sf(np.copysign(t, mean), n - 1), 1.0)
+
+    return sample.find(find)
 
 
 def _wilcoxon(sample: Sample) -> Floats:
     """Test by signed ranks, zeros left out (Wilcoxon 1945)."""
-    return sample.shaped([signed_ranks_p(each, sample.alternative) for each in sample.flat().T])
+    return sample.find(lambda flat: [signed_ranks_p(each, sample.alternative) for each in flat.T])
 
 
 def _sign(sample: Sample) -> Floats:
@@ -191,8 +154,8 @@ def _sign(sample: Sample) -> Floats:
 
 def _randomised_tukey(sample: Sample) -> Floats:
     """Test all systems at once, by the largest differences of permuted ones (Carterette 2012)."""
-    differences = np.abs(sample.differences().mean(axis=0))
-    least = differences - ROUNDING * np.abs(sample.values).sum(axis=(0, 1)) / sample.queries
+    sizes = np.abs(sample.find(lambda flat: flat.mean(axis=0)))
+    least = sizes - ROUNDING * np.abs(sample.values).sum(axis=(0, 1)) / sample.queries
     columns = zip(sample.ranges.T, least.T, strict=True)
     below = [np.searchsorted(ranges, limits, "left") for ranges, limits in columns]
     return extremes_to_p(sample.draws - np.stack(below, axis=1), sample.draws)
@@ -201,12 +164,12 @@ def _randomised_tukey(sample: Sample) -> Floats:
 def _anova(sample: Sample) -> Floats:
     """Test by two-way ANOVA, systems and queries, and Tukey's honest differences (Tukey 1953)."""
     error, freedom = _residual_error(sample)
-    differences = np.abs(sample.differences().mean(axis=0))
+    sizes = np.abs(sample.find(lambda flat: flat.mean(axis=0)))
     tiny = error <= ROUNDING * np.abs(sample.values).max(axis=(0, 1))
-    ranges = differences / np.where(tiny, 1.0, error)
+    ranges = sizes / np.where(tiny, 1.0, error)
     stats = imported("ANOVA", "stats", "scipy.stats")
     found = stats.studentized_range.sf(ranges, len(sample.values), freedom)
-    exact = np.where(differences > ROUNDING, 0.0, 1.0)
+    exact = np.where(sizes > ROUNDING, 0.0, 1.0)
     return np.where(tiny[None, :], exact, found).reshape(len(sample.pairs), -1)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 import irbatch
 from irbatch.comparing import Comparison, compare_results
+from irbatch.statistics import differences, significance
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -94,6 +97,53 @@ def ordered(results: irbatch.Results, order: list[str]) -> irbatch.Results:
     rows = [results.rows[query] for query in order]
     given = results.columns, results.counts, results.settings, results.name
     return irbatch.Results(results.values[rows], order, *given, results.marks[rows])
+
+
+@pytest.mark.parametrize("test", significance.TESTS)
+def test_pairs_in_blocks(test: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("scipy")
+    for seed in (1, 2):
+        shape = (5, 60, 2)
+        values = (
+            np.random.default_rng(seed).integers(0, 30, shape) / 30
+            + np.arange(5)[:, None, None] / 20
+        )
+        measures = irbatch.measures.parse_measures("AP RR")[:seed]
+        counts, ids = RESULTS["old"].counts, [f"q{i}" for i in range(60)]
+        given = {
+            f"s{i}": irbatch.Results(each[:, :seed].copy(), ids, measures, counts, {})
+            for i, each in enumerate(values)
+        }
+        options: dict[str, Any] = {"test": test, "draws": 300, "margin": 0.05}
+        found = []
+        for block in (differences.BLOCK, 1):
+            monkeypatch.setattr(differences, "BLOCK", block)
+            each = compare_results(given, **options)
+            numbers = [getattr(each, name) for name in (*ARRAYS, "losses", "not_worse_p")]
+            found.append([np.ascontiguousarray(some).tobytes() for some in numbers])
+        monkeypatch.undo()
+        assert found[0] == found[1]
+
+
+@pytest.mark.slow
+def test_a_million_queries_take_bounded_memory(tmp_path: Path) -> None:
+    code = """
+import resource, sys, irbatch
+found = irbatch.compare_results(sys.argv[1:], test="t")
+assert found.wins.sum() + found.losses.sum() + found.ties.sum() == 45 * 5 * 10**6
+assert found.effects.shape == (45, 5)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+    random = np.random.default_rng(0)
+    for system in range(10):
+        values = random.random((5, 10**6))
+        names = ("AP", "RR", "P@5", "nDCG@10", "Recall@100")
+        ids = random.permutation(10**6)
+        columns = {"query_id": ids, **dict(zip(names, values, strict=True))}
+        parquet.write_table(pa.table(columns), tmp_path / f"s{system}.parquet")
+    command = [sys.executable, "-c", code, *map(str, sorted(tmp_path.iterdir()))]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 3 << 20  # KiB; the values are 0.4 GiB, differences of pairs 1.7
 
 
 def test_other_queries_are_left_out_and_listed() -> None:
