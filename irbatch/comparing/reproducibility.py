@@ -22,7 +22,7 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.task import Cutoffs, Judgments, Measures, Rankings, as_run
-from irbatch.measures import parse_measures
+from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.checks import check_choice, check_number, check_whole
 from irbatch.statistics.reproducibility import (
     delta_relative_improvement,
@@ -96,11 +96,7 @@ def reproducibility(
     check_whole("depth", depth, 1)
     check_number("p", p, above=0, below=1)
     check_choice("union", union, UNIONS)
-    wanted = parse_measures(measures, cutoffs)
-    for each in wanted:
-        if each.aggregate != "mean":
-            problem = f"{each} is no mean over queries, of which effects are: leave it out"
-            raise InputError(problem, source="measures", value=str(each))
+    wanted = _read_measures(measures, cutoffs)
     pairs = {BASELINE: _as_pair(BASELINE, baseline)}
     if advanced is not None:
         pairs[ADVANCED] = _as_pair(ADVANCED, advanced)
@@ -117,6 +113,10 @@ def reproducibility(
     # (2, runs, measures): original and reproduced.
     means = np.array([[_means(values) for values in side] for side in zip(*sides, strict=True)])
     nothing = np.full(len(wanted), np.nan)
+    effects = [
+        nothing if advanced is None else find(*means)
+        for find in (effect_ratio, delta_relative_improvement)
+    ]
     told = {**next(iter(evaluated[0].values())).settings, "test": "paired t-test"}
     if same:
         told |= {"depth": str(depth), "RBO": f"p {p:g}", "tau union": f"by {union}"}
@@ -131,13 +131,21 @@ def reproducibility(
         tau_union=[tau_union(*each, depth, union) for each in pairs.values() if same],
         rbo=[overlap(*each, p, depth).per_query() for each in pairs.values() if same],
         p_values=np.array([(paired_p if same else unpaired_p)(*each) for each in sides]),
-        effect_ratio=effect_ratio(*means) if advanced is not None else nothing,
-        delta_relative_improvement=(
-            delta_relative_improvement(*means) if advanced is not None else nothing
-        ),
+        effect_ratio=effects[0],
+        delta_relative_improvement=effects[1],
         replicated=not same,
         settings=told,
     )
+
+
+def _read_measures(measures: Measures, cutoffs: Cutoffs) -> tuple[Measure, ...]:
+    """Return the measures; refuse those that are no means over queries."""
+    wanted = parse_measures(measures, cutoffs)
+    for each in wanted:
+        if each.aggregate != "mean":
+            problem = f"{each} is no mean over queries, of which effects are: leave it out"
+            raise InputError(problem, source="measures", value=str(each))
+    return wanted
 
 
 def _as_pair(name: str, pair: Any) -> tuple[Run, Run]:

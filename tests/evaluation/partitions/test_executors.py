@@ -6,6 +6,7 @@ import gzip
 import itertools
 import multiprocessing
 import os
+import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -219,6 +220,9 @@ def test_a_killed_worker(tmp_path: Path, times: int) -> None:
     else:
         with pytest.raises(ChildProcessError, match="a worker was killed"):
             irbatch.evaluate(QRELS, parts, "RR NumRet", executor=2)
+    end = time.monotonic() + 10  # the pool's own thread waits for them, too, and may be the later
+    while set(multiprocessing.active_children()) != before and time.monotonic() < end:
+        time.sleep(0.01)
     assert set(multiprocessing.active_children()) == before
 
 
