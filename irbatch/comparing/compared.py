@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
@@ -11,16 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints
-from irbatch.errors import InputError, many, printable, shown
-from irbatch.measures import Measure, measure
+from irbatch.comparing.lookups import find_measure, find_system
+from irbatch.errors import InputError, many, printable
+from irbatch.measures import Measure
 from irbatch.runtime.cached import cached_property
 from irbatch.statistics.differences import blocks_of_differences, paired_differences, row_blocks
 from irbatch.statistics.margins import above_zero_p, beyond_margin, read_margin
 from irbatch.statistics.power import detectable_difference, queries_needed
 from irbatch.statistics.significance import DRAWN, FAMILY_WISE, correct, least_p, margin_correction
 from irbatch.statistics.simultaneous import levels_of, levels_of_all
-
-NAMED = 10  # systems or measures that an error lists
 
 
 class Difference(NamedTuple):
@@ -313,26 +312,6 @@ def query_values(
     return values[first, :, column], values[second, :, column]
 
 
-def find_system(systems: Sequence[str], name: str) -> int:
-    """Return the position of a system; refuse one that is unknown."""
-    if name not in systems:
-        problem = f"there is no system {shown(name)}; there are: {_listed(systems)}"
-        raise InputError(problem, source="system", value=name)
-    return list(systems).index(name)
-
-
-def find_measure(measures: Sequence[str], name: str | Measure) -> int:
-    """Return the position of a measure, by any spelling of its name; refuse one not evaluated."""
-    known = list(measures)
-    if str(name) in known:
-        return known.index(str(name))
-    canonical = str(measure(name) if isinstance(name, str) else name)
-    if canonical not in known:
-        problem = f"{canonical} was not evaluated; there are: {_listed(known)}"
-        raise InputError(problem, source="measures", value=canonical)
-    return known.index(canonical)
-
-
 def _mean_of_known(shares: Floats) -> Floats:
     """Return means ``(systems,)`` of what is not NaN."""
     known = ~np.isnan(shares)
@@ -340,8 +319,3 @@ def _mean_of_known(shares: Floats) -> Floats:
     sums = np.where(known, shares, 0.0).sum(axis=1)
     nothing = np.full(counts.shape, np.nan)
     return np.asarray(np.divide(sums, counts, out=nothing, where=counts > 0))
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f", and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more

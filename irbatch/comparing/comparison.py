@@ -5,8 +5,9 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any, Unpack
 
-from irbatch.comparing.compared import Compared, find_measure
+from irbatch.comparing.compared import Compared
 from irbatch.comparing.gate import find_failures, find_unmet
+from irbatch.comparing.lookups import find_measure
 from irbatch.comparing.records import list_everything, list_means, list_pairs
 from irbatch.comparing.tables import make_document
 from irbatch.comparing.wording import say, say_all, tell_how

@@ -12,8 +12,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from irbatch.comparing.compared import Compared, find_measure
+from irbatch.comparing.compared import Compared
 from irbatch.comparing.limits import Limit, check_range, check_side, read_limit
+from irbatch.comparing.lookups import find_measure
 from irbatch.errors import InputError, join_words, printable, shown
 from irbatch.measures import measure
 from irbatch.statistics.margins import Margin

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from irbatch.array_types import Floats, Positions
-from irbatch.comparing.compared import Compared, find_measure, query_values
+from irbatch.comparing.compared import Compared, query_values
+from irbatch.comparing.lookups import find_measure
 from irbatch.comparing.plot_relevance import plot_relevance
 from irbatch.errors import many
 from irbatch.evaluation.curves import plot_cutoffs, plot_precision_recall
