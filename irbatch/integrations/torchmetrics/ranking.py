@@ -27,7 +27,8 @@ class RankingMetric(ExactMetric):
     `make_collection`.
 
     Args:
-        measures, cutoffs, no_relevant: as in `irbatch.evaluate`.
+        measures, cutoffs, no_relevant: as in `irbatch.evaluate`. Of one measure `compute` returns
+            a tensor, of several a dict of names to tensors.
         ties: as in `irbatch.evaluate_scores`.
         keep: ``"sums"``, exact and of a fixed size; or ``"queries"``, the values of every query
             under its id, so that one that a DistributedSampler repeats counts once.
