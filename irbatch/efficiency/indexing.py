@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from irbatch.efficiency.checks import check_fields, only_known, refuse
@@ -25,7 +25,7 @@ class Indexing:
         disk: what the index takes on disk, in MB.
     """
 
-    index: Any = None
+    index: Any = field(default=None, repr=False)  # it may be large
     time: float
     memory: float | None = None
     disk: float | None = None

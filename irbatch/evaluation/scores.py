@@ -142,8 +142,13 @@ def evaluate_triples(
     for name, part in (("positive", first), ("negatives", others)):
         check_real(part, "scores", name)
     scores = np.concatenate([first[:, None], others], axis=1)
-    masks = np.ma.getmaskarray(positive), np.ma.getmaskarray(negatives)
-    if any(map(np.any, masks)):
+    if isinstance(positive, np.ma.MaskedArray) or isinstance(negatives, np.ma.MaskedArray):
+        masks = (
+            np.ma.getmaskarray(each)
+            if isinstance(each, np.ma.MaskedArray)
+            else np.zeros(part.shape, bool)
+            for each, part in ((positive, first), (negatives, others))
+        )
         shaped = [mask.reshape(len(first), -1) for mask in masks]
         scores = np.ma.array(scores, mask=np.concatenate(shaped, axis=1))
     options: dict[str, Any] = {"ties": ties, "query_ids": query_ids, "threads": threads}

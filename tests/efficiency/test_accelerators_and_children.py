@@ -271,3 +271,9 @@ def test_refused(tmp_path: Path) -> None:
     input_error(lambda: quick(search, QUERIES, indexing={"time": 1}), "indexing")
     with pytest.raises(ZeroDivisionError):
         measure_indexing(lambda: 1 // 0)
+
+
+def test_an_index_is_not_printed() -> None:
+    found = measure_indexing(lambda: list(range(10_000)))
+    assert len(repr(found)) < 200
+    assert len(found.index) == 10_000

@@ -378,3 +378,10 @@ def test_a_loop_of_calls_warns_once() -> None:
             scores[: n // 2, 4] = 2
             irbatch.evaluate_scores(scores, measures="RR", positives=[[0]] * n)
     assert len(caught) == 1
+
+
+def test_triples_of_tensors() -> None:
+    torch = pytest.importorskip("torch")
+    positive, negatives = torch.tensor([0.9, 0.2]), torch.tensor([[0.1, 0.3], [0.6, 0.1]])
+    found = irbatch.evaluate_triples(positive.requires_grad_(), negatives.half(), "RR P@1")
+    assert found.mean() == {"RR": 0.75, "P@1": 0.5}
