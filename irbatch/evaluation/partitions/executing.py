@@ -85,7 +85,8 @@ def workers_of(executor: Executor) -> int:
 
 def _killed(items: Sequence[Any], lost: Sequence[int]) -> str:
     names = ", ".join(repr(name_of(items[each], each)) for each in sorted(lost)[:4])
-    return f"a worker was killed, perhaps for want of memory, while it had one of {names}"
+    start = 'or it could not start: a script\'s own work belongs under if __name__ == "__main__"'
+    return f"a worker was killed, perhaps for want of memory, while it had one of {names}; {start}"
 
 
 def name_of(item: Any, place: int) -> str:

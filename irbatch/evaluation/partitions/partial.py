@@ -266,12 +266,14 @@ class PartialResult:
                 name = next(n for n in {**mine, **theirs} if mine.get(n) != theirs.get(n))
                 what, mine, theirs = name, mine.get(name), theirs.get(name)
             called = f" {other.name!r}" if other.name else ""
-            problem = f"partial result{called} of other {what}: {shown(theirs)}, not {shown(mine)}"
+            problem = (
+                f"partial result{called}: {what} is {shown(theirs)}, and {shown(mine)} of others"
+            )
             raise InputError(problem, source="partial", value=theirs)
 
     def _check_judgments(self, fingerprint: str) -> None:
         if fingerprint != self.judgments:
-            problem = f"other judgments than partitions had: {fingerprint}, not {self.judgments}"
+            problem = "these are other judgments than those that the partitions were evaluated with"
             raise InputError(problem, source="qrels")
 
     def _overlap(self, other: PartialResult, query: Any = None) -> InputError:

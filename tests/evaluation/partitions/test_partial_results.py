@@ -215,7 +215,7 @@ def test_what_does_not_add_up(change: dict[str, Any], what: str) -> None:
     }
     one, other = (evaluate_partition(**{**plain, **each}) for each in ({}, change))
     for first, second in ((one, other), (other, one)):
-        input_error(lambda a=first, b=second: a + b, f"of other {what}", source="partial")
+        input_error(lambda a=first, b=second: a + b, f"{what} is ", source="partial")
     assert len(one) == 1
 
 
