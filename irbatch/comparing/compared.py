@@ -76,6 +76,7 @@ class Compared:
     margin_test: str = "t"
     linear: Floats | None = field(default=None, repr=False)  # see `as_linear`; None: as scaled
     judged: Mapping[int, Floats] = field(default_factory=dict)
+    alone: Mapping[str, Floats] = field(default_factory=dict)  # of groups of one query: its values
 
     @cached_property
     def differences(self) -> Floats:

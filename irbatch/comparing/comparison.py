@@ -41,6 +41,8 @@ class Comparison(Compared):
         missing: system to the queries that others have and it has not: they are left out.
         unanswered: system to the queries it has no ranking for, which count 0.
         groups: a comparison of each group of queries, by name.
+        alone: the values of each group of one query, ``(systems, measures)``, which `groups` lacks;
+            NaN where it weighs nothing in a weighted mean.
     """
 
     def failures(self, condition: str) -> list[str]:
@@ -53,7 +55,7 @@ class Comparison(Compared):
                 against the baseline, p being corrected; or
                 ``MEASURE [lower bound|upper bound] < NUMBER``, of any mean but the baseline's, or
                 of an end of its interval. ``in GROUP:`` before it looks at a group of queries,
-                ``in every group:`` at each.
+                ``in every group:`` at each. A group of one query fails, but for limits of means.
 
         Raises:
             InputError: if the condition is not of this form, can never hold, holds of what is good,

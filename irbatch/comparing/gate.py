@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from irbatch.comparing.compared import Compared
@@ -180,16 +181,27 @@ def _in_groups(
     """Look at all queries, or at those of a group or each, and say which."""
     if condition.group is None:
         return list(find(comparison))
-    groups = comparison.groups
+    names = [*comparison.groups, *comparison.alone]
     if condition.group != EVERY:
-        if condition.group not in groups:
-            known = join_words([shown(name) for name in groups]) or "none"
+        if condition.group not in names:
+            known = join_words([shown(name) for name in names]) or "none"
             problem = f"there is no group {shown(condition.group)} that is compared; there are: "
             raise InputError(problem + known, source="groups", value=condition.group)
-        groups = {condition.group: groups[condition.group]}
-    if not groups:
+        names = [condition.group]
+    if not names:
         raise InputError("there are no groups: give groups= to compare", source="groups")
-    return [f"in {printable(name)}: {said}" for name, each in groups.items() for said in find(each)]
+    of_means = isinstance(condition, Level) and condition.limit.bound is None
+    said: list[str] = []
+    for name in names:
+        found: Iterable[str]
+        if name in comparison.groups:
+            found = find(comparison.groups[name])
+        elif of_means:  # which are all that is looked at
+            found = find(replace(comparison, means=comparison.alone[name]))
+        else:
+            found = ["it has one query, which says nothing of others"]
+        said += [f"in {printable(name)}: {each}" for each in found]
+    return said
 
 
 def _candidates(comparison: Compared) -> list[int]:
@@ -204,7 +216,7 @@ def _held(comparison: Compared, limit: Limit, wrong: bool) -> Iterator[str]:
         mean = float(comparison.means[i, column])
         bounds = comparison.intervals[i, column].tolist()
         value = mean if limit.bound is None else bounds[limit.bound]
-        if limit.holds(value) == wrong:
+        if limit.holds(value) == wrong or math.isnan(value):
             told = limit.told(value)
             yield f"{printable(comparison.systems[i])}: {told}, {'' if wrong else 'not '}{limit}"
 

@@ -82,10 +82,12 @@ def compare_aligned(
     """Compare systems, all queries and each group of them; see `compare`."""
     members = find_members(aligned.query_ids, groups)
     strata = make_strata(members)
-    compared = {}
+    compared: dict[str, Comparison] = {}
+    alone: dict[str, Floats] = {}
     for name, rows in members.items():
         if len(rows) < 2:
             warn(f"group {name!r} has one query: it is not compared apart")
+            alone[name] = _values_of(aligned, rows[0])
             continue
         part = replace(
             aligned,
@@ -97,7 +99,16 @@ def compare_aligned(
             unanswered=keep_group(aligned.unanswered, groups, name),
         )
         compared[name] = _make(part, options, None, {})
-    return _make(aligned, options, strata, compared)
+    return replace(_make(aligned, options, strata, compared), alone=alone)
+
+
+def _values_of(aligned: Aligned, row: int) -> Floats:
+    """Return the means of one query, ``(systems, measures)``; NaN where it weighs nothing."""
+    values = aligned.values[:, row].copy()
+    if aligned.weights is not None:
+        values[:, aligned.weights[row] == 0] = np.nan
+    values.flags.writeable = False
+    return values
 
 
 def _make(

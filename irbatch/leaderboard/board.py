@@ -142,7 +142,8 @@ class Leaderboard(StudiedSystems):
                 ``of SYSTEM:`` before it looks at one. A system without a value fails.
 
         Raises:
-            InputError: if it has another form, can never hold, or holds of what is good.
+            InputError: if it has another form, can never hold, or holds of what is good; or if no
+                system is left.
         """
         return find_failures(self, condition, required=False)
 

@@ -56,6 +56,8 @@ def find_failures(board: Systems, text: str, *, required: bool) -> list[str]:
     See `irbatch.leaderboard.Leaderboard.failures`.
     """
     condition = parse_condition(text, required=required)
+    if not board.systems:  # of none everything is true
+        raise InputError(f"no system is left to check {shown(text)} of", value=text)
     if condition.limit is None:
         found = dict(_find_dominated(board, condition.axes))
     else:

@@ -895,6 +895,7 @@ def test_compare_does_not_write_what_it_reads(
         (["--require", "RR@10 >= 0.2"], 3, "failed: bm25: RR@10 is 0.19, not >= 0.2"),
         (["--require", "of dense: not dominated on RR@10, latency"], 0, ""),
         (["--fail-if", "dominated on RR@10, latency"], 3, "failed: slow: dominated on RR@10 and"),
+        (["--where", "latency_p95 < 1", "--require", "RR@10 >= 0.1"], 2, "no system is left"),
         (["--fail-if", "slow"], 2, "is not of a form such as"),
         (["--require", "dominated on RR@10"], 2, "is a condition to fail by"),
         (["--fail-if", "RR@10 > 0.2"], 2, "is a requirement"),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from support.input_errors import ANYTHING, input_error
 from support.paths import REPOSITORY
@@ -523,3 +525,25 @@ def test_groups() -> None:
     input_error(lambda: FALLEN.failures(f"in every group: {ALL} drops"), "no groups",
                 source="groups")  # fmt: skip
     input_error(lambda: FALLEN.unmet(f"in web: {ALL} > 0.1"), "none", source="groups", value="web")
+
+
+def test_a_group_of_one_query() -> None:
+    groups = {f"q{i}": "solo" if i == 0 else "others" for i in range(QUERIES)}
+    with pytest.warns(irbatch.InputWarning, match="one query"):
+        found = compared(old=5, new=[2] + [6] * 9, groups=groups)
+    told = ["in solo: new: P@10 is 0.2, not >= 0.3"]
+    assert found.unmet(f"in every group: {ALL} >= 0.3") == told
+    assert found.unmet(f"in solo: {ALL} >= 0.3") == told
+    assert not found.unmet(f"in solo: {ALL} >= 0.2")
+    assert found.failures(f"in solo: {ALL} < 0.3") == ["in solo: new: P@10 is 0.2, < 0.3"]
+    for condition in ("drops 1% p<0.05", "drops 90%", "lower bound < 0.1"):
+        said = found.failures(f"in every group: {ALL} {condition}")
+        assert said == ["in solo: it has one query, which says nothing of others"]
+    assert found.unmet(f"in solo: {ALL} not worse by 1%") == said
+
+
+def test_a_query_that_weighs_nothing_alone() -> None:
+    alone = {"solo": np.full((2, 1), np.nan)}
+    found = replace(FALLEN, alone=alone)
+    assert found.unmet(f"in solo: {ALL} >= 0.1") == ["in solo: new: P@10 is nan, not >= 0.1"]
+    assert found.failures(f"in solo: {ALL} < 0.1")

@@ -107,6 +107,13 @@ def test_requirements_that_are_conditions() -> None:
     assert turned.failures("RR@10 > 0.32") == ["dense: RR@10 is 0.33, > 0.32"]
 
 
+def test_of_no_system_nothing_is_told() -> None:
+    board = BOARD.where("latency_p95 < 1")
+    for text in ("RR@10 >= 0.99", "of dense: RR@10 >= 0.1", "not dominated on RR@10"):
+        input_error(lambda text=text: board.unmet(text), "no system is left", value=text)  # type: ignore[misc]
+    input_error(lambda: board.failures("RR@10 < 0.1"), "no system is left", value="RR@10 < 0.1")
+
+
 def test_in_per_cent() -> None:
     board = Leaderboard({"a": {"RR@10": 33.0}, "b": {"RR@10": 20.0}},
                         [record("a", 1), record("b", 2)])  # fmt: skip
