@@ -93,7 +93,7 @@ def evaluate(
         executor: what evaluates the partitions of a run, several at once and each with one thread:
             a `concurrent.futures.Executor` of threads or processes, on this machine or others, as
             of Dask, MPI and Ray; or a number of processes to start. Judgments are sent to each
-            once. The run is a list of partitions (paths, tables, `Run` objects), a folder, a
+            once. The run is a list of partitions (paths, mappings, tables, `Run`s), a folder, a
             pattern such as ``"runs/*.parquet"``, or a dataset of pyarrow. Queries that stand in
             several partitions are found, and evaluated whole.
         partitioned_by_query: promises that no query stands in two partitions.

@@ -135,14 +135,13 @@ def _check_not_input(runs: Iterable[Any]) -> None:
 
 def are_partitions(run: Any) -> bool:
     """Tell whether a run is a list of partitions, rather than of records."""
-    return (
-        isinstance(run, list | tuple)
-        and bool(run)
-        and all(
-            is_file(each) or isinstance(each, Run) or hasattr(each, "__arrow_c_stream__")
-            for each in run
-        )
-    )
+    return isinstance(run, list | tuple) and bool(run) and all(map(_is_partition, run))
+
+
+def _is_partition(each: Any) -> bool:
+    if isinstance(each, Mapping):  # a record's values are no mappings
+        return all(isinstance(documents, Mapping) for documents in each.values())
+    return is_file(each) or isinstance(each, Run) or hasattr(each, "__arrow_c_stream__")
 
 
 def evaluate_one(common: Common, item: Named) -> PartialResult:

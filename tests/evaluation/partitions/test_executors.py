@@ -259,3 +259,11 @@ def test_a_real_run_cut_oddly(tmp_path: Path, processes: Executor) -> None:
         paths[-1].write_bytes(b"".join(part))
     found = irbatch.evaluate(qrels, paths, names, executor=processes)
     assert_same_bits(found, irbatch.evaluate(qrels, whole, names))
+
+
+def test_partitions_are_mappings() -> None:
+    queries = list(RUN)
+    parts = [{q: RUN[q] for q in queries[start::3]} for start in range(3)]
+    assert_same_bits(irbatch.evaluate(QRELS, [*parts, {}], MEASURES), WANTED)
+    records = [{"query_id": "q1", "doc_id": "d1", "score": 1.0}]
+    input_error(lambda: irbatch.evaluate(QRELS, records, "AP"), "for records see from_records")
