@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from shlex import quote
 from typing import Any, cast
 
 from irbatch.cli.evaluate import DEFAULT_MEASURES
@@ -166,7 +167,8 @@ def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[
         if options.groups is None and condition.group is not None:
             raise InputError(f"{word} {text!r} needs --groups", source="groups")
         if condition.measure not in measures:
-            raise InputError(f"condition {text!r}: {condition.measure} is not compared", value=text)
+            problem = f"{condition.measure} is not compared: add -m {quote(condition.measure)}"
+            raise InputError(f"condition {text!r}: {problem}", value=text)
     written = {options.format, *files_asked(options)}
     for name in ("intervals", "judged", "words", "power"):
         if getattr(options, name) and not written.intersection(PRINTED[name]):

@@ -21,3 +21,6 @@ def read_text(path: str, source: str) -> str:
         return Path(path).read_text("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError("is no UTF-8 text", source=source, path=path) from None
+    except OSError as problem:
+        said = problem.strerror or str(problem)
+        raise InputError(said, source=source, path=path) from None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from os import PathLike
 from typing import Any, Unpack
 
 from irbatch.comparing.compared import Compared
 from irbatch.comparing.gate import find_failures, find_unmet
+from irbatch.comparing.limits import each_condition
 from irbatch.comparing.lookups import find_measure
 from irbatch.comparing.records import list_everything, list_means, list_pairs
 from irbatch.comparing.tables import make_document
@@ -45,38 +47,38 @@ class Comparison(Compared):
             NaN where it weighs nothing in a weighted mean.
     """
 
-    def failures(self, condition: str) -> list[str]:
-        """Say in a sentence each of which systems a condition holds: ``"nDCG@10 drops 1% p<0.05"``.
+    def failures(self, *conditions: str | Iterable[str]) -> list[str]:
+        """Say in a sentence each of which systems conditions hold: ``"nDCG@10 drops 1% p<0.05"``.
 
         For a test of a release: ``assert not comparison.failures(…)``.
 
         Args:
-            condition: ``MEASURE drops|rises|changes|worsens|improves [AMOUNT[%]] [p<LEVEL]``,
+            *conditions: ``MEASURE drops|rises|changes|worsens|improves [AMOUNT[%]] [p<LEVEL]``,
                 against the baseline, p being corrected; or
                 ``MEASURE [lower bound|upper bound] < NUMBER``, of any mean but the baseline's, or
                 of an end of its interval. ``in GROUP:`` before it looks at a group of queries,
                 ``in every group:`` at each. A group of one query fails, but for limits of means.
 
         Raises:
-            InputError: if the condition is not of this form, can never hold, holds of what is good,
-                or takes a baseline and there is none.
+            InputError: if there is none; or one is not of this form, can never hold, holds of what
+                is good, or takes a baseline and there is none.
         """
-        return find_failures(self, condition)
+        return [said for each in each_condition(conditions) for said in find_failures(self, each)]
 
-    def unmet(self, requirement: str) -> list[str]:
+    def unmet(self, *requirements: str | Iterable[str]) -> list[str]:
         """Say in a sentence which systems don't meet ``"nDCG@10 not worse than baseline by 1%"``.
 
         ``assert not comparison.unmet(…)`` fails unless the data show it: few queries don't pass.
 
         Args:
-            requirement: ``MEASURE not worse [than BASELINE] by AMOUNT[%] [p<LEVEL]``: the corrected
-                p of `not_worse_than` is below the level, by default the comparison's; or
+            *requirements: ``MEASURE not worse [than BASELINE] by AMOUNT[%] [p<LEVEL]``: the
+                corrected p of `not_worse_than` is below the level, by default the comparison's; or
                 ``MEASURE [lower bound|upper bound] >= NUMBER``. Groups as in `failures`.
 
         Raises:
-            InputError: as `failures`, and if the requirement can never be met, or always is.
+            InputError: as `failures`, and if a requirement can never be met, or always is.
         """
-        return find_unmet(self, requirement)
+        return [said for each in each_condition(requirements) for said in find_unmet(self, each)]
 
     def caption(self) -> str:
         """Say how systems were compared, and what the means hide."""

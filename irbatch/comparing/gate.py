@@ -33,8 +33,11 @@ NOT_WORSE = re.compile(
     rf"{AMOUNT}{BELOW}"
 )
 ROUNDING = 1e-12  # a mean that drops from 1 to 0.9 drops 10%
-EXAMPLE = "'nDCG@10 drops 1% p<0.05'"
-REQUIRED = "'nDCG@10 not worse than baseline by 1%' or 'nDCG@10 >= 0.35'"
+CONDITIONS = (
+    "'nDCG@10 drops 1% p<0.05' (or rises, changes, worsens, improves; 1% or 0.01; with p or "
+    "without) or 'nDCG@10 < 0.35'"
+)
+REQUIREMENTS = "'nDCG@10 not worse than baseline by 1%' or 'nDCG@10 >= 0.35'"
 EVERY = "every group"
 
 
@@ -77,7 +80,7 @@ def parse_condition(text: str) -> Condition | Level:
     >>> parse_condition("ndcg_cut_10 drops 1% p<0.05")
     Condition(measure='nDCG@10', change='drops', amount=0.01, relative=True, p=0.05, group=None)
     """
-    group, said = _split_group(text, EXAMPLE)
+    group, said = _split_group(text, required=False)
     form = FORM.fullmatch(said)
     if form is None:
         if NOT_WORSE.fullmatch(said):
@@ -106,7 +109,7 @@ def parse_requirement(text: str) -> NotWorse | Level:
     >>> parse_requirement("P@5 not worse by 0.01").margin
     Margin(amount=0.01, relative=False)
     """
-    group, said = _split_group(text, REQUIRED)
+    group, said = _split_group(text, required=True)
     form = NOT_WORSE.fullmatch(said)
     if form is None:
         if FORM.fullmatch(said):
@@ -125,10 +128,17 @@ def parse_requirement(text: str) -> NotWorse | Level:
     return NotWorse(name, form["baseline"], margin, p, group)
 
 
-def _split_group(text: str, example: str) -> tuple[str | None, str]:
+def _other_form(text: object, *, required: bool) -> InputError:
+    """Make the error that shows all forms, those of the purpose first."""
+    said, other = f"a requirement: {REQUIREMENTS}", f"a condition to fail by: {CONDITIONS}"
+    forms = f"{REQUIREMENTS}; {other}" if required else f"{CONDITIONS}; {said}"
+    return InputError(f"condition {shown(text)} is not of the form {forms}", value=text)
+
+
+def _split_group(text: str, *, required: bool) -> tuple[str | None, str]:
     """Return the group that a condition begins with, and the rest of it."""
     if not isinstance(text, str):
-        raise InputError(f"condition {shown(text)} is not of the form {example}", value=text)
+        raise _other_form(text, required=required)
     said = text.strip()
     before, colon, rest = said.rpartition(": ")
     if colon and before.startswith("in ") and before[3:].strip():
@@ -148,8 +158,7 @@ def _read(form: re.Match[str], text: str) -> tuple[str, float, float | None]:
 def _read_level(text: str, group: str | None, said: str, *, required: bool) -> Level:
     limit = read_limit(said)
     if limit is None or " " in " ".join(limit.name.split()):
-        example = REQUIRED if required else EXAMPLE
-        raise InputError(f"condition {shown(text)} is not of the form {example}", value=text)
+        raise _other_form(text, required=required)
     wanted = measure(limit.name)
     limit = limit._replace(name=str(wanted))
     check_side(text, limit, wanted.sign, required=required)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 from irbatch.errors import InputError, shown
 from irbatch.runtime.numbers import DECIMAL
@@ -23,6 +23,19 @@ HIGH, LOW = (">", ">="), ("<", "<=")  # what holds of high values, and of low on
 LIMIT = re.compile(rf"({'|'.join(OPERATORS)})\s*({DECIMAL})\s*\Z")
 BOUNDS = {" lower bound": 0, " upper bound": 1}
 ROUNDING = 1e-12  # as near as this a mean is the limit
+
+
+def each_condition(given: Iterable[object]) -> list[Any]:
+    """List conditions that are given one by one or as several; refuse none, which always pass."""
+    found: list[Any] = []
+    for each in given:
+        if isinstance(each, Iterable) and not isinstance(each, (str, bytes)):
+            found += each
+        else:
+            found.append(each)
+    if not found:
+        raise InputError("there is no condition to check", source="conditions")
+    return found
 
 
 class Limit(NamedTuple):

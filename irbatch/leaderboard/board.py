@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any, Self, Unpack
 
+from irbatch.comparing.limits import each_condition
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.task import Judgments
 from irbatch.leaderboard.document import TableOptions, make_document, make_page
@@ -134,22 +135,26 @@ class Leaderboard(StudiedSystems):
         """
         return weigh_by_scale(self, weights, scale, directions)
 
-    def failures(self, condition: str) -> list[str]:
-        """Say in a sentence each of which systems a condition holds: ``"latency_p95 > 50"``.
+    def failures(self, *conditions: str | Iterable[str]) -> list[str]:
+        """Say in a sentence each of which systems conditions hold: ``"latency_p95 > 50"``.
 
         Args:
-            condition: AXIS [lower bound|upper bound] > NUMBER, or ``dominated on AXIS, AXIS``;
+            *conditions: AXIS [lower bound|upper bound] > NUMBER, or ``dominated on AXIS, AXIS``;
                 ``of SYSTEM:`` before it looks at one. A system without a value fails.
 
         Raises:
-            InputError: if it has another form, can never hold, or holds of what is good; or if no
-                system is left.
+            InputError: if there is none, or one has another form, can never hold, or holds of what
+                is good; or if no system is left.
         """
-        return find_failures(self, condition, required=False)
+        return self._check(conditions, required=False)
 
-    def unmet(self, requirement: str) -> list[str]:
+    def unmet(self, *requirements: str | Iterable[str]) -> list[str]:
         """Say so of systems that don't meet ``"RR@10 >= 0.3"``, or ``not dominated on …``."""
-        return find_failures(self, requirement, required=True)
+        return self._check(requirements, required=True)
+
+    def _check(self, given: Iterable[object], *, required: bool) -> list[str]:
+        found = (find_failures(self, each, required=required) for each in each_condition(given))
+        return [said for some in found for said in some]
 
     def __str__(self) -> str:
         return self.to_text()

@@ -112,13 +112,14 @@ def test_other_tools_names(name: str, expected: str) -> None:
         "AP drops 1%p<0.05", "AP drops p<0.05 1%", "AP drops 1% q<0.05", "AP drops 1% p<0.05!",
         "AP drops 1% p<0.05, RR drops", "AP RR drops", "drops AP 1%", "AP drops ١%", "AP drops ½",
         "in web AP drops", "in : AP drops", "web: AP drops", "AP 0.35", "AP <", "AP drops < 0.35",
-        None, 1, b"AP drops", ["AP drops"], ("AP", "drops"),
+        "AP drops by 0.02", "AP drops more than 1%", "AP >= 80%", None, 1, b"AP drops",
     ],
 )  # fmt: skip
 def test_what_is_none(text: Any) -> None:
     shown = repr(text)
     fact = "is not of the form 'nDCG@10 drops 1% p<0.05'"
-    input_error(lambda: parse_condition(text), fact, shown, value=text)
+    forms = "worsens", "'nDCG@10 < 0.35'", "not worse than baseline by 1%", "'nDCG@10 >= 0.35'"
+    input_error(lambda: parse_condition(text), fact, shown, *forms, value=text)
     input_error(lambda: TIED.failures(text), shown, value=text)
 
 
@@ -424,7 +425,8 @@ def test_requirements(text: str, expected: NotWorse | Level) -> None:
         ("cwlRR(number=ED) not worse by 1%", "neither higher nor lower"),
         ("AP >= 0", "always holds"),
         ("AP > 1", "never holds"),
-        ("AP is good", "is not of the form"),
+        ("AP is good", "is not of the form 'nDCG@10 not worse than baseline by 1%' or"),
+        ("AP >= 80%", "a condition to fail by: 'nDCG@10 drops 1% p<0.05'"),
         ("AP not worse", "is not of the form"),
         ("AP not worse than baseline", "is not of the form"),
         (None, "is not of the form"),
@@ -547,3 +549,15 @@ def test_a_query_that_weighs_nothing_alone() -> None:
     found = replace(FALLEN, alone=alone)
     assert found.unmet(f"in solo: {ALL} >= 0.1") == ["in solo: new: P@10 is nan, not >= 0.1"]
     assert found.failures(f"in solo: {ALL} < 0.1")
+
+
+def test_several_conditions() -> None:
+    texts = [f"{ALL} >= 0.65", f"{ALL} >= 0.5", f"{ALL} >= 0.7"]
+    told = ["new: P@10 is 0.6, not >= 0.65", "new: P@10 is 0.6, not >= 0.7"]
+    assert FALLEN.unmet(texts) == FALLEN.unmet(*texts) == FALLEN.unmet(iter(texts)) == told
+    falls = f"{ALL} drops", f"{ALL} rises", f"{ALL} < 0.65"
+    assert FALLEN.failures(falls) == FALLEN.failures(falls[0]) + FALLEN.failures(falls[2])
+    input_error(lambda: FALLEN.unmet([texts[0], "AP"]), "is not of the form", value="AP")
+    for nothing in ((), ([],)):
+        input_error(lambda given=nothing: FALLEN.failures(*given), "no condition")  # type: ignore[misc]
+        input_error(lambda given=nothing: FALLEN.unmet(*given), "no condition")  # type: ignore[misc]

@@ -114,6 +114,15 @@ def test_of_no_system_nothing_is_told() -> None:
     input_error(lambda: board.failures("RR@10 < 0.1"), "no system is left", value="RR@10 < 0.1")
 
 
+def test_several_conditions() -> None:
+    slow = ["slow: latency_p95 is 140, > 50", "old: latency_p95 is missing"]
+    low = ["old: RR@10 is 0.18, < 0.19"]
+    texts = ["latency_p95 > 50", "RR@10 < 0.19"]
+    assert BOARD.failures(texts) == BOARD.failures(*texts) == slow + low
+    assert BOARD.unmet(("RR@10 >= 0.1", "RR@10 >= 0.19")) == ["old: RR@10 is 0.18, not >= 0.19"]
+    input_error(lambda: BOARD.unmet([]), "no condition")
+
+
 def test_in_per_cent() -> None:
     board = Leaderboard({"a": {"RR@10": 33.0}, "b": {"RR@10": 20.0}},
                         [record("a", 1), record("b", 2)])  # fmt: skip
