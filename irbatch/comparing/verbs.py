@@ -48,7 +48,7 @@ def compare(
             up to 24 queries differ, p-values below 0.01 by saddlepoint approximation; ``"t"``,
             ``"wilcoxon"``, ``"sign"``, ``"bootstrap"``; or of all systems at once ``"tukey"``,
             randomised, or ``"anova"``. Of a million queries ``"t"`` takes a minute where those that
-            resample take a quarter of an hour or more.
+            resample take several.
         correction: of p-values, for the number of pairs compared on a measure: ``"holm"``,
             ``"bonferroni"``, ``"bh"``, ``"by"`` or ``"none"``. Tests of all systems at once need
             none.
