@@ -330,7 +330,7 @@ def test_a_page_is_written_and_a_fragment_is_none(tmp_path: Path) -> None:
     assert pictures(part)
     style = re.sub(r"@media [^{]*", "", page.of("style")[0][1]).replace("}}", "}")
     for selector in ",".join(re.findall(r"[^{}]+(?={)", style)).split(","):
-        assert re.match(r"\s*((body)?\.irbatch\b|$)", selector), selector
+        assert re.match(r"\s*((body|div)?\.irbatch\b|$)", selector), selector
 
 
 def test_a_leaderboard_of_none_is_a_page() -> None:

@@ -140,4 +140,4 @@ def test_a_fragment_is_no_page() -> None:
     selectors = [part.strip() for part in re.findall(r"[^{}]+(?={)", style) if part.strip()]
     assert len(selectors) > 30
     for selector in ",".join(selectors).split(","):
-        assert re.match(r"(body)?\.irbatch\b", selector), "it styles nothing else in a notebook"
+        assert re.match(r"(body|div)?\.irbatch\b", selector), "it styles nothing else in a notebook"
