@@ -122,8 +122,10 @@ def write_document(
     line = check_number("width", LINES[environment] if width is None else width, least=50)
     parts = [part.table if isinstance(part, Details) else part for part in document.parts]
     document = replace(document, parts=parts).renamed(headings or {}, DAGGERS if daggers else {})
-    said = [document.caption if caption is None else caption, document.explained("Bold")]
-    above = " ".join(filter(None, said))
+    above, legend = document.caption if caption is None else caption, document.explained("Bold")
+    if above and legend and not above.rstrip().endswith((".", "!", "?", ":", ";")):
+        above += "."
+    above = " ".join(filter(None, (above, legend)))
     layout = _lay_out(_columns(document, line, unicode), line)
     lines_above = 2 + text_width(above, unicode) * TYPES[0].em / line
     bodies = [list(_body(document, part, layout, line, unicode)) for part in layout.parts]

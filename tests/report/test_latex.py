@@ -144,6 +144,8 @@ def test_what_shaped_the_numbers_is_a_comment() -> None:
     lines = latex.write_document(wide(1, 1), "tab:x", caption="50% & more.").splitlines()
     assert lines[1:3] == ["% How it came about.", r"% relevant: >= 1 | \u03b2\n"]
     assert lines[5] == r"  \caption{50\% \& more. Bold: the best.}"
+    text = latex.write_document(wide(1, 1), "tab:x", caption="Ours")
+    assert r"\caption{Ours. Bold: the best.}" in text
     hidden = replace(wide(1, 1), settings="\x1b\0a\n\\input{x}\r^^M\\input{y}\u2028z")
     for unicode in (False, True):
         text = latex.write_document(hidden, "tab:x", unicode=unicode)
