@@ -101,7 +101,7 @@ class Task:
         try:
             judgments, run = self._judgments(judged), Run.from_table(ranked)
         except InputError as problem:
-            if "stands in rows" not in problem.message:  # of a table that nobody has seen
+            if "stands in rows" not in problem.message:  # of a table that the caller never made
                 raise
             told: dict[str, Any] = {"query": problem.query, "document": problem.document}
             again = "this document stands there twice"
@@ -129,7 +129,7 @@ class Task:
             return None
         if self.judgments == "qrels":
             return Qrels.from_table(judged)
-        # Strata that nobody sampled were refused, or admitted, when judgments were made of them.
+        # Strata without a sampled document were refused or admitted when judgments were made.
         admit = self.judgments == "strata" and self.prepared
         given: dict[str, Any] = {"unsampled": "ignore"} if admit else {}
         return MARKED_QRELS[self.judgments].from_table(judged, **given)

@@ -33,7 +33,7 @@ class Condition(NamedTuple):
 
 
 def parse_condition(text: object, *, required: bool) -> Condition:
-    """Read a condition; refuse what is none on any leaderboard, or is for the other purpose."""
+    """Read a condition; refuse what no leaderboard takes, or is for the other purpose."""
     if not isinstance(text, str):
         raise InputError(f"condition {shown(text)} is not of a form such as {FORMS}", value=text)
     form = SYSTEM.fullmatch(text.strip())

@@ -13,7 +13,6 @@ from irbatch.efficiency import Quantity
 from irbatch.efficiency.checks import check_quantity, of_system, refuse
 from irbatch.efficiency.quantities import HIGHER, QUANTITIES
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown, warn
-from irbatch.leaderboard import loops
 from irbatch.leaderboard.axes import (
     Constraint,
     check_directions,
@@ -23,6 +22,7 @@ from irbatch.leaderboard.axes import (
 )
 from irbatch.leaderboard.captions import write_caption
 from irbatch.leaderboard.joining import Records, join_accuracy, name_records, record_of
+from irbatch.leaderboard.loops import is_latency, name_loop, warn_of_differences
 from irbatch.leaderboard.machines import MachineConstraint, parse_condition
 from irbatch.leaderboard.pareto import Pareto, find_pareto
 from irbatch.leaderboard.significance import Significance
@@ -86,8 +86,8 @@ class Systems:
         """Find an axis by any of its names, with its unit and the way that is better."""
         found = find_axis(name, self.measures)
         better = self.directions.get(found.name, found.better)
-        if loops.is_latency(found.name):
-            found = found._replace(label=loops.name_loop(found.label, self.records))
+        if is_latency(found.name):
+            found = found._replace(label=name_loop(found.label, self.records))
         return found._replace(better=better, unit=found.unit.format(currency=self.currency))
 
     @property
@@ -282,7 +282,7 @@ class Systems:
         sizes = list(dict.fromkeys(str(each.batch_size) for each in self.records))
         if axis.startswith("latency_") and len(sizes) > 1:
             warn(f"{axis} is of calls of {join_words(sizes)} queries, which take different times")
-        loops.warn_of_differences(axis, self.records)
+        warn_of_differences(axis, self.records)
         return values
 
     def check_currency(self, axis: str) -> None:

@@ -155,7 +155,7 @@ def evaluate_partition(
 
     Args:
         qrels: all judgments, as `irbatch.evaluate` takes them; with `apart`, those of this
-            partition's queries alone, None if nobody judged any of them.
+            partition's queries alone, None if none of them is judged.
         run, measures, cutoffs, **settings: as in `irbatch.evaluate`. ``missing=`` is of the end.
         keep: ``"queries"``, the values of each, or ``"sums"``, exact sums of them, and 8 bytes a
             query by which a query in two partitions is found out.
