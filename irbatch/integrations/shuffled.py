@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
+from pickle import dumps
 from typing import Any
 
 import numpy as np
@@ -70,6 +72,10 @@ class Task:
         if settings.get("threads") is None:
             settings["threads"] = 1  # a core has a task of its own
         return cls(PartitionTask.choose(measures, cutoffs, keep=keep, apart=True, **settings))
+
+    def __dask_tokenize__(self) -> str:
+        """Tell Dask tasks apart by what they are sent as: it cannot hash formulas."""
+        return sha256(dumps(self)).hexdigest()
 
     @property
     def measures(self) -> Sequence[Measure]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from support.shuffled_rows import (
 
 import irbatch
 from irbatch.errors import InputError
+from irbatch.integrations.shuffled import Task
 from irbatch.measures import MARKED
 
 dask = pytest.importorskip("dask")
@@ -32,6 +34,7 @@ distributed = pytest.importorskip("distributed")
 frames = pytest.importorskip("dask.dataframe")
 engine = pytest.importorskip("irbatch.integrations.dask")
 dask_rows = pytest.importorskip("irbatch.integrations.dask_rows")
+pytest.importorskip("dask.tokenize")
 import pandas as pd  # noqa: E402 - it is there where Dask's frames are
 
 FEW = "nDCG@10 AP RR(rel=2)@5"
@@ -39,6 +42,22 @@ FEW = "nDCG@10 AP RR(rel=2)@5"
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Sending large graph", "ignore::DeprecationWarning:distributed"
 )
+
+
+def test_tasks_are_told_apart() -> None:
+    """By what is sent, not by hashing formulas, which Dask cannot do once kernels are loaded."""
+    guard = threading.Lock()
+
+    @irbatch.define_measure("Guarded", definition="A test.")
+    def guarded(s: Any) -> Any:
+        with guard:
+            return s.hits * 1.0
+
+    def token(*asked: Any) -> str:
+        task = Task.choose(*asked, "queries")
+        return str(dask.tokenize.tokenize(task, ensure_deterministic=True))
+
+    assert token("Guarded AP", None) == token("Guarded AP", None) != token("Guarded AP", 3)
 
 
 @pytest.fixture(scope="module")
