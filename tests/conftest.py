@@ -50,6 +50,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(line)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _frozen() -> None:
+    """Let collections of garbage pass over what the modules before this one made."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def _forgotten() -> Iterator[None]:
     """Forget the measures, gains and discounts that a test defines."""

@@ -26,7 +26,10 @@ from irbatch.leaderboard import Leaderboard
 
 EXAMPLES = REPOSITORY / "examples"
 OF_ENGINES = {"evaluate_with_dask.py", "evaluate_with_spark.py"}  # run beside the engines' tests
-SCRIPTS = sorted({path.name for path in EXAMPLES.glob("*.py")} - OF_ENGINES)
+SCRIPTS = [
+    pytest.param(name, marks=pytest.mark.slow) if name == "leaderboard_digits.py" else name
+    for name in sorted({path.name for path in EXAMPLES.glob("*.py")} - OF_ENGINES)
+]
 GUIDES = ["README.md", *sorted(f"examples/{path.name}" for path in EXAMPLES.glob("*.md"))]
 MODULES = ["irbatch", *(e.name for e in pkgutil.walk_packages(irbatch.__path__, "irbatch."))]
 
@@ -195,6 +198,7 @@ def test_compare_digits() -> None:
     assert re.search(r"^ +pca10: 4 .*missing", output, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_leaderboard_digits() -> None:
     output = output_of("leaderboard_digits.py")
     saved = re.search(r"^Saved in (.+): leaderboard\.html, ", output, re.MULTILINE)

@@ -66,8 +66,8 @@ def test_labels_that_are_all_different_stay_bounded() -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 128 << 20
-    parts = [irbatch.evaluate_matrix(labels[i : i + 1], "nDCG@10 DCG").values for i in range(400)]
-    assert found.values.tolist() == np.concatenate(parts).tolist()
+    parts = [irbatch.evaluate_matrix(labels[i : i + 1], "nDCG@10 DCG").values for i in range(40)]
+    assert found.values[:40].tolist() == np.concatenate(parts).tolist()
 
 
 @pytest.mark.parametrize(

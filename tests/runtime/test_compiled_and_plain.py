@@ -315,7 +315,7 @@ def test_filled_cache(filled_cache: Path, expected: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", CACHE_FILES)
-@pytest.mark.parametrize("damage", ["cut off", "garbled"])
+@pytest.mark.parametrize("damage", ["cut off", pytest.param("garbled", marks=pytest.mark.slow)])
 def test_damaged_cache(
     filled_cache: Path, tmp_path: Path, expected: str, pattern: str, damage: str
 ) -> None:
@@ -346,6 +346,7 @@ def test_cache_directory_that_is_none(tmp_path: Path, expected: str) -> None:
     assert found == expected
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="limits on file sizes are POSIX's")
 def test_full_disk(tmp_path: Path, expected: str) -> None:
     assert in_new_process("full disk", IRBATCH_JIT="1", NUMBA_CACHE_DIR=tmp_path) == expected
