@@ -77,7 +77,7 @@ def main() -> None:
     runs = {path.stem: irbatch.read_run(path, path.stem) for path in sorted(DATA.glob("*.run"))}
     comparison = irbatch.compare(qrels, runs, MEASURES, baseline=BASELINE)
     print(comparison)
-    found = irbatch.explain(qrels, runs[BASELINE], runs[CHANGED], "nDCG@10", queries=8)
+    found = irbatch.explain(qrels, runs[BASELINE], runs[CHANGED], "nDCG@10", most=8)
     show_queries(found, qrels, runs)
     show_overlaps(runs)
     show_agreement(comparison)

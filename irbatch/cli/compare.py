@@ -9,44 +9,55 @@ from dataclasses import replace
 from shlex import quote
 from typing import Any, cast
 
-from irbatch.cli.evaluate import DEFAULT_MEASURES
+from irbatch.cli.gates import GATE_FAILED, add_gate, say_failures
 from irbatch.cli.groups import read_groups
 from irbatch.cli.inputs import check_inputs, name_runs
 from irbatch.cli.paper import add_paper, check_paper, paper_options
-from irbatch.cli.settings import SETTINGS, add_settings
-from irbatch.cli.writing import add_written, check_written, files_asked, save_plot
-from irbatch.comparing import Comparison, compare
-from irbatch.comparing.gate import (
-    Level,
-    find_failures,
-    find_unmet,
-    parse_condition,
-    parse_requirement,
+from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings
+from irbatch.cli.writing import (
+    FORMS,
+    TABLES,
+    WRITTEN,
+    add_output,
+    check_written,
+    files_asked,
+    form_of,
+    save_plot,
+    write_result,
 )
+from irbatch.comparing import Comparison, compare
+from irbatch.comparing.conditions import Level, parse_condition, parse_requirement
+from irbatch.comparing.gate import find_failures, find_unmet
 from irbatch.comparing.testing import check_baseline
 from irbatch.errors import InputError, join_words, many, printable
 from irbatch.measures import parse_measures
 from irbatch.report.numbers import check_digits
+from irbatch.runtime.extras import imported
 from irbatch.statistics.intervals import INTERVALS
 from irbatch.statistics.margins import MARGIN_TESTS, read_margin
-from irbatch.statistics.significance import ALTERNATIVES, CORRECTIONS, FAMILIES, TESTS
+from irbatch.statistics.significance import (
+    ALTERNATIVES,
+    CORRECTIONS,
+    FAMILIES,
+    TESTS,
+    plain_name,
+)
 
 CHOICES = (
     *("baseline", "test", "alternative", "correction", "family", "level", "interval"),
     *("simultaneous", "draws", "seed", "margin", "margin_test"),
 )
 # Options of what is printed, and for which forms they are.
-TABLES = ("text", "markdown", "latex", "html")
 PRINTED = {
     **dict.fromkeys(("digits", "intervals", "judged"), TABLES),
     "words": ("text", "markdown", "html"),
     "power": ("csv", "json"),
 }
-GATE_FAILED = 3  # exit status: a condition of --fail-if holds
 
 
 def add_compare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
+    parser.usage = "irbatch compare QRELS RUN RUN [RUN ...] [-m MEASURE ...] [options]"
     parser.description = (
         "Compare run files on the queries they share: means with intervals, differences, tests, "
         "corrected p-values."
@@ -58,31 +69,17 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("qrels", metavar="QRELS", help="lines of: query iter document grade")
     add("runs", metavar="RUN", nargs="+", help="its file is the system's name; or NAME=RUN")
-    told = "repeat for more (default: as irbatch eval)"
-    add("-m", "--measure", dest="measures", metavar="MEASURE", action="append", help=told)
     add("--baseline", metavar="NAME", help="compare all others with it (default: all with all)")
-    add("--test", choices=list(TESTS), default="randomisation")
-    told = "what to find: any difference, or a mean greater (less) than the baseline's"
-    add("--alternative", choices=ALTERNATIVES, default=ALTERNATIVES[0], help=told)
-    add("--correction", choices=list(CORRECTIONS), default="holm")
-    told = "what is corrected for together: the pairs on a measure, or all on all measures"
-    add("--family", choices=FAMILIES, default=FAMILIES[0], help=told)
-    add("--level", type=float, default=0.05, metavar="P")
-    add("--interval", choices=INTERVALS, default=INTERVALS[0])
-    told = "intervals of differences each by itself, not adjusted as p-values are"
-    add("--pointwise", dest="simultaneous", action="store_false", help=told)
-    add("--draws", type=int, default=10_000, metavar="N")
-    add("--seed", type=int, default=0, metavar="N")
-    told = "differences below it don't matter: a number, or a share such as 1%% of the other's mean"
-    add("--margin", type=_margin, metavar="X", help=told)
-    told = "of differences against the margin"
-    add("--margin-test", choices=MARGIN_TESTS, default=MARGIN_TESTS[0], help=told)
     told = "lines of: query group; tables are broken down by group"
     add("--groups", metavar="FILE", help=told)
-    add_settings(parser)
-    add("--format", choices=("text", "markdown", "latex", "csv", "json"), default="text")
-    told = "decimals of means and differences, in tables (default: 4)"
-    add("--digits", type=int, default=4, metavar="N", help=told)
+    add_measures(parser)
+    _add_tests(parser)
+    add = add_output(
+        parser,
+        digits="means and differences",
+        beside=WRITTEN,
+        plot="draw differences on the first measure",
+    )
     add("--intervals", action="store_true", help="means with their intervals, in tables")
     told = "the judged share of documents up to cutoffs beside means, in tables"
     add("--judged", action="store_true", help=told)
@@ -90,20 +87,57 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add("--words", action="store_true", help=told)
     told = "which difference so many queries show, and how many the one seen takes, in csv and json"
     add("--power", action="store_true", help=told)
-    add_written(parser, "draw differences on the first measure")
-    add_paper(parser)
-    add("--daggers", action="store_true", help="mark in LaTeX by daggers, not by arrows")
-    told = (
-        "e.g. 'nDCG@10 drops 1%% p<0.05', p being corrected; 'in every group: AP worsens 5%%'; "
-        f"'nDCG@10 < 0.35'; exit status {GATE_FAILED} if it holds"
+    add_gate(
+        parser,
+        "'nDCG@10 drops 1%% p<0.05', p being corrected; 'in every group: AP worsens 5%%'; "
+        "'nDCG@10 < 0.35'",
+        "'nDCG@10 not worse than baseline by 1%%', 'nDCG@10 equivalent to baseline within 1%%', "
+        "'nDCG@10 lower bound >= 0.35'",
     )
-    add("--fail-if", dest="conditions", metavar="CONDITION", action="append", default=[], help=told)
-    told = (
-        "e.g. 'nDCG@10 not worse than baseline by 1%%'; 'nDCG@10 lower bound >= 0.35'; exit status "
-        f"{GATE_FAILED} if it isn't met"
-    )
-    add("--require", dest="required", metavar="CONDITION", action="append", default=[], help=told)
+    add_settings(parser)
+    add = add_paper(parser)
+    add("--daggers", action="store_true", help="mark by daggers, not by arrows")
     parser.set_defaults(command=run_compare)
+
+
+def _add_tests(parser: argparse.ArgumentParser) -> None:
+    """Add the options of tests and of intervals."""
+    add = parser.add_argument_group("tests and intervals").add_argument
+    told = f"of paired differences: {', '.join(TESTS)} (default: randomisation)"
+    add(
+        "--test",
+        type=plain_name,
+        choices=list(TESTS),
+        default="randomisation",
+        metavar="TEST",
+        help=told,
+    )
+    told = "what to find: any difference, or a mean greater (less) than the baseline's"
+    add("--alternative", choices=ALTERNATIVES, default=ALTERNATIVES[0], help=told)
+    told = f"of p-values of several pairs: {', '.join(CORRECTIONS)} (default: holm)"
+    add(
+        "--correction",
+        type=plain_name,
+        choices=list(CORRECTIONS),
+        default="holm",
+        metavar="NAME",
+        help=told,
+    )
+    told = "what is corrected for together: the pairs on a measure, or all on all measures"
+    add("--family", choices=FAMILIES, default=FAMILIES[0], help=told)
+    told = "of significance; intervals are as sure as it leaves (default: 0.05, so 95%%)"
+    add("--level", type=float, default=0.05, metavar="P", help=told)
+    told = "by Student's t, or by bootstrap (default: t)"
+    add("--interval", choices=INTERVALS, default=INTERVALS[0], help=told)
+    told = "intervals of differences each by itself, not adjusted as p-values are"
+    add("--no-simultaneous", dest="simultaneous", action="store_false", help=told)
+    told = "resamples, of tests and intervals that draw them (default: 10000)"
+    add("--draws", type=int, default=10_000, metavar="N", help=told)
+    add("--seed", type=int, default=0, metavar="N", help="of the draws (default: 0)")
+    told = "differences below it don't matter: a number, or a share such as 1%% of the other's mean"
+    add("--margin", type=_margin, metavar="X", help=told)
+    told = "of differences against the margin (default: t)"
+    add("--margin-test", choices=MARGIN_TESTS, default=MARGIN_TESTS[0], help=told)
 
 
 def _margin(text: str) -> float | str:
@@ -125,9 +159,8 @@ def run_compare(options: argparse.Namespace) -> int:
     failures = [each for text in options.conditions for each in find_failures(found, text)]
     failures += [each for text in options.required for each in find_unmet(found, text)]
     found = _renamed(found, [each.spelled(options.names) for each in measures])
-    print(_write(found, options.format, options), end="")
-    for each in failures:  # first: a report that cannot be written must not hide it
-        print(f"irbatch: failed: {printable(each)}", file=sys.stderr)
+    status = say_failures(failures)  # first: a report that cannot be written must not hide it
+    write_result(options, _write(found, form_of(options, FORMS), options))
     for form, path in files_asked(options).items():
         _write(found, form, options, path=path)
     if options.plot is not None:
@@ -136,7 +169,7 @@ def run_compare(options: argparse.Namespace) -> int:
         save_plot(plot_forest(found, found.measures[0]), options.plot)
     _note(found.missing, "left out of all")
     _note(found.unanswered, "counting 0")
-    return GATE_FAILED if failures else 0
+    return status
 
 
 def _renamed(found: Comparison, names: list[str]) -> Comparison:
@@ -150,7 +183,9 @@ def _renamed(found: Comparison, names: list[str]) -> Comparison:
 def _write(found: Comparison, form: str, options: argparse.Namespace, **more: str) -> str:
     """Return a form of the report, or also write it, with the options that are for it."""
     given: dict[str, Any] = {
-        name: getattr(options, name) for name, forms in PRINTED.items() if form in forms
+        name: value
+        for name, forms in PRINTED.items()
+        if form in forms and (value := getattr(options, name)) is not None
     }
     if form == "latex":
         given |= paper_options(options) | {"daggers": options.daggers}
@@ -169,14 +204,17 @@ def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[
         if condition.measure not in measures:
             problem = f"{condition.measure} is not compared: add -m {quote(condition.measure)}"
             raise InputError(f"condition {text!r}: {problem}", value=text)
-    written = {options.format, *files_asked(options)}
+    written = {form_of(options, FORMS), *files_asked(options)}
     for name in ("intervals", "judged", "words", "power"):
         if getattr(options, name) and not written.intersection(PRINTED[name]):
             raise InputError(f"--{name} is for {join_words(PRINTED[name])}", value=options.format)
+    if options.power:
+        imported("power", "stats", "scipy")
     if options.margin is not None:
         read_margin(options.margin)
     check_paper(options, written)
-    check_digits(options.digits)
+    if options.digits is not None:
+        check_digits(options.digits)
     if options.baseline is not None:
         check_baseline(options.baseline, list(runs))
     check_inputs(options.qrels, runs.values())

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import io
 import sys
 from collections.abc import Mapping
-from contextlib import redirect_stdout
-from importlib.util import find_spec
 
+from irbatch.cli.gates import add_gate, say_failures
 from irbatch.cli.inputs import check_inputs, name_runs
 from irbatch.cli.items import add_items, read_items
 from irbatch.cli.paper import add_paper, check_paper, paper_options
 from irbatch.cli.progress import progress_of
-from irbatch.cli.settings import SETTINGS, add_settings
+from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings
+from irbatch.cli.writing import TABLES, add_output, check_written, form_of, write_result
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, join_words, printable
@@ -21,18 +20,15 @@ from irbatch.evaluation.marked import judgments_read
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate, evaluate_runs
 from irbatch.formats import read_marked_qrels, read_qrels
-from irbatch.measures import parse_measures
+from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.checks import check_whole
-from irbatch.runtime.files import write_text
 
-FORMATS = ("table", "tsv", "json", "csv", "markdown", "latex", "html")
-ENDINGS = {"md": "markdown", "tex": "latex", "json": "json", "csv": "csv", "html": "html"}
-ROUNDED = ("table", "markdown", "latex", "html")  # the others have every digit
-DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
+FORMS = (*TABLES, "tsv", "csv", "json")
 
 
 def add_eval(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
+    parser.usage = "irbatch eval QRELS RUN [RUN ...] [-m MEASURE ...] [options]"
     parser.description = (
         "Evaluate run files against a qrels file, in TREC's, BEIR's or MS MARCO's form, JSON lines "
         "or Parquet, of which a folder or a quoted pattern of names is one run. Text files may be "
@@ -45,22 +41,18 @@ def add_eval(parser: argparse.ArgumentParser) -> None:
     add("qrels", metavar="QRELS", help=told)
     told = "lines of: query Q0 document rank score tag; NAME=RUN says what to call it"
     add("runs", metavar="RUN", nargs="+", help=told)
-    default = f"default: {' '.join(DEFAULT_MEASURES)}; with -k, these at its cutoffs"
-    told = f"e.g. nDCG@10, 'P@{{5,10}}', ndcg_cut_10; several with commas or spaces ({default})"
-    add("-m", "--measure", dest="measures", metavar="MEASURE", action="append", help=told)
-    told = "for every measure given without a cutoff"
-    add("-k", "--cutoffs", metavar="K,K", action="append", default=[], help=told)
-    add("-q", "--per-query", action="store_true", help="values of each query too")
     told = "evaluate runs, or the files of a run in parts (a folder, a pattern), in N processes"
     add("-j", "--jobs", metavar="N", type=int, default=1, help=told)
-    told = "default: table on a terminal, tsv in a pipe, what --output ends in (.json, .tex, …)"
-    add("--format", choices=FORMATS, help=told)
-    add("-o", "--output", metavar="FILE", help="where to write it, whole or not at all")
-    told = f"decimals, in {join_words(ROUNDED)} (default: 4)"
-    add("--digits", type=int, metavar="N", help=told)
-    add_paper(parser)
+    add = add_measures(parser)
+    told = "for every measure given without a cutoff, or else for the default ones"
+    add("-k", "--cutoffs", metavar="K,K", action="append", default=[], help=told)
+    default = "text on a terminal, tsv in a pipe"
+    add = add_output(parser, FORMS, default=default)
+    add("-q", "--per-query", action="store_true", help="values of each query too")
+    add_gate(parser, "'nDCG@10 < 0.35'", "'nDCG@10 >= 0.35', 'nDCG@10 lower bound >= 0.3'")
     add_settings(parser)
     add_items(parser)
+    add_paper(parser)
     parser.set_defaults(command=run_eval)
 
 
@@ -69,22 +61,29 @@ def run_eval(options: argparse.Namespace) -> int:
     # All that can be refused without reading anything is refused first.
     cutoffs = _cutoffs(options)
     default = [each.partition("@")[0] if cutoffs else each for each in DEFAULT_MEASURES]
-    measures = parse_measures(options.measures or default, cutoffs)
+    measures = _with_required(options, parse_measures(options.measures or default, cutoffs))
     runs = name_runs(options.runs)
     check_whole("jobs", options.jobs, 1)
     check_inputs(options.qrels, runs.values())
-    if options.output is not None:
-        from irbatch.cli.writing import check_written
-
-        check_written(options, [options.qrels, *runs.values()])
-    form = options.format or _default_format(options.output)
-    if options.digits is not None and form not in ROUNDED:
-        raise InputError(f"--digits is for {join_words(ROUNDED)}", value=form)
+    check_written(options, [options.qrels, *runs.values()])
+    form = form_of(options, FORMS, "text" if sys.stdout.isatty() else "tsv")
     if options.digits is not None:
-        from irbatch.report.numbers import check_digits
+        from irbatch.report.numbers import check_digits  # for those who want them
 
+        if form not in TABLES:
+            raise InputError(f"--digits is for {join_words(TABLES)}", value=form)
         check_digits(options.digits)
     check_paper(options, (form,))
+    results = _evaluate(options, runs, measures)
+    write_result(options, _report(results, form, options))
+    _note(results)
+    return _check_gate(results, options)
+
+
+def _evaluate(
+    options: argparse.Namespace, runs: Mapping[str, str], measures: tuple[Measure, ...]
+) -> dict[str, Results]:
+    """Read and evaluate, showing how far it is."""
     said = {name: getattr(options, name) for name in SETTINGS}
     results: dict[str, Results] = {}
     items = read_items(options.items, options.interactions)
@@ -106,34 +105,49 @@ def run_eval(options: argparse.Namespace) -> int:
                 results[name] = evaluate(
                     qrels, run, measures, **{"progress": progress(str(run)), **said}
                 )
-    if options.output is None:
-        _print(results, form, options)
-    else:
-        with redirect_stdout(io.StringIO()) as text:
-            _print(results, form, options)
-        write_text(options.output, text.getvalue())
-    _note(results)
-    return 0
+    return results
 
 
-def _print(results: Mapping[str, Results], form: str, options: argparse.Namespace) -> None:
-    """Print a form, importing no other."""
+def _report(results: Mapping[str, Results], form: str, options: argparse.Namespace) -> str:
+    """Return a form, importing no other."""
     given = {"names": options.names, "per_query": options.per_query}
     if options.digits is not None:
         given["digits"] = options.digits
     if form == "tsv":
-        from irbatch.cli.values import print_tsv
+        from irbatch.cli.values import to_tsv
 
-        print_tsv(results, **given)
-    elif form == "table":
-        from irbatch.cli.tables import print_table
+        return to_tsv(results, **given)
+    if form == "text":
+        from irbatch.cli.values import to_table
 
-        print_table(results, **given)
-    else:
-        from irbatch.evaluation.system_results import SystemResults
+        return to_table(results, options.output is None, **given)
+    from irbatch.evaluation.system_results import SystemResults
 
-        more = paper_options(options) if form == "latex" else {}
-        print(getattr(SystemResults(results), f"to_{form}")(**given, **more), end="")
+    more = paper_options(options) if form == "latex" else {}
+    return str(getattr(SystemResults(results), f"to_{form}")(**given, **more))
+
+
+def _with_required(
+    options: argparse.Namespace, measures: tuple[Measure, ...]
+) -> tuple[Measure, ...]:
+    """Add the measures that conditions are of, which are read here first."""
+    if not options.conditions and not options.required:
+        return measures
+    from irbatch.comparing.floors import read_limit_alone  # for those who have a gate
+
+    limits = [read_limit_alone(text, required=False) for text in options.conditions]
+    limits += [read_limit_alone(text, required=True) for text in options.required]
+    return parse_measures([*measures, *(each.name for each in limits)])
+
+
+def _check_gate(results: Mapping[str, Results], options: argparse.Namespace) -> int:
+    """Say which conditions fail, and return the exit status."""
+    if not options.conditions and not options.required:
+        return 0
+    from irbatch.comparing.floors import failures, unmet
+
+    found = failures(results, options.conditions) if options.conditions else []
+    return say_failures(found + (unmet(results, options.required) if options.required else []))
 
 
 def _cutoffs(options: argparse.Namespace) -> list[int] | None:
@@ -143,18 +157,6 @@ def _cutoffs(options: argparse.Namespace) -> list[int] | None:
     except ValueError:
         problem = f"cutoffs {text!r} are not whole numbers, such as 1,5,10"
         raise InputError(problem, value=text) from None
-
-
-def _default_format(output: str | None) -> str:
-    """Choose a table for a person at a terminal, lines for a program, for a file by its name."""
-    if output is not None:
-        return ENDINGS.get(output.rpartition(".")[2].lower(), "tsv")
-    if not sys.stdout.isatty():
-        return "tsv"
-    if find_spec("rich") is None:
-        print("note: for tables: pip install 'irbatch[cli]'", file=sys.stderr)
-        return "tsv"
-    return "table"
 
 
 def _note(results: Mapping[str, Results]) -> None:

@@ -7,21 +7,29 @@ from dataclasses import replace
 from typing import Any
 
 from irbatch.cli.inputs import check_inputs
-from irbatch.cli.settings import SETTINGS, add_settings
-from irbatch.cli.writing import add_written, check_written, files_asked
+from irbatch.cli.settings import SETTINGS, add_measure, add_settings
+from irbatch.cli.writing import (
+    TABLES,
+    add_output,
+    check_written,
+    files_asked,
+    form_of,
+    write_result,
+)
 from irbatch.comparing.explaining import Explanation
 from irbatch.comparing.explaining.verb import SIDES, explain
 from irbatch.errors import InputError
 from irbatch.measures import measure
 from irbatch.report.numbers import check_digits
 
-FORMATS = ("text", "markdown", "json")
+FORMS = ("text", "markdown", "html", "json")
 WRITTEN = ("html", "markdown", "json")
 TEXTS = ("topics", "documents")
 
 
 def add_explain(parser: argparse.ArgumentParser) -> None:
     """Declare what `irbatch explain` takes."""
+    parser.usage = "irbatch explain QRELS A B [-m MEASURE] [options]"
     parser.description = (
         "Show the queries whose values changed most from one run to another, the documents that "
         "moved, were lost or missed, what each adds to the value, and both rankings side by side."
@@ -34,23 +42,20 @@ def add_explain(parser: argparse.ArgumentParser) -> None:
     add("qrels", metavar="QRELS", help="lines of: query iter document grade")
     add("a", metavar="A", help="a run: lines of query Q0 document rank score tag")
     add("b", metavar="B", help="another, compared with it")
-    told = "one that reads grades (default: nDCG@10)"
-    add("-m", "--measure", metavar="MEASURE", default="nDCG@10", help=told)
+    add_measure(parser, "one that reads grades (default: nDCG@10)", default="nDCG@10")
+    add = parser.add_argument_group("what is shown").add_argument
     add("--only", choices=SIDES, help="queries that got so with B (default: both)")
-    told = "how many queries, those that changed most (default: 10)"
-    add("-n", "--queries", metavar="N", type=int, default=10, help=told)
+    told = "so many queries at most, those that changed most (default: 10)"
+    add("-n", "--most", metavar="N", type=int, help=told)
     told = "this query, whether it changed or not; repeat for more"
-    add("--query", dest="ids", metavar="ID", action="append", help=told)
+    add("--query", dest="queries", metavar="ID", action="append", help=told)
     told = "ranks of both rankings that are shown (default: to the cutoff, 20 at most)"
     add("--depth", metavar="RANK", type=int, help=told)
     told = "texts of {}: lines of an id, a tab and the text, or of JSON as BEIR has them"
-    add("--topics", "--queries-file", metavar="FILE", help=told.format("queries"))
+    add("--topics", metavar="FILE", help=told.format("queries"))
     add("--documents", metavar="FILE", help=told.format("documents"))
+    add_output(parser, FORMS, beside=WRITTEN)
     add_settings(parser)
-    add("--format", choices=FORMATS, default=FORMATS[0])
-    told = "decimals of values, in tables (default: 4)"
-    add("--digits", type=int, default=4, metavar="N", help=told)
-    add_written(parser, forms=WRITTEN)
     parser.set_defaults(command=run_explain)
 
 
@@ -63,20 +68,22 @@ def run_explain(options: argparse.Namespace) -> int:
     if inputs.count("-") > 1:
         raise InputError("standard input cannot be two of them", path="-")
     check_written(options, inputs)
-    check_digits(options.digits)
+    form = form_of(options, FORMS)
+    if options.digits is not None:
+        check_digits(options.digits)
     found = explain(
         options.qrels, options.a, options.b, wanted,
-        queries=options.ids or options.queries, only=options.only, depth=options.depth,
+        queries=options.queries, most=options.most, only=options.only, depth=options.depth,
         **texts, **{name: getattr(options, name) for name in SETTINGS},
     )  # fmt: skip
     found = replace(found, measure=wanted.spelled(options.names))
-    print(_write(found, options.format, options.digits), end="")
+    write_result(options, _write(found, form, options.digits))
     for form, path in files_asked(options, WRITTEN).items():
         _write(found, form, options.digits, path=path)
     return 0
 
 
-def _write(found: Explanation, form: str, digits: int, **more: Any) -> str:
+def _write(found: Explanation, form: str, digits: int | None, **more: Any) -> str:
     """Return a form of the report, or also write it."""
-    given = more if form == "json" else {"digits": digits, **more}
-    return str(getattr(found, f"to_{form}")(**given))
+    given = {"digits": digits} if form in TABLES and digits is not None else {}
+    return str(getattr(found, f"to_{form}")(**given, **more))

@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable
 from irbatch.errors import InputError
 from irbatch.evaluation.system_names import name_systems
 from irbatch.formats import why_not
+from irbatch.formats.parts import is_pattern
+from irbatch.measures import parse_measures
 
 
 def name_runs(words: Iterable[str]) -> dict[str, str]:
@@ -31,14 +33,27 @@ def name_runs(words: Iterable[str]) -> dict[str, str]:
 
 
 def check_inputs(qrels: str, runs: Collection[str]) -> None:
-    """Refuse standard input for both, and judgments and runs that have changed places."""
+    """Refuse files that aren't there, standard input for both, and judgments in a run's place."""
     if qrels == "-" and "-" in runs:
         raise InputError("standard input cannot be both qrels and run", path="-")
+    for source, path in (("qrels", qrels), *(("run", run) for run in runs)):
+        if path != "-" and not os.path.lexists(path) and not is_pattern(path):
+            problem = f"No such file or directory{_as_measure(path)}"
+            raise InputError(problem, source=source, path=path)
     if "-" in (qrels, *runs):
         return
     if _is("run", qrels) and any(_is("qrels", run) for run in runs):
         problem = "this is a run, and the file of judgments comes behind it: QRELS is the first"
         raise InputError(problem, source="qrels", path=qrels)
+
+
+def _as_measure(word: str) -> str:
+    """Say where a word goes that is no file, and a measure."""
+    try:
+        parse_measures(word)
+    except InputError:
+        return ""
+    return f"; as a measure it stands behind -m: -m {word}"
 
 
 def _is(source: str, path: str) -> bool:

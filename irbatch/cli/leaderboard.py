@@ -5,14 +5,22 @@ from __future__ import annotations
 import argparse
 import functools
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
-from irbatch.cli.compare import GATE_FAILED
-from irbatch.cli.evaluate import DEFAULT_MEASURES
+from irbatch.cli.gates import add_gate, say_failures
 from irbatch.cli.paper import add_paper, check_paper, paper_options
-from irbatch.cli.writing import add_written, check_written, files_asked, save_plot
+from irbatch.cli.settings import DEFAULT_MEASURES, add_measures
+from irbatch.cli.writing import (
+    FORMS,
+    WRITTEN,
+    add_output,
+    check_written,
+    files_asked,
+    form_of,
+    save_plot,
+    write_result,
+)
 from irbatch.efficiency.quantities import HIGHER, LOWER
 from irbatch.errors import InputError, printable, shown
 from irbatch.leaderboard import Leaderboard, Scores
@@ -26,7 +34,6 @@ from irbatch.runtime.numbers import DECIMAL
 from irbatch.statistics.intervals import INTERVALS
 from irbatch.statistics.resampling import check_draws, check_level
 
-FORMATS = ("text", "markdown", "latex", "csv", "json")
 EXAMPLE = (
     '{"systems": [{"system": "bm25", "accuracy": {"RR@10": 0.187}, "latency": {"mean": 8}}, …]}'
 )
@@ -34,7 +41,7 @@ METHODS = ("dynascore", "utility")
 NEEDS = {  # words that say nothing without another
     "y": "x",
     "plot": "x",
-    "linear": "plot",
+    "log": "plot",
     **dict.fromkeys(("score", "scale", "sweep"), "weights"),
     **dict.fromkeys(("level", "draws", "seed", "interval"), "qrels"),
 }
@@ -42,6 +49,7 @@ NEEDS = {  # words that say nothing without another
 
 def add_leaderboard(parser: argparse.ArgumentParser) -> None:
     """Add the words of the command."""
+    parser.usage = "irbatch leaderboard SYSTEMS [--qrels QRELS] [-m MEASURE ...] [options]"
     parser.description = (
         "Show systems by accuracy, latency, throughput, memory, energy and cost; find those that "
         "no other beats; weigh. Of SYSTEMS' JSON each system has the keys of an efficiency record, "
@@ -53,16 +61,33 @@ def add_leaderboard(parser: argparse.ArgumentParser) -> None:
         "--where 'latency_p95 < 50'"
     )
     add = parser.add_argument
-    repeated = functools.partial(add, action="append", default=[])
     add("systems", metavar="SYSTEMS", help=f"JSON, such as {EXAMPLE}")
-    told = "repeat for more (default: all there are; with --qrels as irbatch eval)"
-    add("-m", "--measure", dest="measures", metavar="MEASURE", action="append", help=told)
     add("--qrels", metavar="QRELS", help="evaluate the runs that SYSTEMS names")
-    add("--level", type=float, metavar="P", help="chance that an interval misses (default: 0.05)")
-    told = "how intervals of accuracy are made (default: t)"
-    add("--interval", choices=INTERVALS, help=told)
-    add("--draws", type=int, metavar="N", help="of the bootstrap; 0: no intervals (default: 2000)")
-    add("--seed", type=int, metavar="N", help="of the bootstrap (default: 0)")
+    of_qrels = f"with --qrels {' '.join(DEFAULT_MEASURES)}"
+    add_measures(parser, f"all there are; {of_qrels}", names=False)
+    _add_choices(parser)
+    _add_studies(parser)
+    add = add_output(
+        parser, digits="measures", beside=WRITTEN, plot="draw --y against --x, and the frontier"
+    )
+    add("--x", metavar="AXIS", help="across the picture")
+    add("--y", metavar="AXIS", help="along the picture (default: the first measure)")
+    told = "logarithms across it (default: where values span more than a factor of 3)"
+    add("--log", action=argparse.BooleanOptionalAction, help=told)
+    add("--intervals", action="store_true", help="show them in tables")
+    add_gate(
+        parser,
+        "'latency_p95 > 50', 'of mine: dominated on RR@10, cost'",
+        "'RR@10 lower bound >= 0.3'",
+    )
+    add_paper(parser)
+    parser.set_defaults(command=run_leaderboard)
+
+
+def _add_choices(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose rows and columns."""
+    add = parser.add_argument_group("systems and axes").add_argument
+    repeated = functools.partial(add, action="append", default=[])
     told = "leave out systems that don't meet it: 'latency_p95 < 50', 'gpu = A100'; repeat for more"
     repeated("--where", metavar="CONSTRAINT", help=told)
     told = "price per hour of an instance that systems were measured on; repeat for more"
@@ -71,22 +96,12 @@ def add_leaderboard(parser: argparse.ArgumentParser) -> None:
     add("--best-instance", metavar="AXIS", help=told)
     add("--sort", metavar="AXIS", help="the best first (default: as they are given)")
     add("--columns", metavar="AXIS,AXIS", help="those shown; hardware is one, too")
-    add("--x", metavar="AXIS", help="of the picture")
-    add("--y", metavar="AXIS", help="of the picture (default: the first measure)")
-    told = "mark the systems that no other beats (default: --y and --x)"
-    add("--frontier", metavar="AXIS,AXIS", help=told)
     told = f"whether {HIGHER} or {LOWER} is better; repeat for more"
     repeated("--direction", dest="directions", metavar="AXIS=WAY", help=told)
-    told = "mark systems that are not surely worse than the best (--qrels; all pairs, Holm)"
-    add("--significance", action="store_true", help=told)
-    told = "how often each system is on the frontier when queries are drawn anew (--qrels)"
-    add("--stability", action="store_true", help=told)
-    add("--intervals", action="store_true", help="show them in tables")
-    told = "csv and json have every number, whatever is shown"
-    add("--format", choices=FORMATS, default="text", help=told)
-    told = "decimals of measures (default: 4)"
-    add("--digits", type=int, metavar="N", help=told)
-    add("--weights", metavar="AXIS=W,AXIS=W", action="append", help="print scores below the table")
+    told = "mark the systems that no other beats (default: --y and --x)"
+    add("--frontier", metavar="AXIS,AXIS", help=told)
+    told = "print scores below the table"
+    add("--weights", metavar="AXIS=W,AXIS=W", action="append", help=told)
     told = (
         "what they are: Dynascore, in points of the first measure weighed, or a weighted mean "
         "(default: dynascore)"
@@ -94,14 +109,20 @@ def add_leaderboard(parser: argparse.ArgumentParser) -> None:
     add("--score", choices=METHODS, help=told)
     add("--scale", choices=SCALES, help="that utility brings axes to (default: range)")
     add("--sweep", metavar="AXIS", help="tell who wins as the weight of this axis changes")
-    told = "exit status 3 if it holds: e.g. 'latency_p95 > 50', 'of mine: dominated on RR@10, cost'"
-    repeated("--fail-if", dest="conditions", metavar="CONDITION", help=told)
-    told = "exit status 3 if it isn't met: e.g. 'RR@10 lower bound >= 0.3'"
-    repeated("--require", dest="required", metavar="CONDITION", help=told)
-    add_written(parser, "draw --y against --x, and the frontier")
-    add_paper(parser)
-    add("--linear", action="store_true", help="no logarithms in the picture")
-    parser.set_defaults(command=run_leaderboard)
+
+
+def _add_studies(parser: argparse.ArgumentParser) -> None:
+    """Add the options of intervals and tests."""
+    add = parser.add_argument_group("how sure it is (with --qrels)").add_argument
+    add("--level", type=float, metavar="P", help="chance that an interval misses (default: 0.05)")
+    told = "how intervals of accuracy are made (default: t)"
+    add("--interval", choices=INTERVALS, help=told)
+    add("--draws", type=int, metavar="N", help="of the bootstrap; 0: no intervals (default: 2000)")
+    add("--seed", type=int, metavar="N", help="of the bootstrap (default: 0)")
+    told = "mark systems that no test tells from the best (all pairs, Holm)"
+    add("--significance", action="store_true", help=told)
+    told = "how often each system is on the frontier when queries are drawn anew"
+    add("--stability", action="store_true", help=told)
 
 
 def run_leaderboard(options: argparse.Namespace) -> int:
@@ -116,7 +137,7 @@ def run_leaderboard(options: argparse.Namespace) -> int:
         board = board.sorted(options.sort)
     failures = [each for text in options.conditions for each in board.failures(text)]
     failures += [each for text in options.required for each in board.unmet(text)]
-    printed = _report(board, options, options.format)
+    printed = _report(board, options, form_of(options, FORMS))
     if weights is not None:
         if options.score == "utility":
             scores = board.utility(weights, scale=options.scale or SCALES[0])
@@ -128,15 +149,14 @@ def run_leaderboard(options: argparse.Namespace) -> int:
     files = {path: _report(board, options, form) for form, path in files_asked(options).items()}
     picture = None
     if options.plot is not None:
-        picture = board.plot(options.x, options.y, log=False if options.linear else None)
-    print(printed, end="")
-    for each in failures:
-        print(f"irbatch: failed: {each}", file=sys.stderr)
+        picture = board.plot(options.x, options.y, log=options.log)
+    write_result(options, printed)
+    status = say_failures(failures)
     for path, text in files.items():
         write_text(path, text)
     if picture is not None:
         save_plot(picture, options.plot)
-    return GATE_FAILED if failures else 0
+    return status
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -146,23 +166,23 @@ def _check(options: argparse.Namespace) -> None:
             parse_condition(text, required=required)
     for name, other in NEEDS.items():
         value = getattr(options, name)
-        given = value is not None and value is not False  # 0 is given
-        if given and getattr(options, other) is None:
+        if value is not None and getattr(options, other) is None:
             raise InputError(f"--{name} needs --{other}")
     if options.scale is not None and options.score != "utility":
         raise InputError("--scale needs --score utility")
-    if options.weights is not None and options.format != "text":
-        raise InputError(f"--weights prints text, which --format {options.format} has no place for")
+    form = form_of(options, FORMS)
+    if options.weights is not None and form != "text":
+        raise InputError(f"--weights prints text, which {form} has no place for")
     words = ("columns", "frontier", "intervals", "digits")
     shaped = [word for word in words if getattr(options, word)]
-    if shaped and options.format in ("csv", "json") and not (options.html or options.latex):
-        raise InputError(f"--{shaped[0]} has no place in --format {options.format}, which has all")
+    if shaped and form in ("csv", "json") and not (options.html or options.latex):
+        raise InputError(f"--{shaped[0]} has no place in {form}, which has all")
     if options.stability and options.frontier is None and options.x is None:
         raise InputError("--stability needs --frontier, or --x")
     for name in ("significance", "stability"):
         if getattr(options, name) and options.qrels is None:
             raise InputError(f"--{name} needs --qrels, of which queries have values")
-    written = {options.format, *files_asked(options)}
+    written = {form, *files_asked(options)}
     check_paper(options, written)
     if options.digits is not None:
         check_digits(options.digits)

@@ -12,23 +12,21 @@ PAPER = ("caption", "label", "environment", "line_width")
 ENVIRONMENTS = ("table", "table*")
 
 
-def add_paper(parser: argparse.ArgumentParser) -> None:
-    """Add the options that shape LaTeX."""
+def add_paper(parser: argparse.ArgumentParser) -> Any:
+    """Add the options that shape LaTeX; return what adds others."""
     add = parser.add_argument_group("LaTeX").add_argument
-    add("--caption", metavar="TEXT", help="that LaTeX's begins with")
-    add("--label", metavar="NAME", help=r"that \ref takes, of LaTeX")
-    told = "of LaTeX; table* is across both columns of a paper (default: table)"
+    add("--caption", metavar="TEXT", help="what the caption begins with")
+    add("--label", metavar="NAME", help=r"what \ref calls the table")
+    told = "table* is across both columns of a paper (default: table)"
     add("--environment", choices=ENVIRONMENTS, help=told)
-    told = "that LaTeX's tables fit into (default: 345, of table* 455)"
+    told = "of TeX that a line has, into which the table fits (default: 345, of table* 455)"
     add("--line-width", metavar="POINTS", type=float, help=told)
+    return add
 
 
 def paper_options(options: argparse.Namespace) -> dict[str, Any]:
     """Return what is given of the options, as ``to_latex`` takes it."""
-    given = {name: getattr(options, name) for name in PAPER if getattr(options, name) is not None}
-    if "line_width" in given:
-        given["width"] = given.pop("line_width")
-    return given
+    return {name: getattr(options, name) for name in PAPER if getattr(options, name) is not None}
 
 
 def check_paper(options: argparse.Namespace, forms: Collection[str]) -> None:

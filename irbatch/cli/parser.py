@@ -73,7 +73,10 @@ def parse_words(words: Sequence[str]) -> argparse.Namespace:
         parser = Parser(prog=f"irbatch {words[0]}")
         command = COMMANDS[words[0]]
         command.complete(parser)
-        return parser.parse_args([*_repeat_m(words[1:])] if command.measures else words[1:])
+        if not command.measures:
+            return parser.parse_args(words[1:])
+        # Runs may stand anywhere: behind the measures, and some before them and some behind.
+        return parser.parse_intermixed_args([*_repeat_m(words[1:])])
     return parser_of_all().parse_args(words)
 
 

@@ -5,21 +5,30 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from irbatch.cli.evaluate import DEFAULT_MEASURES
-from irbatch.cli.settings import SETTINGS, add_settings
-from irbatch.cli.writing import add_written, check_written, files_asked
+from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings
+from irbatch.cli.writing import (
+    FORMS,
+    TABLES,
+    WRITTEN,
+    add_output,
+    check_written,
+    files_asked,
+    form_of,
+    write_result,
+)
 from irbatch.comparing.reproducibility import Reproducibility, reproducibility
 from irbatch.comparing.tau_union import UNIONS
 from irbatch.errors import InputError
 from irbatch.measures import parse_measures
 from irbatch.report.numbers import check_digits
 
-FORMS = ("text", "markdown", "latex", "csv", "json")
-WITH_DIGITS = ("text", "markdown", "latex", "html")
-
 
 def add_reproducibility(parser: argparse.ArgumentParser) -> None:
     """Declare what `irbatch reproducibility` takes."""
+    parser.usage = (
+        "irbatch reproducibility QRELS --baseline ORIGINAL REPRODUCED\n"
+        "                               [--advanced ORIGINAL REPRODUCED] [options]"
+    )
     parser.description = (
         "Compare reproduced runs with the original ones: rankings (Kendall's tau union, RBO), "
         "values (RMSE, t-test), and the improvement of an advanced run on a baseline (effect "
@@ -36,25 +45,24 @@ def add_reproducibility(parser: argparse.ArgumentParser) -> None:
     add("--advanced", nargs=2, metavar=pair, help="two runs of what improves on it")
     told = "judgments of the reproduced runs, if they are of another collection"
     add("--reproduced-qrels", metavar="QRELS", help=told)
-    told = "repeat for more (default: as irbatch eval)"
-    add("-m", "--measure", dest="measures", metavar="MEASURE", action="append", help=told)
+    add_measures(parser)
+    add = parser.add_argument_group("rankings").add_argument
     told = "rankings are compared down to this one (default: 1000)"
     add("--depth", metavar="RANK", type=int, default=1000, help=told)
-    told = "persistence of RBO (default: 0.95)"
-    add("-p", "--persistence", metavar="P", type=float, default=0.95, help=told)
+    add("-p", metavar="P", type=float, default=0.95, help="persistence of RBO (default: 0.95)")
     told = "order of tau's union: by rank, or by document id, as repro_eval has it (default: rank)"
     add("--union", choices=UNIONS, default=UNIONS[0], help=told)
+    add_output(parser, beside=WRITTEN)
     add_settings(parser)
-    add("--format", choices=FORMS, default="text")
-    add("--digits", type=int, default=4, metavar="N", help="decimals, in tables (default: 4)")
-    add_written(parser)
     parser.set_defaults(command=run_reproducibility)
 
 
 def run_reproducibility(options: argparse.Namespace) -> int:
     """Compare, print, and write files."""
     measures = parse_measures(options.measures or DEFAULT_MEASURES)
-    check_digits(options.digits)
+    form = form_of(options, FORMS)
+    if options.digits is not None:
+        check_digits(options.digits)
     given = [options.qrels, *options.baseline, *(options.advanced or [])]
     if options.reproduced_qrels is not None:
         given.append(options.reproduced_qrels)
@@ -68,12 +76,12 @@ def run_reproducibility(options: argparse.Namespace) -> int:
         measures,
         reproduced_qrels=options.reproduced_qrels,
         depth=options.depth,
-        p=options.persistence,
+        p=options.p,
         union=options.union,
         **{name: getattr(options, name) for name in SETTINGS},
     )
     found = replace(found, measures=[each.spelled(options.names) for each in measures])
-    print(_write(found, options.format, options), end="")
+    write_result(options, _write(found, form, options))
     for form, path in files_asked(options).items():
         _write(found, form, options, path=path)
     return 0
@@ -83,5 +91,5 @@ def _write(
     found: Reproducibility, form: str, options: argparse.Namespace, path: str | None = None
 ) -> str:
     """Return a form of the report, or also write it."""
-    more = {"digits": options.digits} if form in WITH_DIGITS else {}
+    more = {"digits": options.digits} if form in TABLES and options.digits is not None else {}
     return str(getattr(found, f"to_{form}")(path, **more))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from irbatch.evaluation.settings import OPTIONS, TIES
 from irbatch.formats import ORDERS
@@ -14,11 +15,36 @@ SETTINGS = (
 )
 
 
-def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Add the options that shape values, and that of how measures are called."""
-    add = parser.add_argument_group("what shapes values").add_argument
+DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
+
+
+def add_measures(parser: argparse.ArgumentParser, default: str = "", *, names: bool = True) -> Any:
+    """Add the options that choose measures, and the `names` they have; return what adds others."""
+    add = parser.add_argument_group("measures").add_argument
+    default = default or " ".join(DEFAULT_MEASURES)
+    told = "e.g. nDCG@10, 'P@{5,10}', ndcg_cut_10; several as in -m AP nDCG@10 or -m AP,nDCG@10 "
+    told = f"{told}(default: {default})"
+    add("-m", "--measure", dest="measures", metavar="MEASURE", action="append", help=told)
+    if names:
+        _add_names(add)
+    return add
+
+
+def add_measure(parser: argparse.ArgumentParser, told: str, default: str) -> None:
+    """Add the options that choose one measure, and how it is called."""
+    add = parser.add_argument_group("measure").add_argument
+    add("-m", "--measure", metavar="MEASURE", default=default, help=told)
+    _add_names(add)
+
+
+def _add_names(add: Any) -> None:
     told = f"how measures are called: {', '.join(styles())} (default: irbatch)"
     add("--names", choices=styles(), default="irbatch", metavar="TOOL", help=told)
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add the options that shape values."""
+    add = parser.add_argument_group("what shapes values").add_argument
     told = "what a judged query missing from a run does (default: zero)"
     add("--missing", choices=OPTIONS["missing"], help=told)
     told = "least relevant grade of measures without a rel= of their own (default: 1)"
@@ -30,7 +56,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     told = "precision of score comparison; float32 as trec_eval 9 (default: float64)"
     add("--score-dtype", choices=OPTIONS["score_dtype"], help=told)
     told = "what becomes of documents that share a score (default: id, descending)"
-    add("--ties", choices=TIES, default="id", help=told)
+    add("--ties", choices=TIES, default="id", metavar="POLICY", help=f"{told}; {', '.join(TIES)}")
     told = "what orders the documents of a run that has both (default: score)"
     add("--order-by", choices=ORDERS, default=ORDERS[0], help=told)
     told = "be as this version of trec_eval in what isn't said otherwise"

@@ -1,7 +1,9 @@
-"""Printing results for programs, with every digit, one value a line."""
+"""Results as the command line prints them: lines for programs, and a table for a terminal."""
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Mapping
 
 from irbatch.errors import on_one_line
@@ -11,11 +13,24 @@ from irbatch.evaluation.system_results import VALUE, list_values
 AllResults = Mapping[str, Results]
 
 
-def print_tsv(results: AllResults, names: str, per_query: bool) -> None:
-    r"""Print ``run  query  measure  value``, one value a line; the mean's query is ``all``.
+def to_tsv(results: AllResults, names: str, per_query: bool) -> str:
+    r"""Write ``run  query  measure  value``, one value a line; the mean's query is ``all``.
 
     Control characters of names, tabs and line ends among them, are written as ``\t``.
     """
-    print("\t".join(VALUE))
+    lines = ["\t".join(VALUE)]
     for record in list_values(results, names, per_query):
-        print("\t".join(map(on_one_line, record.values())))
+        lines.append("\t".join(map(on_one_line, record.values())))
+    return "\n".join(lines) + "\n"
+
+
+def to_table(
+    results: AllResults, printed: bool, names: str, per_query: bool, digits: int = 4
+) -> str:
+    """Write a table; if it is to be printed, as wide as the terminal, the best in bold there."""
+    from irbatch.evaluation.system_tables import make_table
+    from irbatch.report import terminal
+
+    table = make_table(results, digits, names, False, per_query)
+    wide = shutil.get_terminal_size((terminal.WIDTH, 24)).columns if printed else terminal.WIDTH
+    return terminal.write_table(table, ansi=printed and sys.stdout.isatty(), width=wide) + "\n"

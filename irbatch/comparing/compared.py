@@ -155,10 +155,7 @@ class Compared:
     @cached_property
     def equivalence_p(self) -> Floats | None:
         """Corrected p-values of a and b differing by less than the margin, by two tests."""
-        if self.margin is None:
-            return None
-        other = self._beyond(self.margin, -self.directions)
-        return self._corrected(np.maximum(self._beyond(self.margin, self.directions), other))
+        return None if self.margin is None else self.equivalent_to(self.margin)
 
     @property
     def not_worse(self) -> Bools | None:
@@ -178,9 +175,13 @@ class Compared:
 
         Raises:
             InputError: if it is neither, or a share of a mean below 0.
-            ImportError: naming the extra, when SciPy is not installed and `margin_test` is ``"t"``.
         """
         return self._corrected(self._beyond(margin, self.directions))
+
+    def equivalent_to(self, margin: float | str) -> Floats:
+        """Test if a and b differ by less than a margin, as `not_worse_than` tests one side."""
+        both = (self._beyond(margin, side) for side in (self.directions, -self.directions))
+        return self._corrected(np.maximum(*both))
 
     def _beyond(self, margin: float | str, signs: Floats) -> Floats:
         values = self.scaled if self.linear is None else self.linear

@@ -172,8 +172,8 @@ class Comparison(Compared):
             digits, intervals, judged, path: as in `to_text`.
             daggers: mark what is significantly better than the baseline with † and what is worse
                 with ‡, in place of arrows.
-            **options: `caption`, `label` (default: ``"tab:comparison"``), `environment`, `width`,
-                `headings`, `unicode`: as in `irbatch.SystemResults.to_latex`.
+            **options: `caption`, `label` (default: ``"tab:comparison"``), `environment`,
+                `line_width`, `headings`, `unicode`: as in `irbatch.SystemResults.to_latex`.
 
         Raises:
             InputError: as `to_text` and `irbatch.SystemResults.to_latex`.

@@ -13,6 +13,7 @@ from irbatch.evaluation.runs import evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.task import Cutoffs, Judgments, Measures, Rankings
 from irbatch.measures import MARKED, Measure, measure, parse_measures
+from irbatch.statistics.significance import plain_name
 
 # Values by query of one system: results or partial ones, an Arrow table, or paths of Parquet.
 QueryValues: TypeAlias = Any
@@ -26,7 +27,7 @@ def compare(
     *,
     baseline: str | None = None,
     test: str = "randomisation",
-    correction: str = "holm",
+    correction: str | None = "holm",
     level: float = 0.05,
     interval: str = "t",
     simultaneous: bool = True,
@@ -51,7 +52,7 @@ def compare(
             resample take several.
         correction: of p-values, for the number of pairs compared on a measure: ``"holm"``,
             ``"bonferroni"``, ``"bh"``, ``"by"`` or ``"none"``. Tests of all systems at once need
-            none.
+            none. Names of SciPy and statsmodels, such as ``"fdr_bh"``, are understood.
         level: chance of finding a difference that is not there, and of an interval to miss.
         interval: of means and differences: by Student's ``"t"``, or by bootstrap, ``"percentile"``
             or ``"bca"``.
@@ -85,7 +86,8 @@ def compare(
     0.0078125
     """
     options = Options(
-        *(baseline, test, correction, level, interval, simultaneous, draws, seed, margin),
+        *(baseline, plain_name(test), plain_name(correction), level, interval, simultaneous),
+        *(draws, seed, margin),
         *(alternative, family, margin_test),
     )
     wanted = parse_measures(measures, cutoffs)
@@ -113,7 +115,7 @@ def compare_results(
     *,
     baseline: str | None = None,
     test: str = "randomisation",
-    correction: str = "holm",
+    correction: str | None = "holm",
     level: float = 0.05,
     interval: str = "t",
     simultaneous: bool = True,
@@ -149,7 +151,8 @@ def compare_results(
     1
     """
     options = Options(
-        *(baseline, test, correction, level, interval, simultaneous, draws, seed, margin),
+        *(baseline, plain_name(test), plain_name(correction), level, interval, simultaneous),
+        *(draws, seed, margin),
         *(alternative, family, margin_test),
     )
     if not _are_results(results):

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.means import Means
+from irbatch.formats.parts import WILD, is_pattern
 
 # What names of files end in that is no part of a system's name.
 ENDINGS = ("gz", "bz2", "xz", "zst", "run", "txt", "trec", "tsv", "jsonl", "parquet")
@@ -54,8 +55,20 @@ def name_systems(
 
 def _stem(path: str) -> str:
     """Name a system after its file or folder: without the endings of archives and runs."""
+    path = _without_pattern(path) if is_pattern(path) else path
     parts = os.path.basename(path.rstrip("/")).split(".")  # noqa: PTH119 - pathlib takes 5 ms to import
     hidden = not parts[0]  # a name that begins with a point has something behind it
     while len(parts) > 1 + hidden and parts[-1] in ENDINGS:
         parts.pop()
     return ".".join(parts)
+
+
+def _without_pattern(path: str) -> str:
+    """Return what files of a pattern are called: ``bm25`` of ``bm25-*.run`` or ``bm25/part-*``."""
+    name, rest = "", path
+    while not name and rest.strip("/"):
+        rest, last = os.path.split(rest)
+        place = min((last.find(each) for each in WILD if each in last), default=len(last))
+        name = last[:place].rstrip("-_.") if place < len(last) else last
+        name = "" if name == "part" else name  # as Spark calls them
+    return name or path

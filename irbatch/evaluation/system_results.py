@@ -91,7 +91,7 @@ class SystemResults(dict[str, Results]):
         caption: str | None = None,
         label: str = "tab:results",
         environment: str = "table",
-        width: float | None = None,
+        line_width: float | None = None,
         headings: Mapping[str, str] | None = None,
         unicode: bool = False,
         **options: Unpack[TableOptions],
@@ -107,7 +107,7 @@ class SystemResults(dict[str, Results]):
                 are, which then stands in the comment; what signs mean follows.
             label: what ``\ref`` calls the table.
             environment: ``"table"``, or ``"table*"`` across both columns of a paper.
-            width: points of TeX that a line has; default: 345, as article's, or 455 of a
+            line_width: points of TeX that a line has; default: 345, as article's, or 455 of a
                 ``table*``, as ACL's. A column is 219 wide in papers of ACL, 241 of ACM, 252 of
                 IEEE.
             headings: columns to what they are called: ``{"run": "Model", "nDCG@10": "nDCG"}``.
@@ -125,7 +125,7 @@ class SystemResults(dict[str, Results]):
             label,
             caption=caption,
             environment=environment,
-            width=width,
+            line_width=line_width,
             headings=headings,
             unicode=unicode,
         )

@@ -19,6 +19,11 @@ def is_file(given: object) -> TypeGuard[str | os.PathLike[str]]:
     return isinstance(given, str | os.PathLike) or is_dataset(given)
 
 
+def is_pattern(path: str) -> bool:
+    """Tell whether a path is a pattern of names, and no name."""
+    return any(each in path for each in WILD) and not os.path.lexists(path)
+
+
 def is_dataset(given: object) -> bool:
     """Tell whether it is a dataset of pyarrow, without importing that."""
     return any(
@@ -38,7 +43,7 @@ def find_parts(given: Given, source: str) -> list[str] | None:
     path = os.fspath(given)
     if os.path.isdir(path):  # noqa: PTH112 - pathlib takes 5 ms to import
         found, problem = [path], "there are no files in this folder"
-    elif any(each in path for each in WILD) and not os.path.lexists(path):
+    elif is_pattern(path):
         import glob
 
         found = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - as above

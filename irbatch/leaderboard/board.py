@@ -203,8 +203,8 @@ class Leaderboard(StudiedSystems):
 
         Args:
             path, **options: as in `to_text`; and `caption`, `label` (default:
-                ``"tab:leaderboard"``), `environment`, `width`, `headings`, `unicode`, as in
-                `irbatch.SystemResults.to_latex`.
+                ``"tab:leaderboard"``), `environment`, `line_width`, `headings`, `unicode`, as
+                in `irbatch.SystemResults.to_latex`.
 
         Raises:
             InputError: as `to_text` and `irbatch.SystemResults.to_latex`.

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Floats
+from irbatch.comparing.floors import values_behind, within_range
 from irbatch.comparing.wording import INTERVAL_NAMES
 from irbatch.efficiency import EfficiencyRecord, Measurement
 from irbatch.efficiency.checks import of_system, refuse
@@ -223,26 +224,14 @@ def _find_intervals(
     alike: dict[int, list[tuple[int, int, Floats, bool]]] = {}
     for i, each in enumerate(results):
         for k, measure in enumerate(measures if isinstance(each, Results) else ()):
-            place = each.column_of(measure)
-            values, how = each.values[:, place], each.columns[place].aggregate
-            values = values[~np.isnan(values)]
-            is_geometric = how == "geometric"
-            plain = how not in ("sum", "weighted")
-            if not plain or len(values) < 2 or (is_geometric and values.min() <= 0):
-                continue
-            scaled = np.log(values) if is_geometric else values
-            alike.setdefault(len(values), []).append((i, k, scaled, is_geometric))
+            if measure in each and (behind := values_behind(each, measure)) is not None:
+                alike.setdefault(len(behind[0]), []).append((i, k, *behind))
     for group in alike.values():
         geometric = np.array([each[3] for each in group])
         table = np.stack([each[2] for each in group], axis=1)[None]
         found = find_intervals(table, [], interval, level, draws, seed, geometric=geometric)
         for (i, k, *_), (low, high) in zip(group, found.means[0].tolist(), strict=True):
-            name = measures[k]
-            mean, (least, most) = (
-                results[i][name],
-                results[i].columns[results[i].column_of(name)].range,
-            )
-            bounds[i, k] = max(low, min(least, mean)), min(high, max(most, mean))
+            bounds[i, k] = within_range(results[i], measures[k], low, high)
     return bool(alike)
 
 

@@ -46,7 +46,7 @@ class LatexOptions(TypedDict, total=False):
     caption: str | None
     label: str
     environment: str
-    width: float | None
+    line_width: float | None
     headings: Mapping[str, str] | None
     unicode: bool
 
@@ -104,7 +104,7 @@ def write_document(
     *,
     caption: str | None = None,
     environment: str = "table",
-    width: float | None = None,
+    line_width: float | None = None,
     headings: Mapping[str, str] | None = None,
     daggers: bool = False,
     unicode: bool = False,
@@ -119,7 +119,9 @@ def write_document(
         problem = f"a label is letters, digits and :._/+-, not {label!r}"
         raise InputError(problem, source="label", value=label)
     check_choice("environment", environment, LINES)
-    line = check_number("width", LINES[environment] if width is None else width, least=50)
+    line = check_number(
+        "line_width", LINES[environment] if line_width is None else line_width, least=50
+    )
     parts = [part.table if isinstance(part, Details) else part for part in document.parts]
     document = replace(document, parts=parts).renamed(headings or {}, DAGGERS if daggers else {})
     above, legend = document.caption if caption is None else caption, document.explained("Bold")

@@ -7,6 +7,7 @@ SciPy's (extra ``stats``).
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -24,9 +25,35 @@ CORRECTIONS = ("none", "bonferroni", "holm", "bh", "by")
 FAMILIES = ("pairs", "all")  # what is corrected for together: a measure's pairs, or all of them
 ALTERNATIVES = ("two-sided", "greater", "less")
 
+# What other tools call them: SciPy, statsmodels, ranx, R.
+OTHER_NAMES = {
+    **dict.fromkeys(("randomization", "permutation", "fisher"), "randomisation"),
+    **dict.fromkeys(("ttest", "ttestrel", "student", "pairedttest"), "t"),
+    "signedrank": "wilcoxon",
+    "signtest": "sign",
+    "tukeyhsd": "tukey",
+    "hsd": "tukey",
+    **dict.fromkeys(("fdrbh", "fdr", "benjaminihochberg"), "bh"),
+    **dict.fromkeys(("fdrby", "benjaminiyekutieli"), "by"),
+}
+
 MOST_EXACT = 24  # queries that differ, of which all signs are tried
 ENOUGH = 100  # extreme draws, from which on their share is the p-value
 AT_ONCE = 1 << 22  # differences
+
+
+def plain_name(given: object) -> Any:
+    """Return what a test or a correction is called here; what is unknown as it is.
+
+    >>> plain_name("t-test"), plain_name("fdr_bh"), plain_name(None)
+    ('t', 'bh', 'none')
+    """
+    if given is None:
+        return "none"
+    if not isinstance(given, str) or given in TESTS or given in CORRECTIONS:
+        return given
+    name = re.sub(r"[-_ ]", "", given.lower())
+    return OTHER_NAMES.get(name, name if name in TESTS or name in CORRECTIONS else given)
 
 
 def p_values(sample: Sample, test: str) -> Floats:

@@ -18,7 +18,7 @@ from irbatch.cli import main
 
 RANKS = {"old": 2, "new": 1, "worse": 4}  # of the one relevant document, in every query
 P = 4 / 4096  # 2 of 2^12 assignments of signs, for two pairs
-FORMATS = ("text", "markdown", "latex", "csv", "json")
+FORMATS = ("text", "markdown", "latex", "html", "csv", "json")
 WRITTEN = ("html", "latex", "csv", "json")
 GATE = "RR drops 1% p<0.05"
 
@@ -411,7 +411,7 @@ def test_new_options_are_the_comparisons_own(cli: Cli, files: list[Path]) -> Non
 @pytest.mark.parametrize(
     "words",
     [
-        ["--test", "f"], ["--correction", "sidak"], ["--interval", "z"], ["--format", "html"],
+        ["--test", "f"], ["--correction", "sidak"], ["--interval", "z"], ["--format", "xml"],
         ["--ties", "coin"], ["--missing", "guess"], ["--draws", "1.5"], ["--level", "five"],
         ["--html"], ["--wrong"], ["--alternative", "more"], ["--family", "measures"],
         ["--margin-test", "sign"],
@@ -454,7 +454,7 @@ def test_latex_as_a_paper_wants_it(cli: Cli, files: list[Path], out: Path) -> No
              "--line-width", 300, "--daggers"]  # fmt: skip
     found = irbatch.compare(files[0], files[1:3], "AP", baseline=files[1].stem, draws=100)
     wanted = found.to_latex(caption="Ours & theirs.", label="tab:mine", environment="table*",
-                            width=300, daggers=True)  # fmt: skip
+                            line_width=300, daggers=True)  # fmt: skip
     assert cli(*words, *paper, "--format", "latex")[1] == wanted
     cli(*words, *paper, "--latex", out / "x.tex")
     assert (out / "x.tex").read_text(encoding="utf-8") == wanted
@@ -539,8 +539,9 @@ def test_help(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     status, printed, said = cli("--help")
     assert (status, said) == (0, "")
     for part in (
-        "usage: irbatch compare", "QRELS RUN [RUN ...]", "--baseline NAME", "randomisation",
-        "tukey", "holm", "percentile", "text,markdown,latex,csv,json", "'nDCG@10 drops 1% p<0.05'",
+        "usage: irbatch compare", "QRELS RUN RUN [RUN ...]", "--baseline NAME", "randomisation",
+        "tukey", "holm", "percentile", "text,markdown,latex,html,csv,json",
+        "'nDCG@10 drops 1% p<0.05'",
         "exit status 3", *(f"--{form} FILE" for form in (*WRITTEN, "plot")),
     ):  # fmt: skip
         assert part in printed, part

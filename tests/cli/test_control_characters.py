@@ -102,7 +102,7 @@ def test_json_is_exact(said: Said, files: list[Path]) -> None:
     )
 
 
-@pytest.mark.parametrize("form", ["table", "markdown", "tsv", "csv", "json"])
+@pytest.mark.parametrize("form", ["text", "markdown", "tsv", "csv", "json"])
 def test_what_is_said_to_a_person(said: Said, files: list[Path], form: str) -> None:
     """Notes, errors, and what the words of the command are refused with."""
     with files[0].open("a") as file:

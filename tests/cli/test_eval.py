@@ -99,16 +99,16 @@ def test_every_format_is_that_of_evaluate_runs(cli: Cli, files: list[Path]) -> N
     place = ["--label", "tab:mine", "--environment", "table*", "--line-width", "500"]
     assert cli(*style, *place)[1] == found.to_latex(
         names="trec_eval", digits=2, caption="50 % of & it", label="tab:mine",
-        environment="table*", width=500,
+        environment="table*", line_width=500,
     )  # fmt: skip
-    assert [line.split()[1] for line in cli(*words, "table", "--digits", "1")[1].splitlines()] == [
-        "AP", "0.8", "0.8"]  # fmt: skip
+    lines = cli(*words, "text", "--digits", "1")[1].splitlines()
+    assert [line.split()[1] for line in lines if "---" not in line] == ["AP", "0.8", "*0.8"]
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--format", "csv", "--digits", "2"], "--digits is for table, markdown, latex and html"),
+        (["--format", "csv", "--digits", "2"], "--digits is for text, markdown, latex and html"),
         (["--format", "latex", "--digits", "18"], "a whole number from 0 to 17"),
         (["--format", "markdown", "--label", "x"], "--label is for latex"),
         (["--format", "tsv", "--line-width", "9"], "--line-width is for latex"),
@@ -124,33 +124,27 @@ def test_options_of_paper_are_checked_before_anything_is_read(
 
 
 def test_table(cli: Cli, files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ["eval", *files, "-m", "AP", "-m", "P@5", "--format", "table"]
+    """What is wider than the terminal goes on below; a file's is as wide as anywhere."""
+    words = ["eval", *files, "-m", "AP", "-m", "P@5", "--format", "text"]
     monkeypatch.setenv("COLUMNS", "100")
-    assert [line.split() for line in cli(*words)[1].splitlines()] == [
+    assert [line.split() for line in cli(*words)[1].splitlines() if "---" not in line] == [
         ["run", "AP", "P@5"],
         ["pca10", "0.7541", "0.9133"],
-        ["pixels-cosine", "0.8197", "0.9600"],
+        ["pixels-cosine", "*0.8197", "*0.9600"],
     ]
     many = [*words, "-m", "nDCG@{1,2,3,4,5,6,7,8,9,10,20,30,50,100}"]
-    lines = [line.split() for line in cli(*many)[1].splitlines()]
-    assert lines[0] == ["measure", "pca10", "pixels-cosine"], "turned when too wide"
-    assert len(lines) == 17
-
-
-def test_no_number_is_ever_cut_off(
-    cli: Cli, files: list[Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words = ["eval", *files, "-m", "P@{1,2,3,4,5}", "--format", "table"]
-    whole = [line.split() for line in cli(*words)[1].splitlines()]
-    for width in ("20", "40", "60"):
-        monkeypatch.setenv("COLUMNS", width)
-        lines = [line.split() for line in cli(*words)[1].splitlines()]
-        turned = list(map(list, zip(*lines, strict=True)))
-        assert whole in (lines, [["run", *turned[0][1:]], *turned[1:]])
+    for width in (60, 100):
+        monkeypatch.setenv("COLUMNS", str(width))
+        parts = cli(*many)[1].strip("\n").split("\n\n")
+        assert {part.split()[0] for part in parts} == {"run"}
+        assert max(len(line) for part in parts for line in part.splitlines()) <= width
+        heads = [each for part in parts for each in part.splitlines()[0].split()[1:]]
+        assert heads[:3] == ["AP", "P@5", "nDCG@1"]
+        assert len(heads) == 16
 
 
 def test_counts_are_whole_numbers(cli: Cli, files: list[Path]) -> None:
-    for form in ("tsv", "csv", "table", "markdown"):
+    for form in ("tsv", "csv", "text", "markdown"):
         _, out, _ = cli("eval", files[0], files[2], "-q", "-m", "NumRet", "--format", form)
         assert "100.0" not in out
 
@@ -232,7 +226,7 @@ def test_control_characters_are_shown_not_sent(cli: Cli, tmp_path: Path) -> None
     qrels, run = tmp_path / "qrels", tmp_path / "x.run"
     qrels.write_text("\x1b[31mq 0 d 1\n")
     run.write_text("\x1b[31mq Q0 d 1 1 t\n")
-    for form in ("table", "markdown"):
+    for form in ("text", "markdown"):
         _, out, _ = cli("eval", qrels, run, "-q", "-m", "RR", "--format", form)
         assert "\x1b" not in out
         assert "\\x1b[31mq" in out.replace("\\\\", "\\").replace("\\[", "[")
@@ -311,8 +305,34 @@ def test_a_terminal_gets_a_table(files: list[Path]) -> None:
     shown = os.read(leader, 4096).decode()
     os.close(leader)
     assert "\x1b[1m0.9600" in shown, "the best is in bold"
-    plain = re.sub(r"\x1b\[\d*m", "", shown).split()
+    plain = re.sub(r"\x1b\[\d*m|---+", "", shown).split()
     assert plain == ["run", "P@5", "pca10", "0.9133", "pixels-cosine", "0.9600"]
+
+
+def test_a_gate_of_one_run(cli: Cli, files: list[Path], tmp_path: Path) -> None:
+    words = ["eval", *files[:2], "-m", "AP", "--require", "nDCG@10 >= 0.75"]
+    status, out, err = cli(
+        *words, "--require", "nDCG@10 lower bound >= 0.7", "--fail-if", "P@5 < .9"
+    )
+    assert (status, "failed" in err) == (0, False)
+    assert [line.split("\t")[2] for line in out.splitlines()[1:]] == ["AP", "P@5", "nDCG@10"]
+    words += ["--require", "nDCG@10 lower bound >= 0.75", "-o", tmp_path / "x.json"]
+    status, out, err = cli(*words, "--fail-if", "map < 0.76")
+    assert (status, out) == (3, "")
+    assert err.splitlines()[-2:] == [
+        "irbatch: failed: pca10: AP is 0.7541, < 0.76",
+        "irbatch: failed: pca10: the lower bound of nDCG@10 is 0.749, not >= 0.75",
+    ]
+    assert json.loads((tmp_path / "x.json").read_text())["pca10"]["mean"]["nDCG@10"] > 0.75
+    for option, condition, said in (
+        ("--fail-if", "AP drops 5% p<0.05", "needs a baseline"),
+        ("--require", "AP not worse than baseline by 1%", "needs a baseline"),
+        ("--require", "in web: AP >= 0.5", "needs groups"),
+        ("--require", "AP", "is not of the form"),
+        ("--require", "nope >= 0.5", "unknown measure 'nope'"),
+    ):
+        status, out, err = cli("eval", "absent", "absent.run", option, condition)
+        assert (status, out, said in err) == (2, "", True), err
 
 
 @pytest.mark.parametrize(

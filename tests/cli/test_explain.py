@@ -42,12 +42,12 @@ def explained(files: list[Path], **options: Any) -> irbatch.Explanation:
     return irbatch.explain(*files, **{"measure": "RR@3", **options})
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+@pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
 def test_what_is_printed_is_the_explanations_own(cli: Cli, files: list[Path], form: str) -> None:
     words = ["-m", "RR@3", "-n", "2", "--format", form]
     status, printed, err = cli(*files, *words)
     assert (status, err) == (0, "")
-    assert printed == getattr(explained(files, queries=2), f"to_{form}")()
+    assert printed == getattr(explained(files, most=2), f"to_{form}")()
 
 
 def test_choices(cli: Cli, files: list[Path], out: Path) -> None:
@@ -107,7 +107,7 @@ def test_texts(cli: Cli, files: list[Path], tmp_path: Path) -> None:
     topics, documents = tmp_path / "topics.tsv", tmp_path / "corpus.jsonl"
     topics.write_text("".join(f"{query}\tquestion {query}\x1b[1m\n" for query in QUERIES))
     documents.write_text('{"_id": "good", "title": "T", "text": "<b>the \\u001b answer"}\n')
-    words = ["-n", "1", "--queries-file", topics, "--documents", documents, "--format", "markdown"]
+    words = ["-n", "1", "--topics", topics, "--documents", documents, "--format", "markdown"]
     status, printed, _ = cli(*files, *words)
     assert status == 0
     assert r"question q0\\x1b\[1m" in printed
@@ -124,7 +124,7 @@ def test_texts(cli: Cli, files: list[Path], tmp_path: Path) -> None:
         (["-m", "alpha_nDCG"], "reads subtopics"),
         (["-m", "P@{5,10}"], "stands for 2 measures"),
         (["--only", "worst"], "invalid choice"),
-        (["-n", "0"], "queries=0 must be"),
+        (["-n", "0"], "most=0 must be"),
         (["--depth", "0"], "depth=0 must be"),
         (["--query", "q99"], "(query 'q99'): this query has no values"),
         (["--ties", "expected"], "no ranks to be shown"),

@@ -10,6 +10,8 @@ import pytest
 
 from irbatch.cli import main
 from irbatch.cli.parser import COMMANDS
+from irbatch.cli.writing import ENDINGS
+from irbatch.evaluation.system_names import name_systems
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 c 2\n"
 RUN = "q1 Q0 b 1 2.0 x\nq1 Q0 a 2 1.0 x\nq2 Q0 c 1 1.0 x\n"
@@ -42,6 +44,9 @@ def asked(words: str, capsys: pytest.CaptureFixture[str]) -> list[tuple[str, str
         ("eval -m RR -q qrels one.run --measure=R@3 -m P@1 P@2", "RR R@3 P@1 P@2"),
         ("eval qrels -m RR one.run", "RR"),
         ("eval -m RR qrels AP", "RR"),  # the file
+        ("eval qrels -m RR P@1 one.run two.run", "RR P@1"),
+        ("eval qrels one.run -m RR two.run -q", "RR"),
+        ("eval -m RR qrels one.run -k 3 two.run", "RR"),
     ],
 )
 def test_several_measures(words: str, measures: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,6 +67,7 @@ def test_a_measure_that_is_misspelt(capsys: pytest.CaptureFixture[str]) -> None:
         ("first=one.run second=./one.run", "first second"),
         ("a=b", "a=b"),  # a file
         ("x=a=b", "x"),
+        ("one.run -m P@1 two.run", "one two"),
         ("=one.run", None),
         ("a=one.run a=two.run", None),
         ("two=one.run two.run", None),
@@ -88,6 +94,10 @@ def test_compared_runs_have_names(capsys: pytest.CaptureFixture[str]) -> None:
         ("compare one.run two.run qrels", "QRELS is the first"),
         ("explain one.run qrels two.run", "QRELS is the first"),
         ("compare qrels one.run two.run --html no/where.html", "--html: its folder is not there"),
+        ("eval qrels one.run P@1", "run 'P@1': No such file or directory; as a measure it stands"),
+        ("eval qrels one.run -m RR other.run", "run 'other.run': No such file or directory"),
+        ("eval none.qrels none.run", "qrels 'none.qrels': No such file or directory"),
+        ("explain qrels one.run none.run", "run 'none.run': No such file or directory"),
         ("compare qrels one.run two.run --baseline three", "'one', 'two'"),
         ("compare no.qrels one.run two.run --baseline three", "'one', 'two'"),
     ],
@@ -110,7 +120,7 @@ def test_files_of_either_form_are_not_swapped(capsys: pytest.CaptureFixture[str]
     ("name", "begins"),
     [
         ("out.tsv", "run\tquery"),
-        ("out", "run\tquery"),
+        ("out.txt", "run  nDCG@10"),
         ("out.json", "{"),
         ("out.csv", "run,query"),
         ("out.md", "| run"),
@@ -125,21 +135,70 @@ def test_output(name: str, begins: str, capsys: pytest.CaptureFixture[str]) -> N
     assert Path(name).read_text().startswith(begins)
 
 
-@pytest.mark.parametrize("name", ["no/where.tsv", "qrels", "one.run", "-"])
-def test_output_that_cannot_be(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+COMPARED = "text markdown latex html csv json"
+WITH_OUTPUT = {
+    "eval qrels one.run": "text markdown latex html tsv csv json",
+    "compare qrels one.run two.run -m RR": COMPARED,
+    "explain qrels one.run two.run": "text markdown html json",
+    "overlap one.run two.run -q": "tsv csv json",
+    "reproducibility qrels --baseline one.run two.run -m RR": COMPARED,
+    "leaderboard systems.json": COMPARED,
+}
+
+
+@pytest.mark.parametrize("words", WITH_OUTPUT)
+def test_every_result_goes_to_a_file(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """In the form of the name's ending, or of --format, the same as is printed."""
+    Path("systems.json").write_text('[{"system": "a", "accuracy": {"RR": 0.5}}]')
+    for ending, form in ENDINGS.items():
+        out = f"out.{ending.upper()}"
+        if form not in WITH_OUTPUT[words].split():
+            assert main([*words.split(), "-o", out]) == 2
+            assert f"'{out}': --output: the name ends in none of ." in capsys.readouterr().err
+            assert not Path(out).exists()
+            continue
+        assert main([*words.split(), "--format", form]) == 0
+        printed = capsys.readouterr().out
+        assert main([*words.split(), "--output", out]) == 0
+        assert main([*words.split(), "-o", "other", "--format", form]) == 0
+        assert not capsys.readouterr().out
+        assert Path(out).read_text() == Path("other").read_text() == printed
+
+
+@pytest.mark.parametrize(
+    "name", ["no/where.tsv", "qrels", "one.run", "-", "out", "out.foo", "json"]
+)
+@pytest.mark.parametrize("command", ["eval", "compare"])
+def test_output_that_cannot_be(command: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     before = Path("qrels").read_bytes()
-    assert main(["eval", "qrels", "one.run", "--output", name]) == 2
-    assert "--output" in capsys.readouterr().err
+    assert main([command, "qrels", "one.run", "two.run", "--output", name]) == 2
+    printed = capsys.readouterr().err
+    assert "--output" in printed
+    assert printed.count("\n") == 1
     assert Path("qrels").read_bytes() == before
+    assert not Path(name).exists() or name in ("qrels", "one.run")
+
+
+def test_a_pattern_or_a_folder_has_a_name() -> None:
+    names = {
+        "runs/bm25.run.gz": "bm25", "runs/": "runs", "runs/*.run": "runs", "bm25-*.run": "bm25",
+        "bm25/part-*": "bm25", "runs/bm25/*/part-[0-9]*": "bm25", "/all/*": "all", "*.run": "*",
+    }  # fmt: skip
+    for path, name in names.items():
+        assert list(name_systems([path])) == [name], path
+    assert list(name_systems(["a/bm25-*", "b/bm25-*"])) == ["a/bm25-*", "b/bm25-*"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_s_help_has_an_example(
-    command: str, capsys: pytest.CaptureFixture[str]
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit):
         main([command, "--help"])
-    assert "example" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "example" in printed
+    assert max(map(len, printed.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])

@@ -373,7 +373,7 @@ def test_latex_as_a_paper_wants_it(cli: Cli, systems: Path) -> None:
     words = ["--format", "latex", "--caption", "Ours.", "--label", "tab:x", "--digits", "1"]
     more = ["--environment", "table*", "--line-width", "300"]
     assert cli(systems, *words, *more)[1] == board.to_latex(
-        caption="Ours.", label="tab:x", digits=1, environment="table*", width=300
+        caption="Ours.", label="tab:x", digits=1, environment="table*", line_width=300
     )
     for wrong, said in (
         (["--label", "x"], "--label is for latex"),
@@ -472,7 +472,7 @@ def test_the_picture_is_of_the_axes_asked_for(
     monkeypatch.setattr(Leaderboard, "plot", plot)
     words = [systems, "--plot", out / "a.png", "--x", "cost"]
     assert cli(*words, "--where", "latency < 50")[0] == 0
-    assert cli(*words, "--y", "R@100", "--linear")[0] == 0
+    assert cli(*words, "--y", "R@100", "--no-log")[0] == 0
     assert drawn == [
         (["bm25", "dense"], ("cost", None), {"log": None}),
         (["bm25", "slow", "dense"], ("cost", "R@100"), {"log": False}),
@@ -570,7 +570,7 @@ def test_a_folder_that_is_not_there(cli: Cli, systems: Path, out: Path, form: st
         (["--weights", "RR@10=1", "--scale", "log"], "--scale needs --score utility"),
         (["--weights", "RR@10=1", "--format", "csv"], "--weights prints text"),
         (["--plot", "a.svg"], "--plot needs --x"),
-        (["--linear", "--x", "cost"], "--linear needs --plot"),
+        (["--no-log", "--x", "cost"], "--log needs --plot"),
         (["--sweep", "cost"], "--sweep needs --weights"),
         (["--score", "utility"], "--score needs --weights"),
         (["--scale", "log"], "--scale needs --weights"),
@@ -624,7 +624,7 @@ def test_bad_words_beside_qrels(
 @pytest.mark.parametrize(
     "words",
     [
-        ["--score", "f"], ["--scale", "sqrt"], ["--format", "html"], ["--draws", "1.5"],
+        ["--score", "f"], ["--scale", "sqrt"], ["--format", "xml"], ["--draws", "1.5"],
         ["--level", "five"], ["--seed", ""], ["--html"], ["--wrong"], ["--x"], ["more.json"],
     ],
 )  # fmt: skip

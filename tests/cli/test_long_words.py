@@ -9,7 +9,7 @@ from support.input_errors import input_error
 
 from irbatch import measure
 from irbatch.cli.leaderboard import _split as split_axes
-from irbatch.comparing.gate import parse_condition
+from irbatch.comparing.conditions import parse_condition
 from irbatch.efficiency.interchange.ir_metadata import BEGINS
 from irbatch.evaluation.system_names import name_systems
 from irbatch.formats.forms import RUN

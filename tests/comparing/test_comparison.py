@@ -404,6 +404,25 @@ def test_from_files(digits: Any) -> None:
     assert len(strict.query_ids) < len(found.query_ids)
 
 
+@pytest.mark.parametrize(
+    ("option", "said", "meant"),
+    [
+        ("test", "randomization Permutation fisher", "randomisation"),
+        ("test", "ttest t-test ttest_rel Student t", "t"),
+        ("correction", "fdr_bh BH benjamini-hochberg", "bh"),
+        ("correction", "fdr_by", "by"),
+        ("correction", "Bonferroni bonferroni", "bonferroni"),
+    ],
+)
+def test_names_of_other_tools(option: str, said: str, meant: str) -> None:
+    """SciPy's, statsmodels' and ranx' names of tests and corrections are understood."""
+    results = systems(6, count=2)
+    for each in said.split():
+        found = irbatch.compare_results(results, **{option: each})  # type: ignore[arg-type]
+        assert getattr(found, option) == found.settings[option] == meant
+    assert irbatch.compare_results(results, correction=None).correction == "none"
+
+
 # ---------------------------------------------------------------- bad input
 
 
@@ -411,7 +430,7 @@ def test_from_files(digits: Any) -> None:
     ("options", "facts"),
     [
         ({"test": "chi"}, ("test='chi'", "'wilcoxon'")),
-        ({"correction": None}, ("correction=None",)),
+        ({"correction": "sidak"}, ("correction='sidak'", "'holm'")),
         ({"interval": "normal"}, ("interval='normal'",)),
         ({"level": 5}, ("level=5",)),
         ({"level": 0.95}, ("level=0.95", "such as 0.05")),

@@ -170,7 +170,7 @@ def test_queries_that_changed_the_most_stand_worst_first() -> None:
     assert (found.systems, found.worse, found.better, found.same) == (("A", "B"), 2, 1, 1)
     assert [each.query for each in found.queries] == ["gone", "worse", "better"]
     assert found.queries[0].answered == (True, False)
-    assert [each.query for each in explain(QRELS, OLD, NEW, "AP", queries=1).queries] == ["gone"]
+    assert [each.query for each in explain(QRELS, OLD, NEW, "AP", most=1).queries] == ["gone"]
     one = explain(QRELS, OLD, NEW, "AP", only="better")
     assert [each.query for each in one.queries] == ["better"]
     assert [each.query for each in explain(QRELS, NEW, OLD, "AP", only="better").queries] == [
@@ -258,9 +258,11 @@ def test_ids_that_are_numbers(tmp_path: Path) -> None:
         ({"measure": "nDGC@10"}, "unknown measure"),
         ({"ties": "expected"}, "no ranks to be shown"),
         ({"ties": "error"}, "share the score"),
-        ({"queries": 0}, "queries=0 must be a whole number"),
-        ({"queries": "q1"}, "a number of them, or a list of ids, not 'q1'"),
-        ({"queries": 2.5}, "not 2.5"),
+        ({"most": 0}, "most=0 must be a whole number"),
+        ({"most": 2.5}, "most=2.5 must be"),
+        ({"queries": "q1"}, "queries are a list of ids, not 'q1'"),
+        ({"queries": 5}, "not 5; most=5 says how many"),
+        ({"queries": ["worse"], "most": 1}, "most= chooses among queries: give no ids"),
         ({"queries": [["q1"]]}, "queries are ids: "),
         ({"queries": ["q1"]}, r"\(query 'q1'\): this query has no values"),
         ({"queries": ["worse"], "only": "worse"}, "give no ids"),

@@ -15,14 +15,15 @@ from support.input_errors import ANYTHING, input_error
 from support.paths import REPOSITORY
 
 import irbatch
-from irbatch.comparing.gate import (
+from irbatch.comparing.conditions import (
     Condition,
     Level,
-    NotWorse,
-    find_failures,
+    Within,
     parse_condition,
     parse_requirement,
 )
+from irbatch.comparing.floors import failures, unmet
+from irbatch.comparing.gate import find_failures
 from irbatch.comparing.limits import Limit
 from irbatch.errors import InputError
 from irbatch.statistics.margins import Margin
@@ -400,16 +401,21 @@ def test_one_sided_p_values_tell_of_one_side() -> None:
     ("text", "expected"),
     [
         ("map not worse than baseline by 1%",
-         NotWorse("AP", "baseline", Margin(0.01, True), None)),
-        ("AP not worse by 0.02 p<0.01", NotWorse("AP", None, Margin(0.02, False), 0.01)),
+         Within("AP", "baseline", Margin(0.01, True), None)),
+        ("AP not worse by 0.02 p<0.01", Within("AP", None, Margin(0.02, False), 0.01)),
         ("in long: AP not  worse than  my old run by 2.5 %",
-         NotWorse("AP", "my old run", Margin(0.025, True), None, "long")),
+         Within("AP", "my old run", Margin(0.025, True), None, "long")),
+        ("AP equivalent to baseline within 1%",
+         Within("AP", "baseline", Margin(0.01, True), None, None, True)),
+        ("AP equivalent by 0.02", Within("AP", None, Margin(0.02, False), None, None, True)),
+        ("in a: AP equivalent to my run within .5% p < .01",
+         Within("AP", "my run", Margin(0.005, True), 0.01, "a", True)),
         ("AP >= 0.35", Level(Limit("AP", None, ">=", 0.35))),
         ("map lower bound > .3", Level(Limit("AP", 0, ">", 0.3))),
         ("in a: FirstRank upper bound <= 3", Level(Limit("FirstRank", 1, "<=", 3.0), "a")),
     ],
 )  # fmt: skip
-def test_requirements(text: str, expected: NotWorse | Level) -> None:
+def test_requirements(text: str, expected: Within | Level) -> None:
     assert parse_requirement(text) == expected
 
 
@@ -425,9 +431,11 @@ def test_requirements(text: str, expected: NotWorse | Level) -> None:
         ("cwlRR(number=ED) not worse by 1%", "neither higher nor lower"),
         ("AP >= 0", "always holds"),
         ("AP > 1", "never holds"),
-        ("AP is good", "is not of the form 'nDCG@10 not worse than baseline by 1%' or"),
+        ("AP is good", "is not of the form 'nDCG@10 not worse than baseline by 1%', 'nDCG@10"),
         ("AP >= 80%", "a condition to fail by: 'nDCG@10 drops 1% p<0.05'"),
         ("AP not worse", "is not of the form"),
+        ("AP equivalent to baseline", "is not of the form"),
+        ("AP equivalent to baseline within 0%", "asks for what cannot be"),
         ("AP not worse than baseline", "is not of the form"),
         (None, "is not of the form"),
     ],
@@ -453,6 +461,29 @@ def test_not_worse_has_to_be_shown() -> None:
     p = MIXED.not_worse_than(0.1)[0, 0]
     assert not MIXED.unmet(f"{ALL} not worse by 0.1 p<{p + 1e-6:.9f}")
     assert MIXED.unmet(f"{ALL} not worse by 0.1 p<{p - 1e-6:.9f}")
+
+
+def test_equivalence_has_to_be_shown() -> None:
+    """On both sides: what is better than the baseline is not equivalent to it."""
+    assert not TIED.unmet(f"{ALL} equivalent to baseline within 1%")
+    text = f"{ALL} equivalent to old within 0.05"
+    assert RISEN.unmet(text) == [
+        "new: P@10 +0.1000 (+25.0%) against old, not shown to be less than 0.05 apart, p 1"
+    ]
+    assert FALLEN.unmet(text)
+    assert not RISEN.unmet(f"{ALL} equivalent within 0.2")
+    uneven = compared(old=5, new=[4, 6] * 5)
+    p = float(uneven.equivalent_to(0.1)[0, 0])
+    assert p == max(uneven.not_worse_than(0.1)[0, 0], turned(uneven).not_worse_than(0.1)[0, 0])
+    assert bool(uneven.unmet(f"{ALL} equivalent within 0.1 p<{p:.6f}")) != bool(
+        uneven.unmet(f"{ALL} equivalent within 0.1 p<{p * 1.01:.6f}")
+    )
+    input_error(lambda: parse_condition(text), "is a requirement", value=text)
+
+
+def turned(comparison: irbatch.Comparison) -> irbatch.Comparison:
+    """The same pair, seen from the other side."""
+    return replace(comparison, pairs=[(b, a) for a, b in comparison.pairs])
 
 
 def test_what_is_not_worse_is_corrected() -> None:
@@ -497,6 +528,34 @@ def test_floors() -> None:
             f"new: the {bound} bound of P@10 is {value:.4g}, not >= {round(value + 0.001, 6)}"
         ]
     assert MIXED.unmet(f"{ALL} >= 0.4700001") == ["new: P@10 is 0.47, not >= 0.4700001"]
+
+
+def test_floors_of_one_system() -> None:
+    """The bounds are those of comparisons; `irbatch eval` says the same."""
+    lists = [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]]
+    found = irbatch.evaluate_matrix(lists, "RR P@2 NumRelRet")
+    both = irbatch.compare_results({"one": found, "other": found})
+    low, high = both.intervals[0, both.measures.index("RR")].tolist()
+    assert not unmet(found, "RR >= 0.7", f"RR lower bound >= {low - 1e-9}")
+    assert unmet(found, f"RR lower bound >= {low + 1e-9}", ["RR upper bound <= 0.9"]) == [
+        f"run: the lower bound of RR is {low:.4g}, not >= {low + 1e-9!r}",
+        f"run: the upper bound of RR is {high:.4g}, not <= 0.9",
+    ]
+    assert failures({"a": found, "b": found}, "recip_rank < 0.75") == [
+        "a: RR is 0.7083, < 0.75", "b: RR is 0.7083, < 0.75"
+    ]  # fmt: skip
+    assert unmet(found, "NumRelRet lower bound > 0") == [
+        "run: the lower bound of NumRelRet is nan, not > 0"
+    ]
+    for text, said in (
+        ("AP > 0.5", "AP was not evaluated; there are: RR"),
+        ("RR not worse by 1%", "needs a baseline, which irbatch.compare takes"),
+        ("in a: RR > 0.5", "needs groups"),
+        ("RR < 0.5", "is a condition to fail by: higher values of RR are better"),
+    ):
+        input_error(lambda text=text: unmet(found, text), said, value=ANYTHING)
+    input_error(lambda: failures(found, "RR drops 1%"), "needs a baseline", value=ANYTHING)
+    input_error(lambda: failures(found), "there is no condition to check", source="conditions")
 
 
 def test_of_a_measure_without_a_better_side_any_limit_goes() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from fuzz.mutation import damage
 from fuzz.target import Target
-from irbatch.comparing.gate import parse_condition
+from irbatch.comparing.conditions import parse_condition
 from irbatch.errors import InputError
 from irbatch.leaderboard.axes import parse_constraint
 from irbatch.measures import parse_measures

@@ -598,7 +598,7 @@ def test_latex_writes_powers_of_ten_as_such() -> None:
 def test_latex_gives_no_character_of_a_name_a_meaning(name: str) -> None:
     board = make({"x": {name: 0.5}, name: {name: 0.25}},
                  hardware=[None, Hardware(gpu=name)], dataset=[None, name])  # fmt: skip
-    text = Leaderboard.to_latex(board, width=2000)
+    text = Leaderboard.to_latex(board, line_width=2000)
     row = next(line for line in text.splitlines() if line.endswith(r" & 0.2500 \\"))
     names = row.removesuffix(r" & 0.2500 \\").strip()
     head = text.splitlines()[8].strip().removeprefix("System & hardware & ").removesuffix(r" \\")

@@ -277,6 +277,7 @@ def test_names_that_people_type(typed: str, meant: str) -> None:
         ("nDG@10", " (did you mean nDCG@10?)"),
         ("RetrievalMAP", " (did you mean AP?)"),
         ("cosine_accuracy@1", " (did you mean Success@1?)"),
+        ("prec@5", " (did you mean P@5, AP@5 or Rprec@5?)"),
         ("Coverage@5", " (did you mean CoverageError@5, CatalogueCoverage@5 or UserCoverage@5?)"),
     ],
 )
@@ -284,6 +285,34 @@ def test_what_is_suggested(typed: str, suggested: str) -> None:
     with pytest.raises(InputError) as caught:
         parse_measures(typed)
     assert str(caught.value) == f"measures: unknown measure {typed!r}{suggested}"
+
+
+NOTHING_NEAR = "XERR@10 CERR MMR@10 RBO MPR EAP ABC@5 qqq XRR"
+TYPING_ERRORS = {
+    "nDCG@10": "ncdg@10 ndgc@10 ngcd@10 nGDC@10 ndg@10 nDCQ@10 nDCCG@10 NDCG10 ndcg-10 MNDCG@10",
+    "DCG": "dgc DGC DCGG",
+    "AP@100": "MPA@100 mpa@100 map100 pa@100",
+    "RR@5": "MR@5 MRRR@5 RRR@5 MRR5 reciprocal_rnak@5",
+    "ERR@10": "rer@10 MERR@10",
+    "R@20": "recal@20 reacll@20 rcall@20 Recal_20 R20",
+    "P@3": "precison@3 percision@3 preicsion@3 MPrecision@3 P3",
+    "Success@1": "suces@1 sucess@1 succes@1 hti@1 HR1",
+    "Rprec": "rprce R-perc Rpec",
+    "Bpref": "bperf bprf",
+    "RBP": "rpb rbpp",
+    "Judged@10": "judgd@10 jugded@10",
+    "GMAP": "gmapp",
+    "AUC": "ROC-AUC AUCC",
+}
+
+
+@pytest.mark.parametrize("meant", TYPING_ERRORS)
+def test_typing_errors(meant: str) -> None:
+    """Slips of a finger are seen through; what sounds like a measure, or rhymes with it, is not."""
+    for typed in TYPING_ERRORS[meant].split():
+        test_what_is_suggested(typed, f" (did you mean {meant}?)")
+    for typed in NOTHING_NEAR.split():
+        test_what_is_suggested(typed, "; `irbatch measures` lists all")
 
 
 @pytest.mark.parametrize(

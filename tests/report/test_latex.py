@@ -122,7 +122,7 @@ def test_latex_need_not_hold_more_floats_than_it_can() -> None:
 def test_groups_have_their_headings_where_a_table_goes_on() -> None:
     table = wide(2, 3).parts[0]
     parts = [Heading("W" * 300), table, Heading("tail"), table]
-    text = latex.write_document(replace(wide(2, 3), parts=parts), "tab:x", width=200)
+    text = latex.write_document(replace(wide(2, 3), parts=parts), "tab:x", line_width=200)
     (only,) = tabulars(text)
     assert only.count(r"\midrule") == 2
     assert r"\multicolumn{3}{@{}l@{}}{\emph{tail}} \\" in only
@@ -130,7 +130,7 @@ def test_groups_have_their_headings_where_a_table_goes_on() -> None:
 
 
 def test_a_number_alone_too_wide_is_shrunk() -> None:
-    text = latex.write_document(DOCUMENTS["many systems"], "tab:x", width=150)
+    text = latex.write_document(DOCUMENTS["many systems"], "tab:x", line_width=150)
     assert r"\resizebox{\linewidth}{!}{%" in text
     assert text.splitlines()[0].endswith(r"\usepackage{booktabs} and \usepackage{graphicx}")
 
@@ -178,8 +178,8 @@ def test_latex_itself_finds_no_table_too_wide_or_too_high(size: str, tmp_path: P
     ("options", "said"),
     [
         ({"environment": "figure"}, "environment='figure' must be one of 'table', 'table*'"),
-        ({"width": 49}, "width=49 must be"),
-        ({"width": "wide"}, "width='wide' must be a number"),
+        ({"line_width": 49}, "line_width=49 must be"),
+        ({"line_width": "wide"}, "line_width='wide' must be a number"),
         ({"headings": {"system": "a", "nDCG@1": "b"}}, "there is no column 'nDCG@1'"),
     ],
 )

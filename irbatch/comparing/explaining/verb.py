@@ -23,6 +23,7 @@ from irbatch.runtime.checks import check_choice, check_whole
 from irbatch.runtime.numbers import is_whole
 
 DEPTH = 20  # ranks shown of measures without a cutoff, or with a deeper one
+MOST = 10  # queries, unless it is said
 SIDES = ("worse", "better")
 
 
@@ -32,7 +33,8 @@ def explain(
     b: Rankings,
     measure: str | Measure = "nDCG@10",
     *,
-    queries: int | Iterable[Any] = 10,
+    queries: Iterable[Any] | None = None,
+    most: int | None = None,
     only: str | None = None,
     depth: int | None = None,
     topics: Texts | None = None,
@@ -46,8 +48,9 @@ def explain(
         a, b: the systems, from the first to the second: rankings as in `irbatch.evaluate`, which
             are called as their files or runs are, or else ``"A"`` and ``"B"``.
         measure: one that reads judgments' grades.
-        queries: how many, those whose values changed the most; they stand worst first. Or the ids
-            of those to explain, in their order.
+        queries: the ids of those to explain, in their order; default: those whose values changed
+            the most, worst first.
+        most: how many these are; default: 10.
         only: those that got ``"worse"`` or ``"better"``, worst or best first.
         depth: how many ranks of both rankings are shown; default: down to the cutoff, 20 at most.
         topics, documents: the texts of queries and of documents, by id, or a file of them: lines
@@ -80,7 +83,7 @@ def explain(
     if chosen.ties == "expected":
         problem = "ties='expected' gives documents of one score no ranks to be shown: say 'id'"
         raise InputError(problem, source="ties", value=chosen.ties)
-    choice = _Choice.of(queries, only, wanted)
+    choice = _Choice.of(queries, most, only, wanted)
     shown_depth = min(wanted.cutoff or DEPTH, DEPTH) if depth is None else depth
     check_whole("depth", shown_depth, 1)
     judged = as_qrels(qrels)
@@ -143,19 +146,22 @@ class _Choice:
     measure: Measure
 
     @classmethod
-    def of(cls, queries: object, only: str | None, measure: Measure) -> _Choice:
+    def of(cls, queries: object, most: object, only: str | None, measure: Measure) -> _Choice:
         """Read the arguments of `explain`."""
         check_choice("only", only, (None, *SIDES))
         if only is not None and not measure.sign:
             problem = f"neither more nor less is better of {measure}: leave out only="
             raise InputError(problem, source="only", value=only)
-        if is_whole(queries):
-            return cls(check_whole("queries", queries, 1), None, only, measure)
+        if queries is None:
+            return cls(check_whole("most", MOST if most is None else most, 1), None, only, measure)
         if isinstance(queries, str) or not isinstance(queries, Iterable):
-            problem = f"queries are a number of them, or a list of ids, not {shown(queries)}"
+            hint = f"; most={queries} says how many" if is_whole(queries) else ""
+            problem = f"queries are a list of ids, not {shown(queries)}{hint}"
             raise InputError(problem, source="queries", value=queries)
-        if only is not None:
-            raise InputError("only= chooses among queries: give no ids of them", value=only)
+        for name, value in (("only", only), ("most", most)):
+            if value is not None:
+                problem = f"{name}= chooses among queries: give no ids of them"
+                raise InputError(problem, value=value)
         try:
             return cls(0, list(dict.fromkeys(queries)), only, measure)
         except TypeError as problem:  # such as lists of lists
