@@ -217,8 +217,8 @@ def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[
         check_digits(options.digits)
     if options.baseline is not None:
         check_baseline(options.baseline, list(runs))
-    check_inputs(options.qrels, runs.values())
     check_written(options, [options.qrels, *runs.values()])
+    check_inputs(options.qrels, runs.values())
 
 
 def _note(missing: Mapping[str, Sequence[object]], what: str) -> None:

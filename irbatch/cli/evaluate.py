@@ -64,8 +64,6 @@ def run_eval(options: argparse.Namespace) -> int:
     measures = _with_required(options, parse_measures(options.measures or default, cutoffs))
     runs = name_runs(options.runs)
     check_whole("jobs", options.jobs, 1)
-    check_inputs(options.qrels, runs.values())
-    check_written(options, [options.qrels, *runs.values()])
     form = form_of(options, FORMS, "text" if sys.stdout.isatty() else "tsv")
     if options.digits is not None:
         from irbatch.report.numbers import check_digits  # for those who want them
@@ -74,6 +72,8 @@ def run_eval(options: argparse.Namespace) -> int:
             raise InputError(f"--digits is for {join_words(TABLES)}", value=form)
         check_digits(options.digits)
     check_paper(options, (form,))
+    check_written(options, [options.qrels, *runs.values()])
+    check_inputs(options.qrels, runs.values())
     results = _evaluate(options, runs, measures)
     write_result(options, _report(results, form, options))
     _note(results)

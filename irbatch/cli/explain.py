@@ -64,13 +64,13 @@ def run_explain(options: argparse.Namespace) -> int:
     wanted = measure(options.measure)
     texts = {name: getattr(options, name) for name in TEXTS}
     inputs = [options.qrels, options.a, options.b, *filter(None, texts.values())]
-    check_inputs(options.qrels, inputs[1:])
     if inputs.count("-") > 1:
         raise InputError("standard input cannot be two of them", path="-")
     check_written(options, inputs)
     form = form_of(options, FORMS)
     if options.digits is not None:
         check_digits(options.digits)
+    check_inputs(options.qrels, inputs[1:3])
     found = explain(
         options.qrels, options.a, options.b, wanted,
         queries=options.queries, most=options.most, only=options.only, depth=options.depth,

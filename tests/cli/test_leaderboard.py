@@ -276,7 +276,7 @@ def test_what_only_tables_have_needs_one(
 ) -> None:
     shown = [systems, "--format", form, *words]
     assert cli(*shown) == (
-        2, "", f"irbatch: error: {words[0]} has no place in --format {form}, which has all\n",
+        2, "", f"irbatch: error: {words[0]} has no place in {form}, which has all\n",
     )  # fmt: skip
     assert cli(*shown, "--json", out / "a.json")[0] == 2, "which has all, too"
     plain = cli(systems, "--format", form)
@@ -378,7 +378,7 @@ def test_latex_as_a_paper_wants_it(cli: Cli, systems: Path) -> None:
     for wrong, said in (
         (["--label", "x"], "--label is for latex"),
         (["--digits", "18"], "a whole number from 0 to 17"),
-        (["--digits", "2", "--format", "csv"], "--digits has no place in --format csv"),
+        (["--digits", "2", "--format", "csv"], "--digits has no place in csv"),
     ):
         status, printed, told = cli("absent.json", *wrong)
         assert (status, printed) == (2, "")
@@ -834,7 +834,7 @@ def test_help(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (status, said) == (0, "")
     for part in (
         "usage: irbatch leaderboard", "SYSTEMS", "--qrels QRELS", "dynascore", "utility",
-        "range,log,none", "text,markdown,latex,csv,json", "'latency_p95 < 50'",
+        "range,log,none", "text,markdown,latex,html,csv,json", "'latency_p95 < 50'",
         "--where CONSTRAINT", '"accuracy": {"RR@10": 0.187}',
         *(f"--{form} FILE" for form in (*WRITTEN, "plot")),
     ):  # fmt: skip

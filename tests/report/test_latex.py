@@ -22,7 +22,7 @@ from irbatch.report.tex_text import BOLD, WIDTHS
 PLACES: list[tuple[dict[str, Any], float]] = [
     ({}, 345),
     ({"environment": "table*"}, 455),
-    ({"width": 219}, 219),
+    ({"line_width": 219}, 219),
 ]
 
 
