@@ -70,7 +70,7 @@ def form_of(options: argparse.Namespace, forms: Sequence[str], default: str = "t
     if options.format is not None or options.output is None:
         return options.format or default
     form = ENDINGS.get(_kind(options.output))
-    if form not in forms:
+    if form is None or form not in forms:
         known = [f".{ending}" for ending, each in ENDINGS.items() if each in forms]
         problem = f"--output: the name ends in none of {', '.join(known)}; or say --format"
         raise InputError(problem, path=options.output)
