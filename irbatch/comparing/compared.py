@@ -116,8 +116,7 @@ class Compared:
         mean = self._find(lambda apart: apart.mean(axis=1))
         spread = self._find(lambda apart: apart.std(axis=1, ddof=1))
         constant = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
-        effects: Floats = np.divide(mean, spread, out=constant, where=spread > 0)
-        return effects
+        return np.divide(mean, spread, out=constant, where=spread > 0)
 
     @cached_property
     def significant(self) -> Bools:

@@ -76,8 +76,7 @@ class Overlaps(NamedTuple):
 
     def _column(self, value: str) -> Floats:
         check_choice("value", value, (*self._fields[1:], "maximum"))
-        column: Floats = getattr(self, value)
-        return column
+        return getattr(self, value)
 
 
 def rbo(

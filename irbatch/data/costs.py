@@ -77,8 +77,7 @@ class DocumentCosts:
 
     def of_items(self, rows: Any) -> Floats:
         """Return the costs of items, NaN of those below 0: float64, shaped as they."""
-        costs: Floats = self._costs[np.maximum(rows, -1)]
-        return costs
+        return self._costs[np.maximum(rows, -1)]
 
 
 def as_costs(costs: object) -> DocumentCosts:

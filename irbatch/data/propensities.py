@@ -65,8 +65,7 @@ def popularity_propensities(frequencies: Any, gamma: float = 2.0) -> Any:
     power = (check_number("gamma", gamma, least=0.0) + 1.0) / 2.0
 
     def propensities(n: Floats) -> Floats:
-        found: Floats = (n / n.max(initial=0.0)) ** power
-        return found
+        return (n / n.max(initial=0.0)) ** power
 
     return _of_each(frequencies, propensities, above=0.0)
 

@@ -104,8 +104,7 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
         """Return the document ids of some rows."""
         if isinstance(self.documents, TextColumn):
             return self.documents.take(rows).tolist()
-        numbers: list[int] = self.documents[rows].tolist()
-        return numbers
+        return self.documents[rows].tolist()
 
     def repeats(self, most: int) -> list[tuple[Any, Any]]:
         """List documents that queries have more than once: query and document, at most some."""

@@ -52,8 +52,7 @@ class ShortTexts(TextColumn):
             self.lengths = self.words.view(np.int32)[:, 0].copy()
         else:
             raise AttributeError(name)
-        found: npt.NDArray[np.generic] = self.__dict__[name]
-        return found
+        return self.__dict__[name]
 
     def __len__(self) -> int:
         return len(self.words)

@@ -152,8 +152,7 @@ def _column(values: Any) -> list[Any]:
     if array.ndim != 1:
         problem = f"an array of shape {array.shape} is no answer; {FORMS}"
         raise InputError(problem, value=array.shape)
-    items: list[Any] = array.tolist()
-    return items
+    return array.tolist()
 
 
 def _is_array(value: Any) -> bool:

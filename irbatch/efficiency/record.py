@@ -190,8 +190,7 @@ class EfficiencyRecord:
         name = quantity_name(name)
         if name.startswith("latency_"):
             return getattr(self.latency, name.removeprefix("latency_"), None)
-        value: float | None = getattr(self, name)
-        return value
+        return getattr(self, name)
 
     def interval(self, name: str) -> tuple[float, float] | None:
         """Return the confidence interval of a quantity, by its name as in `value`; None without.

@@ -54,8 +54,7 @@ class Calls:
         search, clock = self.search, time.perf_counter_ns
         try:
             if self.loop is not None:
-                taken: tuple[int, Any] = self.loop.run(self._await(given))
-                return taken
+                return self.loop.run(self._await(given))
             begin = clock()
             answer = search(given)
             end = clock()
@@ -104,8 +103,7 @@ def loop_for(source: str, *searches: Any) -> AbstractContextManager[Any]:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        loop: AbstractContextManager[Any] = asyncio.Runner()
-        return loop
+        return asyncio.Runner()
     why = "is async def, and a loop is running here already: measure it in another thread"
     raise refuse(source, "search", f"{why}, as with asyncio.to_thread", searches[0])
 

@@ -55,8 +55,7 @@ class RankingsInTurn:
     @property
     def retrieved(self) -> Ints:
         """Documents of each query's longest ranking, int64 ``(queries,)``."""
-        longest: Ints = np.max([each.retrieved for each in self.rankings], axis=0)
-        return longest
+        return np.max([each.retrieved for each in self.rankings], axis=0)
 
 
 Ranks = ItemRanks | RankingsInTurn

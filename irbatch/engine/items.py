@@ -93,8 +93,7 @@ class Items:
         """Return what is computed of all items once, float64 ``(items,)``."""
         if key not in self._tables:
             self._tables[key] = make()
-        found: Floats = self._tables[key]
-        return found
+        return self._tables[key]
 
     def need(self, name: str) -> Any:
         """Return one of `GIVEN_BY`, or raise InputError saying how it is given."""
@@ -149,14 +148,12 @@ class ItemRanks:
     @cached_property
     def retrieved(self) -> Ints:
         """Documents up to the cutoff, items or not: int64 ``(queries,)``."""
-        found: Ints = (self.rows != PAST_END).sum(axis=1)
-        return found
+        return (self.rows != PAST_END).sum(axis=1)
 
     @cached_property
     def there(self) -> Bools:
         """Which ranks have items, bool ``(queries, depth)``."""
-        found: Bools = self.rows >= 0
-        return found
+        return self.rows >= 0
 
     @cached_property
     def sizes(self) -> Floats:
@@ -185,8 +182,7 @@ class ItemRanks:
         """All judged documents of the queries."""
         if "judged" not in self._shared:
             self._shared["judged"] = self.read_judged()
-        found: JudgedItems = self._shared["judged"]
-        return found
+        return self._shared["judged"]
 
     @cached_property
     def _places(self) -> Ints:
@@ -206,14 +202,12 @@ class ItemRanks:
     @cached_property
     def grades(self) -> Floats:
         """The grade of each one listed, 0 if it is not judged: float64 ``(listed,)``."""
-        grades: Floats = np.append(self.judged.grades, 0.0)[self._places]
-        return grades
+        return np.append(self.judged.grades, 0.0)[self._places]
 
     @cached_property
     def relevant(self) -> Bools:
         """Which of those listed are relevant, bool ``(listed,)``."""
-        found: Bools = (self._places >= 0) & (self.grades >= self.rel)
-        return found
+        return (self._places >= 0) & (self.grades >= self.rel)
 
     def add_up(self, terms: Floats) -> Floats:
         """Add up a term for each one listed, in rank order: float64 ``(queries,)``."""

@@ -129,14 +129,12 @@ class JudgedRanks:
     @cached_property
     def relevant(self) -> Floats:
         """Relevant documents in the judgments, float64 ``(queries,)``."""
-        counts: Floats = self.whole.judged[:, self.lowest :].sum(axis=1).astype(np.float64)
-        return counts
+        return self.whole.judged[:, self.lowest :].sum(axis=1).astype(np.float64)
 
     @cached_property
     def nonrelevant(self) -> Floats:
         """Documents judged with a grade of 0 or more that is not relevant, ``(queries,)``."""
-        counts: Floats = self.whole.judged[:, : self.lowest].sum(axis=1).astype(np.float64)
-        return counts
+        return self.whole.judged[:, : self.lowest].sum(axis=1).astype(np.float64)
 
     @cached_property
     def hits(self) -> Positions:
@@ -240,8 +238,7 @@ class JudgedRanks:
     @cached_property
     def rewarding(self) -> Ints:
         """How many documents of each query were judged to have a positive gain, ``(queries,)``."""
-        counts: Ints = np.diff(self.ideal.starts)
-        return counts
+        return np.diff(self.ideal.starts)
 
     def gain_of(self, grade: float) -> float:
         """Return the gain of a grade, which no document need have."""
@@ -251,14 +248,12 @@ class JudgedRanks:
         """Return the gain of a grade or, of None, each query's largest judged: ``(queries,)``."""
         if grade is not None:
             return np.full(self.queries, self.gain_of(grade))
-        largest: Floats = np.where(self.whole.judged > 0, self.gains, 0.0).max(axis=1, initial=0.0)
-        return largest
+        return np.where(self.whole.judged > 0, self.gains, 0.0).max(axis=1, initial=0.0)
 
     def count_above(self, which: Bools) -> Ints:
         """Count for each hit how many of some documents, bool ``(documents,)``, stand above it."""
         before = np.concatenate(([0], np.cumsum(which)))
-        above: Ints = before[self.hits] - before[self.starts[self.hit_rows]]
-        return above
+        return before[self.hits] - before[self.starts[self.hit_rows]]
 
     def sum_over_hits(self, terms: Floats) -> Floats:
         """Add up one term a hit, in rank order: float64 ``(hits,)`` to ``(queries,)``."""
@@ -275,5 +270,4 @@ def _freeze(*arrays: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _word_of(code: int, matrix: RelevanceMatrix) -> np.int64:
     """Return a word of nothing but one code."""
     cells = np.full(WORD // matrix.codes.itemsize, code, matrix.codes.dtype)
-    word: np.int64 = cells.view(np.int64)[0]
-    return word
+    return cells.view(np.int64)[0]

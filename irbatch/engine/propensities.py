@@ -18,8 +18,7 @@ class Propensities(NamedTuple):
 
     def find(self, queries: Sequence[Any], row_index: Ints, rows: Ints) -> Floats:
         """Return those of items at `rows`, each of the query at its `row_index`: ``(rows,)``."""
-        found: Floats = self.of_items[rows]
-        return found
+        return self.of_items[rows]
 
 
 class QueryPropensities(NamedTuple):

@@ -55,8 +55,7 @@ class RankedGains:
     @cached_property
     def numbers(self) -> Ints:
         """The number of each document among those of its query, from 1."""
-        numbers: Ints = np.arange(1, self.ranks.size + 1) - self.starts[self.row_index]
-        return numbers
+        return np.arange(1, self.ranks.size + 1) - self.starts[self.row_index]
 
     @cached_property
     def running_sums(self) -> Floats:

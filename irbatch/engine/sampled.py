@@ -109,8 +109,7 @@ class Probabilities:
     @property
     def no_relevant(self) -> Bools:
         """Which queries have no relevant document, bool ``(queries,)``."""
-        nothing: Bools = self.relevant == 0
-        return nothing
+        return self.relevant == 0
 
     def ranks(self, queries: Positions, matrix: RelevanceMatrix) -> ProbabilityRanks:
         """Return what measures read of a block whose grades are kinds of judgments."""

@@ -46,8 +46,7 @@ class Strata:
     @property
     def no_relevant(self) -> Bools:
         """Which queries have no relevant document, bool ``(queries,)``."""
-        nothing: Bools = self.relevant == 0
-        return nothing
+        return self.relevant == 0
 
     def ranks(self, queries: Positions, matrix: RelevanceMatrix) -> StratumRanks:
         """Return what measures read of a block whose grades are kinds of judgments."""
@@ -112,8 +111,7 @@ class StratumRanks(SampledRanks):
     def weights(self) -> Floats:
         """How many pooled documents of its stratum each stands for."""
         starts = self.judgments.starts[self.queries[self.row_index]]
-        weights: Floats = self.judgments.weights[starts + self.strata]
-        return weights
+        return self.judgments.weights[starts + self.strata]
 
     @cached_property
     def estimates(self) -> Floats:
@@ -132,8 +130,7 @@ class StratumRanks(SampledRanks):
         """How many documents are estimated to be relevant of those retrieved, ``(rows,)``."""
         ends = self.starts[:-1] + np.bincount(self.row_index[self.within], minlength=self.rows)
         estimates = np.concatenate(([0.0], self.estimates))
-        found: Floats = np.where(ends > self.starts[:-1], estimates[ends], 0.0)
-        return found
+        return np.where(ends > self.starts[:-1], estimates[ends], 0.0)
 
     @cached_property
     def expected(self) -> Floats:
@@ -150,8 +147,7 @@ class StratumRanks(SampledRanks):
         retrieved = np.bincount(keys, minlength=cells)
         sampled = np.bincount(keys, self.grades[some] >= 0, cells)
         terms = retrieved * np.bincount(keys, gains, cells) / np.maximum(sampled, 1.0)
-        sums: Floats = terms.reshape(self.rows, strata).sum(axis=1)
-        return sums
+        return terms.reshape(self.rows, strata).sum(axis=1)
 
     def interpolated(self, points: Floats) -> Floats:
         """Walk rankings up as sample_eval does, float64 ``(rows,)``: the last point's precision.

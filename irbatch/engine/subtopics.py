@@ -76,8 +76,7 @@ class Subtopics:
     @property
     def no_relevant(self) -> Bools:
         """Which queries have no relevant document, bool ``(queries,)``."""
-        nothing: Bools = self.counts == 0
-        return nothing
+        return self.counts == 0
 
     def ranks(self, queries: Positions, matrix: RelevanceMatrix) -> SubtopicRanks:
         """Return what measures read of a block whose grades are sets of subtopics."""
@@ -259,5 +258,4 @@ def powers(base: float, count: int) -> Floats:
     """Tabulate base^0 … base^(count - 1) by repeated multiplication."""
     factors = np.full(count, base)
     factors[:1] = 1.0
-    table: Floats = np.multiply.accumulate(factors)
-    return table
+    return np.multiply.accumulate(factors)

@@ -118,8 +118,7 @@ class ParsedLines:
         seconds = firsts[firsts < wrong.size]
         wrong[seconds] |= (known & (ranks[1:] < ranks[:-1]) & (values[1:] < values[:-1]))[seconds]
         wrong[firsts[1:] - 1] = False
-        rows: list[int] = (np.flatnonzero(wrong) + 1).tolist()
-        return rows
+        return (np.flatnonzero(wrong) + 1).tolist()
 
     @property
     def fractional(self) -> bool:

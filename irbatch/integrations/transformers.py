@@ -100,8 +100,7 @@ class ComputeMetrics:
             raise
         self.reset()
         self.results = results
-        means: dict[str, float] = results.mean(self._names)
-        return means
+        return results.mean(self._names)
 
     def reset(self) -> None:
         """Forget the batches of an evaluation that was not finished; `results` stay."""

@@ -155,8 +155,7 @@ def ratio(numerator: Floats, denominator: Floats) -> Floats:
     nothing = denominator == 0
     if not nothing.any():
         return numerator / denominator
-    quotient: Floats = np.where(nothing, 0.0, numerator / np.where(nothing, 1.0, denominator))
-    return quotient
+    return np.where(nothing, 0.0, numerator / np.where(nothing, 1.0, denominator))
 
 
 def _check_definition(

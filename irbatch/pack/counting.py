@@ -110,8 +110,7 @@ def _rank_ties(scores: Matrix, keys: Ints, there: Ints, columns: Ints) -> Ints:
     ordered = there[np.lexsort((keys[there], scores[there]))]
     place = np.empty(scores.size, np.int64)
     place[ordered] = np.arange(ordered.size)
-    lower: Ints = place[columns] - np.searchsorted(scores[ordered], scores[columns])
-    return lower
+    return place[columns] - np.searchsorted(scores[ordered], scores[columns])
 
 
 def refuse_nan(candidates: Candidates, row: int, scores: Matrix) -> None:

@@ -49,8 +49,7 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
             reloc="static",
             codemodel="large",  # all addresses are whole ones, which may be anywhere
         )
-        code: bytes = machine.emit_object(module)
-        return code
+        return machine.emit_object(module)
 
     def _optimize_final_module(self) -> None:
         pass

@@ -136,5 +136,4 @@ def _quantiles(drawn: Floats, tails: Floats) -> Floats:
     lower = np.floor(place).astype(np.int64)
     upper = np.minimum(lower + 1, drawn.shape[1] - 1)
     low, high = (np.take_along_axis(ordered, at, axis=1) for at in (lower, upper))
-    between: Floats = low + (place - lower) * (high - low)
-    return between
+    return low + (place - lower) * (high - low)

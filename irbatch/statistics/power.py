@@ -30,8 +30,7 @@ def detectable_difference(
     """
     n = len(differences)
     error = differences.std(axis=0, ddof=1) / np.sqrt(n)
-    found: Floats = _reach(n - 1.0, level, power) * np.where(error > 0, error, np.nan)
-    return found
+    return _reach(n - 1.0, level, power) * np.where(error > 0, error, np.nan)
 
 
 def queries_needed(differences: Floats, level: float | Floats, power: float = POWER) -> Floats:

@@ -168,8 +168,7 @@ def _floats(scores: Any, name: str) -> Floats:
 def _compare(scores: Floats, i: int) -> Ints:
     """Compare a system with each before it: 1 above, -1 below, 0 tied; int64 ``(i,)``."""
     before = scores[:i]
-    signs: Ints = (scores[i] > before).astype(np.int64) - (scores[i] < before)
-    return signs
+    return (scores[i] > before).astype(np.int64) - (scores[i] < before)
 
 
 def _ap(truth: Floats, estimate: Floats) -> float:

@@ -83,8 +83,7 @@ def adjust_values(
 
 
 def _count_relevant(qrels: Qrels, rows: Positions, level: float) -> Positions:
-    counts: Positions = qrels.level_counts(rows)[:, qrels.levels >= level].sum(axis=1)
-    return counts
+    return qrels.level_counts(rows)[:, qrels.levels >= level].sum(axis=1)
 
 
 class Printed:

@@ -183,8 +183,7 @@ class _Choice:
         some = some[np.argsort(-np.abs(change[some]), kind="stable")][: self.most]
         if self.only is None:
             some = some[np.argsort(change[some], kind="stable")]
-        rows: list[int] = some.tolist()
-        return rows
+        return some.tolist()
 
     def _asked(self, queries: list[Any], ids: list[Any]) -> list[int]:
         rows = {query: row for row, query in enumerate(queries)}

@@ -132,8 +132,7 @@ class _Side:
         early = (padding[:, :-1] & ~padding[:, 1:]).any(axis=1)
         if early.any():
             self._refuse_early_padding(int(np.argmax(early)))
-        counts: Ints = (~padding).sum(axis=1, dtype=np.int64)
-        return counts
+        return (~padding).sum(axis=1, dtype=np.int64)
 
     def _join(self, rows: list[Row]) -> IdColumn:
         """Put the ids of all rows into one column."""

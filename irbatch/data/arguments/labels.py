@@ -43,8 +43,7 @@ class LabelRows:
 
     def row(self, position: int) -> Labels:
         """Return the labels of one query: 1-D, without padding."""
-        part: Labels = self.rows[position][: self.depths[position]]
-        return part
+        return self.rows[position][: self.depths[position]]
 
     def ends_in(self, label: int) -> bool:
         """Tell whether a row, of the first hundred, ends in some label."""

@@ -115,5 +115,4 @@ class _Builder:
         return dict(zip(parts[::2], parts[1::2], strict=True)) if is_mapping else parts, total
 
     def _problem(self, reason: str, event: Any) -> Exception:
-        error: Exception = self._yaml.MarkedYAMLError(problem=reason, problem_mark=event.start_mark)
-        return error
+        return self._yaml.MarkedYAMLError(problem=reason, problem_mark=event.start_mark)

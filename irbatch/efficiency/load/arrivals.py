@@ -46,5 +46,4 @@ def due_times(
         seconds = np.cumsum(gaps)[:-1] / gaps.sum() * (count / rate)
     else:
         seconds = np.arange(1, count + 1) / rate
-    due: Ints = np.rint(seconds * SECOND).astype(np.int64)
-    return due
+    return np.rint(seconds * SECOND).astype(np.int64)

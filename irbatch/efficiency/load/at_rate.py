@@ -178,8 +178,7 @@ def independent_calls(found: Sending, asked: int) -> int:
 def starts_idle(found: Sending) -> Bools:
     """Tell of each call whether all before it were done when it was due."""
     before = np.concatenate([[0], np.maximum.accumulate(found.done)[:-1]])
-    idle: Bools = found.due >= before
-    return idle
+    return found.due >= before
 
 
 def is_growing(found: Sending, times: Floats, unlimited: bool) -> bool:
@@ -200,5 +199,4 @@ def _rises(values: Floats | Ints) -> bool:
 def _in_progress(found: Sending) -> Ints:
     """Count the calls without an answer when each query was due, int64 ``(calls,)``."""
     done = np.searchsorted(np.sort(found.done), found.due, side="right")
-    left: Ints = np.arange(found.due.size) - done
-    return left
+    return np.arange(found.due.size) - done

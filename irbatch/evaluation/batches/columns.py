@@ -111,8 +111,7 @@ def _as_list(column: Any, name: str) -> list[Any]:
     values = to_numpy(column, name)
     if values.ndim != 1:
         raise InputError(f"a column is 1-D, not of shape {values.shape}", source=name)
-    listed: list[Any] = values.tolist()
-    return listed
+    return values.tolist()
 
 
 def _check(

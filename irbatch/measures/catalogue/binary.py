@@ -209,8 +209,7 @@ def geometric_average_precision(s: PrefixStatistics) -> Floats:
 def smoothed_average_precision(s: PrefixStatistics) -> Floats:
     odds = (1.0 + s.precision_sum) / (1.0 + s.relevant - s.precision_sum)
     # C's logarithm: NumPy's may differ in the last bit.
-    logarithms: Floats = np.vectorize(math.log, otypes=[np.float64])(odds)
-    return logarithms
+    return np.vectorize(math.log, otypes=[np.float64])(odds)
 
 
 @builtin(

@@ -149,8 +149,7 @@ def _utilities(j: JudgedRanks, utility: str, p: float, beta: float) -> Floats:
     if utility == "BR":
         return blended_ratios(j, beta)
     if utility == "P":
-        precisions: Floats = found.numbers / found.ranks
-        return precisions
+        return found.numbers / found.ranks
     return chances_of(p, int(found.ranks.max(initial=0)))[found.ranks]
 
 

@@ -191,5 +191,4 @@ def _rank_behind(j: JudgedRanks) -> Floats:
 
 def _share(part: Floats, whole: Floats) -> Floats:
     """Divide, with NaN where there is nothing to divide by."""
-    shares: Floats = np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), np.nan)
-    return shares
+    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), np.nan)

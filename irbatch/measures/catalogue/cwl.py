@@ -79,14 +79,12 @@ def _number_of(j: JudgedRanks, number: str, key: tuple[Any, ...], model: Model) 
     if key not in j.kept:
         j.kept[key] = expect(_documents(j, max_n, max_grade), model)
     if not number.startswith(RESIDUAL):
-        found: Floats = j.kept[key][place]
-        return found
+        return j.kept[key][place]
     if (key, RESIDUAL) not in j.kept:
         lowest = 1.0 if j.costs is None else j.costs.lowest
         best = expect(_documents(j, max_n, max_grade).at_best(lowest), model)
         j.kept[key, RESIDUAL] = best - j.kept[key]
-    residual: Floats = j.kept[key, RESIDUAL][place]
-    return residual
+    return j.kept[key, RESIDUAL][place]
 
 
 def _documents(j: JudgedRanks, max_n: int, max_grade: float) -> Documents:

@@ -41,8 +41,7 @@ def _attention(discount: str, ranks: int) -> Floats:
 
 
 def _groups(r: Ranks) -> GroupShares:
-    groups: GroupShares = r.items.need("groups")
-    return groups
+    return r.items.need("groups")
 
 
 def _exposure(r: Ranks, discount: str, of: str = "all") -> Floats:
@@ -78,8 +77,7 @@ def _awrf(found: Floats, wanted: Floats, base: float) -> Floats:
         some = shares > 0
         terms = np.zeros_like(shares)
         terms[some] = shares[some] * np.log(shares[some] / between[some])
-        total: Floats = terms.sum(axis=1)
-        return total
+        return terms.sum(axis=1)
 
     divergence = np.maximum(diverge(found) + diverge(wanted), 0.0) / (2.0 * math.log(base))
     return np.where(found.any(axis=1) & wanted.any(axis=1), 1.0 - divergence, 0.0)
@@ -197,8 +195,7 @@ def _target_exposure(r: Ranks, target: str, discount: str) -> Floats:
 )
 def ee_loss(r: Ranks, target: str, discount: str, of: str) -> Floats:
     missed = _exposure(r, discount, of) - _target_exposure(r, target, discount)
-    loss: Floats = (missed * missed).sum(axis=1)
-    return loss
+    return (missed * missed).sum(axis=1)
 
 
 @of_exposure(
@@ -213,8 +210,7 @@ def ee_loss(r: Ranks, target: str, discount: str, of: str) -> Floats:
 )
 def ee_disparity(r: Ranks, discount: str, of: str) -> Floats:
     found = _exposure(r, discount, of)
-    disparity: Floats = (found * found).sum(axis=1)
-    return disparity
+    return (found * found).sum(axis=1)
 
 
 @of_exposure(
@@ -229,8 +225,7 @@ def ee_disparity(r: Ranks, discount: str, of: str) -> Floats:
 )
 def ee_relevance(r: Ranks, target: str, discount: str, of: str) -> Floats:
     wanted = _target_exposure(r, target, discount)
-    product: Floats = (_exposure(r, discount, of) * wanted).sum(axis=1)
-    return product
+    return (_exposure(r, discount, of) * wanted).sum(axis=1)
 
 
 IN_TURN = ("AWRF", "Exposure", "ExposureRatio", "ExposureParity", "EEL", "EED", "EER")

@@ -101,5 +101,4 @@ def chances_of(p: float, depth: int) -> Floats:
     """Tabulate p^0 … p^depth by repeated multiplication, as trec_eval does."""
     factors = np.full(depth + 1, p)
     factors[0] = 1.0
-    powers: Floats = np.multiply.accumulate(factors)
-    return powers
+    return np.multiply.accumulate(factors)

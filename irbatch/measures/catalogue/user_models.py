@@ -89,8 +89,7 @@ def adaptive_inverse_squares(walk: Walk, T: float) -> Floats:
 
 def _inverse_squares(ranks: Floats, wanted: Floats | float) -> Floats:
     far = ranks + wanted
-    shares: Floats = ((far - 1.0) / far) ** 2
-    return shares
+    return ((far - 1.0) / far) ** 2
 
 
 @user_model(
@@ -233,8 +232,7 @@ def nearly_err_11(walk: Walk, T: float) -> Floats:
     "Moffat et al. 2017 (cwl-eval: RR)",
 )
 def reciprocal_rank(walk: Walk) -> Floats:
-    chances: Floats = (walk.gained == 0.0).astype(np.float64)
-    return chances
+    return (walk.gained == 0.0).astype(np.float64)
 
 
 @user_model(
@@ -279,5 +277,4 @@ def average_precision_retrieved(walk: Walk) -> Reading:
 def search_economics(walk: Walk, beta: float) -> Floats:
     powers = np.arange(1.0, walk.ranks.size + 3.0) ** beta
     weights = np.diff(powers)
-    chances: Floats = weights[1:] / weights[:-1]
-    return chances
+    return weights[1:] / weights[:-1]
