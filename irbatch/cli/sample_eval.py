@@ -14,10 +14,7 @@ from irbatch.measures import Measure, measure
 from irbatch.measures.catalogue.recall_points import ELEVEN_POINTS
 
 DEEPEST = 1000  # of ranks that it looks at
-CUTOFFS = {
-    "nist": (10, 50, DEEPEST),
-    "trecvid": (5, 10, 15, 20, 30, 100, 200, 500, DEEPEST),
-}
+CUTOFFS = {"nist": (10, 50, DEEPEST), "trecvid": (5, 10, 15, 20, 30, 100, 200, 500, DEEPEST)}
 # What it prints, of a name and, in its turn, of a topic and a value.
 SHARE = "{}\t\t{{}}\t\t{{:6.4f}}"
 COUNT = "{}\t{{}}\t{{:14.4f}}"

@@ -130,11 +130,7 @@ def rbo(
 
 
 def overlap(
-    run_a: Rankings,
-    run_b: Rankings,
-    p: float = 0.9,
-    depth: int | None = None,
-    ties: str = "id",
+    run_a: Rankings, run_b: Rankings, p: float = 0.9, depth: int | None = None, ties: str = "id"
 ) -> Overlaps:
     """Compare two systems by the rank-biased overlap of their rankings, query by query.
 

@@ -108,11 +108,7 @@ class Reproducibility:
         return written(markdown.write_document(_make_document(self, digits)), path)
 
     def to_latex(
-        self,
-        path: Path | None = None,
-        *,
-        digits: int = 4,
-        **options: Unpack[latex.LatexOptions],
+        self, path: Path | None = None, *, digits: int = 4, **options: Unpack[latex.LatexOptions]
     ) -> str:
         """Return, or also write, it for a paper; `SystemResults.to_latex` has the options."""
         options.setdefault("label", "tab:reproducibility")

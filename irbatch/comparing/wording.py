@@ -26,11 +26,7 @@ NAMES = {
     "bh": "Benjamini-Hochberg correction",
     "by": "Benjamini-Yekutieli correction",
 }
-INTERVAL_NAMES = {
-    "t": "Student's t",
-    "percentile": "percentile bootstrap",
-    "bca": "BCa bootstrap",
-}
+INTERVAL_NAMES = {"t": "Student's t", "percentile": "percentile bootstrap", "bca": "BCa bootstrap"}
 MARGIN_TESTS = {"t": "one-sided t-tests", "randomisation": "one-sided randomisation tests"}
 UNEVEN = 0.05  # a difference of judged shares that means may come from
 

@@ -10,14 +10,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.data.arguments.ids import first_repeated, same_kind
-from irbatch.data.marked import (
-    SOURCE,
-    Columns,
-    Joinable,
-    MarkedQrels,
-    View,
-    read_nested,
-)
+from irbatch.data.marked import SOURCE, Columns, Joinable, MarkedQrels, View, read_nested
 from irbatch.data.qrels import Qrels
 from irbatch.engine.subtopics import Subtopics
 from irbatch.runtime.ragged import offsets_of
@@ -48,12 +41,7 @@ class SubtopicQrels(MarkedQrels):
 
     @classmethod
     def from_columns(
-        cls,
-        query_ids: Any,
-        subtopics: Any,
-        document_ids: Any,
-        grades: Any,
-        name: str | None = None,
+        cls, query_ids: Any, subtopics: Any, document_ids: Any, grades: Any, name: str | None = None
     ) -> SubtopicQrels:
         """Make judgments of columns, one row a judgment, in any order.
 

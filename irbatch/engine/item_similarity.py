@@ -225,13 +225,7 @@ def _add_histories(
 
 @kernel
 def _look_up_histories(
-    lists: Lists,
-    matrix: Floats,
-    users: Ints,
-    before: Lists,
-    first: int,
-    last: int,
-    found: Floats,
+    lists: Lists, matrix: Floats, users: Ints, before: Lists, first: int, last: int, found: Floats
 ) -> None:
     """Write the mean similarity of some lists' items to users' histories."""
     starts, rows = lists

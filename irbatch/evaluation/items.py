@@ -85,11 +85,7 @@ class ItemMeasures:
                 values[relevant == 0, position] = np.nan
 
     def of_scores(
-        self,
-        candidates: Candidates,
-        graded: GradedCandidates,
-        policy: TiePolicy,
-        document_ids: Any,
+        self, candidates: Candidates, graded: GradedCandidates, policy: TiePolicy, document_ids: Any
     ) -> tuple[Floats, RunItems]:
         """Return values ``(queries, measures)``, NaN of others, and the items of each query."""
         rows = rank_columns(self.known, candidates, self.wanted, policy, document_ids)

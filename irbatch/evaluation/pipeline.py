@@ -22,13 +22,7 @@ from irbatch.evaluation.answered import (
     first_document,
     warn_of_unjudged,
 )
-from irbatch.evaluation.counts import (
-    Counts,
-    QueryMark,
-    best_without,
-    count_queries,
-    warn_of_best,
-)
+from irbatch.evaluation.counts import Counts, QueryMark, best_without, count_queries, warn_of_best
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.run_items import RunItems
 from irbatch.evaluation.settings import Settings
@@ -191,12 +185,7 @@ def compute_run(
 
 
 def _shorten(
-    plan: Plan,
-    qrels: Qrels,
-    run: Run,
-    rows: Positions,
-    settings: Settings,
-    watch: Watch | None,
+    plan: Plan, qrels: Qrels, run: Run, rows: Positions, settings: Settings, watch: Watch | None
 ) -> Run | None:
     """Leave out what is not looked at, if that is known and worth it."""
     if watch is None or watch.depth is None or plan.measures or settings.judged_only:

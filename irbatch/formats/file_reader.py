@@ -144,11 +144,7 @@ class Reader(TableReader):
         return (piece for piece, _ in again)
 
     def _read(
-        self,
-        texts: Iterable[Text],
-        work: Work[Done] | None = None,
-        *,
-        again: bool = False,
+        self, texts: Iterable[Text], work: Work[Done] | None = None, *, again: bool = False
     ) -> Iterator[tuple[Piece, Outcome[Done] | None]]:
         """Parse pieces, some at once; the first time, not `again`, collect what is wrong with them.
 

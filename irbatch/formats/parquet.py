@@ -22,13 +22,7 @@ from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import NO_TEXTS, IdColumn, join_ids
 from irbatch.errors import LISTED_PROBLEMS, ErrorsIn, InputError, raise_problems
 from irbatch.formats.file_reader import FEW
-from irbatch.formats.parquet_files import (
-    DATASET,
-    Dataset,
-    ParquetFiles,
-    PolarsFiles,
-    Span,
-)
+from irbatch.formats.parquet_files import DATASET, Dataset, ParquetFiles, PolarsFiles, Span
 from irbatch.formats.parts import Given, is_dataset
 from irbatch.formats.pieces import Piece
 from irbatch.formats.table_reader import Done, Outcome, TableReader, Work, attempt

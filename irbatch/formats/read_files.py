@@ -257,10 +257,7 @@ def _whole_run(reader: TableReader) -> Run:
 
 @contextmanager
 def _opened(
-    given: Given,
-    source: str,
-    order_by: str = "score",
-    progress: Progress | bool | None = None,
+    given: Given, source: str, order_by: str = "score", progress: Progress | bool | None = None
 ) -> Iterator[TableReader]:
     """Open a file of any form; or the parts of a folder or a pattern, or a dataset of pyarrow."""
     if progress is not None and not callable(progress):

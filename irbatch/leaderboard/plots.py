@@ -179,11 +179,7 @@ def plot_frontier(
 
 
 def draw_frontier(
-    found: Frontier,
-    *,
-    intervals: bool = True,
-    labels: bool = True,
-    ax: Axes | None = None,
+    found: Frontier, *, intervals: bool = True, labels: bool = True, ax: Axes | None = None
 ) -> tuple[Axes, list[Any]]:
     """Draw what was found; return the axes, and the point of each system in it."""
     board = found.board

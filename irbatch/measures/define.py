@@ -11,14 +11,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.errors import InputError, kind_of
-from irbatch.measures.declare import (
-    CATALOGUE,
-    MARKED,
-    SIGNS,
-    Declaration,
-    Measure,
-    Spelling,
-)
+from irbatch.measures.declare import CATALOGUE, MARKED, SIGNS, Declaration, Measure, Spelling
 from irbatch.measures.parameters import REL, Number, Parameter
 from irbatch.runtime.checks import check_choice
 from irbatch.runtime.numbers import is_real

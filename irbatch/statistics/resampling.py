@@ -34,12 +34,7 @@ TUKEY_STRETCH = 1024  # queries whose systems are permuted at once
 
 
 def flip_signs(
-    differences: Floats,
-    draws: int,
-    seed: int,
-    *,
-    one_sided: bool = False,
-    wide: bool | None = None,
+    differences: Floats, draws: int, seed: int, *, one_sided: bool = False, wide: bool | None = None
 ) -> Ints:
     """Count how often random signs of ``(queries, columns)`` make sums as large, ``(columns,)``.
 

@@ -243,12 +243,7 @@ OF_MEANS = ("randomisation", "bootstrap", "t", *FAMILY_WISE)  # others compare m
 
 
 def least_p(
-    test: str,
-    correction: str,
-    pairs: int,
-    queries: int,
-    draws: int,
-    alternative: str = "two-sided",
+    test: str, correction: str, pairs: int, queries: int, draws: int, alternative: str = "two-sided"
 ) -> float:
     """Return the least corrected p-value that can come out, however clear differences are.
 

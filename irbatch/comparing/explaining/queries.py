@@ -47,12 +47,7 @@ class Explainer:
     """Explains queries of one measure, judgments and two runs; `depth` ranks of each are shown."""
 
     def __init__(
-        self,
-        measure: Measure,
-        qrels: Qrels,
-        runs: Sequence[Run],
-        settings: Settings,
-        depth: int,
+        self, measure: Measure, qrels: Qrels, runs: Sequence[Run], settings: Settings, depth: int
     ) -> None:
         self.qrels, self.runs, self.settings, self.depth = qrels, runs, settings, depth
         self.plan = Plan((measure,), settings.open_parameters())

@@ -15,13 +15,7 @@ from irbatch.data.arguments.arrays import check_real, check_shape, find_bad_grad
 from irbatch.errors import InputError, shown
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.runtime.cached import cached_property
-from irbatch.runtime.numbers import (
-    LARGEST_WHOLE,
-    NUMBER_ERRORS,
-    as_floats,
-    grade_problem,
-    is_whole,
-)
+from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, grade_problem, is_whole
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
 IGNORED = -100  # the label that Hugging Face and torch give to padding

@@ -105,11 +105,7 @@ def _counts(counts: Counts, judged: int, extra: int) -> Counts:
 
 
 def _results(
-    kept: QueryValues,
-    judged: int,
-    extra: int,
-    settings: dict[str, str],
-    order: list[Any] | None,
+    kept: QueryValues, judged: int, extra: int, settings: dict[str, str], order: list[Any] | None
 ) -> Results:
     """Return what is kept as results, in order."""
     ids, (values, marks, items) = kept.everything()

@@ -138,10 +138,7 @@ def nnrbp(s: SubtopicRanks, alpha: float, beta: float) -> Floats:
     past_end="Relevant documents that were not retrieved add 0.",
     source="Agrawal et al. 2009",
     aliases=("MAP-IA", "AP-IA"),
-    spellings=(
-        Spelling("ir_measures", "AP_IA"),
-        Spelling("ndeval", "MAP-IA"),
-    ),
+    spellings=(Spelling("ir_measures", "AP_IA"), Spelling("ndeval", "MAP-IA")),
 )
 def ap_ia(s: SubtopicRanks) -> Floats:
     document, member, number = s.pairs
