@@ -37,15 +37,13 @@ def warmup() -> list[str]:
     with Kernel.always_compiled() as names:
         # Code types int8, int16 and int32 are those of few, many and very many grades.
         for grades in (2, 200, 40_000):
-            labels = np.arange(grades, dtype=np.float64)[None, :]
-            evaluate_matrix(labels, ["nDCG@10", WALKS])
+            evaluate_matrix(np.arange(grades, dtype=np.float64)[None, :], ["nDCG@10", WALKS])
         qrels = {"q": {"a": 1, "b": 0}}
         evaluate(qrels, {"q": {"a": 1.0, "b": 2.0}}, "nDCG@10")
         evaluate({"q": {"aspect": {"a": 1}}}, {"q": {"a": 1.0}}, "alpha_nDCG")
         evaluate({"q": {"stratum": {"a": 1}}}, {"q": {"a": 1.0}}, "xInfAP InfIPrec")
         lines = bytearray(b"q Q0 a 1 1.5e0 t\nq Q0 b 2 1 t\n")
-        parsed = assemble([Piece.parse(lines, RUN, "").compact()])
-        evaluate(qrels, Run(parsed), "nDCG@10")
+        evaluate(qrels, Run(assemble([Piece.parse(lines, RUN, "").compact()])), "nDCG@10")
         _look_up_texts()
         _look_up_items()
         evaluate_ids(np.array([[1, 2]]), np.array([[2]]), "nDCG@10")
@@ -62,8 +60,7 @@ def warmup() -> list[str]:
         draw_means(many[:, 0], 1, 0)
         for ties in ("id", "a"):
             rbo(["a", "b"], ["b", "a"], ties=ties)
-        tied = np.array([[2.0, 1.0, 1.0, 1.0]])
-        evaluate_scores(tied, [[0, 0, 1, 0]], "nDCG@10")
+        evaluate_scores(np.array([[2.0, 1.0, 1.0, 1.0]]), [[0, 0, 1, 0]], "nDCG@10")
     return names
 
 

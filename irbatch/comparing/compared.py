@@ -87,8 +87,7 @@ class Compared:
     def relative(self) -> Floats:
         """Differences as shares of b's mean, NaN where that is 0."""
         of = self._of_pairs(self.means, 1)
-        nothing = np.full_like(of, np.nan)
-        return np.divide(self.differences, of, out=nothing, where=of != 0)
+        return np.divide(self.differences, of, out=np.full_like(of, np.nan), where=of != 0)
 
     @cached_property
     def wins(self) -> Ints:

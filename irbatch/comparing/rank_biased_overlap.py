@@ -156,8 +156,7 @@ def overlap(
     tables = Tables.of(float(p), int(np.max(sizes)))
     found = np.empty((VALUES, len(queries)))
     for pairs in pair_rankings(runs, queries, depth, tied=ties != "id"):
-        some = sum_up(*pairs.sides, p, tables, _variant(ties))
-        found[:, pairs.first : pairs.last] = some
+        found[:, pairs.first : pairs.last] = sum_up(*pairs.sides, p, tables, _variant(ties))
     return Overlaps(queries, *found)
 
 

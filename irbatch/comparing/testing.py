@@ -211,8 +211,7 @@ def _within_range(intervals: Floats, means: Floats, aligned: Aligned) -> Floats:
     """Cut the intervals of means where no value of the measure can be."""
     lowest, highest = np.array([each.range for each in aligned.columns]).T
     low = np.maximum(intervals[..., 0], np.minimum(lowest, means))
-    high = np.minimum(intervals[..., 1], np.maximum(highest, means))
-    return np.stack([low, high], axis=-1)
+    return np.stack([low, np.minimum(intervals[..., 1], np.maximum(highest, means))], axis=-1)
 
 
 def _margin_setting(options: Options) -> dict[str, str]:

@@ -43,8 +43,7 @@ class DocumentCosts:
         lowest: float | None = None,
         highest: float | None = None,
     ) -> None:
-        of_what = "document" if types is None else "type"
-        known = _read_costs(costs, of_what)
+        known = _read_costs(costs, "document" if types is None else "type")
         if types is not None:
             if not isinstance(types, Mapping):
                 problem = f"types are a mapping of documents to types, not {shown(types)}"

@@ -202,8 +202,7 @@ class ItemStatistics:
         if isinstance(given, Mapping):
             rows = self._rows_of(name, list(given))
             if len(given) < len(self):
-                lacking = np.setdiff1d(np.arange(len(self)), rows)
-                item = self.id_at(int(lacking[0]))
+                item = self.id_at(int(np.setdiff1d(np.arange(len(self)), rows)[0]))
                 raise InputError(f"{name} are not given", source=SOURCE, document=item)
             given = to_numpy(list(given.values()), name)[np.argsort(rows)]
         found = to_numpy(given, name)

@@ -97,8 +97,7 @@ class MarkedQrels:
         )
         if len(sizes := set(map(len, columns))) > 1:
             counts = ", ".join(map(str, sorted(sizes)))
-            problem = f"columns differ in length: {counts}"
-            raise InputError(problem, source=SOURCE, path=name)
+            raise InputError(f"columns differ in length: {counts}", source=SOURCE, path=name)
         if not columns[0]:
             raise InputError("there are no queries", source=SOURCE, path=name)
         made = cls.__new__(cls)

@@ -274,8 +274,7 @@ class ItemCounts:
         keys, numbers = keys[order], numbers[order]
         firsts = np.flatnonzero(np.diff(keys, prepend=-1))
         numbers = np.add.reduceat(numbers, firsts) if firsts.size else numbers
-        longest = max(self.lists.size, other.lists.size)
-        lists = np.zeros(longest, np.int64)
+        lists = np.zeros(max(self.lists.size, other.lists.size), np.int64)
         lists[: self.lists.size] += self.lists
         lists[: other.lists.size] += other.lists
         return ItemCounts(self.items, keys[firsts], numbers, lists)

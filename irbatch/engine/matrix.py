@@ -176,8 +176,7 @@ class SparseMatrix(RelevanceMatrix):
     @property
     def depth(self) -> int:
         """Columns of `codes`, padding included."""
-        deepest = int(self.retrieved.max(initial=0))
-        return padded_depth(deepest, code_dtype(self.levels.size))
+        return padded_depth(int(self.retrieved.max(initial=0)), code_dtype(self.levels.size))
 
     def of_rows(self, first: int, last: int) -> SparseMatrix:
         """View some of the queries."""

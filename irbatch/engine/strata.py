@@ -120,8 +120,7 @@ class StratumRanks(SampledRanks):
         estimates = np.empty(self.kinds.size)
         room = np.zeros((3, int(counts.max(initial=0))))
         work = int((np.diff(self.starts) * (counts + 2)).sum())
-        sampled = self.grades >= 0
-        known = self.starts, counts, self.strata, sampled, self.relevant
+        known = self.starts, counts, self.strata, self.grades >= 0, self.relevant
         _estimate.run(work, *known, room, estimates)
         return estimates
 

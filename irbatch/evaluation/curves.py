@@ -247,8 +247,7 @@ def _recall_points(named: Mapping[str, Results]) -> dict[float, Measure]:
         if isinstance(column, Measure) and column.name == "IPrec":
             rest = tuple(each for each in column.parameters if each[0] != "recall")
             if all(str(column) in each.measures for each in others):
-                group = groups.setdefault((column.cutoff, rest), {})
-                group[float(column["recall"])] = column
+                groups.setdefault((column.cutoff, rest), {})[float(column["recall"])] = column
     enough = {key: points for key, points in groups.items() if len(points) > 1}
     if not enough:
         problem = "interpolated precision was not evaluated at two recall points or more for every"

@@ -286,8 +286,7 @@ def evaluate_run(
         partition.answered, partition.any_judged = computed.answered, computed.any_judged
         partition.document = first_document(qrels)
     else:
-        best = best_without(plan.measures, computed.values, computed.marks)
-        warn_of_best(best)
+        warn_of_best(best_without(plan.measures, computed.values, computed.marks))
         if not computed.any_judged:
             warn_of_unjudged(first_document(qrels), counts.answered, run.name)
     results = computed.results(queries, order, counts, run.name)

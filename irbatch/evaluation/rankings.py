@@ -99,8 +99,7 @@ def evaluate_matrix(
     """
     settings = Settings(no_relevant=no_relevant)
     plan = Plan(parse_measures(measures, cutoffs))
-    queries = read_query_ids(query_ids)
-    labels = LabelRows(relevance, lengths, queries)
+    labels = LabelRows(relevance, lengths, read_query_ids(query_ids))
     if lengths is None and labels.ends_in(-1):
         warn(
             "rows end in label -1, which counts as a judged document of no use; "

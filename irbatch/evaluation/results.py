@@ -128,8 +128,7 @@ class Results(Means):
             "mean": finite(self.mean(names)),
             "per_query": {str(query): finite(row) for query, row in self.to_dict(names).items()},
         }
-        text = json.dumps(everything, ensure_ascii=False, indent=1)
-        return written(text + "\n", path)
+        return written(json.dumps(everything, ensure_ascii=False, indent=1) + "\n", path)
 
     def to_csv(self, path: str | PathLike[str] | None = None, *, names: str = "irbatch") -> str:
         r"""Return, or also write, one line a query and one column a measure.

@@ -247,8 +247,7 @@ class ScoreBatch:
         """Return the batch's results."""
         evaluator, (values, marks) = self._evaluator, self._compute()
         measures, settings = evaluator.plan.measures, evaluator.signature
-        counts = count_queries(marks)
-        given = self._queries, measures, counts, settings, None, marks
+        given = self._queries, measures, count_queries(marks), settings, None, marks
         return Results(values, *given, self.items_of_queries)
 
     @staticmethod

@@ -155,8 +155,7 @@ class ParquetReader(TableReader):
             runs, firsts = told
             with suppress(InputError):  # it has other numbers of rows
                 return as_ids(self._arrow(runs, [name])[name], "query", self._source), firsts
-        column = self._arrow(span, [name])[name]
-        ids = self._convert(span, name, column, as_ids, what="query")
+        ids = self._convert(span, name, self._arrow(span, [name])[name], as_ids, what="query")
         firsts = first_rows(ids)
         return ids.take(firsts), firsts
 

@@ -35,8 +35,7 @@ def name_loop(label: str, records: Sequence[EfficiencyRecord]) -> str:
 
 def are_mixed(records: Sequence[EfficiencyRecord]) -> bool:
     """Tell whether latencies are of open loops of several rates, or not all of an open loop."""
-    kinds = _systems_by_kind(records)
-    return len(kinds) > 1 and any(map(is_open, records))
+    return len(_systems_by_kind(records)) > 1 and any(map(is_open, records))
 
 
 def tell_loop(records: Sequence[EfficiencyRecord]) -> str:

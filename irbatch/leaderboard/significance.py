@@ -76,8 +76,7 @@ def find_significance(
     best: dict[str, str] = {}
     p_values: dict[str, dict[str, float]] = {}
     for k, name in enumerate(tested):
-        means = found.means[:, k] * signs[name]
-        place = int(np.argmax(means))
+        place = int(np.argmax(found.means[:, k] * signs[name]))
         best[name] = found.systems[place]
         of_pair = dict(zip(found.pairs, found.corrected[:, k].tolist(), strict=True))
         p = {

@@ -338,5 +338,4 @@ def _parameter(measure: Measure, name: str, default: object = None) -> Any:
 def _weights(measure: Measure) -> Weights:
     """Return gain, discount and rel; the defaults for a measure that reads no gains."""
     rel = _parameter(measure, "rel") if measure.declaration.graded else None
-    gain = _parameter(measure, "gain", "linear")
-    return gain, _parameter(measure, "discount", "log2"), rel
+    return _parameter(measure, "gain", "linear"), _parameter(measure, "discount", "log2"), rel

@@ -160,8 +160,7 @@ class Candidates:
             starts, out = self.excluded
             keys = row_index_of(starts) * self.shape[1] + out
             wanted = rows * self.shape[1] + columns
-            at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-            hidden |= keys[at] == wanted
+            hidden |= keys[np.minimum(np.searchsorted(keys, wanted), keys.size - 1)] == wanted
         return hidden
 
     def _count(self) -> Ints:

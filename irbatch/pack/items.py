@@ -45,8 +45,7 @@ class Wanted(NamedTuple):
         `same` ``(queries, ranks)`` tells whether a document has the score of the next one.
         """
         if self.in_order:
-            ranks = np.arange(same.shape[1])
-            matters = same & (ranks < min(self.depth, same.shape[1]))
+            matters = same & (np.arange(same.shape[1]) < min(self.depth, same.shape[1]))
         else:
             matters = np.zeros_like(same)
             for cutoff in self.cutoffs:
@@ -193,8 +192,7 @@ def judged_items(items: ItemStatistics, qrels: Qrels, rows: Positions) -> Judged
         at = int(np.argmax(found < 0))
         row = int(np.searchsorted(starts, at, side="right")) - 1
         document = list(qrels.documents[int(rows[row])])[at - int(starts[row])]
-        query = qrels.queries[int(rows[row])]
-        raise _outside(items, "qrels", query, document, qrels.name)
+        raise _outside(items, "qrels", qrels.queries[int(rows[row])], document, qrels.name)
     return JudgedItems(starts, found, qrels.grades[judged])
 
 

@@ -181,8 +181,7 @@ def _ids_at(rankings: Sequence[Mapping[Any, Any]], starts: Ints, at: Ints) -> li
     ids: list[Any] = []
     firsts = np.flatnonzero(np.diff(rows, prepend=-1))
     for row, places in zip(rows[firsts].tolist(), np.split(at, firsts[1:]), strict=True):
-        listed = list(rankings[row])
-        ids += map(listed.__getitem__, (places - starts[row]).tolist())
+        ids += map(list(rankings[row]).__getitem__, (places - starts[row]).tolist())
     return ids
 
 

@@ -137,8 +137,7 @@ class _Join:
 
     def _scores(self, row: int) -> Floats:
         """Read the scores of a ranking anew."""
-        scores = as_floats(self.rankings[row].values())
-        return as_compared(scores, self.ordering.score_dtype)
+        return as_compared(as_floats(self.rankings[row].values()), self.ordering.score_dtype)
 
     def _refuse(self, problem: str, **fields: Any) -> InputError:
         return InputError(problem, source="run", path=self.run.name, **fields)

@@ -73,8 +73,7 @@ def csv_text(*tables: Iterable[Iterable[str]]) -> str:
 
 def make_frame(names: Sequence[str], records: Iterable[Record]) -> Any:
     """Return a pandas frame, one row a record."""
-    pd = imported("frames", "pandas", "pandas")
-    return pd.DataFrame(list(records), columns=names)
+    return imported("frames", "pandas", "pandas").DataFrame(list(records), columns=names)
 
 
 def _written(text: str, path: str | PathLike[str] | None) -> str:

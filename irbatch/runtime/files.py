@@ -43,8 +43,7 @@ def replacing(path: str | os.PathLike[str], *, pack: bool = False) -> Iterator[B
     try:
         with _written_to(path) if _is_special(path) else _written_beside(path) as file:
             with ExitStack() as stack:
-                packed = stack.enter_context(_packing(file, Path(path).suffix)) if pack else file
-                yield packed
+                yield stack.enter_context(_packing(file, Path(path).suffix)) if pack else file
             file.flush()
     except OSError as problem:  # a full disk's names no file
         problem.filename = problem.filename or os.fspath(path)

@@ -125,8 +125,7 @@ def _tails(drawn: Floats, observed: Floats, values: Floats, kind: str, levels: F
         (spread**3).sum(axis=0), 6 * squares**1.5, out=np.zeros_like(squares), where=squares > 0
     )[:, None]
     shifted = bias + np.vectorize(normal.inv_cdf)(tails)
-    adjusted = bias + shifted / (1 - acceleration * shifted)
-    return np.asarray(np.vectorize(normal.cdf)(adjusted))
+    return np.asarray(np.vectorize(normal.cdf)(bias + shifted / (1 - acceleration * shifted)))
 
 
 def _quantiles(drawn: Floats, tails: Floats) -> Floats:

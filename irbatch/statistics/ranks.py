@@ -40,8 +40,7 @@ def signed_ranks_p(differences: Floats, alternative: str = "two-sided") -> float
 def _doubled_ranks(sizes: Floats) -> Ints:
     """Return twice the ranks of sizes, from 1; whole numbers, as those of equals are means."""
     _, place, counts = np.unique(sizes, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    return np.asarray((2 * ends - counts + 1)[place], np.int64)
+    return np.asarray((2 * np.cumsum(counts) - counts + 1)[place], np.int64)
 
 
 @functools.lru_cache(64)  # without ties all samples of a size share it

@@ -130,8 +130,7 @@ def _bootstrapped(flat: Floats, sample: Sample) -> Floats:
     both = np.concatenate([centred, centred**2], axis=1)
     _, means = resampling.draw_means(both, sample.draws, sample.seed)
     drawn, squares = np.split(means, 2)
-    spread = np.maximum(squares - drawn**2, 0.0)
-    sizes = _studentise(drawn, spread, n)
+    sizes = _studentise(drawn, np.maximum(squares - drawn**2, 0.0), n)
     if sample.alternative != "two-sided":
         sizes, observed = np.copysign(sizes, drawn), np.copysign(observed, mean)
     as_large = sizes >= (observed * (1 - ROUNDING * np.sign(observed)))[:, None]

@@ -29,8 +29,7 @@ def as_whole(values: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
     """
     n = len(values)
     bits = MANTISSA - n.bit_length()
-    largest = np.abs(values).max(axis=0, initial=0.0)
-    grain = _grain_of(largest, bits)
+    grain = _grain_of(np.abs(values).max(axis=0, initial=0.0), bits)
     with np.errstate(invalid="ignore"):
         whole = values / grain
         np.rint(whole, out=whole)

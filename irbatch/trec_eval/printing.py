@@ -101,8 +101,7 @@ class Printed:
             each.label: {} for each in self.columns if each.length is not None
         }
         settings = options.settings()
-        parameters = settings.open_parameters() | {"docs": float(options.docs)}
-        plan = Plan(list(wanted), parameters)
+        plan = Plan(list(wanted), settings.open_parameters() | {"docs": float(options.docs)})
         self.name = run.name
         watch = Watch(self._spell)
         computed = compute_run(plan, qrels, run, self._choose_queries, settings, watch=watch)

@@ -22,8 +22,7 @@ def add_texts(
     Raises:
         InputError: naming the line of a file, or the id, of what is no text.
     """
-    asked = dict.fromkeys(each.query for each in queries)
-    of_queries = _look_up("topics", topics, asked)
+    of_queries = _look_up("topics", topics, dict.fromkeys(each.query for each in queries))
     mentioned = dict.fromkeys(
         named.document for each in queries for part in (each.documents, *each.rankings)
         for named in part

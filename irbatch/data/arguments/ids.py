@@ -77,8 +77,7 @@ def read_query_ids(query_ids: Any) -> list[Any] | None:
     if query_ids is None:
         return None
     if isinstance(query_ids, str | AbstractSet | Mapping) or not isinstance(query_ids, Iterable):
-        problem = f"ids are a sequence, not {kind_of(query_ids)}"
-        raise InputError(problem, source="query_ids")
+        raise InputError(f"ids are a sequence, not {kind_of(query_ids)}", source="query_ids")
     if hasattr(query_ids, "tolist"):
         query_ids = to_numpy(query_ids, "query_ids").tolist()
     ids = list(query_ids)

@@ -124,8 +124,7 @@ class ArraySlice:
         if not count:  # the buffer may not be there either
             return np.empty(0, dtype)
         address = self.array.buffers[number] + start * dtype.itemsize
-        found = items_of(self.batch, address, dtype, count)
-        return np.require(found, requirements="A")
+        return np.require(items_of(self.batch, address, dtype, count), requirements="A")
 
     def bits(self, number: int) -> Bools:
         """Return the rows' bits of a buffer."""
@@ -176,8 +175,7 @@ def _read_dictionary(field: Field, kind: str, rows: ArraySlice) -> Part:
     nulls = entries.nulls()
     if nulls is not None and nulls[indices].any():
         raise RowError(int(nulls[indices].argmax()), "is null")
-    values = _read_values(field, entries)
-    return values.take(indices)
+    return _read_values(field, entries).take(indices)
 
 
 def _read_offsets(kind: npt.DTypeLike, rows: ArraySlice) -> TextSlices:
@@ -248,8 +246,7 @@ def _join_slices(parts: list[TextSlices]) -> tuple[TextColumn, bool]:
         first, last = part.extents()
         np.minimum.at(low, number, first)
         np.maximum.at(high, number, last)
-    ends = offsets_of(np.maximum(high - low, 0))
-    shift = ends[:-1] - low
+    shift = offsets_of(np.maximum(high - low, 0))[:-1] - low
     views = {part.pieces[0].ctypes.data for part in parts if part.has_views}
     used = [each[a:b] for each, a, b in zip(pieces.values(), low, high, strict=True)]
     unchecked = any(part.unchecked for part in parts) or any(

@@ -33,8 +33,7 @@ def add_absent(
     judgments: Qrels | MarkedQrels,
 ) -> tuple[QueryValues | Sums, Findings]:
     """Add the judged queries that no partition answered, as ``missing=`` says; and count them."""
-    there = _find(judgments.queries, kept, hashes)
-    rows = np.flatnonzero(~there)
+    rows = np.flatnonzero(~_find(judgments.queries, kept, hashes))
     absent = [judgments.queries[row] for row in rows.tolist()]
     samples = {"judged": few(judgments.queries), "missing": few(absent)}
     findings = replace(findings, judged=len(judgments), samples={**findings.samples, **samples})
@@ -109,8 +108,7 @@ def _results(
 ) -> Results:
     """Return what is kept as results, in order."""
     ids, (values, marks, items) = kept.everything()
-    wanted = sorted(ids, key=by_id) if order is None else order
-    rows = kept.rows_of(wanted)
+    rows = kept.rows_of(sorted(ids, key=by_id) if order is None else order)
     rows = rows[rows >= 0]
     values, marks = values[rows], marks[rows]
     if items is not None:

@@ -129,8 +129,7 @@ class PartitionTask:
         """Keep of results what is to be kept, and the hashes of the queries of sums."""
         kept, hashes = nothing_kept(self.keep, self.evaluation), NO_HASHES
         if isinstance(kept, Sums):
-            counts = found.counts if self.apart else None
-            kept = kept.added([Addition(None, found, counts)])
+            kept = kept.added([Addition(None, found, found.counts if self.apart else None)])
             hashes = hashes if self.apart else np.sort(hash_ids(found.query_ids))
         elif found.query_ids:
             kept = kept.added([Addition(found.query_ids, found)])

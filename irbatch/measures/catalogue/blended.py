@@ -36,8 +36,7 @@ NOT_FOUND = "Documents of positive gain that were not retrieved add 0."
     spellings=(Spelling("ntcireval", "Q-measure", "Q@{k:04d}"),),
 )
 def q_measure(j: JudgedRanks, beta: float) -> Floats:
-    total = j.gainful.add_up(blended_ratios(j, beta))
-    return ratio(total, np.minimum(j.rewarding, j.cutoff))
+    return ratio(j.gainful.add_up(blended_ratios(j, beta)), np.minimum(j.rewarding, j.cutoff))
 
 
 @of_judged(
@@ -50,8 +49,7 @@ def q_measure(j: JudgedRanks, beta: float) -> Floats:
     spellings=(Spelling("ntcireval", "O-measure"),),
 )
 def o_measure(j: JudgedRanks, beta: float) -> Floats:
-    first = j.gainful.numbers == 1
-    return j.gainful.add_up(np.where(first, blended_ratios(j, beta), 0.0))
+    return j.gainful.add_up(np.where(j.gainful.numbers == 1, blended_ratios(j, beta), 0.0))
 
 
 @of_judged(

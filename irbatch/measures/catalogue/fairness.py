@@ -224,8 +224,7 @@ def ee_disparity(r: Ranks, discount: str, of: str) -> Floats:
     source="Diaz et al. 2020; FAIR TREC 2022",
 )
 def ee_relevance(r: Ranks, target: str, discount: str, of: str) -> Floats:
-    wanted = _target_exposure(r, target, discount)
-    return (_exposure(r, discount, of) * wanted).sum(axis=1)
+    return (_exposure(r, discount, of) * _target_exposure(r, target, discount)).sum(axis=1)
 
 
 IN_TURN = ("AWRF", "Exposure", "ExposureRatio", "ExposureParity", "EEL", "EED", "EER")

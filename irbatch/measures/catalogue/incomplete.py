@@ -87,8 +87,7 @@ def graded_preference(j: JudgedRanks, norm: str, max_grade: float | None) -> Flo
     elif norm == "relative":
         terms = ratio(shared - found.gains, ranks - 1.0)
     else:
-        highest = j.highest_gains(max_grade)
-        most = j.whole.judged.sum(axis=1) - ratio(gains, highest)
+        most = j.whole.judged.sum(axis=1) - ratio(gains, j.highest_gains(max_grade))
         penalties = np.maximum(found.gains * ranks - shared, 0.0)  # rounding may pass it
         terms = found.gains - ratio(penalties, most[rows])
     return np.minimum(ratio(found.add_up(terms), gains), 1.0)

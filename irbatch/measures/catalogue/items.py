@@ -266,8 +266,7 @@ def ild(r: ItemRanks, by: str) -> Floats:
     source="Zhang et al. 2012",
 )
 def unexpectedness(r: ItemRanks, by: str) -> Floats:
-    terms = 1.0 - similarity_to_histories(r, by)
-    return r.add_up(terms) / np.maximum(r.sizes, 1.0)
+    return r.add_up(1.0 - similarity_to_histories(r, by)) / np.maximum(r.sizes, 1.0)
 
 
 @of_items(

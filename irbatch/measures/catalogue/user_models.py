@@ -275,6 +275,5 @@ def average_precision_retrieved(walk: Walk) -> Reading:
     {"beta": Number(0.5, above=0.0, most=1.0)},
 )
 def search_economics(walk: Walk, beta: float) -> Floats:
-    powers = np.arange(1.0, walk.ranks.size + 3.0) ** beta
-    weights = np.diff(powers)
+    weights = np.diff(np.arange(1.0, walk.ranks.size + 3.0) ** beta)
     return weights[1:] / weights[:-1]
