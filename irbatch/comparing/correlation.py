@@ -22,21 +22,10 @@ from irbatch.statistics.rank_correlation import (
 )
 
 __all__ = [
-    "Overlap",
-    "Overlaps",
-    "RankCorrelations",
-    "RankingCorrelations",
-    "kendall_tau",
-    "kendall_tau_a",
-    "overlap",
-    "rank_correlation",
-    "ranking_correlation",
-    "rbo",
-    "tau_ap",
-    "tau_ap_a",
-    "tau_ap_b",
-    "tau_union",
-]
+    "Overlap", "Overlaps", "RankCorrelations", "RankingCorrelations", "kendall_tau",
+    "kendall_tau_a", "overlap", "rank_correlation", "ranking_correlation", "rbo", "tau_ap",
+    "tau_ap_a", "tau_ap_b", "tau_union",
+]  # fmt: skip
 
 
 class RankCorrelations(NamedTuple):

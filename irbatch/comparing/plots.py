@@ -20,17 +20,9 @@ from irbatch.report.numbers import show, show_interval
 from irbatch.runtime.checks import check_whole
 
 __all__ = [
-    "plot_bars",
-    "plot_cutoffs",
-    "plot_differences",
-    "plot_forest",
-    "plot_means",
-    "plot_precision_recall",
-    "plot_relevance",
-    "plot_results",
-    "plot_scores",
-    "share_bars",
-]
+    "plot_bars", "plot_cutoffs", "plot_differences", "plot_forest", "plot_means",
+    "plot_precision_recall", "plot_relevance", "plot_results", "plot_scores", "share_bars",
+]  # fmt: skip
 
 MOST_NAMED = 20  # queries: more ids don't fit under their bars
 MOST_POINTS = 1000  # queries: more points are a smear

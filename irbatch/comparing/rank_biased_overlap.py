@@ -182,7 +182,8 @@ def _flatten(ranking: Any, name: str) -> tuple[list[Any], list[tuple[int, int]]]
         if isinstance(each, AbstractSet):
             tied = list(each)
             same_kind(tied, "document", name)
-            ids += [tied[i] for i in _descending(tied)]
+            texts = id_texts(tied)
+            ids += [tied[i] for i in sorted(range(len(tied)), key=texts.__getitem__, reverse=True)]
             groups += [(len(ids) - len(tied), len(ids) - 1)] * len(tied)
         else:
             ids.append(each)
@@ -191,11 +192,6 @@ def _flatten(ranking: Any, name: str) -> tuple[list[Any], list[tuple[int, int]]]
     if (twice := first_repeated(ids)) is not None:
         raise InputError("the ranking has this document twice", source=name, document=twice)
     return ids, groups
-
-
-def _descending(ids: list[Any]) -> list[int]:
-    """Return the order of ids, descending."""
-    return sorted(range(len(ids)), key=id_texts(ids).__getitem__, reverse=True)
 
 
 def _side(own: list[Any], other: list[Any], groups: list[tuple[int, int]]) -> Side:

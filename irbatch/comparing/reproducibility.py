@@ -109,7 +109,7 @@ def reproducibility(
         }
         for name, pair in pairs.items()
     ]
-    sides = [_together(each) if same else _apart(each) for each in evaluated]
+    sides = [_Sides(*align(each).values) if same else _apart(each) for each in evaluated]
     # (2, runs, measures): original and reproduced.
     means = np.array([[_means(values) for values in side] for side in zip(*sides, strict=True)])
     nothing = np.full(len(wanted), np.nan)
@@ -154,11 +154,6 @@ def _as_pair(name: str, pair: Any) -> tuple[Run, Run]:
         problem = f"{name} is two runs, (original, reproduced), not {shown(pair)}"
         raise InputError(problem, source=name, value=pair)
     return as_run(pair[0]), as_run(pair[1])
-
-
-def _together(results: dict[str, Results]) -> _Sides:
-    """Return values of the queries that both sides have."""
-    return _Sides(*align(results).values)
 
 
 def _apart(results: dict[str, Results]) -> _Sides:

@@ -20,20 +20,7 @@ from irbatch.efficiency.record import EfficiencyRecord
 measure = measure_search
 
 __all__ = [
-    "FORMULAS",
-    "QUANTITIES",
-    "EfficiencyRecord",
-    "Hardware",
-    "Indexing",
-    "Latency",
-    "Load",
-    "LoadAtRate",
-    "Measurement",
-    "Quantity",
-    "annotate_run",
-    "measure",
-    "measure_indexing",
-    "measure_load",
-    "measure_search",
-    "read_header",
-]
+    "FORMULAS", "QUANTITIES", "EfficiencyRecord", "Hardware", "Indexing", "Latency", "Load",
+    "LoadAtRate", "Measurement", "Quantity", "annotate_run", "measure", "measure_indexing",
+    "measure_load", "measure_search", "read_header",
+]  # fmt: skip

@@ -6,7 +6,7 @@ import importlib
 import inspect
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,16 +15,19 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.efficiency.answers import answers_of_batch, read_answers
-from irbatch.efficiency.caching import warn_of_caching
 from irbatch.efficiency.checks import read_quantity, refuse
 from irbatch.efficiency.readings import IN_WARM_UP, MemoryWatch, Watch
 from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.errors import ErrorsIn, many, shown, warn
+from irbatch.report.numbers import show_quantity
 from irbatch.runtime.progress_bar import Step
 
 MILLISECOND, SECOND = 1e6, 1e9  # in nanoseconds
 NAMED = 5  # queries of a call that failed
 COUNTED = 32  # queries whose floating-point operations torch counts
+FEWEST = 5  # calls on both sides: the median of fewer is that of a cold start
+FACTOR = 2.0  # between two medians that differ much
+LEAST = 0.1  # ms between them: of less the caches of the processor are the reason
 
 
 @dataclass(frozen=True)
@@ -202,3 +205,48 @@ def mean_flops(source: str, count: Callable[[Any], Any], calls: Calls) -> float:
         with ErrorsIn(query=query):
             numbers.append(read_quantity(source, "flops", count(each)))
     return math.fsum(numbers) / len(numbers)
+
+
+def warn_of_caching(system: str, warm: Mapping[int, float], times: Floats) -> None:
+    """Warn where calls that were made before take another time than when they were made first.
+
+    Args:
+        system: whose times they are.
+        warm: ms that timed calls took when the warm-up made them first, by their number.
+        times: ms ``(passes, calls)``.
+    """
+    asked = np.array(list(warm), np.int64)
+    if len(asked) >= FEWEST:
+        fresh = np.delete(times[0], asked)
+        before, after = _median(list(warm.values())), _median(times[0, asked])
+        # Of calls that are all warm a slow beginning may be the reason as well.
+        if _is_less(after, before) and (not len(fresh) or _is_less(after, _median(fresh))):
+            said = f"{many(len(asked), 'call')} of the warm-up took {_ms(before)} first, and"
+            others = f"; the other calls took {_ms(_median(fresh))}" if len(fresh) else ""
+            why = "it keeps answers, or its warm-up was not over"
+            _warn(system, f"{said} {_ms(after)} when they were timed{others}", why)
+            return
+    if len(times) > 1 and times.shape[1] >= FEWEST:
+        first, later = _median(times[0]), _median(np.median(times[1:], axis=0))
+        said = f"calls took {_ms(first)} in the first pass, and {_ms(later)} in later ones"
+        if _is_less(later, first):
+            _warn(system, said, "it keeps answers, or its warm-up was not over")
+        elif _is_less(first, later):
+            _warn(system, said, "it slows down, or something else takes the machine's time")
+
+
+def _warn(system: str, said: str, why: str) -> None:
+    hint = "warmup_queries=, a longer warmup= or repeat=1 may tell"
+    warn(f"times of {shown(system)} are of two kinds: {said} (medians); {why} ({hint})")
+
+
+def _is_less(one: float, other: float) -> bool:
+    return one * FACTOR <= other and other - one >= LEAST
+
+
+def _median(times: Floats | list[float]) -> float:
+    return float(np.median(times))
+
+
+def _ms(time: float) -> str:
+    return f"{show_quantity(time)} ms"

@@ -71,7 +71,7 @@ def best_without(measures: Sequence[Measure], values: Floats, marks: Bytes) -> l
 
     Values are ``(queries, measures)``, and may have weights behind them.
     """
-    without = _without_ranking(marks)
+    without = QueryMark.MISSING.holds(marks) | QueryMark.EMPTY.holds(marks)
     best: list[str] = []
     if not without.any():
         return best
@@ -81,11 +81,6 @@ def best_without(measures: Sequence[Measure], values: Floats, marks: Bytes) -> l
         if of_candidates and (column[without] == each.range[0 if each.sign < 0 else 1]).any():
             best.append(str(each))
     return best
-
-
-def _without_ranking(marks: Bytes) -> Bools:
-    """Tell which queries have no ranking, or an empty one."""
-    return QueryMark.MISSING.holds(marks) | QueryMark.EMPTY.holds(marks)
 
 
 def warn_of_best(best: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from irbatch.array_types import Bytes, Floats
 from irbatch.errors import InputError
 from irbatch.evaluation.counts import Counts
 from irbatch.evaluation.means import Means, weight_column
-from irbatch.evaluation.run_items import RunItems
+from irbatch.evaluation.run_items import RunItems, join_items
 from irbatch.measures import Measure
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.extras import imported
@@ -230,11 +230,4 @@ def join_results(parts: Sequence[Results]) -> Results:
     marks = np.concatenate([part.marks for part in parts])
     queries = range(len(values)) if ids is None else ids
     given = queries, first.columns, counts, first.settings, first.name, marks
-    return Results(values, *given, _join_items([part.items_of_queries for part in parts]))
-
-
-def _join_items(parts: Sequence[RunItems | None]) -> RunItems | None:
-    known = [part for part in parts if part is not None]
-    if not known:
-        return None
-    return RunItems(known[0].known, [each for part in known for each in part.lists])
+    return Results(values, *given, join_items(part.items_of_queries for part in parts))

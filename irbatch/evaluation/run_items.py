@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -43,6 +43,14 @@ class RunItems:
     def take(self, rows: Sequence[int]) -> RunItems:
         """Return those of some queries."""
         return RunItems(self.known, [self.lists[row] for row in rows])
+
+
+def join_items(parts: Iterable[RunItems | None]) -> RunItems | None:
+    """Put the items of several runs' queries one after the other; None if they have none."""
+    known = [part for part in parts if part is not None]
+    if not known:
+        return None
+    return RunItems(known[0].known, [each for part in known for each in part.lists])
 
 
 def value_of(measure: Measure, counts: ItemCounts) -> float:

@@ -70,14 +70,7 @@ def evaluate_sequences(
     """
     wanted = parse_measures(measures, cutoffs)
     _check_measures(wanted)
-    settings = Settings(
-        missing=missing,
-        no_relevant=no_relevant,
-        score_dtype=score_dtype,
-        ties=ties,
-        rel=rel,
-        max_depth=max_depth,
-    )
+    settings = Settings(missing, no_relevant, False, score_dtype, ties, rel, max_depth)
     judgments, rankings = as_qrels(qrels), _as_runs(runs)
     plan = Plan(wanted, settings.open_parameters(), items=True)
     plan.check_levels(judgments.levels)

@@ -12,19 +12,22 @@ from irbatch.evaluation.task import Judgments
 from irbatch.leaderboard.document import TableOptions, make_document, make_page
 from irbatch.leaderboard.gate import find_failures
 from irbatch.leaderboard.json_form import board_to_dict, read_board
-from irbatch.leaderboard.paper import PaperOptions, write_paper
 from irbatch.leaderboard.plots import plot_frontier
 from irbatch.leaderboard.records import list_systems, make_frame
 from irbatch.leaderboard.scores import Scores
+from irbatch.leaderboard.scoring import score_dynascore, score_utility
 from irbatch.leaderboard.studied import StudiedSystems
-from irbatch.leaderboard.weighing import weigh_by_exchange, weigh_by_scale
-from irbatch.report import html, markdown, terminal
+from irbatch.report import html, latex, markdown, terminal
 from irbatch.report.records import write_csv, write_json
 from irbatch.runtime.files import written
 
 Path = str | PathLike[str]
 
 NOISE = 1e-4  # share of the highest performance, below which Dynascore sees no difference
+
+
+class PaperOptions(TableOptions, latex.LatexOptions):
+    """What the table has, and how it stands in a paper."""
 
 
 class Leaderboard(StudiedSystems):
@@ -113,7 +116,7 @@ class Leaderboard(StudiedSystems):
             InputError: if a weight is negative or none is above 0; naming the system, if one has no
                 value of an axis.
         """
-        return weigh_by_exchange(self, weights, performance, offsets, directions, cutoff)
+        return score_dynascore(self, weights, performance, offsets, directions, cutoff)
 
     def utility(
         self,
@@ -133,7 +136,7 @@ class Leaderboard(StudiedSystems):
         Raises:
             InputError: as `dynascore`; and naming the system of a value that has no logarithm.
         """
-        return weigh_by_scale(self, weights, scale, directions)
+        return score_utility(self, weights, scale, directions)
 
     def failures(self, *conditions: str | Iterable[str]) -> list[str]:
         """Say in a sentence each of which systems conditions hold: ``"latency_p95 > 50"``.
@@ -209,7 +212,9 @@ class Leaderboard(StudiedSystems):
         Raises:
             InputError: as `to_text` and `irbatch.SystemResults.to_latex`.
         """
-        return written(write_paper(self, **options), path)
+        given: dict[str, Any] = {"label": "tab:leaderboard", **options}
+        of_table = {name: given.pop(name) for name in TableOptions.__annotations__ if name in given}
+        return written(latex.write_document(make_document(self, **of_table), **given), path)
 
     def to_html(
         self,

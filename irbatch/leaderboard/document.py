@@ -12,9 +12,15 @@ from irbatch.efficiency import Quantity
 from irbatch.efficiency.quantities import HIGHER
 from irbatch.errors import InputError, join_words, shown
 from irbatch.leaderboard.axes import find_axis, list_axes
-from irbatch.leaderboard.captions import count_systems
+from irbatch.leaderboard.captions import (
+    MEANT,
+    OPEN_MARK,
+    are_mixed,
+    count_systems,
+    is_latency,
+    is_open,
+)
 from irbatch.leaderboard.joining import INTERVALS_ARE
-from irbatch.leaderboard.loops import MEANT, OPEN_MARK, are_mixed, is_latency, is_open
 from irbatch.leaderboard.machines import FACTS, machine_column
 from irbatch.leaderboard.plots import Frontier, draw_frontier, find_frontier, tell_levels
 from irbatch.leaderboard.systems import Systems

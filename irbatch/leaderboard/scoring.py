@@ -10,34 +10,41 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.efficiency.checks import of_system, refuse
 from irbatch.errors import InputError, shown
-from irbatch.leaderboard.scores import Scores
+from irbatch.leaderboard.axes import find_axis
+from irbatch.leaderboard.scores import Scores, check_weights
+from irbatch.leaderboard.systems import Systems
+from irbatch.runtime.checks import check_choice, check_number
 from irbatch.runtime.numbers import exact_mean, is_number
 
 SCALES = ("range", "log", "none")
+Ways = Mapping[str, str] | None
 
 
 def score_dynascore(
-    systems: Sequence[str],
-    axes: Sequence[str],
-    table: Floats,
-    main: int,
-    weights: Floats,
+    board: Systems,
+    weights: Mapping[str, float],
+    performance: str | None,
+    offsets: Mapping[str, float] | None,
+    directions: Ways,
     cutoff: float,
 ) -> Scores:
-    """Score systems as `Leaderboard.dynascore` does, by shares of axes of which higher is better.
-
-    `table` is float64 ``(systems, axes)``; `main` is the position of the axis of performance.
-    """
-    rates = find_rates(table, main, cutoff)
-    rates[main] = 1.0  # it is exchanged for itself, even where there is one system
+    """Return Dynascores; see `Leaderboard.dynascore`."""
+    check_number("cutoff", cutoff, least=0, below=1)
+    weights = board.name_axes(weights, "weights")
+    weighed = [name for name in weights if name in board.measures]
+    main = find_axis(performance or [*weighed, *board.measures][0], board.measures).name
+    axes = list(weights) if main in weights else [main, *weights]
+    values, signs = board.compare(axes, directions)
+    table = values * signs + _check_offsets(board.name_axes(offsets or {}, "offsets"), axes)
+    shares = check_weights(weights, axes)
+    rates = find_rates(table, axes.index(main), cutoff)
+    rates[axes.index(main)] = 1.0  # it is exchanged for itself, even where there is one system
     known = np.isfinite(rates) & (rates > 0)
     parts = np.divide(table, rates, out=np.zeros_like(table), where=known)
     left_out = [axis for axis, each in zip(axes, known.tolist(), strict=True) if not each]
-    told = dict(zip(axes, rates.tolist(), strict=True))
-    for axis in left_out:
-        del told[axis]
-    method = "Dynascore"
-    return Scores(method, list(systems), list(axes), weights, parts, told, left_out, axes[main])
+    rated = zip(axes, rates.tolist(), strict=True)
+    used = {axis: rate for axis, rate in rated if axis not in left_out}
+    return Scores("Dynascore", list(board.systems), axes, shares, parts, used, left_out, main)
 
 
 def find_rates(values: Floats, performance: int, cutoff: float) -> Floats:
@@ -66,33 +73,31 @@ def find_rates(values: Floats, performance: int, cutoff: float) -> Floats:
 
 
 def score_utility(
-    systems: Sequence[str],
-    axes: Sequence[str],
-    values: Floats,
-    signs: Floats,
-    weights: Floats,
-    scale: str,
+    board: Systems, weights: Mapping[str, float], scale: str, directions: Ways
 ) -> Scores:
-    """Score systems as `Leaderboard.utility`; `signs` are 1 where higher is better, else -1."""
-    constant = [
-        axis for axis, column in zip(axes, values.T, strict=True) if (column == column[0]).all()
-    ]
+    """Return weighted means; see `Leaderboard.utility`."""
+    check_choice("scale", scale, SCALES)
+    weights = board.name_axes(weights, "weights")
+    axes, shares = list(weights), check_weights(weights, list(weights))
+    values, signs = board.compare(axes, directions)
+    alike = (values == values[0]).all(axis=0).tolist()
+    constant = [axis for axis, each in zip(axes, alike, strict=True) if each]
     parts = values * signs
     if scale == "log":
         for i, k in np.argwhere(values <= 0).tolist():
             value = float(values[i, k])
             problem = f"is {value:g}, which has no logarithm"
-            raise refuse(of_system(systems[i]), axes[k], problem, value)
+            raise refuse(of_system(board.systems[i]), axes[k], problem, value)
         parts = np.log(values) * signs
     if scale != "none":
         parts = parts / 2  # as spans of huge ones are beyond float64
         worst, best = parts.min(axis=0), parts.max(axis=0)
         spans = best - worst
         parts = np.where(spans > 0, (parts - worst) / np.where(spans > 0, spans, 1.0), 1.0)
-    return Scores("utility", list(systems), list(axes), weights, parts, {}, constant)
+    return Scores("utility", list(board.systems), axes, shares, parts, {}, constant)
 
 
-def check_offsets(offsets: Mapping[str, float], axes: Sequence[str]) -> Floats:
+def _check_offsets(offsets: Mapping[str, float], axes: Sequence[str]) -> Floats:
     """Return what is added to the values of each axis, float64 ``(axes,)``."""
     for axis, offset in offsets.items():
         if axis not in axes:

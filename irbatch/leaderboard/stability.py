@@ -14,7 +14,7 @@ from irbatch.comparing.aligning import align
 from irbatch.efficiency import EfficiencyRecord, Measurement
 from irbatch.efficiency.quantities import PERCENTILES
 from irbatch.errors import InputError, join_words
-from irbatch.leaderboard.evaluated import choose_measures
+from irbatch.leaderboard.significance import choose_measures
 from irbatch.statistics.resampling import draw_counts, draw_means
 
 

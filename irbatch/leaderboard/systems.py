@@ -20,9 +20,8 @@ from irbatch.leaderboard.axes import (
     list_axes,
     lower_measures,
 )
-from irbatch.leaderboard.captions import write_caption
+from irbatch.leaderboard.captions import is_latency, name_loop, warn_of_differences, write_caption
 from irbatch.leaderboard.joining import Records, join_accuracy, name_records, record_of
-from irbatch.leaderboard.loops import is_latency, name_loop, warn_of_differences
 from irbatch.leaderboard.machines import MachineConstraint, parse_condition
 from irbatch.leaderboard.pareto import Pareto, find_pareto
 from irbatch.leaderboard.significance import Significance

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from irbatch.array_types import Bools, Floats, Ints
+from irbatch.array_types import Bools, Floats
 from irbatch.engine.judged import Judged, JudgedRanks, collect_judged, collect_relevant
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.prefix import (
@@ -174,13 +174,14 @@ class Plan:
         self._check_weights(values)
         if matrix.ties is not None:
             self._over_orders(matrix, values, threads, skip=skip_no_relevant)
-        if not skip_no_relevant:
-            self._fill_undefined(values)
         if skip_no_relevant:
             for group in (*self._of_prefixes, *self._of_judged):
                 if needs_relevant(group.measure):
-                    nothing = np.flatnonzero(~_has_relevant(group, matrix))
+                    relevant = relevant_levels(group.measure, matrix.levels)
+                    nothing = np.flatnonzero(matrix.judged[:, relevant].sum(axis=1) == 0)
                     values[nothing[:, None], group.positions] = np.nan
+        else:
+            self._fill_undefined(values)
         return values
 
     def _from_rows(self, scanned: Scan, values: Floats, threads: int | None) -> None:
@@ -302,12 +303,6 @@ def _fill_in(measure: Measure, defaults: Mapping[str, object]) -> Measure:
     if declaration.graded:
         left_open.discard("rel")
     return measure(**{name: value for name, value in defaults.items() if name in left_open})
-
-
-def _has_relevant(group: Group, matrix: RelevanceMatrix) -> Bools:
-    """Tell, bool ``(queries,)``, which queries have a document relevant to the measure."""
-    counts: Ints = matrix.judged[:, relevant_levels(group.measure, matrix.levels)].sum(axis=1)
-    return counts > 0
 
 
 def relevant_levels(measure: Measure, levels: Floats) -> Bools:

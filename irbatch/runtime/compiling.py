@@ -69,7 +69,8 @@ def compile_entry(kernel: Any, kinds: Sequence[Any]) -> Entry:
     entry = numba.cfunc(signature, pipeline_class=WholeCompiler, **options)(names["entry"])
     symbol = entry.native_name.removeprefix(PREFIX)
     image = make_image(entry._library.object_code(symbol), symbol)
-    if unknown := [each.symbol for each in image.patches if not _is_everywhere(each.symbol)]:
+    called = [each.symbol for each in image.patches if each.symbol]  # "" is the image itself
+    if unknown := [each for each in called if not hasattr(ctypes.pythonapi, each)]:
         raise RuntimeError(f"{kernel.__name__} needs {', '.join(unknown)}")
     return Entry(image, "".join(map(_letter, results)), is_tuple)
 
@@ -201,8 +202,3 @@ def _make_reader(of: types.Array) -> Any:
         return of(words, types.int64), generate
 
     return read
-
-
-def _is_everywhere(function: str) -> bool:
-    """Tell whether every process that runs Python has a function; "" is the image itself."""
-    return not function or hasattr(ctypes.pythonapi, function)

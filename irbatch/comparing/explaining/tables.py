@@ -85,15 +85,11 @@ def _legend(found: Explained) -> Legend:
         (UNJUDGED, "not judged"),
         ("lost, new", f"{first} with the first, the second system only"),
         ("missed", f"relevant, {first} with neither"),
-        ("unjudged", f"such documents {_where(found)} with each"),
+        ("unjudged", f"such documents among the first {found.cutoff or found.depth} with each"),
     ]
     if found.adds:
         legend.append(("+ after a rank", f"what {found.measure} grows by there"))
     return legend
-
-
-def _where(found: Explained) -> str:
-    return f"among the first {found.depth if found.cutoff is None else found.cutoff}"
 
 
 def _values(found: Explained, query: QueryExplanation, digits: int) -> list[Cell]:

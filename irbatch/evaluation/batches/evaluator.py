@@ -12,7 +12,8 @@ from irbatch.evaluation.batches.columns import Columns
 from irbatch.evaluation.batches.reading import FORMAT, SHAPING, read_state
 from irbatch.evaluation.batches.state import State, join_settings
 from irbatch.evaluation.means import Means
-from irbatch.evaluation.partitions.item_state import write_items
+from irbatch.evaluation.partitions.forms import empty_kept
+from irbatch.evaluation.partitions.item_state import items_of_run, write_items
 from irbatch.evaluation.partitions.kept import REPEATED, QueryValues
 from irbatch.evaluation.partitions.reading import check_values, may_skip
 from irbatch.evaluation.partitions.sums import Sums
@@ -98,8 +99,7 @@ class BatchEvaluator:
         self._scores = ScoreEvaluator(plan, settings, ties, threads, items=items)
         self._shared: dict[str, Any] = {"no_relevant": no_relevant, "threads": threads}
         self._shared["items"] = items
-        of_run = any(each.aggregate == "run" for each in self._measures)
-        self._known = items.arrays if of_run and items is not None else None
+        self._known = items_of_run(self._measures, items)
         self._options = {"keep": keep, "ties": ties, "repeated": repeated, **self._shared}
         self._state = self._nothing()
 
@@ -303,9 +303,5 @@ class BatchEvaluator:
 
     def _nothing(self) -> State:
         """Return the state that there is before the first update."""
-        kept: QueryValues | Sums
-        if self._options["keep"] == "sums":
-            kept = Sums(self._measures, self._known)
-        else:
-            kept = QueryValues(self._measures, self._options["repeated"], self._known)
-        return State(kept, Columns(), {})
+        keep, repeated = self._options["keep"], self._options["repeated"]
+        return State(empty_kept(keep, self._measures, self._known, repeated), Columns(), {})

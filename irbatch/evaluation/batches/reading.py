@@ -8,15 +8,13 @@ from typing import Any
 from irbatch.engine.items import Items
 from irbatch.errors import shown
 from irbatch.evaluation.batches.columns import NAMES
-from irbatch.evaluation.partitions.item_state import cutoffs_of_run, read_items
 from irbatch.evaluation.partitions.reading import (
     check_keys,
     check_same,
     get,
     may_skip,
     read_count,
-    read_rows,
-    read_sums,
+    read_kept,
     read_texts,
     refuse,
 )
@@ -57,14 +55,9 @@ def read_state(
         raise refuse(f"'columns' are {shown(columns)}, not lists by name", value=columns)
     check_keys(columns, NAMES, " of its columns")
     skips = settings["no_relevant"] == "skip" or may_skip(signature)
-    sums = settings["keep"] == "sums"
-    found = (read_sums if sums else read_rows)(state, measures, skips=skips)
-    if not sums:
+    found = read_kept(state, settings["keep"], measures, known, skips=skips)
+    if settings["keep"] == "queries":
         found |= {key: read_count(key, state[key]) for key in ("repeats", "extra")}
-    if known is not None:
-        queries = int(found["counts"][0]) if sums else len(found["marks"])
-        cutoffs = cutoffs_of_run(measures) if sums else None
-        found["items"] = read_items(state["items"], known, cutoffs, queries)
     return {
         "signature": signature,
         "columns": {name: columns[name] for name in NAMES},  # checked where they are added

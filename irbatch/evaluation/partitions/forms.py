@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irbatch.data.id_hashes import NO_HASHES
+from irbatch.engine.items import Items
 from irbatch.errors import ErrorsIn, InputError, shown
 from irbatch.evaluation.means import with_weights
 from irbatch.evaluation.partitions.findings import Findings
-from irbatch.evaluation.partitions.item_state import cutoffs_of_run, read_items
+from irbatch.evaluation.partitions.item_state import items_of_run
 from irbatch.evaluation.partitions.kept import QueryValues
 from irbatch.evaluation.partitions.reading import (
     are_texts,
@@ -22,8 +23,7 @@ from irbatch.evaluation.partitions.reading import (
     get,
     may_skip,
     read_hashes,
-    read_rows,
-    read_sums,
+    read_kept,
     read_texts,
     refuse,
 )
@@ -66,8 +66,8 @@ def read_partial(state: Mapping[str, Any], items: ItemStatistics | None) -> dict
     if items is None and any(each.aggregate == "run" for each in evaluation.measures):
         problem = "measures of the whole run read items: give items=ItemStatistics(...)"
         raise InputError(problem, source="items")
-    kept, hashes = nothing_kept(keep, evaluation), NO_HASHES
-    known = kept.known
+    known = items_of_run(evaluation.measures, items)
+    kept, hashes = empty_kept(keep, evaluation.measures, known), NO_HASHES
     more = [*(["hashes"] if keep == "sums" else []), *([] if known is None else ["items"])]
     check_keys(state, [*REST, *ARRAYS[keep], *more])
     name, judgments = state["name"], state["judgments"]
@@ -75,12 +75,7 @@ def read_partial(state: Mapping[str, Any], items: ItemStatistics | None) -> dict
         if each is not None and not isinstance(each, str):
             raise refuse(f"{key!r} is {shown(each)}, no text", value=each)
     settings = read_texts("settings", state["settings"])
-    skips = may_skip(settings)
-    found = (read_sums if keep == "sums" else read_rows)(state, evaluation.measures, skips=skips)
-    if known is not None:
-        queries = int(found["counts"][0]) if keep == "sums" else len(found["marks"])
-        cutoffs = cutoffs_of_run(evaluation.measures) if keep == "sums" else None
-        found["items"] = read_items(state["items"], known, cutoffs, queries)
+    found = read_kept(state, keep, evaluation.measures, known, skips=may_skip(settings))
     if keep == "sums":
         hashes = read_hashes("hashes", state["hashes"])
         if hashes.size != (0 if judgments is None else found["counts"][0]):
@@ -106,12 +101,11 @@ def _evaluation(names: list[str], options: Any, items: ItemStatistics | None) ->
         raise refuse(f"'options' are {shown(options)}, not settings by name") from None
 
 
-def nothing_kept(keep: str, evaluation: Evaluation) -> QueryValues | Sums:
-    """Return what is kept of no query: their values, or sums."""
-    measures, items = evaluation.measures, evaluation.items
-    of_run = any(each.aggregate == "run" for each in measures)
-    known = items.arrays if of_run and items is not None else None
-    return Sums(measures, known) if keep == "sums" else QueryValues(measures, "error", known)
+def empty_kept(
+    keep: str, measures: Sequence[Measure], known: Items | None, repeated: str = "error"
+) -> QueryValues | Sums:
+    """Return what is kept of no query: its values, or sums; see there for `known`, `repeated`."""
+    return Sums(measures, known) if keep == "sums" else QueryValues(measures, repeated, known)
 
 
 def write_json(state: Mapping[str, Any], path: str | PathLike[str] | None) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from irbatch.errors import InputError, shown
 from irbatch.measures import Measure
 from irbatch.runtime.numbers import is_whole
 
+if TYPE_CHECKING:
+    from irbatch.data.items import ItemStatistics
+
 Counts = dict[int | None, ItemCounts]  # by cutoff
 MOST = 2**62 - 1
 
@@ -25,6 +28,12 @@ MOST = 2**62 - 1
 def cutoffs_of_run(measures: Sequence[Measure]) -> list[int | None]:
     """List the cutoffs of measures of the whole run, each once."""
     return list(dict.fromkeys(each.cutoff for each in measures if each.aggregate == "run"))
+
+
+def items_of_run(measures: Sequence[Measure], items: ItemStatistics | None) -> Items | None:
+    """Return what is known of items, where measures of the whole run read it."""
+    of_run = any(each.aggregate == "run" for each in measures)
+    return items.arrays if of_run and items is not None else None
 
 
 def count_items(known: Items, cutoffs: Sequence[int | None], lists: Sequence[ItemRows]) -> Counts:

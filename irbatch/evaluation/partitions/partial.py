@@ -150,9 +150,11 @@ class PartialResult:
                 problem = "give the judgments that partitions were evaluated with"
                 raise InputError(problem, source="qrels")
             judgments = evaluation.judgments(qrels)
-            self._check_judgments(judgments.fingerprint)
-            given = kept, self.hashes, findings, judgments
-            kept, findings = add_absent(evaluation, *given)
+            if judgments.fingerprint != self.judgments:
+                problem = "these are other judgments than those that the partitions were "
+                problem += "evaluated with"
+                raise InputError(problem, source="qrels")
+            kept, findings = add_absent(evaluation, kept, self.hashes, findings, judgments)
             order = judgments.queries
         elif qrels is not None:
             problem = "each partition had its own judgments (apart=True): there are none to add"
@@ -270,11 +272,6 @@ class PartialResult:
                 f"partial result{called}: {what} is {shown(theirs)}, and {shown(mine)} of others"
             )
             raise InputError(problem, source="partial", value=theirs)
-
-    def _check_judgments(self, fingerprint: str) -> None:
-        if fingerprint != self.judgments:
-            problem = "these are other judgments than those that the partitions were evaluated with"
-            raise InputError(problem, source="qrels")
 
     def _overlap(self, other: PartialResult, query: Any = None) -> InputError:
         names = [each.name for each in (self, other) if each.name]

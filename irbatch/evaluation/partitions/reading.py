@@ -14,9 +14,11 @@ import numpy.typing as npt
 from irbatch.array_types import Floats, Ints
 from irbatch.data.arguments.ids import check_id, first_repeated, kinds_of
 from irbatch.data.id_hashes import IdHashes
+from irbatch.engine.items import Items
 from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.evaluation.counts import Counts, QueryMark
 from irbatch.evaluation.means import weight_column, with_weights
+from irbatch.evaluation.partitions.item_state import cutoffs_of_run, read_items
 from irbatch.evaluation.partitions.sums import MOST
 from irbatch.measures import Measure
 from irbatch.runtime.arrays import to_numpy
@@ -67,7 +69,25 @@ def _ranges(measures: Sequence[Measure]) -> Floats:
     return ranges.T
 
 
-def read_rows(
+def read_kept(
+    state: Mapping[str, Any],
+    keep: str,
+    measures: Sequence[Measure],
+    known: Items | None,
+    *,
+    skips: bool,
+) -> dict[str, Any]:
+    """Return the values of queries or their sums, and what is kept of items, if they are known."""
+    sums = keep == "sums"
+    found = (_read_sums if sums else _read_rows)(state, measures, skips=skips)
+    if known is not None:
+        queries = int(found["counts"][0]) if sums else len(found["marks"])
+        cutoffs = cutoffs_of_run(measures) if sums else None
+        found["items"] = read_items(state["items"], known, cutoffs, queries)
+    return found
+
+
+def _read_rows(
     state: Mapping[str, Any], measures: Sequence[Measure], *, skips: bool
 ) -> dict[str, Any]:
     """Return the ids, values and marks of queries."""
@@ -104,7 +124,7 @@ def _read_ids(given: Any, queries: int) -> list[Any] | None:
     return list(ids)
 
 
-def read_sums(
+def _read_sums(
     state: Mapping[str, Any], measures: Sequence[Measure], *, skips: bool
 ) -> dict[str, Any]:
     """Return the sums of measures, and counts of queries."""

@@ -10,7 +10,7 @@ import numpy as np
 from irbatch.array_types import Bytes, Floats
 from irbatch.evaluation.counts import Counts
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.run_items import RunItems
+from irbatch.evaluation.run_items import RunItems, join_items
 from irbatch.evaluation.score_evaluator import ScoreBatch
 
 
@@ -37,15 +37,8 @@ def join_rows(additions: Sequence[Addition]) -> Rows:
     batches = [each.batch for each in additions]
     ScoreBatch.compute_together([each for each in batches if isinstance(each, ScoreBatch)])
     values = np.concatenate([values_of(each) for each in batches])
-    return Rows(values, np.concatenate([each.marks for each in batches]), _join_items(batches))
-
-
-def _join_items(batches: Sequence[Results | ScoreBatch | Rows]) -> RunItems | None:
-    """Put the items of batches one after the other."""
-    parts = [each.items_of_queries for each in batches if each.items_of_queries is not None]
-    if not parts:
-        return None
-    return RunItems(parts[0].known, [each for part in parts for each in part.lists])
+    marks = np.concatenate([each.marks for each in batches])
+    return Rows(values, marks, join_items(each.items_of_queries for each in batches))
 
 
 def values_of(batch: Results | ScoreBatch | Rows) -> Floats:

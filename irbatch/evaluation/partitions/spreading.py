@@ -17,10 +17,17 @@ from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, warn, warnings_kept
-from irbatch.evaluation.partitions.executing import AHEAD, name_of, opened, work_off, workers_of
+from irbatch.evaluation.partitions.executing import (
+    AHEAD,
+    Shared,
+    name_of,
+    opened,
+    shared,
+    work_off,
+    workers_of,
+)
 from irbatch.evaluation.partitions.findings import by_id
 from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
-from irbatch.evaluation.partitions.sending import Shared, shared
 from irbatch.evaluation.partitions.task import PartitionTask
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.task import Evaluation, Judgments, Rankings, as_run

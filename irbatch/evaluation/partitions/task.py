@@ -17,7 +17,8 @@ from irbatch.errors import InputError, warnings_kept
 from irbatch.evaluation.answered import Partition
 from irbatch.evaluation.counts import QueryMark, best_without
 from irbatch.evaluation.partitions.findings import Findings, few
-from irbatch.evaluation.partitions.forms import ARRAYS, nothing_kept
+from irbatch.evaluation.partitions.forms import ARRAYS, empty_kept
+from irbatch.evaluation.partitions.item_state import items_of_run
 from irbatch.evaluation.partitions.kept import QueryValues
 from irbatch.evaluation.partitions.partial import PartialResult
 from irbatch.evaluation.partitions.rows import Addition
@@ -122,12 +123,16 @@ class PartitionTask:
             queries = as_run(run).queries
         samples = {"answered": few(queries)}
         findings = Findings(len(queries), samples=samples, warnings=tuple(heard))
-        given = self.evaluation, nothing_kept(self.keep, self.evaluation), findings
+        given = self.evaluation, self._empty_kept(), findings
         return PartialResult(*given, judgments=None, name=name)
+
+    def _empty_kept(self) -> QueryValues | Sums:
+        measures = self.evaluation.measures
+        return empty_kept(self.keep, measures, items_of_run(measures, self.evaluation.items))
 
     def _kept(self, found: Results) -> tuple[QueryValues | Sums, IdHashes]:
         """Keep of results what is to be kept, and the hashes of the queries of sums."""
-        kept, hashes = nothing_kept(self.keep, self.evaluation), NO_HASHES
+        kept, hashes = self._empty_kept(), NO_HASHES
         if isinstance(kept, Sums):
             kept = kept.added([Addition(None, found, found.counts if self.apart else None)])
             hashes = hashes if self.apart else np.sort(hash_ids(found.query_ids))
