@@ -107,7 +107,7 @@ PLACES = {
                  "parse_measures"),
     "warming": ("warmup",),
 }  # fmt: skip
-ROOMS = {"integrations", *(place.partition(".")[0] for place in PLACES)}
+PACKAGES = {"integrations", *(place.partition(".")[0] for place in PLACES)}
 
 
 def __getattr__(name: str) -> Any:
@@ -118,7 +118,7 @@ def __getattr__(name: str) -> Any:
         if name in names:
             globals()[name] = found = getattr(import_module(f"irbatch.{place}"), name)
             return found
-    if name in ROOMS:
+    if name in PACKAGES:
         return import_module(f"irbatch.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -118,10 +118,10 @@ class StratumRanks(SampledRanks):
         """How many documents are estimated to be relevant of those down to each."""
         counts = np.diff(self.judgments.starts)[self.queries]
         estimates = np.empty(self.kinds.size)
-        room = np.zeros((3, int(counts.max(initial=0))))
+        space = np.zeros((3, int(counts.max(initial=0))))
         work = int((np.diff(self.starts) * (counts + 2)).sum())
         known = self.starts, counts, self.strata, self.grades >= 0, self.relevant
-        _estimate.run(work, *known, room, estimates)
+        _estimate.run(work, *known, space, estimates)
         return estimates
 
     @cached_property
@@ -169,22 +169,22 @@ def _estimate(
     strata: Ints,
     sampled: Bools,
     relevant: Bools,
-    room: Floats,
+    space: Floats,
     estimates: Floats,
 ) -> None:
-    """Write estimates; `room` counts documents of each stratum, those sampled, those relevant."""
+    """Write estimates; `space` counts documents of each stratum, those sampled, those relevant."""
     for q in range(starts.size - 1):
-        room[:, : counts[q]] = 0.0
+        space[:, : counts[q]] = 0.0
         for i in range(starts[q], starts[q + 1]):
             own = strata[i]
-            room[0, own] += 1.0
-            room[1, own] += sampled[i]
-            room[2, own] += relevant[i]
+            space[0, own] += 1.0
+            space[1, own] += sampled[i]
+            space[2, own] += relevant[i]
             total = 0.0
             for each in range(counts[q]):
-                if room[0, each] > 0:
-                    share = (room[2, each] + EPSILON) / (room[1, each] + 3 * EPSILON)
-                    total += room[0, each] * share
+                if space[0, each] > 0:
+                    share = (space[2, each] + EPSILON) / (space[1, each] + 3 * EPSILON)
+                    total += space[0, each] * share
             estimates[i] = total
 
 

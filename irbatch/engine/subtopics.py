@@ -108,7 +108,7 @@ def _order_greedily(
     left: Ints,
     gains: Floats,
 ) -> None:
-    """Rank documents by what they add; `worth` is room to work in, `left` where groups begin.
+    """Rank documents by what they add; `worth` is memory to work in, `left` where groups begin.
 
     Documents of one set add the same: only the first that is left of each is looked at.
     """

@@ -19,14 +19,14 @@ ENOUGH = 10  # queries in which some document should be judged, had ids the same
 SAMPLES = 3  # ids shown of each side when nothing matches
 
 
-class Some(NamedTuple):
+class Queries(NamedTuple):
     """How many queries there are, and some of their ids, for messages."""
 
     number: int
     ids: Sequence[Any]
 
     @classmethod
-    def of(cls, ids: Collection[Any]) -> Some:
+    def of(cls, ids: Collection[Any]) -> Queries:
         """Return the number of some queries, and as many ids as messages look at."""
         return cls(len(ids), list(itertools.islice(ids, SAMPLES + 1)))
 
@@ -75,7 +75,9 @@ class Partition:
         return np.sort(rows[rows >= 0])
 
 
-def check_answered(judged: Some, absent: Some, run: Some, missing: str, name: str | None) -> None:
+def check_answered(
+    judged: Queries, absent: Queries, run: Queries, missing: str, name: str | None
+) -> None:
     """Refuse a run of other queries, or one that lacks queries against the settings.
 
     `absent` are those of the judged queries that the run doesn't answer.
@@ -93,7 +95,7 @@ def check_answered(judged: Some, absent: Some, run: Some, missing: str, name: st
             f"{run}{kinds}"
         )
     if not run.number:
-        warn(f"{_called(name)} is empty: every query scores 0")
+        warn(f"{_name_run(name)} is empty: every query scores 0")
     if absent.number and missing == "error":
         raise refuse(
             f"{absent.number} of {judged.number} judged queries are missing, such as "
@@ -105,7 +107,7 @@ def warn_of_unjudged(document: object, answered: int, name: str | None) -> None:
     """Warn of a run none of whose documents is judged, as `document` is, if it answers enough."""
     if document is not None and answered >= ENOUGH:
         spelled = f"are ids spelled as in the qrels, such as {document!r}?"
-        warn(f"{_called(name)}: none of its documents is judged; {spelled}")
+        warn(f"{_name_run(name)}: none of its documents is judged; {spelled}")
 
 
 def first_document(qrels: Qrels) -> Any:
@@ -113,5 +115,5 @@ def first_document(qrels: Qrels) -> Any:
     return next(iter(next(filter(None, qrels.documents)))) if qrels.codes.size else None
 
 
-def _called(name: str | None) -> str:
+def _name_run(name: str | None) -> str:
     return f"run {name!r}" if name else "run"

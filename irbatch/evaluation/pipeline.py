@@ -17,7 +17,7 @@ from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError
 from irbatch.evaluation.answered import (
     Partition,
-    Some,
+    Queries,
     check_answered,
     first_document,
     warn_of_unjudged,
@@ -264,7 +264,7 @@ def evaluate_run(
             return partition.choose(qrels, answered, settings.missing)
         there = np.fromiter(map(answered.__contains__, qrels.queries), bool, len(qrels))
         absent = [qrels.queries[row] for row in np.flatnonzero(~there)]
-        given = Some.of(qrels.queries), Some.of(absent), Some.of(answered)
+        given = Queries.of(qrels.queries), Queries.of(absent), Queries.of(answered)
         check_answered(*given, settings.missing, run.name)
         return np.flatnonzero(there) if settings.missing == "skip" else np.arange(len(qrels))
 

@@ -196,7 +196,7 @@ class Results(Means):
         return math.exp(math.fsum(map(math.log, values)) / len(values)) if min(values) > 0 else 0.0
 
 
-class LaterResults(Results):
+class LazyResults(Results):
     """Results that are computed, and become `Results`, when something of them is asked for."""
 
     def __init__(self, compute: Callable[[], Results]) -> None:

@@ -15,7 +15,7 @@ from irbatch.data.runs import Run
 from irbatch.engine.exposure import RankingsInTurn
 from irbatch.engine.items import PAST_END, ItemRanks
 from irbatch.errors import InputError, kind_of
-from irbatch.evaluation.answered import Some, check_answered
+from irbatch.evaluation.answered import Queries, check_answered
 from irbatch.evaluation.counts import QueryMark, count_queries
 from irbatch.evaluation.items import ItemMeasures
 from irbatch.evaluation.results import Results
@@ -78,7 +78,7 @@ def evaluate_sequences(
     answered = dict.fromkeys(query for run in rankings for query in run.queries)
     there = np.fromiter(map(answered.__contains__, judgments.queries), bool, len(judgments))
     absent = [judgments.queries[row] for row in np.flatnonzero(~there)]
-    sides = Some.of(judgments.queries), Some.of(absent), Some.of(answered)
+    sides = Queries.of(judgments.queries), Queries.of(absent), Queries.of(answered)
     check_answered(*sides, missing, rankings[0].name)
     rows = np.flatnonzero(there) if missing == "skip" else np.arange(len(judgments))
     queries = [judgments.queries[row] for row in rows.tolist()]

@@ -67,18 +67,18 @@ class Form:
             values[name] = AnyValue(name in example.params) if free else Choices(example[name])
         self.supported = type(example)(**values)
 
-    def fits(self, wish: Any) -> bool:
+    def fits(self, wanted: Any) -> bool:
         """Tell whether a measure of theirs has this form."""
-        if wish.NAME != self.supported.NAME:
+        if wanted.NAME != self.supported.NAME:
             return False
-        return all(values.validate(wish[name]) for name, values in self.supported.params.items())
+        return all(values.validate(wanted[name]) for name, values in self.supported.params.items())
 
-    def meaning(self, wish: Any) -> Measure:
+    def meaning(self, wanted: Any) -> Measure:
         """Return our measure for one of theirs that fits."""
-        given = {own: wish[name] for name, own in self._ours.items()}
+        given = {own: wanted[name] for name, own in self._ours.items()}
         settings = {own: value for own, value in given.items() if value is not NOT_PROVIDED}
         meaning = self._meaning(**settings)
-        return meaning @ wish["cutoff"] if self._at_cutoff else meaning
+        return meaning @ wanted["cutoff"] if self._at_cutoff else meaning
 
 
 SUPPORTED = [
@@ -92,12 +92,12 @@ SUPPORTED = [
 ]
 
 
-def _meaning(wish: Any) -> Measure:
+def _meaning(wanted: Any) -> Measure:
     """Return the measure that ir_measures' stands for."""
     for form in SUPPORTED:
-        if form.fits(wish):
-            return form.meaning(wish)
-    raise InputError(f"irbatch has no {wish} of ir_measures", source="measures", value=wish)
+        if form.fits(wanted):
+            return form.meaning(wanted)
+    raise InputError(f"irbatch has no {wanted} of ir_measures", source="measures", value=wanted)
 
 
 class IrbatchProvider(irm.providers.Provider):  # type: ignore[misc]
@@ -122,10 +122,10 @@ class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
         # Unjudged documents are removed before or not, and what is judged may be subtopics: as many
         # passes as are asked for.
         self._passes: dict[tuple[bool, bool], list[Any]] = defaultdict(list)
-        for wish in measures:
-            judged_only = "judged_only" in wish.SUPPORTED_PARAMS and bool(wish["judged_only"])
-            of_subtopics = _meaning(wish).declaration.reads == "subtopics"
-            self._passes[judged_only, of_subtopics].append(wish)
+        for wanted in measures:
+            judged_only = "judged_only" in wanted.SUPPORTED_PARAMS and bool(wanted["judged_only"])
+            of_subtopics = _meaning(wanted).declaration.reads == "subtopics"
+            self._passes[judged_only, of_subtopics].append(wanted)
         self._subtopics = None
         if any(of_subtopics for _, of_subtopics in self._passes):
             converter = irm.util.QrelsConverter(list(converter.as_namedtuple_iter()))
@@ -140,18 +140,18 @@ class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
         if self._qrels is None or not rankings:
             return
         read = Run(rankings)
-        for (judged_only, of_subtopics), wishes in self._passes.items():
-            meanings = [_meaning(wish) for wish in wishes]
+        for (judged_only, of_subtopics), group in self._passes.items():
+            meanings = [_meaning(wanted) for wanted in group]
             wanted = list(dict.fromkeys(meanings))
             settings = Settings.choose(trec_eval=CONVENTIONS, judged_only=judged_only)
             if self._subtopics is not None and of_subtopics:
                 queries, values = _evaluate_subtopics(self._subtopics, read, wanted, settings)
             else:
                 queries, values = _evaluate(self._qrels, read, wanted, settings)
-            for wish, meaning in zip(wishes, meanings, strict=True):
+            for wanted, meaning in zip(group, meanings, strict=True):
                 column = values[:, wanted.index(meaning)].tolist()
                 for query, value in zip(queries, column, strict=True):
-                    yield irm.Metric(query_id=query, measure=wish, value=value)
+                    yield irm.Metric(query_id=query, measure=wanted, value=value)
 
 
 def _evaluate(qrels: Qrels, run: Run, wanted: list[Measure], settings: Settings) -> Values:

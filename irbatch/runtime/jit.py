@@ -117,8 +117,8 @@ class Kernel:
 
     def _is_worth(self, cells: int, limit: int) -> bool:
         """Tell whether plain work, this one's included, goes beyond a limit."""
-        wish = "1" if Kernel._compile_always else os.environ.get("IRBATCH_JIT", "auto")
-        return wish == "1" or (wish != "0" and self._plain_cells + cells > limit)
+        choice = "1" if Kernel._compile_always else os.environ.get("IRBATCH_JIT", "auto")
+        return choice == "1" or (choice != "0" and self._plain_cells + cells > limit)
 
     def _find(self, flat: Arguments, cells: int) -> Code | None:
         """Load or compile what runs such arguments, if the work is worth it."""

@@ -61,7 +61,7 @@ def map_ranges(
     bounds = (1 + (rows - 1) * i // pieces for i in range(pieces + 1))
     left = deque(itertools.pairwise(bounds))
 
-    def work_off() -> None:
+    def drain() -> None:
         while left:
             try:
                 piece = left.popleft()
@@ -71,7 +71,7 @@ def map_ranges(
 
     threads = min(threads, pieces)
     try:
-        for done in [_submit(threads, work_off) for _ in range(threads)]:
+        for done in [_submit(threads, drain) for _ in range(threads)]:
             done.result()
     finally:
         left.clear()  # after an error
@@ -122,9 +122,9 @@ def check_threads(threads: Any) -> None:
 
 def available_cores() -> int:
     """Count the cores this process may run on (`IRBATCH_THREADS` overrides)."""
-    wish = os.environ.get("IRBATCH_THREADS", "")
-    if wish.isdecimal() and int(wish) > 0:
-        return int(wish)
+    asked = os.environ.get("IRBATCH_THREADS", "")
+    if asked.isdecimal() and int(asked) > 0:
+        return int(asked)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

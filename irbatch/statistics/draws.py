@@ -90,7 +90,7 @@ def _draw_cells(generator: np.random.Generator, number: int) -> Words:
 
 
 def count_draws(
-    size: int, block: int, seed: int, part: int = 0, room: Bytes | None = None
+    size: int, block: int, seed: int, part: int = 0, memory: Bytes | None = None
 ) -> Bytes:
     """Draw queries with replacement, as many as there are, `COUNTED` times.
 
@@ -100,12 +100,12 @@ def count_draws(
 
     Returns:
         How often each query was drawn, uint8 ``(queries, draws)``, and rows of zeros that make
-        queries a multiple of eight; in `room`, if that is given and large enough.
+        queries a multiple of eight; in `memory`, if that is given and large enough.
     """
     generator = generator_of(seed, block, part)
     table = _make_fours(size)
     rows = 8 * -(-size // 8)
-    counts = np.empty((rows, COUNTED), np.uint8) if room is None else room[:rows]
+    counts = np.empty((rows, COUNTED), np.uint8) if memory is None else memory[:rows]
     totals = np.zeros(COUNTED, np.int64)
     for start in range(0, len(counts), STRETCH):
         _count_stretch(generator, table, counts[start : start + STRETCH], totals)

@@ -108,11 +108,11 @@ def draw_means(
 
     def draw(start: int) -> Floats:
         sums = zeros(values.shape[1], COUNTED)
-        room = spare.pop() if spare else np.empty((8 * -(-n // 8), COUNTED), np.uint8)
+        memory = spare.pop() if spare else np.empty((8 * -(-n // 8), COUNTED), np.uint8)
         for number, (group, part) in enumerate(zip(groups, parts, strict=True)):
-            counts = count_draws(group.size, start // COUNTED, seed, number, room)
+            counts = count_draws(group.size, start // COUNTED, seed, number, memory)
             add_counted(counts, part, sums)
-        spare.append(room)
+        spare.append(memory)
         return means(sums[:, : draws - start])
 
     starts = range(0, draws, COUNTED)

@@ -111,9 +111,9 @@ def add_looked_up(choices: Bytes, rows: Floats, first: int, sums: Floats) -> Non
 
 def zeros(rows: int, columns: int) -> Floats:
     """Make an array that starts where a line of memory does."""
-    room = np.zeros(rows * columns + LINE // 8)
-    start = -room.ctypes.data % LINE // 8
-    return room[start : start + rows * columns].reshape(rows, columns)
+    memory = np.zeros(rows * columns + LINE // 8)
+    start = -memory.ctypes.data % LINE // 8
+    return memory[start : start + rows * columns].reshape(rows, columns)
 
 
 def _share(sums: Floats) -> list[slice]:

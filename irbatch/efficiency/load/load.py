@@ -1,4 +1,4 @@
-"""A search at several rates of queries: a value with the faces that reports have."""
+"""A search at several rates of queries: what was found, with reports of it."""
 
 from __future__ import annotations
 

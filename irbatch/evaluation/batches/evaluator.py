@@ -18,7 +18,7 @@ from irbatch.evaluation.partitions.kept import REPEATED, QueryValues
 from irbatch.evaluation.partitions.reading import check_values, may_skip
 from irbatch.evaluation.partitions.sums import Sums
 from irbatch.evaluation.rankings import evaluate_ids
-from irbatch.evaluation.results import LaterResults, Results
+from irbatch.evaluation.results import LazyResults, Results
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.score_evaluator import ScoreEvaluator
 from irbatch.evaluation.scores import CandidateArguments
@@ -139,7 +139,7 @@ class BatchEvaluator:
         ids = read_query_ids(query_ids)
         named = None if ids is None or len(set(ids)) < len(ids) else ids
         batch = self._scores.rank(scores, relevance, query_ids=named, **given)
-        results = LaterResults(batch.results) if batch.can_wait() else batch.results()
+        results = LazyResults(batch.results) if batch.can_wait() else batch.results()
         self._state = self._state.adding(batch, len(batch), ids, self._scores.signature)
         return results
 

@@ -24,11 +24,11 @@ from irbatch.runtime.threads import alone, available_cores
 MOST_HELD = 2  # that a process keeps, for tasks to come
 
 _held: dict[str, Any] = {}  # by key, the newest last
-AHEAD = 2  # tasks a worker, so that none waits for the next one
+TASKS_PER_WORKER = 2  # tasks a worker, so that none waits for the next one
 ATTEMPTS = 2  # at what a process was killed over, with processes of our own
 
 
-class NotHereError(Exception):
+class MissingSharedError(Exception):
     """A process on another machine has not got what tasks share: it is to be sent with the task."""
 
 
@@ -48,7 +48,7 @@ class Shared:
         """Return the object, from what this process holds, or else from where it is.
 
         Raises:
-            NotHereError: if that is on another machine.
+            MissingSharedError: if that is on another machine.
         """
         if self.key not in _held:
             content = self.content
@@ -57,9 +57,9 @@ class Shared:
                     with open(self.path, "rb") as file:  # noqa: PTH123 - pathlib takes 5 ms
                         content = file.read()
                 except OSError:
-                    raise NotHereError from None
+                    raise MissingSharedError from None
             if _key_of(content) != self.key:  # someone else wrote it
-                raise NotHereError
+                raise MissingSharedError
             _hold(self.key, pickle.loads(content))  # noqa: S301 - what the task names
         return _held[self.key]
 
@@ -84,7 +84,7 @@ def _hold(key: str, given: Any) -> None:
 @contextmanager
 def shared(given: Any, executor: Executor) -> Iterator[Shared]:
     """Give what stands for an object in the tasks of an executor, until the block ends."""
-    if isinstance(executor, ThreadPoolExecutor | Here):
+    if isinstance(executor, ThreadPoolExecutor | InlineExecutor):
         key = os.urandom(16).hex()
         _hold(key, given)
         try:
@@ -104,13 +104,13 @@ def shared(given: Any, executor: Executor) -> Iterator[Shared]:
         yield Shared(key, path)
 
 
-def carry_out(work: Callable[[Any, Any], Any], common: Shared, item: Any) -> Any:
+def run_task(work: Callable[[Any, Any], Any], common: Shared, item: Any) -> Any:
     """Call ``work(shared object, item)`` in a worker, with one thread."""
     with alone():
         return work(common.load(), item)
 
 
-class Here(Executor):
+class InlineExecutor(Executor):
     """An executor that works here and now."""
 
     _max_workers = 1
@@ -135,7 +135,7 @@ def opened(executor: Executor | int | None) -> Iterator[Executor]:
         InputError: if it is none.
     """
     if executor is None:
-        yield Here()
+        yield InlineExecutor()
     elif isinstance(executor, Executor):
         yield executor
     elif isinstance(executor, int):
@@ -148,7 +148,7 @@ def opened(executor: Executor | int | None) -> Iterator[Executor]:
         raise InputError(problem, source="executor", value=executor)
 
 
-def work_off(
+def run_tasks(
     executor: Executor, work: Callable[[Any, Any], Any], common: Shared, items: Sequence[Any]
 ) -> Iterator[tuple[int, Any]]:
     """Yield the place of each item, and what came of ``work(shared object, item)``, as it is done.
@@ -161,17 +161,17 @@ def work_off(
     running: dict[Future[Any], int] = {}
     try:
         while left or running:
-            while left and len(running) < AHEAD * workers_of(executor):
+            while left and len(running) < TASKS_PER_WORKER * workers_of(executor):
                 place = left.pop()
-                running[executor.submit(carry_out, work, common, items[place])] = place
+                running[executor.submit(run_task, work, common, items[place])] = place
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 place = running.pop(future)
                 try:
                     yield place, future.result()
-                except NotHereError:  # once a process: then it holds what is shared
+                except MissingSharedError:  # once a process: then it holds what is shared
                     whole = common.with_content()
-                    running[executor.submit(carry_out, work, whole, items[place])] = place
+                    running[executor.submit(run_task, work, whole, items[place])] = place
                 except BrokenExecutor as problem:
                     attempts[place] += 1
                     lost = [place, *running.values()]

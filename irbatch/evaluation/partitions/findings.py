@@ -90,7 +90,8 @@ class Findings:
             extra = np.union1d(self.extra, other.extra)
         names = sorted({*self.samples, *other.samples})
         samples = {
-            name: few([*self.samples.get(name, ()), *other.samples.get(name, ())]) for name in names
+            name: first_ids([*self.samples.get(name, ()), *other.samples.get(name, ())])
+            for name in names
         }
         return Findings(
             extra,
@@ -102,7 +103,7 @@ class Findings:
         )
 
 
-def few(ids: Iterable[Any]) -> tuple[Any, ...]:
+def first_ids(ids: Iterable[Any]) -> tuple[Any, ...]:
     """Return the first few ids in their own order, each once."""
     from heapq import nsmallest
 

@@ -14,10 +14,10 @@ from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, warn
-from irbatch.evaluation.answered import Partition, Some, check_answered, warn_of_unjudged
+from irbatch.evaluation.answered import Partition, Queries, check_answered, warn_of_unjudged
 from irbatch.evaluation.counts import Counts, best_without, count_queries, warn_of_best
 from irbatch.evaluation.means import Means
-from irbatch.evaluation.partitions.findings import Findings, by_id, few
+from irbatch.evaluation.partitions.findings import Findings, by_id, first_ids
 from irbatch.evaluation.partitions.kept import QueryValues
 from irbatch.evaluation.partitions.rows import Addition
 from irbatch.evaluation.partitions.sums import Sums
@@ -35,7 +35,7 @@ def add_absent(
     """Add the judged queries that no partition answered, as ``missing=`` says; and count them."""
     rows = np.flatnonzero(~_find(judgments.queries, kept, hashes))
     absent = [judgments.queries[row] for row in rows.tolist()]
-    samples = {"judged": few(judgments.queries), "missing": few(absent)}
+    samples = {"judged": first_ids(judgments.queries), "missing": first_ids(absent)}
     findings = replace(findings, judged=len(judgments), samples={**findings.samples, **samples})
     if not absent or evaluation.settings.missing != "zero":
         return kept, findings
@@ -83,8 +83,8 @@ def finish(
     samples = {each: findings.samples.get(each, ()) for each in ("judged", "missing", "answered")}
     judged, missing, answered = samples.values()
     check_answered(
-        Some(counts.judged, judged), Some(counts.missing, missing),
-        Some(counts.answered + extra, answered), evaluation.settings.missing, name,
+        Queries(counts.judged, judged), Queries(counts.missing, missing),
+        Queries(counts.answered + extra, answered), evaluation.settings.missing, name,
     )  # fmt: skip
     for text in findings.warnings:
         warn(text)

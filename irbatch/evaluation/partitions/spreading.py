@@ -18,12 +18,12 @@ from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, warn, warnings_kept
 from irbatch.evaluation.partitions.executing import (
-    AHEAD,
+    TASKS_PER_WORKER,
     Shared,
     name_of,
     opened,
+    run_tasks,
     shared,
-    work_off,
     workers_of,
 )
 from irbatch.evaluation.partitions.findings import by_id
@@ -38,14 +38,14 @@ from irbatch.runtime.progress_bar import Progress, progress_on_bar
 Common = tuple[PartitionTask, Qrels | MarkedQrels]
 
 
-class Named(NamedTuple):
+class NamedPartition(NamedTuple):
     """A partition, and what messages call it."""
 
     name: str
     partition: Any
 
 
-class Whole(NamedTuple):
+class SpanningQueries(NamedTuple):
     """Queries that stand in several partitions, to be evaluated from all of these."""
 
     queries: frozenset[Any]
@@ -85,10 +85,10 @@ def evaluate_partitions(
                 problem = f"it is in {names}, against partitioned_by_query=True"
                 raise InputError(problem, source="run", query=query)
             if spanning:
-                tasks = AHEAD * workers_of(pool)
+                tasks = TASKS_PER_WORKER * workers_of(pool)
                 wholes = list(_gather(spanning, partitions, max(map(len, parts)), tasks))
                 parts = [part.without(spanning.keys()) for part in parts]
-                parts += [part for _, part in work_off(pool, evaluate_whole, common, wholes)]
+                parts += [part for _, part in run_tasks(pool, evaluate_whole, common, wholes)]
     name = os.fspath(run) if isinstance(run, str | os.PathLike) else None
     found = merge_partials(parts).results(judgments, name=name, items=evaluation.items)
     return cast(Results, found)  # values by query were kept
@@ -110,7 +110,7 @@ def evaluate_systems(
     with opened(executor) as pool:
         judgments = evaluation.judgments(qrels)
         with shared((PartitionTask(evaluation), judgments), pool) as common:
-            done = work_off(pool, evaluate_system, common, list(runs.values()))
+            done = run_tasks(pool, evaluate_system, common, list(runs.values()))
             for number, (place, (results, texts)) in enumerate(done, 1):
                 found[names[place]] = results
                 for text in texts:
@@ -151,7 +151,7 @@ def _is_partition(each: Any) -> bool:
     return is_file(each) or isinstance(each, Run) or hasattr(each, "__arrow_c_stream__")
 
 
-def evaluate_one(common: Common, item: Named) -> PartialResult:
+def evaluate_one(common: Common, item: NamedPartition) -> PartialResult:
     """Evaluate a partition, in a worker."""
     task, judgments = common
     return task.partial(judgments, _readable(item.partition), item.name)
@@ -165,7 +165,7 @@ def evaluate_system(common: Common, run: Rankings) -> tuple[Results, list[str]]:
     return results, list(heard)
 
 
-def evaluate_whole(common: Common, item: Whole) -> PartialResult:
+def evaluate_whole(common: Common, item: SpanningQueries) -> PartialResult:
     """Evaluate queries from the rows that several partitions have of them, in a worker."""
     task, judgments = common
     rankings: dict[Any, dict[Any, float]] = defaultdict(dict)
@@ -208,9 +208,9 @@ def _evaluate_each(
     pool: Executor, common: Shared, partitions: Sequence[Any], progress: Progress | None
 ) -> list[PartialResult]:
     """Evaluate every partition; the order is theirs."""
-    named = [Named(name_of(each, place), each) for place, each in enumerate(partitions)]
+    named = [NamedPartition(name_of(each, place), each) for place, each in enumerate(partitions)]
     parts: dict[int, PartialResult] = {}
-    for place, part in work_off(pool, evaluate_one, common, named):
+    for place, part in run_tasks(pool, evaluate_one, common, named):
         parts[place] = part
         if progress is not None:
             progress(len(parts), len(partitions))
@@ -230,15 +230,16 @@ def _spanning(parts: Sequence[PartialResult]) -> dict[Any, list[int]]:
 
 def _gather(
     spanning: Mapping[Any, Sequence[int]], partitions: Sequence[Any], most: int, tasks: int
-) -> Iterator[Whole]:
+) -> Iterator[SpanningQueries]:
     """Put queries together that are in the same partitions or in neighbours, for so many tasks.
 
     Each task reads its partitions again, and holds about as much as a partition of `most` queries:
     a query counts as often as there are partitions that have some of it.
     """
 
-    def whole() -> Whole:
-        return Whole(frozenset(queries), tuple(partitions[place] for place in sorted(places)))
+    def whole() -> SpanningQueries:
+        some = tuple(partitions[place] for place in sorted(places))
+        return SpanningQueries(frozenset(queries), some)
 
     limit = min(most, math.ceil(sum(map(len, spanning.values())) / tasks))
     queries: list[Any] = []

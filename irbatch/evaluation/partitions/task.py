@@ -16,7 +16,7 @@ from irbatch.data.runs import Run
 from irbatch.errors import InputError, warnings_kept
 from irbatch.evaluation.answered import Partition
 from irbatch.evaluation.counts import QueryMark, best_without
-from irbatch.evaluation.partitions.findings import Findings, few
+from irbatch.evaluation.partitions.findings import Findings, first_ids
 from irbatch.evaluation.partitions.forms import ARRAYS, empty_kept
 from irbatch.evaluation.partitions.item_state import items_of_run
 from irbatch.evaluation.partitions.kept import QueryValues
@@ -85,14 +85,14 @@ class PartitionTask:
         with warnings_kept() as heard:
             found = self.evaluation.evaluate(judgments, run, progress, partition)
         answered, known = partition.answered, set(found.query_ids)
-        samples = {"answered": few(answered)}
+        samples = {"answered": first_ids(answered)}
         if partition.document is not None:
             samples["document"] = (partition.document,)
         extra: IdHashes | int = found.counts.extra
         if self.apart:
             absent = QueryMark.MISSING.holds(found.marks).tolist()
             missing = itertools.compress(found.query_ids, absent)
-            samples |= {"judged": few(judgments.queries), "missing": few(missing)}
+            samples |= {"judged": first_ids(judgments.queries), "missing": first_ids(missing)}
         else:
             extra = np.unique(hash_ids(each for each in answered if each not in known))
         findings = Findings(
@@ -121,7 +121,7 @@ class PartitionTask:
             raise InputError("None are no judgments, but for apart=True", source="qrels")
         with warnings_kept() as heard:
             queries = as_run(run).queries
-        samples = {"answered": few(queries)}
+        samples = {"answered": first_ids(queries)}
         findings = Findings(len(queries), samples=samples, warnings=tuple(heard))
         given = self.evaluation, self._empty_kept(), findings
         return PartialResult(*given, judgments=None, name=name)

@@ -194,7 +194,7 @@ class Distant(Executor):
 def test_what_is_not_what_a_task_names_is_not_unpickled(tmp_path: Path) -> None:
     with ProcessPoolExecutor(1) as executor, executing.shared("what", executor) as common:
         Path(common.path).write_bytes(Path(common.path).read_bytes() + b" ")
-        with pytest.raises(executing.NotHereError):
+        with pytest.raises(executing.MissingSharedError):
             common.load()
 
 
