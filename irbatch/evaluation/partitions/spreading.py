@@ -19,15 +19,14 @@ from irbatch.data.runs import Run
 from irbatch.errors import InputError, warn, warnings_kept
 from irbatch.evaluation.partitions.executing import (
     TASKS_PER_WORKER,
-    Shared,
     name_of,
     opened,
     run_tasks,
-    shared,
     workers_of,
 )
 from irbatch.evaluation.partitions.findings import by_id
 from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
+from irbatch.evaluation.partitions.sending import Shared, shared
 from irbatch.evaluation.partitions.task import PartitionTask
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.task import Evaluation, Judgments, Rankings, as_run

@@ -20,7 +20,7 @@ from support.partitions import Fatal, assert_same_bits
 from support.paths import REFERENCE_DATA
 
 import irbatch
-from irbatch.evaluation.partitions import executing
+from irbatch.evaluation.partitions import sending
 
 MEASURES = "nDCG@10 AP GMAP NumRel GAUC Bpref NumRet"
 RANDOM = Random(4)
@@ -187,14 +187,14 @@ class Distant(Executor):
     def submit(self, fn: Any, /, *given: Any, **named: Any) -> Future[Any]:
         work, common, item = given
         self.sent += common.content is not None
-        elsewhere = executing.Shared(common.key, "/nowhere/to/be/found", common.content)
+        elsewhere = sending.Shared(common.key, "/nowhere/to/be/found", common.content)
         return self._processes.submit(fn, work, elsewhere, item)
 
 
 def test_what_is_not_what_a_task_names_is_not_unpickled(tmp_path: Path) -> None:
-    with ProcessPoolExecutor(1) as executor, executing.shared("what", executor) as common:
+    with ProcessPoolExecutor(1) as executor, sending.shared("what", executor) as common:
         Path(common.path).write_bytes(Path(common.path).read_bytes() + b" ")
-        with pytest.raises(executing.MissingSharedError):
+        with pytest.raises(sending.MissingSharedError):
             common.load()
 
 
