@@ -22,6 +22,7 @@ SCORES = ("score", "prediction")
 SUBTOPICS = ("subtopic", "subtopic_id", "iteration", "iter", "intent", "aspect")
 STRATA = ("stratum", "stratum_id", "strata")
 PROBABILITIES = ("probability", "inclusion_probability", "iprob", "prob")
+POPULARITIES = ("popularity", "count", "counts", "n", "frequency")
 TYPED = re.compile(r":(token|float)(_seq)?$")
 
 # By kind of table and role: the names, those of the first group before those of the second. A
@@ -35,6 +36,7 @@ ROLES: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
     "strata": {"query": QUERY, "stratum": (STRATA,), "document": DOCUMENT, "grade": GRADE},
     "probabilities": {**JUDGED, "probability": (PROBABILITIES,)},
     "interactions": {"user": (USERS, QUERIES), "item": ITEM},
+    "popularity": {"item": ITEM, "popularity": (POPULARITIES,)},
     "run": {"query": QUERY, "document": DOCUMENT, "score": (SCORES,)},
 }
 

@@ -44,6 +44,11 @@ def read_named(table: Any, kind: str, given: Mapping[str, str | None]) -> Sequen
     return read([*find_columns(names, kind, given).values()])
 
 
+def names_of_columns(table: Any, kind: str) -> list[str]:
+    """Return the names of a table's columns."""
+    return _open(table, kind)[0]
+
+
 def read_records(records: Iterable[Any], source: str, name: str | None = None) -> QueryTable:
     """Read records, see `irbatch.Run.from_records`."""
     with ErrorsIn(source=source, path=name):

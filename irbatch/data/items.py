@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,46 +14,38 @@ from irbatch.array_types import Floats, Ints
 from irbatch.data.arguments.ids import KINDS, first_repeated
 from irbatch.data.from_columns import as_ids
 from irbatch.data.groups import as_groups
+from irbatch.data.interactions import SOURCE, Interactions, read_interactions, read_popularity
 from irbatch.data.item_vectors import cooccurrence_of, unit_vectors
+from irbatch.data.labelled import by_label
 from irbatch.data.lookup import IdLookup
 from irbatch.data.propensities import LIMITS, are_by_query, propensity_ids, read_by_query
-from irbatch.data.qrels import Qrels
-from irbatch.data.runs import Run
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.items import OUTSIDE, Histories, Items
 from irbatch.engine.propensities import Propensities
-from irbatch.errors import InputError, kind_of, shown
+from irbatch.errors import InputError, shown
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.checks import check_choice, check_number, read_numbers
-from irbatch.runtime.numbers import is_real, is_whole
+from irbatch.runtime.numbers import is_whole
 from irbatch.runtime.ragged import offsets_of
-
-SOURCE = "items"  # what errors call them
-
-
-class Interactions(NamedTuple):
-    """Who had what: `of_user` and `items`, one an interaction."""
-
-    users: list[Any]
-    of_user: Ints  # places among the users
-    items: IdColumn
 
 
 class ItemStatistics:
     """A catalogue of items, and what is known of them: for measures that read items.
 
     What is said of items is an array or a sequence in the order of `items`, or a mapping of their
-    ids. Arrays are kept as they are, not copied: don't change them later.
+    ids, which a series or a frame of pandas is whose index is not 0, 1, …. Arrays are kept as they
+    are, not copied: don't change them later.
 
     Args:
         items: the ids, text or whole numbers, or how many there are, for ids 0, 1, …; default: the
             keys of `popularity`, or else the items of `interactions`, `groups` or `propensities`.
             Of a score matrix they are the columns.
         popularity: how many interactions each item has had; a mapping may leave out those without
-            any. Default: as `interactions` have them.
+            any. Also a table with columns such as ``item_id`` and ``count``, or a table of
+            interactions, whose rows are counted. Default: as `interactions` have them.
         interactions: what users have had before: user to items, `Qrels`, a mapping of mappings,
-            or a table with columns such as ``user_id`` and ``item_id``. A user's
-            later interactions with an item add to its popularity alone.
+            a table with columns such as ``user_id`` and ``item_id``, or a sparse matrix of users by
+            items. A user's later interactions with an item add to its popularity alone.
         users: how many users there are; default: those of `interactions`.
         embeddings: ``(items, dimensions)``, whose cosine is similarity.
         similarity: ``(items, items)``, any measure of it.
@@ -91,11 +83,12 @@ class ItemStatistics:
     ) -> None:
         check_choice("outside", outside, ("error", "ignore"))
         self.outside = outside
-        known = None if interactions is None else _read_interactions(interactions)
-        if items is None and isinstance(popularity, Mapping):
-            items = list(popularity)
+        known = None if interactions is None else read_interactions(interactions, items)
+        popularity = None if popularity is None else read_popularity(popularity)
+        if items is None and popularity is not None:
+            items = list(popularity) if isinstance(popularity, Mapping) else len(popularity)
         if items is None and known is not None:
-            items = list(dict.fromkeys(known.items.tolist()))
+            items = known.catalogue
         if groups is not None:
             groups = as_groups(groups)
             items = groups.ids if items is None else items
@@ -175,6 +168,7 @@ class ItemStatistics:
             missing: the number of items that a mapping lacks; None: each has to have one.
             limits: as `irbatch.runtime.checks.check_number` takes them.
         """
+        given = by_label(given)
         if isinstance(given, Mapping):
             rows = self._rows_of(name, list(given))
             numbers = read_numbers(name, list(given.values()), ((None, e) for e in given))
@@ -199,6 +193,7 @@ class ItemStatistics:
 
     def matrix(self, name: str, given: Any) -> Floats:
         """Read numbers of each item, float64 ``(items, n)``: an array, or a mapping of ids."""
+        given = by_label(given)
         if isinstance(given, Mapping):
             rows = self._rows_of(name, list(given))
             if len(given) < len(self):
@@ -249,7 +244,8 @@ class ItemStatistics:
 def _read_catalogue(items: Any) -> IdColumn:
     """Return the ids of items, which are different."""
     if items is None:
-        raise InputError("say which items there are: items=, popularity= or interactions=")
+        known = "ItemStatistics(item_ids), or with popularity= or interactions="
+        raise InputError(f"say which items there are: {known}", source=SOURCE)
     if is_whole(items):
         if items < 0:
             raise InputError(f"items={items} must be 0 or more", source=SOURCE, value=items)
@@ -261,44 +257,6 @@ def _read_catalogue(items: Any) -> IdColumn:
     if (twice := first_repeated(listed)) is not None:
         raise InputError("this item is listed twice", source=SOURCE, document=twice)
     return ids
-
-
-def _read_interactions(given: Any) -> Interactions:
-    """Return who had what."""
-    if isinstance(given, Qrels | Run):
-        given = given.to_dict()
-    if isinstance(given, Mapping):
-        return _read_mapping(given)
-    from irbatch.data.from_table import read_named
-
-    columns = read_named(given, "interactions", {})
-    users, items = as_ids(columns[0], "user", SOURCE), as_ids(columns[1], "item", SOURCE)
-    if len(users) != len(items):
-        problem = f"columns differ in length: {len(users)} users, {len(items)} items"
-        raise InputError(problem, source=SOURCE)
-    places: dict[Any, int] = {}
-    of_user = [places.setdefault(each, len(places)) for each in users.tolist()]
-    return Interactions(list(places), np.array(of_user, np.int64), items)
-
-
-def _read_mapping(given: Mapping[Any, Any]) -> Interactions:
-    sizes: list[int] = []
-    listed: list[Any] = []
-    for user, some in given.items():
-        if isinstance(some, Mapping):  # of a grade of 0 or less there was nothing
-            some = [item for item, grade in some.items() if not _is_nothing(grade)]
-        if isinstance(some, str | bytes) or not isinstance(some, Iterable):
-            problem = f"interactions are user to items, not to {kind_of(some)}"
-            raise InputError(problem, source=SOURCE, query=user, value=some)
-        before = len(listed)
-        listed += some
-        sizes.append(len(listed) - before)
-    of_user = np.repeat(np.arange(len(sizes)), sizes)
-    return Interactions(list(given), of_user, as_ids(listed, "item", SOURCE))
-
-
-def _is_nothing(grade: object) -> bool:
-    return is_real(grade) and float(grade) <= 0
 
 
 def _as_floats(given: npt.NDArray[Any]) -> Floats:
@@ -321,5 +279,6 @@ def check_items(items: object) -> ItemStatistics:
     """Return item statistics; refuse anything else."""
     if isinstance(items, ItemStatistics):
         return items
-    problem = f"items= is an ItemStatistics, not {shown(items)}"
+    hint = "ItemStatistics(popularity=…) or ItemStatistics(interactions=…)"
+    problem = f"items= is an ItemStatistics, not {shown(items)}: say {hint}"
     raise InputError(problem, source=SOURCE, value=items)

@@ -10,6 +10,7 @@ from irbatch.data.arguments.arrays import read_n_relevant
 from irbatch.data.arguments.id_lists import read_id_lists
 from irbatch.data.arguments.ids import read_query_ids
 from irbatch.data.arguments.labels import LabelRows
+from irbatch.data.labelled import pair_series
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, warn
@@ -44,7 +45,8 @@ def evaluate_ids(
             a sequence of sequences, or a mapping of query ids to sequences.
         relevant: for each query the relevant ids: a sequence or mapping, as `ranked`, of lists or
             sets of ids, or of mappings of ids to grades. Sequences pair by position and must be
-            equally long; mappings pair by query id.
+            equally long; mappings pair by query id, and so do two series of pandas, by their
+            index.
         measures, cutoffs, missing, no_relevant, judged_only, items, threads: as in
             `irbatch.evaluate`.
         pad: an id that stands for "no document" at the end of a row of `ranked` or `relevant`,
@@ -57,6 +59,7 @@ def evaluate_ids(
     >>> evaluate_ids([[11, 1, 17], [16, 1, 6]], [[11, 1, 7], [4, 16]], "P@3 RR").mean()
     {'P@3': 0.5, 'RR': 1.0}
     """
+    ranked, relevant = pair_series(ranked, relevant)
     settings = Settings(missing, no_relevant, judged_only)
     plan = Plan(parse_measures(measures, cutoffs), items=items is not None)
     rankings, judgments = read_id_lists(ranked, relevant, pad)

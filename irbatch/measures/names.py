@@ -17,7 +17,9 @@ from dataclasses import replace
 from typing import Any
 
 from irbatch.errors import InputError, join_words, raise_problems, shown
+from irbatch.measures.ambiguous import refuse_ambiguous
 from irbatch.measures.declare import CATALOGUE, Declaration, Measure, check_cutoff, normal
+from irbatch.measures.of_ir_measures import is_of_ir_measures, parse_object
 from irbatch.measures.parameters import Choice
 from irbatch.measures.settings import parse_settings, parse_value, refusal, split, split_braced
 from irbatch.measures.trec_names import NICKNAMES, TrecMeasure, list_group, trec_measures
@@ -78,7 +80,7 @@ def parse_measures(
     """
     at = _check_cutoffs(cutoffs)
     asked: Any = measures if wishes is None else wishes
-    if isinstance(asked, str | Measure) or _is_of_ir_measures(asked):
+    if isinstance(asked, str | Measure) or is_of_ir_measures(asked):
         asked = [asked]
     if isinstance(asked, BYTES) or not isinstance(asked, Iterable):
         raise refusal(f"{shown(asked)} is not a measure or its name")
@@ -149,8 +151,8 @@ def _look_up(name: str, index: dict[str, Measure]) -> Measure | None:
 def _parse_names(names: object, index: dict[str, Measure]) -> list[Measure]:
     if isinstance(names, Measure):
         return [names]
-    if _is_of_ir_measures(names):
-        names = str(names)
+    if is_of_ir_measures(names):
+        return parse_object(names, lambda text: _parse(text, index))
     if not isinstance(names, str):
         raise refusal(f"{shown(names)} is not a measure or its name", value=names)
     found, problems = [], []
@@ -161,10 +163,6 @@ def _parse_names(names: object, index: dict[str, Measure]) -> list[Measure]:
             problems.append(problem)
     raise_problems(problems)
     return found
-
-
-def _is_of_ir_measures(name: object) -> bool:
-    return type(name).__module__.partition(".")[0] == "ir_measures"
 
 
 def _separate(names: str, index: dict[str, Measure]) -> Iterator[str]:
@@ -208,6 +206,7 @@ def _parse_one(text: str, index: dict[str, Measure]) -> list[Measure]:
     meaning = _look_up(form["name"], index)
     plain = form["at"] is None and form["settings"] is None
     suffixed = _SUFFIXED.fullmatch(form["name"]) if plain else None
+    refuse_ambiguous(text, *(suffixed.groups() if suffixed else (form["name"], form["at"])))
     if suffixed and form["name"] not in CATALOGUE and _look_up(suffixed["name"], index):
         meaning = None  # nerr_8 is nERR@8, not NERR8
     settings: dict[str, object] = {}

@@ -52,6 +52,66 @@ def test_frames_of_interactions() -> None:
     assert popularity(ItemStatistics(interactions=frame)) == {7: 2.0, 8: 1.0}
 
 
+@pytest.mark.parametrize("kind", ["csr_matrix", "coo_array"])
+def test_sparse_interactions(kind: str) -> None:
+    """Columns are the items, those that nobody had among them; 0 or less was not had."""
+    sparse = pytest.importorskip("scipy.sparse")
+    matrix = getattr(sparse, kind)(np.array([[5.0, 0, 0, -1.0], [0, 0, 1.0, 0], [1.0, 0, 2.0, 0]]))
+    assert popularity(ItemStatistics(interactions=matrix)) == {0: 2.0, 1: 0.0, 2: 2.0, 3: 0.0}
+    named = ItemStatistics(list("abcd"), interactions=matrix)
+    assert popularity(named) == {"a": 2.0, "b": 0.0, "c": 2.0, "d": 0.0}
+    assert named.arrays.histories is not None
+    assert named.arrays.histories.rows.tolist() == [0, 2, 0, 2]
+    input_error(
+        lambda: ItemStatistics(list("abc"), interactions=matrix),
+        "items: 4 columns need 4 different document ids, not 3",
+    )
+
+
+def test_popularity_in_every_form() -> None:
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    had = {"item_id": list("cabaa")}
+    users = pd.DataFrame({"user_id": [1, 1, 2, 3, 3], **had}).query("user_id > 0")
+    for given in (
+        {"a": 3, "b": 1, "c": 1},
+        users.item_id.value_counts(),
+        users.groupby("item_id").size(),
+        users.item_id.value_counts().reset_index(),
+        users.item_id.value_counts().reset_index(name="popularity"),
+        users,  # each row is an interaction
+        users.iloc[::-1],
+        pl.DataFrame(had)["item_id"].value_counts(),
+        pl.from_pandas(users),
+    ):
+        assert popularity(ItemStatistics(popularity=given)) == {"a": 3.0, "b": 1.0, "c": 1.0}
+        ordered = ItemStatistics(["c", "a", "b", "x"], popularity=given)
+        assert list(popularity(ordered).values()) == [1.0, 3.0, 1.0, 0.0]
+    for given in (np.array([3, 0, 1]), [3, 0, 1], pl.Series([3, 0, 1]), pd.Series([3, 0, 1])):
+        assert popularity(ItemStatistics(popularity=given)) == {0: 3.0, 1: 0.0, 2: 1.0}
+        assert list(popularity(ItemStatistics(list("cab"), popularity=given))) == list("cab")
+
+
+def test_labels_of_pandas_are_ids() -> None:
+    pd = pytest.importorskip("pandas")
+    vectors = pd.DataFrame([[0.0, 2.0], [3.0, 0.0]], index=["a", "b"])
+    items = ItemStatistics(
+        ["b", "a"],
+        embeddings=vectors,
+        propensities=pd.Series({"a": 0.5, "b": 0.25}),
+        interactions=pd.Series({"u1": ["a"], "u2": ["a", "b"]}),
+    )
+    assert items.arrays.embeddings is not None
+    assert items.arrays.embeddings.numbers.tolist() == [1.0, 0.0, 0.0, 1.0]
+    assert popularity(items) == {"b": 1.0, "a": 2.0}
+    twice = pd.Series([1, 2], index=["a", "a"])
+    input_error(lambda: ItemStatistics(popularity=twice), "label 'a' of a Series comes twice")
+    frame = pd.DataFrame({"item": ["a", "a"], "count": [1, 2]})
+    input_error(lambda: ItemStatistics(popularity=frame), "'a'): this item has two popularities")
+    input_error(
+        lambda: ItemStatistics(popularity=frame[["item"]]), "no column is the user: name it"
+    )
+
+
 def test_an_item_had_twice_is_popular_twice_and_had_once() -> None:
     items = ItemStatistics(interactions={"u1": ["a", "a", "b"], "u2": ["b"]})
     assert popularity(items) == {"a": 2.0, "b": 2.0}

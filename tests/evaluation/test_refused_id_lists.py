@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from support.input_errors import input_error
 
+import irbatch
 from irbatch import evaluate_ids
 
 RELEVANT = [[1, 2], [3]]
@@ -156,6 +157,51 @@ def test_padding_before_documents(ranked: Any) -> None:
 def test_padding_that_was_not_announced_is_a_duplicate() -> None:
     ranked = [[1, -1, -1], [3, -1, -1]]
     input_error(lambda: evaluate_ids(ranked, RELEVANT, "RR"), "-1", query=0, document=-1)
+
+
+@pytest.mark.parametrize(
+    ("ranked", "relevant", "said"),
+    [
+        (np.array([[7, 1], [3, -1]]), RELEVANT, "rankings have -1"),
+        ([[7, 1], [3, -1]], RELEVANT, "rankings have -1"),
+        (np.array([[7, 1], [3, 4]]), [[1], [3, -1]], "lists of relevant documents have -1"),
+        ({5: [7, 1], 6: [3]}, {5: {-1, 1}, 6: [3]}, "lists of relevant documents have -1"),
+    ],
+    ids=["matrix", "lists", "relevant", "sets"],
+)
+def test_one_cell_of_padding_is_warned_of(ranked: Any, relevant: Any, said: str) -> None:
+    with pytest.warns(irbatch.InputWarning, match=said):
+        evaluate_ids(ranked, relevant, "RR")
+    evaluate_ids(ranked, relevant, "RR", pad=-1)
+
+
+def test_series_of_pandas_pair_by_their_index() -> None:
+    pd = pytest.importorskip("pandas")
+    ranked = pd.Series([[1, 2], [3, 4], [5]], index=["ann", "bob", "eve"])
+    relevant = pd.Series([[4], [1]], index=["bob", "ann"])
+    found = evaluate_ids(ranked, relevant, "RR")
+    assert found.per_query("RR") == {"bob": 0.5, "ann": 1.0}
+    assert evaluate_ids(ranked.to_list()[:2], relevant, "RR").mean() == {"RR": 0.0}
+    listed = relevant.reset_index(drop=True)
+    assert evaluate_ids(pd.Series([[4], [1]]), listed, "RR").per_query("RR") == {0: 1.0, 1: 1.0}
+    batches = irbatch.BatchEvaluator("RR")
+    batches.update_ids(ranked[:1], relevant[1:])
+    batches.update_ids(ranked[1:], relevant[:1])
+    assert batches.compute().per_query("RR") == {"ann": 1.0, "bob": 0.5}
+    slices = irbatch.BatchEvaluator("RR")  # whose index is that of the whole frame
+    for first in (0, 2):
+        part = pd.Series([[1], [2], [3], [4]])[first : first + 2]
+        slices.update_ids(part, part)
+    assert len(slices) == 4
+    twice = pd.Series([[4], [1]], index=["bob", "bob"])
+    input_error(lambda: evaluate_ids(ranked, twice, "RR"), "label 'bob' of a Series comes twice")
+
+
+def test_tables_are_no_lists() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"user": ["ann"], "item": [1], "score": [0.5]})
+    said = "ranked: a table is no sequence of lists: irbatch.evaluate(qrels, run) takes tables"
+    input_error(lambda: evaluate_ids(frame, [[1]], "RR"), said)
 
 
 def test_masked_ids_are_not_silently_read() -> None:

@@ -199,7 +199,7 @@ def test_marks_keep_their_numbers() -> None:
 
 @pytest.mark.parametrize(
     "spelled",
-    ["map@5-l2", "rbp.95", "hits@5", "P.5", "P@{5}", "ndcg_cut.10", "nDCG(gains={1:1,2:3})@5",
+    ["map@5-l2", "rbp.95", "hit_rate@5", "P.5", "P@{5}", "ndcg_cut.10", "nDCG(gains={1:1,2:3})@5",
      "iprec_at_recall..3", "NDCG@10", "recall_100"],
 )  # fmt: skip
 def test_a_measure_is_found_by_the_name_it_was_asked_by(spelled: str) -> None:

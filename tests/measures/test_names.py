@@ -44,7 +44,7 @@ SPELLINGS = {
     # ranx
     "ndcg@10": "nDCG@10", "ndcg@10-l2": "nDCG(rel=2)@10", "map-l2": "AP(rel=2)",
     "ndcg_burges@5": "nDCG(gain=exp)@5", "dcg_burges": "DCG(gain=exp)", "hit_rate@3": "Success@3",
-    "hits@5": "NumRelRet@5", "hits": "NumRelRet", "rbp.95": "RBP(p=0.95)", "rbp.5": "RBP(p=0.5)",
+    "rbp.95": "RBP(p=0.95)", "rbp.5": "RBP(p=0.5)",
     "r-precision": "Rprec", "f1@2": "F@2", "precision@7": "P@7",
     # gdeval, NTCIREVAL
     "err@20": "ERR@20", "Q-measure": "Qmeasure", "Q@0010": "Qmeasure@10", "P-plus": "Pplus",
@@ -336,6 +336,23 @@ def test_measures_of_ir_measures() -> None:
     assert parse_measures(theirs.nDCG @ 10) == (measure("nDCG@10"),)
     mixed = [theirs.AP(rel=2), "RR", theirs.nDCG(dcg="exp-log2")]
     assert parse_measures(mixed) == parse_measures("AP(rel=2) RR nDCG(gain=exp)")
+
+
+def test_measures_of_ir_measures_have_its_defaults() -> None:
+    """Its RBP has another p than ours, and binary gains; its SetF another beta."""
+    theirs = pytest.importorskip("ir_measures")
+    wished = [theirs.RBP(rel=2), theirs.SetF(beta=3.0), theirs.SetF]
+    assert parse_measures(wished) == parse_measures(
+        ["RBP(p=0.8,gain=binary,rel=2)", "F(weight=3)", "F"]
+    )
+    (rbp,) = parse_measures(theirs.RBP(rel=1, p=0.5))
+    assert rbp.spelled("as given") == "RBP(rel=1,p=0.5)"
+    qrels, run = {"q": {"a": 2, "b": 1}}, {"q": {"a": 3.0, "c": 2.0, "b": 1.0}}
+    ours = irbatch.evaluate(qrels, run, wished[1:]).mean("as given")
+    computed = theirs.calc_aggregate(wished[1:], qrels, run)
+    assert ours == pytest.approx({str(each): value for each, value in computed.items()})
+    with pytest.raises(InputError, match=r"share of pairs in order.*AUC, or.*Success"):
+        parse_measures([theirs.Accuracy @ 1])
 
 
 def test_measures_are_values() -> None:

@@ -15,7 +15,7 @@ from irbatch.data.arguments.ids import first_repeated, kind_of_documents, same_k
 from irbatch.data.from_columns import IdOverflowError, as_ids
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn
-from irbatch.errors import InputError, kind_of
+from irbatch.errors import InputError, kind_of, warn
 from irbatch.runtime.arrays import is_tensor
 from irbatch.runtime.checks import read_numbers
 from irbatch.runtime.ragged import offsets_of
@@ -47,6 +47,9 @@ def _check_pair(ranked: Any, relevant: Any) -> None:
     if isinstance(ranked, Mapping):
         return
     for name, side in (("ranked", ranked), ("relevant", relevant)):
+        if hasattr(side, "columns"):
+            problem = "a table is no sequence of lists: irbatch.evaluate(qrels, run) takes tables"
+            raise InputError(problem, source=name)
         scalar = getattr(side, "ndim", 2) == 0
         if is_tensor(side) and side.ndim == 1:
             problem = "a list of ids is needed for each query; of one each: [:, None]"
@@ -81,6 +84,11 @@ class _Side:
         table = QueryTable(places, begins, ends, documents, grades)
         if table.repeated >= 0:
             self._refuse_repeated(*table.where(table.repeated))
+        if self.pad is None and isinstance(documents, np.ndarray):
+            last = documents if self.source == "qrels" else documents[ends[ends > begins] - 1]
+            if (last == -1).any():
+                lists = "rankings" if self.source == "run" else "lists of relevant documents"
+                warn(f"{lists} have -1, which counts as a document; padding is to be said: pad=-1")
         return table
 
     def read_large_ids(self) -> dict[Any, dict[Any, float]]:
@@ -110,7 +118,8 @@ class _Side:
             problem = f"a ranking is a list of ids; {kind_of(ids)} has no order"
         elif isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
             what = "a ranking is" if self.source == "run" else "relevant documents are"
-            problem = f"{what} a list of ids, not {kind_of(ids)}"
+            one = "" if self.source == "run" else "; of one each: [[id], [id], …]"
+            problem = f"{what} a list of ids, not {kind_of(ids)}{one}"
         if problem is not None:
             raise InputError(problem, source=self.source, query=query)
         whole = type(ids) is np.ndarray and ids.ndim == 1 and ids.dtype.kind in "iu"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from irbatch.data.arguments.ids import read_query_ids
+from irbatch.data.labelled import pair_series
 from irbatch.errors import InputError
 from irbatch.evaluation.batches.columns import Columns
 from irbatch.evaluation.batches.reading import FORMAT, SHAPING, read_state
@@ -157,6 +158,7 @@ class BatchEvaluator:
         `query_ids` are for rankings that are no mapping. Raises as that does and as `update`.
         """
         self._check_ids(query_ids)
+        ranked, relevant = pair_series(ranked, relevant, sliced=True)
         ids = None if isinstance(ranked, Mapping) else read_query_ids(query_ids)
         try:
             results = evaluate_ids(ranked, relevant, self._measures, pad=pad, **self._shared)

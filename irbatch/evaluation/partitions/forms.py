@@ -64,7 +64,7 @@ def read_partial(state: Mapping[str, Any], items: ItemStatistics | None) -> dict
     evaluation = _evaluation(names, get(state, "options", WHAT), items)
     check_same("measures", names, [str(each) for each in evaluation.measures])
     if items is None and any(each.aggregate == "run" for each in evaluation.measures):
-        problem = "measures of the whole run read items: give items=ItemStatistics(...)"
+        problem = "measures of the whole run read items: give items=irbatch.ItemStatistics(…)"
         raise InputError(problem, source="items")
     known = items_of_run(evaluation.measures, items)
     kept, hashes = empty_kept(keep, evaluation.measures, known), NO_HASHES

@@ -121,7 +121,6 @@ def number_relevant(s: PrefixStatistics) -> Floats:
     spellings=(
         TrecName(4, "num_rel_ret", nicknames=OFFICIAL_AND_SET),
         Spelling("ir_measures", "NumRelRet"),
-        Spelling("ranx", "hits", "hits@{k}"),
     ),
 )
 def number_relevant_retrieved(s: PrefixStatistics) -> Floats:

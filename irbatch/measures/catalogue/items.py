@@ -86,6 +86,7 @@ def user_coverage(r: ItemRanks, least: float) -> Floats:
     "many more as `padding` among them: 0 if all are equally often, towards 1 if one alone is.",
     parameters={"padding": PADDING},
     source="Gini 1912; Fleder & Hosanagar 2009",
+    aliases=("ListGini",),
     spellings=(_recbole("giniindex", padding=1.0),),
 )
 def gini(c: ItemCounts, padding: float) -> float:
@@ -169,7 +170,7 @@ def average_popularity(r: ItemRanks, of: str) -> Floats:
     "where they have the same; with a tail above 1 those that have so many or fewer.",
     parameters={"tail": Number(0.1, above=0.0)},
     source="Abdollahpouri, Burke & Mobasher 2017",
-    aliases=("TailPercentage", "APLT"),
+    aliases=("TailPercentage",),
     spellings=(_recbole("tailpercentage"),),
 )
 def tail_share(r: ItemRanks, tail: float) -> Floats:
@@ -198,7 +199,7 @@ UNSEEN_TOLD = "Items without interactions count as if they had one, or add 0 (un
     parameters={"of": OF, "unseen": UNSEEN},
     range=INFINITE,
     source="Zhou et al. 2010",
-    aliases=("SelfInformation", "Surprisal"),
+    aliases=("SelfInformation",),
 )
 def novelty(r: ItemRanks, of: str, unseen: str) -> Floats:
     return r.mean_of(_information(r.items, of, unseen))
