@@ -184,6 +184,8 @@ def raise_problems(problems: Sequence[InputError]) -> None:
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """Name a known spelling near to it, or one that begins with it; "" if there is no such.
 
+    One that differs in capitals alone comes first.
+
     >>> did_you_mean("nDGC@10", ["nDCG@10", "AP"])
     '; did you mean nDCG@10?'
     """
@@ -191,7 +193,8 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
 
     listed, text = list(known), str(name)
     longer = [each for each in listed if text and each.startswith(text)]
-    near = get_close_matches(text, listed, 1) or longer
+    same = [each for each in listed if each.lower() == text.lower()]
+    near = same or get_close_matches(text, listed, 1) or longer
     return f"; did you mean {near[0]}?" if near else ""
 
 

@@ -32,7 +32,9 @@ def read_quantity(source: str, field: str, value: Any) -> float:
     number = float(value) if is_number(value) else None
     if number is not None and math.isfinite(number) and number >= 0:
         return number
-    what = "not a number" if number is None else "negative" if number < 0 else "not finite"
+    what = "negative" if number is not None and number < 0 else "not finite"
+    if number is None:
+        what = "a text, not a number" if isinstance(value, str) else "not a number"
     raise refuse(source, field, f"is {shown(value)}, which is {what}", value)
 
 

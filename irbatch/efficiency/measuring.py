@@ -66,8 +66,8 @@ class Measurement:
             if value := getattr(record, name):  # of children 0 says nothing
                 lines.append(f"  {QUANTITIES[name].label} {value:,.0f} MB")
         if record.cost_per_million is not None:
-            cost = f"{show_quantity(record.cost_per_million)} {record.currency}"
-            lines.append(f"  cost {cost} per million queries")
+            cost = f"cost {show_quantity(record.cost_per_million)} {record.currency or ''}".rstrip()
+            lines.append(f"  {cost} per million queries")
         return "\n".join(lines) + ">"
 
 
@@ -85,7 +85,7 @@ def measure_search(
     dataset: str | None = None,
     hardware: Hardware | str | None = None,
     price_per_hour: float | None = None,
-    currency: str = "USD",
+    currency: str | None = None,
     flops: float | Callable[[Any], float] | None = None,
     model: Any = None,
     model_memory: float | None = None,

@@ -8,7 +8,6 @@ from irbatch.errors import InputError, did_you_mean, shown
 
 LOWER, HIGHER = "lower", "higher"  # is better
 MEGA = 1e6  # bytes
-CURRENCY = "USD"  # where no other is said
 
 PERCENTILES = {"p50": 50, "p90": 90, "p95": 95, "p99": 99}  # of latency
 
@@ -70,6 +69,20 @@ ALIASES = {
     "gpu_memory": "peak_gpu_memory",
     "cost": "cost_per_million",
 }
+
+
+PER_HOUR = "per hour"  # the unit of a price whose currency isn't said
+
+
+def with_currency(unit: str, currency: str | None) -> str:
+    """Return a unit, which may be of money; where no currency is said, none is shown.
+
+    >>> with_currency("{currency}/h", "EUR"), with_currency("{currency}/h", None)
+    ('EUR/h', 'per hour')
+    """
+    if currency is None and "{currency}" in unit:
+        return PER_HOUR if unit.endswith("/h") else ""
+    return unit.format(currency=currency)
 
 
 def quantity_name(name: object) -> str:

@@ -13,7 +13,7 @@ from irbatch.efficiency.interchange.ir_metadata import read_ir_metadata, write_i
 from irbatch.efficiency.interchange.json_form import fields_to_json, json_to_fields, read_object
 from irbatch.efficiency.interchange.trackers import read_codecarbon, read_tirex
 from irbatch.efficiency.latency import OPEN, Latency
-from irbatch.efficiency.quantities import CURRENCY, FORMULAS, quantity_name
+from irbatch.efficiency.quantities import FORMULAS, quantity_name
 from irbatch.errors import InputError, kind_of, shown
 from irbatch.report.records import write_json
 from irbatch.runtime.files import written
@@ -62,7 +62,7 @@ class EfficiencyRecord:
         flops: floating-point operations of a query.
         energy, emissions: of all timed calls, in J and in kg CO2eq.
         price_per_hour: of the hardware. None is built in: prices are yours to say.
-        currency: of prices and costs.
+        currency: of prices and costs; where it isn't said, they are shown without one.
         stated_cost: the cost per million queries as it was published, where it is not to be
             computed from the price.
 
@@ -108,7 +108,7 @@ class EfficiencyRecord:
     energy: float | None = None
     emissions: float | None = None
     price_per_hour: float | None = None
-    currency: str = CURRENCY
+    currency: str | None = None
     stated_cost: float | None = None
 
     def __post_init__(self) -> None:
@@ -120,8 +120,7 @@ class EfficiencyRecord:
             checks.check_text(source, "hardware", self.hardware)
             object.__setattr__(self, "hardware", Hardware(instance=self.hardware))
         checks.check_fields(self, source, texts=TEXTS, counts=COUNTS, quantities=QUANTITY_FIELDS)
-        needed = ("batch_size", "repeat", "currency")
-        checks.require(source, **{name: getattr(self, name) for name in needed})
+        checks.require(source, batch_size=self.batch_size, repeat=self.repeat)
         if self.throughput == 0:
             raise checks.refuse(source, "throughput", "is 0: nothing was answered", 0.0)
         for name, kind in (("hardware", Hardware), ("latency", Latency)):

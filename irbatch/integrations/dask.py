@@ -16,6 +16,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any, Unpack
 
+from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
 from irbatch.evaluation.results import Results
@@ -64,7 +65,8 @@ def evaluate(
             `progress` have no meaning here, and `threads` is 1 a task.
         keep: ``"queries"``, values of all queries, which come to the caller; or ``"sums"``, some
             hundred bytes a measure.
-        client: a `distributed.Client`, or a scheduler's address; default: as Dask is configured.
+        client: a `distributed.Client`, a cluster of Dask's, or a scheduler's address; default: as
+            Dask is configured.
         qrels_columns, run_columns: what the columns are called, by role, such as
             ``{"query": "topic"}``; default: names known from other tools, as in
             `irbatch.Run.from_table`.
@@ -75,7 +77,7 @@ def evaluate(
     Raises:
         InputError: before anything is computed, if columns of a frame lack or are of other types
             than ids and numbers can be, or an option can't be had; and as `irbatch.evaluate`.
-        ConnectionError: if the scheduler doesn't answer, or no longer.
+        ConnectionError: if the scheduler doesn't answer, or no longer; or the client is closed.
     """
     task = Task.choose(measures, cutoffs, keep, **settings)
     with _connected(client):
@@ -95,6 +97,7 @@ def per_query(
     measures: Measures,
     cutoffs: Cutoffs = None,
     *,
+    client: Any = None,
     qrels_columns: Columns = None,
     run_columns: Columns = None,
     partitions: int | None = None,
@@ -109,12 +112,16 @@ def per_query(
         qrels, run, measures, cutoffs, qrels_columns, run_columns, partitions, **settings: as in
             `evaluate`. What only all queries together can tell is not looked for: that none of
             them is judged, or with ``missing="error"`` that one is missing.
+        client: as in `evaluate`; where parts are delayed, it looks at the first one now. The frame
+            is computed as Dask is configured then, or by ``client.compute(frame)``.
 
     Raises:
         InputError: as `evaluate`; what is wrong with rows, when the frame is computed.
+        ConnectionError: as `evaluate`.
     """
     task = Task.choose(measures, cutoffs, "queries", **settings)
-    rows, task = rows_together(task, qrels, run, qrels_columns, run_columns, partitions)
+    with _connected(client):
+        rows, task = rows_together(task, qrels, run, qrels_columns, run_columns, partitions)
     query = {"query_id": rows.dtypes["query"]}
     columns = {**query, **dict.fromkeys(task.names, "float64")}
     meta = _pd.DataFrame({role: _pd.Series(dtype=type) for role, type in columns.items()})
@@ -122,23 +129,19 @@ def per_query(
 
 
 @contextmanager
-def _connected(client: Any) -> Iterator[None]:
-    """Have a client's scheduler compute, or one at an address; one that is lost is told."""
-    if client is None:
+def _connected(given: Any) -> Iterator[None]:
+    """Have a client's scheduler compute, or a cluster's; one that is lost is told."""
+    if given is None:
         try:
-            client = _distributed.default_client()
+            given = _distributed.default_client()
         except ValueError:  # there is none: Dask's own threads
             yield
             return
-    opened = None
-    if isinstance(client, str):
-        try:
-            opened = client = _distributed.Client(client, timeout=PATIENCE, set_as_default=False)
-        except OSError as problem:
-            raise ConnectionError(
-                f"no scheduler of Dask's answers at {client}: {problem}"
-            ) from problem
+    client = given if isinstance(given, _distributed.Client) else _connect(given)
     try:
+        if client.asynchronous:
+            problem = "is asynchronous, and this waits for it: give its scheduler's address"
+            raise InputError(f"client {problem}", source="client", value=client)
         if client.status != "running":
             raise _lost(client)
         with client.as_current():
@@ -148,11 +151,25 @@ def _connected(client: Any) -> Iterator[None]:
             raise
         raise _lost(client) from problem
     finally:
-        if opened is not None:
-            opened.close()
+        if client is not given:
+            client.close()
+
+
+def _connect(given: Any) -> Any:
+    """Return a client of the scheduler at an address, or of a cluster."""
+    if not isinstance(given, str | _distributed.deploy.Cluster):
+        problem = f"is a Client, a cluster of Dask's or an address, not {kind_of(given)}"
+        raise InputError(problem, source="client", value=given)
+    try:
+        return _distributed.Client(given, timeout=PATIENCE, set_as_default=False)
+    except (OSError, RuntimeError, ValueError) as problem:  # of no scheme, or a cluster that ended
+        where = given if isinstance(given, str) else given.name
+        raise ConnectionError(f"no scheduler of Dask's answers at {where}: {problem}") from problem
 
 
 def _lost(client: Any) -> ConnectionError:
+    if client.status in ("closed", "closing"):
+        return ConnectionError("the client of Dask's is closed, perhaps with its scheduler")
     address = client.scheduler.address if client.scheduler else "its address"
     return ConnectionError(f"the scheduler of Dask's at {address} doesn't answer: is it running?")
 

@@ -52,6 +52,8 @@ _compute: Any = imported(*_EXTRA, "pyarrow.compute")
 CELL = "partial binary"  # what a task sends: a partial result, as a stream of Arrow's
 ROWS = 1 << 19  # that a task evaluates at once, but for a query that has more
 NOTE = "what irbatch says of it: "  # before an error's fields, in the text of a failed task
+PYTHONS = r"different version: ([\d.]+) than that in driver: ([\d.]+)"  # as Spark says it
+ABSENT = r"ModuleNotFoundError: No module named '(\w+)"
 KINDS = {"string": "str", "bigint": "int"}
 
 Typed = dict[str, tuple[Any, str]]
@@ -94,6 +96,8 @@ def evaluate(
         InputError: before a job starts, if columns lack or are of other types than ids and
             numbers can be, or an option can't be had; and as `irbatch.evaluate`, naming the query
             and the document, from whatever task it was found in.
+        RuntimeError: if the tasks run another Python than this one.
+        ModuleNotFoundError: if irbatch or what it needs is not installed where they run.
     """
     task = Task.choose(measures, cutoffs, keep, **settings)
     rows, task = _rows(task, qrels, run, qrels_columns, run_columns, partitions)
@@ -142,15 +146,25 @@ def per_query(
 def input_errors() -> Iterator[None]:
     """Raise what tasks refuse as `irbatch.InputError`, with its fields, not as Spark's error.
 
+    That they run another Python than this one, or one that lacks irbatch, is told in a line, too.
     For what is done with the frame of `per_query`: ``with input_errors(): frame.collect()``.
     """
     try:
         yield
     except _errors.PySparkException as problem:
-        found = re.search(f"^{NOTE}(.*)$", str(problem), re.MULTILINE)
-        if found is None:
-            raise
-        raise _error_of(json.loads(found[1])) from problem
+        text = str(problem)
+        if found := re.search(f"^{NOTE}(.*)$", text, re.MULTILINE):
+            raise _error_of(json.loads(found[1])) from problem
+        name = "PYSPARK_PYTHON, set before the session starts,"
+        if found := re.search(PYTHONS, text):
+            told = f"Spark's tasks run Python {found[1]}, and this is Python {found[2]}"
+            raise RuntimeError(f"{told}: {name} names the one that they are to run") from None
+        if found := re.search(ABSENT, text):
+            told = f"the Python that Spark's tasks run lacks {found[1]}: install it there"
+            raise ModuleNotFoundError(
+                f"{told}; {name} names another Python", name=found[1]
+            ) from None
+        raise
 
 
 def _partials(task: Task, size: int, batches: Iterable[Any]) -> Iterator[Any]:
@@ -211,6 +225,9 @@ def _rows(
     if not isinstance(run, _sql.DataFrame):
         problem = f"a {type(run).__name__} is no DataFrame of Spark: irbatch.evaluate takes others"
         raise InputError(problem, source="run")
+    for source, each in (("run", run), ("qrels", qrels)):
+        if isinstance(each, _sql.DataFrame) and _is_stopped(each.sparkSession):
+            raise InputError("the session of its DataFrame was stopped", source=source)
     ranked = _typed(run, "run", find_columns(run.columns, "run", run_columns or {}))
     ranked[KIND] = _functions.lit(RANKED), "tinyint"
     if isinstance(qrels, _sql.DataFrame):
@@ -228,6 +245,13 @@ def _rows(
     both = _laid_out(run, ranked, types).union(_laid_out(qrels, judged, types))
     together = both.repartition("query") if parts is None else both.repartition(parts, "query")
     return together.sortWithinPartitions("query"), task
+
+
+def _is_stopped(session: Any) -> bool:
+    """Tell whether a session was stopped, as PySpark tells it itself."""
+    if hasattr(session, "is_stopped"):  # by Spark Connect
+        return bool(session.is_stopped)
+    return session.sparkContext._jsc is None
 
 
 def _kinds(typed: Typed) -> dict[str, str]:

@@ -201,8 +201,9 @@ def _decimals(value: Any) -> int:
 
 def _number(system: str, field: str, value: Any) -> float:
     if not is_number(value) or not math.isfinite(value):
-        problem = f"is {shown(value)}, which is no finite number"
-        raise refuse(of_system(system), field, problem, value)
+        what = "a text, not a number" if isinstance(value, str) else "no finite number"
+        problem = f"is {shown(value)}, which is {what}"
+        raise refuse(of_system(system), f"accuracy: {field}", problem, value)
     return float(value)
 
 

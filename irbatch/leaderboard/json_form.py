@@ -20,6 +20,7 @@ what it has no value of). What a leaderboard has found by tests and by drawing q
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -30,13 +31,13 @@ import numpy as np
 from irbatch.efficiency import EfficiencyRecord
 from irbatch.efficiency.checks import check_count, check_text, of_system, refuse
 from irbatch.efficiency.interchange.json_form import is_text, read_object
-from irbatch.errors import InputError, did_you_mean, shown
+from irbatch.errors import InputError, did_you_mean, printable, shown
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions
 from irbatch.evaluation.task import Judgments, as_qrels
 from irbatch.formats import why_not
-from irbatch.leaderboard.axes import check_directions
+from irbatch.leaderboard.axes import canonical_name, check_directions
 from irbatch.leaderboard.findings import (
     SOURCE,
     read_list,
@@ -57,6 +58,8 @@ KEYS = (
 )
 SHARED = ("accuracy", "run", "queries", "typed")
 OURS = (*SHARED, "row")  # of a system; the other keys are its record's
+RECORD = [each.name for each in fields(EfficiencyRecord)]
+CALLED = ("metrics", "measures", "scores")  # what people call accuracy
 
 
 class Statement(NamedTuple):
@@ -241,6 +244,7 @@ def _check_document(read: Any) -> dict[str, Any]:
     for key in document:
         if key not in KEYS:
             hint = did_you_mean(key, KEYS) or f": they are {', '.join(KEYS)}"
+            hint = "; it stands with each system" if key in RECORD[1:] or key in OURS else hint
             raise refuse(SOURCE, shown(key), f"is no field of a leaderboard{hint}", document[key])
     return document
 
@@ -264,7 +268,7 @@ def _read_systems(
         name = values.get("system")
         if not isinstance(name, str) or not name.strip():
             problem = f"is called {shown(name)}, which is no name"
-            problem = 'has no name, which is its "system"' if name is None else problem
+            problem = 'has no "system", which is its name' if name is None else problem
             raise refuse(SOURCE, f"system {number}", problem, name)
         own = {key: values[key] for key in SHARED if key in values}
         has_accuracy = "accuracy" in own or "run" in own
@@ -278,9 +282,13 @@ def _read_systems(
 def _read_record(system: str, values: dict[str, Any]) -> EfficiencyRecord:
     record = {key: value for key, value in values.items() if key not in OURS}
     for key, value in record.items():
-        if near := get_close_matches(key, ("accuracy", "run"), 1, cutoff=0.75):
-            problem = f"is not known; did you mean {near[0]}?"
-            raise refuse(of_system(system), shown(key), problem, value)
+        near = get_close_matches(key.lower(), ("accuracy", "run"), 1, cutoff=0.75)
+        near = ["accuracy"] if key in CALLED else near
+        hint = f"; did you mean {near[0]}?" if near else ""
+        if key not in RECORD and not hint and canonical_name(key) is not None:
+            hint = f'; write "accuracy": {{"{printable(key)}": …}}'
+        if hint:
+            raise refuse(of_system(system), shown(key), f"is not known{hint}", value)
     return EfficiencyRecord.from_dict(record)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.efficiency import Quantity
 from irbatch.efficiency.checks import check_quantity, of_system, refuse
-from irbatch.efficiency.quantities import HIGHER, QUANTITIES
+from irbatch.efficiency.quantities import HIGHER, QUANTITIES, with_currency
 from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown, warn
 from irbatch.leaderboard.axes import (
     Constraint,
@@ -87,17 +87,18 @@ class Systems:
         better = self.directions.get(found.name, found.better)
         if is_latency(found.name):
             found = found._replace(label=name_loop(found.label, self.records))
-        return found._replace(better=better, unit=found.unit.format(currency=self.currency))
+        return found._replace(better=better, unit=with_currency(found.unit, self.currency or None))
 
     @property
     def currency(self) -> str:
-        """Of prices and costs; all of them if there are several."""
+        """Of prices and costs; all of them if there are several; "" where none is said."""
         priced = [
             each.currency
             for each in self.records
             if each.price_per_hour is not None or each.stated_cost is not None
         ]
-        return "/".join(dict.fromkeys(priced or [each.currency for each in self.records]))
+        named = dict.fromkeys(priced or [each.currency for each in self.records])
+        return "/".join(each or "?" for each in named) if any(named) else ""
 
     @property
     def axes(self) -> list[str]:
@@ -139,7 +140,7 @@ class Systems:
         timed = [each.latency for each in self.records]
         return [self.level if each is None else each.level for each in timed]
 
-    def currencies(self, name: str) -> dict[str, str]:
+    def currencies(self, name: str) -> dict[str | None, str]:
         """Return each currency that an axis is in, with a system whose value is in it."""
         axis = find_axis(name, self.measures)
         if axis.name in self.measures or "{currency}" not in axis.unit:
@@ -288,7 +289,8 @@ class Systems:
         """Refuse values along an axis that are in several currencies."""
         (one, system), *others = [*self.currencies(axis).items()] or [("", "")]
         for other, owner in others:
-            problem = f"is in {one}, and that of {shown(owner)} in {other}"
+            unsaid = "no currency that is said"
+            problem = f"is in {one or unsaid}, and that of {shown(owner)} in {other or unsaid}"
             raise refuse(of_system(system), axis, problem, one)
 
     def compare(

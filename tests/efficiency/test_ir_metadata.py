@@ -89,7 +89,7 @@ def records() -> st.SearchStrategy[EfficiencyRecord]:
     counts = st.integers(1, 2**53)
     special: dict[str, st.SearchStrategy[Any]] = {
         "system": odd_texts(), "dataset": maybe(odd_texts()), "source": maybe(odd_texts()),
-        "start_time": maybe(odd_texts()), "currency": odd_texts(), "hardware": hardware(),
+        "start_time": maybe(odd_texts()), "currency": maybe(odd_texts()), "hardware": hardware(),
         "latency": maybe(latencies()),
         "n_queries": maybe(counts), "batch_size": counts, "repeat": counts,
         "warmup": maybe(st.integers(0, 2**53)), "warmed_queries": maybe(st.integers(0, 2**53)),

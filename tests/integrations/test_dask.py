@@ -195,8 +195,26 @@ def test_a_scheduler_that_is_not_there(
     with distributed.Client(cluster, set_as_default=False) as client:
         assert engine.evaluate(*both, "RR", client=cluster.scheduler_address)["RR"] > 0
         cluster.close()
-        with pytest.raises(ConnectionError, match="doesn't answer"):
+        with pytest.raises(ConnectionError, match=r"doesn't answer|is closed"):
             engine.evaluate(*both, FEW, client=client)
+
+
+def test_clients(both: tuple[Any, Any]) -> None:
+    right = irbatch.evaluate(*problem(), FEW)
+    options = {"n_workers": 1, "processes": False, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster:
+        assert_same(engine.evaluate(*both, FEW, client=cluster), right)
+        with distributed.Client(cluster, set_as_default=False) as client:
+            values = engine.per_query(*both, FEW, client=client)
+            found = client.compute(values).result().set_index("query_id")
+            assert found.loc[right.query_ids].to_numpy().tobytes() == right.values.tobytes()
+        for call in (engine.evaluate, engine.per_query):
+            with pytest.raises(ConnectionError, match="the client of Dask's is closed"):
+                call(*both, FEW, client=client)
+            with pytest.raises(InputError, match=r"client: is a Client, .* not an int"):
+                call(*both, FEW, client=3)
+    with pytest.raises(ConnectionError, match="no scheduler of Dask's answers at"):
+        engine.evaluate(*both, FEW, client=cluster)
 
 
 TWO = {"query_id": ["a", "a"], "doc_id": ["x", "y"]}

@@ -193,6 +193,34 @@ def test_errors_of_a_frame_of_values(session: Session) -> None:
         run.selectExpr("raise_error('of another kind')").collect()
 
 
+def test_a_session_that_was_stopped(
+    frames: tuple[Any, Any], session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session.sparkContext, "_jsc", None)  # all that stopping leaves of it
+    qrels, run = frames
+    for call in (spark.evaluate, spark.per_query):
+        with pytest.raises(InputError, match="run: the session of its DataFrame was stopped"):
+            call(qrels, run, FEW)
+
+
+def test_tasks_that_cannot_run_irbatch(session: Session) -> None:
+    versions = {"worker_version": "3.8", "driver_version": "3.11"}
+    told = r"run Python 3\.8, and this is Python 3\.11: PYSPARK_PYTHON"
+    with pytest.raises(RuntimeError, match=told), spark.input_errors():
+        raise pyspark.errors.PySparkRuntimeError(
+            errorClass="PYTHON_VERSION_MISMATCH", messageParameters=versions
+        )
+
+    def absent(batches: Any) -> Any:
+        import irbatch_that_is_not_there  # noqa: F401
+
+        return batches
+
+    told = "lacks irbatch_that_is_not_there: install it"
+    with pytest.raises(ModuleNotFoundError, match=told), spark.input_errors():
+        session.range(1).mapInArrow(absent, "id long").collect()
+
+
 def test_what_only_all_queries_together_can_tell(session: Session) -> None:
     run = session.createDataFrame(pa.table({**TWO, "score": [1.0, 2.0]}))
     with pytest.raises(InputError, match="no query of it is judged"):

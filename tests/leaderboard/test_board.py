@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -516,8 +517,8 @@ def systems() -> Leaderboard:
         "rerank": {"RR@10": 0.36, "nDCG@10": 0.4},
     }
     records = [
-        timed("rerank", 200, throughput=20, price_per_hour=3.6),
-        timed("bm25", 8, throughput=900, price_per_hour=0.36),
+        timed("rerank", 200, throughput=20, price_per_hour=3.6, currency="USD"),
+        timed("bm25", 8, throughput=900, price_per_hour=0.36, currency="USD"),
         timed("dense", None, throughput=400),
     ]
     return Leaderboard(accuracy, records, level=0.1, draws=0)
@@ -974,7 +975,8 @@ MONEY = ("cost", "price_per_hour", "throughput_cost_per_million")
 
 def test_several_currencies_are_not_compared() -> None:
     priced = {"price_per_hour": 2, "throughput": 9}
-    records = [timed("a", 1, **priced), timed("b", 2, currency="EUR", **priced)]
+    records = [timed(*each, **priced) for each in (("a", 1), ("b", 2))]
+    records = [replace(each, currency=c) for each, c in zip(records, ("USD", "EUR"), strict=True)]
     board = Leaderboard({"a": {"RR": 0.1}, "b": {"RR": 0.2}}, records)
     assert board.currency == "USD/EUR"
     assert board.axis("cost").unit == "USD/EUR"
@@ -1008,7 +1010,20 @@ def test_currencies_count_where_there_is_a_price() -> None:
     for more in ({"price_per_hour": 2}, {"stated_cost": 2}):
         euros = timed("b", 2, currency="EUR", **more)
         assert Leaderboard(accuracy, [plain, euros]).currency == "EUR"
-    assert Leaderboard(accuracy, [plain, timed("b", 2, currency="EUR")]).currency == "USD/EUR"
+    assert Leaderboard(accuracy, [plain, timed("b", 2, currency="EUR")]).currency == "?/EUR"
+
+
+def test_a_currency_that_nobody_says_is_not_made_up() -> None:
+    accuracy = {"a": {"RR": 0.1}, "b": {"RR": 0.2}}
+    unsaid = [timed("a", 1, price_per_hour=3.6), timed("b", 2, price_per_hour=3.6)]
+    board = Leaderboard(accuracy, unsaid)
+    assert [board.axis(each).heading for each in ("cost", "price_per_hour")] == [
+        "cost per million queries", "price (per hour)",
+    ]  # fmt: skip
+    assert board.sorted("cost").systems == ["a", "b"]
+    mixed = Leaderboard(accuracy, [unsaid[0], replace(unsaid[1], currency="EUR")])
+    said = "record of 'b': cost_per_million is in EUR, and that of 'a' in no currency that is said"
+    input_error(lambda: mixed.sorted("cost"), said)
 
 
 def test_times_of_calls_of_different_sizes_are_compared_with_a_warning() -> None:

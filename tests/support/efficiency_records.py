@@ -77,6 +77,7 @@ OF_TIREX = EfficiencyRecord(
 
 FULL = EfficiencyRecord(
     system="bm25",
+    currency="USD",
     dataset="robust04",
     source="doi:10.1145/1234567",
     hardware=Hardware(instance="c6g", cpu="Xeon", n_cpu=4, gpu="H200", n_gpu=1, ram_gb=25.3),

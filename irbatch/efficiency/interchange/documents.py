@@ -49,9 +49,11 @@ def write_amount(value: float, unit: str, factor: int = 1) -> str:
     """
     number = Decimal(repr(value)) * factor
     if number.adjusted() not in WRITTEN_OUT:
-        return f"{number.normalize():e} {unit}"
-    text = f"{number:f}"
-    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} {unit}"
+        text = f"{number.normalize():e}"
+    else:
+        text = f"{number:f}"
+        text = text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{text} {unit}" if unit else text
 
 
 @dataclass(frozen=True)
@@ -116,9 +118,11 @@ class Node:
         return self._scaled(number, units[written.strip()] / units[unit])
 
     def priced(self) -> tuple[float | None, str | None]:
-        """Return an amount of money and its currency, which may be any text."""
+        """Return an amount of money and its currency, which may be any text, or not be said."""
         if self._is_nothing():
             return None, None
+        if self._is_bare():
+            return self.number(), None
         number, currency = self._split()
         return self._scaled(number, Decimal(1)), currency
 

@@ -21,7 +21,6 @@ from irbatch.efficiency.interchange.documents import Node, write_amount, write_f
 from irbatch.efficiency.interchange.run_header import split_header
 from irbatch.efficiency.interchange.yaml_text import read_yaml, write_yaml
 from irbatch.efficiency.latency import STATISTICS, Latency
-from irbatch.efficiency.quantities import CURRENCY
 from irbatch.errors import ErrorsIn, InputError, kind_of
 from irbatch.formats.streams import open_input
 
@@ -211,11 +210,11 @@ def _write_form(fields: Mapping[str, Any], derived: Mapping[str, float]) -> dict
 
 def _write_cost(fields: Mapping[str, Any], derived: Mapping[str, float]) -> dict[str, Any]:
     """Write prices; costs that follow from them stand apart, where they are not read again."""
-    currency = fields["currency"]
+    currency = fields.get("currency", "")
     cost: dict[str, Any] = {
         key: write_amount(fields[name], currency) for key, name in COSTS.items() if name in fields
     }
-    if not cost and currency != CURRENCY:
+    if not cost and currency:
         cost["currency"] = currency
     following = {
         key: write_amount(derived[name], currency)

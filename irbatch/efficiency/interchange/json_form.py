@@ -10,10 +10,17 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from irbatch.efficiency.checks import check_text, of_system, only_known, part_of_record, refuse
+from irbatch.efficiency.checks import (
+    check_quantity,
+    check_text,
+    of_system,
+    only_known,
+    part_of_record,
+    refuse,
+)
 from irbatch.efficiency.hardware import Hardware
 from irbatch.efficiency.latency import Latency
-from irbatch.efficiency.quantities import ALIASES, CURRENCY, FORMULAS, QUANTITIES
+from irbatch.efficiency.quantities import ALIASES, FORMULAS, PER_HOUR, QUANTITIES, with_currency
 from irbatch.errors import InputError, did_you_mean, kind_of, shown
 
 STATED, FIELD = "cost_per_million", "stated_cost"  # what JSON and the record call it
@@ -26,6 +33,15 @@ UNITS = {
     **{name: each.unit for name, each in QUANTITIES.items() if not name.startswith("latency_")},
 }
 MEANT = {**ALIASES, FIELD: STATED}  # other names that people know
+PARTS: dict[str, tuple[type[Hardware | Latency], dict[str, str], str]] = {
+    "latency": (Latency, {"avg": "mean", "average": "mean", "median": "p50"}, '{"mean": 8.5}'),
+    "hardware": (
+        Hardware,
+        {"ram": "ram_gb", "memory": "ram_gb", "cores": "n_cpu", "cpus": "n_cpu", "gpus": "n_gpu"},
+        '{"gpu": "A100"}',
+    ),
+}  # with other names of their fields, and an example
+MONEY = (STATED, "throughput_cost_per_million", "price_per_hour")
 BLANK = "\ufeff \t\r\n"  # before JSON
 FOR_READERS = ("units", "derived")
 
@@ -43,7 +59,8 @@ def fields_to_json(known: Mapping[str, Any], derived: Mapping[str, float]) -> di
         values[STATED] = values.pop(FIELD)
         following.pop(STATED, None)
     named = [name for name in (*values, *following) if name in UNITS]
-    units = {name: UNITS[name].format(currency=known["currency"]) for name in named}
+    units = {name: with_currency(UNITS[name], known.get("currency")) for name in named}
+    units = {name: unit for name, unit in units.items() if unit}
     return {**values, "units": units, **({"derived": following} if following else {})}
 
 
@@ -61,52 +78,70 @@ def json_to_fields(values: Mapping[str, Any], names: Collection[str]) -> dict[st
     for name, value in found.items():
         if name not in names:
             raise refuse(source, shown(name), f"is no field of a record{_hint(name, names)}", value)
-    found[FIELD] = found.pop(STATED, None)
-    _check_units(source, values)
+    found[FIELD] = check_quantity(source, STATED, found.pop(STATED, None))
+    found["currency"] = _check_units(source, values)
     if isinstance(found.get("latency"), int | float):
         found["latency"] = {"mean": found["latency"]}
-    for name, kind in (("latency", Latency), ("hardware", Hardware)):
+    for name in PARTS:
         part = found.get(name)
-        if part is not None and not (kind is Hardware and isinstance(part, str)):
-            found[name] = _part(source, name, kind, part)
+        if part is not None and not (name == "hardware" and isinstance(part, str)):
+            found[name] = _part(source, name, part)
     return only_known(found)
 
 
-def _check_units(source: str, values: Mapping[str, Any]) -> None:
+def _check_units(source: str, values: Mapping[str, Any]) -> Any:
+    """Check that units are ours; return the currency, which may stand among them."""
     units, currency = values.get("units"), values.get("currency")
     units = {} if units is None else units
-    if currency is not None:
-        check_text(source, "currency", currency)
     if not isinstance(units, Mapping):
         raise refuse(source, "units", "are an object of names to units", units)
+    if currency is None:
+        said = [str(units[name]) for name in MONEY if units.get(name, PER_HOUR) != PER_HOUR]
+        currency = said[0].removesuffix("/h") if said else None
+    check_text(source, "currency", currency)
     for name, unit in units.items():
         ours = UNITS.get("latency" if str(name).startswith("latency_") else name)
         if ours is None:
             problem = f"is of no field{did_you_mean(name, UNITS)}"
             raise refuse(source, f"unit of {shown(name)}", problem, unit)
-        ours = ours.format(currency=currency or CURRENCY)
+        ours = with_currency(ours, currency)
         if not isinstance(unit, str) or unit != ours:
             raise refuse(
                 source, f"unit of {name}", f"is {shown(unit)}; it is read as {ours:.80}", unit
             )
+    return currency
 
 
-def _hint(name: Any, names: Collection[str]) -> str:
-    """Name the field that is meant."""
-    group, _, part = str(name).partition("_")
-    if group == "latency":
-        return f'; write "latency": {{"{part}": …}}'
-    return f"; did you mean {MEANT[name]}?" if name in MEANT else did_you_mean(name, names)
+def _hint(key: Any, names: Collection[str]) -> str:
+    """Name the field that is meant, and the object that it belongs into."""
+    word = str(key)
+    if word in MEANT:
+        return f"; did you mean {MEANT[word]}?"
+    for name, (kind, others, _) in PARTS.items():
+        inner = word.removeprefix(f"{name}_")
+        inner = others.get(inner, inner)
+        if inner not in _names(kind) and word.startswith("latency_"):
+            inner = "mean"
+        if inner in _names(kind):
+            return f'; write "{name}": {{"{inner}": …}}'
+    return did_you_mean(word, names)
 
 
-def _part(source: str, name: str, kind: type[Hardware | Latency], values: Any) -> Any:
+def _names(kind: type[Hardware | Latency]) -> list[str]:
+    return [each.name for each in fields(kind)]
+
+
+def _part(source: str, name: str, values: Any) -> Any:
+    kind, others, example = PARTS[name]
     if not isinstance(values, Mapping):
-        raise refuse(source, name, f"is {shown(values)}, not an object", values)
-    names = [each.name for each in fields(kind)]
+        problem = f"is {shown(values)}, not an object such as {example}"
+        raise refuse(source, name, problem, values)
+    names = _names(kind)
     for key in values:
         if key not in names:
-            problem = f"is not known{did_you_mean(key, names)}"
-            raise refuse(source, f"{name}: {shown(key)}", problem, key)
+            hint = f"; did you mean {others[key]}?" if key in others else did_you_mean(key, names)
+            hint = hint or f": known are {', '.join(names)}"
+            raise refuse(source, f"{name}: {shown(key)}", f"is not known{hint}", key)
     return part_of_record(source, name, kind, only_known(values))
 
 

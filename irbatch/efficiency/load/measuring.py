@@ -50,7 +50,7 @@ def measure_load(
     dataset: str | None = None,
     hardware: Hardware | str | None = None,
     price_per_hour: float | None = None,
-    currency: str = "USD",
+    currency: str | None = None,
 ) -> Load:
     """Measure how long queries take that come at a rate, whether others are answered or not.
 

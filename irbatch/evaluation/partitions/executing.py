@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,6 +28,16 @@ from irbatch.runtime.threads import available_cores
 TASKS_PER_WORKER = 2  # tasks a worker, so that none waits for the next one
 ATTEMPTS = 2  # at what a process was killed over, with processes of our own
 
+UNGUARDED = 118
+"""The exit status of a process that met these lines as it started: it imports its parent's script,
+whose own work is not kept from that. Python would have each such process end with a traceback of
+forty lines; here the parent tells, in one.
+"""
+TOLD_OF_SCRIPT = (
+    "workers import this script, and so would evaluate, too: what it does itself belongs under "
+    'if __name__ == "__main__":'
+)
+
 
 @contextmanager
 def opened(executor: Executor | int | None) -> Iterator[Executor]:
@@ -27,12 +45,16 @@ def opened(executor: Executor | int | None) -> Iterator[Executor]:
 
     Raises:
         InputError: if it is none.
+        SystemExit: in a process that is only starting, see `UNGUARDED`.
     """
     if executor is None:
         yield InlineExecutor()
     elif isinstance(executor, Executor):
+        if not isinstance(executor, ThreadPoolExecutor):
+            _leave_if_starting()
         yield executor
     elif isinstance(executor, int):
+        _leave_if_starting()
         from irbatch.evaluation.partitions.processes import Processes
 
         with Processes(check_whole("executor", executor, 1)) as processes:
@@ -48,7 +70,8 @@ def run_tasks(
     """Yield the place of each item, and what came of ``work(shared object, item)``, as it is done.
 
     Raises:
-        ChildProcessError: if a process was killed.
+        ChildProcessError: if a process was killed, or couldn't start.
+        InputError: if the executor was shut down.
     """
     left = list(range(len(items)))[::-1]
     attempts = dict.fromkeys(left, 0)
@@ -57,7 +80,7 @@ def run_tasks(
         while left or running:
             while left and len(running) < TASKS_PER_WORKER * workers_of(executor):
                 place = left.pop()
-                running[executor.submit(run_task, work, common, items[place])] = place
+                running[_submit(executor, work, common, items[place])] = place
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 place = running.pop(future)
@@ -65,8 +88,10 @@ def run_tasks(
                     yield place, future.result()
                 except MissingSharedError:  # once a process: then it holds what is shared
                     whole = common.with_content()
-                    running[executor.submit(run_task, work, whole, items[place])] = place
+                    running[_submit(executor, work, whole, items[place])] = place
                 except BrokenExecutor as problem:
+                    if _met_script(executor):
+                        raise ChildProcessError(TOLD_OF_SCRIPT) from None
                     attempts[place] += 1
                     lost = [place, *running.values()]
                     renew = getattr(executor, "renew", None)
@@ -83,6 +108,18 @@ def run_tasks(
             future.cancel()
 
 
+def _submit(executor: Executor, *task: Any) -> Future[Any]:
+    """Have a task run; where a worker was killed before, the future says so."""
+    try:
+        return executor.submit(run_task, *task)
+    except BrokenExecutor as problem:
+        lost: Future[Any] = Future()
+        lost.set_exception(problem)
+        return lost
+    except RuntimeError as problem:
+        raise InputError(f"takes no tasks: {problem}", source="executor") from None
+
+
 def workers_of(executor: Executor) -> int:
     """Return how many workers an executor has, as far as is known."""
     return getattr(executor, "_max_workers", None) or available_cores()
@@ -90,8 +127,21 @@ def workers_of(executor: Executor) -> int:
 
 def _killed(items: Sequence[Any], lost: Sequence[int]) -> str:
     names = ", ".join(repr(name_of(items[each], each)) for each in sorted(lost)[:4])
-    start = 'or it could not start: a script\'s own work belongs under if __name__ == "__main__"'
-    return f"a worker was killed, perhaps for want of memory, while it had one of {names}; {start}"
+    return f"a worker was killed, perhaps for want of memory, while it had one of {names}"
+
+
+def _leave_if_starting() -> None:
+    """End a process that is only starting, as multiprocessing notes it."""
+    processes = sys.modules.get("multiprocessing.process")
+    if processes is not None and getattr(processes.current_process(), "_inheriting", False):
+        raise SystemExit(UNGUARDED)
+
+
+def _met_script(executor: Executor) -> bool:
+    """Tell whether a process of an executor that is broken ended as `UNGUARDED` says."""
+    processes = list((getattr(executor, "_processes", None) or {}).values())
+    executor.shutdown()  # which waits for them
+    return any(each.exitcode == UNGUARDED for each in processes)
 
 
 def name_of(item: Any, place: int) -> str:

@@ -26,6 +26,15 @@ class Processes(Executor):
         with _blocked_interrupts():  # by which a process that starts would end with a traceback
             return self._pool.submit(fn, *args, **named)
 
+    @property
+    def _processes(self) -> Any:
+        """The processes by number, as those of a `ProcessPoolExecutor`."""
+        return getattr(self._pool, "_processes", None)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Start no more, and wait for those there are."""
+        self._pool.shutdown(wait, cancel_futures=cancel_futures)
+
     def renew(self) -> None:
         """Start others, after one was killed."""
         self._end()
@@ -48,7 +57,7 @@ class Processes(Executor):
 
     def _end(self) -> None:
         """End them at once, whatever they are at."""
-        processes = list((getattr(self._pool, "_processes", None) or {}).values())
+        processes = list((self._processes or {}).values())
         self._pool.shutdown(wait=False, cancel_futures=True)
         for each in processes:
             each.terminate()

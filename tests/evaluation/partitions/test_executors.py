@@ -6,9 +6,17 @@ import gzip
 import itertools
 import multiprocessing
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -176,6 +184,43 @@ def test_misuse(processes: Executor) -> None:
         input_error(lambda given=options: irbatch.evaluate(QRELS, both, "RR", **given), "executor")
     input_error(lambda: irbatch.evaluate(QRELS, "-", "RR", executor=processes), "standard input")
     input_error(lambda: irbatch.evaluate(QRELS, [], "RR", executor=processes), source="run")
+
+
+def test_an_executor_that_takes_no_tasks() -> None:
+    both = [irbatch.Run(RUN), irbatch.Run({})]
+    with ThreadPoolExecutor(1) as executor:
+        pass
+    evaluate = lambda: irbatch.evaluate(QRELS, both, "RR", executor=executor)  # noqa: E731
+    input_error(evaluate, "takes no tasks", source="executor")
+
+
+def test_a_worker_that_was_killed_before() -> None:
+    class Broken(Executor):
+        def submit(self, *_: Any, **named: Any) -> Future[Any]:
+            raise BrokenExecutor
+
+    both = [irbatch.Run(RUN), irbatch.Run({})]
+    with pytest.raises(ChildProcessError, match=r"a worker was killed, .* one of 'partition 0'"):
+        irbatch.evaluate(QRELS, both, "RR", executor=Broken())
+
+
+@pytest.mark.parametrize("executor", ["2", "ProcessPoolExecutor(2, get_context('spawn'))"])
+def test_a_script_that_its_own_workers_import(tmp_path: Path, executor: str) -> None:
+    """One line tells what to do; the workers say nothing, and end."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from concurrent.futures import ProcessPoolExecutor\n"
+        "from multiprocessing import get_context\n"
+        "import irbatch\n"
+        "parts = [irbatch.Run({'q1': {'d1': 1.0}}), irbatch.Run({'q2': {'d1': 1.0}})]\n"
+        f"irbatch.evaluate({{'q1': {{'d1': 1}}}}, parts, 'RR', executor={executor})\n"
+    )
+    words = [sys.executable, str(script)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr.count("Traceback")) == (1, "", 1)
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ChildProcessError: workers import this script")
+    assert last.endswith('belongs under if __name__ == "__main__":')
 
 
 class Distant(Executor):
