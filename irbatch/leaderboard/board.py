@@ -253,8 +253,8 @@ class Leaderboard(StudiedSystems):
         >>> from irbatch.efficiency import EfficiencyRecord
         >>> board = Leaderboard({"bm25": {"RR@10": 0.19}}, EfficiencyRecord(system="bm25"))
         >>> print(board.to_csv(), end="")
-        system,instance,cpu,n_cpu,gpu,n_gpu,ram_gb,RR@10,batch_size,repeat,currency
-        bm25,,,,,,,0.19,1,1,USD
+        system,instance,cpu,n_cpu,gpu,n_gpu,ram_gb,RR@10,batch_size,repeat
+        bm25,,,,,,,0.19,1,1
         """
         return write_csv(*list_systems(self), path)
 
