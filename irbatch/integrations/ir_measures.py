@@ -148,10 +148,10 @@ class IrbatchEvaluator(irm.providers.Evaluator):  # type: ignore[misc]
                 queries, values = _evaluate_subtopics(self._subtopics, read, wanted, settings)
             else:
                 queries, values = _evaluate(self._qrels, read, wanted, settings)
-            for wanted, meaning in zip(group, meanings, strict=True):
+            for theirs, meaning in zip(group, meanings, strict=True):
                 column = values[:, wanted.index(meaning)].tolist()
                 for query, value in zip(queries, column, strict=True):
-                    yield irm.Metric(query_id=query, measure=wanted, value=value)
+                    yield irm.Metric(query_id=query, measure=theirs, value=value)
 
 
 def _evaluate(qrels: Qrels, run: Run, wanted: list[Measure], settings: Settings) -> Values:

@@ -95,7 +95,11 @@ class TestTruth:
             pytest.param([[0], [1, -2]], ("query 1", "-2"), id="negative in a list"),
             pytest.param([{0: 1}, {1: 1, 7: 1}], ("query 1", "7"), id="in a mapping"),
             pytest.param(np.array([[0, -100], [1, 3]]), ("query 1", "3"), id="in a matrix"),
-            pytest.param(np.array([[0, -100], [1, -1]]), ("query 1", "-1"), id="padded by -1"),
+            pytest.param(
+                np.array([[0, -100], [1, -1]]),
+                ("query 1", "-1", "padding is -100"),
+                id="padded by -1",
+            ),
             pytest.param([[0], [1, 2, 1]], ("query 1", "1"), id="twice in a list"),
             pytest.param(np.array([[0, -100], [2, 2]]), ("query 1", "2"), id="twice in a matrix"),
             pytest.param([0, 1, 2], ("3", "2"), id="too many"),

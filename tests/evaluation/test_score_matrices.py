@@ -127,7 +127,15 @@ POSITIVES: dict[str, Callable[[list[list[int]]], Any]] = {
     "padded": padded,
     "padded in front, int16": lambda lists: padded(lists)[:, ::-1].astype(np.int16),
     "mappings": lambda lists: [dict.fromkeys(each, 1) for each in lists],
+    "objects": lambda lists: objects(lists),
 }
+
+
+def objects(lists: list[list[int]]) -> np.ndarray:
+    """Return lists as pandas and NumPy hold them."""
+    found = np.empty(len(lists), object)
+    found[:] = lists
+    return found
 
 
 @policies
@@ -146,7 +154,7 @@ def graded(grades: np.ndarray) -> list[dict[int, int]]:
 def test_one_positive_a_query() -> None:
     expected = values(SCORES, np.arange(M) == WHERE[:, None])
     forms = (WHERE, WHERE.astype("i2"), WHERE.astype("u8"), WHERE.tolist(), WHERE[:, None],
-             WHERE[:, None].tolist(), np.repeat(WHERE, 2)[::2])  # fmt: skip
+             WHERE[:, None].tolist(), np.repeat(WHERE, 2)[::2], WHERE.astype(object))  # fmt: skip
     for form in forms:
         assert values(SCORES, positives=form) == expected
     first = np.broadcast_to(np.arange(M) == 0, (N, M))

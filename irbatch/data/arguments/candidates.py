@@ -124,6 +124,8 @@ def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCand
     """
     if isinstance(positives, str):
         return GradedCandidates.one_each(_read_word(positives, shape))
+    if str(getattr(positives, "dtype", "")) == "object" and positives.ndim == 1:
+        positives = list(positives)  # lists of each query, or numbers
     if _are_lists(positives):
         rows, columns, grades = _read_lists(positives, shape, queries, "positives")
     else:
@@ -291,5 +293,6 @@ def _check_columns(rows: Ints, columns: Ints, shape: Shape, queries: Queries, so
     if bad.any():
         first = int(np.argmax(bad))
         column = int(columns[first])
-        problem = f"column {column} is not one of the {shape[1]} candidates"
+        hint = f"; padding is {IGNORED}" if column == -1 and source == "positives" else ""
+        problem = f"column {column} is not one of the {shape[1]} candidates{hint}"
         raise InputError(problem, source=source, query=queries[rows[first]], value=column)

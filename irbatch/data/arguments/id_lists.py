@@ -118,7 +118,7 @@ class _Side:
             problem = f"a ranking is a list of ids; {kind_of(ids)} has no order"
         elif isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
             what = "a ranking is" if self.source == "run" else "relevant documents are"
-            one = "" if self.source == "run" else "; of one each: [[id], [id], …]"
+            one = "" if self.source == "run" else "; of one, too: [id]"
             problem = f"{what} a list of ids, not {kind_of(ids)}{one}"
         if problem is not None:
             raise InputError(problem, source=self.source, query=query)
