@@ -6,6 +6,7 @@ of the grade.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
@@ -70,7 +71,10 @@ class MarkedQrels:
 
     reads: ClassVar[str]  # what measures read of them; also what their columns are listed under
     nested: ClassVar[str]  # what a mapping of them is
+    lowest: ClassVar[float] = -math.inf  # of least relevant grades
     name: str | None
+    _fraction: tuple[Any, Any, float] | None  # query, document and grade of one, if there is any
+    _joinable: dict[tuple[float, ...], Joinable]  # by least relevant grades
 
     def __init__(self, judgments: Mapping[Any, Any], name: str | None = None) -> None:
         if not isinstance(judgments, Mapping):
@@ -142,6 +146,18 @@ class MarkedQrels:
         Raises:
             InputError: if a grade is no whole number and one of `rels` is None, left open.
         """
+        rels = list(rels)
+        if None in rels and self._fraction is not None:
+            self._refuse_fraction(*self._fraction)
+        least = {rel: 1.0 if rel is None else max(float(rel), self.lowest) for rel in rels}
+        wanted = tuple(dict.fromkeys(least.values()))
+        if wanted not in self._joinable:
+            self._joinable[wanted] = self._join(wanted)
+        qrels, views = self._joinable[wanted]
+        return Joinable(qrels, {rel: views[at] for rel, at in least.items()})
+
+    def _join(self, wanted: tuple[float, ...]) -> Joinable:
+        """Make what `at` returns, with views by the very grades."""
         raise NotImplementedError
 
     def __len__(self) -> int:

@@ -20,11 +20,13 @@ Sampled = dict[Any, dict[Any, tuple[Any, float]]]
 
 
 class SampledQrels(MarkedQrels):
-    """Judgments in which each document of a query stands once."""
+    """Judgments in which each document of a query stands once; kinds of them count from 1 on."""
+
+    lowest = 0.0
 
     def _fill(self, columns: Columns, queries: Iterable[Any] = ()) -> None:
         self._sampled: Sampled = {query: {} for query in queries}
-        self._joinable: dict[tuple[float, ...], Joinable] = {}
+        self._joinable = {}
         queries, marks, documents, grades = columns
         numbers = self._as_grades(queries, documents, grades).tolist()
         graded = zip(queries, documents, numbers, strict=True)
@@ -53,26 +55,6 @@ class SampledQrels(MarkedQrels):
                 for column, each in zip(columns, (query, mark, document, grade), strict=True):
                     column.append(each)
         return columns
-
-    def at(self, rels: Iterable[float | None]) -> Joinable:
-        """Return them as `Qrels` whose grades number the kinds of judgments, from 1 on.
-
-        Raises:
-            InputError: if a grade is no whole number and one of `rels` is None, left open.
-        """
-        rels = list(rels)
-        if None in rels and self._fraction is not None:
-            self._refuse_fraction(*self._fraction)
-        least = {rel: 1.0 if rel is None else max(float(rel), 0.0) for rel in rels}
-        wanted = tuple(dict.fromkeys(least.values()))
-        if wanted not in self._joinable:
-            self._joinable[wanted] = self._join(wanted)
-        qrels, views = self._joinable[wanted]
-        return Joinable(qrels, {rel: views[at] for rel, at in least.items()})
-
-    def _join(self, wanted: tuple[float, ...]) -> Joinable:
-        """Make what `at` returns, with views by the very grades."""
-        raise NotImplementedError
 
 
 class ProbabilityQrels(SampledQrels):

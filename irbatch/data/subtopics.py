@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -125,7 +125,7 @@ class SubtopicQrels(MarkedQrels):
     ) -> None:
         """Keep query to subtopic to documents and grades; and query to documents in order."""
         self._at: dict[float, tuple[Sets, Subtopics]] = {}
-        self._joinable: dict[tuple[float, ...], Joinable] = {}
+        self._joinable = {}
         self._graded = graded
         if documents_of is None:
             documents_of = {
@@ -166,26 +166,11 @@ class SubtopicQrels(MarkedQrels):
                 columns[3].extend(grades)
         return columns
 
-    def at(self, rels: Iterable[float | None]) -> Joinable:
-        """Return them as `Qrels` whose grades number sets of subtopics, 0 the empty one.
+    def _join(self, wanted: tuple[float, ...]) -> Joinable:
+        """Make what `at` returns: grades number sets of subtopics, 0 the empty one.
 
         Of several least relevant grades a number stands for the document's sets at all of them.
-
-        Raises:
-            InputError: if a grade is no whole number and one of `rels` is None, left open.
         """
-        rels = list(rels)
-        if None in rels and self._fraction is not None:
-            self._refuse_fraction(*self._fraction)
-        least = {rel: 1.0 if rel is None else float(rel) for rel in rels}
-        wanted = tuple(dict.fromkeys(least.values()))
-        if wanted not in self._joinable:
-            self._joinable[wanted] = self._join(wanted)
-        joinable = self._joinable[wanted]
-        return joinable._replace(views={rel: joinable.views[at] for rel, at in least.items()})
-
-    def _join(self, wanted: tuple[float, ...]) -> Joinable:
-        """Make what `at` returns, with views by the very grades."""
         for least in wanted:
             if least not in self._at:
                 self._at[least] = self._prepare(least)

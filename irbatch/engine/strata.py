@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
+from irbatch.engine.kinds import KindRanks, collect_kinds
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.engine.sampled import SampledRanks, collect_kinds
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.jit import kernel
 
@@ -83,7 +83,7 @@ def _ideal_dcg(graded: list[tuple[float, float]], cutoff: float, *, whole: bool)
 
 
 @dataclass(eq=False)
-class StratumRanks(SampledRanks):
+class StratumRanks(KindRanks):
     """What measures of strata read: pooled documents that were retrieved, sampled or not."""
 
     judgments: Strata = field(kw_only=True)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import copy
-import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
-from irbatch.engine.judged import collect_judged
+from irbatch.engine.kinds import KindRanks, collect_kinds
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError
 from irbatch.runtime.cached import cached_property
@@ -80,11 +77,8 @@ class Subtopics:
 
     def ranks(self, queries: Positions, matrix: RelevanceMatrix) -> SubtopicRanks:
         """Return what measures read of a block whose grades are sets of subtopics."""
-        judged = collect_judged(matrix)
-        sets = matrix.levels.astype(np.int64)[np.maximum(judged.codes, 0)]
-        some = (sets > 0) & (judged.codes >= 0)
-        found = judged.row_index[some], judged.ranks[some], sets[some]
-        return SubtopicRanks(self, queries.astype(np.int64), matrix.retrieved, *found)
+        own = queries.astype(np.int64)
+        return SubtopicRanks(own, matrix.retrieved, *collect_kinds(matrix), subtopics=self)
 
     @cached_property
     def _groups(self) -> Groups:
@@ -134,54 +128,29 @@ def _order_greedily(
 
 
 @dataclass(eq=False)
-class SubtopicRanks:
-    """What a measure of diversity reads: the relevant documents of some rankings, by rank.
+class SubtopicRanks(KindRanks):
+    """What a measure of diversity reads: documents retrieved that are relevant to any subtopic.
 
     Args:
         subtopics: the judgments.
-        queries: int64 ``(rows,)``, which of the judgments' queries each ranking is of.
-        retrieved: int64 ``(rows,)``, how many documents each has.
-        row_index, ranks, sets: int64 ``(documents,)``, those retrieved that are relevant to any
-            subtopic, row after row in rank order: their row, rank from 1, and set of subtopics.
-        cutoff: only documents up to this rank count; infinite at full depth.
     """
 
-    subtopics: Subtopics
-    queries: Ints
-    retrieved: Ints
-    row_index: Ints
-    ranks: Ints
-    sets: Ints
-    cutoff: float = math.inf
+    subtopics: Subtopics = field(kw_only=True)
     _gains: dict[float, Floats] = field(default_factory=dict)
 
-    def at(self, cutoff: int | None) -> SubtopicRanks:
-        """Return the same up to a cutoff (None: none); what does not depend on it is shared."""
+    def prepare(self) -> None:
+        """Count once for all cutoffs."""
         _ = self.pairs
-        cut = copy.copy(self)
-        cut.cutoff = math.inf if cutoff is None else cutoff
-        return cut
 
     @property
-    def rows(self) -> int:
-        """The number of rankings."""
-        return self.queries.size
+    def sets(self) -> Ints:
+        """The set of subtopics of each document, int64 ``(documents,)``."""
+        return self.kinds
 
     @cached_property
     def counts(self) -> Floats:
         """Subtopics that have relevant documents, float64 ``(rows,)``."""
         return self.subtopics.counts[self.queries].astype(np.float64)
-
-    @cached_property
-    def depth(self) -> Floats:
-        """The k of a cutoff, or at full depth how many were retrieved: float64 ``(rows,)``."""
-        retrieved = self.retrieved.astype(np.float64)
-        return retrieved if math.isinf(self.cutoff) else np.full(self.rows, self.cutoff)
-
-    @cached_property
-    def within(self) -> npt.NDArray[np.bool_]:
-        """Which documents are up to the cutoff, bool ``(documents,)``."""
-        return self.ranks <= self.cutoff
 
     @cached_property
     def pairs(self) -> tuple[Ints, Ints, Ints]:
@@ -215,11 +184,6 @@ class SubtopicRanks:
             worth = powers(1.0 - alpha, int(number.max(initial=1)))[number - 1]
             self._gains[alpha] = np.bincount(document, worth, self.sets.size).astype(np.float64)
         return self._gains[alpha]
-
-    def add_up(self, terms: Floats) -> Floats:
-        """Add up a term a document, up to the cutoff, in rank order: float64 ``(rows,)``."""
-        some = self.within
-        return np.bincount(self.row_index[some], terms[some], self.rows).astype(np.float64)
 
     def ideal(self, alpha: float, weights: Floats) -> Floats:
         """Add up gains times `weights` of ranks of ideal rankings: float64 ``(rows,)``."""

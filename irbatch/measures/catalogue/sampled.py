@@ -135,7 +135,7 @@ def inferred_number_relevant_retrieved(s: StratumRanks) -> Floats:
 )
 def stat_average_precision(s: ProbabilityRanks) -> Floats:
     precisions = (1.0 + s.before(s.estimates)) / s.ranks
-    return ratio(s.add_up(s.weights * precisions, s.within), s.expected)
+    return ratio(s.add_up(s.weights * precisions), s.expected)
 
 
 @of_probabilities(
@@ -148,7 +148,7 @@ def stat_average_precision(s: ProbabilityRanks) -> Floats:
     source=PAVLU,
 )
 def stat_precision(s: ProbabilityRanks) -> Floats:
-    return ratio(s.add_up(s.weights, s.within), s.depth)
+    return ratio(s.add_up(s.weights), s.depth)
 
 
 @of_probabilities(
