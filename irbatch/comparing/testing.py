@@ -117,9 +117,10 @@ def _make(
     scaled, geometric, weights = _scale(aligned)
     pairs = _pairs(aligned.systems, options.baseline)
     sample = Sample(scaled, pairs, options.draws, options.seed, options.alternative)
-    correction = "none" if options.test in FAMILY_WISE else options.correction
+    if options.test in FAMILY_WISE:
+        options = replace(options, correction="none")
     p = p_values(sample, options.test)
-    corrected = correct(p, correction, options.family)
+    corrected = correct(p, options.correction, options.family)
     # Exactly rounded, as the means of results are.
     means = np.array(
         [[math.fsum(each.tolist()) / each.size for each in system.T] for system in scaled]
@@ -127,21 +128,6 @@ def _make(
     means[:, geometric] = np.exp(means[:, geometric])
     significant = corrected < options.level
     found = _intervals(sample, means, significant, options, strata, geometric, weights)
-    drawn = options.interval != "t"
-    settings = {
-        **aligned.settings,
-        "test": options.test,
-        "correction": correction,
-        **({} if options.family == "pairs" else {"corrected for": "all measures"}),
-        **({} if (side := options.alternative) == "two-sided" else {"alternative": side}),
-        "level": str(options.level),
-        "intervals": options.interval
-        + (", stratified by group" if strata is not None and drawn else "")
-        + (", those of differences simultaneous" if options.simultaneous else ""),
-        **({} if options.margin is None else _margin_setting(options)),
-        "draws": f"{options.draws}, seed {options.seed}"
-        + (RARE if options.test == "randomisation" else ""),
-    }
     arrays: dict[str, Any] = {
         "values": aligned.values,
         "scaled": scaled,
@@ -159,14 +145,14 @@ def _make(
         measures=[str(each) for each in aligned.columns],
         query_ids=aligned.query_ids,
         pairs=pairs,
-        settings=settings,
+        settings={**aligned.settings, **_settings(options, stratified=strata is not None)},
         missing=aligned.missing,
         unanswered=aligned.unanswered,
         signs=tuple(each.sign for each in aligned.columns),
         linear=None if plain else as_linear(scaled, geometric, weights),
         judged=aligned.judged,
         groups=groups,
-        **{**vars(options), "correction": correction},
+        **vars(options),
         **arrays,
     )
 
@@ -214,10 +200,27 @@ def _within_range(intervals: Floats, means: Floats, aligned: Aligned) -> Floats:
     return np.stack([low, np.minimum(intervals[..., 1], np.maximum(highest, means))], axis=-1)
 
 
-def _margin_setting(options: Options) -> dict[str, str]:
-    """Say how equivalence was tested."""
-    correction = margin_correction(options.test, options.correction)
-    return {"margin": f"{read_margin(options.margin)}, test {options.margin_test}, {correction}"}
+def _settings(options: Options, *, stratified: bool) -> dict[str, str]:
+    """Say how systems were compared."""
+    stratified = stratified and options.interval != "t"
+    settings = {"test": options.test, "correction": options.correction}
+    if options.family != "pairs":
+        settings["corrected for"] = "all measures"
+    if options.alternative != "two-sided":
+        settings["alternative"] = options.alternative
+    settings["level"] = str(options.level)
+    settings["intervals"] = (
+        options.interval
+        + (", stratified by group" if stratified else "")
+        + (", those of differences simultaneous" if options.simultaneous else "")
+    )
+    if options.margin is not None:
+        correction = margin_correction(options.test, options.correction)
+        tested = f"test {options.margin_test}, {correction}"
+        settings["margin"] = f"{read_margin(options.margin)}, {tested}"
+    rare = RARE if options.test == "randomisation" else ""
+    settings["draws"] = f"{options.draws}, seed {options.seed}{rare}"
+    return settings
 
 
 def _scale(aligned: Aligned) -> tuple[Floats, Bools, Floats | None]:

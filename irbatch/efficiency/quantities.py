@@ -25,6 +25,11 @@ class Quantity(NamedTuple):
         """Its label, with the unit where it has one."""
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
+    @property
+    def sign(self) -> float:
+        """1 where higher is better, else -1."""
+        return 1.0 if self.better == HIGHER else -1.0
+
 
 AT_FULL_THROUGHPUT = "cost per million queries at full throughput"
 QUANTITIES = {

@@ -1,4 +1,4 @@
-"""Rankings of judged documents of which a kind of judgment is known, which says more than a grade."""
+"""Rankings of documents of which a kind of judgment is known, which says more than a grade."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from irbatch.data.qrels import Qrels
 from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import RelevanceMatrix
+from irbatch.engine.ties.policy import Ordering
 from irbatch.errors import InputError
 from irbatch.evaluation.answered import (
     Partition,
@@ -149,39 +150,49 @@ def compute_run(
         query, document = qrels.first_of(problem.value)
         fields = {"source": "qrels", "path": qrels.name, "query": query, "document": document}
         raise problem.with_fields(**fields) from None
-    if isinstance(run, Run):
-        rows = choose(run.queries)
-        if (short := _shorten(plan, qrels, run, rows, settings, watch)) is not None:
-            own = plan, qrels, short, lambda _: rows, settings, threads, progress
-            computed = compute_run(*own, watch=watch and watch._replace(depth=None))
-            computed.answered = run.queries
-            if computed.any_judged:  # else it is to be known whether any is further down
-                return computed
-        computed = Computed(plan, rows, settings, threads, watch)
-        computed.answered = run.queries
-        if in_order and isinstance(run.rankings, QueryTable):
-            from irbatch.pack.table import pack_ranked  # for those who have tables
-
-            blocks: Iterable[Block] = pack_ranked(qrels, run.rankings, rows)
-        else:
-            if costs is not None:
-                run = run.prepared()
-            blocks = pack_run(qrels, run, rows, settings.ordering)
-            if costs is not None:
-                from irbatch.evaluation.costs import add_costs  # for those who have costs
-
-                blocks = add_costs(blocks, costs, qrels, rows, run, settings.ordering)
-        done = 0
-        for block in computed.split(blocks):
-            computed.put(block, block.rows)
-            done += block.rows.size
-            if progress is not None:
-                progress(done, rows.size)
-    else:
+    if not isinstance(run, Run):
         every = Computed(plan, np.arange(len(qrels)), settings, threads, watch)
         computed = _compute_reading(every, qrels, run, choose)
+        _mark_missing(computed, qrels)
+        return computed
+    rows = choose(run.queries)
+    if (short := _shorten(plan, qrels, run, rows, settings, watch)) is not None:
+        own = plan, qrels, short, lambda _: rows, settings, threads, progress
+        computed = compute_run(*own, watch=watch and watch._replace(depth=None))
+        computed.answered = run.queries
+        if computed.any_judged:  # else it is to be known whether any is further down
+            return computed
+    computed = Computed(plan, rows, settings, threads, watch)
+    computed.answered = run.queries
+    done = 0
+    for block in computed.split(_pack(qrels, run, rows, settings.ordering, in_order, costs)):
+        computed.put(block, block.rows)
+        done += block.rows.size
+        if progress is not None:
+            progress(done, rows.size)
     _mark_missing(computed, qrels)
     return computed
+
+
+def _pack(
+    qrels: Qrels,
+    run: Run,
+    rows: Positions,
+    ordering: Ordering,
+    in_order: bool,
+    costs: DocumentCosts | None,
+) -> Iterable[Block]:
+    """Pack the queries at `rows` of the judgments."""
+    if in_order and isinstance(run.rankings, QueryTable):
+        from irbatch.pack.table import pack_ranked  # for those who have tables
+
+        return pack_ranked(qrels, run.rankings, rows)
+    if costs is None:
+        return pack_run(qrels, run, rows, ordering)
+    from irbatch.evaluation.costs import add_costs  # for those who have costs
+
+    run = run.prepared()
+    return add_costs(pack_run(qrels, run, rows, ordering), costs, qrels, rows, run, ordering)
 
 
 def _shorten(

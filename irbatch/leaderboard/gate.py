@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from irbatch.comparing.limits import Limit, check_range, check_side, read_limit
-from irbatch.efficiency.quantities import HIGHER
 from irbatch.errors import InputError, join_words, printable, shown
 from irbatch.leaderboard.axes import canonical_name
 from irbatch.leaderboard.systems import Systems
@@ -82,7 +81,7 @@ def _find_beyond(
     """Yield systems of which a limit holds, or if `required` doesn't; those without a value."""
     axis = board.axis(limit.name)
     limit = limit._replace(name=axis.name)
-    check_side(text, limit, 1 if axis.better == HIGHER else -1, required=required)
+    check_side(text, limit, int(axis.sign), required=required)
     known, lacking = board.having([axis.name])
     values = known.comparable(axis.name)
     low, high = _range(board, axis.name)

@@ -11,7 +11,6 @@ import numpy as np
 from irbatch.array_types import Bools, Floats
 from irbatch.efficiency import Quantity
 from irbatch.efficiency.checks import of_system, refuse
-from irbatch.efficiency.quantities import HIGHER
 from irbatch.errors import InputError, many, printable, shown
 from irbatch.leaderboard.axes import check_directions
 from irbatch.leaderboard.labels import BEHIND, Drawn, write_labels
@@ -105,7 +104,7 @@ def stairs(found: Frontier, low: Sequence[float], high: Sequence[float]) -> Floa
 
     Of a cost and a measure: what measure is within reach of a cost, from the least cost on.
     """
-    signs = np.array([1.0 if axis.better == HIGHER else -1.0 for axis in found[:2]])
+    signs = np.array([axis.sign for axis in found[:2]])
     worst = [low[i] if signs[i] > 0 else high[i] for i in (0, 1)]
     best_first = np.unique(found.values[found.strong] * -signs, axis=0) * -signs
     corners = [[best_first[0, 0], worst[1]]]
@@ -240,7 +239,7 @@ def _draw_points(ax: Axes, found: Frontier, bars: Floats) -> list[Any]:
 def _axis_label(axis: Quantity) -> str:
     """Name an axis, and say with an arrow which way is better; on the y axis right is up."""
     name = printable(axis.heading).replace("$", r"\$")
-    return f"{name}   {'better →' if axis.better == HIGHER else '← better'}"
+    return f"{name}   {'better →' if axis.sign > 0 else '← better'}"
 
 
 def _write_ticks(ax: Axes) -> None:

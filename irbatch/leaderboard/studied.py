@@ -9,7 +9,7 @@ from irbatch.leaderboard.axes import list_axes
 from irbatch.leaderboard.instances import choose_rows, set_prices
 from irbatch.leaderboard.significance import find_significance
 from irbatch.leaderboard.stability import Rows, find_stability
-from irbatch.leaderboard.systems import Systems, sign_of
+from irbatch.leaderboard.systems import Systems
 from irbatch.statistics.resampling import check_draws
 
 
@@ -31,7 +31,7 @@ class StudiedSystems(Systems):
         """
         found = self.axis(axis)
         self.check_currency(found.name)
-        gains = self.values(found.name) * sign_of(found)
+        gains = self.values(found.name) * found.sign
         places = choose_rows(self.records, found.name, gains)
         left = self.at(places)
         said = f"the best machine of each system by {found.name}"
@@ -82,7 +82,7 @@ class StudiedSystems(Systems):
                 they were evaluated on different ones.
         """
         options = {"test": test, "correction": correction, "level": level, "draws": draws}
-        signs = {name: sign_of(self.axis(name)) for name in self.measures}
+        signs = {name: self.axis(name).sign for name in self.measures}
         other = self.at(list(range(len(self))))
         other.significance = find_significance(
             self.systems, self.results, self.measures, signs, {**options, "seed": seed}

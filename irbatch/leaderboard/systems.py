@@ -158,7 +158,7 @@ class Systems:
         self.check_currency(axis.name)
         if len(self) and np.isnan(values).all():
             self.comparable(axis.name)
-        turned = values * sign_of(axis) * (-1 if best_first else 1)
+        turned = values * axis.sign * (-1 if best_first else 1)
         return self.at(np.argsort(turned, kind="stable").tolist())
 
     def select(self, *systems: str) -> Self:
@@ -259,11 +259,8 @@ class Systems:
         other.measures, other.constraints = list(self.measures), list(self.constraints)
         other.settings, other.directions = dict(self.settings), dict(self.directions)
         other.left_out = {name: list(each) for name, each in self.left_out.items()}
-        other.systems = [self.systems[i] for i in places]
-        other.records = [self.records[i] for i in places]
-        other.n_queries = [self.n_queries[i] for i in places]
-        other.results = [self.results[i] for i in places]
-        other.timed = [self.timed[i] for i in places]
+        for name in ("systems", "records", "n_queries", "results", "timed"):
+            setattr(other, name, [getattr(self, name)[i] for i in places])
         if len(places) < len(self):  # what was found is of all of them together
             other.significance = other.stability = None
         other.means, other.intervals = self.means[places], self.intervals[places]
@@ -311,8 +308,3 @@ class Systems:
             raise InputError(problem, source=what, value=given)
         axes = list_axes(given, self.measures) if given else []
         return {axis.name: value for axis, value in zip(axes, given.values(), strict=True)}
-
-
-def sign_of(axis: Quantity) -> float:
-    """Return 1 where higher is better, else -1."""
-    return 1.0 if axis.better == HIGHER else -1.0
