@@ -147,6 +147,12 @@ def warn(message: str) -> None:
     warnings.warn(printable(message), InputWarning, stacklevel=level + 1)
 
 
+def warn_all(messages: Iterable[str]) -> None:
+    """Warn of each."""
+    for message in messages:
+        warn(message)
+
+
 def shown(value: object, length: int = 80) -> str:
     """Show a value in an error, on one line and cut to a length."""
     try:

@@ -198,12 +198,15 @@ class Compared:
 
     @cached_property
     def detectable(self) -> Floats:
-        """The least true difference that the t-test shows with a power of 0.8, at `levels`."""
+        """The least true difference that the t-test shows with a power of 0.8, at `levels`.
+
+        In the measure's own unit, ``(pairs, measures)``; with names in ``to_text(power=True)``.
+        """
         return self._by_column(detectable_difference(self._columns, self._column_levels))
 
     @cached_property
     def queries_needed(self) -> Floats:
-        """How many queries would show the observed differences with that power."""
+        """How many queries would show the observed differences with that power, likewise."""
         return self._by_column(queries_needed(self._columns, self._column_levels))
 
     @property

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from os import PathLike
-from typing import Any, Unpack
+from typing import Any
 
 from irbatch.comparing.compared import Compared
 from irbatch.comparing.gate import find_failures, find_unmet
@@ -13,15 +12,29 @@ from irbatch.comparing.lookups import find_measure
 from irbatch.comparing.records import list_everything, list_means, list_pairs
 from irbatch.comparing.tables import make_document
 from irbatch.comparing.wording import say, say_all, tell_how
-from irbatch.report import latex, markdown, records, terminal
-from irbatch.report.document import without_marks
-from irbatch.runtime.files import written
-
-Path = str | PathLike[str]
+from irbatch.report import records
+from irbatch.report.document import DAGGERS, Document, without_marks
+from irbatch.report.reported import Path, Reported
 
 
-class Comparison(Compared):
+class Comparison(Reported, Compared):
     """What `irbatch.compare` returns: numbers, and reports of them in every form.
+
+    Reports for people (`to_text`, `to_markdown`, `to_latex`, `to_html`) have as options: `digits`,
+    how many decimals of means and differences (default: 4); `intervals`, whether means come with
+    theirs (False); `judged`, whether they stand beside the share of documents that are judged, up
+    to each cutoff, and the queries that have an unjudged one there (False); `pairs`, whether the
+    table of pairs follows, but for a paper (True); `power`, whether it tells of each pair which
+    difference these queries could have shown and how many queries the observed one takes, with a
+    power of 0.8 (False), which takes SciPy; `words`, whether a `sentence` on each pair and measure
+    follows (False); `daggers`, whether † and ‡ mark what is significantly better and worse than the
+    baseline, in place of arrows (False). On a page: `plots` of means and of differences (True),
+    which take matplotlib, and `pair`, the two systems whose differences are plotted query by query;
+    by default the best of the first measure and the baseline, or else the second best.
+
+    `to_csv` and frames have one line a group, measure and pair; the group of all queries has no
+    name. They, `to_dict` and `to_json` have the option `power`, too, and the last two `per_query`,
+    whether they have the values of every query (True).
 
     Attributes:
         systems, measures: names, in the order given.
@@ -46,6 +59,8 @@ class Comparison(Compared):
         alone: the values of each group of one query, ``(systems, measures)``, which `groups` lacks;
             NaN where it weighs nothing in a weighted mean.
     """
+
+    _label = "tab:comparison"
 
     def failures(self, *conditions: str | Iterable[str]) -> list[str]:
         """Say in a sentence each of which systems conditions hold: ``"nDCG@10 drops 1% p<0.05"``.
@@ -103,166 +118,45 @@ class Comparison(Compared):
         """Say it of every pair on every measure, in the order of `to_csv`, without groups."""
         return list(map(without_marks, say_all(self, digits)))
 
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_html_(self) -> str:
-        return self.to_html(fragment=True, plots=False)
-
-    def to_text(
-        self,
-        *,
-        digits: int = 4,
-        intervals: bool = False,
-        pairs: bool = True,
-        judged: bool = False,
-        words: bool = False,
-        ansi: bool = False,
-        width: int = terminal.WIDTH,
-        path: Path | None = None,
-    ) -> str:
-        """Return, or also write, tables of systems and of pairs, for a terminal.
-
-        Args:
-            digits: how many decimals of means and differences.
-            intervals: whether means come with their confidence intervals.
-            pairs: whether the table of pairs follows.
-            judged: whether means stand beside the share of documents that are judged, up to each
-                cutoff, and the queries that have an unjudged one there.
-            words: whether a sentence on each pair and measure follows, see `sentence`.
-            ansi: whether the best means and significant p-values are bold, by a terminal's escapes;
-                if not, they are starred.
-            width: measures that would make lines longer than this go on in a further table.
-            path: where to write it; an existing file is replaced whole or not at all.
-
-        Raises:
-            InputError: if digits is not a whole number from 0 to 17, or it isn't known how much is
-                judged: results do not tell without Judged, nor measures without cutoffs.
-        """
-        document = make_document(self, digits, intervals, pairs, judged=judged, words=words)
-        return written(terminal.write_document(document, ansi=ansi, width=width), path)
-
-    def to_markdown(
-        self,
-        *,
-        digits: int = 4,
-        intervals: bool = False,
-        pairs: bool = True,
-        judged: bool = False,
-        words: bool = False,
-        path: Path | None = None,
-    ) -> str:
-        """Return, or also write, such tables in GitHub's Markdown; options as in `to_text`."""
-        document = make_document(self, digits, intervals, pairs, judged=judged, words=words)
-        return written(markdown.write_document(document), path)
-
-    def to_latex(
-        self,
-        *,
-        digits: int = 4,
-        intervals: bool = False,
-        judged: bool = False,
-        daggers: bool = False,
-        path: Path | None = None,
-        **options: Unpack[latex.LatexOptions],
-    ) -> str:
-        r"""Return, or also write, a table of systems; it needs ``\usepackage{booktabs}``.
-
-        Args:
-            digits, intervals, judged, path: as in `to_text`.
-            daggers: mark what is significantly better than the baseline with † and what is worse
-                with ‡, in place of arrows.
-            **options: `caption`, `label` (default: ``"tab:comparison"``), `environment`,
-                `line_width`, `headings`, `unicode`: as in `irbatch.SystemResults.to_latex`.
-
-        Raises:
-            InputError: as `to_text` and `irbatch.SystemResults.to_latex`.
-        """
-        document = make_document(self, digits, intervals, pairs=False, judged=judged)
-        options.setdefault("label", "tab:comparison")
-        return written(latex.write_document(document, daggers=daggers, **options), path)
-
-    def to_html(
-        self,
-        path: Path | None = None,
-        *,
-        digits: int = 4,
-        intervals: bool = False,
-        pairs: bool = True,
-        judged: bool = False,
-        words: bool = False,
-        plots: bool = True,
-        pair: tuple[str, str] | None = None,
-        title: str | None = None,
-        fragment: bool = False,
-    ) -> str:
-        """Return, or also write, a page: sortable tables, plots of means and of differences.
-
-        Without matplotlib (``pip install 'irbatch[plot]'``) it says how to get the plots.
-
-        Args:
-            path, digits, pairs, judged, words: as in `to_text`.
-            intervals: whether the table has the confidence intervals of means, as the plots do.
-            plots: whether there are plots.
-            pair: the two systems whose differences are plotted query by query; the best of the
-                first measure and the baseline, or without one the second best, if none is given.
-            title: of the page.
-            fragment: leave out what makes it a page, its script too, to stand in a notebook.
-
-        Raises:
-            InputError: as `to_text`, and if a pair is not of two systems compared.
-        """
-        from irbatch.comparing.figures import plot_figures  # for those who write pages
-        from irbatch.report import html
-
-        figures = plot_figures(self, pair, digits)
-        document = make_document(
-            self, digits, intervals, pairs, title, figures if plots else [],
-            judged=judged, words=words,
-        )  # fmt: skip
-        return written(html.write_document(document, fragment=fragment), path)
-
-    def to_csv(self, path: Path | None = None, *, power: bool = False) -> str:
-        """Return, or also write, one line a group, measure and pair with every number.
-
-        The group of all queries has no name; whether a pair is equivalent, or not worse, is told
-        if a margin was given. Names that a spreadsheet would take for a formula get a leading
-        apostrophe.
-
-        `path` is as in `to_text`, `power` as in `to_json`.
-        """
-        return records.write_csv(*list_pairs(self, power), path)
-
     def to_means_csv(self, path: Path | None = None) -> str:
         """Return, or also write, one line a group, measure and system: its mean and interval."""
         return records.write_csv(*list_means(self), path)
 
-    def to_json(
-        self, path: Path | None = None, *, per_query: bool = True, power: bool = False
-    ) -> str:
-        """Return, or also write, everything as JSON; NaN and infinite numbers become null.
-
-        Each pair comes with its `sentence`.
-
-        Args:
-            path: as in `to_text`.
-            per_query: whether it has the values of every query.
-            power: whether it tells of each pair which difference these queries could have shown
-                and how many queries the observed one takes.
-
-        Raises:
-            ImportError: naming the extra, when power is asked for and SciPy is not installed.
-        """
-        return records.write_json(list_everything(self, per_query, power), path)
-
-    def to_pandas(self, *, power: bool = False) -> Any:
-        """Return a pandas frame: one row a group, measure and pair; `power` as in `to_json`.
-
-        Raises:
-            ImportError: naming the extra, when pandas is not installed.
-        """
-        return records.make_frame(*list_pairs(self, power))
-
     def means_to_pandas(self) -> Any:
         """Return a pandas frame: one row a group, measure and system; errors as `to_pandas`."""
-        return records.make_frame(*list_means(self))
+        return records.make_pandas(*list_means(self))
+
+    def means_to_polars(self) -> Any:
+        """Return a polars frame of the same."""
+        return records.make_polars(*list_means(self))
+
+    def _document(
+        self,
+        form: str,
+        *,
+        digits: int = 4,
+        intervals: bool = False,
+        pairs: bool = True,
+        judged: bool = False,
+        words: bool = False,
+        power: bool = False,
+        daggers: bool = False,
+        plots: bool = True,
+        pair: tuple[str, str] | None = None,
+    ) -> Document:
+        figures = []
+        if form == "html":
+            from irbatch.comparing.figures import plot_figures  # for those who write pages
+
+            figures = plot_figures(self, pair, digits)
+        pairs = pairs and form != "latex"
+        shown: dict[str, Any] = {"judged": judged, "words": words, "power": power}
+        given = digits, intervals, pairs, figures if plots else []
+        document = make_document(self, *given, **shown)
+        return document.renamed({}, DAGGERS) if daggers else document
+
+    def _everything(self, *, per_query: bool = True, power: bool = False) -> records.Record:
+        return list_everything(self, per_query, power)
+
+    def _records(self, *, power: bool = False) -> tuple[list[str], list[records.Record]]:
+        return list_pairs(self, power)

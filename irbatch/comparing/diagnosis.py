@@ -11,7 +11,7 @@ import numpy as np
 from irbatch.evaluation.counts import QueryMark
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
-from irbatch.evaluation.settings import EvaluateOptions
+from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.evaluation.system_names import name_systems
 from irbatch.evaluation.task import Cutoffs, Judgments, Measures, Rankings, as_qrels, as_run
 from irbatch.measures import measure, parse_measures
@@ -94,6 +94,7 @@ def judged_shares(
     >>> [(row.system, row.value, row.judged) for row in judged_shares(qrels, runs, "P@2")]
     [('seen', 0.5, 1.0), ('new', 0.5, 0.5)]
     """
+    check_settings(judged_shares, settings)
     wanted = parse_measures(measures, cutoffs)
     judged = measure("Judged")
     shares = [judged if each.cutoff is None else judged @ each.cutoff for each in wanted]

@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os import PathLike
-from typing import Any, NamedTuple, Unpack
+from typing import Any, ClassVar, NamedTuple
 
 from irbatch.array_types import Floats
 from irbatch.errors import many
-from irbatch.report import latex, markdown, records, terminal
 from irbatch.report.document import Cell, Column, Document, Row, Table
 from irbatch.report.numbers import check_digits, show, show_change, show_p
-from irbatch.runtime.files import written
-
-Path = str | PathLike[str]
+from irbatch.report.records import Record
+from irbatch.report.reported import Reported
 
 LEVEL = 0.05  # p-values are not rounded across it
 BASELINE, ADVANCED = "baseline", "advanced"
@@ -51,9 +48,12 @@ OF_SAME_QUERIES = ("rmse", "tau_union", "rbo")
 OF_EFFECTS = ("effect_ratio", "delta_relative_improvement")
 
 
-@dataclass(frozen=True, eq=False)
-class Reproducibility:
+@dataclass(frozen=True, eq=False, repr=False)
+class Reproducibility(Reported):
     """What `reproducibility` returns: numbers, and one table of them in every form.
+
+    The tables for people have as option `digits`, how many decimals (default: 4); `to_csv` and
+    frames have one line a run and measure.
 
     Attributes:
         runs: ``["baseline"]``, or with ``"advanced"`` after it.
@@ -85,71 +85,34 @@ class Reproducibility:
     replicated: bool
     settings: dict[str, str]
 
-    def __str__(self) -> str:
-        return self.to_text()
+    _label: ClassVar[str] = "tab:reproducibility"
 
-    def _repr_html_(self) -> str:
-        return self.to_html(fragment=True)
+    def __repr__(self) -> str:
+        kind = "Replication" if self.replicated else "Reproduction"
+        return f"{kind} of {', '.join(self.runs)} on {', '.join(self.measures)}"
 
-    def to_text(
-        self,
-        path: Path | None = None,
-        *,
-        digits: int = 4,
-        ansi: bool = False,
-        width: int = terminal.WIDTH,
-    ) -> str:
-        """Return, or also write, a table for a terminal; `Comparison.to_text` has the options."""
-        document = _make_document(self, digits)
-        return written(terminal.write_document(document, ansi=ansi, width=width), path)
+    def _document(self, form: str, *, digits: int = 4) -> Document:
+        return _make_document(self, digits)
 
-    def to_markdown(self, path: Path | None = None, *, digits: int = 4) -> str:
-        """Return, or also write, it in GitHub's Markdown."""
-        return written(markdown.write_document(_make_document(self, digits)), path)
-
-    def to_latex(
-        self, path: Path | None = None, *, digits: int = 4, **options: Unpack[latex.LatexOptions]
-    ) -> str:
-        """Return, or also write, it for a paper; `SystemResults.to_latex` has the options."""
-        options.setdefault("label", "tab:reproducibility")
-        return written(latex.write_document(_make_document(self, digits), **options), path)
-
-    def to_html(self, path: Path | None = None, *, digits: int = 4, fragment: bool = False) -> str:
-        """Return, or also write, a page; a fragment has nothing that makes it one."""
-        from irbatch.report import html  # for those who write pages
-
-        return written(html.write_document(_make_document(self, digits), fragment=fragment), path)
-
-    def to_csv(self, path: Path | None = None) -> str:
-        """Return, or also write, one line a run and measure with every number."""
-        return records.write_csv(*list_records(self), path)
-
-    def to_json(self, path: Path | None = None) -> str:
-        """Return, or also write, everything as JSON, with the values of rankings per query."""
+    def _everything(self) -> Record:
         rankings = {
             run: {"tau_union": _texts(self.tau_union[i]), "rbo": _texts(self.rbo[i])}
             for i, run in enumerate(self.runs if not self.replicated else [])
         }
-        everything: records.Record = {
+        return {
             "replicated": self.replicated,
             "settings": dict(self.settings),
             "values": list_records(self)[1],
             "rankings": rankings,
         }
-        return records.write_json(everything, path)
 
-    def to_pandas(self) -> Any:
-        """Return a pandas frame, one row a run and measure.
-
-        Raises:
-            ImportError: naming the extra, when pandas is not installed.
-        """
-        return records.make_frame(*list_records(self))
+    def _records(self) -> tuple[Sequence[str], list[Record]]:
+        return list_records(self)
 
 
-def list_records(found: Reproducibility) -> tuple[Sequence[str], list[records.Record]]:
+def list_records(found: Reproducibility) -> tuple[Sequence[str], list[Record]]:
     """Return columns and records: one a measure and run."""
-    rows: list[records.Record] = []
+    rows: list[Record] = []
     for k, measure in enumerate(found.measures):
         for i, run in enumerate(found.runs):
             rankings = [math.nan, math.nan]

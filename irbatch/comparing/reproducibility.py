@@ -20,7 +20,7 @@ from irbatch.data.runs import Run
 from irbatch.errors import InputError, many, shown
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
-from irbatch.evaluation.settings import EvaluateOptions
+from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.evaluation.task import Cutoffs, Judgments, Measures, Rankings, as_run
 from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.checks import check_choice, check_number, check_whole
@@ -93,6 +93,7 @@ def reproducibility(
     >>> found.effect_ratio.tolist(), found.rmse.tolist()
     ([0.5], [[0.0], [0.5]])
     """
+    check_settings(reproducibility, settings)
     check_whole("depth", depth, 1)
     check_number("p", p, above=0, below=1)
     check_choice("union", union, UNIONS)

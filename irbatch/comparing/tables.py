@@ -30,11 +30,11 @@ def make_document(
     digits: int,
     intervals: bool,
     pairs: bool,
-    title: str | None = None,
     figures: Sequence[Figures] = (),
     *,
     judged: bool = False,
     words: bool = False,
+    power: bool = False,
 ) -> Document:
     """Return the report of all queries, with figures, then of each group; see `Comparison`."""
     numbers.check_digits(digits)
@@ -47,10 +47,10 @@ def make_document(
         if each is compared:
             parts += figures
         if pairs and each.pairs:
-            parts.append(_pairs(each, digits))
+            parts.append(_pairs(each, digits, power))
         if words and each.pairs:
             parts.append(Sentences(say_all(each, digits)))
-    title = title or f"Comparison of {many(len(compared.systems), 'system')}"
+    title = f"Comparison of {many(len(compared.systems), 'system')}"
     return Document(title, tell_how(compared), _legend(compared), parts, compared.signature)
 
 
@@ -120,7 +120,7 @@ def _marks(compared: Compared) -> list[list[list[str]]]:
     return marks
 
 
-def _pairs(compared: Compared, digits: int) -> Table:
+def _pairs(compared: Compared, digits: int, power: bool) -> Table:
     """Lay out one row a measure and pair; a p-value that is significant stands out.
 
     What tells whether a difference is real comes first: of a wide table only that may be seen.
@@ -137,12 +137,19 @@ def _pairs(compared: Compared, digits: int) -> Table:
     ]
     if compared.equivalent is not None:
         columns += [Column("not worse"), Column("equivalent")]
+    if power:
+        columns += [Column("detectable", descends=False), Column("queries needed", descends=False)]
     systems = compared.systems
     rows = []
     for k, measure in enumerate(compared.measures):
         for pair, (a, b) in enumerate(compared.pairs):
             names = map(Cell, (measure, systems[a], systems[b]))
-            rows.append(Row([*names, *_numbers(compared, pair, k, digits)]))
+            cells = [*names, *_numbers(compared, pair, k, digits)]
+            if power:
+                least, needed = compared.detectable[pair, k], compared.queries_needed[pair, k]
+                cells += [Cell(numbers.show(least, digits), least)]
+                cells += [Cell(numbers.show(needed, 0), needed)]
+            rows.append(Row(cells))
     return Table("Pairs of systems; significant p-values are bold", columns, rows, whole=True)
 
 

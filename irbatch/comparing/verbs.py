@@ -10,7 +10,7 @@ from irbatch.comparing.comparison import Comparison
 from irbatch.comparing.testing import Options, compare_aligned
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
-from irbatch.evaluation.settings import EvaluateOptions
+from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.evaluation.task import Cutoffs, Judgments, Measures, Rankings
 from irbatch.measures import MARKED, Measure, measure, parse_measures
 from irbatch.statistics.significance import plain_name
@@ -85,6 +85,7 @@ def compare(
     >>> found.difference("good", "bad", "RR").p_value  # 2 of 256 assignments of signs
     0.0078125
     """
+    check_settings(compare, settings)
     options = Options(
         *(baseline, plain_name(test), plain_name(correction), level, interval, simultaneous),
         *(draws, seed, margin),

@@ -9,7 +9,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.data.items import ItemStatistics
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, many, shown
 from irbatch.runtime.checks import check_number, missed_limit
 
 SOURCE = "costs"  # what errors call them
@@ -66,7 +66,7 @@ class DocumentCosts:
         self._costs: Floats = np.array([*known_documents.values(), np.nan])
 
     def __repr__(self) -> str:
-        return f"<DocumentCosts: {len(self.documents)} documents>"
+        return f"<DocumentCosts: {many(len(self.documents), 'document')}>"
 
     @property
     def fingerprint(self) -> str:

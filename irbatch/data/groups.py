@@ -10,7 +10,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.data.arguments.ids import check_id, same_kind
 from irbatch.engine.groups import UNGROUPED, GroupShares
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, many, shown
 from irbatch.runtime.checks import check_choice, missed_limit
 
 SOURCE = "groups"  # what errors call them
@@ -92,7 +92,8 @@ class Groups:
         return len(self._codes)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {len(self)} items, {len(self.names)} groups>"
+        counts = f"{many(len(self), 'item')}, {many(len(self.names), 'group')}"
+        return f"<{type(self).__name__}: {counts}>"
 
     def align(self, ids: Iterable[Any]) -> GroupShares:
         """Return what is known of some items, in their order.

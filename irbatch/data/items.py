@@ -22,7 +22,7 @@ from irbatch.data.propensities import LIMITS, are_by_query, propensity_ids, read
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.items import OUTSIDE, Histories, Items
 from irbatch.engine.propensities import Propensities
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, many, shown
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.checks import check_choice, check_number, read_numbers
 from irbatch.runtime.numbers import is_whole
@@ -126,7 +126,7 @@ class ItemStatistics:
     def __repr__(self) -> str:
         names = ("popularity", "histories", "embeddings", "similarity", "groups", "propensities")
         known = [name for name in names if getattr(self.arrays, name) is not None]
-        return f"<ItemStatistics: {len(self)} items{''.join(f', {name}' for name in known)}>"
+        return f"<ItemStatistics: {', '.join([many(len(self), 'item'), *known])}>"
 
     def id_at(self, row: int) -> Any:
         """Return the id of an item."""

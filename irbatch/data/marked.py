@@ -19,7 +19,7 @@ from irbatch.data.column_names import VALUE
 from irbatch.data.id_hashes import fingerprint
 from irbatch.data.qrels import Qrels
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.errors import InputError
+from irbatch.errors import InputError, many
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, grade_problem
 
@@ -165,7 +165,8 @@ class MarkedQrels:
 
     def __repr__(self) -> str:
         named = f" {self.name!r}" if self.name else ""
-        return f"<{type(self).__name__}{named}: {len(self)} queries, {self._judgments} judgments>"
+        counts = f"{many(len(self), 'query')}, {many(self._judgments, 'judgment')}"
+        return f"<{type(self).__name__}{named}: {counts}>"
 
     def _refusal(
         self, problem: str, query: object, document: object, value: object = None

@@ -19,6 +19,7 @@ from irbatch.data.id_hashes import fingerprint
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.matrix import NEGATIVE, count_levels
+from irbatch.errors import many
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.numbers import distinct
 from irbatch.runtime.ragged import joined_ranges, offsets_of
@@ -123,7 +124,7 @@ class Qrels(Exports):
             InputError: if it is unclear which column is which, and as `from_columns`.
 
         >>> Qrels.from_table({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "label": [2, 0]})
-        <Qrels: 1 queries, 2 judgments>
+        <Qrels: 1 query, 2 judgments>
         """
         from irbatch.data.from_table import read_table
 
@@ -141,7 +142,7 @@ class Qrels(Exports):
             InputError: as `from_table`.
 
         >>> Qrels.from_records([{"query_id": "q1", "doc_id": "d1", "relevance": 2}])
-        <Qrels: 1 queries, 1 judgments>
+        <Qrels: 1 query, 1 judgment>
         """
         from irbatch.data.from_table import read_records
 
@@ -177,7 +178,8 @@ class Qrels(Exports):
 
     def __repr__(self) -> str:
         named = f" {self.name!r}" if self.name else ""
-        return f"<Qrels{named}: {len(self)} queries, {self.codes.size} judgments>"
+        counts = f"{many(len(self), 'query')}, {many(self.codes.size, 'judgment')}"
+        return f"<Qrels{named}: {counts}>"
 
     @property
     def grades(self) -> Floats:

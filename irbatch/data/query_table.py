@@ -14,6 +14,7 @@ from irbatch.data.lookup import KeyedIds, find_repeated, find_repeats
 from irbatch.data.short_texts import ShortIds, ShortTexts
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.ties.by_score import DESCENDING, check_order
+from irbatch.errors import many
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.jit import as_input
 from irbatch.runtime.ragged import offsets_of
@@ -98,7 +99,7 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
 
     def __repr__(self) -> str:
         documents = int((self.ends - self.begins).sum())
-        return f"<QueryTable: {len(self)} queries, {documents} documents>"
+        return f"<QueryTable: {many(len(self), 'query')}, {many(documents, 'document')}>"
 
     def ids(self, rows: npt.NDArray[np.integer] | slice) -> list[Any]:
         """Return the document ids of some rows."""

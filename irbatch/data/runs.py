@@ -10,7 +10,7 @@ from irbatch.data.arguments.ids import same_kind
 from irbatch.data.dicts import are_dicts
 from irbatch.data.exports import Chunk, Exports, Listed
 from irbatch.data.query_table import QueryTable
-from irbatch.errors import InputError, kind_of
+from irbatch.errors import InputError, kind_of, many
 
 
 class Run(Exports):
@@ -27,7 +27,7 @@ class Run(Exports):
             whole number.
 
     >>> Run({"q1": {"d1": 0.7, "d2": 0.5}}, name="bm25")
-    <Run 'bm25': 1 queries>
+    <Run 'bm25': 1 query>
     """
 
     source = "run"
@@ -109,7 +109,7 @@ class Run(Exports):
             InputError: if it is unclear which column is which, and as `from_columns`.
 
         >>> Run.from_table({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "score": [0.7, 0.5]})
-        <Run: 1 queries>
+        <Run: 1 query>
         """
         from irbatch.data.from_table import read_table
 
@@ -130,7 +130,7 @@ class Run(Exports):
             InputError: as `from_table`.
 
         >>> Run.from_records([{"query_id": "q1", "doc_id": "d1", "score": 0.7}])
-        <Run: 1 queries>
+        <Run: 1 query>
         """
         from irbatch.data.from_table import read_records
 
@@ -193,7 +193,7 @@ class Run(Exports):
 
     def __repr__(self) -> str:
         named = f" {self.name!r}" if self.name else ""
-        return f"<Run{named}: {len(self)} queries>"
+        return f"<Run{named}: {many(len(self), 'query')}>"
 
     def to_dict(self) -> dict[Any, dict[Any, Any]]:
         """Return query to document to score, made anew.

@@ -96,7 +96,7 @@ class ProbabilityQrels(SampledQrels):
             InputError: as the constructor, and if columns differ in length.
 
         >>> ProbabilityQrels.from_columns([7, 7], ["a", "b"], [1, 0], [1.0, 0.1])
-        <ProbabilityQrels: 1 queries, 2 judgments>
+        <ProbabilityQrels: 1 query, 2 judgments>
         """
         from irbatch.runtime.arrays import to_numpy
 
@@ -128,7 +128,7 @@ class ProbabilityQrels(SampledQrels):
 
         >>> rows = {"qid": [1, 1], "docno": ["a", "b"], "grade": [1, 0], "probability": [1, 0.5]}
         >>> ProbabilityQrels.from_table(rows)
-        <ProbabilityQrels: 1 queries, 2 judgments>
+        <ProbabilityQrels: 1 query, 2 judgments>
         """
         from irbatch.data.from_table import read_named
 

@@ -75,7 +75,7 @@ class StratumQrels(SampledQrels):
             InputError: as the constructor, and if columns differ in length.
 
         >>> StratumQrels.from_columns([7, 7, 7], [1, 2, 2], ["a", "b", "c"], [1, 0, -1])
-        <StratumQrels: 1 queries, 3 judgments>
+        <StratumQrels: 1 query, 3 judgments>
         """
         from irbatch.data.from_columns import as_ids
 
@@ -109,7 +109,7 @@ class StratumQrels(SampledQrels):
 
         >>> rows = {"qid": [1, 1], "stratum": ["top", "rest"], "docno": ["a", "b"], "grade": [1, 0]}
         >>> StratumQrels.from_table(rows)
-        <StratumQrels: 1 queries, 2 judgments>
+        <StratumQrels: 1 query, 2 judgments>
         """
         from irbatch.data.from_table import read_named
 

@@ -83,7 +83,7 @@ class SubtopicQrels(MarkedQrels):
 
         >>> rows = {"qid": [1, 1], "subtopic": [1, 2], "docno": ["a", "b"], "label": [1, 1]}
         >>> SubtopicQrels.from_table(rows)
-        <SubtopicQrels: 1 queries, 2 judgments>
+        <SubtopicQrels: 1 query, 2 judgments>
         """
         from irbatch.data.from_table import read_named
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from irbatch.data.arguments.ids import check_query_ids, read_query_ids
 from irbatch.errors import InputError, many
+from irbatch.evaluation.means import nothing_relevant
 from irbatch.evaluation.results import Results, join_results
 from irbatch.evaluation.score_evaluator import ScoreEvaluator
 from irbatch.evaluation.scores import plan_measures
@@ -89,6 +90,7 @@ def evaluate_embeddings(
         some.setdefault("document_ids", document_ids)
         parts.append(evaluator.rank(pair.scores(rows), **some).results())
     results = join_results(parts)
+    evaluator.warn_once(nothing_relevant(results))
     results.has_ids = ids is not None
     return results
 

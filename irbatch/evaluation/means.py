@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from irbatch.errors import InputError, many
 from irbatch.evaluation.counts import Counts
 from irbatch.measures import Measure
 from irbatch.measures.names import parse_measures
+from irbatch.report.reported import Reported
+
+if TYPE_CHECKING:
+    from irbatch.report.document import Document
+    from irbatch.report.records import Record
 
 SHOWN_MEASURES = 40
+ENOUGH = 10  # queries, of which some should have a relevant document
+ARROWS = {1: " ↑", -1: " ↓", 0: ""}
 
 
 def with_weights(measures: Sequence[Measure]) -> list[Measure]:
@@ -23,8 +33,44 @@ def weight_column(measures: Sequence[Measure], column: int) -> int:
     return len(with_weights(measures[:column])) + len(measures) - column
 
 
-class Means:
+def heading(measure: Measure, names: str, *, arrows: bool) -> str:
+    """Spell a measure for the head of a column, perhaps with an arrow to what is better."""
+    return measure.spelled(names) + (ARROWS[better_of(measure)] if arrows else "")
+
+
+def better_of(measure: Measure) -> int:
+    """Return `Measure.sign`; 0 of counts, of which neither more nor less is better."""
+    return 0 if measure.aggregate == "sum" else measure.sign
+
+
+def show_value(value: float, measure: Measure, digits: int) -> str:
+    """Write a value: a count as a whole number."""
+    from irbatch.report.numbers import show  # for those who read them
+
+    whole = measure.aggregate == "sum" and value.is_integer()
+    return show(value, 0 if whole else digits)
+
+
+def nothing_relevant(results: Means) -> list[str]:
+    """Say so, where none of many queries has a relevant document; without numbers: once.
+
+    Gains below 1 are those of relevant documents, too, if a measure finds any.
+    """
+    if results.counts.no_relevant < max(results.counts.queries, ENOUGH):
+        return []
+    found = (results[each] for each in results.columns if better_of(each) and each.name != "Judged")
+    if any(value not in (0, math.inf) and value == value for value in found):
+        return []
+    what = "no query has a relevant document (of grade 1 or more)"
+    return [f"{what}, so measures are 0 or undefined, however good rankings are: check the labels"]
+
+
+class Means(Reported):
     """Means of measures, where single queries are not looked at or were not kept.
+
+    Reports for people (`to_text`, `to_markdown`, `to_latex`, `to_html`) have as options: `digits`,
+    how many decimals (default: 4); `names`, how measures are spelled, as in `mean`; `arrows`,
+    whether these say which way is better (False).
 
     Args:
         means, measures: one mean a measure.
@@ -106,23 +152,13 @@ class Means:
             lines.append(f"  … and {len(self.columns) - len(shown)} more")
         return "\n".join([*lines, *(f"  {note}" for note in self.notes())])
 
-    def _repr_html_(self) -> str:
-        from irbatch.report import html
-        from irbatch.report.document import Cell, Column, Document, Row, Table
+    def __str__(self) -> str:
+        return repr(self)
 
-        rows = [Row([Cell(name), Cell(self.shown(name), self[name])]) for name in self.measures]
-        table = Table("Over all queries", [Column("measure", "name"), Column("value")], rows)
-        caption = ". ".join([many(self.counts.queries, "query"), *self.notes()])
-        title = self.name or type(self).__name__
-        report = Document(title, f"{caption}.", [], [table], self.signature)
-        return html.write_document(report, fragment=True)
-
-    def shown(self, name: str | Measure) -> str:
-        """Format a mean for people: four decimals, a count as a whole number."""
+    def shown(self, name: str | Measure, digits: int = 4) -> str:
+        """Format a mean for people: with some decimals, a count as a whole number."""
         column = self.column_of(name)
-        value = self._aggregate(column)
-        whole = self.columns[column].aggregate == "sum" and value.is_integer()
-        return f"{value:.{0 if whole else 4}f}"
+        return show_value(self._aggregate(column), self.columns[column], digits)
 
     def summed(self) -> list[bool]:
         """Tell for each measure whether it is summed over queries, as counts are."""
@@ -161,6 +197,46 @@ class Means:
             found = parse_measures([name])
             return self._column.get(str(found[0])) if len(found) == 1 else None
         return None
+
+    def per_query(self, name: str | Measure) -> dict[Any, float]:
+        """Refuse it: what was kept is means alone.
+
+        Raises:
+            InputError: saying how to keep the values of queries.
+        """
+        raise self._without_queries(str(name))
+
+    def _without_queries(self, value: object) -> InputError:
+        problem = "these are means alone: values of queries are kept with keep='queries'"
+        return InputError(problem, source="results", value=value)
+
+    def _document(
+        self, form: str, *, digits: int = 4, names: str = "irbatch", arrows: bool = False
+    ) -> Document:
+        from irbatch.report.document import Cell, Column, Document, Row, Table
+        from irbatch.report.numbers import check_digits
+
+        check_digits(digits)
+        heads = [heading(each, names, arrows=arrows) for each in self.columns]
+        cells = [Cell(self.shown(each, digits), self[each]) for each in self.measures]
+        rows = [Row([Cell(head), cell]) for head, cell in zip(heads, cells, strict=True)]
+        table = Table("Over all queries", [Column("measure", "name"), Column("value")], rows)
+        caption = ". ".join([many(self.counts.queries, "query"), *self.notes()])
+        title = self.name or type(self).__name__
+        return Document(title, f"{caption}.", [], [table], self.signature)
+
+    def _everything(self, *, names: str = "irbatch") -> Record:
+        return {
+            "name": self.name,
+            "settings": self.settings,
+            "counts": asdict(self.counts),
+            "mean": self.mean(names),
+        }
+
+    def _records(self, *, names: str = "irbatch") -> tuple[Sequence[str], list[Record]]:
+        columns = ("measure", "value")
+        means = self.mean(names).items()
+        return columns, [dict(zip(columns, each, strict=True)) for each in means]
 
     def _aggregate(self, column: int) -> float:
         return self._means[column]

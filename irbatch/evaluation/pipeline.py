@@ -15,7 +15,7 @@ from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.ties.policy import Ordering
-from irbatch.errors import InputError
+from irbatch.errors import InputError, warn_all
 from irbatch.evaluation.answered import (
     Partition,
     Queries,
@@ -24,6 +24,7 @@ from irbatch.evaluation.answered import (
     warn_of_unjudged,
 )
 from irbatch.evaluation.counts import Counts, QueryMark, best_without, count_queries, warn_of_best
+from irbatch.evaluation.means import nothing_relevant
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.run_items import RunItems
 from irbatch.evaluation.settings import Settings
@@ -301,6 +302,8 @@ def evaluate_run(
         if not computed.any_judged:
             warn_of_unjudged(first_document(qrels), counts.answered, run.name)
     results = computed.results(queries, order, counts, run.name)
+    if partition is None:
+        warn_all(nothing_relevant(results))
     if costs is not None:
         results.settings["costs"] = costs.fingerprint
     return results

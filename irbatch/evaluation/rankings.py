@@ -13,7 +13,8 @@ from irbatch.data.arguments.labels import LabelRows
 from irbatch.data.labelled import pair_series
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.errors import InputError, warn
+from irbatch.errors import InputError, warn, warn_all
+from irbatch.evaluation.means import nothing_relevant
 from irbatch.evaluation.pipeline import evaluate_blocks, evaluate_run
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings
@@ -119,7 +120,9 @@ def evaluate_matrix(
             raise InputError(f"{len(everything)} rows for {len(labels)} queries", source="judged")
         everything.queries = labels.queries  # so that errors call the rows by the same ids
     blocks = pack_labels(labels, everything)
-    return evaluate_blocks(plan, blocks, labels.queries, settings, "as given", threads)
+    results = evaluate_blocks(plan, blocks, labels.queries, settings, "as given", threads)
+    warn_all(nothing_relevant(results))
+    return results
 
 
 def _check_relevant(n_relevant: Any, labels: LabelRows) -> Ints:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, astuple
+from dataclasses import astuple, replace
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from irbatch.array_types import Bytes, Floats
 from irbatch.errors import InputError
 from irbatch.evaluation.counts import Counts
-from irbatch.evaluation.means import Means, weight_column
+from irbatch.evaluation.means import Means, heading, show_value, weight_column
 from irbatch.evaluation.run_items import RunItems, join_items
 from irbatch.measures import Measure
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.extras import imported
 from irbatch.runtime.numbers import exact_mean
+
+if TYPE_CHECKING:
+    from irbatch.report.document import Document
+    from irbatch.report.records import Record
 
 ALL = "all"  # what trec_eval calls the row of means
 
@@ -34,6 +38,9 @@ class Results(Means):
         marks: uint8 ``(queries,)``, what `counts` counts of each, see `QueryMark`.
         items: the items of each query, where measures of the whole run read them. These have no
             values of queries: their columns of `values` are NaN.
+
+    Reports for people have the options of `Means`, and `per_query`, whether there is a row for each
+    query instead, before that of the means (False).
 
     >>> import irbatch
     >>> results = irbatch.evaluate({"q1": {"d1": 1}}, {"q1": {"d2": 2.0, "d1": 1.0}}, ["RR", "P@1"])
@@ -79,7 +86,7 @@ class Results(Means):
             raise InputError(problem, source="measures", value=name)
         return dict(zip(self.query_ids, self.values[:, column].tolist(), strict=True))
 
-    def to_dict(self, names: str = "irbatch") -> dict[Any, dict[str, float]]:
+    def to_dict(self, names: str = "irbatch") -> dict[Any, dict[str, float]]:  # type: ignore[override]
         """Return query id to measure name to value, the shape pytrec_eval returns.
 
         Measures of the whole run are left out, here and in tables. `names` is as in `mean`.
@@ -92,7 +99,7 @@ class Results(Means):
         """Spell the measures that queries have values of."""
         return [self.columns[i].spelled(names) for i in self.of_queries()]
 
-    def to_pandas(self, names: str = "irbatch") -> Any:
+    def to_pandas(self, names: str = "irbatch") -> Any:  # type: ignore[override]
         """Return a pandas frame: one row a query (the index), one column a measure.
 
         `names` is as in `mean`.
@@ -105,32 +112,14 @@ class Results(Means):
         values = self.values[:, self.of_queries()]
         return pd.DataFrame(values, index=index, columns=self._names(names))
 
-    def to_polars(self, names: str = "irbatch") -> Any:
+    def to_polars(self, names: str = "irbatch") -> Any:  # type: ignore[override]
         """Return a polars frame: a column ``query``, and the others as in `to_pandas`."""
         pl = imported("frames", "polars", "polars")
         values = (self.values[:, i].copy() for i in self.of_queries())
         columns = dict(zip(self._names(names), values, strict=True))
         return pl.DataFrame({"query": self.query_ids, **columns})
 
-    def to_json(self, path: str | PathLike[str] | None = None, *, names: str = "irbatch") -> str:
-        """Return, or also write, everything as JSON; numbers that are not finite become null."""
-        import json
-
-        from irbatch.runtime.files import written
-
-        def finite(values: Mapping[str, float]) -> dict[str, float | None]:
-            return {name: value if math.isfinite(value) else None for name, value in values.items()}
-
-        everything = {
-            "name": self.name,
-            "settings": self.settings,
-            "counts": asdict(self.counts),
-            "mean": finite(self.mean(names)),
-            "per_query": {str(query): finite(row) for query, row in self.to_dict(names).items()},
-        }
-        return written(json.dumps(everything, ensure_ascii=False, indent=1) + "\n", path)
-
-    def to_csv(self, path: str | PathLike[str] | None = None, *, names: str = "irbatch") -> str:
+    def to_csv(self, path: str | PathLike[str] | None = None, *, names: str = "irbatch") -> str:  # type: ignore[override]
         r"""Return, or also write, one line a query and one column a measure.
 
         Ids that a spreadsheet would take for a formula get a leading apostrophe; control characters
@@ -171,6 +160,35 @@ class Results(Means):
         from irbatch.evaluation.plots import plot_results
 
         return plot_results(self, measure, interval=interval, level=level, ax=ax)
+
+    def _document(
+        self,
+        form: str,
+        *,
+        digits: int = 4,
+        names: str = "irbatch",
+        arrows: bool = False,
+        per_query: bool = False,
+    ) -> Document:
+        report = super()._document(form, digits=digits, names=names, arrows=arrows)
+        if not per_query:
+            return report
+        from irbatch.report.document import Cell, Column, Row, Table
+
+        chosen = [self.columns[i] for i in self.of_queries()]
+        values = [*self.values[:, self.of_queries()].tolist(), [self[each] for each in chosen]]
+        rows = [
+            Row([Cell(str(query)), *(Cell(show_value(value, each, digits), value)
+                                     for value, each in zip(row, chosen, strict=True))])
+            for query, row in zip([*self.query_ids, ALL], values, strict=True)
+        ]  # fmt: skip
+        heads = [Column(heading(each, names, arrows=arrows)) for each in chosen]
+        table = Table(report.caption, [Column("query", "name"), *heads], rows)
+        return replace(report, parts=[table])
+
+    def _everything(self, *, names: str = "irbatch") -> Record:
+        per_query = {str(query): row for query, row in self.to_dict(names).items()}
+        return {**super()._everything(names=names), "per_query": per_query}
 
     def _aggregate(self, column: int) -> float:
         if self.columns[column].aggregate == "run" and self.items_of_queries is not None:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from irbatch.data.runs import Run
+from irbatch.evaluation.places import check_places
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.settings import EvaluateOptions
+from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.evaluation.system_names import name_systems
 from irbatch.evaluation.system_results import SystemResults
 from irbatch.evaluation.task import Cutoffs, Evaluation, Judgments, Measures, Rankings
@@ -162,12 +163,15 @@ def evaluate_runs(
     >>> {name: results["RR"] for name, results in evaluate_runs(qrels, runs, "RR").items()}
     {'good': 1.0, 'bad': 0.5}
     """
+    check_settings(evaluate_runs, settings)
     progress = settings.pop("progress", None)
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
     prepared = evaluation.judgments(qrels)
+    given = name_systems(runs)
+    for run in given.values():
+        check_places(qrels, prepared, run)
     named = {
-        name: Run(run, name) if isinstance(run, Mapping) else run
-        for name, run in name_systems(runs).items()
+        name: Run(run, name) if isinstance(run, Mapping) else run for name, run in given.items()
     }
     if executor is not None:
         from irbatch.evaluation.partitions.spreading import evaluate_systems

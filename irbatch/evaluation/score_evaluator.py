@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from irbatch.evaluation.run_items import RunItems
 
 HEAVY_TIES = 0.1  # share of the queries from which ties are worth a word
+LIKE_LABELS = np.arange(5)
 NO_KEYS = np.empty(0, np.int64)
 MODEST_GRADE = 500.0  # up to which no gain of the catalogue, nor a sum of them, overflows
 
@@ -101,8 +102,11 @@ class ScoreEvaluator:
         graded = candidates.without_hidden(graded)
         if graded.columns.size < named:
             hidden = "being masked, excluded or beyond lengths"
-            self._warn(f"some positives are no candidates, {hidden}: they don't count as relevant")
+            problem = f"some positives are no candidates, {hidden}: they don't count as relevant"
+            self.warn_once([problem])
         graded.check_grades(candidates.queries)
+        if not graded.all_one:
+            self.warn_once(_say_swapped(candidates, graded))
         found = None if n_relevant is None else _check_relevant(n_relevant, graded, candidates)
         if candidates.on_accelerator:
             above, equal = count_on_accelerator(candidates, graded)
@@ -153,20 +157,22 @@ class ScoreEvaluator:
         sizes = np.repeat(counted.sizes, found)[shared]
         if (counted.equal[shared] == sizes).any() and batch.ranked.constant > enough:
             which = "scores: all candidates of some queries"
-            self._warn(f"{which} have one and the same score; has the model collapsed?")
+            self.warn_once([f"{which} have one and the same score; has the model collapsed?"])
         elif significant_bits(scores) == 16:
             # One relevant candidate of each query, as a rule: then each of these is a tied query.
             single = counted.all_one and found.max() == 1 and not self._policy.by_id
             tied = shared.size if single else int(batch.ranked.tied.sum())
             if tied > enough:
                 which = "scores of 16 bits: relevant candidates of some queries"
-                self._warn(f"{which} share their score with others; compute scores in float32")
+                advice = "share their score with others; compute scores in float32"
+                self.warn_once([f"{which} {advice}"])
 
-    def _warn(self, text: str) -> None:
-        """Warn once; without numbers, as Python and logs tell warnings by their texts."""
-        if text not in self._said:
-            self._said.add(text)
-            warn(text)
+    def warn_once(self, texts: Iterable[str]) -> None:
+        """Warn once of each; without numbers, as Python and logs tell warnings by their texts."""
+        for text in texts:
+            if text not in self._said:
+                self._said.add(text)
+                warn(text)
 
     def _refuse_ties(
         self, batch: ScoreBatch, candidates: Candidates, graded: GradedCandidates
@@ -275,6 +281,20 @@ class ScoreBatch:
             values[:, places] = self.item_values[:, places]
         self._computed = values, marks
         return self._computed
+
+
+def _say_swapped(candidates: Candidates, graded: GradedCandidates) -> list[str]:
+    """Say that scores and relevance may have changed places: no label is whole, all scores are."""
+    scores, grades = candidates.scores, graded.grades
+    if candidates.on_accelerator or not grades.size or grades[0] % 1 == 0:
+        return []
+    some = scores[:1], scores  # a row tells mostly
+    if (grades % 1 == 0).any() or not all(np.isin(each, LIKE_LABELS).all() for each in some):
+        return []
+    if not (np.diff(np.sort(scores, axis=1)) == 0).any():
+        return []
+    said = "relevance is like scores, and scores are like labels (0, 1, 2 …)"
+    return [f"{said}: are they in each other's place? Scores come first, then relevance"]
 
 
 def _check_relevant(n_relevant: Any, graded: GradedCandidates, candidates: Candidates) -> Ints:

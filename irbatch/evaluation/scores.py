@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from irbatch.data.arguments.arrays import check_real
 from irbatch.errors import InputError
+from irbatch.evaluation.means import nothing_relevant
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.score_evaluator import ScoreEvaluator
 from irbatch.evaluation.settings import Settings
@@ -21,17 +22,6 @@ if TYPE_CHECKING:
 
 MOST_PLANS = 64  # that are kept, by measures' names: making one takes as long as a small batch
 _plans: dict[tuple[str, int], Plan] = {}
-
-
-class CandidateArguments(TypedDict, total=False):
-    """What `evaluate_scores` is told of candidates, and describes, where others take it."""
-
-    positives: Any
-    mask: Any
-    lengths: Any
-    exclude: Any
-    n_relevant: Any
-    document_ids: Any
 
 
 def evaluate_scores(
@@ -106,7 +96,9 @@ def evaluate_scores(
         document_ids=document_ids,
         query_ids=query_ids,
     )
-    return batch.results()
+    results = batch.results()
+    evaluator.warn_once(nothing_relevant(results))
+    return results
 
 
 def evaluate_triples(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from irbatch.engine.ties.policy import SCORE_DTYPES, Ordering, TiePolicy
 from irbatch.errors import InputError
 from irbatch.measures import REL, VERSIONS
-from irbatch.runtime.checks import check_choice, check_whole
+from irbatch.runtime.checks import check_choice, check_keywords, check_whole
 from irbatch.runtime.progress_bar import Progress
 from irbatch.version import __version__
 
@@ -126,6 +126,11 @@ class Settings:
     def ordering(self) -> Ordering:
         """What documents are ordered by."""
         return Ordering(self.score_dtype, TiePolicy(self.ties))
+
+
+def check_settings(function: Any, settings: Mapping[str, object]) -> None:
+    """Refuse keywords of a public function that are none of `irbatch.evaluate`."""
+    check_keywords(function, settings, EvaluateOptions.__annotations__)
 
 
 def check_option(name: str, value: object) -> None:

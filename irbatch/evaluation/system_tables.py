@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypedDict
 
 from irbatch.errors import many
+from irbatch.evaluation.means import better_of, heading, show_value
 from irbatch.evaluation.results import ALL, Results
 from irbatch.measures import Measure
 from irbatch.report.document import BEST, BETTER, WORSE, Cell, Column, Document, Row, Table
-from irbatch.report.numbers import check_digits, is_best, show
-
-ARROWS = {1: f" {BETTER}", -1: f" {WORSE}", 0: ""}
-
-
-class TableOptions(TypedDict, total=False):
-    """What a table of results has, see `SystemResults.to_text`."""
-
-    digits: int
-    names: str
-    arrows: bool
-    per_query: bool
+from irbatch.report.numbers import check_digits, is_best
 
 
 def make_document(
@@ -30,13 +19,13 @@ def make_document(
     arrows: bool = False,
     per_query: bool = False,
 ) -> Document:
-    """Return the report of several systems; see `SystemResults.to_text`."""
+    """Return the report of several systems; see `SystemResults`."""
     check_digits(digits)
     table = make_table(results, digits, names, arrows, per_query)
     legend = []
     if any(cell.stands_out for row in table.rows for cell in row.cells):
         legend.append((BEST, "the best of its column"))
-    if arrows and any(_sign(each) for each in list_measures(results)):
+    if arrows and any(better_of(each) for each in list_measures(results)):
         legend.append((f"{BETTER} {WORSE}", "more, less is better"))
     title = f"Results of {many(len(results), 'system')}"
     return Document(title, _caption(results), legend, [table], _settings(results))
@@ -49,19 +38,19 @@ def make_table(
     measures = list_measures(results)
     columns = [Column("run", "name"), *([Column("query", "name")] if per_query else [])]
     for measure in measures:
-        arrow = ARROWS[_sign(measure)] if arrows else ""
-        columns.append(Column(f"{measure.spelled(names)}{arrow}", descends=measure.sign >= 0))
+        head = heading(measure, names, arrows=arrows)
+        columns.append(Column(head, descends=measure.sign >= 0))
     means = {name: [_mean(each, measure) for measure in measures] for name, each in results.items()}
     best = [
-        is_best([of_system[k] * _sign(measure) for of_system in means.values()])
-        if _sign(measure)
+        is_best([of_system[k] * better_of(measure) for of_system in means.values()])
+        if better_of(measure)
         else [False] * len(results)
         for k, measure in enumerate(measures)
     ]
     rows = []
     for i, (name, each) in enumerate(results.items()):
         cells = [
-            Cell(_show(mean, measure, digits), mean, best[k][i])
+            Cell(show_value(mean, measure, digits), mean, best[k][i])
             for k, (mean, measure) in enumerate(zip(means[name], measures, strict=True))
         ]
         if per_query:
@@ -74,11 +63,6 @@ def make_table(
 def list_measures(results: Mapping[str, Results]) -> list[Measure]:
     """Return the measures that some system has, in order."""
     return list(dict.fromkeys(each for of_system in results.values() for each in of_system.columns))
-
-
-def _sign(measure: Measure) -> int:
-    """Return `Measure.sign`; 0 of counts, of which neither more nor less is better."""
-    return 0 if measure.aggregate == "sum" else measure.sign
 
 
 def _mean(results: Results, measure: Measure) -> float:
@@ -95,16 +79,10 @@ def _rows_of_queries(
         for each in measures:
             value = values[places[str(each)]] if str(each) in places else float("nan")
             # Measures of the whole run have no values of queries.
-            text = "" if each.aggregate == "run" else _show(value, each, digits)
+            text = "" if each.aggregate == "run" else show_value(value, each, digits)
             cells.append(Cell(text, value))
         rows.append(Row(cells))
     return rows
-
-
-def _show(value: float, measure: Measure, digits: int) -> str:
-    """Write a value: a count as a whole number."""
-    whole = measure.aggregate == "sum" and value.is_integer()
-    return f"{value:.0f}" if whole else show(value, digits)
 
 
 def _caption(results: Mapping[str, Results]) -> str:

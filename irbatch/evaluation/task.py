@@ -20,6 +20,7 @@ from irbatch.evaluation.answered import Partition
 from irbatch.evaluation.marked import evaluate_marked, judgments_read
 from irbatch.evaluation.means import with_weights
 from irbatch.evaluation.pipeline import Watch, evaluate_run
+from irbatch.evaluation.places import check_places
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings
 from irbatch.formats import (
@@ -61,7 +62,8 @@ def as_qrels(qrels: Judgments) -> Qrels:
     if isinstance(qrels, Mapping):
         return Qrels(qrels, borrowed=True)
     if isinstance(qrels, Run):
-        raise InputError("a Run is given where judgments belong: first qrels, then run")
+        problem = "a Run is given where judgments belong: first qrels, then run"
+        raise InputError(problem, source="qrels")
     return Qrels.from_table(qrels)
 
 
@@ -87,7 +89,8 @@ def as_run(run: Rankings, name: str | None = None) -> Run:
     if is_file(run):
         return read_run(run)
     if isinstance(run, Qrels):
-        raise InputError("Qrels are given where a run belongs: first qrels, then run")
+        problem = "Qrels are given where a run belongs: first qrels, then run"
+        raise InputError(problem, source="run")
     return Run(run, name) if isinstance(run, Mapping) else Run.from_table(run, name=name)
 
 
@@ -185,7 +188,9 @@ class Evaluation:
             )  # fmt: skip
         open_parameters = self.settings.open_parameters()
         plan = Plan(self.measures, open_parameters, items=self.items is not None)
-        return evaluate_by(as_qrels(qrels), plan)
+        judged = as_qrels(qrels)
+        check_places(qrels, judged, run)
+        return evaluate_by(judged, plan)
 
     def _opened(
         self, run: Rankings, progress: Progress | None

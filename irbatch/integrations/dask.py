@@ -20,7 +20,7 @@ from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.settings import EvaluateOptions
+from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.evaluation.task import Cutoffs, Measures
 from irbatch.integrations.dask_rows import rows_together
 from irbatch.integrations.shuffled import Columns, Task
@@ -79,6 +79,7 @@ def evaluate(
             than ids and numbers can be, or an option can't be had; and as `irbatch.evaluate`.
         ConnectionError: if the scheduler doesn't answer, or no longer; or the client is closed.
     """
+    check_settings(evaluate, settings)
     task = Task.choose(measures, cutoffs, keep, **settings)
     with _connected(client):
         rows, task = rows_together(task, qrels, run, qrels_columns, run_columns, partitions)
@@ -119,6 +120,7 @@ def per_query(
         InputError: as `evaluate`; what is wrong with rows, when the frame is computed.
         ConnectionError: as `evaluate`.
     """
+    check_settings(per_query, settings)
     task = Task.choose(measures, cutoffs, "queries", **settings)
     with _connected(client):
         rows, task = rows_together(task, qrels, run, qrels_columns, run_columns, partitions)

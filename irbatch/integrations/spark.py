@@ -24,7 +24,7 @@ from irbatch.errors import FIELDS, InputError
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.settings import EvaluateOptions
+from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.evaluation.task import Cutoffs, Measures
 from irbatch.integrations.shuffled import (
     JUDGED,
@@ -99,6 +99,7 @@ def evaluate(
         RuntimeError: if the tasks run another Python than this one.
         ModuleNotFoundError: if irbatch or what it needs is not installed where they run.
     """
+    check_settings(evaluate, settings)
     task = Task.choose(measures, cutoffs, keep, **settings)
     rows, task = _rows(task, qrels, run, qrels_columns, run_columns, partitions)
     with input_errors():
@@ -133,6 +134,7 @@ def per_query(
     Raises:
         InputError: before a job starts, as `evaluate`.
     """
+    check_settings(per_query, settings)
     task = Task.choose(measures, cutoffs, "queries", **settings)
     rows, task = _rows(task, qrels, run, qrels_columns, run_columns, partitions)
     values = [_types.StructField(each, _types.DoubleType(), False) for each in task.names]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from os import PathLike
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self, Unpack
 
 from irbatch.comparing.limits import each_condition
-from irbatch.evaluation.settings import EvaluateOptions
-from irbatch.evaluation.task import Judgments
-from irbatch.leaderboard.document import TableOptions, make_document, make_page
+from irbatch.evaluation.settings import EvaluateOptions, check_settings
+from irbatch.evaluation.task import Cutoffs, Judgments, Measures
+from irbatch.leaderboard.axes import list_axes
+from irbatch.leaderboard.document import make_document, picture_frontier
 from irbatch.leaderboard.gate import find_failures
 from irbatch.leaderboard.json_form import board_to_dict, read_board
 from irbatch.leaderboard.plots import plot_frontier
@@ -17,21 +18,15 @@ from irbatch.leaderboard.records import list_systems, make_frame
 from irbatch.leaderboard.scores import Scores
 from irbatch.leaderboard.scoring import score_dynascore, score_utility
 from irbatch.leaderboard.studied import StudiedSystems
-from irbatch.report import html, latex, markdown, terminal
-from irbatch.report.records import write_csv, write_json
-from irbatch.runtime.files import written
-
-Path = str | PathLike[str]
+from irbatch.report.document import Document
+from irbatch.report.records import Record
+from irbatch.report.reported import Path, Reported
 
 NOISE = 1e-4  # share of the highest performance, below which Dynascore sees no difference
 
 
-class PaperOptions(TableOptions, latex.LatexOptions):
-    """What the table has, and how it stands in a paper."""
-
-
-class Leaderboard(StudiedSystems):
-    """Systems side by side: how accurate they are, and what they take for it.
+class Leaderboard(Reported, StudiedSystems):
+    r"""Systems side by side: how accurate they are, and what they take for it.
 
     Axes are the measures, by any spelling, and the quantities of records, which
     `irbatch.efficiency.QUANTITIES` has with their units: ``"latency_mean"``, ``"latency_p50"`` …
@@ -73,6 +68,21 @@ class Leaderboard(StudiedSystems):
     Raises:
         InputError: naming the system and the field, if a value is missing or not a finite number.
 
+    Reports for people (`to_text`, `to_markdown`, `to_latex`, `to_html`) have as options: `columns`,
+    axes by any of their names, ``"hardware"`` or of it ``"instance"``, ``"cpu"``, ``"gpu"``,
+    ``"n_cpu"``, ``"n_gpu"``, ``"ram"``, ``"batch_size"`` or ``"source"`` (default: the hardware,
+    batch size and source where they differ, all measures, and the usual quantities that some system
+    has); what `tested` and `resampled` found stands there in any case; `frontier`, axes whose
+    Pareto frontier is marked; `intervals`, whether values come with theirs (False); `digits`, how
+    many decimals measures have (4), typed ones no more than were typed, where quantities have four
+    significant digits. On a page: `plots`, whether there is a picture of the frontier (True), which
+    takes matplotlib; `x`, the axis across it (default: that of a `frontier` of two axes; or else
+    the cost, the mean latency or the median, the first that all systems have, or some; without any
+    there is no picture); `y`, the axis along it (default: the first measure).
+
+    `to_csv` and frames have one line a system: its hardware, its values, bounds and calls; what
+    isn't known is empty. `from_json` reads what `to_json` wrote.
+
     >>> from irbatch.efficiency import EfficiencyRecord, Latency
     >>> records = [EfficiencyRecord(system="bm25", latency=Latency(mean=8)),
     ...            EfficiencyRecord(system="dense", latency=Latency(mean=30)),
@@ -81,7 +91,11 @@ class Leaderboard(StudiedSystems):
     ...                      "slow": {"RR@10": 0.31}}, records)
     >>> board.pareto(["RR@10", "latency"]).dominated_by
     {'slow': ['dense']}
+    >>> print(board.to_csv().partition("\n")[0])
+    system,instance,cpu,n_cpu,gpu,n_gpu,ram_gb,RR@10,latency_mean,batch_size,repeat
     """
+
+    _label = "tab:leaderboard"
 
     def dynascore(
         self,
@@ -159,110 +173,7 @@ class Leaderboard(StudiedSystems):
         found = (find_failures(self, each, required=required) for each in each_condition(given))
         return [said for some in found for said in some]
 
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_html_(self) -> str:
-        return self.to_html(fragment=True, plots=False)
-
-    def to_text(
-        self,
-        path: Path | None = None,
-        *,
-        ansi: bool = False,
-        width: int = terminal.WIDTH,
-        **options: Unpack[TableOptions],
-    ) -> str:
-        r"""Return, or also write, a table for a terminal.
-
-        Args:
-            path: where to write it; an existing file is replaced whole or not at all.
-            ansi: whether the best of each column is bold, by a terminal's escapes; if not, it is
-                starred.
-            width: columns that would make lines longer than this go on in a further table.
-            **options: what the table has, as in all reports for people: `columns`, axes by any of
-                their names, ``"hardware"`` or of it ``"instance"``, ``"cpu"``, ``"gpu"``,
-                ``"n_cpu"``, ``"n_gpu"``, ``"ram"``, ``"batch_size"`` or ``"source"`` (default: the
-                hardware, batch size and source where they differ, all measures, and the usual
-                quantities that some system has); what `tested` and `resampled` found stands there
-                in any case; `frontier`, axes whose Pareto frontier is marked; `intervals`, whether
-                values come with theirs (default: False); `digits`, how many decimals measures have
-                (default: 4), typed ones no more than were typed, where quantities have four
-                significant digits.
-
-        Raises:
-            InputError: if digits is not a whole number from 0 to 17, a column or an axis is given
-                twice or is not there, or no system has a value of each axis of the frontier.
-        """
-        document = make_document(self, **options)
-        return written(terminal.write_document(document, ansi=ansi, width=width), path)
-
-    def to_markdown(self, path: Path | None = None, **options: Unpack[TableOptions]) -> str:
-        """Return, or also write, a table in GitHub's Markdown; options are those of `to_text`."""
-        return written(markdown.write_document(make_document(self, **options)), path)
-
-    def to_latex(self, path: Path | None = None, **options: Unpack[PaperOptions]) -> str:
-        r"""Return, or also write, a table for a paper; it needs ``\usepackage{booktabs}``.
-
-        Args:
-            path, **options: as in `to_text`; and `caption`, `label` (default:
-                ``"tab:leaderboard"``), `environment`, `line_width`, `headings`, `unicode`, as
-                in `irbatch.SystemResults.to_latex`.
-
-        Raises:
-            InputError: as `to_text` and `irbatch.SystemResults.to_latex`.
-        """
-        given: dict[str, Any] = {"label": "tab:leaderboard", **options}
-        of_table = {name: given.pop(name) for name in TableOptions.__annotations__ if name in given}
-        return written(latex.write_document(make_document(self, **of_table), **given), path)
-
-    def to_html(
-        self,
-        path: Path | None = None,
-        *,
-        x: str | None = None,
-        y: str | None = None,
-        plots: bool = True,
-        title: str | None = None,
-        fragment: bool = False,
-        **options: Unpack[TableOptions],
-    ) -> str:
-        """Return, or also write, a page that stands alone: a sortable table, and a picture.
-
-        Args:
-            path, **options: as in `to_text`.
-            x: the axis across the picture of the Pareto frontier; default: that of a `frontier` of
-                two axes; or else the cost, the mean latency or the median, the first that all
-                systems have, or some; without any there is no picture.
-            y: the axis along it; default: the first measure.
-            plots: whether there is a picture, which takes matplotlib.
-            title: of the page.
-            fragment: leave out what makes it a page, its script too, to stand in a notebook.
-
-        Raises:
-            InputError: as `to_text`.
-        """
-        page = make_page(self, x, y, plots, title, **options)
-        return written(html.write_document(page, fragment=fragment), path)
-
-    def to_csv(self, path: Path | None = None) -> str:
-        """Return, or also write, one line a system: its hardware, its values, bounds and calls.
-
-        What isn't known is empty. Names that look like formulas get a leading apostrophe.
-
-        >>> from irbatch.efficiency import EfficiencyRecord
-        >>> board = Leaderboard({"bm25": {"RR@10": 0.19}}, EfficiencyRecord(system="bm25"))
-        >>> print(board.to_csv(), end="")
-        system,instance,cpu,n_cpu,gpu,n_gpu,ram_gb,RR@10,batch_size,repeat
-        bm25,,,,,,,0.19,1,1
-        """
-        return write_csv(*list_systems(self), path)
-
-    def to_json(self, path: Path | None = None) -> str:
-        """Return, or also write, everything as JSON, which `from_json` reads."""
-        return write_json(board_to_dict(self), path)
-
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> Any:  # type: ignore[override]
         """Return a pandas frame: one row a system, the columns of `to_csv`.
 
         Raises:
@@ -270,7 +181,17 @@ class Leaderboard(StudiedSystems):
         """
         return make_frame(self)
 
-    def plot(self, x: str, y: str | None = None, **options: Any) -> Any:
+    def plot(
+        self,
+        x: str,
+        y: str | None = None,
+        *,
+        log: bool | None = None,
+        intervals: bool = True,
+        labels: bool = True,
+        directions: Mapping[str, str] | None = None,
+        ax: Any = None,
+    ) -> Any:
         """Draw systems between two axes and their Pareto frontier; return matplotlib's axes.
 
         ``.figure.savefig("frontier.svg")`` of what returns saves the picture.
@@ -278,13 +199,14 @@ class Leaderboard(StudiedSystems):
         Args:
             x: an axis, as in ``"cost_per_million"``.
             y: another; default: the first measure.
-            **options: see `irbatch.leaderboard.plots.plot_frontier`.
+            log, intervals, labels, directions, ax: see `irbatch.leaderboard.plots.plot_frontier`.
 
         Raises:
             InputError: naming the system, if one has no value of an axis.
             ImportError: naming the extra, when matplotlib is not installed.
         """
-        return plot_frontier(self, x, y, **options)
+        options: dict[str, Any] = {"intervals": intervals, "labels": labels, "ax": ax}
+        return plot_frontier(self, x, y, log=log, directions=directions, **options)
 
     @classmethod
     def from_json(
@@ -292,7 +214,8 @@ class Leaderboard(StudiedSystems):
         source: Path,
         *,
         qrels: Judgments | None = None,
-        measures: Iterable[str] | str | None = None,
+        measures: Measures | None = None,
+        cutoffs: Cutoffs = None,
         level: float = 0.05,
         draws: int = 2000,
         seed: int = 0,
@@ -310,6 +233,7 @@ class Leaderboard(StudiedSystems):
                 and accuracy that is stated counts where there is no run.
             measures: those shown, or with `qrels` those evaluated; default: all that some have;
                 with `qrels` they must be given.
+            cutoffs: of those evaluated, as in `irbatch.evaluate`.
             level, draws, seed, interval: as of `Leaderboard`, with `qrels`; without, the level is
                 the JSON's.
             directions: axis to ``"higher"`` or ``"lower"``, before what the JSON says.
@@ -325,5 +249,33 @@ class Leaderboard(StudiedSystems):
         >>> board.pareto(["RR@10", "latency"]).frontier
         ['bm25', 'dense']
         """
+        check_settings(cls.from_json, settings)
+        given: dict[str, Any] = {**settings, **({} if cutoffs is None else {"cutoffs": cutoffs})}
         drawn = {"level": level, "draws": draws, "seed": seed, "interval": interval}
-        return read_board(cls, source, qrels, measures, directions, settings, **drawn)
+        return read_board(cls, source, qrels, measures, directions, given, **drawn)
+
+    def _document(
+        self,
+        form: str,
+        *,
+        columns: Iterable[str] | None = None,
+        frontier: Iterable[str] | None = None,
+        intervals: bool = False,
+        digits: int = 4,
+        plots: bool = True,
+        x: str | None = None,
+        y: str | None = None,
+    ) -> Document:
+        if frontier is not None:
+            frontier = [axis.name for axis in list_axes(frontier, self.measures)]
+        document = make_document(self, columns, frontier, intervals, digits)
+        if form != "html" or not plots:
+            return document
+        pictures = picture_frontier(self, x, y, frontier, digits)
+        return replace(document, parts=[*document.parts, *pictures])
+
+    def _everything(self) -> Record:
+        return board_to_dict(self)
+
+    def _records(self) -> tuple[Sequence[str], Iterable[Record]]:
+        return list_systems(self)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 import numpy as np
 
@@ -53,15 +52,6 @@ PICTURED = ("cost_per_million", "latency_mean", "latency_p50")  # the first that
 NAMED = 6  # systems that dominate another one
 
 
-class TableOptions(TypedDict, total=False):
-    """What the table of a leaderboard has, see `Leaderboard.to_text`."""
-
-    columns: Iterable[str] | None
-    frontier: Iterable[str] | None
-    intervals: bool
-    digits: int
-
-
 def make_document(
     board: Systems,
     columns: Iterable[str] | None = None,
@@ -69,7 +59,7 @@ def make_document(
     intervals: bool = False,
     digits: int = 4,
 ) -> Document:
-    """Return the report of a leaderboard: a table with one row a system; see `to_text`."""
+    """Return the report of a leaderboard: a table with one row a system; see `Leaderboard`."""
     check_digits(digits)
     names = _usual_columns(board) if columns is None else _chosen_columns(board, columns)
     axes = [] if frontier is None else list_axes(frontier, board.measures)
@@ -99,27 +89,14 @@ def make_document(
     return Document(f"Leaderboard of {title}", board.caption(), legend, [table], settings)
 
 
-def make_page(
+def picture_frontier(
     board: Systems,
     x: str | None,
     y: str | None,
-    plots: bool,
-    title: str | None,
-    **options: Unpack[TableOptions],
-) -> Document:
-    """Return the report with its picture; see `Leaderboard.to_html`."""
-    if (frontier := options.get("frontier")) is not None:
-        options["frontier"] = [axis.name for axis in list_axes(frontier, board.measures)]
-    report = make_document(board, **options)
-    pictures = picture_frontier(board, x, y, **options) if plots else []
-    return replace(report, title=title or report.title, parts=[*report.parts, *pictures])
-
-
-def picture_frontier(
-    board: Systems, x: str | None, y: str | None, **options: Unpack[TableOptions]
+    frontier: Iterable[str] | None,
+    digits: int,
 ) -> list[Part]:
-    """Return a picture of the frontier, and a table of who dominates whom; see `to_html`."""
-    frontier, digits = options.get("frontier"), options.get("digits", 4)
+    """Return a picture of the frontier, and a table of who dominates whom; see `Leaderboard`."""
     marked = [] if frontier is None else list_axes(frontier, board.measures)
     if x is None and y is None and len(marked) == 2:
         # A measure goes along the picture.

@@ -24,7 +24,7 @@ from dataclasses import fields
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -34,8 +34,7 @@ from irbatch.efficiency.interchange.json_form import is_text, read_object
 from irbatch.errors import InputError, did_you_mean, printable, shown
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
-from irbatch.evaluation.settings import EvaluateOptions
-from irbatch.evaluation.task import Judgments, as_qrels
+from irbatch.evaluation.task import Judgments, Measures, as_qrels
 from irbatch.formats import why_not
 from irbatch.leaderboard.axes import canonical_name, check_directions
 from irbatch.leaderboard.findings import (
@@ -145,17 +144,17 @@ class Statement(NamedTuple):
 def read_statement(
     source: str | PathLike[str],
     qrels: Judgments | None,
-    measures: Iterable[Any] | str | None,
-    settings: EvaluateOptions,
+    measures: Measures | None,
+    settings: Mapping[str, Any],
 ) -> Statement:
     """Read JSON, and evaluate runs; arguments and errors are those of `Leaderboard.from_json`."""
     if not isinstance(source, str | PathLike):
         raise InputError(f"it is a path or JSON, not {shown(source)}", source=SOURCE, value=source)
     document = _check_document(read_object(source, SOURCE))
     systems, records = _read_systems(document)
-    if isinstance(measures, str) or not isinstance(measures, Iterable | None):
-        measures = [measures]
-    wanted = None if measures is None else list(measures)
+    one = isinstance(measures, str) or not isinstance(measures, Iterable)
+    wanted: list[Any] | None = [measures] if one else [*cast(Iterable[Any], measures)]
+    wanted = None if measures is None else wanted
     found: dict[str, Results] = {}
     if qrels is not None:
         folder = Path() if is_text(source) else Path(source).parent  # where paths of runs start
@@ -180,9 +179,9 @@ def read_board(
     kind: type[Board],
     source: str | PathLike[str],
     qrels: Judgments | None,
-    measures: Iterable[Any] | str | None,
+    measures: Measures | None,
     directions: Mapping[str, str] | None,
-    settings: EvaluateOptions,
+    settings: Mapping[str, Any],
     **drawn: Any,
 ) -> Board:
     """Return the leaderboard that JSON is of; see `Leaderboard.from_json`."""
@@ -323,7 +322,7 @@ def _find_run(system: str, values: dict[str, Any], folder: Path) -> Path:
 
 
 def _evaluate(
-    qrels: Judgments, runs: Mapping[str, Path], measures: Any, settings: EvaluateOptions
+    qrels: Judgments, runs: Mapping[str, Path], measures: Any, settings: Mapping[str, Any]
 ) -> dict[str, Results]:
     """Evaluate each system's run; what is wrong with it names the system."""
     if not measures:

@@ -15,6 +15,7 @@ from irbatch.errors import InputError, did_you_mean, printable, shown
 from irbatch.report.names import shorten_all
 
 BETTER, WORSE = "↑", "↓"  # marks of a cell
+DAGGERS = {BETTER: "†", WORSE: "‡"}  # what some papers have in their place
 BEST, MARKS = "{best}", "{marks}"  # of a legend; each form says here how it shows them
 LONGEST_NAME = 200  # columns of a name on paper, where it is not broken; TeX stops at some 3,000
 ISOLATED = "\u2068", "\u2069"  # characters round a name: it may run from right to left

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 from irbatch.errors import InputError, printable
 from irbatch.report.document import (
@@ -37,18 +37,6 @@ BREAKS = re.compile(rf"(?<=[ ,/_])(?![{BETTER}{WORSE}])|(?=[(])")  # of headings
 LEAST_HEAD = 4.0  # em that a line of a heading may always take
 LENGTHS = (200, 64, 48, 40, 32, 24, 20, 16)  # of names, of which the longest that fits is taken
 LABELS_SHARE = 0.45  # of a line, that names of rows take at most
-DAGGERS = {BETTER: "†", WORSE: "‡"}
-
-
-class LatexOptions(TypedDict, total=False):
-    """How a table is to stand in a paper, see `irbatch.SystemResults.to_latex`."""
-
-    caption: str | None
-    label: str
-    environment: str
-    line_width: float | None
-    headings: Mapping[str, str] | None
-    unicode: bool
 
 
 class Type(NamedTuple):
@@ -106,14 +94,13 @@ def write_document(
     environment: str = "table",
     line_width: float | None = None,
     headings: Mapping[str, str] | None = None,
-    daggers: bool = False,
     unicode: bool = False,
 ) -> str:
     r"""Write a report's tables as one, which needs ``\usepackage{booktabs}``.
 
     All have the same columns; headings stand above their rows; figures and what details open
     are left out, and so is the middle of long names, if that leaves them all different. What shaped
-    the numbers stands in a comment. Options are those of `irbatch.SystemResults.to_latex`.
+    the numbers stands in a comment. Options are those of `Reported.to_latex`.
     """
     if not isinstance(label, str) or not LABEL.fullmatch(label):
         problem = f"a label is letters, digits and :._/+-, not {label!r}"
@@ -123,7 +110,7 @@ def write_document(
         "line_width", LINES[environment] if line_width is None else line_width, least=50
     )
     parts = [part.table if isinstance(part, Details) else part for part in document.parts]
-    document = replace(document, parts=parts).renamed(headings or {}, DAGGERS if daggers else {})
+    document = replace(document, parts=parts).renamed(headings or {}, {})
     above, legend = document.caption if caption is None else caption, document.explained("Bold")
     if above and legend and not above.rstrip().endswith((".", "!", "?", ":", ";")):
         above += "."

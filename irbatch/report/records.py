@@ -71,9 +71,16 @@ def csv_text(*tables: Iterable[Iterable[str]]) -> str:
     return "".join(lines)
 
 
-def make_frame(names: Sequence[str], records: Iterable[Record]) -> Any:
+def make_pandas(names: Sequence[str], records: Iterable[Record]) -> Any:
     """Return a pandas frame, one row a record."""
     return imported("frames", "pandas", "pandas").DataFrame(list(records), columns=names)
+
+
+def make_polars(names: Sequence[str], records: Iterable[Record]) -> Any:
+    """Return a polars frame, one row a record."""
+    pl = imported("frames", "polars", "polars")
+    rows = [list(record.values()) for record in records]
+    return pl.DataFrame(rows, schema=list(names), orient="row", infer_schema_length=None)
 
 
 def _written(text: str, path: str | PathLike[str] | None) -> str:

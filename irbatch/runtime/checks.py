@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.runtime.numbers import (
     LARGEST_WHOLE,
     NUMBER_ERRORS,
@@ -72,6 +72,31 @@ def check_choice(name: str, value: object, options: Iterable[Any]) -> None:
     if not plain or not any(value is each or value == each for each in options):
         choices = ", ".join(map(repr, options))
         raise InputError(f"{name}={shown(value)} must be one of {choices}", value=value)
+
+
+def keywords_of(function: Any) -> list[str]:
+    """Name the arguments of a function, or a method, that are given by keyword alone."""
+    code = function.__code__
+    return [*code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]]
+
+
+def check_keywords(function: Any, given: Iterable[str], known: Collection[str]) -> None:
+    """Refuse keywords that a public function passes on and nothing takes, as Python itself does.
+
+    Raises:
+        TypeError: naming the function, and the nearest keyword or else those that there are.
+    """
+    for each in given:
+        if each in known:
+            continue
+        owner = getattr(function, "__self__", None)  # of a method
+        kind = owner if isinstance(owner, type) else type(owner)
+        name = function.__name__ if owner is None else f"{kind.__name__}.{function.__name__}"
+        code = function.__code__
+        named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        there = [*named[owner is not None :], *known]
+        hint = did_you_mean(each, there) or f"; there are: {', '.join(there)}"
+        raise TypeError(f"{name}() got an unexpected keyword argument {each!r}{hint}")
 
 
 def read_numbers(

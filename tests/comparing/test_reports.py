@@ -251,6 +251,10 @@ def test_power_is_told_when_asked_for(three: Comparison) -> None:
     assert power[0] == plain[0] + ",detectable,queries_needed"
     assert float(power[1].split(",")[-2]) == three.detectable[0, 0]
     assert "detectable" in json.loads(Comparison.to_json(three, power=True))["pairs"][0]
+    head, _, first = Comparison.to_text(three, power=True).split("\n\n")[3].splitlines()[:3]
+    assert head.endswith("detectable  queries needed")
+    needed = str(int(three.queries_needed[0, 0]))
+    assert first.split()[-2:] == [f"{three.detectable[0, 0]:.4f}", needed]
     assert ",equivalent" not in plain[0]
     margin = replace(three, margin=0.5)
     found = "significant,not_worse_p,not_worse,equivalence_p,equivalent"

@@ -63,6 +63,72 @@ def test_no_document_of_the_run_is_judged() -> None:
         evaluate({"q1": {"d1": 1}}, {"q1": {"D1": 2.0}}, "AP")  # one query may well have none
 
 
+SCORED = {f"q{i}": {"d1": 0.75, "d3": 0.5 / (i + 1)} for i in range(12)}
+GRADED = {f"q{i}": {"d1": 1, "d2": 0, "d5": 1} for i in range(12)}
+LONG = {f"q{i}": {f"d{k}": 100 - k for k in range(20)} for i in range(3)}
+
+
+def test_dicts_that_have_changed_places() -> None:
+    for call in (
+        lambda: evaluate(SCORED, GRADED, "nDCG"),
+        lambda: irbatch.evaluate_runs(SCORED, {"a": SCORED, "b": GRADED}, "nDCG"),
+        lambda: irbatch.compare(SCORED, {"a": GRADED, "b": GRADED}, "nDCG"),
+        lambda: irbatch.explain(SCORED, GRADED, GRADED),
+    ):
+        input_error(call, "judgments come first, then the run", source="qrels and run")
+    said = "in each other's place"
+    for grades in ({**SCORED, "q1": {"d1": 2.0}}, LONG):  # perhaps
+        with pytest.warns(InputWarning, match=said):
+            evaluate(grades, GRADED, "nDCG")
+    with pytest.warns(InputWarning, match=said):
+        irbatch.evaluate_scores([[0, 1, 1, 0]], [[0.5, 0.25, 0.75, 0.125]], "nDCG")
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run"),
+    [
+        (GRADED, SCORED), (GRADED, GRADED), (SCORED, SCORED), (GRADED, LONG), (LONG, LONG),
+        (Qrels(SCORED), GRADED), (SCORED, Run(GRADED)),  # which is said
+        ({"q1": {"d1": 0.5}}, {"q1": {"d1": 1}}),
+        ({"q1": {"d1": 3.5, "d2": 4.5}}, {"q1": {"d1": 2, "d2": 1}}),
+        (SCORED, {"q1": {f"d{k}": 10 - k for k in range(10)}}),
+    ],
+)  # fmt: skip
+def test_dicts_that_have_not(qrels: Any, run: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate(qrels, run, "nDCG")
+
+
+def test_labels_of_nothing_are_told_once() -> None:
+    nothing, scores = [[0] * 3] * 12, [[3.0, 2.0, 1.0]] * 12
+    none = {query: {"d1": 0} for query in QRELS}
+    evaluators = [irbatch.BatchEvaluator("RR", keep=keep) for keep in ("queries", "sums")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for evaluator in evaluators:  # a batch may well have none
+            evaluator.update(scores, nothing)
+        irbatch.evaluate_scores(scores[:9], nothing[:9], "RR")
+    for call in (
+        lambda: irbatch.evaluate_scores(scores, nothing, "RR"),
+        lambda: irbatch.evaluate_matrix(nothing, "RR"),
+        lambda: irbatch.evaluate_ids([[1]] * 12, [[]] * 12, "RR"),
+        lambda: irbatch.evaluate_embeddings(scores, scores[:3], nothing, "RR"),
+        lambda: evaluate(none, RUN, "RR"),
+        lambda: irbatch.evaluate_partition(none, RUN, "RR").results(none),
+        *(evaluator.compute for evaluator in evaluators),
+    ):
+        with pytest.warns(InputWarning, match="no query has a relevant document") as heard:
+            call()
+        assert len(heard) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for evaluator in evaluators:
+            evaluator.reset()
+            evaluator.update(scores, nothing)
+            evaluator.compute()
+
+
 MISTAKES: list[Any] = [
     (lambda: evaluate(Run(RUN), Qrels(QRELS), "AP"), "a Run is given where judgments belong"),
     (lambda: evaluate(Qrels(QRELS), Qrels(QRELS), "AP"), "Qrels are given where a run belongs"),

@@ -1,12 +1,13 @@
 """What holds for every entrance: nothing is changed, errors travel, and wrong types are named."""
 
 import copy
+import inspect
 import itertools
 import pickle
 import subprocess
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -215,6 +216,59 @@ def test_first_twenty_problems_are_listed(count: int) -> None:
 )
 def test_argument_of_the_wrong_kind_is_named(call: Callable[[], object], named: str) -> None:
     input_error(call, named)
+
+
+def public_functions() -> Iterator[Any]:
+    """Yield the public functions, the classes, and the methods of such as take no arguments."""
+    for name in irbatch.__all__:
+        found = getattr(irbatch, name)
+        if inspect.isclass(found) and issubclass(found, Exception):
+            continue
+        if inspect.isclass(found):
+            of_dict = issubclass(found, dict)
+            made = found() if of_dict else found.__new__(found)
+            for each, member in inspect.getmembers(found, inspect.isfunction):
+                if not each.startswith("_") and found is not irbatch.BatchEvaluator:
+                    yield getattr(made, member.__name__)
+            found = None if of_dict else found  # which takes any keyword
+        if callable(found):
+            yield found
+    yield from (getattr(irbatch.BatchEvaluator("RR"), each) for each in ("update", "update_ids"))
+    yield irbatch.Leaderboard.from_json
+
+
+def test_a_mistyped_keyword_is_told_by_the_public_name() -> None:
+    count = 0
+    for each in public_functions():
+        needed = [
+            (parameter.name, parameter.kind is parameter.KEYWORD_ONLY)
+            for parameter in inspect.signature(each).parameters.values()
+            if parameter.default is parameter.empty
+            and parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+        ]
+        given = [None for _, by_keyword in needed if not by_keyword]
+        named = dict.fromkeys(name for name, by_keyword in needed if by_keyword)
+        if each.__name__ == "by_item":  # which takes the names of its arguments from its caller
+            continue
+        name = rf"([A-Z]\w+\.)?({each.__name__}|__init__|__new__)"
+        with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword .*'zzz'"):
+            each(*given, **named, zzz=1)
+        count += 1
+    assert count > 150
+
+
+@pytest.mark.parametrize(
+    ("call", "nearest"),
+    [
+        (lambda: irbatch.compare(QRELS, {}, "AP", corection="holm"), "correction"),
+        (lambda: evaluate_runs(QRELS, {}, "AP", misssing="skip"), "missing"),
+        (lambda: irbatch.explain(QRELS, RUN, RUN, quieres=3), "queries"),
+        (lambda: irbatch.Leaderboard.from_json("x", qrel=1), "qrels"),
+    ],
+)
+def test_the_nearest_keyword_is_told(call: Callable[[], object], nearest: str) -> None:
+    with pytest.raises(TypeError, match=rf"; did you mean {nearest}\?$"):
+        call()
 
 
 def test_validation_does_not_rest_on_assert() -> None:

@@ -135,9 +135,7 @@ def test_forms_of_judgments(tmp_path: Path) -> None:
     ):
         assert irbatch.evaluate(given, RUN, names).mean() == expected
         assert irbatch.evaluate(given, run, names).mean() == expected
-    assert (
-        repr(irbatch.SubtopicQrels(EXAMPLE, "x")) == "<SubtopicQrels 'x': 1 queries, 7 judgments>"
-    )
+    assert repr(irbatch.SubtopicQrels(EXAMPLE, "x")) == "<SubtopicQrels 'x': 1 query, 7 judgments>"
     results = irbatch.evaluate_runs(EXAMPLE, {"one": RUN, "two": RUN}, names)
     assert results["two"].mean() == expected
 

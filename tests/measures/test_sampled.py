@@ -166,7 +166,7 @@ def test_forms_of_judgments(tmp_path: Path) -> None:
     ):  # fmt: skip
         assert irbatch.evaluate(given, RUN, names).mean() == expected
         assert irbatch.evaluate(given, run, names).mean() == expected
-    assert repr(strata(EXAMPLE, "x")) == "<StratumQrels 'x': 1 queries, 6 judgments>"
+    assert repr(strata(EXAMPLE, "x")) == "<StratumQrels 'x': 1 query, 6 judgments>"
     drawn = [(q, d, g, p) for q, some in DRAWN.items() for d, (g, p) in some.items()]
     path = tmp_path / "prels"
     lines = [f"{q} {d} {g} 1 {p}\n" for q, d, g, p in drawn]

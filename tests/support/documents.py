@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from irbatch.comparing.figures import plot_figures
 from irbatch.comparing.tables import make_document
 from irbatch.efficiency import EfficiencyRecord, Latency
 from irbatch.leaderboard import Leaderboard
-from irbatch.leaderboard.document import make_document as make_board_document
 from irbatch.report import html, latex, markdown, terminal
 from irbatch.report.document import (
     BEST,
@@ -135,9 +135,10 @@ DOCUMENTS: dict[str, Document] = {
     "one system": make_document(constant(0.5), 4, intervals=False, pairs=False),
     "many systems": make_document(random(30), 4, intervals=True, pairs=False),
     "many measures": make_document(random(columns=40), 2, intervals=True, pairs=False),
-    "leaderboard": make_board_document(board(), frontier=[NASTY[0], "latency"], intervals=True),
+    "leaderboard": board()._document("text", frontier=[NASTY[0], "latency"], intervals=True),
     "explanation": explained(),
     "no rows": Document("", "", [], [Table("", [Column("system", "name"), Column("P@1")], [])]),
 }
 compared = random(4)
-PAGE = make_document(compared, 4, False, True, "title", plot_figures(compared, None, 4))
+PAGE = make_document(compared, 4, False, True, plot_figures(compared, None, 4))
+PAGE = replace(PAGE, title="title")

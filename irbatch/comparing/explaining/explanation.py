@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from os import PathLike
+from collections.abc import Sequence
+from typing import Any
 
 from irbatch.comparing.explaining.nouns import Explained
-from irbatch.comparing.explaining.tables import list_everything, make_document
-from irbatch.report import markdown, records, terminal
-from irbatch.runtime.files import written
+from irbatch.comparing.explaining.tables import list_everything, list_queries, make_document
+from irbatch.errors import printable
+from irbatch.report.document import Document
+from irbatch.report.records import Record
+from irbatch.report.reported import Reported
 
-Path = str | PathLike[str]
+# How many letters of a document's text are shown where it is judged, and in rankings.
+TEXTS = {"markdown": (100, 100), "html": (120, 240), "notebook": (120, 240)}
 
 
-class Explanation(Explained):
+class Explanation(Reported, Explained):
     """What `irbatch.explain` returns: queries that changed, and reports of them.
+
+    On the page that `to_html` writes, each query opens and shows both rankings. Reports for people
+    have as option `digits`, how many decimals of values (default: 4); `to_csv` and frames have one
+    line a query.
 
     Pairs are of the first system and the second one. What a document adds to a value is what the
     value grows by where, going down the ranking, one comes to the document: the gain over the
@@ -32,57 +40,18 @@ class Explanation(Explained):
         settings: how the values came about.
     """
 
-    def __str__(self) -> str:
-        return self.to_text()
+    _label = "tab:explanation"
 
-    def _repr_html_(self) -> str:
-        return self.to_html(fragment=True)
+    def __repr__(self) -> str:
+        first, second = map(printable, self.systems)
+        changed = f"{self.worse} worse, {self.better} better, {self.same} the same"
+        return f"Explanation of {self.measure} from {first} to {second}: {changed}"
 
-    def to_text(
-        self,
-        *,
-        digits: int = 4,
-        ansi: bool = False,
-        width: int = terminal.WIDTH,
-        path: Path | None = None,
-    ) -> str:
-        """Return, or also write, tables for a terminal.
+    def _document(self, form: str, *, digits: int = 4) -> Document:
+        return make_document(self, digits, TEXTS.get(form, (0, 0)))
 
-        Args:
-            digits: how many decimals of values.
-            ansi, width, path: as in `irbatch.Comparison.to_text`.
+    def _everything(self) -> dict[str, Any]:
+        return list_everything(self)
 
-        Raises:
-            InputError: if digits is not a whole number from 0 to 17.
-        """
-        document = make_document(self, digits, (0, 0))
-        return written(terminal.write_document(document, ansi=ansi, width=width), path)
-
-    def to_markdown(self, *, digits: int = 4, path: Path | None = None) -> str:
-        """Return, or also write, such tables in GitHub's Markdown; options as in `to_text`."""
-        return written(markdown.write_document(make_document(self, digits, (100, 100))), path)
-
-    def to_html(
-        self,
-        path: Path | None = None,
-        *,
-        digits: int = 4,
-        title: str | None = None,
-        fragment: bool = False,
-    ) -> str:
-        """Return, or also write, a page on which each query opens and shows both rankings.
-
-        It loads nothing, and opens queries without its script, too, which sorts tables.
-
-        Args:
-            path, digits: as in `to_text`.
-            title, fragment: as in `irbatch.Comparison.to_html`.
-        """
-        from irbatch.report import html
-
-        document = make_document(self, digits, (120, 240), title)
-        return written(html.write_document(document, fragment=fragment), path)
-
-    def to_json(self, path: Path | None = None) -> str:
-        """Return, or also write, everything as JSON; NaN and infinite numbers become null."""
-        return records.write_json(list_everything(self), path)
+    def _records(self) -> tuple[Sequence[str], list[Record]]:
+        return list_queries(self)

@@ -85,7 +85,7 @@ class QueryExplanation(NamedTuple):
     text: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explained:
     """Everything that is known; see `Explanation`."""
 

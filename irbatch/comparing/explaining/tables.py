@@ -24,16 +24,17 @@ from irbatch.report.document import (
     isolate,
 )
 from irbatch.report.names import shorten_all
+from irbatch.report.records import Record
 
 SHORT = 24  # columns of a system's name in headings
 SHOWN = {"up": "↑ up", "down": "↓ down"}
 UNJUDGED = "?"
+QUERY = ("query", "measure", "a", "b", "value_a", "value_b", "difference", "relevant",
+         "unjudged_a", "unjudged_b")  # fmt: skip
 LONGEST_TEXT = 300  # letters of a query's text
 
 
-def make_document(
-    found: Explained, digits: int, letters: tuple[int, int], title: str | None = None
-) -> Document:
+def make_document(found: Explained, digits: int, letters: tuple[int, int]) -> Document:
     """Return the report.
 
     Args:
@@ -56,7 +57,7 @@ def make_document(
         rows.append(Row([Cell(str(each.query)), *text, *_values(found, each, digits)]))
         judged = _judged(found, each, names, digits, letters[0])
         parts.append([_counts(found, each), _rankings(found, each, names, letters[1]), judged])
-    title = title or f"Where {found.systems[1]} differs from {found.systems[0]}"
+    title = f"Where {found.systems[1]} differs from {found.systems[0]}"
     details = Details(Table(f"{found.measure} of queries", columns, rows, whole=True), parts)
     settings = " | ".join(f"{name}: {value}" for name, value in found.settings.items())
     return Document(title, _caption(found, digits), _legend(found), [details], settings)
@@ -205,6 +206,16 @@ def list_everything(found: Explained) -> dict[str, Any]:
         queries.append(record)
     everything = {name: _plain(value) for name, value in vars(found).items()}
     return everything | {"settings": dict(found.settings), "queries": queries}
+
+
+def list_queries(found: Explained) -> tuple[Sequence[str], list[Record]]:
+    """Return columns and records: one a query, without its documents."""
+    rows = [
+        (each.query, found.measure, *found.systems, *each.values, each.difference, each.relevant,
+         *each.unjudged)
+        for each in found.queries
+    ]  # fmt: skip
+    return QUERY, [dict(zip(QUERY, row, strict=True)) for row in rows]
 
 
 def _named(record: Any) -> dict[str, Any]:

@@ -16,9 +16,10 @@ from irbatch.comparing.explaining.queries import Explainer
 from irbatch.comparing.explaining.texts import Texts, add_texts
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, shown, warnings_kept
+from irbatch.evaluation.places import check_places
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
-from irbatch.evaluation.settings import EvaluateOptions, Settings
+from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
 from irbatch.evaluation.system_names import name_systems
 from irbatch.evaluation.task import Judgments, Rankings, as_qrels, as_run
 from irbatch.formats import is_file, read_rankings, read_run
@@ -80,6 +81,7 @@ def explain(
     >>> query.documents[1].adds
     (0.5, 0.25)
     """
+    check_settings(explain, settings)
     wanted = _check_measure(measure)
     chosen = Settings.choose(**{
         each.name: settings[each.name]  # type: ignore[literal-required]
@@ -92,6 +94,8 @@ def explain(
     shown_depth = min(wanted.cutoff or DEPTH, DEPTH) if depth is None else depth
     check_whole("depth", shown_depth, 1)
     judged = as_qrels(qrels)
+    for run in (a, b):
+        check_places(qrels, judged, run)
     order_by = settings.pop("order_by", "score")
     systems = name_both(a, b, order_by)
     first, second = (each.evaluate(judged, wanted, settings) for each in systems.values())

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from os import PathLike
-from typing import Any, Self, Unpack
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 from irbatch.efficiency.checks import only_known, refuse
 from irbatch.efficiency.interchange.json_form import read_object
 from irbatch.efficiency.load.at_rate import SOURCE, LoadAtRate, check_keys
 from irbatch.efficiency.load.found import MeasuredLoad
-from irbatch.efficiency.load.report import make_document, plot_load
+from irbatch.efficiency.load.report import list_rates, make_document, plot_load
 from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.errors import InputError, many, shown
-from irbatch.report import latex, markdown, terminal
+from irbatch.report.document import Document
 from irbatch.report.numbers import show_quantity
-from irbatch.report.records import write_json
-from irbatch.runtime.files import written
+from irbatch.report.records import Record
+from irbatch.report.reported import Path, Reported
 
-Path = str | PathLike[str]
 SETTINGS = ("callers", "timeout", "within", "seed")  # fields that are one number
 
 
-class Load(MeasuredLoad):
+class Load(Reported, MeasuredLoad):
     """What `measure_load` found: how long queries took that came at each of some rates.
+
+    On the page that `to_html` writes is a picture, which takes matplotlib, unless its option
+    `plots` is False. `to_dict` and `to_json` have times in ms and rates in queries a second;
+    `to_csv` and frames have one line a rate.
 
     Attributes:
         about: the record of the system, without latency; `record` has it.
@@ -36,6 +38,8 @@ class Load(MeasuredLoad):
     Raises:
         InputError: naming the field, if there is no rate, one is there twice, or a number is none.
     """
+
+    _label = "tab:load"
 
     def __repr__(self) -> str:
         asked = many(self.about.n_queries or 0, "query")
@@ -50,47 +54,9 @@ class Load(MeasuredLoad):
             lines.append(f"  p99 within {show_quantity(self.within)} ms up to {most} a second")
         return "\n".join(lines) + ">"
 
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_html_(self) -> str:
-        return self.to_html(fragment=True, plots=False)
-
-    def to_text(
-        self, path: Path | None = None, *, ansi: bool = False, width: int = terminal.WIDTH
-    ) -> str:
-        """Return, or also write, a table for a terminal, as `irbatch.Leaderboard.to_text` does."""
-        return written(terminal.write_document(make_document(self), ansi=ansi, width=width), path)
-
-    def to_markdown(self, path: Path | None = None) -> str:
-        """Return, or also write, a table in GitHub's Markdown."""
-        return written(markdown.write_document(make_document(self)), path)
-
-    def to_latex(self, path: Path | None = None, **options: Unpack[latex.LatexOptions]) -> str:
-        """Return, or also write, a table for a paper; `SystemResults.to_latex` has the options."""
-        options.setdefault("label", "tab:load")
-        return written(latex.write_document(make_document(self), **options), path)
-
-    def to_html(
-        self, path: Path | None = None, *, plots: bool = True, fragment: bool = False
-    ) -> str:
-        """Return, or also write, a page that stands alone, as `irbatch.Leaderboard.to_html` does.
-
-        With `plots` there is a picture in it, which takes matplotlib.
-        """
-        from irbatch.report import html  # which takes longer to load than the rest
-
-        return written(html.write_document(make_document(self, plots), fragment=fragment), path)
-
     def plot(self, *, log: bool = True, ax: Any = None) -> Any:
         """Plot latency against the rate; see `irbatch.efficiency.load.report.plot_load`."""
         return plot_load(self, log=log, ax=ax)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON has it: times in ms, rates in queries a second."""
-        settings = only_known({name: getattr(self, name) for name in SETTINGS})
-        rates = [each.to_dict() for each in self.rates]
-        return {"about": self.about.to_dict(), **settings, "rates": rates}
 
     @classmethod
     def from_dict(cls, values: Any) -> Self:
@@ -107,11 +73,18 @@ class Load(MeasuredLoad):
             **only_known({name: values.get(name) for name in SETTINGS}),
         )
 
-    def to_json(self, path: Path | None = None) -> str:
-        """Return everything as JSON; also write it to `path`, replaced whole or not at all."""
-        return write_json(self.to_dict(), path)
-
     @classmethod
     def from_json(cls, source: Path) -> Self:
         """Read what `to_json` wrote, a path or JSON; errors as `from_dict`, or if it is no JSON."""
         return cls.from_dict(read_object(source, SOURCE))
+
+    def _document(self, form: str, *, plots: bool = True) -> Document:
+        return make_document(self, plots and form == "html")
+
+    def _everything(self) -> dict[str, Any]:
+        settings = only_known({name: getattr(self, name) for name in SETTINGS})
+        rates = [each.to_dict() for each in self.rates]
+        return {"about": self.about.to_dict(), **settings, "rates": rates}
+
+    def _records(self) -> tuple[Sequence[str], list[Record]]:
+        return list_rates(self)

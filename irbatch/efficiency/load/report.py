@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from irbatch.errors import join_words, many, printable
 from irbatch.report import axes
 from irbatch.report.document import BEST, Cell, Column, Document, Figure, Figures, Part, Row, Table
 from irbatch.report.numbers import NOTHING, show, show_levels, show_quantity
+from irbatch.report.records import Record
 from irbatch.runtime.extras import imported
 
 DRAWN = ("p50", "p95", "p99")
@@ -55,6 +57,18 @@ def make_document(load: MeasuredLoad, plots: bool = False) -> Document:
 
         parts.insert(0, Figures("", [Figure(title, _tell_values(load), _tell_picture(load), draw)]))
     return Document(f"Load on {load.about.system}", caption(load), legend, parts)
+
+
+def list_rates(load: MeasuredLoad) -> tuple[Sequence[str], list[Record]]:
+    """Return columns and records: one a rate, what isn't known being None."""
+    of_latency = ("mean", "p50", "p90", "p95", "p99", "calls", "errors", "timeouts")
+    of_rate = ("rate", "achieved", "busy", "growing", "lateness", "wall_time")
+    rows = [
+        {name: getattr(each, name) for name in of_rate}
+        | {name: getattr(each.latency, name) for name in of_latency}
+        for each in load.rates
+    ]
+    return (*of_rate, *of_latency), rows
 
 
 def caption(load: MeasuredLoad) -> str:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from irbatch.data.arguments.ids import read_query_ids
 from irbatch.data.labelled import pair_series
-from irbatch.errors import InputError
+from irbatch.errors import InputError, many
 from irbatch.evaluation.batches.columns import Columns
 from irbatch.evaluation.batches.reading import FORMAT, SHAPING, read_state
 from irbatch.evaluation.batches.state import State, join_settings
-from irbatch.evaluation.means import Means
+from irbatch.evaluation.means import Means, nothing_relevant
 from irbatch.evaluation.partitions.forms import empty_kept
 from irbatch.evaluation.partitions.item_state import items_of_run, write_items
 from irbatch.evaluation.partitions.kept import REPEATED, QueryValues
@@ -22,7 +22,6 @@ from irbatch.evaluation.rankings import evaluate_ids
 from irbatch.evaluation.results import LazyResults, Results
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.score_evaluator import ScoreEvaluator
-from irbatch.evaluation.scores import CandidateArguments
 from irbatch.evaluation.settings import Settings
 from irbatch.evaluation.task import Cutoffs, Measures
 from irbatch.measures import Plan, parse_measures
@@ -108,7 +107,7 @@ class BatchEvaluator:
         return self._state.queries + len(self._state.columns)
 
     def __repr__(self) -> str:
-        return f"BatchEvaluator({' '.join(self.measures)!r}): {len(self)} queries so far"
+        return f"BatchEvaluator({' '.join(self.measures)!r}): {many(len(self), 'query')} so far"
 
     @property
     def repeats(self) -> int:
@@ -122,14 +121,19 @@ class BatchEvaluator:
         scores: Any,
         relevance: Any = None,
         *,
+        positives: Any = None,
+        mask: Any = None,
+        lengths: Any = None,
+        exclude: Any = None,
+        n_relevant: Any = None,
+        document_ids: Any = None,
         query_ids: Sequence[Any] | None = None,
-        **given: Unpack[CandidateArguments],
     ) -> Results:
         """Add a batch of scores, and return the results of this batch alone.
 
         Args:
-            scores, relevance, **given: positives, mask, lengths, exclude, n_relevant and
-                document_ids, as in `irbatch.evaluate_scores`.
+            scores, relevance, positives, mask, lengths, exclude, n_relevant, document_ids: as in
+                `irbatch.evaluate_scores`.
             query_ids: the queries' ids; with them a query that comes again is counted once. Not
                 for ``keep="sums"``.
 
@@ -139,7 +143,17 @@ class BatchEvaluator:
         self._check_ids(query_ids)
         ids = read_query_ids(query_ids)
         named = None if ids is None or len(set(ids)) < len(ids) else ids
-        batch = self._scores.rank(scores, relevance, query_ids=named, **given)
+        batch = self._scores.rank(
+            scores,
+            relevance,
+            positives=positives,
+            mask=mask,
+            lengths=lengths,
+            exclude=exclude,
+            n_relevant=n_relevant,
+            document_ids=document_ids,
+            query_ids=named,
+        )
         results = LazyResults(batch.results) if batch.can_wait() else batch.results()
         self._state = self._state.adding(batch, len(batch), ids, self._scores.signature)
         return results
@@ -227,7 +241,9 @@ class BatchEvaluator:
             state = State(kept, Columns(), state.signature)
             queries, ids = len(found.query_ids), found.query_ids
             state = state.adding(found, queries, ids, found.settings, found.counts).settled()
-        return state.kept.results(state.signature)
+        results = state.kept.results(state.signature)
+        self._scores.warn_once(nothing_relevant(results))
+        return results
 
     def reset(self) -> None:
         """Forget all queries."""

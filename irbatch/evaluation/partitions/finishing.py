@@ -13,10 +13,10 @@ from irbatch.data.id_hashes import IdHashes, hash_ids
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.errors import InputError, warn
+from irbatch.errors import InputError, warn_all
 from irbatch.evaluation.answered import Partition, Queries, check_answered, warn_of_unjudged
 from irbatch.evaluation.counts import Counts, best_without, count_queries, warn_of_best
-from irbatch.evaluation.means import Means
+from irbatch.evaluation.means import Means, nothing_relevant
 from irbatch.evaluation.partitions.findings import Findings, by_id, first_ids
 from irbatch.evaluation.partitions.kept import QueryValues
 from irbatch.evaluation.partitions.rows import Addition
@@ -86,8 +86,7 @@ def finish(
         Queries(counts.judged, judged), Queries(counts.missing, missing),
         Queries(counts.answered + extra, answered), evaluation.settings.missing, name,
     )  # fmt: skip
-    for text in findings.warnings:
-        warn(text)
+    warn_all((*findings.warnings, *nothing_relevant(results)))
     found: Collection[str] = findings.best
     if isinstance(results, Results):  # of what is kept now: some queries may have been left out
         found = best_without(results.columns, results.values, results.marks)

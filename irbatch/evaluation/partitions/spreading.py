@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.errors import InputError, warn, warnings_kept
+from irbatch.errors import InputError, warn_all, warnings_kept
 from irbatch.evaluation.partitions.executing import (
     TASKS_PER_WORKER,
     name_of,
@@ -112,8 +112,7 @@ def evaluate_systems(
             done = run_tasks(pool, evaluate_system, common, list(runs.values()))
             for number, (place, (results, texts)) in enumerate(done, 1):
                 found[names[place]] = results
-                for text in texts:
-                    warn(text)
+                warn_all(texts)
                 if progress is not None:
                     progress(number, len(names))
     return {name: found[name] for name in names}

@@ -24,7 +24,7 @@ from irbatch.evaluation.partitions.partial import PartialResult
 from irbatch.evaluation.partitions.rows import Addition
 from irbatch.evaluation.partitions.sums import Sums
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.settings import EvaluateOptions
+from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.evaluation.task import Cutoffs, Evaluation, Judgments, Measures, Rankings, as_run
 from irbatch.runtime.checks import check_choice
 from irbatch.runtime.progress_bar import Progress
@@ -176,6 +176,7 @@ def evaluate_partition(
     >>> part.results(qrels).mean()
     {'RR': 0.25, 'P@1': 0.0}
     """
+    check_settings(evaluate_partition, settings)
     progress = settings.pop("progress", None)
     task = PartitionTask.choose(measures, cutoffs, keep=keep, apart=apart, **settings)
     return task.partial(qrels, run, name, progress)

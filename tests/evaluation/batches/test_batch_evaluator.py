@@ -238,7 +238,7 @@ def test_nothing_yet_and_reset() -> None:
     evaluator = BatchEvaluator("RR")
     input_error(evaluator.compute, "no queries yet")
     evaluator.update([[1, 2]], positives=[1])
-    assert "1 queries" in repr(evaluator)
+    assert "1 query " in repr(evaluator)
     evaluator.reset()
     input_error(evaluator.compute, "no queries yet")
     evaluator.update([[1, 2]], positives=[1], query_ids=["with an id now"])

@@ -1,0 +1,52 @@
+"""Judgments and rankings that have changed places, where their kinds don't tell: in dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from irbatch.data.qrels import Qrels
+from irbatch.errors import InputError, warn
+from irbatch.runtime.numbers import is_whole
+
+HIGHEST_GRADE = 4  # of most judgments
+MOST_GRADES = 10  # that differ, in most
+SWAPPED = "judgments come first, then the run"
+
+
+def check_places(given: object, judged: object, run: object) -> None:
+    """Refuse dicts that have surely changed places; warn of those that may have.
+
+    Surely: no grade is a whole number, all of a query differ, and scores are 0 to 4 and tied, as
+    grades are. `Qrels` and `Run` say what they are, and so do files and tables by their columns.
+
+    Args:
+        given: the judgments as they were given, `judged` as they were read.
+    """
+    if not (isinstance(given, Mapping) and isinstance(judged, Qrels) and isinstance(run, Mapping)):
+        return
+    if not all(isinstance(each, Mapping) for each in run.values()):  # which is refused elsewhere
+        return
+    whole = judged.levels % 1 == 0
+    if (whole.all() and len(whole) <= MOST_GRADES) or not all(map(_is_grade, _scores(run))):
+        return
+    said = "the judgments' grades are like scores, and the run's scores like grades (0, 1, 2 …)"
+    tied, single = _has_ties(run), len(run) > 1 and all(len(each) == 1 for each in run.values())
+    if not whole.any() and not _has_ties(given) and tied:
+        advice = f"{SWAPPED}; where they do, say so by irbatch.Qrels(…) and irbatch.Run(…)"
+        raise InputError(f"{said}: {advice}", source="qrels and run")
+    if tied or single:
+        warn(f"{said}: are they in each other's place? {SWAPPED}")
+
+
+def _scores(run: Mapping[Any, Any]) -> Iterator[Any]:
+    return (score for each in run.values() for score in each.values())
+
+
+def _is_grade(score: object) -> bool:
+    return is_whole(score) and 0 <= score <= HIGHEST_GRADE
+
+
+def _has_ties(queries: Mapping[Any, Any]) -> bool:
+    """Tell whether two documents of a query have the same number."""
+    return any(len(set(each.values())) < len(each) for each in queries.values())

@@ -1,0 +1,184 @@
+"""What everything that is reported has in common: the forms that it is written in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from irbatch.runtime.checks import check_keywords, keywords_of
+
+if TYPE_CHECKING:
+    from irbatch.report.document import Document
+    from irbatch.report.records import Record
+
+# Each form is imported when it is written: few want any, and none wants all.
+
+Path = str | PathLike[str]
+
+
+class Reported:
+    """What prints as a table, is shown by notebooks, and is written in every form.
+
+    What a class adds to this are its options: keywords of `_document`, which makes the report for
+    people, and of `_everything` and `_records`, which are for programs.
+    """
+
+    _label: ClassVar[str] = "tab:results"
+    _document: Callable[..., Document]  # of "text", "markdown", "latex", "html" or "notebook"
+    _everything: Callable[..., Record]
+    _records: Callable[..., tuple[Sequence[str], Iterable[Record]]]
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        from irbatch.report import html
+
+        return html.write_document(self._document("notebook"), fragment=True)
+
+    def to_text(
+        self, path: Path | None = None, *, ansi: bool = False, width: int = 100, **options: Any
+    ) -> str:
+        """Return, or also write, tables for a terminal.
+
+        Args:
+            path: where to write it; an existing file is replaced whole or not at all.
+            ansi: whether what stands out is bold, by a terminal's escapes; if not, it is starred.
+            width: columns that would make lines longer than this go on in a further table.
+            **options: what the tables have, as the class says.
+
+        Raises:
+            InputError: if an option has a value that it can't have.
+        """
+        from irbatch.report import terminal
+
+        document = self._made(self.to_text, self._document, options, "text")
+        return _written(terminal.write_document(document, ansi=ansi, width=width), path)
+
+    def to_markdown(self, path: Path | None = None, **options: Any) -> str:
+        """Return, or also write, such tables in GitHub's Markdown; arguments as of `to_text`."""
+        from irbatch.report import markdown
+
+        document = self._made(self.to_markdown, self._document, options, "markdown")
+        return _written(markdown.write_document(document), path)
+
+    def to_latex(
+        self,
+        path: Path | None = None,
+        *,
+        caption: str | None = None,
+        label: str | None = None,
+        environment: str = "table",
+        line_width: float | None = None,
+        headings: Mapping[str, str] | None = None,
+        unicode: bool = False,
+        **options: Any,
+    ) -> str:
+        r"""Return, or also write, a table for a paper; it needs ``\usepackage{booktabs}``.
+
+        It is never wider than the paper: headings are broken, type becomes smaller, and columns go
+        on below. What shaped the numbers stands in a comment.
+
+        Args:
+            path, **options: as in `to_text`.
+            caption: what the caption begins with, in place of how many systems and queries there
+                are, which then stands in the comment; what signs mean follows.
+            label: what ``\ref`` calls the table; default: ``"tab:results"``, or what else it is of.
+            environment: ``"table"``, or ``"table*"`` across both columns of a paper.
+            line_width: points of TeX that a line has; default: 345, as article's, or 455 of a
+                ``table*``, as ACL's. A column is 219 wide in papers of ACL, 241 of ACM, 252 of
+                IEEE.
+            headings: columns to what they are called: ``{"run": "Model", "nDCG@10": "nDCG"}``.
+            unicode: keep characters beyond ASCII as they are, for XeLaTeX or LuaLaTeX with a font
+                that has them.
+
+        Raises:
+            InputError: as `to_text`, if there is no column of a heading, and if ``\label`` doesn't
+                take the label.
+        """
+        from irbatch.report import latex
+
+        text = latex.write_document(
+            self._made(self.to_latex, self._document, options, "latex"),
+            self._label if label is None else label,
+            caption=caption,
+            environment=environment,
+            line_width=line_width,
+            headings=headings,
+            unicode=unicode,
+        )
+        return _written(text, path)
+
+    def to_html(
+        self,
+        path: Path | None = None,
+        *,
+        title: str | None = None,
+        fragment: bool = False,
+        **options: Any,
+    ) -> str:
+        """Return, or also write, a page that stands alone, with tables that can be sorted.
+
+        Args:
+            path, **options: as in `to_text`.
+            title: of the page.
+            fragment: leave out what makes it a page, its script too, to stand in a notebook.
+
+        Raises:
+            InputError: as `to_text`.
+        """
+        from irbatch.report import html
+
+        document = self._made(self.to_html, self._document, options, "html")
+        document = replace(document, title=title or document.title)
+        return _written(html.write_document(document, fragment=fragment), path)
+
+    def to_dict(self, **options: Any) -> dict[Any, Any]:
+        """Return everything, every number with every digit, as dicts and lists."""
+        return self._made(self.to_dict, self._everything, options)  # type: ignore[no-any-return]
+
+    def to_json(self, path: Path | None = None, **options: Any) -> str:
+        """Return, or also write, everything as JSON; NaN and infinite numbers become null."""
+        from irbatch.report.records import write_json
+
+        return write_json(self._made(self.to_json, self._everything, options), path)
+
+    def to_csv(self, path: Path | None = None, **options: Any) -> str:
+        """Return, or also write, lines with every number, every digit of it.
+
+        Names that a spreadsheet would take for a formula get a leading apostrophe.
+        """
+        from irbatch.report.records import write_csv
+
+        names, records = self._made(self.to_csv, self._records, options)
+        return write_csv(names, records, path)
+
+    def to_pandas(self, **options: Any) -> Any:
+        """Return a pandas frame of the lines and columns of `to_csv`.
+
+        Raises:
+            ImportError: naming the extra, when pandas is not installed.
+        """
+        from irbatch.report.records import make_pandas
+
+        return make_pandas(*self._made(self.to_pandas, self._records, options))
+
+    def to_polars(self, **options: Any) -> Any:
+        """Return a polars frame of the lines and columns of `to_csv`; errors as `to_pandas`."""
+        from irbatch.report.records import make_polars
+
+        return make_polars(*self._made(self.to_polars, self._records, options))
+
+    @staticmethod
+    def _made(method: Any, make: Callable[..., Any], options: dict[str, Any], *given: Any) -> Any:
+        """Return what is made with options, of which a method refuses those that it hasn't."""
+        check_keywords(method, options, keywords_of(make))
+        return make(*given, **options)
+
+
+def _written(text: str, path: Path | None) -> str:
+    from irbatch.runtime.files import written  # with pathlib, which takes 5 ms to import
+
+    return written(text, path)

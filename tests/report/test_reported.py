@@ -1,0 +1,87 @@
+"""Everything that is reported is written in every form, by the same words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import irbatch
+from irbatch.comparing.reproducibility import reproducibility
+from irbatch.efficiency import EfficiencyRecord, Latency
+from irbatch.efficiency.load.at_rate import LoadAtRate
+from irbatch.efficiency.load.load import Load
+from irbatch.report.reported import Reported
+
+QRELS = {q: {"d1": 1, "d2": 2} for q in "abc"}
+OLD = {q: {"d1": 2, "d2": 1} for q in QRELS}
+NEW = {**OLD, "a": {"d3": 2, "d2": 1}}
+
+
+def means() -> irbatch.Means:
+    evaluator = irbatch.BatchEvaluator("RR NumRet", keep="sums")
+    evaluator.update([[2.0, 1.0]], [[0, 1]])
+    found = evaluator.compute()
+    assert not isinstance(found, irbatch.Results)
+    return found
+
+
+MADE: dict[str, Any] = {
+    "Means": means(),
+    "Results": irbatch.evaluate(QRELS, OLD, "RR NumRet"),
+    "SystemResults": irbatch.evaluate_runs(QRELS, {"old": OLD, "new": NEW}, "RR AP"),
+    "Comparison": irbatch.compare(QRELS, {"old": OLD, "new": NEW}, "RR@2", baseline="old"),
+    "Explanation": irbatch.explain(QRELS, OLD, NEW, "RR"),
+    "Reproducibility": reproducibility(QRELS, (OLD, NEW), measures="RR"),
+    "Leaderboard": irbatch.Leaderboard({"old": {"RR": 0.5}}, EfficiencyRecord(system="old")),
+    "Load": Load(about=EfficiencyRecord(system="old"), rates=[
+        LoadAtRate(rate=5.0, achieved=5.0, latency=Latency(mean=2.0, calls=9, loop="open")),
+    ]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_every_form(name: str, tmp_path: Path) -> None:
+    made = MADE[name]
+    assert isinstance(made, Reported)
+    for form in ("text", "markdown", "latex", "html", "csv", "json"):
+        path = tmp_path / form
+        written = getattr(made, f"to_{form}")(path)
+        assert written == path.read_text("utf-8") == getattr(made, f"to_{form}")()
+    assert json.loads(made.to_json())
+    assert set(json.loads(made.to_json())) == set(map(str, made.to_dict())) or name == "Results"
+    columns, *lines = made.to_csv().splitlines()
+    pytest.importorskip("pandas")
+    assert len(made.to_pandas()) <= len(lines)  # systems' frames are wide, and their lines long
+    pytest.importorskip("polars")
+    assert made.to_polars().height == len(made.to_pandas())
+    assert name in ("Results", "SystemResults") or made.to_polars().columns == columns.split(",")
+    assert made._repr_html_().startswith("<style>")
+    assert all(len(line) < 200 for line in repr(made).splitlines()[:2])
+    assert " at 0x" not in repr(made) + str(made)
+
+
+@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("form", ["text", "markdown", "latex", "html", "dict", "json", "pandas"])
+def test_options_that_are_none(name: str, form: str) -> None:
+    said = rf"^\w+\.to_{form}\(\) got an unexpected keyword argument 'captoin'"
+    with pytest.raises(TypeError, match=said) as caught:
+        getattr(MADE[name], f"to_{form}")(captoin="Ours")
+    assert "_document" not in str(caught.value)
+    if form == "latex":
+        assert str(caught.value).endswith("; did you mean caption?")
+
+
+def test_a_system_alone() -> None:
+    results = MADE["Results"]
+    assert results.to_text(digits=2).splitlines()[2:6] == [
+        "measure  value", "-------  -----", "RR        1.00", "NumRet       6",
+    ]  # fmt: skip
+    assert "RR ↑" in results.to_markdown(arrows=True)
+    rows = results.to_markdown(per_query=True).splitlines()[:6]
+    assert rows[2] == "| a | 1.0000 | 2 |"
+    assert rows[5] == "| all | 1.0000 | 6 |"
+    with pytest.raises(irbatch.InputError, match=r"keep='queries'"):
+        means().per_query("RR")
