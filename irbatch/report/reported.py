@@ -137,7 +137,7 @@ class Reported:
 
     def to_dict(self, **options: Any) -> dict[Any, Any]:
         """Return everything, every number with every digit, as dicts and lists."""
-        return self._made(self.to_dict, self._everything, options)  # type: ignore[no-any-return]
+        return self._made(self.to_dict, self._everything, options)
 
     def to_json(self, path: Path | None = None, **options: Any) -> str:
         """Return, or also write, everything as JSON; NaN and infinite numbers become null."""
