@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from irbatch.cli.messages import read_text
-from irbatch.data.column_names import ITEM
+from irbatch.data.column_names import ITEM, POPULARITIES
 from irbatch.errors import InputError, join_words, many, shown
 from irbatch.formats import read_qrels
 
@@ -51,7 +51,8 @@ def _read_table(path: str) -> dict[str, Any]:
     text = read_text(path, "items")
     first = text.partition("\n")[0]
     rows = csv.reader(text.splitlines(), delimiter="\t" if "\t" in first else ",")
-    header = [each.strip() for each in next(rows, [])]
+    names = (each.strip() for each in next(rows, []))
+    header = ["popularity" if name in POPULARITIES else name for name in names]
     item = next((name for names in ITEM for name in names if name in header), None)
     odd = [name for name in header if name != item and name not in COLUMNS]
     if item is None or odd or len(set(header)) < len(header):

@@ -9,6 +9,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.data.arguments.ids import check_id, same_kind
+from irbatch.data.labelled import is_series, rows_by_label
 from irbatch.engine.groups import UNGROUPED, GroupShares
 from irbatch.errors import InputError, many, shown
 from irbatch.runtime.checks import check_choice, missed_limit
@@ -24,7 +25,7 @@ class Groups:
 
     Args:
         members: item id to the name of its group, or to shares of several groups, which add up
-            to 1. Names are text or whole numbers.
+            to 1. Names are text or whole numbers. Or a series of pandas, indexed by items.
         target: group to its share, which add up to 1, for all queries; or query id to such shares.
             A group left out should get nothing.
         ungrouped: what an item without a group is, an ``"error"``, or left out (``"ignore"``): it
@@ -42,11 +43,12 @@ class Groups:
 
     def __init__(
         self,
-        members: Mapping[Any, Any],
+        members: Any,
         target: Mapping[Any, Any] | None = None,
         ungrouped: str = "error",
     ) -> None:
         check_choice("ungrouped", ungrouped, ("error", "ignore"))
+        members = rows_by_label(members) if is_series(members) else members
         if not isinstance(members, Mapping):
             kind = type(members).__name__
             problem = f"a mapping of items to groups, or to shares of groups, not a {kind}"

@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
+from irbatch.data.labelled import by_label
 from irbatch.engine.propensities import QueryPropensities
 from irbatch.errors import InputError, shown
 from irbatch.runtime.arrays import to_numpy
@@ -23,7 +24,7 @@ def label_propensities(frequencies: Any, instances: float, a: float = 0.55, b: f
 
     Args:
         frequencies: how many of the training instances have each label, n: a mapping of ids to
-            numbers, or numbers ``(labels,)``.
+            numbers, which a series indexed by ids is, too, or numbers ``(labels,)``.
         instances: how many training instances there are, 3 or more.
         a, b: as fits the data. The authors have a 0.5, b 0.4 for Wikipedia and 0.6, 2.6 for
             Amazon; the defaults are theirs for anything else.
@@ -73,6 +74,7 @@ def popularity_propensities(frequencies: Any, gamma: float = 2.0) -> Any:
 def _of_each(frequencies: Any, formula: Any, **limits: float) -> Any:
     """Apply a formula to frequencies, whatever they come in."""
     limits = {"least": 0.0, **limits} if "above" not in limits else limits
+    frequencies = by_label(frequencies)
     if isinstance(frequencies, Mapping):
         ids = list(frequencies)
         numbers = read_numbers(

@@ -46,6 +46,14 @@ def test_a_table_of_items(cli: Cli, files: list[Path], separator: str) -> None:
     assert json.loads(printed)["run"]["mean"] == expected.mean()
 
 
+def test_what_popularity_is_called(cli: Cli, files: list[Path]) -> None:
+    table = files[0].parent / "items"
+    table.write_text(TABLE)
+    expected = cli(*files, "-m", MEASURES, "--items", table)
+    table.write_text(TABLE.replace("item,popularity", "movieId,count"))
+    assert cli(*files, "-m", MEASURES, "--items", table) == expected
+
+
 def test_interactions(cli: Cli, files: list[Path]) -> None:
     words = [*files, "-m", "AvgPopularity@2 CatalogueCoverage@2", "--format", "json"]
     train = files[0].parent / "train"

@@ -71,7 +71,7 @@ def test_sparse_interactions(kind: str) -> None:
 def test_popularity_in_every_form() -> None:
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     had = {"item_id": list("cabaa")}
-    users = pd.DataFrame({"user_id": [1, 1, 2, 3, 3], **had}).query("user_id > 0")
+    users = pd.DataFrame({"user_id": [1, 1, 2, 3, 3], **had}, index=range(3, 8))
     for given in (
         {"a": 3, "b": 1, "c": 1},
         users.item_id.value_counts(),
@@ -103,6 +103,10 @@ def test_labels_of_pandas_are_ids() -> None:
     assert items.arrays.embeddings is not None
     assert items.arrays.embeddings.numbers.tolist() == [1.0, 0.0, 0.0, 1.0]
     assert popularity(items) == {"b": 1.0, "a": 2.0}
+    frequencies = pd.Series({"a": 5, "b": 1})
+    known = irbatch.label_propensities(frequencies, instances=9)
+    assert known == irbatch.label_propensities(frequencies.to_dict(), instances=9)
+    assert irbatch.Groups(pd.Series({"a": "new", "b": "old"})).ids == ["a", "b"]
     twice = pd.Series([1, 2], index=["a", "a"])
     input_error(lambda: ItemStatistics(popularity=twice), "label 'a' of a Series comes twice")
     frame = pd.DataFrame({"item": ["a", "a"], "count": [1, 2]})
