@@ -15,7 +15,7 @@ from irbatch.measures import Measure, check_cutoff
 from irbatch.measures import measure as read_measure
 from irbatch.report import axes
 from irbatch.runtime.checks import check_choice, check_number
-from irbatch.statistics.intervals import INTERVALS, find_intervals
+from irbatch.statistics.intervals import INTERVALS, IntervalOptions, find_intervals
 
 
 class Results(Protocol):
@@ -106,7 +106,7 @@ def plot_cutoffs(
         across = np.array(places, np.float64) + (shift if len(places) == 1 else 0.0)
         means = [each[wanted @ cutoff] for cutoff in places]
         if banded and interval is not None:
-            options = interval, level, draws, seed
+            options = IntervalOptions(interval, level, draws, seed)
             _draw_band(ax, across, each.values[:, columns], style.color, options)
         lines.append(_draw_line(ax, across, means, style, len(places) <= MOST_MARKED))
     _cutoff_axis(ax, places)
@@ -196,7 +196,7 @@ def _draw_line(ax: axes.Axes, across: Any, along: Any, style: axes.Style, marked
 
 
 def _draw_band(
-    ax: axes.Axes, across: Floats, values: Floats, colour: str, options: tuple[str, float, int, int]
+    ax: axes.Axes, across: Floats, values: Floats, colour: str, options: IntervalOptions
 ) -> None:
     """Draw the intervals of the columns' means."""
     bounds = find_bounds(values, options)
@@ -210,7 +210,7 @@ def _draw_band(
         ax.fill_between(across, low, high, color=colour, alpha=0.15, linewidth=0)
 
 
-def find_bounds(values: Floats, options: tuple[str, float, int, int]) -> Floats | None:
+def find_bounds(values: Floats, options: IntervalOptions) -> Floats | None:
     """Return the ends of the columns' means' intervals, float64 ``(2, columns)``.
 
     They are over the queries that all columns have; None of fewer than two.

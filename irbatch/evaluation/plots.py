@@ -21,7 +21,7 @@ from irbatch.measures import Measure
 from irbatch.measures import measure as read_measure
 from irbatch.report import axes
 from irbatch.runtime.checks import check_choice, check_number
-from irbatch.statistics.intervals import INTERVALS
+from irbatch.statistics.intervals import INTERVALS, IntervalOptions
 
 
 def plot_results(
@@ -88,7 +88,7 @@ def plot_bars(
     chosen = _measures_of_all(named, measures)
     bars = len(chosen) * len(named)
     ax = axes.new_axes(ax, 0.9 + max(0.2 * bars + 0.12 * len(chosen), 0.6), legend=len(named))
-    options = None if interval is None else (interval, level, draws, seed)
+    options = None if interval is None else IntervalOptions(interval, level, draws, seed)
     height = 0.8 / len(named)
     drawn, bounded = [], False
     for row, (each, style) in enumerate(zip(named.values(), axes.styles(len(named)), strict=True)):
@@ -119,7 +119,7 @@ def _draw_interval(
     place: float,
     results: Results,
     name: str,
-    options: tuple[str, float, int, int] | None,
+    options: IntervalOptions | None,
 ) -> bool:
     """Draw the interval of a mean, if it is wanted and there is one; tell whether it was drawn."""
     column = results.column_of(name)

@@ -24,7 +24,7 @@ from irbatch.leaderboard.axes import canonical_name, is_share
 from irbatch.leaderboard.instances import name_rows, share_by_system
 from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.numbers import is_number, is_whole
-from irbatch.statistics.intervals import find_intervals
+from irbatch.statistics.intervals import IntervalOptions, find_intervals
 
 Record = EfficiencyRecord | Measurement | MeasuredLoad
 Records = Mapping[str, Record] | Iterable[Record] | Record
@@ -82,10 +82,7 @@ def join_accuracy(
     results: Any,
     records: Mapping[str, EfficiencyRecord],
     measures: Iterable[str] | str | None,
-    level: float,
-    draws: int,
-    seed: int,
-    interval: str,
+    how: IntervalOptions,
 ) -> Accuracy:
     """Collect the accuracy of the systems whose records there are; `Leaderboard` has arguments."""
     given = name_systems([results] if isinstance(results, Means) else results, "result")
@@ -108,7 +105,7 @@ def join_accuracy(
     cells = [[_cell(system, named[system], measure) for measure in columns] for system in systems]
     table = np.array(cells, np.float64).reshape(len(systems), len(columns), 4)
     means, bounds, decimals = table[..., 0], table[..., 1:3], table[..., 3]
-    found = bool(draws) and _find_intervals(bounds, in_order, columns, level, draws, seed, interval)
+    found = bool(how.draws) and _find_intervals(bounds, in_order, columns, how)
     names = [str(_own_name(in_order[0], measure)) for measure in columns]
     _warn_of_percent(names, means, systems)
     for name in names:
@@ -120,8 +117,8 @@ def join_accuracy(
     counts = [each.counts.queries if isinstance(each, Means) else None for each in in_order]
     settings = _settings(systems, in_order)
     if found:
-        drawn = "" if interval == "t" else f", {draws} draws, seed {seed}"
-        settings[INTERVALS_ARE] = f"{INTERVAL_NAMES[interval]}{drawn}"
+        drawn = "" if how.kind == "t" else f", {how.draws} draws, seed {how.seed}"
+        settings[INTERVALS_ARE] = f"{INTERVAL_NAMES[how.kind]}{drawn}"
     return Accuracy(names, means, bounds, decimals, counts, settings, in_order)
 
 
@@ -208,13 +205,7 @@ def _number(system: str, field: str, value: Any) -> float:
 
 
 def _find_intervals(
-    bounds: Floats,
-    results: Sequence[Any],
-    measures: Sequence[str],
-    level: float,
-    draws: int,
-    seed: int,
-    interval: str,
+    bounds: Floats, results: Sequence[Any], measures: Sequence[str], how: IntervalOptions
 ) -> bool:
     """Put intervals of means over queries where there are values of queries; tell if there are any.
 
@@ -230,7 +221,7 @@ def _find_intervals(
     for group in alike.values():
         geometric = np.array([each[3] for each in group])
         table = np.stack([each[2] for each in group], axis=1)[None]
-        found = find_intervals(table, [], interval, level, draws, seed, geometric=geometric)
+        found = find_intervals(table, [], *how, geometric=geometric)
         for (i, k, *_), (low, high) in zip(group, found.means[0].tolist(), strict=True):
             bounds[i, k] = within_range(results[i], measures[k], low, high)
     return bool(alike)

@@ -27,7 +27,7 @@ from irbatch.leaderboard.pareto import Pareto, find_pareto
 from irbatch.leaderboard.significance import Significance
 from irbatch.leaderboard.stability import Stability, Timed
 from irbatch.runtime.checks import check_choice
-from irbatch.statistics.intervals import INTERVALS
+from irbatch.statistics.intervals import INTERVALS, IntervalOptions
 from irbatch.statistics.resampling import check_draws, check_level
 
 NEEDS = {  # what quantities that are worked out follow from
@@ -59,11 +59,12 @@ class Systems:
         check_choice("interval", interval, INTERVALS)
         check_level(level)
         check_draws(draws, seed, least=0)
+        how = IntervalOptions(interval, level, draws, seed)
         given = name_records(records)
         named = {row: record_of(each) for row, each in given.items()}
         self.systems, self.records = list(named), list(named.values())
         self.timed = [Timed.of(each) for each in given.values()]
-        accuracy = join_accuracy(results, named, measures, level, draws, seed, interval)
+        accuracy = join_accuracy(results, named, measures, how)
         self.measures, self.means, self.intervals = accuracy[:3]
         self.decimals, self.n_queries, self.settings, self.results = accuracy[3:]
         self.level: float | None = level  # None: of bounds that were typed

@@ -12,17 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from oracle.base import (
-    Cutoff,
-    Gain,
-    Judged,
-    Ranking,
-    Rel,
-    Value,
-    gain_of,
-    ideal_gains,
-    ratio,
-)
+from oracle.base import Cutoff, Gain, Judged, Ranking, Rel, Value, gain_of, ideal_gains, ratio
 
 Gains = Sequence[Fraction]
 

@@ -17,13 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from oracle import (
-    candidate_measures,
-    graded_measures,
-    similarity,
-    trec_eval_measures,
-    user_models,
-)
+from oracle import candidate_measures, graded_measures, similarity, trec_eval_measures, user_models
 from oracle.base import (
     Cutoff,
     D,

@@ -193,8 +193,4 @@ def rank_biased(agreements: Sequence[float], p: float) -> float:
     return (1 - p) * math.fsum(p**d * each for d, each in enumerate(agreements))
 
 
-MEASURES: dict[str, Callable[..., Value]] = {
-    "Compat": compatibility,
-    "Tau": tau,
-    "TauAP": tau_ap,
-}
+MEASURES: dict[str, Callable[..., Value]] = {"Compat": compatibility, "Tau": tau, "TauAP": tau_ap}

@@ -130,12 +130,7 @@ def logarithmic(s: Seen) -> float:
 
 
 def bpm(
-    s: Seen,
-    T: float = 1,
-    K: float | None = None,
-    hb: float = 0,
-    hc: float = 0,
-    median: float = 0.5,
+    s: Seen, T: float = 1, K: float | None = None, hb: float = 0, hc: float = 0, median: float = 0.5
 ) -> float:
     """1 until T is gained or K spent, which move by what the documents above gained (2017)."""
     goal, budget = T, math.inf if K is None else K
