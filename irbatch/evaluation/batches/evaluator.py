@@ -13,11 +13,10 @@ from irbatch.evaluation.batches.columns import Columns
 from irbatch.evaluation.batches.reading import FORMAT, SHAPING, read_state
 from irbatch.evaluation.batches.state import State, join_settings
 from irbatch.evaluation.means import Means, nothing_relevant
-from irbatch.evaluation.partitions.forms import empty_kept
 from irbatch.evaluation.partitions.item_state import items_of_run, write_items
 from irbatch.evaluation.partitions.kept import REPEATED, QueryValues
 from irbatch.evaluation.partitions.reading import check_values, may_skip
-from irbatch.evaluation.partitions.sums import Sums
+from irbatch.evaluation.partitions.sums import Sums, empty_kept
 from irbatch.evaluation.rankings import evaluate_ids
 from irbatch.evaluation.results import LazyResults, Results
 from irbatch.evaluation.runs import evaluate

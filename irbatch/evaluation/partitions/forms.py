@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irbatch.data.id_hashes import NO_HASHES
-from irbatch.engine.items import Items
 from irbatch.errors import ErrorsIn, InputError, shown
 from irbatch.evaluation.means import with_weights
 from irbatch.evaluation.partitions.findings import Findings
 from irbatch.evaluation.partitions.item_state import items_of_run
-from irbatch.evaluation.partitions.kept import QueryValues
 from irbatch.evaluation.partitions.reading import (
     are_texts,
     check_keys,
@@ -28,7 +26,7 @@ from irbatch.evaluation.partitions.reading import (
     refuse,
 )
 from irbatch.evaluation.partitions.rows import Rows
-from irbatch.evaluation.partitions.sums import Sums
+from irbatch.evaluation.partitions.sums import empty_kept
 from irbatch.evaluation.task import Evaluation
 from irbatch.measures import Measure
 from irbatch.runtime.extras import imported
@@ -99,13 +97,6 @@ def _evaluation(names: list[str], options: Any, items: ItemStatistics | None) ->
         raise problem.with_fields(source=f"state: {problem.source or 'options'}") from None
     except TypeError:
         raise refuse(f"'options' are {shown(options)}, not settings by name") from None
-
-
-def empty_kept(
-    keep: str, measures: Sequence[Measure], known: Items | None, repeated: str = "error"
-) -> QueryValues | Sums:
-    """Return what is kept of no query: its values, or sums; see there for `known`, `repeated`."""
-    return Sums(measures, known) if keep == "sums" else QueryValues(measures, repeated, known)
 
 
 def write_json(state: Mapping[str, Any], path: str | PathLike[str] | None) -> str:

@@ -15,6 +15,7 @@ from irbatch.errors import InputError
 from irbatch.evaluation.counts import Counts, count_queries
 from irbatch.evaluation.means import Means, weight_column, with_weights
 from irbatch.evaluation.partitions.item_state import count_items, cutoffs_of_run
+from irbatch.evaluation.partitions.kept import QueryValues
 from irbatch.evaluation.partitions.rows import Addition, join_rows
 from irbatch.evaluation.run_items import value_of
 from irbatch.measures import Measure
@@ -103,3 +104,10 @@ class Sums:
         if how == "geometric":
             return 0.0 if zeros else math.exp(total / n)
         return total / n if math.isfinite(total) else round_sum(sums, n)
+
+
+def empty_kept(
+    keep: str, measures: Sequence[Measure], known: Items | None, repeated: str = "error"
+) -> QueryValues | Sums:
+    """Return what is kept of no query: its values, or sums; see there for `known`, `repeated`."""
+    return Sums(measures, known) if keep == "sums" else QueryValues(measures, repeated, known)

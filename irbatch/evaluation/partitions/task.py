@@ -17,12 +17,12 @@ from irbatch.errors import InputError, warnings_kept
 from irbatch.evaluation.answered import Partition
 from irbatch.evaluation.counts import QueryMark, best_without
 from irbatch.evaluation.partitions.findings import Findings, first_ids
-from irbatch.evaluation.partitions.forms import ARRAYS, empty_kept
+from irbatch.evaluation.partitions.forms import ARRAYS
 from irbatch.evaluation.partitions.item_state import items_of_run
 from irbatch.evaluation.partitions.kept import QueryValues
 from irbatch.evaluation.partitions.partial import PartialResult
 from irbatch.evaluation.partitions.rows import Addition
-from irbatch.evaluation.partitions.sums import Sums
+from irbatch.evaluation.partitions.sums import Sums, empty_kept
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.evaluation.task import Cutoffs, Evaluation, Judgments, Measures, Rankings, as_run
