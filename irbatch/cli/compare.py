@@ -209,7 +209,7 @@ def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[
         if getattr(options, name) and not written.intersection(PRINTED[name]):
             raise InputError(f"--{name} is for {join_words(PRINTED[name])}", value=options.format)
     if options.power:
-        imported("power", "stats", "scipy")
+        imported("power", "stats", "scipy.stats")
     if options.margin is not None:
         read_margin(options.margin)
     check_paper(options, written)

@@ -31,6 +31,7 @@ from irbatch.statistics.significance import (
     TESTS,
     correct,
     honest_difference,
+    import_scipy,
     margin_correction,
     p_values,
 )
@@ -58,6 +59,7 @@ class Options:
 
     def __post_init__(self) -> None:
         check_choice("test", self.test, TESTS)
+        import_scipy(self.test)  # now, not when all is evaluated
         check_choice("correction", self.correction, CORRECTIONS)
         check_choice("interval", self.interval, INTERVALS)
         check_draws(self.draws, self.seed)

@@ -43,7 +43,8 @@ class Leaderboard(Reported, StudiedSystems):
         records: what each system takes, an `EfficiencyRecord` or a `Measurement` each; several of
             a system that was measured on several instances, which have a row each and share its
             results.
-        measures: those shown; default: all that some system has.
+        measures: those shown; default: all that some system has. What a system lacks is shown as
+            ``–``, and said in a warning.
         directions: axis to ``"higher"`` or ``"lower"`` (is better), where it isn't as above.
         level: the chance that an interval of accuracy misses.
         draws, seed: of a bootstrap over queries; 0 draws: no intervals.
@@ -66,7 +67,8 @@ class Leaderboard(Reported, StudiedSystems):
             systems than that was of.
 
     Raises:
-        InputError: naming the system and the field, if a value is missing or not a finite number.
+        InputError: naming the system and the field, if a value is not a finite number, or a system
+            has none of the measures.
 
     Reports for people (`to_text`, `to_markdown`, `to_latex`, `to_html`) have as options: `columns`,
     axes by any of their names, ``"hardware"`` or of it ``"instance"``, ``"cpu"``, ``"gpu"``,

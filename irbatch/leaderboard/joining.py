@@ -106,7 +106,8 @@ def join_accuracy(
     table = np.array(cells, np.float64).reshape(len(systems), len(columns), 4)
     means, bounds, decimals = table[..., 0], table[..., 1:3], table[..., 3]
     found = bool(how.draws) and _find_intervals(bounds, in_order, columns, how)
-    names = [str(_own_name(in_order[0], measure)) for measure in columns]
+    names = [_shown_name(in_order, measure) for measure in columns]
+    _warn_of_missing(names, means, systems, in_order)
     _warn_of_percent(names, means, systems)
     for name in names:
         if names.count(name) > 1:
@@ -163,11 +164,13 @@ def _own_name(results: Any, measure: str) -> Any:
 
 
 def _cell(system: str, results: Any, measure: str) -> tuple[float, float, float, int]:
-    """Return a mean, the bounds of its interval where they are given, and typed decimals."""
+    """Return a mean, the bounds of its interval where they are given, and typed decimals.
+
+    NaN of what is missing.
+    """
     name = _own_name(results, measure)
     if name is None:
-        hint = did_you_mean(measure, map(str, results))
-        raise refuse(of_system(system), measure, f"is missing{hint}", None)
+        return np.nan, np.nan, np.nan, MEASURED
     given = results[name]
     if not isinstance(given, Mapping):
         mean = _number(system, measure, given)
@@ -194,6 +197,28 @@ def _decimals(value: Any) -> int:
     if value is None or is_whole(value):
         return 0
     return max(0, -int(Decimal(repr(float(value))).as_tuple().exponent))
+
+
+def _shown_name(results: Sequence[Any], measure: str) -> str:
+    """Return what the first system that has a measure calls it."""
+    return next((str(name) for each in results if (name := _own_name(each, measure))), measure)
+
+
+def _warn_of_missing(
+    names: Sequence[str], means: Floats, systems: Sequence[str], results: Sequence[Any]
+) -> None:
+    """Warn of what some systems lack; refuse a system without any value, and such a measure."""
+    nobodys = [names[k] for k in np.flatnonzero(np.isnan(means).all(axis=0)).tolist()]
+    first_rows = {id(each): row for row, each in reversed([*enumerate(results)])}
+    for row in sorted(first_rows.values()):  # rows of a system share its results
+        of = of_system(systems[row])
+        lacking = [name for name, mean in zip(names, means[row], strict=True) if np.isnan(mean)]
+        if nobodys or (lacking and len(lacking) == len(names)):
+            missing = [*nobodys, *lacking][0]
+            hint = did_you_mean(missing, map(str, results[row]))
+            raise refuse(of, missing, f"is missing{hint}", None)
+        if lacking:
+            warn(f"{of}: {join_words(lacking)} missing, shown as –")
 
 
 def _number(system: str, field: str, value: Any) -> float:

@@ -224,6 +224,8 @@ def _describe(board: Systems, row: int, name: str) -> dict[str, Any]:
         bounds = zip(("low", "high"), board.intervals[row, k].tolist(), strict=True)
         ends = {end: each for end, each in bounds if not np.isnan(each)}
         mean = float(board.means[row, k])
+        if np.isnan(mean):
+            continue
         accuracy[measure] = {"mean": mean, **ends} if ends else mean
     queries = board.n_queries[row]
     counted: dict[str, Any] = {} if queries is None else {"queries": queries}

@@ -21,7 +21,7 @@ def choose_measures(
 ) -> tuple[dict[str, Results], list[str]]:
     """Return results of the measures that are means of queries, and their names.
 
-    Systems are left out that have no values of queries.
+    Systems are left out that have no values of queries, and measures that one of the others lacks.
 
     Raises:
         InputError: if fewer than two have, or naming two that were evaluated on different queries.
@@ -43,7 +43,8 @@ def choose_measures(
     kept = [
         name
         for name in measures
-        if one.columns[one.column_of(name)].aggregate not in NOT_OF_QUERIES
+        if all(name in each for each in found.values())
+        and one.columns[one.column_of(name)].aggregate not in NOT_OF_QUERIES
     ]
     return {system: _choose(each, kept) for system, each in found.items()}, kept
 

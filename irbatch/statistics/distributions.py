@@ -12,6 +12,7 @@ from irbatch.array_types import Floats
 MOST_TERMS = 10_000  # of a continued fraction, which takes fewer than 100 but of huge freedom
 CLOSE = 1e-15  # to 1: what a further term changes
 LEAST = 1e-300  # in place of 0, to divide by
+FARTHEST = 1e150  # whose square is a number
 
 
 def normal_tail(z: Floats) -> Floats:
@@ -27,6 +28,54 @@ def student_tail(t: float, freedom: float) -> float:
     0.036694
     """
     return _incomplete_beta(freedom / (freedom + t * t), freedom / 2.0) / 2.0
+
+
+def student_tails(t: Floats, freedom: float) -> Floats:
+    """Return the chances that Student's t exceeds each of `t`, of either sign; NaN of NaN.
+
+    >>> student_tails(np.array([2.0, -2.0]), 10).round(6).tolist()
+    [0.036694, 0.963306]
+    """
+    a, b = freedom / 2.0, 0.5
+    square = np.square(np.clip(t, -FARTHEST, FARTHEST))
+    below, above = freedom / (freedom + square), square / (freedom + square)
+    with np.errstate(divide="ignore"):
+        log_below = np.where(above < 0.5, np.log1p(-above), np.log(below))  # the exact of both
+        front = np.exp(a * log_below + b * np.log(above) - _log_beta(a))
+    outer = below < (a + 1.0) / (a + b + 2.0)
+    fractions = _fractions(
+        np.where(outer, below, above), np.where(outer, a, b), np.where(outer, b, a)
+    )
+    beyond = np.where(outer, front * fractions / a, 1.0 - front * fractions / b)
+    beyond = np.where(np.abs(t) > FARTHEST, 0.0, beyond)
+    return np.where(t < 0, 1.0 - beyond / 2.0, beyond / 2.0)
+
+
+def _log_beta(a: float) -> float:
+    """Return the logarithm of the beta function B(a, 1/2), by Stirling's series where a is large.
+
+    There the gamma functions' logarithms are so large that their difference has few digits.
+    """
+    if a < 50.0:
+        return math.lgamma(a) + math.lgamma(0.5) - math.lgamma(a + 0.5)
+    rise = math.log(a) / 2.0 - 1.0 / (8.0 * a) + 1.0 / (192.0 * a**3) - 1.0 / (640.0 * a**5)
+    return math.lgamma(0.5) - rise
+
+
+def _fractions(x: Floats, a: Floats, b: Floats) -> Floats:
+    """Return what `_fraction` returns, of arrays."""
+    value, numerator, denominator = np.ones_like(x), np.full_like(x, 1.0 / LEAST), np.ones_like(x)
+    for i in range(1, MOST_TERMS):
+        m = i // 2
+        over = (a + 2 * m) * (a + 2 * m + (1 if i % 2 else -1))
+        term = (-(a + m) * (a + b + m) if i % 2 else m * (b - m)) * x / over
+        denominator = 1.0 / (1.0 + term * denominator)
+        numerator = 1.0 + term / numerator
+        change = numerator * denominator
+        value *= change
+        if not (np.abs(change - 1.0) >= CLOSE).any():
+            break
+    return value
 
 
 @functools.lru_cache(256)

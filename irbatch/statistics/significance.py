@@ -1,7 +1,7 @@
 """Tests of the paired differences between systems, and corrections for testing several pairs.
 
-Resampling is our own, over all pairs and measures at once; distributions and the classic tests are
-SciPy's (extra ``stats``).
+Resampling is our own, over all pairs and measures at once; the distributions of the sign test and
+of ANOVA are SciPy's (extra ``stats``).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from irbatch.array_types import Floats, Ints
 from irbatch.runtime.extras import imported
 from irbatch.statistics import differences, resampling
 from irbatch.statistics.differences import Sample, row_blocks
+from irbatch.statistics.distributions import student_tails
 from irbatch.statistics.flips import ROUNDING, share_of_flips, tail_of_flips
 from irbatch.statistics.ranks import signed_ranks_p
 from irbatch.statistics.resampling import extremes_to_p
@@ -24,6 +25,8 @@ from irbatch.statistics.resampling import extremes_to_p
 CORRECTIONS = ("none", "bonferroni", "holm", "bh", "by")
 FAMILIES = ("pairs", "all")  # what is corrected for together: a measure's pairs, or all of them
 ALTERNATIVES = ("two-sided", "greater", "less")
+
+BY_SCIPY = {"sign": "the sign test", "anova": "ANOVA"}
 
 # What other tools call them: SciPy, statsmodels, ranx, R.
 OTHER_NAMES = {
@@ -54,6 +57,17 @@ def plain_name(given: object) -> Any:
         return given
     name = re.sub(r"[-_ ]", "", given.lower())
     return OTHER_NAMES.get(name, name if name in TESTS or name in CORRECTIONS else given)
+
+
+def import_scipy(test: str) -> Any:
+    """Import the distributions of SciPy that a test takes, if it takes any.
+
+    Raises:
+        ImportError: naming the extra, if SciPy is not installed.
+    """
+    if test in BY_SCIPY:
+        return imported(BY_SCIPY[test], "stats", "scipy.stats")
+    return None
 
 
 def p_values(sample: Sample, test: str) -> Floats:
@@ -148,7 +162,6 @@ def _studentise(mean: Floats, variance: Floats, n: int) -> Floats:
 
 def _student(sample: Sample) -> Floats:
     """Test by Student's paired t (Student 1908)."""
-    stats = imported("the t-test", "stats", "scipy.stats")
     n = sample.queries
 
     def find(flat: Floats) -> Any:
@@ -156,8 +169,8 @@ def _student(sample: Sample) -> Floats:
         mean = flat.mean(axis=0)
         t = _studentise(mean, flat.var(axis=0), n)
         if sample.alternative == "two-sided":
-            return 2.0 * stats.t.sf(t, n - 1)
-        return np.where(flat.any(axis=0), stats.t.sf(np.copysign(t, mean), n - 1), 1.0)
+            return 2.0 * student_tails(t, n - 1)
+        return np.where(flat.any(axis=0), student_tails(np.copysign(t, mean), n - 1), 1.0)
 
     return sample.find(find)
 
@@ -169,7 +182,7 @@ def _wilcoxon(sample: Sample) -> Floats:
 
 def _sign(sample: Sample) -> Floats:
     """Test by the number of queries won, ties left out (Arbuthnot 1710)."""
-    stats = imported("the sign test", "stats", "scipy.stats")
+    stats = import_scipy("sign")
     flat = _turned(sample.flat(), sample)
     wins, losses = (flat > 0).sum(axis=0), (flat < 0).sum(axis=0)
     if sample.alternative != "two-sided":
@@ -193,7 +206,7 @@ def _anova(sample: Sample) -> Floats:
     sizes = np.abs(sample.find(lambda flat: flat.mean(axis=0)))
     tiny = error <= ROUNDING * np.abs(sample.values).max(axis=(0, 1))
     ranges = sizes / np.where(tiny, 1.0, error)
-    stats = imported("ANOVA", "stats", "scipy.stats")
+    stats = import_scipy("anova")
     found = stats.studentized_range.sf(ranges, len(sample.values), freedom)
     exact = np.where(sizes > ROUNDING, 0.0, 1.0)
     return np.where(tiny[None, :], exact, found).reshape(len(sample.pairs), -1)
@@ -221,7 +234,7 @@ def honest_difference(sample: Sample, test: str, level: float) -> Floats:
         place = min(int(np.ceil((1.0 - level) * (sample.draws + 1))), sample.draws) - 1
         return np.asarray(sample.ranges[place])
     error, freedom = _residual_error(sample)
-    stats = imported("ANOVA", "stats", "scipy.stats")
+    stats = import_scipy("anova")
     return error * float(stats.studentized_range.isf(level, len(sample.values), freedom))
 
 

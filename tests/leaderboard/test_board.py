@@ -1069,10 +1069,20 @@ def test_an_axis_that_nobody_has_a_value_of_is_no_order() -> None:
 
 def test_measures_are_those_that_some_system_has() -> None:
     records = [timed("a", 1), timed("b", 2)]
-    input_error(lambda: Leaderboard({"a": {"RR": 0.5}, "b": {"RR": 0.5, "AP": 0.1}}, records),
-            "record of 'a': AP is missing")  # fmt: skip
-    input_error(lambda: Leaderboard({"a": {"RR": 0.5, "AP": 1}, "b": {"MRR": 0.5}}, records),
-            "record of 'b': AP is missing")  # fmt: skip
+    with pytest.warns(InputWarning, match="record of 'a': AP missing, shown as –"):
+        board = Leaderboard({"a": {"RR": 0.5}, "b": {"RR": 0.4, "AP": 0.1}}, records)
+    assert board.means.tolist() == [[0.5, pytest.approx(np.nan, nan_ok=True)], [0.4, 0.1]]
+    assert board.to_markdown().splitlines()[2].startswith("| a | **0.5** | – |")
+    assert board.sorted("AP").systems == [*board.where("AP > 0").systems, "a"] == ["b", "a"]
+    assert board.pareto(["RR", "AP"]).left_out == {"a": ["AP"]}
+    assert board.failures("AP < 0.05") == ["a: AP is missing"]
+    input_error(lambda: board.dynascore({"AP": 1}), "record of 'a': AP is missing")
+    with pytest.warns(InputWarning, match="AP missing"):
+        again = Leaderboard.from_json(board.to_json())
+    assert np.array_equal(again.means, board.means, equal_nan=True)
+    assert board.to_csv().splitlines()[1].startswith("a,,,,,,,0.5,,")
+    input_error(lambda: Leaderboard({"a": {"RR": 0.5}, "b": {"AP": 0.1}}, records, measures="RR"),
+                "record of 'b': RR is missing")  # fmt: skip
     chosen = Leaderboard({"a": {"RR": 0.5}, "b": {"MRR": 0.4, "AP": 0.1}}, records, measures="RR")
     assert chosen.means.tolist() == [[0.5], [0.4]]
 

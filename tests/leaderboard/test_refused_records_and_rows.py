@@ -485,7 +485,8 @@ def test_accuracy_without_measures() -> None:
     input_error(lambda: Leaderboard({"a": {}, "b": {}}, RECORDS), "no measure")
     input_error(lambda: Leaderboard({**ACCURACY, "a": {}}, RECORDS), "'a'", "RR", "missing")
     input_error(lambda: Leaderboard({**ACCURACY, "b": {}}, RECORDS), "'b'", "RR", "missing")
-    input_error(lambda: Leaderboard({**ACCURACY, "b": {"RR": 1}}, RECORDS), "'b'", "AP", "missing")
+    wanted = {"measures": ["RR", "nDCG"]}
+    input_error(lambda: Leaderboard(ACCURACY, RECORDS, **wanted), "'a'", "nDCG is missing")
 
 
 @each([*NO_NUMBERS, None, INF, -INF])

@@ -51,6 +51,19 @@ def evaluated(**more: Any) -> Leaderboard:
     return Leaderboard(results_of(VALUES), records, **more)
 
 
+def test_a_measure_that_one_system_lacks_is_not_tested() -> None:
+    results = results_of(VALUES)
+    far = {query: dict.fromkeys("d", 1.0) for query in QUERIES}
+    results["far"] = irbatch.evaluate({query: {"d": 1} for query in QUERIES}, far, "RR")
+    records = [EfficiencyRecord(system=name) for name in results]
+    with pytest.warns(irbatch.InputWarning, match="record of 'far': P@1 missing"):
+        board = Leaderboard(results, records).tested()
+    assert board.significance is not None
+    assert list(board.significance.p_values) == ["RR"]
+    assert np.isnan(board.bounds("P@1")[2]).all()
+    assert not np.isnan(board.bounds("P@1")[:2]).any()
+
+
 def test_systems_are_tested_as_compare_does() -> None:
     found = evaluated().tested().significance
     compared = compare_results(results_of(VALUES))
