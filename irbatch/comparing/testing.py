@@ -15,14 +15,12 @@ from irbatch.comparing.comparison import Comparison
 from irbatch.comparing.groups import find_members, keep_group, make_strata
 from irbatch.errors import InputError, warn
 from irbatch.runtime.checks import check_choice
-from irbatch.runtime.extras import imported
 from irbatch.statistics.differences import Sample
 from irbatch.statistics.intervals import INTERVALS, Intervals, as_linear, find_intervals
 from irbatch.statistics.margins import MARGIN_TESTS, read_margin
 from irbatch.statistics.resampling import check_draws, check_level
 from irbatch.statistics.significance import (
     ALTERNATIVES,
-    BY_SCIPY,
     CORRECTIONS,
     ENOUGH,
     FAMILIES,
@@ -59,7 +57,7 @@ class Options:
 
     def __post_init__(self) -> None:
         check_choice("test", self.test, TESTS)
-        import_scipy(self.test)  # now, not when all is evaluated
+        import_scipy(self.test)  # before anything is evaluated
         check_choice("correction", self.correction, CORRECTIONS)
         check_choice("interval", self.interval, INTERVALS)
         check_draws(self.draws, self.seed)
@@ -70,10 +68,6 @@ class Options:
         check_choice("margin_test", self.margin_test, MARGIN_TESTS)
         if self.margin is not None:
             read_margin(self.margin)
-        by_t = self.margin is not None and self.margin_test == "t"
-        if self.test in BY_SCIPY or by_t:  # before anything is evaluated
-            purpose = f"test={self.test!r}" if self.test in BY_SCIPY else "margin_test='t'"
-            imported(purpose, "stats", "scipy.stats")
         if self.alternative != "two-sided" and self.baseline is None:
             problem = f"alternative={self.alternative!r} needs a baseline: greater or less than it"
             raise InputError(problem, source="baseline")

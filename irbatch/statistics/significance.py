@@ -251,7 +251,6 @@ TESTS: dict[str, Callable[[Sample], Floats]] = {
 # Their p-values are of all pairs together: there is nothing to correct, and no side to take.
 FAMILY_WISE = ("tukey", "anova")
 DRAWN = ("bootstrap", "tukey")  # their p-values are shares of draws
-BY_SCIPY = ("t", "sign", "anova")  # and "wilcoxon" of many queries, which aren't counted yet
 OF_MEANS = ("randomisation", "bootstrap", "t", *FAMILY_WISE)  # others compare more than means
 
 
