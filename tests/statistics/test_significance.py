@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from oracle.paired_tests import share_of_ranks, share_of_signs
 
-import irbatch
 from irbatch.statistics.differences import Sample
 from irbatch.statistics.power import detectable_difference
 from irbatch.statistics.resampling import draw_counts
-from irbatch.statistics.significance import BY_SCIPY, TESTS, least_p, p_values
+from irbatch.statistics.significance import TESTS, least_p, p_values
 
 TWO = np.array([[[0.25], [0.5]], [[0.5], [1.0]]])
 PAIR = Sample(TWO, [(1, 0)], 1, 0)
@@ -67,15 +66,6 @@ def test_scipy_is_named_where_it_is_lacking(purpose: str, monkeypatch: pytest.Mo
     with pytest.raises(ImportError) as refused:
         NEEDS_SCIPY[purpose]()
     assert str(refused.value) == f"for {purpose}: pip install 'irbatch[stats]'"
-
-
-@pytest.mark.parametrize("test", BY_SCIPY)
-def test_scipy_is_asked_for_before_anything_is_read(
-    test: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    with pytest.raises(ImportError, match=r"pip install 'irbatch\[stats\]'"):
-        irbatch.compare("absent.txt", ["a.run", "b.run"], "AP", test=test)
 
 
 # ---------------------------------------------------------------- one side
