@@ -220,12 +220,11 @@ def board_to_dict(board: Systems) -> dict[str, Any]:
 def _describe(board: Systems, row: int, name: str) -> dict[str, Any]:
     """Return what is known of a row, which is called so unless it says otherwise."""
     accuracy: dict[str, Any] = {}
-    for k, measure in enumerate(board.measures):
+    for k in np.flatnonzero(~np.isnan(board.means[row])).tolist():
+        measure = board.measures[k]
         bounds = zip(("low", "high"), board.intervals[row, k].tolist(), strict=True)
         ends = {end: each for end, each in bounds if not np.isnan(each)}
         mean = float(board.means[row, k])
-        if np.isnan(mean):
-            continue
         accuracy[measure] = {"mean": mean, **ends} if ends else mean
     queries = board.n_queries[row]
     counted: dict[str, Any] = {} if queries is None else {"queries": queries}
