@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import sys
@@ -60,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             status: int = options.command(options)
             sys.stdout.flush()
         except (InputError, ImportError) as problem:
-            say("error", str(problem))
+            say("error", _in_options(str(problem), options))
             status = BAD_INPUT
         except BrokenPipeError:  # the reader, such as `head`, has seen enough
             _drop_output()
@@ -85,8 +86,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             status = INTERRUPTED
     for warning in caught:
         if issubclass(warning.category, InputWarning):
-            say("warning", str(warning.message))
+            say("warning", _in_options(str(warning.message), options))
     return status
+
+
+def _in_options(text: str, options: argparse.Namespace) -> str:
+    from irbatch.cli.settings import in_options  # here: there is mostly nothing to be said
+
+    return in_options(text, options)
 
 
 def _drop_output() -> None:

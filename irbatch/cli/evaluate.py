@@ -11,8 +11,9 @@ from irbatch.cli.inputs import check_inputs, name_runs
 from irbatch.cli.items import add_items, read_items
 from irbatch.cli.paper import add_paper, check_paper, paper_options
 from irbatch.cli.progress import progress_of
-from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings
+from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings, in_options
 from irbatch.cli.writing import TABLES, add_output, check_written, form_of, write_result
+from irbatch.data.column_names import check_columns, names_for
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, join_words, printable
@@ -76,7 +77,7 @@ def run_eval(options: argparse.Namespace) -> int:
     check_inputs(options.qrels, runs.values())
     results = _evaluate(options, runs, measures)
     write_result(options, _report(results, form, options))
-    _note(results)
+    _note(results, options)
     return _check_gate(results, options)
 
 
@@ -85,15 +86,17 @@ def _evaluate(
 ) -> dict[str, Results]:
     """Read and evaluate, showing how far it is."""
     said = {name: getattr(options, name) for name in SETTINGS}
+    check_columns(options.columns)
+    named = names_for(options.columns, "qrels")
     results: dict[str, Results] = {}
     items = read_items(options.items, options.interactions)
     with progress_of(1 + len(runs)) as progress:
         reading = progress(options.qrels)
         qrels: Qrels | MarkedQrels
         if reads := judgments_read(measures):
-            qrels = read_marked_qrels(options.qrels, reads)
+            qrels = read_marked_qrels(options.qrels, reads, named)
         else:
-            qrels = read_qrels(options.qrels, progress=reading)
+            qrels = read_qrels(options.qrels, columns=named, progress=reading)
         said["items"] = items
         if options.jobs > 1:
             several = f"{len(runs)} runs"
@@ -159,7 +162,7 @@ def _cutoffs(options: argparse.Namespace) -> list[int] | None:
         raise InputError(problem, value=text) from None
 
 
-def _note(results: Mapping[str, Results]) -> None:
+def _note(results: Mapping[str, Results], options: argparse.Namespace) -> None:
     """Print notes on missing and skipped queries; once where a note holds for all runs."""
     notes: dict[str, list[str]] = {}
     for name, each in results.items():
@@ -167,4 +170,4 @@ def _note(results: Mapping[str, Results]) -> None:
             notes.setdefault(note, []).append(name)
     for note, names in notes.items():
         whose = "" if len(names) == len(results) else f"{', '.join(map(printable, names))}: "
-        print(f"note: {whose}{note}", file=sys.stderr)
+        print(f"note: {whose}{in_options(note, options)}", file=sys.stderr)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
 
+from irbatch.cli.settings import add_columns
 from irbatch.cli.writing import add_output, check_written, form_of, write_result
 from irbatch.comparing.correlation import overlap, ranking_correlation
 from irbatch.comparing.rank_biased_overlap import TIES
+from irbatch.data.column_names import check_columns
 from irbatch.errors import InputError, on_one_line
 from irbatch.evaluation.task import as_run
 from irbatch.report.records import write_csv, write_json
@@ -38,6 +41,7 @@ def add_overlap(parser: argparse.ArgumentParser) -> None:
     add("--ties", choices=TIES, default="id", help=told)
     add = add_output(parser, FORMS, default="tsv", digits=None)
     add("-q", "--per-query", action="store_true", help="values of each query too")
+    add_columns(parser)
     parser.set_defaults(command=run_overlap)
 
 
@@ -47,7 +51,9 @@ def run_overlap(options: argparse.Namespace) -> int:
         raise InputError("standard input cannot be both runs", path="-")
     form = form_of(options, FORMS, "tsv")
     check_written(options, [options.first, options.second])
-    runs = as_run(options.first), as_run(options.second)
+    check_columns(options.columns, ("run",))
+    read = functools.partial(as_run, columns=options.columns)
+    runs = read(options.first), read(options.second)
     found = overlap(*runs, options.p, options.depth, options.ties)
     columns = {name: (found.per_query(name), found.mean(name)) for name in VALUES}
     if options.ties != "w":

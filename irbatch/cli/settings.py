@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import re
 from typing import Any
 
+from irbatch.data.column_names import APART, WORDS
 from irbatch.evaluation.settings import OPTIONS, TIES
 from irbatch.formats import ORDERS
 from irbatch.measures import VERSIONS, styles
+from irbatch.runtime.numbers import DECIMAL
 
 SETTINGS = (
     *("missing", "no_relevant", "judged_only", "score_dtype", "ties", "rel", "max_depth"),
-    *("trec_eval", "order_by"),
+    *("trec_eval", "order_by", "columns"),
 )
 
 
@@ -61,3 +64,56 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     add("--order-by", choices=ORDERS, default=ORDERS[0], help=told)
     told = "be as this version of trec_eval in what isn't said otherwise"
     add("--trec-eval", choices=VERSIONS, help=told)
+    add_columns(parser)
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says what tables call their columns."""
+    told = (
+        "columns of tables, where their names are not known: user=uid,item=iid,grade=stars,"
+        "score=yhat; qrels.user=uid,run.user=who where they differ; grade=1 where all have that"
+    )
+    parser.add_argument("--columns", metavar="ROLE=NAME,…", action=_Columns, help=told)
+
+
+class _Columns(argparse.Action):
+    """Collects names of columns, as ``columns=`` of `irbatch.evaluate` takes them."""
+
+    def __call__(
+        self, parser: object, namespace: argparse.Namespace, text: Any, option: str | None = None
+    ) -> None:
+        """Add those of one option."""
+        found = getattr(namespace, self.dest) or {}
+        for each in text.split(","):
+            word, equals, name = (part.strip() for part in each.partition("="))
+            source, point, role = word.rpartition(".")
+            if not (role and equals and name and bool(source) == bool(point)):
+                raise argparse.ArgumentError(self, f"{each!r} is no ROLE=NAME, such as user=uid")
+            is_number = WORDS.get(role, role) == "grade" and re.fullmatch(DECIMAL, name)
+            own = found.setdefault(source, {}) if source else found
+            own[role] = float(name) if is_number else name
+        setattr(namespace, self.dest, found)
+
+
+def in_options(text: str, options: argparse.Namespace) -> str:
+    """Say keyword arguments of Python in a message as the command's options.
+
+    ``missing='skip'`` becomes ``--missing skip``, ``columns={'query': 'q'}`` ``--columns query=q``.
+    """
+    known = "|".join(name for name in SETTINGS if hasattr(options, name))
+    if not known:
+        return text
+    if hasattr(options, "columns"):
+        text = text.replace(APART, "--columns qrels.query=…,run.query=…")
+        text = re.sub(r"columns=\{([^{}]*)\}", lambda found: f"--columns {_pairs(found[1])}", text)
+
+    def as_option(found: re.Match[str]) -> str:
+        value = found[2].strip("'\"") if found[2] else ""
+        return f"--{found[1].replace('_', '-')} {value}".rstrip()
+
+    return re.sub(rf"(?<![\w(,{{])({known})=('[\w-]+'|\"[\w-]+\"|[\w.]*\w)?", as_option, text)
+
+
+def _pairs(text: str) -> str:
+    """Write the inside of a mapping as ``role=name,role=name``."""
+    return re.sub(r"'(\w+)': '?([^',]*)'?(, )?", lambda x: f"{x[1]}={x[2]}{',' * bool(x[3])}", text)

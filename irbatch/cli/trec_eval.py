@@ -14,6 +14,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from irbatch.cli.messages import say
+from irbatch.cli.settings import add_columns
+from irbatch.data.column_names import check_columns, names_for
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, InputWarning
 from irbatch.formats import open_run, read_qrels
@@ -41,6 +43,7 @@ def add_trec_eval(parser: argparse.ArgumentParser) -> None:
     add("qrels", metavar="QRELS", help="lines of: query iter document grade")
     add("run", metavar="RUN", help="lines of: query Q0 document rank score tag")
     _add_options(parser)
+    add_columns(parser)
     parser.set_defaults(command=run_trec_eval)
 
 
@@ -90,9 +93,11 @@ def run_trec_eval(options: argparse.Namespace) -> int:
     _ = wanted.values(), wanted.settings()  # what they refuse is refused before anything is read
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)  # trec_eval does not look at ranks and tags
-        qrels = _with_whole_grades(read_qrels(options.qrels))
+        check_columns(options.columns)
+        named = names_for(options.columns, "qrels")
+        qrels = _with_whole_grades(read_qrels(options.qrels, columns=named))
         zscores = None if options.zscores is None else read_zscores(options.zscores)
-        with open_run(options.run) as run:
+        with open_run(options.run, columns=options.columns) as run:
             shown = {"per_query": options.per_query, "summary": not options.nosummary}
             return _print(print_lines(wanted, qrels, run, zscores=zscores, **shown))
 

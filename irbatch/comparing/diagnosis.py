@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
+from irbatch.data.column_names import Columns, check_columns
 from irbatch.evaluation.counts import QueryMark
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
@@ -41,6 +42,8 @@ class JudgedShare(NamedTuple):
 def missing_queries(
     runs: Mapping[str, Rankings | Results] | Iterable[Rankings | Results],
     qrels: Judgments | None = None,
+    *,
+    columns: Columns = None,
 ) -> dict[str, list[Any]]:
     """Tell which queries each system has no ranking for.
 
@@ -48,6 +51,7 @@ def missing_queries(
         runs: system name to rankings or to `Results`, or named ones.
         qrels: the judgments, whose queries are those to answer; default: the queries that any of
             the systems has. Queries come in this order.
+        columns: what tables call their columns, see `irbatch.evaluate`.
 
     Raises:
         InputError: if a system has no name.
@@ -55,7 +59,9 @@ def missing_queries(
     >>> missing_queries({"a": {"q1": {"d": 1}}, "b": {"q1": {"d": 1}, "q2": {"d": 1}}})
     {'a': ['q2'], 'b': []}
     """
-    known: dict[Any, None] = {} if qrels is None else dict.fromkeys(as_qrels(qrels).queries)
+    check_columns(columns)
+    judged = [] if qrels is None else as_qrels(qrels, columns).queries
+    known: dict[Any, None] = dict.fromkeys(judged)
     answered: dict[str, set[Any]] = {}
     for name, each in name_systems(runs).items():
         if isinstance(each, Results):
@@ -63,7 +69,7 @@ def missing_queries(
             there = ~QueryMark.MISSING.holds(each.marks)
             answered[name] = set(itertools.compress(queries, there))
         else:
-            queries = list(as_run(each, name).queries)
+            queries = list(as_run(each, name, columns).queries)
             answered[name] = set(queries)
         if qrels is None:
             known.update(dict.fromkeys(queries))

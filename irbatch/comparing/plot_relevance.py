@@ -9,6 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats
+from irbatch.data.column_names import Columns, check_columns
+from irbatch.data.qrels import Qrels
+from irbatch.data.runs import Run
 from irbatch.engine.matrix import NEGATIVE, PAD, RelevanceMatrix
 from irbatch.errors import InputError
 from irbatch.evaluation.task import Judgments, Rankings, as_qrels, as_run
@@ -33,6 +36,7 @@ def plot_relevance(
     *,
     depth: int = 100,
     queries: Sequence[Any] | None = None,
+    columns: Columns = None,
     ax: axes.Axes | None = None,
 ) -> axes.Axes:
     """Plot a relevance matrix: queries down, ranks across, colours for grades.
@@ -45,6 +49,7 @@ def plot_relevance(
         run: the rankings, as `irbatch.evaluate` takes them.
         depth: how many ranks at most.
         queries: ids, which and in what order; default all of the judgments. Not with a matrix.
+        columns: what tables call their columns, see `irbatch.evaluate`.
         ax: as in `irbatch.comparing.plots.plot_differences`, and so what returns.
 
     Raises:
@@ -66,7 +71,9 @@ def plot_relevance(
     else:
         if run is None:
             raise InputError("judgments are plotted with a run, or a relevance matrix alone")
-        codes, levels, ids = _pack(judged, run, queries, depth)
+        check_columns(columns)
+        run = as_run(run, columns=columns)
+        codes, levels, ids = _pack(as_qrels(judged, columns), run, queries, depth)
     if not len(codes):
         raise InputError("there are no queries to plot")
     used = int((codes != PAD).any(axis=0).nonzero()[0].max(initial=0)) + 1
@@ -78,10 +85,9 @@ def plot_relevance(
 
 
 def _pack(
-    judged: Judgments, run: Rankings, queries: Sequence[Any] | None, depth: int
+    qrels: Qrels, run: Run, queries: Sequence[Any] | None, depth: int
 ) -> tuple[Codes, Floats, list[Any]]:
     """Pack a run into one matrix of bounded depth."""
-    qrels = as_qrels(judged)
     wanted = qrels.queries if queries is None else list(queries)
     rows = {query: row for row, query in enumerate(qrels.queries)}
     for query in wanted:
@@ -89,7 +95,7 @@ def _pack(
             raise InputError("the judgments don't have this query", source="qrels", query=query)
     places = np.array([rows[query] for query in wanted], np.intp)
     codes: Codes = np.full((len(wanted), depth), PAD, np.int32)
-    for block in pack_run(qrels, as_run(run), places):
+    for block in pack_run(qrels, run, places):
         part = block.matrix.codes[:, :depth]
         # A block may tell apart only the levels it has: codes are those of all judgments.
         ours = np.searchsorted(qrels.levels, block.matrix.levels)

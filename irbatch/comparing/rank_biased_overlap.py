@@ -12,6 +12,7 @@ import numpy as np
 from irbatch.array_types import Floats, Ints
 from irbatch.comparing.two_runs import shared_queries
 from irbatch.data.arguments.ids import first_repeated, same_kind
+from irbatch.data.column_names import Columns
 from irbatch.engine.overlap import VALUES, VARIANTS, Side, Tables, sum_up
 from irbatch.engine.ties.by_id import id_texts
 from irbatch.errors import InputError, kind_of
@@ -130,7 +131,13 @@ def rbo(
 
 
 def overlap(
-    run_a: Rankings, run_b: Rankings, p: float = 0.9, depth: int | None = None, ties: str = "id"
+    run_a: Rankings,
+    run_b: Rankings,
+    p: float = 0.9,
+    depth: int | None = None,
+    ties: str = "id",
+    *,
+    columns: Columns = None,
 ) -> Overlaps:
     """Compare two systems by the rank-biased overlap of their rankings, query by query.
 
@@ -141,6 +148,7 @@ def overlap(
         run_a, run_b: `Run`, query to document to score, the path of a run file, or a table.
         p, depth: as in `rbo`.
         ties: as in `rbo`; documents of one score are of equal rank.
+        columns: what tables call their columns, see `irbatch.evaluate`.
 
     Raises:
         InputError: as `rbo`, and if the runs have no query in common, or a score is not a number.
@@ -151,7 +159,7 @@ def overlap(
     {'q1': 0.9, 'q2': 0.0}
     """
     _check(p, depth, ties)
-    runs, queries = shared_queries(run_a, run_b)
+    runs, queries = shared_queries(run_a, run_b, columns)
     sizes = sum(ranking_sizes(run, queries, depth) for run in runs)
     tables = Tables.of(float(p), int(np.max(sizes)))
     found = np.empty((VALUES, len(queries)))

@@ -9,6 +9,7 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints
 from irbatch.comparing.two_runs import shared_queries
+from irbatch.data.column_names import Columns
 from irbatch.engine.concordance import Concordance, compare_pairs
 from irbatch.evaluation.task import Rankings
 from irbatch.pack.pairs import Pairs, pair_rankings
@@ -47,7 +48,12 @@ class RankingCorrelations(NamedTuple):
 
 
 def ranking_correlation(
-    run_a: Rankings, run_b: Rankings, depth: int | None = None, ties: str = "id"
+    run_a: Rankings,
+    run_b: Rankings,
+    depth: int | None = None,
+    ties: str = "id",
+    *,
+    columns: Columns = None,
 ) -> RankingCorrelations:
     """Compare two systems by the rank correlation of their rankings, query by query.
 
@@ -61,6 +67,7 @@ def ranking_correlation(
         ties: what becomes of documents of one score: ``"id"`` orders them by id, descending;
             ``"a"`` is tau-a, in which they are in neither order, and the mean of the AP correlation
             over all their orders; ``"b"`` is tau-b and the symmetric AP correlation tau_ap,b.
+        columns: what tables call their columns, see `irbatch.evaluate`.
 
     Raises:
         InputError: if the runs have no query in common, or a score is not a number.
@@ -76,7 +83,7 @@ def ranking_correlation(
     if depth is not None:
         check_whole("depth", depth, 1)
     check_choice("ties", ties, TIES)
-    runs, queries = shared_queries(run_a, run_b)
+    runs, queries = shared_queries(run_a, run_b, columns)
     documents, values = np.empty(len(queries), np.int64), np.empty((2, len(queries)))
     for pairs in pair_rankings(runs, queries, depth, tied=ties != "id"):
         block = slice(pairs.first, pairs.last)

@@ -7,6 +7,7 @@ measure the reproducibility of system-oriented IR experiments*, SIGIR 2020.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -16,6 +17,7 @@ from irbatch.comparing.aligning import align
 from irbatch.comparing.rank_biased_overlap import overlap
 from irbatch.comparing.reproduced import ADVANCED, BASELINE, Reproducibility
 from irbatch.comparing.tau_union import UNIONS, tau_union
+from irbatch.data.column_names import check_columns
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, many, shown
 from irbatch.evaluation.results import Results
@@ -98,9 +100,12 @@ def reproducibility(
     check_number("p", p, above=0, below=1)
     check_choice("union", union, UNIONS)
     wanted = _read_measures(measures, cutoffs)
-    pairs = {BASELINE: _as_pair(BASELINE, baseline)}
+    columns = settings.get("columns")
+    check_columns(columns)
+    reading: dict[str, Any] = {"columns": columns, "order_by": settings.pop("order_by", "score")}
+    pairs = {BASELINE: _as_pair(BASELINE, baseline, reading)}
     if advanced is not None:
-        pairs[ADVANCED] = _as_pair(ADVANCED, advanced)
+        pairs[ADVANCED] = _as_pair(ADVANCED, advanced, reading)
     same = reproduced_qrels is None
     judged = (qrels, qrels) if reproduced_qrels is None else (qrels, reproduced_qrels)
     evaluated = [
@@ -149,12 +154,12 @@ def _read_measures(measures: Measures, cutoffs: Cutoffs) -> tuple[Measure, ...]:
     return wanted
 
 
-def _as_pair(name: str, pair: Any) -> tuple[Run, Run]:
+def _as_pair(name: str, pair: Any, reading: Mapping[str, Any]) -> tuple[Run, Run]:
     """Return the original and the reproduced run, read once."""
     if not isinstance(pair, tuple | list) or len(pair) != len(SIDES):
         problem = f"{name} is two runs, (original, reproduced), not {shown(pair)}"
         raise InputError(problem, source=name, value=pair)
-    return as_run(pair[0]), as_run(pair[1])
+    return as_run(pair[0], **reading), as_run(pair[1], **reading)
 
 
 def _apart(results: dict[str, Results]) -> _Sides:

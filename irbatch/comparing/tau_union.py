@@ -10,6 +10,7 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints
 from irbatch.comparing.two_runs import shared_queries
+from irbatch.data.column_names import Columns
 from irbatch.data.runs import Run
 from irbatch.engine.concordance import compare_pairs
 from irbatch.engine.ties import by_id
@@ -22,7 +23,12 @@ UNIONS = ("rank", "id")
 
 
 def tau_union(
-    original: Rankings, reproduced: Rankings, depth: int | None = 1000, union: str = "rank"
+    original: Rankings,
+    reproduced: Rankings,
+    depth: int | None = 1000,
+    union: str = "rank",
+    *,
+    columns: Columns = None,
 ) -> dict[Any, float]:
     """Return Kendall's tau union of each query that two runs have, in the order of the first.
 
@@ -38,6 +44,7 @@ def tau_union(
             those that only the reproduced one has, as they come: of rankings of the same documents
             that is Kendall's tau. ``"id"``, ascending, as in repro_eval: the value is another one
             if documents are called otherwise, and says little where rankings are not the same.
+        columns: what tables call their columns, see `irbatch.evaluate`.
 
     Raises:
         InputError: if the runs have no query in common, or a score is not a number.
@@ -53,7 +60,7 @@ def tau_union(
     if depth is not None:
         check_whole("depth", depth, 1)
     check_choice("union", union, UNIONS)
-    runs, queries = shared_queries(original, reproduced)
+    runs, queries = shared_queries(original, reproduced, columns)
     if union == "id":
         return {query: _by_id(runs, query, depth) for query in queries}
     values = np.empty(len(queries))

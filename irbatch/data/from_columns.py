@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from typing import Any
@@ -26,6 +26,14 @@ from irbatch.runtime.ragged import offsets_of
 HINTS = {"S": "; decode them first", "f": "; read them as text or as integers"}
 
 
+FieldsOfRow = Callable[[int], dict[str, Any]]
+"""Returns what errors say of a row besides its number."""
+
+
+def _no_fields(row: int) -> dict[str, Any]:
+    return {}
+
+
 class IdOverflowError(InputError):
     """A whole number beyond int64."""
 
@@ -37,7 +45,13 @@ def read_columns(
     with ErrorsIn(path=name):
         query_ids = as_ids(queries, "query", source)
         document_ids = as_ids(documents, "document", source)
-        numbers = as_numbers(values, source)
+
+        def ids_of(row: int) -> dict[str, Any]:
+            if row >= min(len(query_ids), len(document_ids)):
+                return {}
+            return {"query": item_of(query_ids, row), "document": item_of(document_ids, row)}
+
+        numbers = as_numbers(values, source, fields=ids_of)
         sizes = len(query_ids), len(document_ids), numbers.size
         if len(set(sizes)) > 1:
             counts = f"{sizes[0]} queries, {sizes[1]} documents, {sizes[2]} {VALUE[source]}s"
@@ -126,10 +140,17 @@ def as_ids(column: Any, what: str, source: str, first: int = 0) -> IdColumn:
         raise IdOverflowError(problem, source=source) from None
 
 
-def as_numbers(column: Any, source: str, first: int = 0) -> Floats:
+def item_of(ids: IdColumn, row: int) -> Any:
+    """Return one of some ids."""
+    return ids.take(np.array([row])).tolist()[0]
+
+
+def as_numbers(
+    column: Any, source: str, first: int = 0, fields: FieldsOfRow = _no_fields
+) -> Floats:
     """Return the grades of judgments or the scores of a run as float64; errors name the row.
 
-    They count rows from `first`.
+    They count rows from `first`, and have what `fields` returns for the place of one in `column`.
     """
     what = VALUE[source]
     if isinstance(column, TextColumn):
@@ -139,20 +160,31 @@ def as_numbers(column: Any, source: str, first: int = 0) -> Floats:
     if not array.size:
         return np.empty(0)
     if array.dtype.kind == "O":
-        rows = zip(itertools.count(first), itertools.repeat(None))  # in place of query and document
+        rows = zip(itertools.count(), itertools.repeat(None))  # in place of query and document
         try:
             array = read_numbers(what, array.tolist(), rows)
         except InputError as error:
-            problem = f"row {error.query}: {error.message}"
-            raise InputError(problem, source=source, value=error.value) from None
+            row = int(str(error.query))
+            problem = f"row {first + row}: {error.message}"
+            raise InputError(problem, source=source, value=error.value, **fields(row)) from None
     if array.dtype.kind not in "biuf":
         raise InputError(f"{what}s are real numbers, not {array.dtype}", source=source)
     row = first_bad_number(array, source)
     if row >= 0:
         why = "not a number" if np.isnan(array[row]) else "beyond 2^53, where grades are inexact"
         problem = f"row {first + row}: {what} {array[row]} is {why}"
-        raise InputError(problem, source=source, value=array[row].item())
+        raise InputError(problem, source=source, value=array[row].item(), **fields(row))
     return array.astype(np.float64, copy=False)
+
+
+def as_scores(column: Any, source: str, first: int = 0, fields: FieldsOfRow = _no_fields) -> Floats:
+    """Return ranks, whole numbers from 0, as scores that fall with them; see `as_numbers`."""
+    ranks = as_numbers(column, source, first, fields)
+    if (bad := np.flatnonzero((ranks < 0) | (ranks % 1 != 0))).size:
+        row, rank = int(bad[0]), ranks[bad[0]].item()
+        problem = f"row {first + row}: rank {rank:g} is not a whole number from 0"
+        raise InputError(problem, source=source, value=rank, **fields(row))
+    return -ranks
 
 
 def first_bad_number(values: npt.NDArray[Any], source: str) -> int:

@@ -8,17 +8,34 @@ from __future__ import annotations
 
 import itertools
 import operator
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from irbatch.data.arrow import ArrowTable
-from irbatch.data.column_names import find_columns
-from irbatch.data.from_columns import read_columns
+from irbatch.data.column_names import (
+    KEYWORD,
+    MAPPING,
+    ROLES,
+    Columns,
+    choose_columns,
+    grade_of_all,
+    names_for,
+)
+from irbatch.data.from_columns import as_ids, as_scores, read_columns
 from irbatch.data.query_table import QueryTable
 from irbatch.errors import ErrorsIn, InputError, kind_of, shown
 
+# What reads files of judgments or rankings, by kind.
+READERS = {
+    **dict.fromkeys(("run", "ranking"), "read_run"),
+    **dict.fromkeys(("qrels", "interactions"), "read_qrels"),
+    "subtopics": "read_subtopic_qrels",
+    "strata": "read_stratum_qrels",
+    "probabilities": "read_probability_qrels",
+}
 PIECE = 1 << 14  # records at a time: not all need be in memory at once
 
 # From the names of columns to what is in them.
@@ -30,18 +47,60 @@ UNFIT_FOR_ARROW = (ImportError, NotImplementedError, OverflowError, TypeError, V
 
 
 def read_table(
-    table: Any, source: str, given: Mapping[str, str | None], name: str | None = None
+    table: Any,
+    source: str,
+    given: Mapping[str, Any],
+    name: str | None = None,
+    *,
+    by_rank: bool = False,
+    advice: str = KEYWORD,
 ) -> QueryTable:
-    """Read a table, see `irbatch.Run.from_table`; `given` as `find_columns` takes it."""
+    """Read a table, see `irbatch.Run.from_table`; `given` as `choose_columns` takes it.
+
+    With `by_rank` ranks order the documents, not scores.
+    """
     with ErrorsIn(source=source, path=name):
-        queries, documents, values = read_named(table, source, given)
+        kind = "ranking" if by_rank else source
+        queries, documents, values = read_named(table, kind, given, advice)
         return read_columns(queries, documents, values, source)
 
 
-def read_named(table: Any, kind: str, given: Mapping[str, str | None]) -> Sequence[Any]:
-    """Return a table's columns for the roles of a `kind` of `irbatch.data.column_names.ROLES`."""
+def read_given(
+    table: Any, source: str, columns: Columns, name: str | None = None, *, by_rank: bool = False
+) -> QueryTable:
+    """Read a table whose columns have the names of `irbatch.evaluate`'s ``columns=``."""
+    given = names_for(columns, source)
+    return read_table(table, source, given, name, by_rank=by_rank, advice=MAPPING)
+
+
+def read_named(
+    table: Any, kind: str, given: Mapping[str, Any], advice: str = KEYWORD
+) -> Sequence[Any]:
+    """Return a table's columns for the roles of a `kind` of `irbatch.data.column_names.ROLES`.
+
+    Ranks in place of scores become scores, and a grade that all have becomes a column.
+    """
+    if isinstance(table, str | os.PathLike):
+        problem = f"a {type(table).__name__} is neither a table of columns nor a mapping"
+        if kind in READERS:
+            named = {role: name for role, name in given.items() if name is not None}
+            columns = f", columns={named}" * bool(named)
+            problem += f"; files are read by irbatch.{READERS[kind]}({os.fspath(table)!r}{columns})"
+        raise InputError(problem, source=kind)
     names, read = _open(table, kind)
-    return read([*find_columns(names, kind, given).values()])
+    found = choose_columns(names, kind, given, advice)
+    return _completed(dict(zip(found, read([*found.values()]), strict=True)), kind, given)
+
+
+def _completed(columns: dict[str, Any], kind: str, given: Mapping[str, Any]) -> Sequence[Any]:
+    """Return columns in order: ranks become scores, and the grade that all have a column."""
+    if "rank" in columns:
+        columns["rank"] = as_scores(columns["rank"], "run")
+    elif "grade" in ROLES[kind] and "grade" not in columns:
+        columns["document"] = as_ids(columns["document"], "document", "qrels")
+        columns["grade"] = np.full(len(columns["document"]), grade_of_all(given))
+        return [columns[role] for role in ROLES[kind]]
+    return [*columns.values()]
 
 
 def names_of_columns(table: Any, kind: str) -> list[str]:
@@ -52,7 +111,9 @@ def names_of_columns(table: Any, kind: str) -> list[str]:
 def read_records(records: Iterable[Any], source: str, name: str | None = None) -> QueryTable:
     """Read records, see `irbatch.Run.from_records`."""
     with ErrorsIn(source=source, path=name):
-        return read_columns(*_read_fields(records, source), source)
+        fields = _read_fields(records, source)
+        queries, documents, values = _completed(fields, source, {})
+        return read_columns(queries, documents, values, source)
 
 
 def _open(table: Any, source: str) -> Opened:
@@ -61,7 +122,7 @@ def _open(table: Any, source: str) -> Opened:
     for fits, open_table in KINDS:
         if fits(table):
             return open_table(table)
-    records = hasattr(table, "__iter__") and not isinstance(table, str | bytes | np.ndarray)
+    records = hasattr(table, "__iter__") and not isinstance(table, bytes | np.ndarray)
     hint = "; for records see from_records" if records else ""
     kind = type(table).__name__
     raise InputError(f"a {kind} is neither a table of columns nor a mapping{hint}", source=source)
@@ -126,24 +187,24 @@ KINDS: tuple[tuple[Callable[[object], bool], Callable[[Any], Opened]], ...] = (
 )
 
 
-def _read_fields(records: Iterable[Any], source: str) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return the queries, the documents and the values."""
-    columns: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
+def _read_fields(records: Iterable[Any], source: str) -> dict[str, list[Any]]:
+    """Return the queries, the documents and the values, by role."""
     if isinstance(records, str | bytes | Mapping) or not isinstance(records, Iterable):
         raise InputError(f"{kind_of(records)} is no series of records")
     left = iter(records)
     piece = list(itertools.islice(left, PIECE))
     if not piece:
-        return columns
-    found = find_columns(_fields(piece[0]), source, {})
+        return {role: [] for role in ROLES[source]}
+    found = choose_columns(_fields(piece[0]), source, {}, "")
+    columns: dict[str, list[Any]] = {role: [] for role in found}
     getter = operator.itemgetter if isinstance(piece[0], Mapping) else operator.attrgetter
     get = getter(*found.values())
     while piece:
         try:
             parts: Iterable[Any] = zip(*map(get, piece), strict=True)
         except (AttributeError, KeyError, TypeError) as problem:
-            raise _without_field(piece, get, len(columns[0])) from problem
-        for column, part in zip(columns, parts, strict=True):
+            raise _without_field(piece, get, len(columns["query"])) from problem
+        for column, part in zip(columns.values(), parts, strict=True):
             column += part
         piece = list(itertools.islice(left, PIECE))
     return columns

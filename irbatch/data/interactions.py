@@ -47,7 +47,7 @@ def read_interactions(given: Any, items: Any = None) -> Interactions:
         return _read_mapping(given)
     if hasattr(given, "tocsr"):
         return _read_matrix(given, items)
-    columns = read_named(given, "interactions", {})
+    columns = read_named(given, "interactions", {}, "")
     users, listed = as_ids(columns[0], "user", SOURCE), as_ids(columns[1], "item", SOURCE)
     if len(users) != len(listed):
         problem = f"columns differ in length: {len(users)} users, {len(listed)} items"
@@ -69,7 +69,7 @@ def read_popularity(given: Any) -> Any:
         return given
     if not set(names_of_columns(given, "popularity")) & {*POPULARITIES}:
         return Counter(read_interactions(given).items.tolist())
-    ids, counts = read_named(given, "popularity", {})
+    ids, counts = read_named(given, "popularity", {}, "")
     items = as_ids(ids, "item", SOURCE).tolist()
     if len(set(items)) < len(items):
         twice = Counter(items).most_common(1)[0][0]

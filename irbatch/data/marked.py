@@ -15,7 +15,7 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.data.arguments.ids import check_id, kinds_of, same_kind
-from irbatch.data.column_names import VALUE
+from irbatch.data.column_names import KEYWORD, VALUE
 from irbatch.data.id_hashes import fingerprint
 from irbatch.data.qrels import Qrels
 from irbatch.engine.matrix import RelevanceMatrix
@@ -110,9 +110,23 @@ class MarkedQrels:
         return made
 
     @classmethod
+    def from_columns(cls, *columns: Any, **options: Any) -> Self:
+        """Make judgments of columns, in the order of their roles, see the subclasses."""
+        raise NotImplementedError
+
+    @classmethod
     def from_table(cls, table: Any) -> Self:
         """Make judgments of a table, see the subclasses."""
         raise NotImplementedError
+
+    @classmethod
+    def of_table(
+        cls, table: Any, given: Mapping[str, Any], advice: str = KEYWORD, **options: Any
+    ) -> Self:
+        """Make judgments of a table; `given` and `advice` are as `choose_columns` takes them."""
+        from irbatch.data.from_table import read_named
+
+        return cls.from_columns(*read_named(table, cls.reads, given, advice), **options)
 
     def _read(self, judgments: Mapping[Any, Any]) -> None:
         """Keep the judgments of nested mappings; refuse what cannot be one."""

@@ -130,11 +130,8 @@ class ProbabilityQrels(SampledQrels):
         >>> ProbabilityQrels.from_table(rows)
         <ProbabilityQrels: 1 query, 2 judgments>
         """
-        from irbatch.data.from_table import read_named
-
         given = {"query": query, "document": document, "grade": grade, "probability": probability}
-        queries, documents, grades, chances = read_named(table, cls.reads, given)
-        return cls.from_columns(queries, documents, grades, chances, name)
+        return cls.of_table(table, given, name=name)
 
     def _read(self, judgments: Mapping[Any, Any]) -> None:
         rows = list(_list_pairs(judgments, self.name))

@@ -111,11 +111,8 @@ class StratumQrels(SampledQrels):
         >>> StratumQrels.from_table(rows)
         <StratumQrels: 1 query, 2 judgments>
         """
-        from irbatch.data.from_table import read_named
-
         given = {"query": query, "stratum": stratum, "document": document, "grade": grade}
-        queries, strata, documents, grades = read_named(table, cls.reads, given)
-        return cls.from_columns(queries, strata, documents, grades, name, unsampled=unsampled)
+        return cls.of_table(table, given, name=name, unsampled=unsampled)
 
     def _read(self, judgments: Mapping[Any, Any]) -> None:
         columns: Columns = ([], [], [], [])

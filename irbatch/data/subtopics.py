@@ -85,11 +85,8 @@ class SubtopicQrels(MarkedQrels):
         >>> SubtopicQrels.from_table(rows)
         <SubtopicQrels: 1 query, 2 judgments>
         """
-        from irbatch.data.from_table import read_named
-
         given = {"query": query, "subtopic": subtopic, "document": document, "grade": grade}
-        queries, subtopics, documents, grades = read_named(table, cls.reads, given)
-        return cls.from_columns(queries, subtopics, documents, grades, name)
+        return cls.of_table(table, given, name=name)
 
     def _read(self, judgments: Mapping[Any, Any]) -> None:
         self._keep(read_nested(judgments, "subtopic", "subtopics", self.name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from irbatch.data.column_names import Columns
 from irbatch.data.runs import Run
 from irbatch.evaluation.places import check_places
 from irbatch.evaluation.results import Results
@@ -38,6 +39,7 @@ def evaluate(
     max_depth: int | None = None,
     trec_eval: str | int | None = None,
     order_by: str = "score",
+    columns: Columns = None,
     items: ItemStatistics | None = None,
     costs: DocumentCosts | Mapping[Any, float] | None = None,
     threads: int | None = None,
@@ -55,9 +57,10 @@ def evaluate(
             `Qrels.from_table` takes it, such as a frame, whose columns have known names; for
             measures that read more than grades `SubtopicQrels`, `StratumQrels` or
             `ProbabilityQrels`, or what these and their `from_table` take, or the path of such a
-            file.
-        run: `Run`, query to document to score, the path of a run file, a folder of Parquet files, a
-            pattern of their names or a `pyarrow.dataset`, or a table.
+            file. A table without a column of grades has grade 1.
+        run: `Run`, query to document to score, the path of a run file, a folder of files, a pattern
+            of their names or a `pyarrow.dataset`, or a table. One without scores, but with ranks,
+            is taken in their order.
         measures: names such as ``"nDCG@10"``, ``"P@{1,5,10}"``, ``"AP(rel=2)"``, or other
             tools' names; or `Measure` objects.
         cutoffs: one or several, applied to every measure given without one; None among them
@@ -81,7 +84,13 @@ def evaluate(
             said otherwise. 9 compares scores as float32, leaves missing queries out, and rounds
             the recall points of `IPrec` up; 10 compares as float64 and refuses missing queries.
             Either averages all queries with ``missing="zero"``, its ``-c``.
-        order_by: what orders the documents of a run file that has both, ``"score"`` or ``"rank"``.
+        order_by: what orders the documents of a run file, or of a table, that has both,
+            ``"score"`` or ``"rank"``.
+        columns: role to the name of the column, where names of a table, or of a file's header, keys
+            or Parquet, are not known: ``query`` or ``user``, ``document`` or ``item``; of judgments
+            ``grade``, ``relevance`` or ``rating``, ``subtopic``, ``stratum``, ``probability``; of
+            runs ``score``, ``rank``. A name is that of judgments and runs;
+            ``{"qrels": {…}, "run": {…}}`` names theirs apart. A number is the grade of all.
         items: what is known of documents, for measures that read items.
         costs: what documents cost those who look at them, for measures of users who go by it, such
             as TBG; default: 1 each. They are looked up for each document of every ranking, of
@@ -121,6 +130,7 @@ def evaluate(
         max_depth=max_depth,
         trec_eval=trec_eval,
         order_by=order_by,
+        columns=columns,
         items=items,
         costs=costs,
         threads=threads,

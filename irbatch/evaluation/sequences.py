@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Ints
+from irbatch.data.column_names import Columns, check_columns
 from irbatch.data.items import ItemStatistics
 from irbatch.data.runs import Run
 from irbatch.engine.exposure import RankingsInTurn
@@ -39,6 +40,7 @@ def evaluate_sequences(
     ties: str = "id",
     rel: float | None = None,
     max_depth: int | None = None,
+    columns: Columns = None,
     threads: int | None = None,
 ) -> Results:
     """Evaluate a system that returns another ranking each time it is asked: its fairness over time.
@@ -51,7 +53,7 @@ def evaluate_sequences(
         measures, cutoffs: measures of exposure, such as ``"EEL@20"``; at full depth k is the
             number of documents in a query's longest ranking.
         items: what is known of documents, with their `Groups`.
-        missing, no_relevant, score_dtype, ties, rel, max_depth, threads: as in
+        missing, no_relevant, score_dtype, ties, rel, max_depth, columns, threads: as in
             `irbatch.evaluate`; a query is missing that has no ranking at all.
 
     Raises:
@@ -70,8 +72,9 @@ def evaluate_sequences(
     """
     wanted = parse_measures(measures, cutoffs)
     _check_measures(wanted)
+    check_columns(columns)
     settings = Settings(missing, no_relevant, False, score_dtype, ties, rel, max_depth)
-    judgments, rankings = as_qrels(qrels), _as_runs(runs)
+    judgments, rankings = as_qrels(qrels, columns), _as_runs(runs, columns)
     plan = Plan(wanted, settings.open_parameters(), items=True)
     plan.check_levels(judgments.levels)
     reading = ItemMeasures(plan, items, settings, threads)
@@ -108,12 +111,12 @@ def _check_measures(measures: Iterable[Measure]) -> None:
             raise InputError(f"{problem}: {hint}", source="measures", value=str(each))
 
 
-def _as_runs(runs: Any) -> list[Run]:
+def _as_runs(runs: Any, columns: Columns) -> list[Run]:
     """Return rankings, one or more."""
     one = isinstance(runs, str | os.PathLike | Run | Mapping)
     if one or not isinstance(runs, Iterable):
         raise InputError(f"runs are several, in a list, not {kind_of(runs)}", source="run")
-    found = [as_run(each).prepared() for each in runs]
+    found = [as_run(each, columns=columns).prepared() for each in runs]
     if not found:
         raise InputError("there are no runs", source="run")
     return found

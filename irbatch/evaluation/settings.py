@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from irbatch.data.column_names import Columns
 from irbatch.engine.ties.policy import SCORE_DTYPES, Ordering, TiePolicy
 from irbatch.errors import InputError
 from irbatch.measures import REL, VERSIONS
@@ -34,6 +35,7 @@ class EvaluateOptions(TypedDict, total=False):
     max_depth: int | None
     trec_eval: str | int | None
     order_by: str
+    columns: Columns
     items: ItemStatistics | None
     costs: DocumentCosts | Mapping[Any, float] | None
     threads: int | None

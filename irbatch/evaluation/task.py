@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from irbatch.data.column_names import MAPPING, Columns, check_columns, names_for
 from irbatch.data.exports import Tabular
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
@@ -49,8 +50,8 @@ Measures = str | Measure | Iterable[str | Measure]
 Cutoffs = int | Iterable[int | None] | None
 
 
-def as_qrels(qrels: Judgments) -> Qrels:
-    """Return judgments, whatever they come as."""
+def as_qrels(qrels: Judgments, columns: Columns = None) -> Qrels:
+    """Return judgments, whatever they come as; `columns` as in `irbatch.evaluate`."""
     if isinstance(qrels, Qrels):
         return qrels
     if isinstance(qrels, MarkedQrels):
@@ -58,16 +59,18 @@ def as_qrels(qrels: Judgments) -> Qrels:
         problem = f"judgments of {qrels.reads} are for measures that read them, such as"
         raise InputError(f"{problem} {examples[qrels.reads]}", source="qrels")
     if is_file(qrels):
-        return read_qrels(qrels)
+        return read_qrels(qrels, columns=names_for(columns, "qrels"))
     if isinstance(qrels, Mapping):
         return Qrels(qrels, borrowed=True)
     if isinstance(qrels, Run):
         problem = "a Run is given where judgments belong: first qrels, then run"
         raise InputError(problem, source="qrels")
-    return Qrels.from_table(qrels)
+    from irbatch.data.from_table import read_given
+
+    return Qrels(read_given(qrels, "qrels", columns))
 
 
-def as_marked_qrels(qrels: Judgments, reads: str) -> MarkedQrels:
+def as_marked_qrels(qrels: Judgments, reads: str, columns: Columns = None) -> MarkedQrels:
     """Return the judgments that measures read, which declare so, whatever they come as."""
     kind = MARKED_QRELS[reads]
     if isinstance(qrels, kind):
@@ -76,22 +79,28 @@ def as_marked_qrels(qrels: Judgments, reads: str) -> MarkedQrels:
         problem = f"{type(qrels).__name__} have no {reads}, which the measures read"
         raise InputError(f"{problem}: give {MARKED[reads]}", source="qrels")
     if isinstance(qrels, str | os.PathLike):
-        return read_marked_qrels(qrels, reads)
+        return read_marked_qrels(qrels, reads, names_for(columns, "qrels"))
     if isinstance(qrels, Mapping) and all(isinstance(each, Mapping) for each in qrels.values()):
         return kind(qrels)
-    return kind.from_table(qrels)
+    return kind.of_table(qrels, names_for(columns, reads), MAPPING)
 
 
-def as_run(run: Rankings, name: str | None = None) -> Run:
+def as_run(
+    run: Rankings, name: str | None = None, columns: Columns = None, order_by: str = "score"
+) -> Run:
     """Return rankings, whatever they come as; `name` is for those that bring none."""
     if isinstance(run, Run):
         return run
     if is_file(run):
-        return read_run(run)
+        return read_run(run, order_by=order_by, columns=names_for(columns, "run"))
     if isinstance(run, Qrels):
         problem = "Qrels are given where a run belongs: first qrels, then run"
         raise InputError(problem, source="run")
-    return Run(run, name) if isinstance(run, Mapping) else Run.from_table(run, name=name)
+    if isinstance(run, Mapping):
+        return Run(run, name)
+    from irbatch.data.from_table import read_given
+
+    return Run(read_given(run, "run", columns, name, by_rank=order_by == "rank"), name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +116,7 @@ class Evaluation:
     items: ItemStatistics | None = None
     costs: DocumentCosts | None = None
     threads: int | None = None
+    columns: Columns = None
 
     @classmethod
     def choose(
@@ -118,6 +128,7 @@ class Evaluation:
         items: ItemStatistics | None = None,
         costs: object = None,
         threads: int | None = None,
+        columns: Columns = None,
         **settings: Any,
     ) -> Evaluation:
         """Return what `irbatch.evaluate` is asked for by these arguments.
@@ -129,13 +140,14 @@ class Evaluation:
         chosen = Settings.choose(**settings)
         wanted = parse_measures(measures, cutoffs)
         check_choice("order_by", order_by, ORDERS)
+        check_columns(columns)
         check_threads(threads)
         known = None
         if costs is not None:
             from irbatch.evaluation.costs import read_costs  # for those who have costs
 
             known = read_costs(costs, chosen.ties, judgments_read(wanted))
-        return cls(wanted, chosen, order_by, items, known, threads)
+        return cls(wanted, chosen, order_by, items, known, threads, columns)
 
     @property
     def order(self) -> str:
@@ -156,7 +168,18 @@ class Evaluation:
     def judgments(self, qrels: Judgments) -> Qrels | MarkedQrels:
         """Return judgments as the measures read them, whatever they come as."""
         reads = judgments_read(self.measures)
-        return as_marked_qrels(qrels, reads) if reads else as_qrels(qrels)
+        if reads:
+            return as_marked_qrels(qrels, reads, self.columns)
+        return as_qrels(qrels, self.columns)
+
+    @property
+    def run_columns(self) -> dict[str, Any]:
+        """What the columns of runs are called, by role, where that was said."""
+        return names_for(self.columns, "run")
+
+    def rankings(self, run: Rankings) -> Run:
+        """Return rankings, whatever they come as, read whole."""
+        return as_run(run, None, self.columns, self.order_by)
 
     def evaluate(
         self,
@@ -183,12 +206,12 @@ class Evaluation:
         if reads := judgments_read(self.measures):
             nothing = Plan(())
             return evaluate_marked(
-                as_marked_qrels(qrels, reads), self.measures, self.settings,
+                as_marked_qrels(qrels, reads, self.columns), self.measures, self.settings,
                 lambda judged, watch: evaluate_by(judged, nothing, watch),
             )  # fmt: skip
         open_parameters = self.settings.open_parameters()
         plan = Plan(self.measures, open_parameters, items=self.items is not None)
-        judged = as_qrels(qrels)
+        judged = as_qrels(qrels, self.columns)
         check_places(qrels, judged, run)
         return evaluate_by(judged, plan)
 
@@ -196,8 +219,8 @@ class Evaluation:
         self, run: Rankings, progress: Progress | None
     ) -> AbstractContextManager[TableReader | Run]:
         if is_file(run):
-            return open_run(run, self.order_by, progress)
-        if self.order_by == "score":
-            return nullcontext(as_run(run))
-        problem = "order_by= is for files, which have ranks and scores"
+            return open_run(run, self.order_by, self.run_columns, progress)
+        if self.order_by == "score" or not isinstance(run, Run | Mapping):
+            return nullcontext(self.rankings(run))
+        problem = "order_by= is for files and tables, which have ranks and scores"
         raise InputError(problem, value=self.order_by)

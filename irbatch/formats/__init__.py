@@ -7,6 +7,7 @@ from irbatch.formats.parts import is_file
 from irbatch.formats.read_files import (
     MARKED_QRELS,
     ORDERS,
+    check_parts,
     open_run,
     read_marked_qrels,
     read_probability_qrels,
@@ -21,6 +22,7 @@ from irbatch.formats.read_files import (
 __all__ = [
     "MARKED_QRELS",
     "ORDERS",
+    "check_parts",
     "is_file",
     "open_run",
     "read_marked_qrels",

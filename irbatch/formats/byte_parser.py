@@ -15,20 +15,26 @@ from irbatch.formats.byte_kernels import Layout, Parsed, parse_lines
 from irbatch.formats.forms import LineForm
 from irbatch.formats.lines import read_number
 
+TABS_FOR_COMMAS, COMMAS_FOR_TABS = bytes.maketrans(b",", b"\t"), bytes.maketrans(b"\t", b",")
+
 
 def parse_bytes(text: bytearray, form: LineForm, room: Parsed | None = None) -> Parsed | None:
     """Parse lines that hold what `form` says; None if any is for the reader of lines.
 
     What is found stands in `room`, where that is large enough, or in new memory. Unless it is
-    None, `text` has some bytes more at its end.
+    None, `text` has some bytes more at its end, and tabs for commas that separate.
     """
     if not _is_plain(text, form):
         return None
     size = len(text)
+    if form.separator == b",":
+        text[:] = text.translate(TABS_FOR_COMMAS)
     text += b"\n" * (kernels.SLACK + (size > 0 and not text.endswith(b"\n")))
     found = _parse(text, form, room)
     if found is None or not _convert(text, found, form):
         del text[size:]
+        if form.separator == b",":
+            text[:] = text.translate(COMMAS_FOR_TABS)
         return None
     return found
 
@@ -68,9 +74,13 @@ def _make_room(rows: int, width: int) -> Parsed:
 
 def _is_plain(text: bytearray, form: LineForm) -> bool:
     """Tell whether spaces and tabs separate, and ``#`` comments, as the kernels have it."""
-    if form.tabs:
-        odd = b" ", b"#", b"\t\t", b"\n\t", b"\t\n", b"\t\r"
-        ends = text.startswith(b"\t") or text.endswith(b"\t")
+    if form.value_at < 0:
+        return False
+    if sign := form.separator:
+        odd = [b" ", b"#", 2 * sign, b"\n" + sign, sign + b"\n", sign + b"\r"]
+        if sign == b",":
+            odd += [b"\t", b'"']
+        ends = text.startswith(sign) or text.endswith(sign)
         return not ends and not any(each in text for each in odd)
     return form.keys is None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import io
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -18,7 +18,7 @@ from irbatch.errors import LISTED_PROBLEMS, ErrorsIn, InputError
 from irbatch.formats.byte_kernels import Parsed
 from irbatch.formats.byte_parser import is_ready
 from irbatch.formats.file_warnings import FileWarnings
-from irbatch.formats.forms import find_data, recognise
+from irbatch.formats.forms import NOTHING, find_data, recognise
 from irbatch.formats.lines import Lookup, ParsedLines, raise_by_line
 from irbatch.formats.pieces import Piece
 from irbatch.formats.streams import Input, cut_at_lines
@@ -42,17 +42,26 @@ Text = bytearray | InputError  # a piece of a file, or why it cannot be read on
 class Reader(TableReader):
     """Reads a file of judgments or rankings, small or large; with `by_rank`, ranks for scores.
 
-    A file whose header or JSON objects have unknown names is refused here; reading it raises what
-    is wrong with it, the first 20 problems by line. `progress` is called with bytes read and all.
+    A file whose header or JSON objects have unknown names, which `given` doesn't have either, is
+    refused here; reading it raises what is wrong with it, the first 20 problems by line. `progress`
+    is called with bytes read and all.
     """
 
     query_kind = "str"
 
     def __init__(
-        self, file: Input, *, by_rank: bool = False, progress: Progress | None = None
+        self,
+        file: Input,
+        given: Mapping[str, Any] = NOTHING,
+        *,
+        by_rank: bool = False,
+        progress: Progress | None = None,
     ) -> None:
         super().__init__()
         self.file, self._progress = file, progress
+        self._recognise = functools.partial(
+            recognise, source=file.source, given=given, by_rank=by_rank
+        )
         self.name = file.path
         file.cut = self._first_cut
         self._lines = self._before = 0  # lines read, and bytes before the data
@@ -70,10 +79,13 @@ class Reader(TableReader):
         first = self._begun[0] if self._begun else b""
         text = first if isinstance(first, bytearray) else b""
         with ErrorsIn(path=file.path):
-            form, self._header = recognise(text, file.source)
+            try:
+                form, self._header = self._recognise(text)
+            except InputError as problem:
+                raise self._with_line(problem) from None
             self.form = form.by_rank() if by_rank else form
         if self.form.query_at == 0 and self.form.keys is None:
-            file.cut = functools.partial(_query_start, tabs=form.tabs)
+            file.cut = functools.partial(_query_start, separator=form.separator)
         else:
             file.cut = cut_at_lines
         self._lines += text.count(b"\n", 0, self._header)
@@ -118,10 +130,10 @@ class Reader(TableReader):
     def _first_cut(self, piece: bytearray, end: int) -> int:
         """Cut the first piece, of which the form is not known yet and must be told by its rest."""
         with suppress(InputError):
-            form, header = recognise(piece, self.file.source, end)
+            form, header = self._recognise(piece, end=end)
             if form.query_at == 0 and form.keys is None:
-                start = _query_start(piece, end, tabs=form.tabs)
-                if recognise(piece, self.file.source, start) == (form, header):
+                start = _query_start(piece, end, separator=form.separator)
+                if self._recognise(piece, end=start) == (form, header):
                     return start
         return end
 
@@ -135,7 +147,7 @@ class Reader(TableReader):
             if self._repeats:
                 self._raise_problems()
 
-    def _parsed(self, work: Work[Done]) -> Iterator[tuple[Piece, Outcome[Done] | None]]:
+    def _parsed(self, work: Work[Done] | None) -> Iterator[tuple[Piece, Outcome[Done] | None]]:
         return self._read(self._all(), work)
 
     def _parsed_again(self) -> Iterator[Piece]:
@@ -174,6 +186,8 @@ class Reader(TableReader):
     ) -> tuple[Piece | InputError, Outcome[Done] | None]:
         if isinstance(text, InputError):
             return text, None
+        if not self.is_large:
+            return Piece.parse_lines(text, self.form, self.file.path), None
         if work is None:
             return Piece.parse(text, self.form, self.file.path).compact(), None
         room = None
@@ -215,9 +229,18 @@ class Reader(TableReader):
 
     def _repeated_lines(self) -> Iterator[InputError]:
         """Say in which lines documents stand that their queries have twice."""
-        wanted = dict.fromkeys(self._repeats)
         firsts: dict[tuple[str, str], int] = {}
-        number = found = 0
+        rows, found = ParsedLines(self.form, self.file.path), 0
+        for pair, line in self.places(dict.fromkeys(self._repeats)):
+            if firsts.setdefault(pair, line) != line:
+                yield rows.repeated(*pair, line, firsts[pair])
+                found += 1
+                if found == LISTED_PROBLEMS:
+                    return
+
+    def places(self, wanted: Collection[tuple[Any, Any]]) -> Iterator[tuple[tuple[str, str], int]]:
+        """Yield some queries' documents with the lines in which they stand."""
+        number = 0
         for piece in self.file.pieces():
             lines = enumerate(io.BytesIO(piece), number + 1)
             number += piece.count(b"\n")
@@ -225,36 +248,33 @@ class Reader(TableReader):
                 rows = ParsedLines(self.form, self.file.path)
                 rows.read(some)
                 for pair, line in zip(rows.pairs(), rows.numbers, strict=True):
-                    if pair in wanted and firsts.setdefault(pair, line) != line:
-                        found += 1
-                        yield rows.repeated(*pair, line, firsts[pair])
-                if found >= LISTED_PROBLEMS:
-                    return
+                    if pair in wanted:
+                        yield pair, line
 
 
-def _query_start(piece: bytearray, end: int, *, tabs: bool) -> int:
+def _query_start(piece: bytearray, end: int, *, separator: bytes) -> int:
     """Return where the lines of the last query begin: its piece should have all of it.
 
     Lines of a query are taken to stand together. Where they don't, pieces are cut elsewhere; but
     never in their first half: what is left over must not grow from piece to piece.
     """
     high = piece.rfind(b"\n", 0, end - 1) + 1
-    last = _query_at(piece, high, tabs=tabs)
+    last = _query_at(piece, high, separator)
     low = 0
     while high - low > 1:  # the line that begins at `high` is the query's, that of `low` not
         middle = (low + high) // 2
         start = piece.rfind(b"\n", 0, middle) + 1
-        if _query_at(piece, start, tabs=tabs) == last:
+        if _query_at(piece, start, separator) == last:
             high = start
         else:
             low = middle
     return high if 2 * high >= end else end
 
 
-def _query_at(piece: bytearray, start: int, *, tabs: bool) -> bytes:
+def _query_at(piece: bytearray, start: int, separator: bytes) -> bytes:
     """Return the query of the line that begins somewhere."""
     begin = bytes(piece[start : start + LONGEST_QUERY])
-    return begin.split(b"\t" if tabs else None, 1)[0] if begin.strip() else b""
+    return begin.split(separator or None, 1)[0] if begin.strip() else b""
 
 
 def _without_first(count: int, texts: Iterable[Text]) -> Iterator[Text]:

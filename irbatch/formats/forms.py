@@ -1,22 +1,23 @@
 """The forms in which files hold judgments and runs, and how to tell them apart.
 
 TREC's qrels and runs are told by having neither a header nor three columns. Three columns of a run
-are MS MARCO's ``query document rank``; a header whose names are known, as in BEIR's
+are MS MARCO's ``query document rank``; a header of names between tabs or commas, as in BEIR's
 ``query-id corpus-id score``, says itself what columns hold; and so do JSON objects, one a line.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from irbatch.data.column_names import find_columns
-from irbatch.errors import InputError, shown
-from irbatch.runtime.numbers import LARGEST_WHOLE
+from irbatch.data.column_names import VALUE, choose_columns, grade_of_all
+from irbatch.errors import ErrorsIn, InputError, shown
+from irbatch.runtime.numbers import DECIMAL, LARGEST_WHOLE
 
+NOTHING: Mapping[str, Any] = {}
+NUMBER = re.compile(rf"{DECIMAL}|[+-]?inf(?:inity)?", re.I)
 SPACES = re.compile(rb"[ \t]+")  # only these separate
 # Blank lines, and comments of fewer words than any line of data has.
 SKIPPED = re.compile(rb"(?:[ \t]*+(?:#\S*+(?:[ \t]++\S++){0,2}+[ \t]*+)?\r*+\n)*+")
@@ -30,18 +31,20 @@ class LineForm:
     width: int  # in columns
     query_at: int
     document_at: int
-    value_at: int
+    value_at: int  # -1 for judgments of which all have the same grade
     value: str  # what it is called
     largest: float = float("inf")  # the largest absolute value that is exact
     rank_at: int = -1
     tag_at: int = -1
-    tabs: bool = False  # whether only tabs separate; else spaces do, too, and there are comments
-    keys: tuple[str, str, str] | None = None  # of JSON objects: of query, document and value
+    # A tab or a comma that separates alone; else spaces and tabs do, and there are comments.
+    separator: bytes = b""
+    keys: tuple[str, ...] | None = None  # of JSON objects: of query, document and value
+    grade: float = 1.0  # of judgments without one
 
     @property
     def has_comments(self) -> bool:
         """Whether there may be comment lines."""
-        return not self.tabs and self.keys is None
+        return not self.separator and self.keys is None
 
     @property
     def is_ranked(self) -> bool:
@@ -53,8 +56,7 @@ class LineForm:
         if self.is_ranked:
             return self
         if self.rank_at < 0:
-            problem = "order_by='rank' is for runs in the forms of TREC and MS MARCO"
-            raise InputError(problem, source=self.source)
+            raise InputError("order_by='rank' is for runs, which have ranks", source=self.source)
         at = self.rank_at
         return replace(self, value_at=at, value="rank", largest=LARGEST_WHOLE, rank_at=-1)
 
@@ -77,8 +79,18 @@ def find_data(text: bytes | bytearray, source: str, end: int | None = None) -> i
     return -1
 
 
-def recognise(text: bytes | bytearray, source: str, end: int | None = None) -> tuple[LineForm, int]:
-    """Tell a file's form by its beginning, whole lines; and its header's bytes, 0 without one."""
+def recognise(
+    text: bytes | bytearray,
+    source: str,
+    end: int | None = None,
+    given: Mapping[str, Any] = NOTHING,
+    *,
+    by_rank: bool = False,
+) -> tuple[LineForm, int]:
+    """Tell a file's form by its beginning, whole lines; and its header's bytes, 0 without one.
+
+    `given` has the names of columns that the caller knows, by role; `by_rank` reads ranks.
+    """
     plain = QRELS if source == "qrels" else RUN
     end = len(text) if end is None else end
     start = find_data(text, source, end)
@@ -87,31 +99,42 @@ def recognise(text: bytes | bytearray, source: str, end: int | None = None) -> t
     stop = text.find(b"\n", start, end) + 1 or end
     line = bytes(text[start:stop]).strip()
     columns = line.split()
-    if line.startswith(b"{") and (keys := _keys_of(line)):
+    kind = "ranking" if by_rank else source
+    with ErrorsIn(source=source, line=text.count(b"\n", 0, start) + 1):
+        if line.startswith(b"{") and (keys := _keys_of(line)):
+            form, places = _named(source, kind, keys, given)
+            return replace(form, keys=tuple(keys[place] for place in places if place >= 0)), 0
+        separator = b"\t" if b"\t" in line else b","
+        names: list[str] = []
         try:
-            return _named(plain, keys, keys=True), 0
-        except InputError:
-            known = "known are 'query-id', 'corpus-id' and 'score', and others' names for these"
-            roles = f"query, document and {plain.value}"
-            problem = f"the keys {keys!r:.200} are none of {roles}; {known}"
-            raise InputError(problem, source=source) from None
-    names = [each.strip() for each in line.decode(errors="replace").split("\t")]
-    if len(names) > 2:
-        with suppress(InputError):  # no header, then
-            return _named(plain, names), stop
+            names = [each.decode(errors="replace").strip() for each in _split(line, separator)]
+            return replace(_named(source, kind, names, given)[0], separator=separator), stop
+        except InputError as problem:
+            if _are_names(names):
+                problem.message += "; this line has no number, and is taken for their names"
+                raise
     if source == "run" and len(columns) == MARCO_RUN.width and columns[2].isdigit():
         return MARCO_RUN, 0
     return plain, 0
 
 
-def _named(plain: LineForm, names: Sequence[str], *, keys: bool = False) -> LineForm:
-    """Return the form of a file that names its columns."""
-    found = find_columns(names, plain.source, {})
-    roles = ("query", "document", plain.value)
-    query, document, value = (found[role] for role in roles)
-    at = names.index(query), names.index(document), names.index(value)
-    form = LineForm(plain.source, len(names), *at, plain.value, plain.largest)
-    return replace(form, keys=(query, document, value)) if keys else replace(form, tabs=True)
+def _named(
+    source: str, kind: str, names: Sequence[str], given: Mapping[str, Any]
+) -> tuple[LineForm, tuple[int, int, int]]:
+    """Return the form of a file that names its columns, and where those are that it reads."""
+    found = choose_columns(names, kind, given)
+    value = "rank" if "rank" in found else VALUE[source]
+    roles = "query", "document", value
+    query, document, last = (names.index(found[each]) if each in found else -1 for each in roles)
+    largest = float("inf") if value == "score" else LARGEST_WHOLE
+    form = LineForm(source, len(names), query, document, last, value, largest)
+    return replace(form, grade=grade_of_all(given)), (query, document, last)
+
+
+def _are_names(columns: Sequence[str]) -> bool:
+    """Tell whether columns, several, may be names: no word of them is a number."""
+    words = [word for each in columns for word in each.split() or [each]]
+    return len(columns) > 1 and not any(NUMBER.fullmatch(word) or not word for word in words)
 
 
 def _keys_of(line: bytes) -> list[str]:
@@ -128,13 +151,26 @@ def split_line(line: bytes, form: LineForm) -> list[bytes]:
     if form.keys:
         return _split_json(line, form)
     line = line.rstrip(b"\r\n")
-    if form.tabs:
-        return line.split(b"\t") if line.strip(b" \t") else []
+    if form.separator:
+        return _split(line, form.separator) if line.strip(b" \t") else []
     # bytes.split is fast, but also splits at vertical tab, form feed and CR.
     if b"\x0b" in line or b"\x0c" in line or b"\r" in line:
         line = line.strip(b" \t")
         return SPACES.split(line) if line else []
     return line.split()
+
+
+def _split(line: bytes, separator: bytes) -> list[bytes]:
+    """Split at tabs; or at commas, but for those between double quotes."""
+    if separator != b"," or b'"' not in line:
+        return line.split(separator)
+    import csv  # here: few files quote
+
+    try:
+        (columns,) = csv.reader([line.decode("latin-1")], strict=True)
+    except (csv.Error, ValueError) as problem:
+        raise InputError(f"is no line of CSV: {problem}") from None
+    return [each.encode("latin-1") for each in columns]
 
 
 def _split_json(line: bytes, form: LineForm) -> list[bytes]:
@@ -149,7 +185,7 @@ def _split_json(line: bytes, form: LineForm) -> list[bytes]:
         raise InputError(f"is no JSON: {getattr(problem, 'msg', problem)}") from None
     columns = [b""] * form.width
     places = (form.query_at, form.document_at, form.value_at)
-    for key, place in zip(form.keys or (), places, strict=True):
+    for key, place in zip(form.keys or (), places, strict=False):
         if not isinstance(found, dict):
             raise InputError(f"{shown(found)} is no JSON object")
         if key not in found:

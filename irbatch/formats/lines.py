@@ -64,7 +64,7 @@ class ParsedLines:
             raise InputError(f"{counted}: {shown_line!r}{hint}")
         query, document = read_id(columns[form.query_at]), read_id(columns[form.document_at])
         try:
-            value = read_number(columns[form.value_at], form)
+            value = read_number(columns[form.value_at], form) if form.value_at >= 0 else form.grade
         except InputError as problem:
             raise problem.with_fields(document=document) from None
         self.numbers.append(number)
@@ -212,20 +212,29 @@ def explain_width(
     other = QRELS if form.source == "run" else RUN
     if any(b"\r" in each for each in columns):
         hint = "; are its line ends those of old Macs, CR alone?"
-    elif len(columns) == other.width and not form.tabs:
+    elif len(columns) == other.width and not form.separator:
         hint = f"; is this a {other.source} file?"
     elif len(columns) > form.width:
         hint = "; does an id contain a space?"
-    elif len(columns) == 1 and columns[0].count(b",") > 1:
-        hint = "; commas separate here, where spaces or tabs are expected"
-    elif len(columns) == 3 and not form.tabs:
-        hint = "; three columns need a header with tabs: query-id, corpus-id, score"
+    elif len(columns) == 1 and (other_sign := _separator(columns[0])):
+        expected = {b"": "spaces or tabs", b"\t": "tabs", b",": "commas"}[form.separator]
+        hint = f"; {other_sign} separate here, where {expected} are expected"
+        if not form.separator and other_sign == "commas":
+            hint += ", or a header that names the columns: query_id,doc_id,score"
+    elif len(columns) == 3 and not form.separator:
+        hint = "; three columns need a header with tabs or commas: query-id, corpus-id, score"
     else:
         hint = ""
     if truncated and len(columns) < form.width:
         hint += f"; {'or ' * bool(hint)}is the file truncated? This line has no end"
     found = f"{len(columns)} column{'s' * (len(columns) != 1)}"
     return f"{found} where {form.width} are expected", hint
+
+
+def _separator(line: bytes) -> str | None:
+    """Name what seems to separate the columns of a line that has one only."""
+    signs = {"tabs": b"\t", "commas": b",", "semicolons": b";", "bars": b"|", "colons": b"::"}
+    return next((name for name, sign in signs.items() if sign in line), None)
 
 
 def read_id(raw: bytes) -> str:

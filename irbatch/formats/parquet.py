@@ -6,7 +6,7 @@ import functools
 import itertools
 import operator
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,13 +15,14 @@ import numpy as np
 import irbatch.formats.parquet_files as parquet_files
 from irbatch.array_types import Floats, Ints
 from irbatch.data.arrow import ArrowColumn, ArrowTable
-from irbatch.data.column_names import find_columns
-from irbatch.data.from_columns import as_ids, as_numbers, group_columns
+from irbatch.data.column_names import choose_columns, grade_of_all
+from irbatch.data.from_columns import as_ids, as_numbers, as_scores, group_columns, item_of
 from irbatch.data.grouping import first_rows
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import NO_TEXTS, IdColumn, join_ids
 from irbatch.errors import LISTED_PROBLEMS, ErrorsIn, InputError, raise_problems
 from irbatch.formats.file_reader import FEW
+from irbatch.formats.forms import NOTHING
 from irbatch.formats.parquet_files import DATASET, Dataset, ParquetFiles, PolarsFiles, Span
 from irbatch.formats.parts import Given, is_dataset
 from irbatch.formats.pieces import Piece
@@ -49,7 +50,8 @@ class ParquetReader(TableReader):
     """Reads judgments or rankings by columns, with pyarrow.
 
     Files that lack a column are refused here; reading them raises what is wrong, by file, column
-    and row. `progress` is called with bytes read and all, about. With `by_rank` scores are ranks.
+    and row. `progress` is called with bytes read and all, about. Judgments without a column of
+    grades have all the same `grade`.
     """
 
     def __init__(
@@ -59,11 +61,11 @@ class ParquetReader(TableReader):
         source: str,
         progress: Progress | None = None,
         *,
-        by_rank: bool = False,
+        grade: float = 1.0,
     ) -> None:
         super().__init__()
         self._files, self._source, self._progress = files, source, progress
-        self.name, self._by_rank = name, by_rank
+        self.name, self._grade = name, grade
         self.query_kind = files.kinds["query"]
         self.is_large = files.rows > parquet_files.BATCH and self._is_grouped()
 
@@ -81,10 +83,10 @@ class ParquetReader(TableReader):
         return table
 
     def columns(self) -> dict[str, ArrowColumn]:
-        """Read all columns, by name and as they are."""
-        names = [*self._files.names.values()]
-        parts = [self._arrow(span, names) for span in self._files.spans()]
-        return {name: join_ids([part[name] for part in parts]) for name in names}
+        """Read all columns, by role and as they are."""
+        names = self._files.names
+        parts = [self._arrow(span, [*names.values()]) for span in self._files.spans()]
+        return {role: join_ids([part[name] for part in parts]) for role, name in names.items()}
 
     def _parsed(self, work: Work[Done]) -> Iterator[tuple[Piece, Outcome[Done] | None]]:
         done = 0
@@ -131,23 +133,16 @@ class ParquetReader(TableReader):
 
     def _read(self, span: Span) -> Columns:
         """Read queries, documents, and grades or scores."""
-        query, document, value = self._files.names.values()
+        query, document, *value = self._files.names.values()
         ids, firsts = self._runs(span, query)
-        columns = self._arrow(span, [document, value])
+        columns = self._arrow(span, [document, *value])
         documents = self._convert(span, document, columns[document], as_ids, what="document")
-        values = self._convert(span, value, columns[value], self._numbers)
+        values = np.full(len(documents), self._grade)
+        if value:
+            read = as_scores if "rank" in self._files.names else as_numbers
+            fields = functools.partial(_ids_of_row, ids, firsts, documents)
+            values = self._convert(span, value[0], columns[value[0]], read, fields=fields)
         return Columns(ids, firsts, documents, values)
-
-    def _numbers(self, column: ArrowColumn, source: str, first: int) -> Floats:
-        """Return grades or scores; or ranks, as scores."""
-        values = as_numbers(column, source, first)
-        if not self._by_rank:
-            return values
-        if (bad := np.flatnonzero((values < 0) | (values % 1 != 0))).size:
-            rank = values[bad[0]].item()
-            problem = f"row {first + bad[0]}: rank {rank:g} is not a whole number from 0"
-            raise InputError(problem, source=source, value=rank)
-        return -values
 
     def _runs(self, span: Span, name: str) -> tuple[IdColumn, Ints]:
         """Return the query of each run of rows, and its first row."""
@@ -216,20 +211,19 @@ def open_parquet(
     given: Given,
     source: str,
     kind: str | None = None,
+    named: Mapping[str, Any] = NOTHING,
     *,
     parts: list[str] | None = None,
     content: bytes | None = None,
-    order_by: str = "score",
     progress: Progress | None = None,
 ) -> ParquetReader:
     """Open a file, its `content` if that was read, the `parts` of a folder, or a dataset.
 
-    `kind` is a key of `irbatch.data.column_names.ROLES`, by default the source.
+    `kind` is a key of `irbatch.data.column_names.ROLES`, by default the source; `named` are its
+    columns, as `choose_columns` takes them.
     """
     files: Files
-    by_rank = order_by == "rank"
-    wishes = {"score": "rank"} if by_rank else {}
-    find = functools.partial(find_columns, source=kind or source, given=wishes)
+    find = functools.partial(choose_columns, kind=kind or source, given=named)
     if is_dataset(given):
         files, name = Dataset(given, find), DATASET
     else:
@@ -237,7 +231,13 @@ def open_parquet(
         library = imported("Parquet files", "arrow", "pyarrow.parquet", "polars")
         opener = PolarsFiles if library.__name__ == "polars" else ParquetFiles
         files = opener(library, parts or [name], source, find, content)
-    return ParquetReader(files, name, source, progress, by_rank=by_rank)
+    return ParquetReader(files, name, source, progress, grade=grade_of_all(named))
+
+
+def _ids_of_row(queries: IdColumn, firsts: Ints, documents: IdColumn, row: int) -> dict[str, Any]:
+    """Return the query and the document of a row of some; `queries` are those of runs of rows."""
+    run = int(np.searchsorted(firsts, row, side="right")) - 1
+    return {"query": item_of(queries, run), "document": item_of(documents, row)}
 
 
 def _joined(parts: list[Columns]) -> Columns:

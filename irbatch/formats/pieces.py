@@ -50,6 +50,11 @@ class Piece:
         parsed = parse_bytes(text, form, room)
         if parsed is not None:
             return cls._from_bytes(text, parsed, form)
+        return cls.parse_lines(text, form, path)
+
+    @classmethod
+    def parse_lines(cls, text: bytearray, form: LineForm, path: str) -> Piece:
+        """Parse whole lines by the reader of lines."""
         lines = ParsedLines(form, path)
         lines.read(enumerate(io.BytesIO(text), 1))
         return cls._from_lines(lines, text.count(b"\n"))

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from irbatch.data.column_names import Columns, check_columns, grade_of_all, names_for
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
@@ -20,6 +21,7 @@ from irbatch.runtime.progress_bar import Progress, progress_on_bar
 
 if TYPE_CHECKING:
     from irbatch.formats.parts import Given
+    from irbatch.formats.streams import Input
     from irbatch.formats.table_reader import TableReader
 
 MARKED_QRELS: dict[str, type[MarkedQrels]] = {
@@ -32,16 +34,24 @@ Marked = TypeVar("Marked", bound=MarkedQrels)
 ORDERS = ("score", "rank")  # what a run's documents can be ordered by
 
 
-def read_qrels(path: str | PathLike[str], *, progress: Progress | bool | None = None) -> Qrels:
+def read_qrels(
+    path: str | PathLike[str],
+    *,
+    columns: Columns = None,
+    progress: Progress | bool | None = None,
+) -> Qrels:
     """Read judgments from a file.
 
     Its form is told by its beginning: TREC's ``query iter document grade``; a header with tabs
-    and names such as BEIR's ``query-id corpus-id score``; JSON objects with such keys, one a line;
-    Parquet with such columns.
+    or commas and names such as BEIR's ``query-id corpus-id score``; JSON objects with such keys,
+    one a line; Parquet with such columns.
 
     Args:
-        path: a file, plain or compressed (gzip, bzip2, xz, zstd); ``-`` is standard input. Of
-            Parquet also a folder of files, a pattern of their names, or a `pyarrow.dataset`.
+        path: a file, plain or compressed (gzip, bzip2, xz, zstd); ``-`` is standard input. Also a
+            folder of files or a pattern of their names, or of Parquet a `pyarrow.dataset`.
+        columns: what columns or keys are called whose names are not known, by role, such as
+            ``{"user": "u", "item": "i", "grade": "stars"}``; see `irbatch.evaluate`. Judgments
+            without a column of grades have grade 1.
         progress: called with bytes read and bytes in all, while a large file is read; True shows
             them on a bar, see `irbatch.evaluate`.
 
@@ -51,16 +61,18 @@ def read_qrels(path: str | PathLike[str], *, progress: Progress | bool | None = 
     >>> read_qrels("examples/data/qrels.txt")  # doctest: +SKIP
     <Qrels 'examples/data/qrels.txt': 120 queries, 5731 judgments>
     """
-    with _opened(path, "qrels", progress=progress) as reader:
+    check_columns(columns, ("qrels",))
+    with _opened(path, "qrels", columns, progress=progress) as reader:
         judgments = reader.table() if reader.is_large else reader.lookup()
     return Qrels(judgments, reader.name, borrowed=True)
 
 
-def read_subtopic_qrels(path: str | PathLike[str]) -> SubtopicQrels:
+def read_subtopic_qrels(path: str | PathLike[str], *, columns: Columns = None) -> SubtopicQrels:
     """Read judgments of subtopics from a file: lines of ``query subtopic document grade``.
 
     Args:
         path: a file, plain or compressed (gzip, bzip2, xz, zstd); ``-`` is standard input.
+        columns: see `read_qrels`; of Parquet, text has no header here.
 
     Raises:
         InputError: listing the first 20 problems by line; nothing is returned then.
@@ -70,17 +82,20 @@ def read_subtopic_qrels(path: str | PathLike[str]) -> SubtopicQrels:
     """
     from irbatch.formats.marked_lines import SUBTOPICS, read_marked_lines
 
-    if (qrels := _read_marked_parquet(path, SubtopicQrels)) is not None:
+    if (qrels := _read_marked_parquet(path, SubtopicQrels, columns)) is not None:
         return qrels
-    columns = read_marked_lines(path, SUBTOPICS)
-    return SubtopicQrels.from_columns(*columns, name=os.fspath(path))
+    rows = read_marked_lines(path, SUBTOPICS)
+    return SubtopicQrels.from_columns(*rows, name=os.fspath(path))
 
 
-def read_stratum_qrels(path: str | PathLike[str], *, unsampled: str = "error") -> StratumQrels:
+def read_stratum_qrels(
+    path: str | PathLike[str], *, columns: Columns = None, unsampled: str = "error"
+) -> StratumQrels:
     """Read judgments of strata from a file: lines of ``query iter document stratum grade``.
 
     Args:
         path: a file, plain or compressed (gzip, bzip2, xz, zstd); ``-`` is standard input.
+        columns: see `read_qrels`; of Parquet, text has no header here.
         unsampled: see `StratumQrels`.
 
     Raises:
@@ -91,13 +106,17 @@ def read_stratum_qrels(path: str | PathLike[str], *, unsampled: str = "error") -
     """
     from irbatch.formats.marked_lines import STRATA, read_marked_lines
 
-    if (qrels := _read_marked_parquet(path, StratumQrels, unsampled=unsampled)) is not None:
+    if (
+        qrels := _read_marked_parquet(path, StratumQrels, columns, unsampled=unsampled)
+    ) is not None:
         return qrels
-    columns = read_marked_lines(path, STRATA)
-    return StratumQrels.from_columns(*columns, name=os.fspath(path), unsampled=unsampled)
+    rows = read_marked_lines(path, STRATA)
+    return StratumQrels.from_columns(*rows, name=os.fspath(path), unsampled=unsampled)
 
 
-def read_probability_qrels(path: str | PathLike[str]) -> ProbabilityQrels:
+def read_probability_qrels(
+    path: str | PathLike[str], *, columns: Columns = None
+) -> ProbabilityQrels:
     """Read judgments of a sample from a file: lines of ``query document grade method probability``.
 
     The probability is 1 where the method is 0 or 2, as for statAP; documents whose probability is
@@ -105,6 +124,7 @@ def read_probability_qrels(path: str | PathLike[str]) -> ProbabilityQrels:
 
     Args:
         path: a file, plain or compressed (gzip, bzip2, xz, zstd); ``-`` is standard input.
+        columns: see `read_qrels`; of Parquet, text has no header here.
 
     Raises:
         InputError: listing the first 20 problems by line; nothing is returned then.
@@ -114,25 +134,30 @@ def read_probability_qrels(path: str | PathLike[str]) -> ProbabilityQrels:
     """
     from irbatch.formats.marked_lines import PROBABILITIES, read_marked_lines
 
-    if (qrels := _read_marked_parquet(path, ProbabilityQrels)) is not None:
+    if (qrels := _read_marked_parquet(path, ProbabilityQrels, columns)) is not None:
         return qrels
     queries, probabilities, documents, grades = read_marked_lines(path, PROBABILITIES)
-    columns = queries, documents, grades, probabilities
-    return ProbabilityQrels.from_columns(*columns, name=os.fspath(path))
+    rows = queries, documents, grades, probabilities
+    return ProbabilityQrels.from_columns(*rows, name=os.fspath(path))
 
 
-def read_marked_qrels(path: str | PathLike[str], reads: str) -> MarkedQrels:
+def read_marked_qrels(
+    path: str | PathLike[str], reads: str, columns: Columns = None
+) -> MarkedQrels:
     """Read the judgments that measures read, which declare so."""
-    readers: dict[str, Callable[[str | PathLike[str]], MarkedQrels]] = {
+    readers: dict[str, Callable[..., MarkedQrels]] = {
         "subtopics": read_subtopic_qrels,
         "strata": read_stratum_qrels,
         "probabilities": read_probability_qrels,
     }
-    return readers[reads](path)
+    return readers[reads](path, columns=columns)
 
 
-def _read_marked_parquet(path: Given, kind: type[Marked], **options: Any) -> Marked | None:
+def _read_marked_parquet(
+    path: Given, kind: type[Marked], columns: Columns, **options: Any
+) -> Marked | None:
     """Read judgments from Parquet that say something besides the grade; None from anything else."""
+    check_columns(columns, ("qrels",))
     from irbatch.formats.parts import find_parts
     from irbatch.formats.streams import open_input
 
@@ -145,10 +170,12 @@ def _read_marked_parquet(path: Given, kind: type[Marked], **options: Any) -> Mar
                 return None
     from irbatch.formats.parquet import open_parquet
 
-    reader = open_parquet(path, "qrels", kind.reads, parts=parts)
-    from_table: Callable[..., Marked] = kind.from_table
+    given = names_for(columns, kind.reads)
+    reader = open_parquet(path, "qrels", kind.reads, given, parts=parts)
+    found = reader.columns()
+    grade = {} if "grade" in found else {"grade": grade_of_all(given)}
     with ErrorsIn(path=reader.name):
-        return from_table(reader.columns(), name=reader.name, **options)
+        return kind.of_table(found, grade, name=reader.name, **options)
 
 
 def read_run(
@@ -156,6 +183,7 @@ def read_run(
     name: str | None = None,
     *,
     order_by: str = "score",
+    columns: Columns = None,
     progress: Progress | bool | None = None,
 ) -> Run:
     """Read a run from a file.
@@ -167,6 +195,7 @@ def read_run(
         path: see `read_qrels`.
         name: what to call the run; default: its path.
         order_by: what orders documents where a file has both, ``"score"`` or ``"rank"``.
+        columns: see `read_qrels`; a run has ``score``, or else ``rank``.
         progress: see `read_qrels`.
 
     Returns:
@@ -179,7 +208,7 @@ def read_run(
     >>> read_run("examples/data/pca10.run", name="pca10")  # doctest: +SKIP
     <Run 'pca10': 116 queries>
     """
-    with open_run(path, order_by, progress) as opened:
+    with open_run(path, order_by, columns, progress) as opened:
         run = opened if isinstance(opened, Run) else _whole_run(opened)
     run.name = name or run.name
     return run
@@ -187,30 +216,40 @@ def read_run(
 
 @contextmanager
 def open_run(
-    path: Given, order_by: str = "score", progress: Progress | bool | None = None
+    path: Given,
+    order_by: str = "score",
+    columns: Columns = None,
+    progress: Progress | bool | None = None,
 ) -> Iterator[TableReader | Run]:
     """Open a run file, as `read_run` does: give a reader of a large one, or a small one's run."""
     check_choice("order_by", order_by, ORDERS)
-    with _opened(path, "run", order_by, progress) as reader:
+    check_columns(columns)
+    with _opened(path, "run", columns, order_by, progress) as reader:
         yield reader if reader.is_large else _whole_run(reader)
     reader.warn()
 
 
 def read_rankings(
-    path: Given, queries: Collection[Any], order_by: str = "score"
+    path: Given, queries: Collection[Any], order_by: str = "score", columns: Columns = None
 ) -> dict[Any, dict[Any, float]]:
     """Read the rankings of some queries, those that a run file has, and hold no others."""
 
     def pick(table: Mapping[Any, Mapping[Any, float]]) -> dict[Any, dict[Any, float]]:
         return {query: dict(table[query]) for query in table if query in queries}
 
-    with open_run(path, order_by) as opened:
+    with open_run(path, order_by, columns) as opened:
         if isinstance(opened, Run):
             return pick(opened.rankings)
         rankings: dict[Any, dict[Any, float]] = {}
         for found in opened.map_tables(pick):  # a query that comes once more is whole then
             rankings.update(found)
     return rankings
+
+
+def check_parts(paths: list[str], order_by: str = "score", columns: Columns = None) -> None:
+    """Read the files of a run as one table, and raise what is wrong with them together."""
+    with _opened(paths, "run", columns, order_by) as reader:
+        reader.table()
 
 
 def why_not(path: str | PathLike[str], source: str = "run") -> tuple[str, int | None]:
@@ -257,32 +296,49 @@ def _whole_run(reader: TableReader) -> Run:
 
 @contextmanager
 def _opened(
-    given: Given, source: str, order_by: str = "score", progress: Progress | bool | None = None
+    given: Given,
+    source: str,
+    columns: Columns = None,
+    order_by: str = "score",
+    progress: Progress | bool | None = None,
 ) -> Iterator[TableReader]:
     """Open a file of any form; or the parts of a folder or a pattern, or a dataset of pyarrow."""
     if progress is not None and not callable(progress):
         with (
             progress_on_bar(f"reading {given}", progress) as told,
-            _opened(given, source, order_by, told) as reader,
+            _opened(given, source, columns, order_by, told) as reader,
         ):
             yield reader
         return
     from irbatch.formats.parts import find_parts, is_dataset
 
-    parts = None if is_dataset(given) else find_parts(given, source)
-    if parts is None and not is_dataset(given):
+    named, by_rank = names_for(columns, source), order_by == "rank"
+    parts: list[str] | None
+    if isinstance(given, list):
+        parts, given = given, given[0]
+    else:
+        parts = None if is_dataset(given) else find_parts(given, source)
+    content = None
+    if not is_dataset(given):
         from irbatch.formats.file_reader import Reader
         from irbatch.formats.streams import open_input
 
-        with open_input(given, source) as file:
-            if not file.is_parquet:
-                yield Reader(file, by_rank=order_by == "rank", progress=progress)
+        def open_text(file: Input, progress: Progress | None) -> Reader:
+            return Reader(file, named, by_rank=by_rank, progress=progress)
+
+        with open_input(given if parts is None else parts[0], source) as file:
+            is_parquet = file.is_parquet
+            if not is_parquet and parts is None:
+                yield open_text(file, progress)
                 return
             content = None if file.again else file.content()
-    else:
-        content = None
+        if not is_parquet and parts is not None:
+            from irbatch.formats.text_parts import TextParts
+
+            yield TextParts(parts, os.fspath(given), source, open_text, progress)
+            return
     from irbatch.formats.parquet import open_parquet
 
-    yield open_parquet(
-        given, source, parts=parts, content=content, order_by=order_by, progress=progress
-    )
+    kind = "ranking" if by_rank else source
+    files: dict[str, Any] = {"parts": parts, "content": content, "progress": progress}
+    yield open_parquet(given, source, kind, named, **files)

@@ -118,8 +118,9 @@ class Side:
 
 def _read(part: Any, kind: str, columns: Mapping[str, str]) -> Any:
     """Return a part, whatever it comes as, as rows."""
+    advice = "run_columns" if kind == "run" else "qrels_columns"
     if hasattr(part, "iloc"):
-        names = find_columns(list(part.columns), kind, columns)
+        names = find_columns(list(part.columns), kind, columns, advice)
         try:
             table = _pa.Table.from_pandas(part[[*names.values()]], preserve_index=False)
         except _pa.ArrowException as problem:
@@ -129,7 +130,7 @@ def _read(part: Any, kind: str, columns: Mapping[str, str]) -> Any:
         table = _pa.table(part)
         if KIND in table.column_names:  # these are rows
             return table
-        names = find_columns(table.column_names, kind, columns)
+        names = find_columns(table.column_names, kind, columns, advice)
     elif kind in MARKED_QRELS:
         return rows_of(as_marked_qrels(part, kind))
     else:

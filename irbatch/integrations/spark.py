@@ -230,10 +230,10 @@ def _rows(
     for source, each in (("run", run), ("qrels", qrels)):
         if isinstance(each, _sql.DataFrame) and _is_stopped(each.sparkSession):
             raise InputError("the session of its DataFrame was stopped", source=source)
-    ranked = _typed(run, "run", find_columns(run.columns, "run", run_columns or {}))
+    ranked = _typed(run, "run", find_columns(run.columns, "run", run_columns or {}, "run_columns"))
     ranked[KIND] = _functions.lit(RANKED), "tinyint"
     if isinstance(qrels, _sql.DataFrame):
-        names = find_columns(qrels.columns, task.judgments, qrels_columns or {})
+        names = find_columns(qrels.columns, task.judgments, qrels_columns or {}, "qrels_columns")
         judged = _typed(qrels, task.judgments, names)
         judged[KIND] = _functions.lit(JUDGED), "tinyint"
     else:

@@ -216,7 +216,8 @@ def test_bad_files_leave_with_2(cli: Cli, digits: Path, tmp_path: Path) -> None:
         f"irbatch: error: run '{bad}' line 2 (query 'q000', document 'digit-0043'): "
         "score 'abc' is not a number\n"
     )
-    for words in ([digits / "qrels.txt", tmp_path / "none"], [tmp_path, bad]):
+    (tmp_path / "empty").mkdir()
+    for words in ([digits / "qrels.txt", tmp_path / "none"], [tmp_path / "empty", bad]):
         status, _, err = cli("eval", *words)
         assert status == 2
         assert len(err.splitlines()) == 1

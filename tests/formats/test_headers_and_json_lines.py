@@ -53,7 +53,7 @@ class TestHeaders:
         assert_read(write_lines("qid\tdocno\tscore", "q1\td1\t1"), {"q1": {"d1": 1}})
         path = write_lines("query_id\tdoc_id\trelevance", "q1\td1\t1")
         assert read_qrels(path).to_dict() == {"q1": {"d1": 1}}
-        refused_by_all("run", path, "line 1", "3 columns where 6")
+        refused_by_all("run", path, "no column is the score: name it with columns=", line=1)
 
     def test_mark_blank_lines_and_no_end(self, write_lines: Write) -> None:
         lines = [b"\xef\xbb\xbf", b"", b" \t", b"query-id\tcorpus-id\tscore", b"", b"q1\td1\t1"]
@@ -111,14 +111,14 @@ class TestHeaders:
     @pytest.mark.parametrize(
         "header",
         [
-            "query\tcorpus\tpoints", "query-id corpus-id score", "query-id,corpus-id,score",
-            "query-id\tcorpus-id", "Query-ID\tCorpus-ID\tScore", "qid\tquery-id\tdocno\tscore",
+            "query\tcorpus\tpoints", "query-id corpus-id score", "query,corpus,points",
+            "query-id", "Query-ID\tCorpus-ID\tScore", "qid\tquery-id\tdocno\tscore",
             "query-id\tcorpus-id\tscore\tscore",
         ],
         ids=repr,
     )  # fmt: skip
     def test_header_that_is_not_known(self, write_lines: Write, header: str) -> None:
-        """Read as TREC's lines then, of which it is none; no other line is."""
+        """Read as TREC's lines then, of which it is none, unless a word is between tabs."""
         for source in ("run", "qrels"):
             refused_by_all(source, write_lines(header, "q1\td1\t1"), "line 1")
 
@@ -129,7 +129,7 @@ class TestHeaders:
 
     def test_no_ranks(self, write_lines: Write) -> None:
         path = write_lines(*tabbed(NAMES, *ROWS))
-        refused_by_all("run", path, "is for runs in the forms of TREC", order_by="rank")
+        refused_by_all("run", path, "no column is the rank", order_by="rank", line=1)
 
 
 def objects(*rows: tuple[object, ...]) -> list[str]:
@@ -216,11 +216,12 @@ class TestJson:
 
     def test_unknown_keys(self, write_lines: Write) -> None:
         for source in ("run", "qrels"):
-            refused_by_all(source, write_lines('{"q1": {"d1": 1}}'), "none of query, document and")
+            said = "no column is the query" + ", the document or the score" * (source == "run")
+            refused_by_all(source, write_lines('{"q1": {"d1": 1}}'), said, "['q1']", line=1)
 
     def test_no_ranks(self, write_lines: Write) -> None:
         path = write_lines(*objects(*ROWS))
-        refused_by_all("run", path, "is for runs in the forms of TREC", order_by="rank")
+        refused_by_all("run", path, "no column is the rank", order_by="rank", line=1)
 
 
 def test_query_that_starts_like_parquet(write_lines: Write) -> None:

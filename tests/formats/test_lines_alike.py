@@ -16,7 +16,7 @@ from irbatch.formats.pieces import Piece
 from irbatch.formats.streams import open_input
 from irbatch.runtime.jit import Kernel
 
-TABBED = LineForm("run", 4, 1, 2, 3, "score", tabs=True)
+TABBED = LineForm("run", 4, 1, 2, 3, "score", separator=b"\t")
 FORMS = {"run": RUN, "by rank": RUN.by_rank(), "qrels": QRELS, "MARCO": MARCO_RUN, "tabs": TABBED}
 IDS = ["d", "doc1234", "doc12345", "doc123456", "clueweb09-en0000-00-00000", "é", "日本語のid", "#"]
 SCORES = ["1", "0", "-0", "-1.5", ".5", "5.", "+2", "1e3", "12.345678", "1234567.25", "-inf"]
@@ -35,7 +35,7 @@ def line(form: LineForm, query: str, rng: random.Random) -> bytes:
     words = ["Q0"] * form.width
     words[form.query_at], words[form.document_at] = (
         query,
-        rng.choice(IDS[: -1 if form.tabs else None]) + str(rng.random())[2:9],
+        rng.choice(IDS[: -1 if form.separator else None]) + str(rng.random())[2:9],
     )
     whole = form.largest != float("inf")
     words[form.value_at] = str(rng.randrange(10**6)) if whole else rng.choice(SCORES)
@@ -43,8 +43,8 @@ def line(form: LineForm, query: str, rng: random.Random) -> bytes:
         words[form.rank_at] = rng.choice(["1", "23", "456", "1.0", "x"])
     if form.tag_at >= 0:
         words[form.tag_at] = rng.choice(["tag"] * 9 + ["a-long-name-of-a-system"])
-    blank = "\t" if form.tabs or rng.random() < 0.1 else " "
-    if not form.tabs and rng.random() < 0.05:
+    blank = "\t" if form.separator or rng.random() < 0.1 else " "
+    if not form.separator and rng.random() < 0.05:
         blank *= 2
     return (blank.join(words) + rng.choice(["\n"] * 9 + ["\r\n"])).encode()
 
@@ -54,12 +54,12 @@ def texts(form: LineForm, seed: int) -> Iterator[bytearray]:
     for _ in range(60):
         made = bytearray()
         for query in rng.sample(["q", "7", "q" * 7, "q" * 8, "#1", "ü", "query-" * 9], 3):
-            if form.tabs and "#" in query:
+            if form.separator and "#" in query:
                 continue
             for _ in range(rng.randrange(1, 9)):
                 made += line(form, query, rng)
             made += rng.choice(
-                [b"", b"", b"\n", b" \t\n", b"# a comment\n"] if not form.tabs else [b""]
+                [b"", b"", b"\n", b" \t\n", b"# a comment\n"] if not form.separator else [b""]
             )
         yield made[: rng.choice([len(made), len(made) - 1])]
 

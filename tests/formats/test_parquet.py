@@ -202,9 +202,10 @@ def test_folders_and_patterns_of_nothing(tmp_path: Path) -> None:
     input_error(lambda: irbatch.read_run(tmp_path), "no files in this folder", path=str(tmp_path))
     pattern = str(tmp_path / "*.parquet")
     input_error(lambda: irbatch.read_qrels(pattern), "no files of such names", path=pattern)
-    (tmp_path / "a.run").write_text("q Q0 d 1 1 t\n")
+    write(tmp_path / "a.parquet", [("q", "d", 1.0)])
+    (tmp_path / "b.run").write_text("q Q0 d 1 1 t\n")
     said = "cannot be read as Parquet"
-    input_error(lambda: irbatch.read_run(tmp_path), said, path=str(tmp_path / "a.run"))
+    input_error(lambda: irbatch.read_run(tmp_path), said, path=str(tmp_path / "b.run"))
 
 
 def test_names_of_files_that_are_patterns(tmp_path: Path) -> None:

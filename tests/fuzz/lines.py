@@ -29,6 +29,10 @@ HEADS = {
         *(b"query-id\tcorpus-id\tscore\n", b"docno\tqid\tx\tscore\r\n", b"qid\tdocid\tlabel\n"),
         *(b"#\nquery_id\tdoc_id\trelevance\n", BOM + b"query-id\tcorpus-id\tscore\n"),
     ),
+    "csv": (
+        *(b"user_id,item_id,rating\n", b"userId,movieId,rating,timestamp\r\n", b"user,item\n"),
+        *(b'"qid","docno","score"\n', b"# c\nitem,rank,user\n", BOM + b"user,item,timestamp\n"),
+    ),
     "json": (
         b'{"query-id": "q0", "corpus-id": "d0", "score": 1}\n',
         b'# \n{"qid":1,"docno":2,"score":3}\n',
@@ -55,6 +59,11 @@ FRAGMENTS = {
         *(b"q1\td1\t1\n", b"q2\td1\t1\n", b"q1\td2\t2\r\n", b"q3\td4\t-.5\n", b"q1\td3\t0\n"),
         *(b"q2\td2\t1e3\n", b"q3\td3\t0.25\n", b"q10\td1\t7\n", b"q3\t\xc3\xa9\t3\n"),
     ),
+    ("csv", "run"): (
+        *(b"q1,d1,1\n", b"q2,d1,1\r\n", b"q1,d2,2\n", b'"q1","d3",3\n', b'q2,"d,""1",4\n'),
+        *(b"q3,d1\n", b"q4,d1,3,96\n", b"q4,d2,1.5,97\n", b"d1,1,q1\n", b"q3,\xc3\xa9,2\n"),
+        *(b"q1,d9\n", b'q5,"d\n'),
+    ),
     ("json", "run"): (
         *(b"\n", b"# c\n", b'{"query-id":"a","corpus-id":"b","score":1e3}\n'),
         *(b'{"query-id": 1, "corpus-id": 2, "score": 2.5}\n',),
@@ -64,6 +73,7 @@ FRAGMENTS = {
     ),
 }  # fmt: skip
 FRAGMENTS["header", "qrels"] = FRAGMENTS["header", "run"]
+FRAGMENTS["csv", "qrels"] = FRAGMENTS["csv", "run"]
 FRAGMENTS["json", "qrels"] = FRAGMENTS["json", "run"]
 TOKENS = (
     *(b" ", b"\t", b"\n", b"\r\n", b"\r", b"\0", b"#", b"q1", b"d1", b"1", b"-1", b"x", b"\xe9"),

@@ -11,7 +11,7 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from irbatch.data.column_names import find_columns
+from irbatch.data.column_names import choose_columns
 from irbatch.errors import InputError
 
 Rows = list[tuple[str, str, float]]
@@ -60,11 +60,18 @@ def tell_form(lines: list[bytes], source: str) -> tuple[str, list[str], int]:
                 keys = []
             if keys:
                 if not (roles := _roles(tuple(keys), source)):
-                    raise RefusedError(None)
+                    raise RefusedError(number + 1)
                 return "json", roles, 0
-        names = [each.strip() for each in line.strip().decode(errors="replace").split("\t")]
-        if len(names) > 2 and _roles(tuple(names), source):
-            return "header", names, number + 1
+        sign = "\t" if b"\t" in line.strip() else ","
+        try:
+            names = [each.strip() for each in _cells(line.strip().decode(errors="replace"), sign)]
+        except ValueError:
+            names = []
+        if _roles(tuple(names), source):
+            return "tabs" if sign == "\t" else "commas", names, number + 1
+        parts = [word for name in names for word in name.split() or [""]]
+        if len(names) > 1 and all(word and not _is_number(word.encode()) for word in parts):
+            raise RefusedError(number + 1)  # names that are not known
         if source == "run" and len(words) == 3 and words[2].isdigit():
             return "marco", [], 0
         break
@@ -73,11 +80,39 @@ def tell_form(lines: list[bytes], source: str) -> tuple[str, list[str], int]:
 
 @functools.cache
 def _roles(names: tuple[str, ...], source: str) -> list[str]:
-    """Return which columns are the query, the document and the value; none if it is unclear."""
+    """Return which columns are the query, the document and the value; none if it is unclear.
+
+    There may be no grade; ranks in place of scores are called so.
+    """
     try:
-        return list(find_columns(names, source, {}).values())
+        return list(choose_columns(names, source, {}).values())
     except InputError:
         return []
+
+
+def _cells(line: str, sign: str) -> list[str]:
+    """Split a line at tabs or commas, these not within double quotes."""
+    if sign == "\t" or '"' not in line:
+        return line.split(sign)
+    cells, quoted, at = [""], False, 0
+    while at < len(line):
+        if quoted and line[at : at + 2] == '""':
+            cells[-1] += '"'
+            at += 1
+        elif line[at] == '"' and (quoted or not cells[-1]):
+            quoted = not quoted
+            if not quoted and line[at + 1 : at + 2] not in ("", sign):
+                raise ValueError(line)
+        elif line[at] == "\r" and not quoted:
+            raise ValueError(line)
+        elif line[at] == sign and not quoted:
+            cells.append("")
+        else:
+            cells[-1] += line[at]
+        at += 1
+    if quoted:
+        raise ValueError(line)
+    return cells
 
 
 def read_line(
@@ -86,12 +121,14 @@ def read_line(
     """Return a row, or None if there is none; a ValueError says that it is wrong."""
     if kind == "json":
         return _read_json(line, names, source)
-    if kind == "header":
+    if kind in ("tabs", "commas"):
         if not line.strip(b" \t"):
             return None
-        cells = dict(zip(names, line.split(b"\t"), strict=True))
-        query, document, value = (cells[each] for each in _roles(tuple(names), source))
-        return _id(query), _id(document), _number(value, source)
+        sign = "\t" if kind == "tabs" else ","
+        listed = [each.encode("latin-1") for each in _cells(line.decode("latin-1"), sign)]
+        cells = dict(zip(names, listed, strict=True))
+        query, document, *value = (cells[each] for each in _roles(tuple(names), source))
+        return _id(query), _id(document), _value(value, names, source)
     words = re.findall(rb"[^ \t]+", line)
     if not words or words[0] == b"#":
         return None
@@ -111,6 +148,17 @@ def read_line(
         if words[0].startswith(b"#"):
             return None
         raise
+
+
+def _value(found: list[bytes], names: list[str], source: str) -> float:
+    """Return a grade, 1 where there is none, or a score, which may come as a rank."""
+    if not found:
+        return 1.0
+    by_rank = "rank" in choose_columns(names, source, {})
+    value = _number(found[0], "qrels" if by_rank else source)
+    if by_rank and (value < 0 or value % 1):
+        raise ValueError(value)
+    return -value if by_rank else value
 
 
 def _are_remarks(words: list[bytes]) -> bool:
@@ -133,14 +181,16 @@ def _read_json(line: bytes, keys: list[str], source: str) -> tuple[str, str, flo
                        parse_constant=_Literal, object_pairs_hook=unique)  # fmt: skip
     if not isinstance(found, dict) or any(key not in found for key in keys):
         raise ValueError(found)
-    query, document, value = (found[key] for key in keys)
+    query, document, *values = (found[key] for key in keys)
     for each in (query, document):
         if isinstance(each, bool | _Literal) or not isinstance(each, str | int):
             raise ValueError(each)
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise ValueError(value)
-    texts = [str(each).encode(errors="surrogatepass") for each in (query, document, value)]
-    return _id(texts[0]), _id(texts[1]), _number(texts[2], source)
+    if any(isinstance(each, bool) or not isinstance(each, str | int) for each in values):
+        raise ValueError(values)
+    texts = [str(each).encode(errors="surrogatepass") for each in (query, document, *values)]
+    # The roles of keys by their names: those of the value are known ones.
+    value = _value(texts[2:], keys, source)
+    return _id(texts[0]), _id(texts[1]), value
 
 
 class _Literal(str):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Unpack
 
@@ -14,6 +14,7 @@ from irbatch.comparing.explaining.explanation import Explanation
 from irbatch.comparing.explaining.nouns import ROUNDING, direction_of
 from irbatch.comparing.explaining.queries import Explainer
 from irbatch.comparing.explaining.texts import Texts, add_texts
+from irbatch.data.column_names import Columns, check_columns, names_for
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, shown, warnings_kept
 from irbatch.evaluation.places import check_places
@@ -22,7 +23,7 @@ from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
 from irbatch.evaluation.system_names import name_systems
 from irbatch.evaluation.task import Judgments, Rankings, as_qrels, as_run
-from irbatch.formats import is_file, read_rankings, read_run
+from irbatch.formats import is_file, read_rankings
 from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.checks import check_choice, check_whole
 from irbatch.runtime.numbers import is_whole
@@ -93,11 +94,13 @@ def explain(
     choice = _Choice.of(queries, most, only, wanted)
     shown_depth = min(wanted.cutoff or DEPTH, DEPTH) if depth is None else depth
     check_whole("depth", shown_depth, 1)
-    judged = as_qrels(qrels)
+    columns = settings.get("columns")
+    check_columns(columns)
+    judged = as_qrels(qrels, columns)
     for run in (a, b):
         check_places(qrels, judged, run)
     order_by = settings.pop("order_by", "score")
-    systems = name_both(a, b, order_by)
+    systems = name_both(a, b, order_by, columns)
     first, second = (each.evaluate(judged, wanted, settings) for each in systems.values())
     ids, values = _align(first, second)
     rows = choice.rows(ids, values)
@@ -214,13 +217,16 @@ class System:
 
     given: Any
     order_by: str
+    columns: Columns
 
     @classmethod
-    def of(cls, rankings: Rankings, order_by: str) -> System:
+    def of(cls, rankings: Rankings, order_by: str, columns: Columns) -> System:
         """Take rankings as they are given; what can be read only once is read."""
-        if rankings == STANDARD_INPUT:
-            return cls(read_run(STANDARD_INPUT, order_by=order_by), "score")
-        return cls(rankings if is_file(rankings) else as_run(rankings), order_by)
+        if is_file(rankings) and rankings != STANDARD_INPUT:
+            return cls(rankings, order_by, columns)
+        was_read = isinstance(rankings, Run | Mapping)
+        run = as_run(rankings, columns=columns, order_by=order_by)
+        return cls(run, order_by if was_read else "score", columns)
 
     def evaluate(self, qrels: Judgments, measure: Measure, settings: EvaluateOptions) -> Results:
         """Return its results."""
@@ -235,16 +241,17 @@ class System:
         if isinstance(self.given, Run):
             return self.given
         with warnings_kept():  # evaluating it has warned
-            return Run(read_rankings(self.given, queries, self.order_by))
+            named = names_for(self.columns, "run")
+            return Run(read_rankings(self.given, queries, self.order_by, named))
 
 
-def name_both(a: Rankings, b: Rankings, order_by: str) -> dict[str, System]:
+def name_both(a: Rankings, b: Rankings, order_by: str, columns: Columns) -> dict[str, System]:
     """Return both systems by their names, which are A and B if they have none."""
     named = [
         each if isinstance(each, str | os.PathLike) else Run({}, _own_name(each) or name)
         for each, name in ((a, "A"), (b, "B"))
     ]
-    systems = [System.of(each, order_by) for each in (a, b)]
+    systems = [System.of(each, order_by, columns) for each in (a, b)]
     return dict(zip(name_systems(named), systems, strict=True))
 
 

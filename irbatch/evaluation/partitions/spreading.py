@@ -29,8 +29,8 @@ from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
 from irbatch.evaluation.partitions.sending import Shared, shared
 from irbatch.evaluation.partitions.task import PartitionTask
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.task import Evaluation, Judgments, Rankings, as_run
-from irbatch.formats import read_rankings
+from irbatch.evaluation.task import Evaluation, Judgments, Rankings
+from irbatch.formats import check_parts, open_run, read_rankings
 from irbatch.formats.parts import find_parts, is_dataset, is_file
 from irbatch.runtime.progress_bar import Progress, progress_on_bar
 
@@ -70,6 +70,9 @@ def evaluate_partitions(
             options: dict[str, Any] = {"by_query": by_query, "progress": told}
             return evaluate_partitions(evaluation, qrels, run, executor, **options)
     partitions = partitions_of(run)
+    if is_file(run) and len(partitions) > 1:  # what doesn't fit together is refused as elsewhere
+        with open_run(run, evaluation.order_by, evaluation.run_columns):
+            pass
     if isinstance(executor, int) and len(partitions) == 1:
         return evaluation.evaluate(qrels, run, progress)  # with all the threads there are
     with opened(executor) as pool:
@@ -172,6 +175,9 @@ def evaluate_whole(common: Common, item: SpanningQueries) -> PartialResult:
         for query, documents in _rankings_of(task, partition, item.queries).items():
             mine = rankings[query]
             if not mine.keys().isdisjoint(documents):
+                if all(isinstance(each, str) for each in item.partitions):
+                    evaluation = task.evaluation  # for the error that one process raises
+                    check_parts([*item.partitions], evaluation.order_by, evaluation.run_columns)
                 document = next(each for each in documents if each in mine)
                 fields = {"source": "run", "path": name, "query": query, "document": document}
                 raise InputError("another partition has this document, too", **fields)
@@ -186,8 +192,9 @@ def _rankings_of(
     given = _readable(partition)
     with warnings_kept():  # they were heard before
         if is_file(given):
-            return read_rankings(given, queries, task.evaluation.order_by)
-        found = as_run(given).rankings
+            evaluation = task.evaluation
+            return read_rankings(given, queries, evaluation.order_by, evaluation.run_columns)
+        found = task.evaluation.rankings(given).rankings
         return {query: dict(found[query]) for query in found if query in queries}
 
 

@@ -25,7 +25,7 @@ from irbatch.evaluation.partitions.rows import Addition
 from irbatch.evaluation.partitions.sums import Sums, empty_kept
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.evaluation.task import Cutoffs, Evaluation, Judgments, Measures, Rankings, as_run
+from irbatch.evaluation.task import Cutoffs, Evaluation, Judgments, Measures, Rankings
 from irbatch.runtime.checks import check_choice
 from irbatch.runtime.progress_bar import Progress
 
@@ -120,7 +120,7 @@ class PartitionTask:
         if not self.apart:
             raise InputError("None are no judgments, but for apart=True", source="qrels")
         with warnings_kept() as heard:
-            queries = as_run(run).queries
+            queries = self.evaluation.rankings(run).queries
         samples = {"answered": first_ids(queries)}
         findings = Findings(len(queries), samples=samples, warnings=tuple(heard))
         given = self.evaluation, self._empty_kept(), findings
