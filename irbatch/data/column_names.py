@@ -117,7 +117,7 @@ def names_for(columns: Columns, kind: str) -> dict[str, Any]:
 
 
 def choose_columns(
-    names: Sequence[str], kind: str, given: Mapping[str, Any], advice: str = MAPPING
+    names: Sequence[Any], kind: str, given: Mapping[str, Any], advice: str = MAPPING
 ) -> dict[str, str]:
     """Find columns as `find_columns` does, of tables that may lack one.
 

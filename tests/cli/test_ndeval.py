@@ -99,7 +99,7 @@ def test_refusals(cli: Cli, tmp_path: Path) -> None:
         ([], "1 Q0 a 1 3 me\n1 Q0 b 1 2 me\n", "a rank occurs twice"),
         ([], "1 Q0 a 1 3 me\n1 Q0 a 2 2 me\n", "line 1"),
         ([], "7 Q0 a 1 3 me\n", "no topic of the run is judged"),
-        (["-M", "0"], RUN, "max_depth"),
+        (["-M", "0"], RUN, "--max-depth 0"),
         (["-alpha", "2"], RUN, "'2' must be"),
         (["-riskAlpha", "-1"], RUN, "riskAlpha"),
     ]:
