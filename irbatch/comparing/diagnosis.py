@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from irbatch.data.column_names import Columns, check_columns
+from irbatch.data.column_names import Columns
 from irbatch.evaluation.counts import QueryMark
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
@@ -59,7 +59,6 @@ def missing_queries(
     >>> missing_queries({"a": {"q1": {"d": 1}}, "b": {"q1": {"d": 1}, "q2": {"d": 1}}})
     {'a': ['q2'], 'b': []}
     """
-    check_columns(columns)
     judged = [] if qrels is None else as_qrels(qrels, columns).queries
     known: dict[Any, None] = dict.fromkeys(judged)
     answered: dict[str, set[Any]] = {}

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats
-from irbatch.data.column_names import Columns, check_columns
+from irbatch.data.column_names import Columns
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import NEGATIVE, PAD, RelevanceMatrix
@@ -71,7 +71,6 @@ def plot_relevance(
     else:
         if run is None:
             raise InputError("judgments are plotted with a run, or a relevance matrix alone")
-        check_columns(columns)
         run = as_run(run, columns=columns)
         codes, levels, ids = _pack(as_qrels(judged, columns), run, queries, depth)
     if not len(codes):

@@ -17,7 +17,6 @@ from irbatch.comparing.aligning import align
 from irbatch.comparing.rank_biased_overlap import overlap
 from irbatch.comparing.reproduced import ADVANCED, BASELINE, Reproducibility
 from irbatch.comparing.tau_union import UNIONS, tau_union
-from irbatch.data.column_names import check_columns
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, many, shown
 from irbatch.evaluation.results import Results
@@ -101,7 +100,6 @@ def reproducibility(
     check_choice("union", union, UNIONS)
     wanted = _read_measures(measures, cutoffs)
     columns = settings.get("columns")
-    check_columns(columns)
     reading: dict[str, Any] = {"columns": columns, "order_by": settings.pop("order_by", "score")}
     pairs = {BASELINE: _as_pair(BASELINE, baseline, reading)}
     if advanced is not None:

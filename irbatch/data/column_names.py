@@ -108,6 +108,7 @@ def names_for(columns: Columns, kind: str) -> dict[str, Any]:
     >>> names_for({"user": "u", "run": {"user": "who"}, "score": "yhat"}, "qrels")
     {'query': 'u'}
     """
+    check_columns(columns)
     source = "run" if kind == "run" else "qrels"
     given = columns or {}
     of_all = {word: name for word, name in given.items() if word not in SOURCES}

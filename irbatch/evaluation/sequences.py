@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Ints
-from irbatch.data.column_names import Columns, check_columns
+from irbatch.data.column_names import Columns
 from irbatch.data.items import ItemStatistics
 from irbatch.data.runs import Run
 from irbatch.engine.exposure import RankingsInTurn
@@ -72,7 +72,6 @@ def evaluate_sequences(
     """
     wanted = parse_measures(measures, cutoffs)
     _check_measures(wanted)
-    check_columns(columns)
     settings = Settings(missing, no_relevant, False, score_dtype, ties, rel, max_depth)
     judgments, rankings = as_qrels(qrels, columns), _as_runs(runs, columns)
     plan = Plan(wanted, settings.open_parameters(), items=True)

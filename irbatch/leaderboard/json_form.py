@@ -28,7 +28,6 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from irbatch.data.column_names import check_columns
 from irbatch.efficiency import EfficiencyRecord
 from irbatch.efficiency.checks import check_count, check_text, of_system, refuse
 from irbatch.efficiency.interchange.json_form import is_text, read_object
@@ -329,7 +328,6 @@ def _evaluate(
     """Evaluate each system's run; what is wrong with it names the system."""
     if not measures:
         raise InputError("there is no measure to evaluate runs with", source="measures")
-    check_columns(settings.get("columns"))
     prepared = as_qrels(qrels, settings.get("columns"))
     results: dict[str, Results] = {}
     for system, run in runs.items():

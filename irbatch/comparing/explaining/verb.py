@@ -14,7 +14,7 @@ from irbatch.comparing.explaining.explanation import Explanation
 from irbatch.comparing.explaining.nouns import ROUNDING, direction_of
 from irbatch.comparing.explaining.queries import Explainer
 from irbatch.comparing.explaining.texts import Texts, add_texts
-from irbatch.data.column_names import Columns, check_columns, names_for
+from irbatch.data.column_names import Columns, names_for
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, shown, warnings_kept
 from irbatch.evaluation.places import check_places
@@ -95,7 +95,6 @@ def explain(
     shown_depth = min(wanted.cutoff or DEPTH, DEPTH) if depth is None else depth
     check_whole("depth", shown_depth, 1)
     columns = settings.get("columns")
-    check_columns(columns)
     judged = as_qrels(qrels, columns)
     for run in (a, b):
         check_places(qrels, judged, run)
