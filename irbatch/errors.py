@@ -119,24 +119,24 @@ class ErrorsIn:
             raise InputError(f"its library failed: {problem}", **self._fields) from None
 
 
-_heard: ContextVar[dict[str, None] | None] = ContextVar("heard", default=None)
+_caught: ContextVar[dict[str, None] | None] = ContextVar("caught", default=None)
 
 
 @contextmanager
 def warnings_kept() -> Iterator[dict[str, None]]:
     """Keep the texts of warnings of a block of this thread, each once, in place of issuing them."""
-    heard: dict[str, None] = {}
-    token = _heard.set(heard)
+    caught: dict[str, None] = {}
+    token = _caught.set(caught)
     try:
-        yield heard
+        yield caught
     finally:
-        _heard.reset(token)
+        _caught.reset(token)
 
 
 def warn(message: str) -> None:
     """Warn of an input, on the caller's line: the first one outside this package."""
-    if (heard := _heard.get()) is not None:
-        heard[message] = None
+    if (caught := _caught.get()) is not None:
+        caught[message] = None
         return
     frame: Any = sys._getframe()  # inspect would do, and takes 5 ms to import
     level = 0

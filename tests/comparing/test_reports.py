@@ -16,6 +16,7 @@ from support.comparisons import (
     FORMATS,
     NASTY,
     PEOPLES,
+    assert_written_whole,
     constant,
     make,
     nasty,
@@ -287,13 +288,7 @@ def test_a_missing_pandas_is_named(three: Comparison, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_files_are_written_whole(form: str, three: Comparison, tmp_path: Path) -> None:
-    path = tmp_path / "report"
-    path.write_text("old")
-    text = FORMATS[form](three, path=path)
-    assert path.read_bytes().decode() == text == FORMATS[form](three)
-    with pytest.raises(OSError, match="absent"):
-        FORMATS[form](three, path=tmp_path / "absent" / "report")
-    assert [each.name for each in tmp_path.iterdir()] == ["report"]
+    assert_written_whole(FORMATS[form], three, tmp_path)
 
 
 @pytest.mark.parametrize("form", PEOPLES)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.comparisons import NASTY, no_constant
+from support.comparisons import NASTY, assert_written_whole, no_constant
 
 import irbatch
 from irbatch import InputError, SystemResults, define_measure
@@ -195,13 +195,7 @@ def test_a_missing_pandas_is_named(two: SystemResults, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_files_are_written_whole(form: str, two: SystemResults, tmp_path: Path) -> None:
-    path = tmp_path / "report"
-    path.write_text("old")
-    text = FORMATS[form](two, path=path)
-    assert path.read_bytes().decode() == text == FORMATS[form](two)
-    with pytest.raises(OSError, match="absent"):
-        FORMATS[form](two, path=tmp_path / "absent" / "report")
-    assert [each.name for each in tmp_path.iterdir()] == ["report"]
+    assert_written_whole(FORMATS[form], two, tmp_path)
 
 
 @pytest.mark.parametrize("form", PEOPLES)

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from support.commands import compile_latex
-from support.comparisons import EVERY, NASTY, PLAIN, TextOf, no_constant
+from support.comparisons import EVERY, NASTY, PLAIN, TextOf, assert_written_whole, no_constant
 from support.documents import on_one_line
 from support.efficiency_records import as_evaluated
 from support.input_errors import input_error
@@ -767,13 +767,7 @@ def test_a_missing_pandas_is_named(three: Leaderboard, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_files_are_written_whole(form: str, three: Leaderboard, tmp_path: Path) -> None:
-    path = tmp_path / "report"
-    path.write_text("old")
-    text = FORMATS[form](three, path=path)
-    assert path.read_bytes().decode() == text == FORMATS[form](three)
-    with pytest.raises(OSError, match="absent"):
-        FORMATS[form](three, path=tmp_path / "absent" / "report")
-    assert [each.name for each in tmp_path.iterdir()] == ["report"]
+    assert_written_whole(FORMATS[form], three, tmp_path)
 
 
 @pytest.mark.parametrize("form", PEOPLES)

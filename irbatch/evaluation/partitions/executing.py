@@ -26,7 +26,7 @@ from irbatch.runtime.checks import check_whole
 from irbatch.runtime.threads import available_cores
 
 TASKS_PER_WORKER = 2  # tasks a worker, so that none waits for the next one
-ATTEMPTS = 2  # at what a process was killed over, with processes of our own
+ATTEMPTS = 2  # at a task whose process was killed, where the processes are ours
 
 UNGUARDED = 118
 """The exit status of a process that met these lines as it started: it imports its parent's script,
@@ -41,7 +41,7 @@ TOLD_OF_SCRIPT = (
 
 @contextmanager
 def opened(executor: Executor | int | None) -> Iterator[Executor]:
-    """Give the executor, or one of so many processes, which end with the block; None: no other.
+    """Give the executor; of a number so many processes, until the block ends; of None this thread.
 
     Raises:
         InputError: if it is none.

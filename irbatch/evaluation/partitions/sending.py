@@ -18,7 +18,7 @@ _held: dict[str, Any] = {}  # by key, the newest last
 
 
 class MissingSharedError(Exception):
-    """A process on another machine has not got what tasks share: it is to be sent with the task."""
+    """A process cannot read what tasks share, as on another machine: send it with the task."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def run_task(work: Callable[[Any, Any], Any], common: Shared, item: Any) -> Any:
 
 
 class InlineExecutor(Executor):
-    """An executor that works here and now."""
+    """An executor that runs each task at once, in the thread that submits it."""
 
     _max_workers = 1
 

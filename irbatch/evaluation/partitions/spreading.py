@@ -161,9 +161,9 @@ def evaluate_one(common: Common, item: NamedPartition) -> PartialResult:
 def evaluate_system(common: Common, run: Rankings) -> tuple[Results, list[str]]:
     """Evaluate a whole run, in a worker; return the warnings, too."""
     task, judgments = common
-    with warnings_kept() as heard:
+    with warnings_kept() as caught:
         results = task.evaluation.evaluate(judgments, run)
-    return results, list(heard)
+    return results, list(caught)
 
 
 def evaluate_whole(common: Common, item: SpanningQueries) -> PartialResult:
@@ -190,7 +190,7 @@ def _rankings_of(
 ) -> dict[Any, dict[Any, float]]:
     """Return some queries' documents and their scores, of a partition."""
     given = _readable(partition)
-    with warnings_kept():  # they were heard before
+    with warnings_kept():  # they were issued before
         if is_file(given):
             evaluation = task.evaluation
             return read_rankings(given, queries, evaluation.order_by, evaluation.run_columns)

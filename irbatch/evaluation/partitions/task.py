@@ -82,7 +82,7 @@ class PartitionTask:
         if qrels is None or (self.apart and isinstance(qrels, Mapping) and not qrels):
             return self._unjudged(run, name)
         judgments = self.judgments(qrels)
-        with warnings_kept() as heard:
+        with warnings_kept() as caught:
             found = self.evaluation.evaluate(judgments, run, progress, partition)
         answered, known = partition.answered, set(found.query_ids)
         samples = {"answered": first_ids(answered)}
@@ -101,7 +101,7 @@ class PartitionTask:
             partition.any_judged,
             tuple(best_without(found.columns, found.values, found.marks)),
             samples,
-            tuple(heard),
+            tuple(caught),
         )
         kept, hashes = self._kept(found)
         by = None if self.apart else judgments.fingerprint
@@ -119,10 +119,10 @@ class PartitionTask:
         """Return what queries come to that are not judged."""
         if not self.apart:
             raise InputError("None are no judgments, but for apart=True", source="qrels")
-        with warnings_kept() as heard:
+        with warnings_kept() as caught:
             queries = self.evaluation.rankings(run).queries
         samples = {"answered": first_ids(queries)}
-        findings = Findings(len(queries), samples=samples, warnings=tuple(heard))
+        findings = Findings(len(queries), samples=samples, warnings=tuple(caught))
         given = self.evaluation, self._empty_kept(), findings
         return PartialResult(*given, judgments=None, name=name)
 
