@@ -18,26 +18,21 @@ class Ambiguous(NamedTuple):
 
     Args:
         meanings: a measure, ``{at}`` its cutoff, and whose definition it is.
-        unless: how the name is written where it has one meaning: ours, or by one tool alone.
+        unless: how one tool alone writes it, whose meaning it has then.
     """
 
     meanings: tuple[tuple[str, str], ...]
     unless: str = ""
 
 
-_COVERAGE = (
-    "CatalogueCoverage{at}",
-    "the share of all items; Elliot and RecTools have their number",
-)
+_COVERAGE = "CatalogueCoverage{at}", "the share of all items; Elliot and RecTools have their number"
+
 # By name, normalised.
 AMBIGUOUS = {
     "hits": Ambiguous(
         (
             ("Success{at}", "whether any relevant one was found: the hit rate"),
-            (
-                "NumRelRet{at}",
-                "how many were found, as a sum; ranx has the mean over queries",
-            ),
+            ("NumRelRet{at}", "how many were found, as a sum; ranx has the mean over queries"),
         )
     ),
     "itemcoverage": Ambiguous(

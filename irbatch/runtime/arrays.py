@@ -34,7 +34,7 @@ def to_numpy(values: Any, source: str) -> npt.NDArray[Any]:
         if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
             array = np.from_dlpack(values)
         else:
-            array = np.asarray(np.ma.getdata(values))
+            array = without_mask(values)
     except (TypeError, ValueError, RuntimeError, BufferError) as problem:
         message = f"a {type(values).__name__} cannot be read as an array: {problem}"
         if isinstance(values, list | tuple):
@@ -45,6 +45,12 @@ def to_numpy(values: Any, source: str) -> npt.NDArray[Any]:
     if "float" in array.dtype.name and array.dtype.kind == "V":  # bfloat16 as JAX has it
         array = array.astype(np.float32)
     return array
+
+
+def without_mask(values: Any) -> npt.NDArray[Any]:
+    """Return what is or makes an array as one; of a masked one the data."""
+    # `getdata` of anything else would ask for `_data`, which a series of pandas 2 has, too.
+    return np.asarray(np.ma.getdata(values) if isinstance(values, np.ma.MaskedArray) else values)
 
 
 def is_tensor(values: Any) -> bool:

@@ -101,6 +101,18 @@ def test_id_matrices_too(monkeypatch: pytest.MonkeyPatch, large: bool) -> None:
         assert found.tobytes() == expected.tobytes()
 
 
+def test_arrays_of_pandas() -> None:
+    scores, labels = [[0.1, 0.9, 0.4], [0.3, 0.2, 0.8]], [[1, 0, 1], [1, 0, 0]]
+    expected = irbatch.evaluate_scores(scores, labels, "RR AP").values
+    frames = pd.DataFrame(scores, index=[7, 5]), pd.DataFrame(labels)
+    assert irbatch.evaluate_scores(*frames, "RR AP").values.tobytes() == expected.tobytes()
+    rows = [pd.Series([0, 1]), pd.Series([1])]
+    assert irbatch.evaluate_matrix(rows, "RR").mean() == {"RR": 0.75}
+    firsts = pd.Series([2, 0])
+    found = irbatch.evaluate_scores(frames[0], measures="RR", positives=firsts)
+    assert found.mean() == irbatch.evaluate_scores(scores, measures="RR", positives=[2, 0]).mean()
+
+
 def test_prepared_runs_read_like_others() -> None:
     run = Run({"q": {"d": 1, "é": 2.5}, "p": {}}, "mine", "tag")
     prepared = run.prepared()

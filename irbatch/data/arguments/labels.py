@@ -13,7 +13,7 @@ from irbatch.array_types import Ints, Positions
 from irbatch.data.arguments.arrays import check_real, find_bad_grade, read_lengths
 from irbatch.data.arguments.ids import check_query_ids
 from irbatch.errors import InputError
-from irbatch.runtime.arrays import to_numpy
+from irbatch.runtime.arrays import to_numpy, without_mask
 
 Labels = npt.NDArray[Any]
 
@@ -100,7 +100,7 @@ def _read_row(labels: Any, query: Any, name: str) -> Labels:
     try:
         if isinstance(labels, str | AbstractSet | Mapping):
             raise TypeError
-        row = np.ma.getdata(labels) if hasattr(labels, "__array__") else np.array(list(labels))
+        row = without_mask(labels if hasattr(labels, "__array__") else list(labels))
     except (TypeError, ValueError):
         row = np.empty((0, 0))
     if row.ndim != 1:
