@@ -46,15 +46,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: the words after ``irbatch``; default those of this process.
     """
-    from irbatch.cli.parser import parse_words
-
     # Closed by the caller: print() would write what is for one of them to the other.
     sys.stdout = sys.stdout or io.StringIO()
     sys.stderr = sys.stderr or io.StringIO()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a console that can't show a letter
-    options = parse_words(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _carry_out(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:  # while modules are loaded, too
+        say("error", "interrupted")
+        return INTERRUPTED
+
+
+def _carry_out(words: Sequence[str]) -> int:
+    """Run a command; return its exit status, having said what went wrong."""
+    from irbatch.cli.parser import parse_words
+
+    options = parse_words(words)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", InputWarning)
         try:
@@ -81,9 +90,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             say("error", "the system starts no more threads")
             _drop_output()
             status = FAILED
-        except KeyboardInterrupt:
-            say("error", "interrupted")
-            status = INTERRUPTED
     for warning in caught:
         if issubclass(warning.category, InputWarning):
             say("warning", _in_options(str(warning.message), options))
