@@ -6,15 +6,20 @@ import argparse
 from collections.abc import Iterator
 
 from irbatch.cli.parser import parser_of_all
+from irbatch.errors import InputError, join_words
+from irbatch.measures import CATALOGUE
 from irbatch.runtime.extras import imported
 
-SHELLS = ("bash", "zsh", "tcsh")
+SHELLS = ("bash", "zsh", "tcsh", "fish", "powershell")
+MEASURES = ("measure", "measures")  # where options keep them
 FILES = ("QRELS", "RUN", "A", "B", "FILE", "SYSTEMS")  # what is a file is called in help texts
 
 
 def add_completion(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.description = "Print a script that completes irbatch's commands, options and files."
+    parser.description = (
+        "Print a script that completes irbatch's commands, options, measures and files."
+    )
     parser.epilog = 'example: eval "$(irbatch completion bash)", in ~/.bashrc'
     parser.add_argument("shell", choices=SHELLS)
     parser.set_defaults(command=print_completion)
@@ -27,6 +32,11 @@ def print_completion(options: argparse.Namespace) -> int:
     for action in _actions_of(whole):
         if action.metavar in FILES:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
+        if action.dest in MEASURES and action.option_strings:
+            action.choices = list(CATALOGUE)  # to be completed; cutoffs are typed
+    if options.shell not in shtab.SUPPORTED_SHELLS:
+        problem = f"this shtab completes {join_words(shtab.SUPPORTED_SHELLS)}: pip install -U shtab"
+        raise InputError(problem, source="shell", value=options.shell)
     print(shtab.complete(whole, options.shell))
     return 0
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from irbatch.cli import main
+from irbatch.cli.completion import SHELLS
 from irbatch.cli.parser import COMMANDS
 from irbatch.cli.writing import ENDINGS
 from irbatch.evaluation.system_names import name_systems
@@ -200,13 +201,18 @@ def test_every_command_s_help_has_an_example(
     assert max(map(len, printed.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+@pytest.mark.parametrize("shell", SHELLS)
 def test_completion(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("shtab")
+    shtab = pytest.importorskip("shtab")
+    if shell not in shtab.SUPPORTED_SHELLS:
+        assert main(["completion", shell]) == 2
+        assert "pip install -U shtab" in capsys.readouterr().err
+        return
     assert main(["completion", shell]) == 0
     printed = capsys.readouterr().out
     assert "leaderboard" in printed
-    assert "--judged-only" in printed or shell == "tcsh"
+    assert "alpha_nDCG" in printed
+    assert "judged-only" in printed or shell == "tcsh"
 
 
 def test_bash_completes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -215,10 +221,28 @@ def test_bash_completes(capsys: pytest.CaptureFixture[str]) -> None:
         pytest.skip("no bash")
     main(["completion", "bash"])
     Path("script").write_text(capsys.readouterr().out)
-    ask = (
-        "source ./script; COMP_WORDS=(irbatch comp); COMP_CWORD=1; "
-        "asked=$(complete -p irbatch); asked=${asked#*-F }; ${asked%% *} irbatch comp irbatch; "
-        'echo "${COMPREPLY[@]}"'
-    )
-    done = subprocess.run([bash, "-c", ask], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["compare", "completion"]
+    for words, completed in (
+        (["comp"], ["compare", "completion"]),
+        (["eval", "qrels", "-m", "nDC"], ["nDCG", "nDCGrel"]),
+        (["compare", "qrels", "one.run", "--measure", "alpha_n"], ["alpha_nDCG"]),
+    ):
+        ask = (
+            f"source ./script; COMP_WORDS=(irbatch {' '.join(words)}); COMP_CWORD={len(words)}; "
+            "asked=$(complete -p irbatch); asked=${asked#*-F }; "
+            f"${{asked%% *}} irbatch {words[-1]} {['irbatch', *words][-2]}; "
+            'echo "${COMPREPLY[@]}"'
+        )
+        done = subprocess.run([bash, "-c", ask], capture_output=True, text=True, check=True)
+        assert done.stdout.split() == completed
+
+
+def test_fish_completes(capsys: pytest.CaptureFixture[str]) -> None:
+    shtab = pytest.importorskip("shtab")
+    if not (fish := shutil.which("fish")) or "fish" not in shtab.SUPPORTED_SHELLS:
+        pytest.skip("no fish")
+    main(["completion", "fish"])
+    Path("script").write_text(capsys.readouterr().out)
+    ask = "source ./script; complete -C 'irbatch comp'; complete -C 'irbatch eval qrels -m nDC'"
+    done = subprocess.run([fish, "-N", "-c", ask], capture_output=True, text=True, check=True)
+    completed = [line.split("\t")[0] for line in done.stdout.splitlines()]
+    assert completed == ["compare", "completion", "nDCG", "nDCGrel"]
