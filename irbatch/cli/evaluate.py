@@ -16,7 +16,7 @@ from irbatch.cli.writing import TABLES, add_output, check_written, form_of, writ
 from irbatch.data.column_names import check_columns, names_for
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
-from irbatch.errors import InputError, join_words, printable
+from irbatch.errors import InputError, join_words, many, printable
 from irbatch.evaluation.marked import judgments_read
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate, evaluate_runs
@@ -99,7 +99,7 @@ def _evaluate(
             qrels = read_qrels(options.qrels, columns=named, progress=reading)
         said["items"] = items
         if options.jobs > 1:
-            several = f"{len(runs)} runs"
+            several = many(len(runs), "run")
             said |= {"executor": options.jobs, "progress": progress(several)}
         if options.jobs > 1 and len(runs) > 1:
             results = evaluate_runs(qrels, runs, measures, **said)

@@ -119,7 +119,7 @@ def _add_studies(parser: argparse.ArgumentParser) -> None:
     add("--interval", choices=INTERVALS, help=told)
     add("--draws", type=int, metavar="N", help="of the bootstrap; 0: no intervals (default: 2000)")
     add("--seed", type=int, metavar="N", help="of the bootstrap (default: 0)")
-    told = "mark systems that no test tells from the best (all pairs, Holm)"
+    told = "mark systems not significantly worse than the best (all pairs, Holm)"
     add("--significance", action="store_true", help=told)
     told = "how often each system is on the frontier when queries are drawn anew"
     add("--stability", action="store_true", help=told)

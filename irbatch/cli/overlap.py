@@ -11,7 +11,7 @@ from irbatch.cli.writing import add_output, check_written, form_of, write_result
 from irbatch.comparing.correlation import overlap, ranking_correlation
 from irbatch.comparing.rank_biased_overlap import TIES
 from irbatch.data.column_names import check_columns
-from irbatch.errors import InputError, on_one_line
+from irbatch.errors import InputError, many, on_one_line
 from irbatch.evaluation.task import as_run
 from irbatch.report.records import write_csv, write_json
 
@@ -68,7 +68,8 @@ def run_overlap(options: argparse.Namespace) -> int:
     alone = [len(run) - len(found.query_ids) for run in runs]
     for path, number in zip((options.first, options.second), alone, strict=True):
         if number:
-            print(f"note: {number} queries stand in {on_one_line(path)} alone", file=sys.stderr)
+            counted = f"{many(number, 'query')} only in {on_one_line(path)}"
+            print(f"note: {counted}", file=sys.stderr)
     return 0
 
 

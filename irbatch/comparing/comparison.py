@@ -108,8 +108,10 @@ class Comparison(Reported, Compared):
         >>> labels = [[1, 0], [1, 0], [1, 0], [0, 1], [1, 0], [1, 0]] * 2
         >>> runs = {"new": labels, "old": [row[::-1] for row in labels]}
         >>> results = {name: irbatch.evaluate_matrix(each, "RR") for name, each in runs.items()}
-        >>> irbatch.compare_results(results, baseline="old").sentence("new", "old", "RR", digits=2)
-        'new is better than old on RR by 0.33 (+57.1%), surely more than 0.08 (95% confidence).'
+        >>> found = irbatch.compare_results(results, baseline="old")
+        >>> found.sentence("new", "old", "RR", digits=2)  # doctest: +NORMALIZE_WHITESPACE
+        'new is better than old on RR by 0.33 (+57.1%),
+        and by more than 0.08 on queries like these (95% confidence).'
         """
         pair, column = self.find_pair(a, b), find_measure(self.measures, measure)
         return without_marks(say(self, pair, column, digits))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from irbatch.comparing.compared import Compared
 from irbatch.errors import join_words, many
 from irbatch.report.document import isolate
-from irbatch.report.numbers import check_digits, show, show_percent
+from irbatch.report.numbers import check_digits, show, show_bound, show_percent
 from irbatch.statistics.margins import read_margin
 from irbatch.statistics.significance import FAMILY_WISE, OF_MEANS, margin_correction
 
@@ -128,7 +128,8 @@ def _say_found(compared: Compared, pair: int, k: int, digits: int) -> str:
     least = _show_least(bounds[0] if higher else -bounds[1], digits)
     word = _word(compared.sign_of(k), higher=higher)
     on = isolate(compared.measures[k])
-    return f"{a} is {word} than {b} on {on} by {size}{told}, surely more than {least}"
+    surely = f"and by more than {least} on queries like these"
+    return f"{a} is {word} than {b} on {on} by {size}{told}, {surely}"
 
 
 def _say_undecided(compared: Compared, pair: int, k: int, digits: int) -> str:
@@ -203,7 +204,7 @@ def _word(sign: int, *, higher: bool) -> str:
 
 
 def _show_least(bound: float, digits: int) -> str:
-    """Write a bound that a difference is surely beyond: rounded towards 0."""
+    """Write a bound that a difference is beyond: rounded towards 0."""
     scale = 10.0**digits
     units = bound * scale * (1 + 1e-12)
     floored = math.floor(units) / scale if math.isfinite(units) else bound
@@ -211,6 +212,6 @@ def _show_least(bound: float, digits: int) -> str:
 
 
 def _show_signed(value: float, digits: int) -> str:
-    """Write a difference with its sign; of a whole 0 none."""
-    shown = show(value, digits)
-    return f"+{shown}" if value > 0 and shown.strip("0.") else shown
+    """Write a difference with its sign, where it has one digit above 0."""
+    shown = show_bound(value, digits)
+    return shown if shown.strip("+-0.") else show(value, digits)

@@ -222,7 +222,9 @@ def _read_rows(given: Any, name: str, shape: tuple[int, int]) -> Any:
         rows = given.shape[0]
     if rows != shape[0]:
         has = f"shape {tuple(given.shape)}" if hasattr(given, "shape") else many(rows, "row")
-        raise InputError(f"{has} for {shape[0]} queries and {shape[1]} documents", source=name)
+        raise InputError(
+            f"{has} for {many(shape[0], 'query')} and {many(shape[1], 'document')}", source=name
+        )
     if not is_sparse(given):
         return given
     return given.to_sparse_coo() if is_tensor(given) else given.tocsr()

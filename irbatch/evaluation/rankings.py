@@ -13,7 +13,7 @@ from irbatch.data.arguments.labels import LabelRows
 from irbatch.data.labelled import pair_series
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.errors import InputError, warn, warn_all
+from irbatch.errors import InputError, many, warn, warn_all
 from irbatch.evaluation.means import nothing_relevant
 from irbatch.evaluation.pipeline import evaluate_blocks, evaluate_run
 from irbatch.evaluation.results import Results
@@ -117,7 +117,9 @@ def evaluate_matrix(
     elif judged is not None:
         everything = LabelRows(judged, name="judged")
         if len(everything) != len(labels):
-            raise InputError(f"{len(everything)} rows for {len(labels)} queries", source="judged")
+            raise InputError(
+                f"{many(len(everything), 'row')} for {many(len(labels), 'query')}", source="judged"
+            )
         everything.queries = labels.queries  # so that errors call the rows by the same ids
     blocks = pack_labels(labels, everything)
     results = evaluate_blocks(plan, blocks, labels.queries, settings, "as given", threads)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, many, shown
 from irbatch.evaluation.results import Results
 from irbatch.integrations.score_batches import evaluator_without_ids, pad_queries
 
@@ -157,7 +157,7 @@ class ComputeMetrics:
             found = self._query_ids[self._rows : self._rows + rows]
         ids = found.reshape(-1).tolist() if hasattr(found, "reshape") else list(found)
         if len(ids) != rows:
-            raise InputError(f"{len(ids)} ids for {rows} rows", source="query_ids")
+            raise InputError(f"{many(len(ids), 'id')} for {many(rows, 'row')}", source="query_ids")
         return ids
 
 

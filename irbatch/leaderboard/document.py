@@ -39,7 +39,7 @@ from irbatch.report.embedding import set_tip
 from irbatch.report.numbers import NOTHING, check_digits, show, show_levels, show_quantity
 
 MARK = "●"  # of systems on the frontier
-AS_GOOD = "="  # of systems that are not surely worse than the best of a measure
+AS_GOOD = "="  # of systems that are not significantly worse than the best of a measure
 ON_FRONTIER = "on frontier (%)"
 HARDWARE, BATCH, SOURCE = "hardware", "batch_size", "source"  # columns that are no axes
 # Not the peak of memory: it is the process', which mostly holds several systems.
@@ -239,7 +239,7 @@ def _explain_draws(board: Systems) -> list[tuple[str, str]]:
     """Explain what tests and the bootstrap found."""
     legend = []
     if (tests := board.significance) is not None:
-        meaning = f"not surely worse than the best of the measure ({tests.caption()})"
+        meaning = f"not significantly worse than the best of the measure ({tests.caption()})"
         untested = [each for each in board.systems if not tests.has(each)]
         untested += [each for each in board.measures if each not in tests.p_values]
         if untested:

@@ -1,4 +1,4 @@
-"""Which systems of a leaderboard are surely less accurate than the best of a measure."""
+"""Which systems of a leaderboard are significantly less accurate than the best of a measure."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Significance:
     p_values: dict[str, dict[str, float]]
 
     def not_worse(self, measure: str) -> list[str]:
-        """Name the systems that are not surely worse than the best, which is among them."""
+        """Name the systems that are not significantly worse than the best, which is among them."""
         p_values = self.p_values.get(measure, {})
         return [system for system, p in p_values.items() if p >= self.level]
 

@@ -66,16 +66,16 @@ class StudiedSystems(Systems):
         draws: int = 10_000,
         seed: int = 0,
     ) -> Self:
-        """Return the leaderboard that knows which systems are surely less accurate than the best.
+        """Return the leaderboard that knows which systems are significantly worse than the best.
 
         Each measure's systems are tested against each other, on the values of queries that their
         `Results` have, as `irbatch.compare` does; ``significance`` of what returns has p-values,
-        and tables mark the systems that are not surely worse than the best of a measure.
+        and tables mark the systems that are not significantly worse than the best of a measure.
 
         Args:
             test, correction, level, draws, seed: as of `irbatch.compare`; all pairs are corrected
                 for, as the best is not known beforehand: against it alone, one of eight systems
-                that are alike would be surely worse in 10 % of cases, not in 5 %.
+                that are alike would be significantly worse in 10 % of cases, not in 5 %.
 
         Raises:
             InputError: as `irbatch.compare`; if fewer than two systems have values of queries, or

@@ -13,6 +13,7 @@ NOTHING = "–"  # what is shown of NaN
 WORDY = 1e15  # numbers from here on, whose decimals float64 has not, are written with an exponent
 HUGE = 1e9  # quantities from here on are written with an exponent
 LEAST_P_DECIMALS, MOST_P_DECIMALS = 3, 12
+MORE = 5  # decimals that tell a bound from 0
 MOST_DIGITS = 17  # of a float64
 
 
@@ -51,11 +52,23 @@ def show_percent(share: float) -> str:
 
 
 def show_interval(low: float, high: float, digits: int, signed: bool = False) -> str:
-    """Write both bounds; nothing where there are none."""
+    """Write both bounds; nothing where there are none.
+
+    A bound of a difference keeps a digit that tells it from 0, where a few more decimals have one.
+
+    >>> show_interval(0.00002, 0.31, 4, signed=True), show_interval(-0.2, 0.0, 2, signed=True)
+    ('[+0.00002, +0.3100]', '[-0.20, 0.00]')
+    """
     if math.isnan(low) or math.isnan(high):
         return NOTHING
-    write = show_change if signed else show
+    write = show_bound if signed else show
     return f"[{write(low, digits)}, {write(high, digits)}]"
+
+
+def show_bound(value: float, digits: int) -> str:
+    """Write a bound of a difference, see `show_interval`."""
+    enough = (each for each in range(digits, digits + MORE) if round(value, each))
+    return show_change(value, next(enough, digits))
 
 
 def show_quantity(value: float) -> str:

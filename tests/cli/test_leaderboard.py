@@ -228,7 +228,7 @@ def test_tests_and_draws_are_those_of_python(cli: Cli, runs: tuple[Path, Path]) 
     expected = board.tested(level=0.1, draws=50).resampled(axes, draws=50)
     assert printed == expected.to_text(frontier=axes)
     assert "on frontier (%)" in printed
-    assert "not surely worse" in printed
+    assert "not significantly worse" in printed
 
 
 def test_none_may_be_left(cli: Cli, systems: Path, out: Path) -> None:

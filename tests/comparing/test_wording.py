@@ -28,6 +28,7 @@ def said(found: Comparison) -> str:
     return found.sentence("B", "A", "nDCG@10", digits=2)
 
 
+THESE = "on queries like these"
 SURE = "(95% confidence)."
 
 
@@ -35,21 +36,23 @@ def test_what_is_sure() -> None:
     better = two(p=0.01)
     assert (
         said(better)
-        == f"B is better than A on nDCG@10 by 0.03 (+10.0%), surely more than 0.01 {SURE}"
+        == f"B is better than A on nDCG@10 by 0.03 (+10.0%), and by more than 0.01 {THESE} {SURE}"
     )
     assert better.sentence("A", "B", "ndcg_cut_10", digits=2) == said(better), "either way round"
     assert better.sentences(digits=2) == [said(better)]
     turned = replace(two(p=0.01, bounds=(-0.05, -0.0199), rises=np.array([-0.05, -0.01] * 2)))
     assert (
         said(turned)
-        == f"B is worse than A on nDCG@10 by 0.03 (-10.0%), surely more than 0.01 {SURE}"
+        == f"B is worse than A on nDCG@10 by 0.03 (-10.0%), and by more than 0.01 {THESE} {SURE}"
     )
 
 
 def test_a_bound_near_zero_is_not_rounded_away_from_it() -> None:
-    assert "surely more than 0 (" in said(two(p=0.01, bounds=(1e-9, 0.06)))
-    assert "surely more than 0 (" in said(two(p=0.01, bounds=(-0.01, 0.06), simultaneous=False))
-    assert "surely more than 0.02 (" in said(two(p=0.01, bounds=(0.02999, 0.06)))
+    assert f"and by more than 0 {THESE} (" in said(two(p=0.01, bounds=(1e-9, 0.06)))
+    assert f"and by more than 0 {THESE} (" in said(
+        two(p=0.01, bounds=(-0.01, 0.06), simultaneous=False)
+    )
+    assert f"and by more than 0.02 {THESE} (" in said(two(p=0.01, bounds=(0.02999, 0.06)))
 
 
 def test_where_lower_is_better_and_where_neither_is() -> None:

@@ -1,4 +1,4 @@
-"""Which systems are surely worse than the best, and how often each is on the frontier."""
+"""Which systems are significantly worse than the best, and how often each is on the frontier."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ def test_tables_mark_what_is_as_good() -> None:
     cells = {row.cells[0].text: row.cells[1] for row in report.parts[0].rows}
     assert [cells[each].marks for each in LATENCIES] == [[], ["="], []]
     assert cells["best"].stands_out
-    assert ("=", "not surely worse than the best of the measure (paired randomisation test, Holm "
-            "correction over all pairs, 16 queries, level 0.05)") in report.legend  # fmt: skip
+    assert ("=", "not significantly worse than the best of the measure (paired randomisation test, "
+            "Holm correction over all pairs, 16 queries, level 0.05)") in report.legend  # fmt: skip
     assert "=" not in dict(make_document(evaluated()).legend), "nothing was tested"
     assert r"\textsuperscript{=}" in board.to_latex()
     rows = board.to_csv().splitlines()

@@ -80,16 +80,20 @@ def _caption(found: Explained, digits: int) -> str:
 
 
 def _legend(found: Explained) -> Legend:
-    first = "retrieved" if found.cutoff is None else f"among the first {found.cutoff}"
+    a, b = found.systems
+    where = "in the ranking" if found.cutoff is None else f"among the first {found.cutoff}"
+    first = f"the first {found.cutoff or found.depth}"
     legend = [
-        ("number before a document", "its grade"),
-        (UNJUDGED, "not judged"),
-        ("lost, new", f"{first} with the first, the second system only"),
-        ("missed", f"relevant, {first} with neither"),
-        ("unjudged", f"such documents among the first {found.cutoff or found.depth} with each"),
+        (f"number, {UNJUDGED} before a document", "its grade, or that it isn't judged"),
+        ("now, was", f"its rank with {b}, with {a}"),
+        ("lost", f"{where} of {a} only"),
+        ("new", f"{where} of {b} only"),
+        ("missed", f"relevant, but {where} of neither"),
+        ("unjudged", f"documents without a judgment among {first}, of {a}/of {b}"),
+        ("unjudged above", "how many of these stand above a document"),
     ]
     if found.adds:
-        legend.append(("+ after a rank", f"what {found.measure} grows by there"))
+        legend.append(("+ after a rank", f"what the document adds to {found.measure} there"))
     return legend
 
 

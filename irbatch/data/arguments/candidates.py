@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.data.arguments.arrays import check_real, check_shape, find_bad_grade, read_mask
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, many, shown
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, grade_problem, is_whole
@@ -215,7 +215,7 @@ def _read_lists(
 ) -> tuple[Ints, Ints, Floats]:
     """Read one list of columns a query, or mappings to grades: rows, columns and grades (or 1)."""
     if len(lists) != shape[0]:
-        raise InputError(f"{len(lists)} lists for {shape[0]} queries", source=source)
+        raise InputError(f"{many(len(lists), 'list')} for {many(shape[0], 'query')}", source=source)
     columns: list[Any] = []
     grades: list[Any] = []
     sizes = []

@@ -15,7 +15,7 @@ from irbatch.data.arguments.ids import first_repeated, kind_of_documents, same_k
 from irbatch.data.from_columns import IdOverflowError, as_ids
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn
-from irbatch.errors import InputError, kind_of, warn
+from irbatch.errors import InputError, kind_of, many, warn
 from irbatch.runtime.arrays import is_tensor
 from irbatch.runtime.checks import read_numbers
 from irbatch.runtime.ragged import offsets_of
@@ -57,7 +57,8 @@ def _check_pair(ranked: Any, relevant: Any) -> None:
         if isinstance(side, str | AbstractSet) or not hasattr(side, "__len__") or scalar:
             raise InputError(f"{kind_of(side)} is no sequence of queries", source=name)
     if len(ranked) != len(relevant):
-        problem = f"{len(ranked)} rankings, but relevant documents of {len(relevant)} queries"
+        others = many(len(relevant), "query")
+        problem = f"{many(len(ranked), 'ranking')}, but relevant documents of {others}"
         raise InputError(problem, source="ranked")
 
 

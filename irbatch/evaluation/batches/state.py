@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
-from irbatch.errors import InputError
+from irbatch.errors import InputError, many
 from irbatch.evaluation.batches.columns import Columns
 from irbatch.evaluation.counts import Counts
 from irbatch.evaluation.partitions.kept import QueryValues, check_mixture
@@ -56,7 +56,9 @@ class State(NamedTuple):
                 before has other values.
         """
         if ids is not None and len(ids) != queries:
-            raise InputError(f"{len(ids)} ids for {queries} queries", source="query_ids")
+            raise InputError(
+                f"{many(len(ids), 'id')} for {many(queries, 'query')}", source="query_ids"
+            )
         twice = [each for each in ids or () if each in self.columns] if len(self.columns) else ()
         if twice:
             raise InputError("it came in columns before", source="query_ids", query=twice[0])
