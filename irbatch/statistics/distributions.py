@@ -39,9 +39,15 @@ def student_tails(t: Floats, freedom: float) -> Floats:
     a, b = freedom / 2.0, 0.5
     square = np.square(np.clip(t, -FARTHEST, FARTHEST))
     below, above = freedom / (freedom + square), square / (freedom + square)
-    with np.errstate(divide="ignore"):
-        log_below = np.where(above < 0.5, np.log1p(-above), np.log(below))  # the exact of both
-        front = np.exp(a * log_below + b * np.log(above) - _log_beta(a))
+    log_beta = _log_beta(a)
+    # By the functions of C, as NumPy's own differ by a bit from one processor to another.
+    fronts = [
+        math.exp(a * (math.log1p(-y) if y < 0.5 else math.log(x)) + b * math.log(y) - log_beta)
+        if y > 0.0
+        else y
+        for x, y in zip(below.ravel().tolist(), above.ravel().tolist(), strict=True)
+    ]
+    front = np.array(fronts, np.float64).reshape(t.shape)
     outer = below < (a + 1.0) / (a + b + 2.0)
     fractions = _fractions(
         np.where(outer, below, above), np.where(outer, a, b), np.where(outer, b, a)
@@ -63,8 +69,9 @@ def _log_beta(a: float) -> float:
 
 
 def _fractions(x: Floats, a: Floats, b: Floats) -> Floats:
-    """Return what `_fraction` returns, of arrays."""
+    """Return what `_fraction` returns, of arrays, of which each element ends by itself."""
     value, numerator, denominator = np.ones_like(x), np.full_like(x, 1.0 / LEAST), np.ones_like(x)
+    going = np.ones(x.shape, bool)
     for i in range(1, MOST_TERMS):
         m = i // 2
         over = (a + 2 * m) * (a + 2 * m + (1 if i % 2 else -1))
@@ -72,8 +79,9 @@ def _fractions(x: Floats, a: Floats, b: Floats) -> Floats:
         denominator = 1.0 / (1.0 + term * denominator)
         numerator = 1.0 + term / numerator
         change = numerator * denominator
-        value *= change
-        if not (np.abs(change - 1.0) >= CLOSE).any():
+        np.multiply(value, change, out=value, where=going)
+        going &= np.abs(change - 1.0) >= CLOSE
+        if not going.any():
             break
     return value
 

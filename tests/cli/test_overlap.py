@@ -34,7 +34,7 @@ def test_values_of_queries_and_means(cli: Cli, paths: list[Path], ties: str) -> 
     status, out, err = cli(*paths, "-p", "0.8", "--depth", "3", "--ties", ties, "-q")
     head, *rows = [line.split("\t") for line in out.splitlines()]
     assert (status, head) == (0, ["query", "measure", "value"])
-    assert err == f"note: 1 queries stand in {paths[0]} alone\n"
+    assert err == f"note: 1 query only in {paths[0]}\n"
     printed = {(query, name): float(value) for query, name, value in rows}
     found = overlap(*paths, 0.8, 3, ties)
     assert {query for query, _ in printed} == {"q1", "q2", "all"}

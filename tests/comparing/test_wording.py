@@ -97,7 +97,7 @@ def test_tests_that_are_not_of_means() -> None:
     found = two(p=0.01, test="wilcoxon", bounds=(-0.001, 0.06))
     assert said(found) == (
         "The Wilcoxon signed-rank test tells B from A on nDCG@10: better in 4 queries, worse in 0; "
-        f"the means differ by +0.03, between 0.00 and +0.06 {SURE}"
+        f"the means differ by +0.03, between -0.001 and +0.06 {SURE}"
     )
     assert "does not tell B from A" in said(replace(found, corrected=np.array([[0.5]])))
 

@@ -36,6 +36,7 @@ def test_student_of_arrays(freedom: int) -> None:
     shown = expected > 1e-290
     assert found[shown] == pytest.approx(expected[shown], rel=1e-9 if freedom > 10**5 else 1e-11)
     assert (found[~shown] < 1e-290).all()
+    assert found.ravel().tolist() == [float(student_tails(each, freedom)) for each in t.ravel()]
     ends = student_tails(np.array([np.inf, -np.inf, np.nan]), freedom)
     assert ends == pytest.approx([0.0, 1.0, np.nan], abs=1e-100, nan_ok=True)
 
