@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,12 +16,17 @@ from irbatch.data.text_column import MANY, TextColumn
 from irbatch.evaluation.runs import evaluate
 from irbatch.runtime.jit import Kernel
 
+CLEARED = "\r\x1b[K"  # a terminal's line
 # Measures with a kernel of their own.
 WALKS = "nDCGrel RnDCG G Qmeasure GAP Compat Tau ERR(gain=linear,max_grade=40000)"
 
 
-def warmup() -> list[str]:
+def warmup(*, progress: bool = True) -> list[str]:
     """Compile every kernel for the types it is used with, or load it from the disk cache.
+
+    Args:
+        progress: whether standard error tells of what has to be compiled: a terminal how much is
+            done, anything else in one line.
 
     Returns:
         The names of the kernels compiled.
@@ -34,7 +42,7 @@ def warmup() -> list[str]:
     from irbatch.pack.counting import SORTED_FROM
     from irbatch.statistics.resampling import draw_means, draw_ranges, flip_signs
 
-    with Kernel.always_compiled() as names:
+    with _progress(progress) as tell, Kernel.always_compiled(tell) as names:
         # Code types int8, int16 and int32 are those of few, many and very many grades.
         for grades in (2, 200, 40_000):
             evaluate_matrix(np.arange(grades, dtype=np.float64)[None, :], ["nDCG@10", WALKS])
@@ -62,6 +70,30 @@ def warmup() -> list[str]:
             rbo(["a", "b"], ["b", "a"], ties=ties)
         evaluate_scores(np.array([[2.0, 1.0, 1.0, 1.0]]), [[0, 0, 1, 0]], "nDCG@10")
     return names
+
+
+@contextmanager
+def _progress(wanted: bool) -> Iterator[Callable[[str], None] | None]:
+    """Give a function to be told of each kernel that is to be compiled."""
+    if not wanted or sys.stderr is None:
+        yield None
+        return
+    on_terminal, done = sys.stderr.isatty(), 0
+
+    def tell(name: str) -> None:
+        nonlocal done
+        done += 1
+        if on_terminal:
+            said = f"{CLEARED}compiling, once a machine: {done} ({name})"
+            print(said, end="", file=sys.stderr, flush=True)
+        elif done == 1:
+            print("compiling, once a machine: half a minute", file=sys.stderr, flush=True)
+
+    try:
+        yield tell
+    finally:
+        if on_terminal and done:
+            print(CLEARED, end="", file=sys.stderr, flush=True)
 
 
 def _look_up_items() -> None:

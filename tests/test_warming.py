@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Iterable
 from itertools import chain
 
 import numpy as np
+import pytest
 
 import irbatch
+from irbatch import warming
 from irbatch.data.short_texts import ShortTexts
 from irbatch.data.text_column import TextColumn
 from irbatch.runtime.jit import Kernel
@@ -34,6 +37,25 @@ def test_every_kernel_is_compiled() -> None:
     expected = run_from_outside(Kernel._entries)
     assert {"scan_rows", "_look_up"} <= expected
     assert expected - set(irbatch.warmup()) == set()
+
+
+def test_what_is_compiled_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with warming._progress(True) as tell:
+        assert tell is not None
+        assert capsys.readouterr().err == "", "nothing is compiled yet"
+        tell("scan_rows")
+        tell("others")
+    assert capsys.readouterr().err == "compiling, once a machine: half a minute\n"
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with warming._progress(True) as tell:
+        assert tell is not None
+        tell("scan_rows")
+    said = capsys.readouterr().err
+    assert said == f"{warming.CLEARED}compiling, once a machine: 1 (scan_rows){warming.CLEARED}"
+    with warming._progress(False) as tell:
+        assert tell is None
 
 
 def test_columns_of_text_then_need_no_compiler() -> None:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from irbatch.errors import InputError, many
+from irbatch.errors import InputError, did_you_mean, many
 from irbatch.evaluation.counts import Counts
 from irbatch.measures import Measure
 from irbatch.measures.names import parse_measures
@@ -183,7 +183,8 @@ class Means(Reported):
         """Return a measure's position among `measures`, by any spelling; else KeyError."""
         column = self._find(str(name))
         if column is None:
-            raise KeyError(f"{name!s} was not evaluated; there are: {', '.join(self.measures)}")
+            there, nearest = ", ".join(self.measures), did_you_mean(name, self.measures)
+            raise KeyError(f"{name!s} was not evaluated; there are: {there}{nearest}")
         return column
 
     def _find(self, name: str) -> int | None:
@@ -198,17 +199,14 @@ class Means(Reported):
             return self._column.get(str(found[0])) if len(found) == 1 else None
         return None
 
-    def per_query(self, name: str | Measure) -> dict[Any, float]:
+    def per_query(self, name: str | Measure | None = None) -> dict[Any, float]:
         """Refuse it: what was kept is means alone.
 
         Raises:
             InputError: saying how to keep the values of queries.
         """
-        raise self._without_queries(str(name))
-
-    def _without_queries(self, value: object) -> InputError:
         problem = "these are means alone: values of queries are kept with keep='queries'"
-        return InputError(problem, source="results", value=value)
+        raise InputError(problem, source="results")
 
     def _document(
         self, form: str, *, digits: int = 4, names: str = "irbatch", arrows: bool = False

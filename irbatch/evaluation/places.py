@@ -7,7 +7,7 @@ from typing import Any
 
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, warn
-from irbatch.runtime.numbers import is_whole
+from irbatch.runtime.numbers import is_real, is_whole
 
 HIGHEST_GRADE = 4  # of most judgments
 MOST_GRADES = 10  # that differ, in most
@@ -37,6 +37,26 @@ def check_places(given: object, judged: object, run: object) -> None:
         raise InputError(f"{said}: {advice}", source="qrels and run")
     if tied or single:
         warn(f"{said}: are they in each other's place? {SWAPPED}")
+
+
+def check_runs(runs: Mapping[str, Any]) -> None:
+    """Refuse one run in dicts in place of several by name."""
+    for each in runs.values():
+        if not isinstance(each, Mapping) or not all(map(is_real, each.values())) or not each:
+            return
+    if runs:
+        advice = "evaluate takes it, or give {'its name': run}"
+        raise InputError(f"this is one run, of queries to documents: {advice}", source="run")
+
+
+def check_run(run: Mapping[Any, Any]) -> None:
+    """Refuse several runs in dicts, by name, in place of one."""
+    for each in run.values():
+        inner = next(iter(each.values()), None) if isinstance(each, Mapping) else None
+        if isinstance(inner, Mapping):
+            advice = "evaluate_runs takes them"
+            raise InputError(f"these are several runs, by name: {advice}", source="run")
+        break
 
 
 def _scores(run: Mapping[Any, Any]) -> Iterator[Any]:

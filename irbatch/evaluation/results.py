@@ -73,12 +73,18 @@ class Results(Means):
         """Query id to its row in `values`."""
         return {query: row for row, query in enumerate(self.query_ids)}
 
-    def per_query(self, name: str | Measure) -> dict[Any, float]:
-        """Return a measure's value for each query id.
+    def per_query(self, name: str | Measure | None = None) -> dict[Any, float]:
+        """Return a measure's value for each query id; of a single measure without its name, too.
 
         Raises:
-            InputError: if it is a measure of the whole run.
+            InputError: if it is a measure of the whole run, or which one of several is not said.
+            KeyError: if it was not evaluated.
         """
+        if name is None:
+            if len(self.columns) != 1:
+                problem = f"say of which: {', '.join(self.measures)}; to_dict() has all"
+                raise InputError(problem, source="measures")
+            name = self.measures[0]
         column = self.column_of(name)
         if self.columns[column].aggregate == "run":
             name = self.measures[column]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from irbatch.data.column_names import Columns
 from irbatch.data.runs import Run
-from irbatch.evaluation.places import check_places
+from irbatch.evaluation.places import check_places, check_runs
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.evaluation.system_names import name_systems
@@ -178,6 +178,7 @@ def evaluate_runs(
     evaluation = Evaluation.choose(measures, cutoffs, **settings)
     prepared = evaluation.judgments(qrels)
     given = name_systems(runs)
+    check_runs(given)
     for run in given.values():
         check_places(qrels, prepared, run)
     named = {

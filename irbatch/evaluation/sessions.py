@@ -47,6 +47,9 @@ def session_dcg(
     {'s1': 2.384883, 's2': 2.63093}
     """
     check_number("base", base, above=1)
+    if not isinstance(results, Results):
+        problem = f"results are what irbatch.evaluate returns, not {kind_of(results)}"
+        raise InputError(problem, source="results")
     if not isinstance(sessions, Mapping):
         problem = f"sessions are a mapping of ids to query ids, not {kind_of(sessions)}"
         raise InputError(problem, source="sessions", value=sessions)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from irbatch.errors import did_you_mean
 from irbatch.evaluation.results import ALL, Results
 from irbatch.report.reported import Reported
 from irbatch.runtime.extras import imported
@@ -44,6 +45,12 @@ class SystemResults(Reported, dict[str, Results]):
     | bm25 | **0.7500** | **0.5000** |
     | dense | 0.2500 | 0.0000 |
     """
+
+    def __missing__(self, name: object) -> Results:
+        if any(name in each for each in self.values()):
+            raise KeyError(f"{name} is a measure: name a system first, or see to_pandas()")
+        hint = did_you_mean(name, map(str, self)) or f"; there are: {', '.join(map(str, self))}"
+        raise KeyError(f"there is no system {name!r}{hint}")
 
     def __repr__(self) -> str:
         return self.to_text().rstrip("\n")

@@ -21,7 +21,7 @@ from irbatch.evaluation.answered import Partition
 from irbatch.evaluation.marked import evaluate_marked, judgments_read
 from irbatch.evaluation.means import with_weights
 from irbatch.evaluation.pipeline import Watch, evaluate_run
-from irbatch.evaluation.places import check_places
+from irbatch.evaluation.places import check_places, check_run
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings
 from irbatch.formats import (
@@ -97,6 +97,7 @@ def as_run(
         problem = "Qrels are given where a run belongs: first qrels, then run"
         raise InputError(problem, source="run")
     if isinstance(run, Mapping):
+        check_run(run)
         return Run(run, name)
     from irbatch.data.from_table import read_given
 

@@ -49,6 +49,7 @@ class Kernel:
     _entries: ClassVar[list[Kernel]] = []
     _compile_always = False
     _may_compile = True
+    _tell: ClassVar[Callable[[str], object] | None] = None
     not_kept: ClassVar[set[Kernel]] = set()  # compiled for this process alone
     _lock = RLock()  # while code is loaded or compiled
 
@@ -105,14 +106,17 @@ class Kernel:
 
     @staticmethod
     @contextmanager
-    def always_compiled() -> Iterator[list[str]]:
-        """Compile whatever runs inside; the list given is filled with the names on leaving."""
+    def always_compiled(tell: Callable[[str], object] | None = None) -> Iterator[list[str]]:
+        """Compile whatever runs inside; the list given is filled with the names on leaving.
+
+        `tell` is called with the name of each kernel that is compiled, not loaded, before it is.
+        """
         names: list[str] = []
-        Kernel._compile_always = True
+        Kernel._compile_always, Kernel._tell = True, tell
         try:
             yield names
         finally:
-            Kernel._compile_always = False
+            Kernel._compile_always, Kernel._tell = False, None
             names += [each.__name__ for each in Kernel._entries if each._code]
 
     def _is_worth(self, cells: int, limit: int) -> bool:
@@ -156,6 +160,8 @@ class Kernel:
 
     def _compile(self, flat: Arguments) -> Code | None:
         """Compile the source, and keep its machine code where that is possible."""
+        if Kernel._tell is not None:
+            Kernel._tell(self.__name__)
         from irbatch.runtime.stored_code import StoredCode, is_supported, save
 
         if not _has_numba():

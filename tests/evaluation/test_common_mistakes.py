@@ -134,6 +134,13 @@ MISTAKES: list[Any] = [
     (lambda: evaluate(Qrels(QRELS), Qrels(QRELS), "AP"), "Qrels are given where a run belongs"),
     (lambda: evaluate(QRELS, COLUMNS, "AP"), "for columns Run.from_table"),
     (lambda: evaluate({"query_id": ["q1"]}, RUN, "AP"), "for columns see Qrels.from_table"),
+    (lambda: evaluate(QRELS, {"a": RUN, "b": RUN}, "AP"), "several runs, by name: evaluate_runs"),
+    (lambda: irbatch.evaluate_runs(QRELS, RUN, "AP"), "one run, of queries to documents"),
+    (lambda: irbatch.compare(QRELS, RUN, "AP"), "give {'its name': run}"),
+    (lambda: evaluate("AP", QRELS, RUN), "judgments come first, then the run, then measures"),
+    (lambda: evaluate(QRELS, RUN, {"nDCG": 10}), "not a mapping"),  # type: ignore[arg-type]
+    (lambda: irbatch.session_dcg(QRELS, RUN), "results are what irbatch.evaluate returns"),  # type: ignore[arg-type]
+    (lambda: evaluate(QRELS, RUN, "AP RR").per_query(), "say of which: AP, RR"),
     (lambda: evaluate(QRELS, RUN, "AP;RR"), "unknown measure 'AP;RR'"),
     (lambda: Run.from_table({**COLUMNS, "score": ["a", "b"]}), "'a' is not a number"),
     (lambda: Run.from_table(pa.table({**COLUMNS, "score": ["a", "b"]})), "such as 'a', not num"),
@@ -144,6 +151,21 @@ MISTAKES: list[Any] = [
 @pytest.mark.parametrize(("call", "fact"), MISTAKES)
 def test_mistakes(call: Callable[[], object], fact: str) -> None:
     input_error(call, fact)
+
+
+def test_results_are_looked_up() -> None:
+    results = irbatch.evaluate_runs(QRELS, {"bm25": RUN, "dense": RUN}, "nDCG@10")
+    assert results["bm25"].per_query() == results["bm25"].per_query("nDCG@10")
+    for call, said in (
+        (lambda: results["bm52"], "no system 'bm52'; did you mean bm25"),
+        (lambda: results["nDCG@10"], "nDCG@10 is a measure: name a system first"),
+        (lambda: results["bm25"]["NDGC@10"], "was not evaluated; there are: nDCG@10; did you mean"),
+        (lambda: results["bm25"]["RR"], "was not evaluated; there are: nDCG@10"),
+    ):
+        with pytest.raises(KeyError, match=said):
+            call()
+    part = irbatch.evaluate_partition(QRELS, RUN, "AP")
+    assert irbatch.merge_partials(part) is part
 
 
 @pytest.mark.parametrize(

@@ -281,8 +281,8 @@ class PartialResult:
         return InputError(problem, source="partial", query=query)
 
 
-def merge_partials(partials: Iterable[PartialResult]) -> PartialResult:
-    """Return the sum of partial results, at least one, in any order.
+def merge_partials(partials: Iterable[PartialResult] | PartialResult) -> PartialResult:
+    """Return the sum of partial results, at least one, in any order; of a single one, it alone.
 
     Raises:
         InputError: as `PartialResult.merge`, and if there are none.
@@ -294,7 +294,7 @@ def merge_partials(partials: Iterable[PartialResult]) -> PartialResult:
     0.5
     """
     total = None
-    for each in partials:
+    for each in (partials,) if isinstance(partials, PartialResult) else partials:
         if not isinstance(each, PartialResult):
             raise InputError(f"a {type(each).__name__} is no PartialResult", source="partial")
         total = each if total is None else total._added(each)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, shown, warnings_kept
 from irbatch.integrations.score_batches import evaluator_without_ids, pad_queries
 from irbatch.integrations.torchmetrics.exact import ExactMetric, as_whole, torch
 
@@ -102,7 +103,9 @@ class RetrievalMetric(ExactMetric):
             self._evaluator.update(scores[cells], grades[cells], lengths=lengths, query_ids=ids)
         found = dict.fromkeys(self._evaluator.measures, math.nan)
         if len(self._evaluator):
-            results: Any = self._evaluator.compute()
+            # What such queries count as was said, unless by default.
+            with nullcontext() if self._empty == "neg" else warnings_kept():
+                results: Any = self._evaluator.compute()
             for each, column in zip(results.columns, results.values.T, strict=True):
                 if each.aggregate == "weighted" and self._aggregation == "mean":
                     column = np.array([results[each]])  # queries without pairs weigh nothing
