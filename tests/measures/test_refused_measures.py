@@ -227,10 +227,9 @@ def results() -> Results:
 def test_lookup_of_what_was_not_evaluated(results: Results, name: Any) -> None:
     with pytest.raises(KeyError, match="was not evaluated; there are: P@1, AP, nDCG"):
         results[name]
-    with pytest.raises(
-        InputError if name is None else KeyError, match="not evaluated|say of which"
-    ):
-        results.per_query(name)
+    if name is not None:  # which a single measure is
+        with pytest.raises(KeyError, match="was not evaluated"):
+            results.per_query(name)
 
 
 @pytest.mark.parametrize("name", ["precision@1", "P_1", "map", measure("AP"), "ap"], ids=repr)
