@@ -83,8 +83,7 @@ def parse_measures(
     if isinstance(asked, str | Measure) or is_of_ir_measures(asked):
         asked = [asked]
     if isinstance(asked, Mapping):
-        problem = "measures are names such as 'nDCG@10', or a list of them, not a mapping"
-        raise refusal(f"{problem}: judgments come first, then the run, then measures")
+        raise refusal("a mapping is not names: judgments come first, then the run, then measures")
     if isinstance(asked, BYTES) or not isinstance(asked, Iterable):
         raise refusal(f"{shown(asked)} is not a measure or its name")
     index = _index_of(tuple(CATALOGUE.values()))

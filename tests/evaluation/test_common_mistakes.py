@@ -138,7 +138,7 @@ MISTAKES: list[Any] = [
     (lambda: irbatch.evaluate_runs(QRELS, RUN, "AP"), "one run, of queries to documents"),
     (lambda: irbatch.compare(QRELS, RUN, "AP"), "give {'its name': run}"),
     (lambda: evaluate("AP", QRELS, RUN), "judgments come first, then the run, then measures"),
-    (lambda: evaluate(QRELS, RUN, {"nDCG": 10}), "not a mapping"),  # type: ignore[arg-type]
+    (lambda: evaluate(QRELS, RUN, {"nDCG": 10}), "a mapping is not names"),  # type: ignore[arg-type]
     (lambda: irbatch.session_dcg(QRELS, RUN), "results are what irbatch.evaluate returns"),  # type: ignore[arg-type]
     (lambda: evaluate(QRELS, RUN, "AP RR").per_query(), "say of which: AP, RR"),
     (lambda: evaluate(QRELS, RUN, "AP;RR"), "unknown measure 'AP;RR'"),
