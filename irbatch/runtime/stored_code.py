@@ -119,12 +119,20 @@ def _parts(code: CodeType) -> tuple[Any, ...]:
 
 @functools.cache
 def _circumstances() -> tuple[str, ...]:
-    """Say what machine code depends on besides its source: processor and versions."""
+    """Say what machine code depends on besides its source: processor and versions.
+
+    The processor is this one, or the kind that Numba's variables name, whichever runs the code.
+    """
+    versions = FORMAT, sys.version, str(np.ndarray.__basicsize__), _numba_version()
+    name = os.environ.get("NUMBA_CPU_NAME", "")
+    features = os.environ.get("NUMBA_CPU_FEATURES", "" if name.lower() == "generic" else None)
+    if name and features is not None:  # else Numba takes those of this processor
+        return *versions, name, features
     with open("/proc/cpuinfo", "rb") as file:  # noqa: PTH123 - pathlib takes 5 ms to import
         first = file.read(1 << 13).partition(b"\n\n")[0].decode(errors="replace").splitlines()
     facts = ("model name", "cpu family", "model\t", "stepping", "flags")
     processor = [line for line in first if line.startswith(facts)]
-    return FORMAT, sys.version, str(np.ndarray.__basicsize__), _numba_version(), *processor
+    return *versions, *filter(None, (name, features)), *processor
 
 
 def _numba_version() -> str:

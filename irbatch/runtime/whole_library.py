@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import llvmlite.binding as llvm
+from numba.core import config
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
@@ -38,13 +39,16 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
         return 0
 
     def object_code(self, entry: str) -> bytes:
-        """Optimise and translate all that an entry needs, for this processor."""
+        """Optimise and translate all that an entry needs, for the processor Numba is to take."""
         module = self._final_module
+        features = config.CPU_FEATURES
+        if features is None:
+            features = llvm.get_host_cpu_features().flatten()
         module.get_function(PREFIX + entry).linkage = "internal"  # not called: LLVM drops it
         super()._optimize_final_module()
         machine = llvm.Target.from_default_triple().create_target_machine(
-            cpu=llvm.get_host_cpu_name(),
-            features=llvm.get_host_cpu_features().flatten(),
+            cpu=config.CPU_NAME or llvm.get_host_cpu_name(),
+            features=features,
             opt=3,
             reloc="static",
             codemodel="large",  # all addresses are whole ones, which may be anywhere

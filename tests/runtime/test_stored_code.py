@@ -240,6 +240,31 @@ def test_files_of_another_processor_or_version_are_not_loaded(
     assert len(files(folder)) == 3
 
 
+def test_files_for_a_kind_of_processor(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where Numba's variables name all of it, the processor that is here doesn't count."""
+    from numba.core import config
+
+    values = np.arange(40.0)
+    _double_in_place.run(1, values.copy())
+    (own,) = files(folder).values()
+    monkeypatch.setattr(config, "CPU_NAME", "x86-64")
+    monkeypatch.setattr(config, "CPU_FEATURES", "")
+    monkeypatch.setattr(_double_in_place, "_forms", {})
+    monkeypatch.setenv("NUMBA_CPU_NAME", "x86-64")
+    here = stored_code._circumstances.__wrapped__()
+    assert "x86-64" in here
+    assert here[-1].startswith("flags"), "Numba takes the features of this processor"
+    monkeypatch.setenv("NUMBA_CPU_FEATURES", "")
+    named = stored_code._circumstances.__wrapped__()
+    assert named[-2:] == ("x86-64", "")
+    monkeypatch.setattr(stored_code, "_circumstances", lambda: named)
+    forget(_double_in_place)
+    _double_in_place.run(1, values)
+    assert values.tolist() == [2.0 * i for i in range(40)]
+    (other,) = set(files(folder).values()) - {own}
+    assert own.partition(b"\n\n")[2] != other.partition(b"\n\n")[2]
+
+
 def test_files_of_one_name_but_made_from_something_else_are_written_anew(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
