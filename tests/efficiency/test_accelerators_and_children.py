@@ -47,6 +47,18 @@ for line in sys.stdin:
 """
 
 
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Children that stand since earlier tests, as Python's tracker of resources, are not listed."""
+    before, listed = set(children.living_children() or ()), children._children_of
+
+    def without(process: int) -> list[int] | None:
+        found = listed(process)
+        return found and [each for each in found if each not in before]
+
+    monkeypatch.setattr(children, "_children_of", without)
+
+
 @pytest.fixture
 def server() -> Iterator[Any]:
     """A search by a process that another one has begun."""
