@@ -24,7 +24,7 @@ masked = np.ma.array
         pytest.param([1, 2], "query 0", id="1-D list"),
         pytest.param(np.array([1, 2]), "query 0", id="1-D"),
         pytest.param(np.ones((2, 1, 1), int), "query 0", id="3-D"),
-        pytest.param([[1]], "1 rankings, but relevant documents of 2 queries", id="too few"),
+        pytest.param([[1]], "1 ranking, but relevant documents of 2 queries", id="too few"),
         pytest.param([[1]] * 50, "50 rankings, but relevant documents of 2", id="too many"),
         pytest.param({0: [1], 1: [3]}, "both mappings, or both sequences", id="mapping, list"),
         pytest.param([[1], "3"], "query 1", id="row of text"),
@@ -49,7 +49,7 @@ def test_rankings_are_none(ranked: Any, fact: str) -> None:
     [
         pytest.param(None, "NoneType", {"relevant"}, id="None"),
         pytest.param("ab", "str", {"relevant"}, id="text"),
-        pytest.param([[1]], "of 1 queries", {"relevant", "ranked"}, id="too few"),
+        pytest.param([[1]], "of 1 query", {"relevant", "ranked"}, id="too few"),
         pytest.param([1, 3], "query 0", {"relevant", "qrels"}, id="flat"),
         pytest.param(["1", "3"], "query 0", {"relevant", "qrels"}, id="text for a list"),
         pytest.param([[1], None], "query 1", {"relevant", "qrels"}, id="None for a list"),
@@ -162,17 +162,17 @@ def test_padding_that_was_not_announced_is_a_duplicate() -> None:
 @pytest.mark.parametrize(
     ("ranked", "relevant", "said"),
     [
-        (np.array([[7, 1], [3, -1]]), RELEVANT, "rankings have -1"),
-        ([[7, 1], [3, -1]], RELEVANT, "rankings have -1"),
-        (np.array([[7, 1], [3, 4]]), [[1], [3, -1]], "lists of relevant documents have -1"),
-        ({5: [7, 1], 6: [3]}, {5: {-1, 1}, 6: [3]}, "lists of relevant documents have -1"),
+        (np.array([[7, 1], [3, -1]]), RELEVANT, "rankings end in -1"),
+        ([[7, 1], [3, -1]], RELEVANT, "rankings end in -1"),
+        (np.array([[7, 1], [3, 4]]), [[1], [3, -1]], "lists of relevant documents end in -1"),
     ],
-    ids=["matrix", "lists", "relevant", "sets"],
+    ids=["matrix", "lists", "relevant"],
 )
 def test_one_cell_of_padding_is_warned_of(ranked: Any, relevant: Any, said: str) -> None:
     with pytest.warns(irbatch.InputWarning, match=said):
         evaluate_ids(ranked, relevant, "RR")
     evaluate_ids(ranked, relevant, "RR", pad=-1)
+    evaluate_ids([[-1, 7], [3]], [{-1: 2}, {-1, 3}], "RR")  # an id as any other
 
 
 def test_series_of_pandas_pair_by_their_index() -> None:

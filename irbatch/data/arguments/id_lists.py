@@ -68,6 +68,7 @@ class _Side:
     def __init__(self, lists: Any, source: str, pad: object) -> None:
         self.lists, self.source, self.pad = lists, source, pad
         self.queries = list(lists) if isinstance(lists, Mapping) else list(range(len(lists)))
+        self._rows = lists.values() if isinstance(lists, Mapping) else lists
 
     def read_table(self) -> QueryTable:
         """Read ids that are text or fit int64."""
@@ -86,10 +87,7 @@ class _Side:
         if table.repeated >= 0:
             self._refuse_repeated(*table.where(table.repeated))
         if self.pad is None and isinstance(documents, np.ndarray):
-            last = documents if self.source == "qrels" else documents[ends[ends > begins] - 1]
-            if (last == -1).any():
-                lists = "rankings" if self.source == "run" else "lists of relevant documents"
-                warn(f"{lists} have -1, which counts as a document; padding is to be said: pad=-1")
+            self._warn_of_padding(documents[ends[ends > begins] - 1])
         return table
 
     def read_large_ids(self) -> dict[Any, dict[Any, float]]:
@@ -108,8 +106,7 @@ class _Side:
         return found
 
     def _read_rows(self) -> list[Row]:
-        rows = self.lists.values() if isinstance(self.lists, Mapping) else self.lists
-        return [self._read_row(*each) for each in zip(self.queries, rows, strict=True)]
+        return [self._read_row(*each) for each in zip(self.queries, self._rows, strict=True)]
 
     def _read_row(self, query: Any, ids: Any) -> Row:
         """Return a query's ids without the padding at the end."""
@@ -159,15 +156,21 @@ class _Side:
     def _grades(self, rows: list[Row]) -> Floats:
         """Return the grades of all documents, 1 for those that were only listed."""
         count = sum(map(len, rows))
-        lists = self.lists.values() if isinstance(self.lists, Mapping) else self.lists
-        if not any(isinstance(each, Mapping) for each in lists):
+        if not any(isinstance(each, Mapping) for each in self._rows):
             return np.broadcast_to(1.0, count)
         values: list[Any] = []
-        for each, row in zip(lists, rows, strict=True):
+        for each, row in zip(self._rows, rows, strict=True):
             values.extend(each.values() if isinstance(each, Mapping) else [1] * len(row))
         pairs = zip(self.queries, rows, strict=True)
         names = ((query, document) for query, row in pairs for document in row)
         return read_numbers("grade", values, names, source=self.source)
+
+    def _warn_of_padding(self, last: Ints) -> None:
+        """Warn if -1 is the last id of a row, which may be the only cell of padding."""
+        if not (last == -1).any() or any(isinstance(e, AbstractSet | Mapping) for e in self._rows):
+            return
+        rows = "rankings end" if self.source == "run" else "lists of relevant documents end"
+        warn(f"{rows} in -1, which counts as a document; if it is padding, say so with pad=-1")
 
     def _refuse_early_padding(self, query: Any) -> None:
         problem = f"padding {self.pad!r} stands before other documents"
