@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Bools, Codes, Floats, Ints, Positions
 from irbatch.engine.ties.groups import OpenTies
+from irbatch.errors import many
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.numbers import distinct
 from irbatch.runtime.ragged import row_index_of
@@ -48,7 +49,7 @@ class Costs(NamedTuple):
         return self._replace(of_ranks=of_ranks)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RelevanceMatrix:
     """A padded block of ranked relevance, one query a row.
 
@@ -71,6 +72,9 @@ class RelevanceMatrix:
     complete: bool = False
     ties: OpenTies | None = None
     costs: Costs | None = None
+
+    def __repr__(self) -> str:
+        return f"<RelevanceMatrix: {many(len(self.retrieved), 'query')}, {self.depth} ranks>"
 
     @classmethod
     def unjudged(cls, retrieved: Ints, levels: Floats, judged: Ints) -> RelevanceMatrix:

@@ -114,6 +114,9 @@ class PrefixStatistics:
         self._threshold, self._weighting = threshold, weighting
         self._columns = as_slice(columns)
 
+    def __repr__(self) -> str:
+        return f"<PrefixStatistics: {many(len(self.retrieved), 'query')}>"
+
     @cached_property
     def retrieved(self) -> Floats:
         """Documents retrieved, ``(queries, 1)``."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.efficiency.quantities import QUANTITIES
-from irbatch.errors import InputError, did_you_mean, join_words, printable, shown
+from irbatch.errors import InputError, did_you_mean, join_words, many, printable, shown
 from irbatch.leaderboard.axes import find_axis
 from irbatch.report.document import Cell, Column, Row, Table
 from irbatch.report.numbers import show
@@ -33,7 +33,7 @@ class Stretch(NamedTuple):
     winners: list[str]  # the best system, or those that are equally good
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scores:
     """What systems score: the sum over axes of weight times part.
 
@@ -132,6 +132,9 @@ class Scores:
             Stretch(low, high, [self.systems[i] for i in winners])
             for low, high, winners in _find_highest(at_0, slopes)
         ]
+
+    def __repr__(self) -> str:
+        return f"{self.method} of {many(len(self.systems), 'system')} on {', '.join(self.axes)}"
 
     def __str__(self) -> str:
         ranked = [system for group in self.ranking for system in group]

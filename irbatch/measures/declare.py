@@ -106,7 +106,7 @@ CATALOGUE: dict[str, Declaration] = {}
 """Every measure's declaration, by canonical name, in the order they are listed in."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Measure:
     """A measure with its settings: a value, equal to any other with the same canonical name.
 
@@ -120,8 +120,8 @@ class Measure:
     name: str
     parameters: tuple[tuple[str, object], ...] = ()
     cutoff: int | None = None
-    declaration: Declaration = field(compare=False, repr=False, kw_only=True)
-    asked: str = field(default="", compare=False, repr=False, kw_only=True)  # how it was written
+    declaration: Declaration = field(compare=False, kw_only=True)
+    asked: str = field(default="", compare=False, kw_only=True)  # how it was written
 
     def __call__(self, **parameters: object) -> Measure:
         """Return the measure with these parameters set; InputError if it takes no such ones."""
@@ -156,6 +156,9 @@ class Measure:
         """Tell whether expected statistics give its expected value, see `define_measure`."""
         linear = self.declaration.linear
         return linear(self) if callable(linear) else linear
+
+    def __repr__(self) -> str:
+        return f"Measure({str(self)!r})"
 
     def __str__(self) -> str:
         settings = ",".join(f"{name}={_spell(value)}" for name, value in self.parameters)
