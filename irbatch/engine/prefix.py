@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
+from irbatch.errors import many
 from irbatch.runtime.cached import cached_property
 
 Counts = npt.NDArray[Any]  # int32 or int64; float64 where they are expected
