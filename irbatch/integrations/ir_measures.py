@@ -29,12 +29,11 @@ from irbatch.errors import InputError, warn
 from irbatch.evaluation.pipeline import compute_run
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import Settings
-from irbatch.measures import CATALOGUE, Declaration, Measure, Plan, Spelling
+from irbatch.measures import Measure, Plan
+from irbatch.measures.of_ir_measures import find_meaning, list_forms
 
 try:
     import ir_measures as irm
-    from ir_measures.providers.base import NOT_PROVIDED, Choices
-    from ir_measures.providers.base import Any as AnyValue
 except ImportError as missing:
     raise ImportError("for ir_measures' interface: pip install ir_measures") from missing
 
@@ -47,64 +46,18 @@ Values = tuple[list[Any], Floats]
 """Queries, and their values of measures."""
 
 
-class Form:
-    """A form that ir_measures' measures have, a name as ``P@{k}``, and what it means here."""
-
-    def __init__(self, template: str, spelling: Spelling, declaration: Declaration) -> None:
-        self._meaning = declaration.measure(**dict(spelling.parameters))
-        self._at_cutoff = "{k}" in template
-        # Parameters of theirs that are settings of ours, but none of our measure's parameters.
-        beside = ("cutoff", "judged_only") if self._at_cutoff else ("judged_only",)
-        self._ours: dict[str, str] = {}  # their parameters to ours
-        # What is set in an example of the form, P@1, has to be set in all that are of the form.
-        example = irm.parse_measure(template.format_map(defaultdict(lambda: 1)))
-        values: dict[str, Any] = {}
-        for name in example.SUPPORTED_PARAMS:
-            own = spelling.renamed.get(name, name)
-            if own in declaration.parameters:
-                self._ours[name] = own
-            free = own in declaration.parameters or name in beside
-            values[name] = AnyValue(name in example.params) if free else Choices(example[name])
-        self.supported = type(example)(**values)
-
-    def fits(self, wanted: Any) -> bool:
-        """Tell whether a measure of theirs has this form."""
-        if wanted.NAME != self.supported.NAME:
-            return False
-        return all(values.validate(wanted[name]) for name, values in self.supported.params.items())
-
-    def meaning(self, wanted: Any) -> Measure:
-        """Return our measure for one of theirs that fits."""
-        given = {own: wanted[name] for name, own in self._ours.items()}
-        settings = {own: value for own, value in given.items() if value is not NOT_PROVIDED}
-        meaning = self._meaning(**settings)
-        return meaning @ wanted["cutoff"] if self._at_cutoff else meaning
-
-
-SUPPORTED = [
-    Form(template, spelling, declaration)
-    for declaration in CATALOGUE.values()
-    for spelling in declaration.spellings
-    if declaration.builtin
-    if spelling.style == "ir_measures"
-    for template in (spelling.full, spelling.cut, *spelling.asked)
-    if template
-]
-
-
 def _meaning(wanted: Any) -> Measure:
     """Return the measure that ir_measures' stands for."""
-    for form in SUPPORTED:
-        if form.fits(wanted):
-            return form.meaning(wanted)
-    raise InputError(f"irbatch has no {wanted} of ir_measures", source="measures", value=wanted)
+    if (found := find_meaning(wanted)) is None:
+        raise InputError(f"irbatch has no {wanted} of ir_measures", source="measures", value=wanted)
+    return found
 
 
 class IrbatchProvider(irm.providers.Provider):  # type: ignore[misc]
     """irbatch, as ir_measures knows its providers."""
 
     NAME = "irbatch"
-    SUPPORTED_MEASURES = [form.supported for form in SUPPORTED]  # noqa: RUF012 - as theirs
+    SUPPORTED_MEASURES = [form.supported for form in list_forms(irm)]  # noqa: RUF012 - as theirs
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> IrbatchEvaluator:
         return IrbatchEvaluator(list(measures), qrels)

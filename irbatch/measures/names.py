@@ -19,7 +19,7 @@ from typing import Any
 from irbatch.errors import InputError, join_words, raise_problems, shown
 from irbatch.measures.ambiguous import refuse_ambiguous
 from irbatch.measures.declare import CATALOGUE, Declaration, Measure, check_cutoff, normal
-from irbatch.measures.of_ir_measures import is_of_ir_measures, parse_object
+from irbatch.measures.of_ir_measures import is_of_ir_measures, read_object
 from irbatch.measures.parameters import Choice
 from irbatch.measures.settings import parse_settings, parse_value, refusal, split, split_braced
 from irbatch.measures.trec_names import NICKNAMES, TrecMeasure, list_group, trec_measures
@@ -154,7 +154,7 @@ def _parse_names(names: object, index: dict[str, Measure]) -> list[Measure]:
     if isinstance(names, Measure):
         return [names]
     if is_of_ir_measures(names):
-        return parse_object(names, lambda text: _parse(text, index))
+        return [read_object(names)]
     if not isinstance(names, str):
         raise refusal(f"{shown(names)} is not a measure or its name", value=names)
     found, problems = [], []

@@ -1,35 +1,133 @@
-"""ir_measures' measure objects: its definitions and defaults, where the same text means ours."""
+"""ir_measures' measure objects: what each means here, with the parameters and defaults of theirs.
+
+They are read by the declarations' spellings, and ir_measures is not imported for it: whoever has
+an object of it has done that.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import sys
+from collections import defaultdict
 from dataclasses import replace
 from typing import Any
 
-from irbatch.measures.declare import Measure
-from irbatch.measures.settings import refusal
+from irbatch.measures.declare import CATALOGUE, Declaration, Measure, Spelling
+from irbatch.measures.settings import refusal, refuse_judged_only
+
+STYLE = "ir_measures"
+
+ELSEWHERE = {
+    "Accuracy": "is the share of pairs in order, of queries with a hit; there are AUC, or, as "
+    "other tools call accuracy, Success",
+    "RBP": "without rel= adds up grades as they are, also above 1; there are RBP(rel=1), and, "
+    "divided by the highest grade, irbatch's own 'RBP'",
+}
+"""What its measures of these names are that aren't here, and what there is."""
+
+
+class Form:
+    """A form that ir_measures' measures have, a name as ``P@{k}``, and what it means here."""
+
+    def __init__(
+        self, theirs: Any, template: str, spelling: Spelling, declaration: Declaration
+    ) -> None:
+        base = theirs.providers.base
+        self._meaning = declaration.measure(**dict(spelling.parameters))
+        self._at_cutoff = "{k}" in template
+        # Parameters of theirs that are settings of ours, but none of our measure's parameters.
+        beside = ("cutoff", "judged_only") if self._at_cutoff else ("judged_only",)
+        self._ours: dict[str, str] = {}  # their parameters to ours
+        # What is set in an example of the form, P@1, has to be set in all that are of the form.
+        example = theirs.parse_measure(template.format_map(defaultdict(lambda: 1)))
+        values: dict[str, Any] = {}
+        for name in example.SUPPORTED_PARAMS:
+            own = spelling.renamed.get(name, name)
+            if own in declaration.parameters:
+                self._ours[name] = own
+            if own in declaration.parameters or name in beside:
+                values[name] = base.Any(name in example.params)
+            else:
+                values[name] = base.Choices(example[name])
+        self.supported = type(example)(**values)
+        self._not_provided = base.NOT_PROVIDED
+
+    def fits(self, wanted: Any) -> bool:
+        """Tell whether a measure of theirs has this form."""
+        if wanted.NAME != self.supported.NAME:
+            return False
+        return all(values.validate(wanted[name]) for name, values in self.supported.params.items())
+
+    def meaning(self, wanted: Any) -> Measure:
+        """Return our measure for one of theirs that fits.
+
+        What ours leaves open has their default: a level of 1, precision and recall of one weight.
+        """
+        settings = {}
+        for name, own in self._ours.items():
+            default = wanted.SUPPORTED_PARAMS[name].default
+            opened = self._meaning[own] is None and wanted[name] == default
+            if wanted[name] is not self._not_provided and not opened:
+                settings[own] = wanted[name]
+        meaning = self._meaning(**settings)
+        return meaning @ wanted["cutoff"] if self._at_cutoff else meaning
+
+
+@functools.cache
+def list_forms(theirs: Any) -> list[Form]:
+    """List the forms of ir_measures, the module, that have a meaning here."""
+    return [
+        Form(theirs, template, spelling, declaration)
+        for declaration in CATALOGUE.values()
+        for spelling in declaration.spellings
+        if declaration.builtin
+        if spelling.style == STYLE
+        for template in (spelling.full, spelling.cut, *spelling.asked)
+        if template
+    ]
 
 
 def is_of_ir_measures(name: object) -> bool:
     """Tell whether something is a measure of ir_measures, which is not imported for it."""
-    return type(name).__module__.partition(".")[0] == "ir_measures"
+    return type(name).__module__.partition(".")[0] == STYLE
 
 
-def parse_object(wish: Any, parse: Callable[[str], list[Measure]]) -> list[Measure]:
-    """Return what a measure of ir_measures is here; `parse` reads its name.
+def find_meaning(wanted: Any) -> Measure | None:
+    """Return what a measure of ir_measures is here, or None if it is not here.
 
     Raises:
-        InputError: if it is not here.
+        InputError: if a parameter cannot be what it is.
     """
+    forms = list_forms(sys.modules[STYLE])
+    return next((form.meaning(wanted) for form in forms if form.fits(wanted)), None)
+
+
+def read_object(wish: Any) -> Measure:
+    """Return what a measure of ir_measures is here, where measures are asked for.
+
+    One that has a cutoff may be without: it is at full depth, or gets those of the call.
+
+    Raises:
+        InputError: if it is not here, lacks a parameter or has one that it cannot have, or would
+            have unjudged documents removed for it alone.
+    """
+    for name in wish.params:
+        if name not in wish.SUPPORTED_PARAMS:  # its text cannot be made then
+            raise refusal(f"ir_measures' {wish.NAME} has no parameter {name!r}", value=wish.NAME)
     text = str(wish)
-    if wish.NAME == "Accuracy":
-        problem = f"{text} of ir_measures is the share of pairs in order, of queries with a hit"
-        hint = "AUC, or, as other tools call accuracy, Success"
-        raise refusal(f"{problem}; there are {hint}", value=text)
-    found = parse(text)
-    different: dict[str, object] = {}
-    if wish.NAME == "RBP":
-        different = {"gain": "binary", "p": wish["p"]}
-    elif wish.NAME == "SetF" and wish["beta"] != 1:  # it hands it to trec_eval, whose beta is beta²
-        different = {"beta": 1.0, "weight": wish["beta"]}
-    return [replace(each(**different), asked=text) for each in found] if different else found
+    for name, about in wish.SUPPORTED_PARAMS.items():
+        if about.required and name not in wish.params and name != "cutoff":
+            raise refusal(f"{text} of ir_measures needs {name}=, {about.desc}", value=text)
+    if wish.params.get("judged_only"):
+        refuse_judged_only(text)
+    meaning = find_meaning(wish)
+    if meaning is None and "cutoff" in wish.SUPPORTED_PARAMS.keys() - wish.params.keys():
+        at_1 = find_meaning(wish @ 1)
+        meaning = at_1 and replace(at_1, cutoff=None)
+    if meaning is None:
+        hint = ELSEWHERE.get(wish.NAME)
+        problem = (
+            f"{text} of ir_measures {hint}" if hint else f"irbatch has no {text} of ir_measures"
+        )
+        raise refusal(problem, value=text)
+    return replace(meaning, asked=text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from typing import NoReturn
 
 from irbatch.errors import InputError, shown
 from irbatch.runtime.numbers import DECIMAL
@@ -26,10 +27,7 @@ def parse_settings(text: str, whole: str) -> dict[str, object]:
             )
         parsed = parse_value(value, whole)
         if name == "judged_only":
-            instead = "evaluate(…, judged_only=True)"
-            raise refusal(
-                f"judged_only in {shown(whole)} applies to all measures of a call: {instead}"
-            )
+            refuse_judged_only(whole)
         if name == "dcg" and parsed in ("log2", "exp-log2"):
             name, parsed = "gain", "exp" if parsed == "exp-log2" else "linear"
         name = {"gains": "gain", "max_rel": "max_grade"}.get(name, name)
@@ -37,6 +35,12 @@ def parse_settings(text: str, whole: str) -> dict[str, object]:
             raise refusal(f"{shown(whole)} gives {name} twice", value=whole)
         settings[name] = parsed
     return settings
+
+
+def refuse_judged_only(whole: str) -> NoReturn:
+    """Refuse to remove unjudged documents for one measure of several."""
+    instead = "evaluate(…, judged_only=True)"
+    raise refusal(f"judged_only in {shown(whole)} applies to all measures of a call: {instead}")
 
 
 def parse_value(text: str, whole: str) -> object:

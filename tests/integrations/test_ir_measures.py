@@ -23,7 +23,7 @@ from support.random_problems import nasty_problems
 from support.tamed_problems import tamed
 
 import irbatch
-from irbatch.integrations.ir_measures import SUPPORTED, IrbatchProvider, install, uninstall
+from irbatch.integrations.ir_measures import IrbatchProvider, install, uninstall
 
 BOTH_HAVE = """\
 P@1 P@5 P(rel=2)@5 P(judged_only=True)@5 P(rel=2,judged_only=True)@3
@@ -120,8 +120,40 @@ def test_means_and_missing_queries(provider: IrbatchProvider) -> None:
         assert values[str(measure)]["m"] == measure.DEFAULT == 0
 
 
+OF_BOTH = [each for each in BOTH_HAVE + WITHOUT_TIES if "judged_only" not in each]
+OF_SCALES = ["RBP(rel=1)", "RBP(rel=2,p=0.5)", "Compat(p=0.8)", *OF_CWL, "ERR@5"]
+
+
+def test_objects_are_there_and_in_evaluate_the_same() -> None:
+    """Whoever spells out a default or leaves it out, asks of `evaluate` what the provider gives."""
+    rng = Random(5)
+    qrels = {f"q{q}": {f"d{d}": rng.randint(-1, 3) for d in range(12)} for q in range(20)}
+    run = {q: {f"d{d}": i + 1.0 for i, d in enumerate(rng.sample(range(20), 15))} for q in qrels}
+    theirs = parse(OF_BOTH)
+    for each in parse([*OF_BOTH, *OF_SCALES]):
+        defaults = {name: about.default for name, about in each.SUPPORTED_PARAMS.items()}
+        told = {name: value for name, value in defaults.items() if name in ("rel", "p", "beta", "T")
+                and isinstance(value, (int, float))}  # fmt: skip
+        for measure in (each, type(each)(**(told | each.params))):
+            (found,) = irbatch.evaluate(qrels, run, [measure]).mean().values()
+            expected = IrbatchProvider().calc_aggregate([measure], qrels, run)[measure]
+            assert found == pytest.approx(expected, rel=1e-14), measure
+            if each in theirs:
+                expected = ir_measures.calc_aggregate([measure], qrels, run)[measure]
+                assert found == pytest.approx(expected, rel=1e-14), measure
+
+
+@pytest.mark.parametrize("name", OF_SUBTOPICS)
+def test_objects_of_measures_of_subtopics(name: str) -> None:
+    (measure,) = parse([name])
+    qrels, run = judged_by_subtopics(seed=1)
+    found = irbatch.evaluate(pd.DataFrame(qrels), run, [measure])
+    expected = IrbatchProvider().calc_aggregate([measure], qrels, run)[measure]
+    assert next(iter(found.mean().values())) == pytest.approx(expected, rel=1e-14)
+
+
 def test_every_measure_that_is_declared_is_tested() -> None:
-    names = {form.supported.NAME for form in SUPPORTED} - {"RBP", "ERR", "Compat"}
+    names = {each.NAME for each in IrbatchProvider.SUPPORTED_MEASURES} - {"RBP", "ERR", "Compat"}
     tested = parse([*BOTH_HAVE, *WITHOUT_TIES, *OF_CWL, *OF_SUBTOPICS])
     assert {each.NAME for each in tested} == names
 

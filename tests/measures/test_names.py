@@ -345,14 +345,32 @@ def test_measures_of_ir_measures_have_its_defaults() -> None:
     assert parse_measures(wished) == parse_measures(
         ["RBP(p=0.8,gain=binary,rel=2)", "F(weight=3)", "F"]
     )
+    spelled_out = [theirs.RBP(rel=1, p=0.8), theirs.AP(rel=1), theirs.IPrec @ 0.1]
+    assert parse_measures(spelled_out) == parse_measures(
+        ["RBP(p=0.8,gain=binary,rel=1)", "AP", "IPrec(recall=0.1,rounding=up)"]
+    )
+    assert parse_measures([theirs.P, theirs.ERR], 5) == parse_measures("P@5 ERR@5")
     (rbp,) = parse_measures(theirs.RBP(rel=1, p=0.5))
     assert rbp.spelled("as given") == "RBP(rel=1,p=0.5)"
     qrels, run = {"q": {"a": 2, "b": 1}}, {"q": {"a": 3.0, "c": 2.0, "b": 1.0}}
     ours = irbatch.evaluate(qrels, run, wished[1:]).mean("as given")
     computed = theirs.calc_aggregate(wished[1:], qrels, run)
     assert ours == pytest.approx({str(each): value for each, value in computed.items()})
-    with pytest.raises(InputError, match=r"share of pairs in order.*AUC, or.*Success"):
-        parse_measures([theirs.Accuracy @ 1])
+
+
+def test_measures_of_ir_measures_that_are_refused() -> None:
+    theirs = pytest.importorskip("ir_measures")
+    for wish, said in {
+        theirs.Accuracy @ 1: "share of pairs in order, of queries with a hit; there are AUC, or",
+        theirs.RBP(p=0.8): "RBP of ir_measures without rel= adds up grades as they are",
+        theirs.RBP @ 3: "RBP@3 of ir_measures without rel= adds up grades as they are",
+        theirs.IPrec: "IPrec of ir_measures needs recall=",
+        theirs.INST: "INST of ir_measures needs max_rel=",
+        theirs.INST(max_rel=3, min_rel=1): "irbatch has no INST(max_rel=3,min_rel=1) of ir_measu",
+        theirs.nDCG(judged_only=True): "applies to all measures of a call: evaluate(…, judged_o",
+    }.items():
+        input_error(lambda wish=wish: parse_measures([wish]), said)  # type: ignore[misc]
+    input_error(lambda: parse_measures(theirs.P(to=3) @ 1), "ir_measures' P has no parameter 'to'")
 
 
 def test_measures_are_values() -> None:

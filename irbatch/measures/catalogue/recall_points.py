@@ -49,8 +49,9 @@ def precision_at_multiple(j: JudgedRanks, times: float) -> Floats:
     spellings=(
         TrecName(10, "iprec_at_recall", "points", TENTHS, ("recall",), nicknames=OFFICIAL),
         Spelling("trec_eval", "iprec_at_recall_{recall:.2f}", "", (("rounding", "up"),)),
-        Spelling("ir_measures", "IPrec@{recall}"),
+        # Its own is the first: it takes its values from trec_eval 9.
         Spelling("ir_measures", "IPrec@{recall}", "", (("rounding", "up"),)),
+        Spelling("ir_measures", "IPrec@{recall}"),
     ),
 )
 def interpolated_precision(j: JudgedRanks, recall: float, rounding: str) -> Floats:
