@@ -51,7 +51,7 @@ CHOICES = (
 PRINTED = {
     **dict.fromkeys(("digits", "intervals", "judged"), TABLES),
     "words": ("text", "markdown", "html"),
-    "power": ("csv", "json"),
+    "power": ("text", "markdown", "html", "csv", "json"),
 }
 
 
@@ -85,7 +85,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add("--judged", action="store_true", help=told)
     told = "a sentence on each pair, for those who read no tables"
     add("--words", action="store_true", help=told)
-    told = "which difference so many queries show, and how many the one seen takes, in csv and json"
+    told = "which difference so many queries show, and how many the one seen takes"
     add("--power", action="store_true", help=told)
     add_gate(
         parser,

@@ -272,7 +272,7 @@ def test_tables_with_intervals_and_digits(cli: Cli, files: list[Path], form: str
     assert cli(*files, *words)[1].rstrip("\n") == expected.rstrip("\n")
 
 
-@pytest.mark.parametrize("form", ["csv", "json"])
+@pytest.mark.parametrize("form", ["csv", "json", "text"])
 def test_power(cli: Cli, files: list[Path], form: str) -> None:
     pytest.importorskip("scipy")
     words = ["-m", "RR", "-m", "P@2", "--format", form, "--power"]
@@ -311,7 +311,9 @@ def test_groups(cli: Cli, files: list[Path], out: Path) -> None:
     assert "No such file" in cli(*words[:-1], out / "none")[2]
 
 
-@pytest.mark.parametrize("words", [["--power"], ["--intervals", "--format", "csv"]])
+@pytest.mark.parametrize(
+    "words", [["--power", "--format", "latex"], ["--intervals", "--format", "csv"]]
+)
 def test_options_of_other_forms(cli: Cli, files: list[Path], words: list[str]) -> None:
     status, printed, said = cli(*files, "-m", "RR", *words)
     assert (status, printed) == (2, "")
