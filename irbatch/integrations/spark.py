@@ -53,7 +53,7 @@ CELL = "partial binary"  # what a task sends: a partial result, as a stream of A
 ROWS = 1 << 19  # that a task evaluates at once, but for a query that has more
 NOTE = "what irbatch says of it: "  # before an error's fields, in the text of a failed task
 PYTHONS = r"different version: ([\d.]+) than that in driver: ([\d.]+)"  # as Spark says it
-ABSENT = r"ModuleNotFoundError: No module named '(\w+)"
+ABSENT = r"^(?:ModuleNotFound|Import)Error: (.*)$"
 KINDS = {"string": "str", "bigint": "int"}
 
 Typed = dict[str, tuple[Any, str]]
@@ -97,7 +97,7 @@ def evaluate(
             numbers can be, or an option can't be had; and as `irbatch.evaluate`, naming the query
             and the document, from whatever task it was found in.
         RuntimeError: if the tasks run another Python than this one.
-        ModuleNotFoundError: if irbatch or what it needs is not installed where they run.
+        ImportError: if irbatch or what it needs is not installed where they run.
     """
     check_settings(evaluate, settings)
     task = Task.choose(measures, cutoffs, keep, **settings)
@@ -161,11 +161,9 @@ def input_errors() -> Iterator[None]:
         if found := re.search(PYTHONS, text):
             told = f"Spark's tasks run Python {found[1]}, and this is Python {found[2]}"
             raise RuntimeError(f"{told}: {name} names the one that they are to run") from None
-        if found := re.search(ABSENT, text):
-            told = f"the Python that Spark's tasks run lacks {found[1]}: install it there"
-            raise ModuleNotFoundError(
-                f"{told}; {name} names another Python", name=found[1]
-            ) from None
+        if found := re.search(ABSENT, text, re.MULTILINE):
+            told = f"Spark's tasks lack what they need ({found[1]}): install it where they run"
+            raise ImportError(f"{told}; {name} names another Python") from None
         raise
 
 
