@@ -189,7 +189,7 @@ class Results(Means):
             for query, row in zip([*self.query_ids, ALL], values, strict=True)
         ]  # fmt: skip
         heads = [Column(heading(each, names, arrows=arrows)) for each in chosen]
-        table = Table(report.caption, [Column("query", "name"), *heads], rows)
+        table = Table("Queries, and all of them", [Column("query", "name"), *heads], rows)
         return replace(report, parts=[table])
 
     def _everything(self, *, names: str = "irbatch") -> Record:
