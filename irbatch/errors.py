@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from typing import Any
 
 LISTED_PROBLEMS = 20
+FEW_ALIKE = 4  # problems of lines that say the same as the first, from which they are only counted
 LONGEST_ID = 100  # characters of an id that are shown
 PANIC = "PanicException"  # what polars, say, raises of its own mistakes: a BaseException
 FIELDS = ("source", "query", "document", "path", "line", "value")
@@ -178,13 +179,31 @@ def raise_problems(problems: Sequence[InputError]) -> None:
         return
     if len(problems) == 1:
         raise problems[0]
-    shown = "\n".join(f"  {problem}" for problem in problems[:LISTED_PROBLEMS])
+    shown = "\n".join(f"  {each}" for each in _listed(problems[:LISTED_PROBLEMS]))
     first = problems[0]
     # Readers give up at the twentieth: then there may be more.
     count = f"{'at least ' * (len(problems) == LISTED_PROBLEMS)}{len(problems)} problems"
     more = ", the first 20" if len(problems) > LISTED_PROBLEMS else ""
     message = f"{count}{more}:\n{shown}"
     raise InputError(message, source=first.source, path=first.path, problems=problems)
+
+
+def _listed(problems: Sequence[InputError]) -> Iterator[str]:
+    """List problems; of those that say the same, but for words and numbers quoted, the first."""
+    import re  # here: most inputs have no problem
+
+    groups: dict[object, list[InputError]] = {}
+    for problem in problems:
+        kind = re.sub(r"'[^']*'|[0-9]+", "", problem.message)
+        groups.setdefault((kind, problem.source, problem.path), []).append(problem)
+    for first, *others in groups.values():
+        yield str(first)
+        lines = [str(each.line) for each in others if each.line is not None]
+        if len(others) < FEW_ALIKE or len(lines) < len(others):
+            yield from map(str, others)
+        else:
+            some = lines if len(lines) <= FEW_ALIKE else [*lines[:2], "…", lines[-1]]
+            yield f"the same in {len(lines)} more lines: {', '.join(some)}"
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:

@@ -110,7 +110,7 @@ class Qrels(Exports):
         *,
         query: str | None = None,
         document: str | None = None,
-        grade: str | None = None,
+        grade: str | float | None = None,
         name: str | None = None,
     ) -> Qrels:
         """Make judgments of a table, one row a judged document, in any order.
@@ -118,7 +118,9 @@ class Qrels(Exports):
         Args:
             table: see `Run.from_table`.
             query, document, grade: what the columns are called; default: a known name, as there,
-                such as ``relevance``; in BEIR's tables the grades are called ``score``.
+                such as ``relevance``; in BEIR's tables the grades are called ``score``. Without
+                a column of grades, a number is the grade of all; default 1, where no column is
+                left that could be the grade.
 
         Raises:
             InputError: if it is unclear which column is which, and as `from_columns`.

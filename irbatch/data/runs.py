@@ -103,7 +103,7 @@ class Run(Exports):
             query, document, score: what the columns are called; default: the one that has a name
                 known from ir_measures, PyTerrier, ranx, BEIR or MS MARCO, such as ``query_id``,
                 ``docno``, ``score``. Others are not looked at: documents are ordered by score,
-                whatever a column ``rank`` says.
+                and by ``rank`` where there is no score.
 
         Raises:
             InputError: if it is unclear which column is which, and as `from_columns`.

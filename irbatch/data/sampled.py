@@ -112,7 +112,7 @@ class ProbabilityQrels(SampledQrels):
         *,
         query: str | None = None,
         document: str | None = None,
-        grade: str | None = None,
+        grade: str | float | None = None,
         probability: str | None = None,
         name: str | None = None,
     ) -> ProbabilityQrels:

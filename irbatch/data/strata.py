@@ -92,7 +92,7 @@ class StratumQrels(SampledQrels):
         query: str | None = None,
         stratum: str | None = None,
         document: str | None = None,
-        grade: str | None = None,
+        grade: str | float | None = None,
         name: str | None = None,
         unsampled: str = "error",
     ) -> StratumQrels:

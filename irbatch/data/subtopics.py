@@ -68,7 +68,7 @@ class SubtopicQrels(MarkedQrels):
         query: str | None = None,
         subtopic: str | None = None,
         document: str | None = None,
-        grade: str | None = None,
+        grade: str | float | None = None,
         name: str | None = None,
     ) -> SubtopicQrels:
         """Make judgments of a table, one row a judgment, in any order.

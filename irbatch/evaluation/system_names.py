@@ -13,7 +13,7 @@ from irbatch.evaluation.means import Means
 from irbatch.formats.parts import WILD, is_pattern
 
 # What names of files end in that is no part of a system's name.
-ENDINGS = ("gz", "bz2", "xz", "zst", "run", "txt", "trec", "tsv", "jsonl", "parquet")
+ENDINGS = ("gz", "bz2", "xz", "zst", "run", "txt", "trec", "tsv", "csv", "jsonl", "parquet")
 
 Each = TypeVar("Each")
 

@@ -131,7 +131,8 @@ class Plan:
             undecided = "rel" in each.declaration.parameters and not each.declaration.graded
             if undecided and each["rel"] is None:
                 problem = f"grade {fractional[0]:g} is not a whole number: say from which grade on"
-                problem += f" a document is relevant, e.g. {each(rel=0.5)}"
+                rel = float(levels[levels.size // 2])
+                problem += f" a document is relevant, e.g. {each(rel=rel)}"
                 raise InputError(problem, value=float(fractional[0]))
 
     def reads_cells(self, *, ties: bool) -> bool:

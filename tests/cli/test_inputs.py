@@ -5,8 +5,10 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
+from support.commands import Cli
 
 from irbatch.cli import main
 from irbatch.cli.completion import SHELLS
@@ -246,3 +248,79 @@ def test_fish_completes(capsys: pytest.CaptureFixture[str]) -> None:
     done = subprocess.run([fish, "-N", "-c", ask], capture_output=True, text=True, check=True)
     completed = [line.split("\t")[0] for line in done.stdout.splitlines()]
     assert completed == ["compare", "completion", "nDCG", "nDCGrel"]
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    def run(*words: object) -> tuple[int, str, str]:
+        return main([*map(str, words)]), *capsys.readouterr()
+
+    return run
+
+
+class TestColumns:
+    """``--columns``, and messages that name options, not arguments of Python."""
+
+    JUDGED = "u,i,stars\na,x,1\na,y,0\nb,x,2\n"
+    RANKED = "u,i,yhat\na,y,.9\na,x,.8\nb,x,.7\n"
+    NAMED = ("--columns", "user=u,item=i", "--columns", "rating=stars,score=yhat")
+
+    @pytest.fixture
+    def files(self, tmp_path: Path) -> list[Path]:
+        paths = [tmp_path / "q.csv", tmp_path / "a.csv", tmp_path / "b.csv"]
+        for path, text in zip(paths, (self.JUDGED, self.RANKED, self.RANKED), strict=True):
+            path.write_text(text)
+        return paths
+
+    def test_commands(self, cli: Cli, files: list[Path]) -> None:
+        status, out, _ = cli("eval", *files, "-m", "RR", *self.NAMED, "--format", "tsv")
+        assert (status, out.splitlines()[1:]) == (0, ["a\tall\tRR\t0.75", "b\tall\tRR\t0.75"])
+        for command in ("compare", "explain"):
+            status, out, err = cli(command, *files, "-m", "RR", *self.NAMED)
+            assert status == 0, err
+        status, out, _ = cli("overlap", *files[1:], "--columns", "user=u,item=i,score=yhat")
+        assert status == 0
+        status, out, _ = cli("trec_eval", "-m", "recip_rank", *files[:2], *self.NAMED)
+        assert (status, out.split()[-1]) == (0, "0.7500")
+
+    def test_apart_and_without_grades(self, cli: Cli, files: list[Path]) -> None:
+        files[1].write_text(self.RANKED.replace("u,i", "who,i"))
+        named = "qrels.user=u,run.user=who,item=i,grade=1,score=yhat"
+        status, out, err = cli(
+            "eval", *files[:2], "-m", "RR", "--columns", named, "--format", "tsv"
+        )
+        assert (status, out.splitlines()[1:]) == (0, ["a\tall\tRR\t1.0"]), err
+
+    @pytest.mark.parametrize(
+        ("words", "fact"),
+        [
+            ((), "name them with --columns query=…,document=…,grade=…; the columns are"),
+            (("user=u,item=i,score=yhat",), "--columns grade=…, or --columns grade=1 if all are 1"),
+            (("user=x",), "have others, --columns qrels.query=…,run.query=…"),
+            (("usr=u",), "columns: 'usr' is none of query, document"),
+        ],
+    )
+    def test_refusals_name_the_option(
+        self, cli: Cli, files: list[Path], words: tuple[str, ...], fact: str
+    ) -> None:
+        options = ("--columns", *words) if words else ()
+        for command in ("eval", "compare"):
+            status, out, err = cli(command, *files, "-m", "RR", *options)
+            assert (status, out) == (2, "")
+            assert fact in err, err
+            assert "columns=" not in err
+
+    def test_other_words_of_python(self, cli: Cli, tmp_path: Path) -> None:
+        qrels, run = tmp_path / "q", tmp_path / "r"
+        qrels.write_text("q 0 d 1\np 0 d 1\n")
+        run.write_text("q Q0 d 1 1 t\nq Q0 e 2 2 t\n")
+        _, _, err = cli("eval", qrels, run, "-m", "RR", "--missing", "error")
+        assert "--missing zero scores them 0" in err
+        _, _, err = cli("eval", qrels, run, "-m", "RR")
+        assert "or ranks with --order-by rank" in err
+
+    def test_what_is_no_name(self, cli: Cli, files: list[Path], capsys: Any) -> None:
+        for words in ("user", "=u", "user=", ".user=u", "qrels.=u"):
+            with pytest.raises(SystemExit):
+                cli("eval", *files, "--columns", words)
+            assert "is no ROLE=NAME, such as user=uid" in capsys.readouterr().err

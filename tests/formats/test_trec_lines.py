@@ -234,7 +234,7 @@ def test_no_data(write: Write, data: bytes) -> None:
 
 def test_first_twenty_problems_are_listed(write: Write) -> None:
     path = write(b"".join(b"q%d 0 d x\n" % i for i in range(30)))
-    error = input_error(lambda: read_qrels(path), "20 problems", "line 1 (", "line 20 (", path=path)
+    error = input_error(lambda: read_qrels(path), "20 problems", "line 1 (", "…, 20", path=path)
     assert [problem.line for problem in error.problems] == list(range(1, 21))
     assert "line 21" not in str(error)
     input_error(lambda: evaluate(path, {"q": {"d": 1.0}}, "RR"), "20 problems", path=path)

@@ -153,6 +153,7 @@ def _misplaced(
     if found.source != wanted.side and "arguments" not in entrance.traits:
         return f"is of {found.source}, not of {wanted.side}"
     known = (repr(cell), repr(query), repr(document), "None")
+    known += ("nan",) * (cell is None)  # as pandas keeps it
     if repr(found.value) not in known and "before" not in text:
         return f"has the value {found.value!r}"
     return ""
