@@ -296,7 +296,7 @@ class TestColumns:
         [
             ((), "name them with --columns query=…,document=…,grade=…; the columns are"),
             (("user=u,item=i,score=yhat",), "--columns grade=…, or --columns grade=1 if all are 1"),
-            (("user=x",), "have others, --columns qrels.query=…,run.query=…"),
+            (("user=x,item=i,rating=stars",), "have others, --columns qrels.query=…,run.query=…"),
             (("usr=u",), "columns: 'usr' is none of query, document"),
         ],
     )
@@ -313,7 +313,7 @@ class TestColumns:
     def test_other_words_of_python(self, cli: Cli, tmp_path: Path) -> None:
         qrels, run = tmp_path / "q", tmp_path / "r"
         qrels.write_text("q 0 d 1\np 0 d 1\n")
-        run.write_text("q Q0 d 1 1 t\nq Q0 e 2 2 t\n")
+        run.write_text("q Q0 d 1 1 t\nq Q0 e 2 7 t\n")
         _, _, err = cli("eval", qrels, run, "-m", "RR", "--missing", "error")
         assert "--missing zero scores them 0" in err
         _, _, err = cli("eval", qrels, run, "-m", "RR")

@@ -65,6 +65,7 @@ def test_what_is_wrong_is_named_by_file_and_line(folder: Path) -> None:
         errors.append(input_error(call, *said, **fields))
     assert len({str(each) for each in errors}) == 1
     (folder / "b.run").write_text("q2 Q0 d2 2 x t\n")
+    (folder / "d.run").unlink()
     path = str(folder / "b.run")
     input_error(lambda: irbatch.read_run(folder), "score 'x' is not", path=path, line=1)
     for name in PARTS:
