@@ -1,7 +1,7 @@
 """What tools for recommenders compute under their names, as slow twins of their definitions.
 
 Read off RecBole 1.2.1, recommenders 1.2.1, LensKit 2025.8, RecTools 0.19, Cornac 3.0, ranx 0.3.21,
-sentence-transformers 6.2 and Elliot 0.3.1; all but the last were run beside these, once. Everything
+sentence-transformers 6.2 and Elliot 0.3.1; the first five were run beside these, once. Everything
 is of one example: each user's list in rank order, and the set of relevant items.
 """
 
