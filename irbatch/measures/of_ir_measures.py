@@ -58,16 +58,17 @@ class Form:
             return False
         return all(values.validate(wanted[name]) for name, values in self.supported.params.items())
 
-    def meaning(self, wanted: Any) -> Measure:
-        """Return our measure for one of theirs that fits.
+    def meaning(self, wanted: Any, *, opened: bool) -> Measure:
+        """Return our measure for one of theirs that fits, with all its parameters.
 
-        What ours leaves open has their default: a level of 1, precision and recall of one weight.
+        Or, if `opened`, without those that ours leaves open and that have their default: a level
+        of 1, precision and recall of one weight.
         """
         settings = {}
         for name, own in self._ours.items():
             default = wanted.SUPPORTED_PARAMS[name].default
-            opened = self._meaning[own] is None and wanted[name] == default
-            if wanted[name] is not self._not_provided and not opened:
+            left = opened and self._meaning[own] is None and wanted[name] == default
+            if wanted[name] is not self._not_provided and not left:
                 settings[own] = wanted[name]
         meaning = self._meaning(**settings)
         return meaning @ wanted["cutoff"] if self._at_cutoff else meaning
@@ -92,14 +93,14 @@ def is_of_ir_measures(name: object) -> bool:
     return type(name).__module__.partition(".")[0] == STYLE
 
 
-def find_meaning(wanted: Any) -> Measure | None:
+def find_meaning(wanted: Any, *, opened: bool = False) -> Measure | None:
     """Return what a measure of ir_measures is here, or None if it is not here.
 
     Raises:
         InputError: if a parameter cannot be what it is.
     """
     forms = list_forms(sys.modules[STYLE])
-    return next((form.meaning(wanted) for form in forms if form.fits(wanted)), None)
+    return next((form.meaning(wanted, opened=opened) for form in forms if form.fits(wanted)), None)
 
 
 def read_object(wish: Any) -> Measure:
@@ -120,9 +121,9 @@ def read_object(wish: Any) -> Measure:
             raise refusal(f"{text} of ir_measures needs {name}=, {about.desc}", value=text)
     if wish.params.get("judged_only"):
         refuse_judged_only(text)
-    meaning = find_meaning(wish)
+    meaning = find_meaning(wish, opened=True)
     if meaning is None and "cutoff" in wish.SUPPORTED_PARAMS.keys() - wish.params.keys():
-        at_1 = find_meaning(wish @ 1)
+        at_1 = find_meaning(wish @ 1, opened=True)
         meaning = at_1 and replace(at_1, cutoff=None)
     if meaning is None:
         hint = ELSEWHERE.get(wish.NAME)
