@@ -20,6 +20,7 @@ from irbatch.errors import InputError, join_words, many, printable
 from irbatch.evaluation.marked import judgments_read
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate, evaluate_runs
+from irbatch.evaluation.system_results import SystemResults, tell_different_queries
 from irbatch.formats import read_marked_qrels, read_qrels
 from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.checks import check_whole
@@ -124,8 +125,6 @@ def _report(results: Mapping[str, Results], form: str, options: argparse.Namespa
         from irbatch.cli.values import to_table
 
         return to_table(results, options.output is None, **given)
-    from irbatch.evaluation.system_results import SystemResults
-
     more = paper_options(options) if form == "latex" else {}
     return str(getattr(SystemResults(results), f"to_{form}")(**given, **more))
 
@@ -171,3 +170,5 @@ def _note(results: Mapping[str, Results], options: argparse.Namespace) -> None:
     for note, names in notes.items():
         whose = "" if len(names) == len(results) else f"{', '.join(map(printable, names))}: "
         print(f"note: {whose}{in_options(note, options)}", file=sys.stderr)
+    if apart := tell_different_queries(results):
+        print(f"note: {apart}", file=sys.stderr)

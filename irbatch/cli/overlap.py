@@ -16,6 +16,7 @@ from irbatch.evaluation.task import as_run
 from irbatch.report.records import write_csv, write_json
 
 VALUES = ("extrapolated", "minimum", "maximum", "residual", "truncated", "evened", "average")
+NAMES = {name: f"rbo_{name}" for name in VALUES} | {"average": "average_overlap"}
 CORRELATIONS = ("tau", "tau_ap")
 ALL = "all"  # the row of means
 FORMS = ("tsv", "csv", "json")
@@ -33,7 +34,7 @@ def add_overlap(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("first", metavar="RUN", help="lines of: query Q0 document rank score tag")
     add("second", metavar="RUN", help="another, compared with it")
-    told = "persistence: how likely a reader goes on to the next document (default 0.9)"
+    told = "of RBO, the persistence: how likely a reader goes on to the next document (default 0.9)"
     add("-p", metavar="P", type=float, default=0.9, help=told)
     add("--depth", metavar="RANK", type=int, help="leave out documents beyond this rank")
     told = "what becomes of documents of one score: id orders them, w, a and b are variants of "
@@ -55,7 +56,7 @@ def run_overlap(options: argparse.Namespace) -> int:
     read = functools.partial(as_run, columns=options.columns)
     runs = read(options.first), read(options.second)
     found = overlap(*runs, options.p, options.depth, options.ties)
-    columns = {name: (found.per_query(name), found.mean(name)) for name in VALUES}
+    columns = {NAMES[name]: (found.per_query(name), found.mean(name)) for name in VALUES}
     if options.ties != "w":
         related = ranking_correlation(*runs, options.depth, options.ties)
         columns |= {name: (related.per_query(name), related.mean(name)) for name in CORRELATIONS}

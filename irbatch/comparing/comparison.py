@@ -124,6 +124,19 @@ class Comparison(Reported, Compared):
         """Return, or also write, one line a group, measure and system: its mean and interval."""
         return records.write_csv(*list_means(self), path)
 
+    def plot(self, measure: str | None = None, *, ax: Any = None) -> Any:
+        """Plot each pair's difference with its interval; see `irbatch.comparing.plots` for others.
+
+        Args:
+            measure: which; default: the first.
+            ax: matplotlib's axes to draw on; default: those of a new figure.
+
+        Returns, Raises: as `irbatch.Results.plot`.
+        """
+        from irbatch.comparing.plots import plot_forest
+
+        return plot_forest(self, self.measures[0] if measure is None else measure, ax=ax)
+
     def means_to_pandas(self) -> Any:
         """Return a pandas frame: one row a group, measure and system; errors as `to_pandas`."""
         return records.make_pandas(*list_means(self))

@@ -15,7 +15,7 @@ from irbatch.data.arguments.ids import first_repeated, same_kind
 from irbatch.data.column_names import Columns
 from irbatch.engine.overlap import VALUES, VARIANTS, Side, Tables, sum_up
 from irbatch.engine.ties.by_id import id_texts
-from irbatch.errors import InputError, kind_of
+from irbatch.errors import InputError, kind_of, many
 from irbatch.evaluation.task import Rankings
 from irbatch.pack.pairs import check_kinds, pair_rankings, ranking_sizes
 from irbatch.runtime.checks import check_choice, check_number, check_whole
@@ -66,6 +66,13 @@ class Overlaps(NamedTuple):
     def maximum(self) -> Floats:
         """If all that can be is in both: minimum and residual."""
         return self.minimum + self.residual
+
+    def __repr__(self) -> str:
+        low, high = self.mean("minimum"), self.mean("maximum")
+        return (
+            f"{type(self).__name__} of {many(len(self.query_ids), 'query')}: mean RBO "
+            f"{self.mean():.4f} (extrapolated), between {low:.4f} and {high:.4f}"
+        )
 
     def per_query(self, value: str = "extrapolated") -> dict[Any, float]:
         """Return one of the values for each query id."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from irbatch.comparing.compared import Compared
-from irbatch.comparing.wording import say_all, tell_how
+from irbatch.comparing.wording import say_all, tell_how, tell_test
 from irbatch.errors import InputError, many
 from irbatch.report import document, numbers
 from irbatch.report.document import (
@@ -51,7 +51,8 @@ def make_document(
         if words and each.pairs:
             parts.append(Sentences(say_all(each, digits)))
     title = f"Comparison of {many(len(compared.systems), 'system')}"
-    return Document(title, tell_how(compared), _legend(compared), parts, compared.signature)
+    note = f"{tell_test(compared)}." if compared.pairs else ""
+    return Document(title, tell_how(compared), _legend(compared), parts, compared.signature, note)
 
 
 def _legend(compared: Compared) -> document.Legend:

@@ -22,6 +22,7 @@ from irbatch.statistics.resampling import check_draws, check_level
 from irbatch.statistics.significance import (
     ALTERNATIVES,
     CORRECTIONS,
+    DRAWN,
     ENOUGH,
     FAMILIES,
     FAMILY_WISE,
@@ -221,7 +222,9 @@ def _settings(options: Options, *, stratified: bool) -> dict[str, str]:
         tested = f"test {options.margin_test}, {correction}"
         settings["margin"] = f"{read_margin(options.margin)}, {tested}"
     rare = RARE if options.test == "randomisation" else ""
-    settings["draws"] = f"{options.draws}, seed {options.seed}{rare}"
+    drawn = options.test in ("randomisation", *DRAWN) or options.interval != "t"
+    if drawn or (options.margin is not None and options.margin_test != "t"):
+        settings["draws"] = f"{options.draws}, seed {options.seed}{rare}"
     return settings
 
 

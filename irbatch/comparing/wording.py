@@ -35,22 +35,10 @@ def tell_how(compared: Compared) -> str:
     """Say how systems were compared, and what the means hide; see `Comparison.caption`."""
     systems = many(len(compared.systems) - (compared.baseline is not None), "system")
     against = f" against {compared.baseline}" if compared.baseline is not None else ""
-    one_sided = compared.alternative != "two-sided"
-    test = (
-        f"one-sided {NAMES[compared.test]} ({compared.alternative})"
-        if one_sided
-        else NAMES[compared.test]
-    )
-    corrected = "" if compared.correction == "none" else f", {NAMES[compared.correction]}"
-    if corrected and compared.family == "all":
-        corrected += " for all measures together"
     intervals = f"{percent(compared)} {INTERVAL_NAMES[compared.interval]} intervals"
     if compared.simultaneous:
         intervals += ", those of differences simultaneous"
-    said = [
-        f"{systems}{against}, {many(len(compared.query_ids), 'query')}; "
-        f"{test}{corrected}, level {compared.level:g}; {intervals}."
-    ]
+    said = [f"{systems}{against}, {tell_test(compared)}; {intervals}."]
     if compared.pairs and compared.least_p >= compared.level:
         said.append(f"{compared.undecided} Nothing can be significant.")
     if compared.margin is not None:
@@ -62,6 +50,18 @@ def tell_how(compared: Compared) -> str:
     if counted := [f"{count} of {name}" for count, name in zeros if count]:
         said.append(f"Queries without a ranking, counting 0: {', '.join(counted)}.")
     return " ".join([*said, *_tell_judged(compared)])
+
+
+def tell_test(compared: Compared) -> str:
+    """Say what a paper has to: the queries, the test, its correction and the level."""
+    test = NAMES[compared.test]
+    if compared.alternative != "two-sided":
+        test = f"one-sided {test} ({compared.alternative})"
+    corrected = "" if compared.correction == "none" else f", {NAMES[compared.correction]}"
+    if corrected and compared.family == "all":
+        corrected += " for all measures together"
+    queries = many(len(compared.query_ids), "query")
+    return f"{queries}; {test}{corrected}, level {compared.level:g}"
 
 
 def percent(compared: Compared) -> str:
@@ -83,11 +83,11 @@ def _tell_judged(compared: Compared) -> Iterator[str]:
         known = [(each, i) for i, each in enumerate(shares.tolist()) if not math.isnan(each)]
         if known and max(known)[0] - min(known)[0] >= UNEVEN:
             least, most = (
-                f"{share:.0%} of {compared.systems[i]}" for share, i in (min(known), max(known))
+                f"{share:.0%} ({compared.systems[i]})" for share, i in (min(known), max(known))
             )
             yield (
-                f"Judged of the first {cutoff} documents: {least}, {most}; what is not judged "
-                "counts as not relevant."
+                f"Judged of the first {cutoff} documents: from {least} to {most}; what is "
+                "not judged counts as not relevant."
             )
 
 

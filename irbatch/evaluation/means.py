@@ -139,7 +139,13 @@ class Means(Reported):
                 ``"ranx"``, ``"beir"``, ``"mteb"``, ``"sentence-transformers"``, …; a measure that
                 has no such name keeps ours. ``"as given"``: as each was asked for.
         """
-        return {each.spelled(names): self._aggregate(i) for i, each in enumerate(self.columns)}
+        try:
+            return {each.spelled(names): self._aggregate(i) for i, each in enumerate(self.columns)}
+        except InputError as problem:
+            if names not in self:
+                raise
+            said = f"mean() has those of all measures: results[{names!r}] is that of {names}"
+            raise InputError(said, source="names", value=names) from problem
 
     def __repr__(self) -> str:
         named = f" of {self.name!r}" if self.name else ""

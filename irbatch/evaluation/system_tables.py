@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from irbatch.errors import many
 from irbatch.evaluation.means import better_of, heading, show_value
 from irbatch.evaluation.results import ALL, Results
+from irbatch.evaluation.system_results import tell_different_queries
 from irbatch.measures import Measure
 from irbatch.report.document import BEST, BETTER, WORSE, Cell, Column, Document, Row, Table
 from irbatch.report.numbers import check_digits, is_best
@@ -28,7 +29,10 @@ def make_document(
     if arrows and any(better_of(each) for each in list_measures(results)):
         legend.append((f"{BETTER} {WORSE}", "more, less is better"))
     title = f"Results of {many(len(results), 'system')}"
-    return Document(title, _caption(results), legend, [table], _settings(results))
+    apart = tell_different_queries(results)
+    note = f"{apart[0].upper()}{apart[1:]}." if apart else ""
+    caption = f"{_caption(results)} {note}".rstrip()
+    return Document(title, caption, legend, [table], _settings(results), note)
 
 
 def make_table(
@@ -41,9 +45,10 @@ def make_table(
         head = heading(measure, names, arrows=arrows)
         columns.append(Column(head, descends=measure.sign >= 0))
     means = {name: [_mean(each, measure) for measure in measures] for name, each in results.items()}
+    alike = not tell_different_queries(results)
     best = [
         is_best([of_system[k] * better_of(measure) for of_system in means.values()])
-        if better_of(measure)
+        if better_of(measure) and alike
         else [False] * len(results)
         for k, measure in enumerate(measures)
     ]

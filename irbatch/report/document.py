@@ -167,13 +167,17 @@ Part = Heading | Table | Figures | Sentences | Details
 
 @dataclass(frozen=True)
 class Document:
-    """A report: how it came about, what signs mean, its parts, and what shaped the numbers."""
+    """A report: how it came about, what signs mean, its parts, and what shaped the numbers.
+
+    `note` is what has to be said of the tables under any other caption, too.
+    """
 
     title: str
     caption: str
     legend: Legend
     parts: Sequence[Part]
     settings: str = ""
+    note: str = ""
 
     def explained(self, best: str, marks: str = "superscripts") -> str:
         """Write the legend, in which a form says how the best stand out and what marks are.

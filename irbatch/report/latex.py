@@ -111,7 +111,11 @@ def write_document(
     )
     parts = [part.table if isinstance(part, Details) else part for part in document.parts]
     document = replace(document, parts=parts).renamed(headings or {}, {})
-    above, legend = document.caption if caption is None else caption, document.explained("Bold")
+    legend = document.explained("Bold")
+    if caption is None:
+        above = document.caption
+    else:
+        above, legend = caption, f"{document.note} {legend}".strip()
     if above and legend and not above.rstrip().endswith((".", "!", "?", ":", ";")):
         above += "."
     above = " ".join(filter(None, (above, legend)))

@@ -84,7 +84,8 @@ class Reported:
         Args:
             path, **options: as in `to_text`.
             caption: what the caption begins with, in place of how many systems and queries there
-                are, which then stands in the comment; what signs mean follows.
+                are, which then stands in the comment; how systems were tested, or that their means
+                are over different queries, and what signs mean follows.
             label: what ``\ref`` calls the table; default: ``"tab:results"``, or what else it is of.
             environment: ``"table"``, or ``"table*"`` across both columns of a paper.
             line_width: points of TeX that a line has; default: 345, as article's, or 455 of a

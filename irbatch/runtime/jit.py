@@ -50,6 +50,7 @@ class Kernel:
     _compile_always = False
     _may_compile = True
     _tell: ClassVar[Callable[[str], object] | None] = None
+    _told = False  # that this process compiles
     not_kept: ClassVar[set[Kernel]] = set()  # compiled for this process alone
     _lock = RLock()  # while code is loaded or compiled
 
@@ -167,6 +168,9 @@ class Kernel:
         if not _has_numba():
             Kernel._may_compile = False
             return None
+        if Kernel._tell is None and not Kernel._told:
+            Kernel._told = True
+            _say_compiling()
         if is_supported():
             from irbatch.runtime.compiling import PART_OF_ENTRY, compile_entry
 
@@ -261,6 +265,16 @@ def _has_numba() -> bool:
         warn(f"{said}: what it would compile runs as plain Python, which takes far longer")
         return False
     return True
+
+
+def _say_compiling() -> None:
+    """Say why work pauses, but not in each of many worker processes."""
+    import logging  # as Numba does
+    import multiprocessing
+
+    if multiprocessing.parent_process() is None:
+        said = "compiling once on this machine, some seconds; `irbatch warmup` does all of it ahead"
+        logging.getLogger("irbatch").warning("irbatch: %s", said)
 
 
 def _before_fork() -> None:

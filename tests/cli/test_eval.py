@@ -356,3 +356,16 @@ def test_what_the_system_lacks_is_said_in_one_line(
 
     monkeypatch.setattr("irbatch.evaluation.pipeline.Computed.compute", fail)
     assert cli("eval", *files, "-m", "AP") == (1, "", f"irbatch: error: {said}\n")
+
+
+def test_means_over_different_queries_are_told(cli: Cli, tmp_path: Path) -> None:
+    (qrels := tmp_path / "qrels").write_text("q1 0 d 1\nq2 0 d 1\n")
+    (first := tmp_path / "a.run").write_text("q1 Q0 d 1 1 x\n")
+    (second := tmp_path / "b.run").write_text("q2 Q0 d 1 1 x\n")
+    words = ["eval", qrels, first, second, "-m", "AP", "--missing", "skip", "--format", "text"]
+    _, out, err = cli(*words)
+    said = (
+        "note: means over different queries, 1 a system, 0 in all of them: none is marked as best"
+    )
+    assert said in err.splitlines()
+    assert "*" not in out

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.commands import Cli, runner
 
-from irbatch.cli.overlap import VALUES
+from irbatch.cli.overlap import NAMES
 from irbatch.comparing.correlation import overlap, ranking_correlation
 
 RUNS = (
@@ -38,9 +38,10 @@ def test_values_of_queries_and_means(cli: Cli, paths: list[Path], ties: str) -> 
     printed = {(query, name): float(value) for query, name, value in rows}
     found = overlap(*paths, 0.8, 3, ties)
     assert {query for query, _ in printed} == {"q1", "q2", "all"}
-    for name in VALUES:
-        assert printed["q1", name] == found.per_query(name)["q1"]
-        assert printed["all", name] == found.mean(name)
+    assert {"rbo_extrapolated", "rbo_minimum", "average_overlap"} < {name for _, name in printed}
+    for value, name in NAMES.items():
+        assert printed["q1", name] == found.per_query(value)["q1"]
+        assert printed["all", name] == found.mean(value)
     if ties == "w":
         assert ("q1", "tau") not in printed
     else:

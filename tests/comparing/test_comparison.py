@@ -494,3 +494,14 @@ def test_systems_evaluated_differently_are_told() -> None:
     first = irbatch.evaluate_matrix([[1, 0], [1, 0]], "RR")
     with pytest.warns(irbatch.InputWarning, match="differently"):
         compare_results({"a": first, "b": other})
+
+
+def test_draws_are_told_where_something_is_drawn() -> None:
+    assert "draws" not in compare_results(THREE, test="t").settings
+    assert "draws" not in compare_results(THREE, test="t", margin=0.1).settings
+    for options in (
+        {"test": "randomisation"},
+        {"test": "t", "interval": "bca"},
+        {"test": "t", "margin": 0.1, "margin_test": "randomisation"},
+    ):
+        assert "draws" in compare_results(THREE, draws=50, **options).settings

@@ -248,7 +248,9 @@ def test_how_much_is_judged_stands_beside_means() -> None:
     assert found.measures == ["P@2", "nDCG@4", "AP"]
     assert {k: v.tolist() for k, v in found.judged_shares.items()} == {2: [1, 0.5], 4: [1, 0.5]}
     assert {k: v.tolist() for k, v in found.holes.items()} == {2: [0, 4], 4: [0, 4]}
-    said = "Judged of the first 2 documents: 50% of new, 100% of seen; what is not judged counts"
+    said = (
+        "Judged of the first 2 documents: from 50% (new) to 100% (seen); what is not judged counts"
+    )
     assert said in found.caption()
     assert "judged of 2" in found.to_text(judged=True)
     assert "judged of 2" not in found.to_text()

@@ -306,3 +306,9 @@ def test_rbo_of_pypi() -> None:
             assert peer.rbo_ext(p=0.9) == pytest.approx(found.extrapolated, rel=1e-12, abs=1e-15)
             assert peer.rbo(p=1.0) == pytest.approx(found.average, rel=1e-12, abs=1e-15)
             assert math.isfinite(found.minimum)
+
+
+def test_it_is_shown_as_what_it_is() -> None:
+    run = {"q": {"a": 2.0, "b": 1.0}}
+    said = "Overlaps of 1 query: mean RBO 1.0000 (extrapolated), between 0.4117 and 1.0000"
+    assert repr(overlap(run, run)) == said

@@ -287,6 +287,18 @@ def test_scores() -> None:
         plot_scores(made, "RR")
 
 
+def test_a_comparison_plots_its_pairs() -> None:
+    values = np.random.default_rng(2).random((2, 5, 1)) < 0.5
+    results = {
+        name: irbatch.evaluate_matrix(of, "AP RR") for name, of in zip("ab", values, strict=True)
+    }
+    found = irbatch.compare_results(results)
+    assert [found.plot(each).get_xlabel() for each in (None, "RR")] == [
+        "difference in AP",
+        "difference in RR",
+    ]
+
+
 def test_forest() -> None:
     made = made_comparison(4, 10)
     ax = plot_forest(made, "AP")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import irbatch
-from irbatch import Results
+from irbatch import InputError, Results
 from irbatch.evaluation.counts import QueryMark
 
 QRELS = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}, "q3": {"d": 0}, "q4": {"e": 1}}
@@ -211,3 +211,9 @@ def test_a_measure_is_found_by_the_name_it_was_asked_by(spelled: str) -> None:
     assert results.per_query(spelled) == {"q": results[spelled]}
     assert "P@{5,10}" not in results
     assert "nonsense" not in results
+
+
+def test_a_measure_given_to_mean_is_told_where_it_is() -> None:
+    results = irbatch.evaluate({"q": {"d": 1}}, {"q": {"d": 1.0}}, "AP RR")
+    with pytest.raises(InputError, match=r"results\['map'\] is that of map"):
+        results.mean("map")

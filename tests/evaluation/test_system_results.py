@@ -227,3 +227,19 @@ def test_a_notebook_shows_a_table(two: SystemResults) -> None:
     assert shown.count("<table") == 1
     assert "<script" not in shown
     assert "<html" not in shown
+
+
+@pytest.mark.parametrize("form", PEOPLES)
+def test_means_over_different_queries_have_no_best(form: str) -> None:
+    run = {"d1": 1.0}
+    apart = {"a": {"q1": run, "q2": run}, "b": {"q2": run, "q3": run}}
+    results = irbatch.evaluate_runs(QRELS, apart, "RR", missing="skip")
+    caption = {"caption": "Ours"} if form == "latex" else {}
+    text = " ".join(PEOPLES[form](results, **caption).split())
+    assert "Means over different queries, 2 a system, 1 in all of them: none is marked" in text
+    assert "best of its column" not in text
+    turned = {"a": apart["a"], "b": dict(reversed(apart["a"].items()))}
+    same = irbatch.evaluate_runs(QRELS, turned, "RR", missing="skip")
+    same["b"] = irbatch.evaluate(dict(reversed(QRELS.items())), turned["b"], "RR", missing="skip")
+    assert "different queries" not in PEOPLES[form](same)
+    assert "best of its column" in PEOPLES[form](same)

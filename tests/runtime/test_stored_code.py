@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -486,14 +488,31 @@ def test_numba_is_not_imported_for_what_is_stored(folder: Path) -> None:
         "print('numba' in sys.modules, found.mean())"
     )
 
-    def run() -> list[str]:
+    def run() -> tuple[list[str], list[str]]:
         words = [sys.executable, "-c", code]
         done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
-        return done.stdout.split(maxsplit=1)
+        return done.stdout.split(maxsplit=1), done.stderr.splitlines()
 
-    first, second = run(), run()
+    (first, said), (second, silent) = run(), run()
     assert [first[0], second[0]] == ["True", "False"]
     assert first[1] == second[1]
+    told = "irbatch: compiling once on this machine, some seconds; `irbatch warmup` does all of it"
+    assert (said, silent) == ([f"{told} ahead"], [])
+
+
+def test_workers_and_warming_do_not_say_that_they_compile(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(Kernel, "_told", False)
+    with Kernel.always_compiled(lambda name: None):
+        _largest.run(1, np.ones(3))
+    forget(_largest)
+    shutil.rmtree(folder)
+    folder.mkdir()
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: multiprocessing)
+    _largest.run(1, np.ones(3))
+    assert Kernel._told
+    assert not caplog.records
 
 
 def test_two_processes_compile_at_once(folder: Path) -> None:
