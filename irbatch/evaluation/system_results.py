@@ -133,28 +133,6 @@ class SystemResults(Reported, dict[str, Results]):
         return VALUE, list_values(self, names, per_query)
 
 
-def tell_different_queries(results: Mapping[str, Results]) -> str:
-    """Say that systems' means are over different queries; nothing if all have the same.
-
-    >>> import irbatch
-    >>> qrels, run = {"q1": {"d": 1}, "q2": {"d": 1}}, {"d": 1.0}
-    >>> runs = {"a": {"q1": run}, "b": {"q2": run}}
-    >>> tell_different_queries(irbatch.evaluate_runs(qrels, runs, "AP", missing="skip"))
-    'means over different queries, 1 a system, 0 in all of them: none is marked as best'
-    """
-    counts = sorted({each.counts.queries for each in results.values()})
-    # Means alone have no ids: their counts may still tell.
-    ids = [each.query_ids for each in results.values() if hasattr(each, "query_ids")]
-    if len(counts) < 2 and all(each == ids[0] for each in ids):
-        return ""
-    common = set(ids[0] if ids else ()).intersection(*ids)
-    if len(counts) < 2 and all(len(each) == len(common) for each in ids):
-        return ""  # in other orders
-    several = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
-    shared = f", {len(common)} in all of them" if len(ids) == len(results) else ""
-    return f"means over different queries, {several} a system{shared}: none is marked as best"
-
-
 def list_values(
     results: Mapping[str, Results], names: str, per_query: bool
 ) -> Iterator[dict[str, Any]]:

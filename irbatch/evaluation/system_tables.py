@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from irbatch.errors import many
-from irbatch.evaluation.means import better_of, heading, show_value
+from irbatch.evaluation.means import better_of, heading, show_value, tell_different_queries
 from irbatch.evaluation.results import ALL, Results
-from irbatch.evaluation.system_results import tell_different_queries
 from irbatch.measures import Measure
 from irbatch.report.document import BEST, BETTER, WORSE, Cell, Column, Document, Row, Table
 from irbatch.report.numbers import check_digits, is_best
