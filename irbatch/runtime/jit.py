@@ -50,7 +50,6 @@ class Kernel:
     _compile_always = False
     _may_compile = True
     _tell: ClassVar[Callable[[str], object] | None] = None
-    _told = False  # that this process compiles
     not_kept: ClassVar[set[Kernel]] = set()  # compiled for this process alone
     _lock = RLock()  # while code is loaded or compiled
 
@@ -168,8 +167,7 @@ class Kernel:
         if not _has_numba():
             Kernel._may_compile = False
             return None
-        if Kernel._tell is None and not Kernel._told:
-            Kernel._told = True
+        if Kernel._tell is None:
             _say_compiling()
         if is_supported():
             from irbatch.runtime.compiling import PART_OF_ENTRY, compile_entry
@@ -267,8 +265,9 @@ def _has_numba() -> bool:
     return True
 
 
+@functools.cache
 def _say_compiling() -> None:
-    """Say why work pauses, but not in each of many worker processes."""
+    """Say why work pauses, once, but not in each of many worker processes."""
     import logging  # as Numba does
     import multiprocessing
 

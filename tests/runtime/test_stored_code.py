@@ -21,7 +21,7 @@ import pytest
 import irbatch
 from irbatch import InputWarning
 from irbatch.cli import main
-from irbatch.runtime import stored_code
+from irbatch.runtime import jit, stored_code
 from irbatch.runtime.jit import Kernel, kernel
 
 pytestmark = pytest.mark.skipif(not stored_code.is_supported(), reason="no code is stored here")
@@ -503,7 +503,7 @@ def test_numba_is_not_imported_for_what_is_stored(folder: Path) -> None:
 def test_workers_and_warming_do_not_say_that_they_compile(
     folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(Kernel, "_told", False)
+    jit._say_compiling.cache_clear()
     with Kernel.always_compiled(lambda name: None):
         _largest.run(1, np.ones(3))
     forget(_largest)
@@ -511,7 +511,7 @@ def test_workers_and_warming_do_not_say_that_they_compile(
     folder.mkdir()
     monkeypatch.setattr(multiprocessing, "parent_process", lambda: multiprocessing)
     _largest.run(1, np.ones(3))
-    assert Kernel._told
+    assert jit._say_compiling.cache_info().currsize == 1
     assert not caplog.records
 
 
