@@ -22,6 +22,7 @@ from irbatch.cli.writing import (
     check_written,
     files_asked,
     form_of,
+    of_terminal,
     save_plot,
     write_result,
 )
@@ -160,7 +161,8 @@ def run_compare(options: argparse.Namespace) -> int:
     failures += [each for text in options.required for each in find_unmet(found, text)]
     found = _renamed(found, [each.spelled(options.names) for each in measures])
     status = say_failures(failures)  # first: a report that cannot be written must not hide it
-    write_result(options, _write(found, form_of(options, FORMS), options))
+    form = form_of(options, FORMS)
+    write_result(options, _write(found, form, options, **of_terminal(options, form)))
     for form, path in files_asked(options).items():
         _write(found, form, options, path=path)
     if options.plot is not None:
@@ -180,7 +182,7 @@ def _renamed(found: Comparison, names: list[str]) -> Comparison:
     return replace(found, measures=names, groups=groups)
 
 
-def _write(found: Comparison, form: str, options: argparse.Namespace, **more: str) -> str:
+def _write(found: Comparison, form: str, options: argparse.Namespace, **more: Any) -> str:
     """Return a form of the report, or also write it, with the options that are for it."""
     given: dict[str, Any] = {
         name: value

@@ -12,7 +12,14 @@ from irbatch.cli.items import add_items, read_items
 from irbatch.cli.paper import add_paper, check_paper, paper_options
 from irbatch.cli.progress import progress_of
 from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings, in_options
-from irbatch.cli.writing import TABLES, add_output, check_written, form_of, write_result
+from irbatch.cli.writing import (
+    TABLES,
+    add_output,
+    check_written,
+    form_of,
+    of_terminal,
+    write_result,
+)
 from irbatch.data.column_names import check_columns, names_for
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
@@ -124,7 +131,7 @@ def _report(results: Mapping[str, Results], form: str, options: argparse.Namespa
     if form == "text":
         from irbatch.cli.values import to_table
 
-        return to_table(results, options.output is None, **given)
+        return to_table(results, of_terminal(options, form), **given)
     from irbatch.evaluation.system_results import SystemResults
 
     more = paper_options(options) if form == "latex" else {}

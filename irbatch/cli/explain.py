@@ -14,6 +14,7 @@ from irbatch.cli.writing import (
     check_written,
     files_asked,
     form_of,
+    of_terminal,
     write_result,
 )
 from irbatch.comparing.explaining import Explanation
@@ -77,7 +78,8 @@ def run_explain(options: argparse.Namespace) -> int:
         **texts, **{name: getattr(options, name) for name in SETTINGS},
     )  # fmt: skip
     found = replace(found, measure=wanted.spelled(options.names))
-    write_result(options, _write(found, form, options.digits))
+    shown = of_terminal(options, form)
+    write_result(options, _write(found, form, options.digits, **shown))
     for form, path in files_asked(options, WRITTEN).items():
         _write(found, form, options.digits, path=path)
     return 0

@@ -18,6 +18,7 @@ from irbatch.cli.writing import (
     check_written,
     files_asked,
     form_of,
+    of_terminal,
     save_plot,
     write_result,
 )
@@ -253,6 +254,7 @@ def _report(board: Leaderboard, options: argparse.Namespace, form: str) -> str:
         choices |= {"x": options.x, "y": options.y}
     if form == "latex":
         choices |= paper_options(options)
+    choices |= of_terminal(options, form)
     return str(getattr(board, f"to_{form}")(**choices))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from typing import Any
 
 from irbatch.cli.settings import DEFAULT_MEASURES, SETTINGS, add_measures, add_settings
 from irbatch.cli.writing import (
@@ -14,6 +15,7 @@ from irbatch.cli.writing import (
     check_written,
     files_asked,
     form_of,
+    of_terminal,
     write_result,
 )
 from irbatch.comparing.reproducibility import Reproducibility, reproducibility
@@ -81,15 +83,13 @@ def run_reproducibility(options: argparse.Namespace) -> int:
         **{name: getattr(options, name) for name in SETTINGS},
     )
     found = replace(found, measures=[each.spelled(options.names) for each in measures])
-    write_result(options, _write(found, form, options))
+    write_result(options, _write(found, form, options, **of_terminal(options, form)))
     for form, path in files_asked(options).items():
         _write(found, form, options, path=path)
     return 0
 
 
-def _write(
-    found: Reproducibility, form: str, options: argparse.Namespace, path: str | None = None
-) -> str:
+def _write(found: Reproducibility, form: str, options: argparse.Namespace, **more: Any) -> str:
     """Return a form of the report, or also write it."""
-    more = {"digits": options.digits} if form in TABLES and options.digits is not None else {}
-    return str(getattr(found, f"to_{form}")(path, **more))
+    given = {"digits": options.digits} if form in TABLES and options.digits is not None else {}
+    return str(getattr(found, f"to_{form}")(**given, **more))

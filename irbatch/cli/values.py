@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Mapping
+from typing import Any
 
 from irbatch.errors import on_one_line
 from irbatch.evaluation.results import Results
@@ -25,12 +24,11 @@ def to_tsv(results: AllResults, names: str, per_query: bool) -> str:
 
 
 def to_table(
-    results: AllResults, printed: bool, names: str, per_query: bool, digits: int = 4
+    results: AllResults, shown: Mapping[str, Any], names: str, per_query: bool, digits: int = 4
 ) -> str:
-    """Write a table; if it is to be printed, as wide as the terminal, the best in bold there."""
+    """Write a table, `shown` as `irbatch.report.terminal.write_table` has it."""
     from irbatch.evaluation.system_tables import make_table
     from irbatch.report import terminal
 
     table = make_table(results, digits, names, False, per_query)
-    wide = shutil.get_terminal_size((terminal.WIDTH, 24)).columns if printed else terminal.WIDTH
-    return terminal.write_table(table, ansi=printed and sys.stdout.isatty(), width=wide) + "\n"
+    return terminal.write_table(table, **shown) + "\n"

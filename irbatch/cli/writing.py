@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -75,6 +77,13 @@ def form_of(options: argparse.Namespace, forms: Sequence[str], default: str = "t
         problem = f"--output: the name ends in none of {', '.join(known)}; or say --format"
         raise InputError(problem, path=options.output)
     return form
+
+
+def of_terminal(options: argparse.Namespace, form: str) -> dict[str, Any]:
+    """Return how wide a text is to be, and whether bold, where it is printed on a terminal."""
+    if form != "text" or options.output is not None or not sys.stdout.isatty():
+        return {}
+    return {"ansi": True, "width": shutil.get_terminal_size().columns}
 
 
 def write_result(options: argparse.Namespace, text: str) -> None:

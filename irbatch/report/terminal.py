@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from irbatch.errors import printable
@@ -31,9 +32,10 @@ Lines = list[str]  # of a column: its heading and cells, all of the same width
 def write_document(document: Document, *, ansi: bool = False, width: int = WIDTH) -> str:
     """Write a report without its figures; options are those of `irbatch.Comparison.to_text`."""
     legend = document.explained("Bold" if ansi else "*", marks="letters after a mean")
-    parts = [printable(document.caption), printable(legend)]
-    parts += _write_parts(document.parts, ansi, width)
-    parts.append(printable(document.settings))
+    said = [printable(each) for each in (document.caption, legend, document.settings)]
+    if ansi:  # a terminal would break lines within words
+        said = [textwrap.fill(each, width, break_on_hyphens=False) for each in said]
+    parts = [*said[:2], *_write_parts(document.parts, ansi, width), said[2]]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 

@@ -123,24 +123,42 @@ def test_options_of_paper_are_checked_before_anything_is_read(
     assert said in err
 
 
-def test_table(cli: Cli, files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is wider than the terminal goes on below; a file's is as wide as anywhere."""
+def test_table(cli: Cli, files: list[Path]) -> None:
     words = ["eval", *files, "-m", "AP", "-m", "P@5", "--format", "text"]
-    monkeypatch.setenv("COLUMNS", "100")
     assert [line.split() for line in cli(*words)[1].splitlines() if "---" not in line] == [
         ["run", "AP", "P@5"],
         ["pca10", "0.7541", "0.9133"],
         ["pixels-cosine", "*0.8197", "*0.9600"],
     ]
-    many = [*words, "-m", "nDCG@{1,2,3,4,5,6,7,8,9,10,20,30,50,100}"]
-    for width in (60, 100):
-        monkeypatch.setenv("COLUMNS", str(width))
-        parts = cli(*many)[1].strip("\n").split("\n\n")
-        assert {part.split()[0] for part in parts} == {"run"}
-        assert max(len(line) for part in parts for line in part.splitlines()) <= width
-        heads = [each for part in parts for each in part.splitlines()[0].split()[1:]]
-        assert heads[:3] == ["AP", "P@5", "nDCG@1"]
-        assert len(heads) == 16
+
+
+def test_a_terminal_s_table_is_as_wide_as_it(files: list[Path]) -> None:
+    measures = "AP P@5 nDCG@{1,2,3,4,5,6,7,8,9,10,20,30,50,100}"
+    shown = on_a_terminal("eval", *files, "-m", measures, columns=60)
+    parts = re.sub(r"\x1b\[\d*m", "", shown).replace("\r", "").strip("\n").split("\n\n")
+    assert {part.split()[0] for part in parts} == {"run"}
+    assert 50 < max(len(line) for part in parts for line in part.splitlines()) <= 60
+    heads = [each for part in parts for each in part.splitlines()[0].split()[1:]]
+    assert (heads[:3], len(heads)) == (["AP", "P@5", "nDCG@1"], 16)
+    words = ["compare", *files, "-m", "AP", "--draws", "9", "--baseline", "pca10"]
+    lines = on_a_terminal(*words, columns=70).replace("\r", "").splitlines()
+    assert max(map(len, lines[:4])) <= 70, "captions are broken between words"
+    assert "\x1b[1m0.8197" in "".join(lines)
+
+
+def on_a_terminal(*words: str | Path, columns: int = 100) -> str:
+    """Run a command whose output is a terminal of so many columns."""
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns)}
+    command = [sys.executable, "-m", "irbatch", *map(str, words)]
+    with subprocess.Popen(
+        command, stdout=follower, stderr=subprocess.DEVNULL, env=environment
+    ) as process:
+        process.wait(60)
+    os.close(follower)
+    shown = os.read(leader, 1 << 16).decode()
+    os.close(leader)
+    return shown
 
 
 def test_counts_are_whole_numbers(cli: Cli, files: list[Path]) -> None:
@@ -295,16 +313,7 @@ def test_standard_input_cannot_be_both(cli: Cli) -> None:
 
 
 def test_a_terminal_gets_a_table(files: list[Path]) -> None:
-    leader, follower = pty.openpty()
-    command = [sys.executable, "-m", "irbatch", "eval", *map(str, files), "-m", "P@5"]
-    environment = {**os.environ, "TERM": "xterm-256color"}
-    with subprocess.Popen(
-        command, stdout=follower, stderr=subprocess.DEVNULL, env=environment
-    ) as process:
-        process.wait(60)
-    os.close(follower)
-    shown = os.read(leader, 4096).decode()
-    os.close(leader)
+    shown = on_a_terminal("eval", *files, "-m", "P@5")
     assert "\x1b[1m0.9600" in shown, "the best is in bold"
     plain = re.sub(r"\x1b\[\d*m|---+", "", shown).split()
     assert plain == ["run", "P@5", "pca10", "0.9133", "pixels-cosine", "0.9600"]
