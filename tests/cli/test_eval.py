@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -151,13 +152,17 @@ def on_a_terminal(*words: str | Path, columns: int = 100) -> str:
     leader, follower = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns)}
     command = [sys.executable, "-m", "irbatch", *map(str, words)]
+    pieces = []
     with subprocess.Popen(
         command, stdout=follower, stderr=subprocess.DEVNULL, env=environment
     ) as process:
+        os.close(follower)
+        with suppress(OSError):  # the end, on Linux
+            while piece := os.read(leader, 1 << 16):  # or the command waits with a full terminal
+                pieces.append(piece)
         process.wait(60)
-    os.close(follower)
-    shown = os.read(leader, 1 << 16).decode()
     os.close(leader)
+    shown = b"".join(pieces).decode()
     return shown
 
 
