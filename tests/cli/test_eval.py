@@ -162,8 +162,7 @@ def on_a_terminal(*words: str | Path, columns: int = 100) -> str:
                 pieces.append(piece)
         process.wait(60)
     os.close(leader)
-    shown = b"".join(pieces).decode()
-    return shown
+    return b"".join(pieces).decode()
 
 
 def test_counts_are_whole_numbers(cli: Cli, files: list[Path]) -> None:
