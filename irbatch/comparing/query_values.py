@@ -1,4 +1,4 @@
-"""Results from values by query that others hold: partial results, Arrow tables, Parquet files."""
+"""Results from values by query that others hold: partial results, dicts, tables, Parquet files."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
+from irbatch.data.arguments.ids import check_id, same_kind
 from irbatch.data.arrow import ArrowTable
 from irbatch.data.column_names import QUERIES
 from irbatch.data.from_columns import as_ids
@@ -22,6 +23,7 @@ from irbatch.evaluation.task import Judgments
 from irbatch.formats.parts import find_parts
 from irbatch.measures import Measure, measure
 from irbatch.runtime.extras import imported
+from irbatch.runtime.numbers import is_real
 
 SOURCE = "results"
 
@@ -49,6 +51,8 @@ def _read(given: Any, name: str, qrels: Judgments | None) -> Any:
     with ErrorsIn(source=SOURCE):
         if isinstance(given, PartialResult):
             return given.results(None if given.apart else qrels, name=name)
+        if isinstance(given, Mapping):
+            return _of_dicts(given, name)
         several = isinstance(given, list | tuple) and bool(given)
         parts = list(given) if several else [given]
         if not all(isinstance(e, str | os.PathLike) or _is_table(e) for e in parts):
@@ -113,6 +117,26 @@ def _of_tables(tables: list[tuple[Any, str]], name: str) -> Results:
     return results
 
 
+def _of_dicts(given: Mapping[Any, Any], name: str) -> Results:
+    """Put together query to measure to value, as pytrec_eval returns them."""
+    for query, values in given.items():
+        check_id(query, "query", SOURCE)
+        wanted = "a query's values are a mapping of measures to numbers, such as {'AP': 0.25}"
+        if not isinstance(values, Mapping) or not all(map(is_real, values.values())):
+            raise InputError(f"{wanted}, not {shown(values)}", path=name, query=query)
+    texts = next(iter(map(list, given.values())), [])
+    if not texts:
+        raise InputError("there are no values", path=name)
+    for query, values in given.items():
+        if odd := sorted(map(str, values.keys() ^ dict.fromkeys(texts))):
+            raise InputError(f"{odd[0]} is not of every query", path=name, query=query)
+    same_kind(given, "query", SOURCE)
+    measures = [_measure(text, "") for text in texts]
+    values = np.array([[row[text] for text in texts] for row in given.values()], np.float64)
+    marks = np.zeros(len(given), np.uint8)
+    return Results(values, list(given), measures, count_queries(marks), {}, name, marks)
+
+
 def _columns(table: Any) -> tuple[list[Any], list[Measure], Floats]:
     """Return the queries, measures and values ``(queries, measures)`` of one table."""
     read = ArrowTable(table, SOURCE).read()
@@ -133,11 +157,11 @@ def _columns(table: Any) -> tuple[list[Any], list[Measure], Floats]:
     return queries, measures, values
 
 
-def _measure(column: str) -> Measure:
+def _measure(column: str, what: str = "column ") -> Measure:
     try:
         found = measure(column)
     except InputError as error:
-        problem = f"column {shown(column)} is no measure: {error.message}"
+        problem = f"{what}{shown(column)} is no measure: {error.message}"
         raise InputError(problem, value=column) from None
     if found.aggregate == "weighted":
         problem = f"the mean of {found} is weighted, and weights come with PartialResult.to_arrow()"

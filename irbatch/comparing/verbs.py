@@ -15,7 +15,7 @@ from irbatch.evaluation.task import Cutoffs, Judgments, Measures, Rankings
 from irbatch.measures import MARKED, Measure, measure, parse_measures
 from irbatch.statistics.significance import plain_name
 
-# Values by query of one system: results or partial ones, an Arrow table, or paths of Parquet.
+# Values by query of one system: results or partial ones, a dict, an Arrow table, paths of Parquet.
 QueryValues: TypeAlias = Any
 
 
@@ -132,11 +132,12 @@ def compare_results(
     """Compare systems by results that were evaluated before, wherever their values are.
 
     Args:
-        results: system name to results, or results that have names. In their place: a
-            `PartialResult` or a table that it became (`PartialResult.to_arrow`); a table of any
-            framework with a column of queries and one a measure, as the engines' ``per_query(…)``
-            make; or paths of Parquet files or folders of such tables. Files of one system may be
-            several, in a list; their queries may stand in any order.
+        results: system name to results, or results that have names. In their place: a dict of
+            queries to measures to values, as pytrec_eval returns it; a `PartialResult` or a table
+            that it became (`PartialResult.to_arrow`); a table of any framework with a column of
+            queries and one a measure, as the engines' ``per_query(…)`` make; or paths of Parquet
+            files or folders of such tables. Files of one system may be several, in a list; their
+            queries may stand in any order.
         baseline, test, correction, level, interval, simultaneous, draws, seed, margin,
             alternative, family, margin_test, groups: as in `compare`.
         qrels: the judgments that partial results were evaluated with, unless each had its own.

@@ -123,9 +123,12 @@ def _open(table: Any, source: str) -> Opened:
         if fits(table):
             return open_table(table)
     records = hasattr(table, "__iter__") and not isinstance(table, bytes | np.ndarray)
-    hint = "; for records see from_records" if records else ""
-    kind = type(table).__name__
-    raise InputError(f"a {kind} is neither a table of columns nor a mapping{hint}", source=source)
+    noun = {"qrels": "Qrels", "run": "Run"}.get(source, "")
+    hint = f"; records are read by irbatch.{noun}.from_records(…)" if records and noun else ""
+    if type(table).__module__.partition(".")[0] == "ranx":
+        hint = "; give its to_dict()"
+    kind = kind_of(table)
+    raise InputError(f"{kind} is neither a table of columns nor a mapping{hint}", source=source)
 
 
 def _open_polars(frame: Any) -> Opened:

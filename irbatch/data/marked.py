@@ -19,7 +19,7 @@ from irbatch.data.column_names import KEYWORD, VALUE
 from irbatch.data.id_hashes import fingerprint
 from irbatch.data.qrels import Qrels
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.errors import InputError, many
+from irbatch.errors import InputError, kind_of, many
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, grade_problem
 
@@ -214,15 +214,16 @@ def read_nested(
     for query, of_query in judgments.items():
         check_id(query, "query", SOURCE)
         if not isinstance(of_query, Mapping):
-            kind = type(of_query).__name__
-            problem = f"a query's judgments are {marks} to documents to grades, not a {kind}"
+            wanted = f"a query's judgments are {marks} to documents to grades"
+            problem = f"{wanted}, not {kind_of(of_query)}"
             raise InputError(problem, source=SOURCE, query=query, path=name)
         same_kind(of_query, mark, SOURCE, query)
         found[query] = {}
         for each, documents in of_query.items():
             if not isinstance(documents, Mapping):
-                kind = type(documents).__name__
-                problem = f"a {mark}'s judgments are documents to {VALUE[SOURCE]}s, not a {kind}"
+                of_mark = f"a {mark}'s judgments are documents to {VALUE[SOURCE]}s"
+                hint = f"the measures read judgments of {marks}, see irbatch.{mark.title()}Qrels"
+                problem = f"{of_mark}, not {kind_of(documents)}; {hint}"
                 raise InputError(problem, source=SOURCE, query=query, path=name)
             ids = list(documents)
             if None in kinds_of(ids):

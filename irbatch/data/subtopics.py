@@ -13,7 +13,11 @@ from irbatch.data.arguments.ids import first_repeated, same_kind
 from irbatch.data.marked import SOURCE, Columns, Joinable, MarkedQrels, View, read_nested
 from irbatch.data.qrels import Qrels
 from irbatch.engine.subtopics import Subtopics
+from irbatch.errors import warn
 from irbatch.runtime.ragged import offsets_of
+
+AD_HOC = ({"0"}, {"Q0"}, {0})
+"""What the second column of ad hoc judgments holds, in which others have subtopics."""
 
 Sets = dict[Any, dict[Any, int]]
 """Query to document to the number of its set of subtopics."""
@@ -107,6 +111,9 @@ class SubtopicQrels(MarkedQrels):
             values.append(grade)
             seen[document] = None
         self._keep(graded, documents_of)
+        if {subtopic for of_query in graded.values() for subtopic in of_query} in AD_HOC:
+            said = "no query has two subtopics: are these judgments of subtopics?"
+            warn(f"qrels: {said} They are told by the column `iteration`, the second of a file")
         for query, of_query in graded.items():
             same_kind(of_query, "subtopic", SOURCE, query)
             for subtopic, (ids, values) in of_query.items():

@@ -14,6 +14,8 @@ from irbatch.array_types import Positions
 from irbatch.data.arguments.ids import KINDS, id_kind
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, warn
+from irbatch.evaluation.counts import Counts
+from irbatch.evaluation.settings import Settings
 
 ENOUGH = 10  # queries in which some document should be judged, had ids the same spelling
 SAMPLES = 3  # ids shown of each side when nothing matches
@@ -101,6 +103,12 @@ def check_answered(
             f"{absent.number} of {judged.number} judged queries are missing, such as "
             f'{absent}; missing="zero" scores them 0, "skip" leaves them out'
         )
+
+
+def warn_of_empty(counts: Counts, settings: Settings, name: str | None) -> None:
+    """Warn of a run whose rankings, of several queries, are all empty."""
+    if counts.answered > 1 and counts.empty == counts.answered and not settings.judged_only:
+        warn(f"{_name_run(name)} has empty rankings alone: every query scores 0")
 
 
 def warn_of_unjudged(document: object, answered: int, name: str | None) -> None:

@@ -199,10 +199,11 @@ class Means(Reported):
     def notes(self) -> list[str]:
         """Say what the means hide: queries missing, ignored, or without relevant documents."""
         counts = self.counts
+        skips = self.settings.get("queries without relevant documents") == "skip"
         said = [
             (counts.missing, "missing from the run"),
             (counts.extra, "only in the run, ignored"),
-            (counts.no_relevant, "without relevant documents"),
+            (counts.no_relevant, f"without relevant documents{', left out' if skips else ''}"),
             (counts.tied, "with ties that matter"),
         ]
         return [f"{many(number, 'query')} {what}" for number, what in said if number]

@@ -21,6 +21,7 @@ from irbatch.evaluation.answered import (
     Queries,
     check_answered,
     first_document,
+    warn_of_empty,
     warn_of_unjudged,
 )
 from irbatch.evaluation.counts import Counts, QueryMark, best_without, count_queries, warn_of_best
@@ -299,6 +300,7 @@ def evaluate_run(
         partition.document = first_document(qrels)
     else:
         warn_of_best(best_without(plan.measures, computed.values, computed.marks))
+        warn_of_empty(counts, settings, run.name)
         if not computed.any_judged:
             warn_of_unjudged(first_document(qrels), counts.answered, run.name)
     results = computed.results(queries, order, counts, run.name)

@@ -30,7 +30,8 @@ def name_systems(
         return dict(given)
     if isinstance(given, str | os.PathLike | Run | Means) or not isinstance(given, Iterable):
         forms = f"in a list or a mapping of names to {what}s"
-        raise InputError(f"{what}s are several, {forms}, not as {kind_of(given)}")
+        hint = "; of one run see evaluate" if what == "run" else ""
+        raise InputError(f"{what}s are several, {forms}, not as {kind_of(given)}{hint}")
     listed: list[Any] = list(given)
     paths = Counter(os.fspath(each) for each in listed if isinstance(each, str | os.PathLike))
     stems = Counter(map(_stem, paths))

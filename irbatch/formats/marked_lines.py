@@ -10,6 +10,7 @@ from typing import Any
 from irbatch.errors import LISTED_PROBLEMS, InputError
 from irbatch.formats.forms import QRELS, LineForm
 from irbatch.formats.lines import ParsedLines, raise_by_line, read_id, read_number
+from irbatch.formats.parts import is_file
 from irbatch.formats.streams import numbered_lines
 from irbatch.runtime.numbers import LARGEST_WHOLE
 
@@ -87,3 +88,22 @@ def _repeats(lines: _MarkedLines) -> list[InputError]:
             if len(found) == LISTED_PROBLEMS:
                 break
     return found
+
+
+def told_of_subtopics(problem: InputError, path: object) -> InputError:
+    """Return a file's problem; if its documents come again for other subtopics alone, say that."""
+    first = problem.problems[0]
+    if "given before" not in first.message or not is_file(path) or os.fspath(path) == "-":
+        return problem
+    try:
+        read_marked_lines(path, SUBTOPICS)
+    except (InputError, OSError):
+        return problem
+    asked = (
+        "are these judgments of subtopics? Then give alpha_nDCG and the like, or the ad hoc ones"
+    )
+    said = f"{first.message}, with another second column: {asked}"
+    return InputError(
+        said, source=first.source, query=first.query, document=first.document, path=first.path,
+        line=first.line,
+    )  # fmt: skip

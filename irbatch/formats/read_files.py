@@ -62,8 +62,13 @@ def read_qrels(
     <Qrels 'examples/data/qrels.txt': 120 queries, 5731 judgments>
     """
     check_columns(columns, ("qrels",))
-    with _opened(path, "qrels", columns, progress=progress) as reader:
-        judgments = reader.table() if reader.is_large else reader.lookup()
+    try:
+        with _opened(path, "qrels", columns, progress=progress) as reader:
+            judgments = reader.table() if reader.is_large else reader.lookup()
+    except InputError as problem:
+        from irbatch.formats.marked_lines import told_of_subtopics
+
+        raise told_of_subtopics(problem, path) from None
     return Qrels(judgments, reader.name, borrowed=True)
 
 

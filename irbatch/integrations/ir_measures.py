@@ -25,7 +25,7 @@ from irbatch.array_types import Floats
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.data.subtopics import SubtopicQrels
-from irbatch.errors import InputError, warn
+from irbatch.errors import InputError
 from irbatch.evaluation.pipeline import compute_run
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import Settings
@@ -134,9 +134,6 @@ def _read_subtopics(judgments: list[Any]) -> SubtopicQrels | None:
         for each in judgments
     ]
     queries, subtopics, documents, grades = map(list, zip(*columns, strict=True))
-    if len(set(zip(queries, subtopics, strict=True))) == len(set(queries)):
-        said = "no query has two subtopics: measures of diversity read them from `iteration`"
-        warn(f"qrels: {said}, of frames and named tuples")
     return SubtopicQrels.from_columns(queries, subtopics, documents, grades)
 
 

@@ -10,7 +10,6 @@ and sentence-transformers' ``ndcg@10``. Case, ``-`` and ``_`` don't matter in a 
 from __future__ import annotations
 
 import functools
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -19,6 +18,7 @@ from typing import Any
 from irbatch.errors import InputError, join_words, raise_problems, shown
 from irbatch.measures.ambiguous import refuse_ambiguous
 from irbatch.measures.declare import CATALOGUE, Declaration, Measure, check_cutoff, normal
+from irbatch.measures.near_names import find_similar
 from irbatch.measures.of_ir_measures import is_of_ir_measures, read_object
 from irbatch.measures.parameters import Choice
 from irbatch.measures.settings import parse_settings, parse_value, refusal, split, split_braced
@@ -214,7 +214,14 @@ def _parse_one(text: str, index: dict[str, Measure]) -> list[Measure]:
     settings: dict[str, object] = {}
     if form["rel"] is not None:
         settings["rel"] = float(form["rel"])
-    if plain and (found := _parse_trec_eval(form["name"], meaning)):
+    try:
+        found = _parse_trec_eval(form["name"], meaning) if plain else []
+    except InputError:
+        if suffixed is None:  # it is not ndcg_10, whose number is taken for a gain
+            raise
+        hint = _nearest(form["name"], text, index)
+        raise refusal(f"unknown measure {shown(text)}{hint}", value=text) from None
+    if found:
         return [each(**settings) for each in found]
     cutoffs: list[int] = []
     if meaning is None and suffixed:
@@ -289,62 +296,16 @@ def _parse_cutoff(text: str, whole: str) -> int:
 
 def _nearest(name: str, text: str, index: dict[str, Measure]) -> str:
     """Suggest what may have been meant: `` (did you mean nDCG@10?)``."""
+    if text.isdecimal():
+        return f"; cutoffs are written with a measure, as in nDCG@{text:.{LONGEST_NAME}}"
+    if normal(name) == "rbo":
+        return "; it compares rankings: irbatch overlap, irbatch.comparing.rank_biased_overlap.rbo"
     stem = re.sub(r"(_at)?[-_.]?\d*$", "", name) if len(name) <= LONGEST_NAME else ""
     cutoff = re.search(rf"(?<!\d)([1-9]\d{{,{LONGEST_NAME}}})$", text)
     suggested = [
         f"{each}@{cutoff[1]}" if cutoff and each.declaration.takes_cutoff else str(each)
-        for each in _find_similar(normal(stem), index)
+        for each in find_similar(normal(stem), index)
     ]
     if not suggested:
         return "; `irbatch measures` lists all"
     return f" (did you mean {join_words(suggested, 'or')}?)"
-
-
-def _find_similar(stem: str, index: dict[str, Measure]) -> list[Measure]:
-    """Return the measure of the nearest name, or those whose names have a word in them.
-
-    Names that begin otherwise are others, and no typing errors: XRR is not RR.
-    """
-    if stem[:1] == "m" and len(stem) > 3 and stem[1:] in index:  # the mean of it, as all are
-        return [index[stem[1:]]]
-    near = [(_slips(stem, name), name) for name in index]
-    near = [each for each in near if each[0] is not None]
-    if near:
-        return [index[min(near)[1]]]
-    if len(stem) < 4:
-        return []
-    around = sorted((name for name in index if stem in name), key=lambda each: each.find(stem) > 0)
-    if around:
-        return list(dict.fromkeys(index[name] for name in around))[:3]
-    within = [name for name in index if name in stem and 2 < len(name) < len(stem) - 1]
-    return [index[max(within, key=len)]] if within else []
-
-
-def _slips(typed: str, name: str) -> float | None:
-    """Count the slips that make a name what was typed; None of what is another name.
-
-    Two letters that have changed places are half a slip (Damerau 1964), and so is a letter typed
-    twice or once too seldom; a letter too many, too few or wrong is one, and so are the right ones
-    in another order. Names of three letters are too like each other for more than half a one: RBO
-    is not RBP. The first letter is right, but where it has changed places with another.
-    """
-    longer = max(len(typed), len(name))
-    most = 0.5 if longer < 4 else 1.0 if longer < 7 else 2.0
-    if abs(len(typed) - len(name)) > 2 * most or not typed:
-        return None
-    rows = [[0.0], [float(j) for j in range(len(name) + 1)]]
-    for i, letter in enumerate(typed, 1):
-        before, above, row = rows[-2], rows[-1], [float(i)]
-        for j, other in enumerate(name, 1):
-            twice = i > 1 and letter == typed[i - 2]
-            seldom = j > 1 and other == name[j - 2]
-            costs = [above[j - 1] + (letter != other), above[j] + 1 - twice / 2]
-            costs.append(row[j - 1] + 1 - seldom / 2)
-            if i > 1 and j > 1 and (letter, typed[i - 2]) == (name[j - 2], other):
-                costs.append(before[j - 2] + 0.5)
-            row.append(min(costs))
-        rows.append(row)
-    slips = min(rows[-1][-1], 1.0 if sorted(typed) == sorted(name) else math.inf)
-    turned = len(typed) == len(name) and typed[:2] == name[1::-1]
-    begins = typed[0] == name[0] or turned
-    return slips if slips <= most and begins else None

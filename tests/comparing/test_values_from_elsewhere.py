@@ -189,3 +189,28 @@ def test_refused(name: str) -> None:
     given, match = REFUSED[name]
     with pytest.raises(irbatch.InputError, match=match):
         compare_results({"old": RESULTS["old"], "bad": given}, qrels=QRELS)
+
+
+def test_dicts_as_pytrec_eval_returns_them() -> None:
+    right = compare_results(RESULTS, baseline="old")
+    dicts = {name: each.to_dict() for name, each in RESULTS.items()}
+    assert_same(compare_results(dicts, baseline="old"), right)
+    one = {"q1": {"map": 0.25, "ndcg_cut_3": 0.5}, "q2": {"map": 0.5, "ndcg_cut_3": 0.25}}
+    assert compare_results({"a": one, "b": one}).measures == ["AP", "nDCG@3"]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"q1": 0.25}, "(query 'q1'): a query's values are a mapping of measures to numbers"),
+        ({"q1": {"AP": "0.25"}}, "(query 'q1'): a query's values are a mapping of measures to"),
+        ({"q1": {"AP": 0.25}, "q2": {"RR": 1.0}}, "(query 'q2'): AP is not of every query"),
+        ({"q1": {"apples": 1}}, "'apples' is no measure: unknown measure"),
+        ({}, "there are no values"),
+        ({"q1": {"AP": 1.0}, 2: {"AP": 1.0}}, "2"),
+    ],
+)
+def test_refused_dicts(values: Any, said: str) -> None:
+    with pytest.raises(irbatch.InputError) as caught:
+        compare_results({"a": values, "b": values})
+    assert said in str(caught.value)

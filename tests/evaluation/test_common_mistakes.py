@@ -178,3 +178,30 @@ def test_lines(tmp_path: Path, line: str, fact: str) -> None:
     entry_point = irbatch.read_qrels if fact.startswith("need") else irbatch.read_run
     error = input_error(lambda: entry_point(tmp_path / "file"), fact, line=1)
     assert len(str(error)) < 500
+
+
+def test_several_runs_and_one_run_in_each_others_place() -> None:
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
+    input_error(
+        lambda: irbatch.evaluate(qrels, [run, run], "AP"), "evaluate_runs takes several runs"
+    )
+    input_error(lambda: irbatch.evaluate_runs(qrels, "a.run", "AP"), "of one run see evaluate")
+    input_error(lambda: irbatch.evaluate_runs(qrels, run, "AP"), "evaluate takes it")
+
+
+def test_objects_of_other_tools_are_told_the_way() -> None:
+    kind = type("Qrels", (), {"__module__": "ranx.data_structures.qrels"})
+    input_error(lambda: irbatch.evaluate(kind(), {"q": {"a": 1.0}}, "AP"), "give its to_dict()")
+    records = iter([("q", "a", 1, "0")])
+    said = "records are read by irbatch.Qrels.from_records(…)"
+    input_error(lambda: irbatch.evaluate(records, {"q": {"a": 1.0}}, "AP"), said)  # type: ignore[arg-type]
+
+
+def test_empty_rankings_alone_are_told() -> None:
+    qrels: Any = {"q": {"a": 1}, "p": {"a": 1}}
+    with pytest.warns(irbatch.InputWarning, match="empty rankings alone: every query scores 0"):
+        irbatch.evaluate(qrels, {"q": {}, "p": {}}, "AP")
+    irbatch.evaluate(qrels, {"q": {}, "p": {"a": 1.0}}, "AP")
+    found = irbatch.evaluate({**qrels, "n": {"a": 0}}, {**qrels, "n": {"a": 1}}, "AP",
+                             no_relevant="skip")  # fmt: skip
+    assert "1 query without relevant documents, left out" in found.notes()

@@ -338,3 +338,22 @@ def test_pyndeval(seed: int) -> None:
 
 def test_catalogue_says_what_is_read() -> None:
     assert {CATALOGUE[name].reads for name in VARIANTS} == {"subtopics"}
+
+
+def test_ad_hoc_judgments_and_those_of_subtopics(tmp_path: Path) -> None:
+    """What a file's second column holds decides which measures it is for."""
+    path, run = tmp_path / "qrels.txt", {"q": {"a": 2.0, "b": 1.0}}
+    for constant in ("0", "Q0"):
+        path.write_text(f"q {constant} a 1\nq {constant} b 1\n")
+        with pytest.warns(irbatch.InputWarning, match="are these judgments of subtopics?"):
+            irbatch.evaluate(path, run, "alpha_nDCG@2")
+    path.write_text("q 1 a 1\nq 2 a 1\nq 2 b 1\n")
+    assert irbatch.evaluate(path, run, "alpha_nDCG@2")["alpha_nDCG@2"] > 0
+    told = "are these judgments of subtopics? Then give alpha_nDCG"
+    input_error(lambda: irbatch.evaluate(path, run, "nDCG@2"), told, "in line 1", line=2)
+    path.write_text("q 1 a 1\nq 1 a 1\nq 2 b 1\n")
+    with pytest.raises(irbatch.InputError, match=r"given before, in line 1$"):
+        irbatch.evaluate(path, run, "nDCG@2")
+    grades: Any = {"q": {"a": 1}}
+    told = "documents to grades, not an int; the measures read judgments of subtopics, see irbatch"
+    input_error(lambda: irbatch.evaluate(grades, run, "alpha_nDCG@2"), told)

@@ -287,7 +287,7 @@ def test_what_is_suggested(typed: str, suggested: str) -> None:
     assert str(caught.value) == f"measures: unknown measure {typed!r}{suggested}"
 
 
-NOTHING_NEAR = "XERR@10 CERR MMR@10 RBO MPR EAP ABC@5 qqq XRR"
+NOTHING_NEAR = "XERR@10 CERR MMR@10 MPR EAP ABC@5 qqq XRR"
 TYPING_ERRORS = {
     "nDCG@10": "ncdg@10 ndgc@10 ngcd@10 nGDC@10 ndg@10 nDCQ@10 nDCCG@10 NDCG10 ndcg-10 MNDCG@10",
     "DCG": "dgc DGC DCGG",
@@ -439,3 +439,18 @@ def test_every_form_of_results_has_the_names_asked_for() -> None:
         assert found.to_csv(names=names).splitlines()[0] == ",".join(["query", *called])
         assert list(json.loads(found.to_json(names=names))["mean"]) == called
     input_error(lambda: found.mean("trec"), "names='trec' must be one of 'irbatch', 'as given'")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nDCG_10", "unknown measure 'nDCG_10' (did you mean nDCG@10?)"),
+        ("NDCG10", "did you mean nDCG@10?"),
+        ("P10", "did you mean P@10?"),
+        ("map100", "did you mean AP@100?"),
+        ("ndcg 10", "unknown measure '10'; cutoffs are written with a measure, as in nDCG@10"),
+        ("RBO@10", "it compares rankings: irbatch overlap"),
+    ],
+)
+def test_cutoffs_in_other_places_are_understood_in_suggestions(name: str, said: str) -> None:
+    input_error(lambda: parse_measures(name), said)

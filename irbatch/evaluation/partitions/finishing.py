@@ -14,7 +14,13 @@ from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, warn_all
-from irbatch.evaluation.answered import Partition, Queries, check_answered, warn_of_unjudged
+from irbatch.evaluation.answered import (
+    Partition,
+    Queries,
+    check_answered,
+    warn_of_empty,
+    warn_of_unjudged,
+)
 from irbatch.evaluation.counts import Counts, best_without, count_queries, warn_of_best
 from irbatch.evaluation.means import Means, nothing_relevant
 from irbatch.evaluation.partitions.findings import Findings, by_id, first_ids
@@ -91,6 +97,7 @@ def finish(
     if isinstance(results, Results):  # of what is kept now: some queries may have been left out
         found = best_without(results.columns, results.values, results.marks)
     warn_of_best([each for each in map(str, evaluation.measures) if each in found])
+    warn_of_empty(counts, evaluation.settings, name)
     if not findings.any_judged:
         documents = findings.samples.get("document", ())
         warn_of_unjudged(next(iter(documents), None), counts.answered, name)

@@ -180,7 +180,8 @@ def evaluate_whole(common: Common, item: SpanningQueries) -> PartialResult:
                     check_parts([*item.partitions], evaluation.order_by, evaluation.run_columns)
                 document = next(each for each in documents if each in mine)
                 fields = {"source": "run", "path": name, "query": query, "document": document}
-                raise InputError("another partition has this document, too", **fields)
+                several = "a list is one run's partitions, evaluate_runs takes several runs"
+                raise InputError(f"another partition has this document, too; {several}", **fields)
             mine.update(documents)
     return task.partial_of_rankings(judgments, dict(rankings))
 

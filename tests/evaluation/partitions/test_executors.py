@@ -311,4 +311,7 @@ def test_partitions_are_mappings() -> None:
     parts = [{q: RUN[q] for q in queries[start::3]} for start in range(3)]
     assert_same_bits(irbatch.evaluate(QRELS, [*parts, {}], MEASURES), WANTED)
     records = [{"query_id": "q1", "doc_id": "d1", "score": 1.0}]
-    input_error(lambda: irbatch.evaluate(QRELS, records, "AP"), "for records see from_records")
+    input_error(
+        lambda: irbatch.evaluate(QRELS, records, "AP"),
+        "records are read by irbatch.Run.from_records",
+    )
