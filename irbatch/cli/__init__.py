@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from irbatch.cli.messages import say
 from irbatch.errors import InputError, InputWarning
+from irbatch.version import __version__
 
 __all__ = ["main", "run"]
 
@@ -61,6 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _carry_out(words: Sequence[str]) -> int:
     """Run a command; return its exit status, having said what went wrong."""
+    if [*words] == ["--version"]:  # without what commands need
+        print(f"irbatch {__version__}")
+        return 0
     from irbatch.cli.parser import parse_words
 
     options = parse_words(words)

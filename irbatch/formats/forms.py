@@ -17,6 +17,7 @@ from irbatch.errors import ErrorsIn, InputError, shown
 from irbatch.runtime.numbers import DECIMAL, LARGEST_WHOLE
 
 NOTHING: Mapping[str, Any] = {}
+TIMES = range(10**8, 1 << 31)  # in seconds, since 1973
 NUMBER = re.compile(rf"{DECIMAL}|[+-]?inf(?:inity)?", re.I)
 SPACES = re.compile(rb"[ \t]+")  # only these separate
 # Blank lines, and comments of fewer words than any line of data has.
@@ -113,9 +114,24 @@ def recognise(
             if _are_names(names):
                 problem.message += "; this line has no number, and is taken for their names"
                 raise
+        if source == "qrels":
+            _refuse_times(columns)
     if source == "run" and len(columns) == MARCO_RUN.width and columns[2].isdigit():
         return MARCO_RUN, 0
     return plain, 0
+
+
+def _refuse_times(columns: list[bytes]) -> None:
+    """Refuse MovieLens' u.data, which would be taken for judgments with times as grades."""
+    if len(columns) != QRELS.width or not all(map(bytes.isdigit, columns)):
+        return
+    if columns[1] != b"0" and int(columns[3]) in TIMES:
+        time = columns[3].decode()
+        problem = (
+            f"the grade {time} looks like a time, and the line like MovieLens' user, item, "
+            'rating, time: put the line "user\\titem\\trating\\ttime", with tabs, above it'
+        )
+        raise InputError(problem, value=time)
 
 
 def _named(

@@ -127,6 +127,14 @@ class TestHeaders:
         for source in ("run", "qrels"):
             refused_by_all(source, write_lines("\t".join(NAMES), end=end), "no data lines")
 
+    def test_movielens_times_are_no_grades(self, write_lines: Write) -> None:
+        lines = ["196\t242\t3\t881250949", "186\t302\t3\t891717742"]
+        path = write_lines(*lines)
+        refused_by_all("qrels", path, "881250949 looks like a time", line=1, value="881250949")
+        path = write_lines("user\titem\trating\ttime", *lines)
+        assert read_qrels(path).to_dict() == {"196": {"242": 3}, "186": {"302": 3}}
+        assert read_qrels(write_lines("1 0 2 881250949")).to_dict() == {"1": {"2": 881250949}}
+
     def test_no_ranks(self, write_lines: Write) -> None:
         path = write_lines(*tabbed(NAMES, *ROWS))
         refused_by_all("run", path, "no column is the rank", order_by="rank", line=1)
