@@ -245,8 +245,8 @@ def _as_array(column: Any, what: str, source: str) -> npt.NDArray[Any]:
         try:
             items = list(column)
         except TypeError:
-            kind = type(column).__name__
-            raise InputError(f"{what} are a sequence, not a {kind}", source=source) from None
+            kind = kind_of(column)
+            raise InputError(f"{what} are a sequence, not {kind}", source=source) from None
         array = np.fromiter(items, object, len(items))
     if array.ndim != 1:
         raise InputError(f"{what} are one column, not of shape {array.shape}", source=source)

@@ -12,7 +12,7 @@ from irbatch.data.column_names import VALUE
 from irbatch.data.from_columns import as_ids, as_numbers, first_bad_number
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn
-from irbatch.errors import ErrorsIn, InputError
+from irbatch.errors import ErrorsIn, InputError, kind_of
 
 
 def read_sparse(
@@ -40,7 +40,7 @@ def read_sparse(
 def _as_rows(matrix: Any) -> Any:
     """Return a matrix as compressed rows."""
     if not hasattr(matrix, "tocsr"):
-        raise InputError(f"a {type(matrix).__name__} is no sparse matrix of SciPy's")
+        raise InputError(f"{kind_of(matrix)} is no sparse matrix of SciPy's")
     if len(matrix.shape) != 2:
         raise InputError(f"a matrix is 2-D, queries x documents, not of shape {matrix.shape}")
     _check_places(matrix)

@@ -81,7 +81,7 @@ def read_named(
     Ranks in place of scores become scores, and a grade that all have becomes a column.
     """
     if isinstance(table, str | os.PathLike):
-        problem = f"a {type(table).__name__} is neither a table of columns nor a mapping"
+        problem = f"{kind_of(table)} is neither a table of columns nor a mapping"
         if kind in READERS:
             named = {role: name for role, name in given.items() if name is not None}
             columns = f", columns={named}" * bool(named)

@@ -11,7 +11,7 @@ from irbatch.array_types import Floats
 from irbatch.data.arguments.ids import check_id, same_kind
 from irbatch.data.labelled import is_series, rows_by_label
 from irbatch.engine.groups import UNGROUPED, GroupShares
-from irbatch.errors import InputError, many, shown
+from irbatch.errors import InputError, kind_of, many, shown
 from irbatch.runtime.checks import check_choice, missed_limit
 
 SOURCE = "groups"  # what errors call them
@@ -50,8 +50,8 @@ class Groups:
         check_choice("ungrouped", ungrouped, ("error", "ignore"))
         members = rows_by_label(members) if is_series(members) else members
         if not isinstance(members, Mapping):
-            kind = type(members).__name__
-            problem = f"a mapping of items to groups, or to shares of groups, not a {kind}"
+            kind = kind_of(members)
+            problem = f"a mapping of items to groups, or to shares of groups, not {kind}"
             raise InputError(f"groups are {problem}", source=SOURCE)
         if not members:
             raise InputError("there are no items", source=SOURCE)

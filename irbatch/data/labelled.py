@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, kind_of, shown
 
 
 def pair_series(one: Any, other: Any, *, sliced: bool = False) -> tuple[Any, Any]:
@@ -38,7 +38,7 @@ def rows_by_label(given: Any) -> dict[Any, Any]:
     found = dict(zip(labels, given.tolist() if given.ndim == 1 else given.to_numpy(), strict=True))
     if len(found) < len(labels):
         twice = next(label for label in labels if labels.count(label) > 1)
-        raise InputError(f"label {shown(twice)} of a {type(given).__name__} comes twice")
+        raise InputError(f"label {shown(twice)} of {kind_of(given)} comes twice")
     return found
 
 

@@ -78,8 +78,8 @@ class MarkedQrels:
 
     def __init__(self, judgments: Mapping[Any, Any], name: str | None = None) -> None:
         if not isinstance(judgments, Mapping):
-            kind = type(judgments).__name__
-            problem = f"judgments of {self.reads} are {self.nested}, not a {kind}"
+            kind = kind_of(judgments)
+            problem = f"judgments of {self.reads} are {self.nested}, not {kind}"
             raise InputError(problem, source=SOURCE, path=name)
         if not judgments:
             raise InputError("there are no queries", source=SOURCE, path=name)

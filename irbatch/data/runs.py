@@ -47,8 +47,8 @@ class Run(Exports):
         for query, documents in () if known else rankings.items():
             if not isinstance(documents, Mapping):
                 hint = "for lists of ids see evaluate_ids, for columns Run.from_table"
-                kind = type(documents).__name__
-                problem = f"a query's ranking is a mapping of documents to scores, not a {kind}"
+                kind = kind_of(documents)
+                problem = f"a query's ranking is a mapping of documents to scores, not {kind}"
                 raise InputError(f"{problem}; {hint}", source="run", query=query, path=name)
         self.rankings = rankings
         self.name = name

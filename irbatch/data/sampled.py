@@ -12,7 +12,7 @@ from irbatch.data.arguments.ids import check_id
 from irbatch.data.marked import SOURCE, Columns, Joinable, MarkedQrels, View
 from irbatch.data.qrels import Qrels
 from irbatch.engine.sampled import Probabilities
-from irbatch.errors import InputError, shown
+from irbatch.errors import InputError, kind_of, shown
 from irbatch.runtime.numbers import number_problem
 
 Sampled = dict[Any, dict[Any, tuple[Any, float]]]
@@ -178,9 +178,9 @@ def _list_pairs(
     for query, documents in judgments.items():
         check_id(query, "query", SOURCE)
         if not isinstance(documents, Mapping):
-            kind = type(documents).__name__
+            kind = kind_of(documents)
             problem = "a query's judgments are documents to pairs of grade and probability"
-            raise InputError(f"{problem}, not a {kind}", source=SOURCE, query=query, path=name)
+            raise InputError(f"{problem}, not {kind}", source=SOURCE, query=query, path=name)
         for document, pair in documents.items():
             check_id(document, "document", SOURCE, query)
             if not isinstance(pair, tuple | list) or len(pair) != 2:

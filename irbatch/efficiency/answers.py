@@ -39,13 +39,13 @@ def read_queries(source: str, queries: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _list_queries(source: str, queries: Any) -> list[Any]:
-    kind = type(queries).__name__
+    kind = kind_of(queries)
     if isinstance(queries, str | bytes | set | frozenset):
         why = "it has no order" if isinstance(queries, set | frozenset) else "put it in a list"
-        raise InputError(f"queries are a {kind}: {why}", source=source, value=queries)
+        raise InputError(f"queries are {kind}: {why}", source=source, value=queries)
     if hasattr(queries, "columns"):  # it would yield their names
         instead = "make a mapping of ids to queries of its columns, as with dict(zip(ids, texts))"
-        raise InputError(f"queries are a {kind}, a table: {instead}", source=source)
+        raise InputError(f"queries are {kind}, a table: {instead}", source=source)
     try:
         return list(queries)
     except TypeError:

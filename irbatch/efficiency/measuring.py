@@ -199,7 +199,7 @@ def measure_search(
     require(source, warmup=warmup, draws=draws, seed=seed)
     warm = None if warmup_queries is None else read_queries(f"warm-up of {source}", warmup_queries)
     if indexing is not None and not isinstance(indexing, Indexing):
-        raise refuse(source, "indexing", f"is a {type(indexing).__name__}, no Indexing", indexing)
+        raise refuse(source, "indexing", f"is {kind_of(indexing)}, no Indexing", indexing)
     built: dict[str, Any] = {} if indexing is None else indexing.fields
     disk = size_on_disk(source, "index_path", index_path)
     record = EfficiencyRecord(

@@ -9,7 +9,7 @@ from typing import Any
 
 from irbatch.data.arguments.ids import KINDS
 from irbatch.data.column_names import ROLES, find_columns
-from irbatch.errors import InputError
+from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.task import as_marked_qrels, as_qrels, as_run
 from irbatch.formats import MARKED_QRELS
 from irbatch.integrations.shuffled import (
@@ -58,7 +58,7 @@ def rows_together(
 ) -> tuple[Any, Task]:
     """Return the rows of both, those of a query in one part, and the task that reads them."""
     if not _is_dask(run):
-        problem = f"a {type(run).__name__} is no frame, bag or list of delayed parts of Dask's"
+        problem = f"{kind_of(run)} is no frame, bag or list of delayed parts of Dask's"
         raise InputError(f"{problem}: irbatch.evaluate takes others", source="run")
     if not _is_dask(qrels):
         qrels = rows_of(task.partition.judgments(qrels))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
-from irbatch.errors import InputError
+from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.results import Results
 from irbatch.integrations.score_batches import evaluator_without_ids
 from irbatch.runtime.checks import check_whole
@@ -122,7 +122,7 @@ def _check_validation(validation: Any) -> None:
     if isinstance(validation, tuple) and len(validation) not in (2, 3):
         problem = f"{len(validation)} parts are not inputs and labels"
     elif not isinstance(validation, Iterable):
-        problem = f"a {type(validation).__name__} is neither inputs and labels, nor batches"
+        problem = f"{kind_of(validation)} is neither inputs and labels, nor batches"
     elif iter(validation) is validation:
         problem = "an iterator is used up after one epoch: give batches that can be gone through "
         problem += "again, such as a list"

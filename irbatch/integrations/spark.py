@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from irbatch.data.column_names import find_columns
-from irbatch.errors import FIELDS, InputError
+from irbatch.errors import FIELDS, InputError, kind_of
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
 from irbatch.evaluation.results import Results
@@ -223,7 +223,7 @@ def _rows(
 ) -> tuple[Any, Task]:
     """Return the rows of both, those of a query beside each other, and the task that reads them."""
     if not isinstance(run, _sql.DataFrame):
-        problem = f"a {type(run).__name__} is no DataFrame of Spark: irbatch.evaluate takes others"
+        problem = f"{kind_of(run)} is no DataFrame of Spark: irbatch.evaluate takes others"
         raise InputError(problem, source="run")
     for source, each in (("run", run), ("qrels", qrels)):
         if isinstance(each, _sql.DataFrame) and _is_stopped(each.sparkSession):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.errors import InputError
+from irbatch.errors import InputError, kind_of
 
 
 def to_numpy(values: Any, source: str) -> npt.NDArray[Any]:
@@ -36,12 +36,12 @@ def to_numpy(values: Any, source: str) -> npt.NDArray[Any]:
         else:
             array = without_mask(values)
     except (TypeError, ValueError, RuntimeError, BufferError) as problem:
-        message = f"a {type(values).__name__} cannot be read as an array: {problem}"
+        message = f"{kind_of(values)} cannot be read as an array: {problem}"
         if isinstance(values, list | tuple):
             message = "rows are not of one length"
         raise InputError(message, source=source) from None
     if array.dtype == object and array.ndim == 0:
-        raise InputError(f"a {type(values).__name__} is no array of numbers", source=source)
+        raise InputError(f"{kind_of(values)} is no array of numbers", source=source)
     if "float" in array.dtype.name and array.dtype.kind == "V":  # bfloat16 as JAX has it
         array = array.astype(np.float32)
     return array
@@ -132,6 +132,6 @@ def _from_tensor(tensor: Any, source: str) -> npt.NDArray[Any]:
             tensor = tensor.float()
         array: npt.NDArray[Any] = tensor.resolve_conj().resolve_neg().numpy()
     except (TypeError, RuntimeError) as problem:  # sparse, or on a device that has no numbers
-        message = f"a {type(tensor).__name__} cannot be read as an array: {problem}"
+        message = f"{kind_of(tensor)} cannot be read as an array: {problem}"
         raise InputError(message, source=source) from None
     return array

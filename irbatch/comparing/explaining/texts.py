@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from irbatch.comparing.explaining.nouns import QueryExplanation
-from irbatch.errors import InputError, shown, warn
+from irbatch.errors import InputError, kind_of, shown, warn
 from irbatch.formats.texts import join_text, read_texts, shorten_text
 
 Texts = Mapping[Any, str | Mapping[str, Any]] | str | os.PathLike[str]
@@ -53,8 +53,8 @@ def _look_up(source: str, texts: Texts | None, wanted: Collection[Any]) -> dict[
     elif isinstance(texts, Mapping):
         found = {each: _text(source, each, texts[each]) for each in wanted if each in texts}
     else:
-        kind = type(texts).__name__
-        raise InputError(f"{source} are a mapping of ids to texts, or a file, not a {kind}")
+        kind = kind_of(texts)
+        raise InputError(f"{source} are a mapping of ids to texts, or a file, not {kind}")
     if wanted and not found:
         some = shown(next(iter(wanted)))
         warn(f"{source}: none of {len(wanted)} has a text; are ids spelled as in the runs: {some}?")
@@ -69,4 +69,4 @@ def _text(source: str, name: object, given: object) -> str:
             return join_text(given)
         except InputError as problem:
             raise problem.with_fields(source=source) from None
-    raise InputError(f"the text of {shown(name)} is a {type(given).__name__}", source=source)
+    raise InputError(f"the text of {shown(name)} is {kind_of(given)}", source=source)

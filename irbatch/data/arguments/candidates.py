@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.data.arguments.arrays import check_real, check_shape, find_bad_grade, read_mask
-from irbatch.errors import InputError, many, shown
+from irbatch.errors import InputError, kind_of, many, shown
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, grade_problem, is_whole
@@ -182,8 +182,8 @@ def _are_lists(positives: Any) -> bool:
     if is_tensor(positives) or hasattr(positives, "__array__"):
         return False
     if not isinstance(positives, Sequence):
-        kind = type(positives).__name__
-        problem = f"positives are a sequence, one entry a query, not a {kind}"
+        kind = kind_of(positives)
+        problem = f"positives are a sequence, one entry a query, not {kind}"
         raise InputError(problem, source="positives")
     return any(hasattr(each, "__len__") and getattr(each, "ndim", 1) for each in positives)
 

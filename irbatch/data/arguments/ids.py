@@ -34,8 +34,8 @@ def check_id(value: object, what: str, source: str, query: object = None) -> Non
     """Refuse an id of a query or a document that is neither text nor a whole number."""
     if id_kind(type(value)) is None:
         hint = "; decode it first: .decode()" if isinstance(value, bytes) else ""
-        kind = type(value).__name__
-        problem = f"{what} id {shown(value)} is a {kind}; ids are text or whole numbers{hint}"
+        kind = kind_of(value)
+        problem = f"{what} id {shown(value)} is {kind}; ids are text or whole numbers{hint}"
         raise InputError(problem, source=source, query=query, value=value)
 
 

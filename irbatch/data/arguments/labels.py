@@ -12,7 +12,7 @@ import numpy.typing as npt
 from irbatch.array_types import Ints, Positions
 from irbatch.data.arguments.arrays import check_real, find_bad_grade, read_lengths
 from irbatch.data.arguments.ids import check_query_ids
-from irbatch.errors import InputError
+from irbatch.errors import InputError, kind_of
 from irbatch.runtime.arrays import to_numpy, without_mask
 
 Labels = npt.NDArray[Any]
@@ -85,7 +85,7 @@ def _read_rows(
         check_real(matrix, "labels", name, queries)
         return matrix, _count_unmasked(labels, matrix.shape, name)
     if isinstance(labels, str | AbstractSet | Mapping) or not hasattr(labels, "__iter__"):
-        raise InputError(f"a {type(labels).__name__} is no matrix of labels", source=name)
+        raise InputError(f"{kind_of(labels)} is no matrix of labels", source=name)
     rows, lengths = [], []
     for position, each in enumerate(labels):
         known = queries[position : position + 1] if queries is not None else ()

@@ -19,7 +19,7 @@ from irbatch.efficiency.load.sending import Sending
 from irbatch.efficiency.measuring import name_of
 from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.efficiency.timing import Calls, is_async, loop_for, warm_up
-from irbatch.errors import ErrorsIn, InputError, shown, warn
+from irbatch.errors import ErrorsIn, InputError, kind_of, shown, warn
 from irbatch.report.numbers import show_quantity
 from irbatch.runtime.checks import check_choice, check_number, check_whole
 from irbatch.statistics.resampling import check_level
@@ -106,7 +106,7 @@ def measure_load(
     name = name_of(search) if system is None else system
     source = of_system(name)
     if not callable(search):
-        raise refuse(source, "search", f"is a {type(search).__name__}, not to be called", search)
+        raise refuse(source, "search", f"is {kind_of(search)}, not to be called", search)
     ids, asked = read_queries(source, queries)
     if hardware is None or isinstance(hardware, str):
         hardware = Hardware.here(hardware)

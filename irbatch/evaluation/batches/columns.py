@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.data.arguments.ids import same_kind
-from irbatch.errors import InputError
+from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.partitions.kept import plain
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.checks import read_numbers
@@ -105,7 +105,7 @@ class Columns:
 
 def _as_list(column: Any, name: str) -> list[Any]:
     if isinstance(column, str) or not hasattr(column, "__len__"):
-        raise InputError(f"a {type(column).__name__} is no column", source=name)
+        raise InputError(f"{kind_of(column)} is no column", source=name)
     if isinstance(column, list | tuple):
         return list(column)
     values = to_numpy(column, name)

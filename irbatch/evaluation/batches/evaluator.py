@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from irbatch.data.arguments.ids import read_query_ids
 from irbatch.data.labelled import pair_series
-from irbatch.errors import InputError, many
+from irbatch.errors import InputError, kind_of, many
 from irbatch.evaluation.batches.columns import Columns
 from irbatch.evaluation.batches.reading import FORMAT, SHAPING, read_state
 from irbatch.evaluation.batches.state import State, join_settings
@@ -209,7 +209,7 @@ class BatchEvaluator:
                 values than before.
         """
         if not isinstance(results, Results):
-            raise InputError(f"a {type(results).__name__} is no Results", source="results")
+            raise InputError(f"{kind_of(results)} is no Results", source="results")
         if results.measures != self.measures:
             theirs, mine = ", ".join(results.measures), ", ".join(self.measures)
             raise InputError(f"results of {theirs} don't add to those of {mine}", source="results")

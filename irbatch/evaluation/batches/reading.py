@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from irbatch.engine.items import Items
-from irbatch.errors import shown
+from irbatch.errors import kind_of, shown
 from irbatch.evaluation.batches.columns import NAMES
 from irbatch.evaluation.partitions.reading import (
     check_keys,
@@ -42,7 +42,7 @@ def read_state(
         InputError: if it is the state of something else, or of nothing.
     """
     if not isinstance(state, Mapping):
-        raise refuse(f"a {type(state).__name__} is no state of a BatchEvaluator", value=state)
+        raise refuse(f"{kind_of(state)} is no state of a BatchEvaluator", value=state)
     wanted = {"format": FORMAT, "measures": [str(each) for each in measures]}
     wanted |= {name: settings[name] for name in SHAPING}
     keys = [*wanted, "signature", "columns", *KEPT[settings["keep"]]]

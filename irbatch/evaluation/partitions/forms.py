@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irbatch.data.id_hashes import NO_HASHES
-from irbatch.errors import ErrorsIn, InputError, shown
+from irbatch.errors import ErrorsIn, InputError, kind_of, shown
 from irbatch.evaluation.means import with_weights
 from irbatch.evaluation.partitions.findings import Findings
 from irbatch.evaluation.partitions.item_state import items_of_run
@@ -52,7 +52,7 @@ def read_partial(state: Mapping[str, Any], items: ItemStatistics | None) -> dict
         InputError: if it is the state of something else, or of nothing.
     """
     if not isinstance(state, Mapping):
-        raise refuse(f"a {type(state).__name__} is no state of a {WHAT}", value=state)
+        raise refuse(f"{kind_of(state)} is no state of a {WHAT}", value=state)
     check_same("format", get(state, "format", WHAT), FORMAT)
     keep, names = get(state, "keep", WHAT), get(state, "measures", WHAT)
     if not isinstance(keep, str) or keep not in ARRAYS:
@@ -120,7 +120,7 @@ def read_json(text: str) -> dict[str, Any]:
     except (ValueError, TypeError, RecursionError) as problem:
         raise refuse(f"this is no JSON: {problem}") from None
     if not isinstance(state, dict):
-        raise refuse(f"a {type(state).__name__} is no state of a {WHAT}", value=state)
+        raise refuse(f"{kind_of(state)} is no state of a {WHAT}", value=state)
     values = state.get("values")
     if isinstance(values, list) and all(isinstance(row, list) for row in values):
         nan = math.nan
@@ -171,7 +171,7 @@ def read_arrow(table: Any) -> dict[str, Any]:
 
     metadata = getattr(getattr(table, "schema", None), "metadata", None) or {}
     if METADATA not in metadata:
-        problem = f"a {type(table).__name__} whose schema says nothing of a {WHAT}"
+        problem = f"{kind_of(table)} whose schema says nothing of a {WHAT}"
         raise refuse(f"{problem}: is its metadata lost? to_json() keeps everything in one text")
     try:
         state = json.loads(metadata[METADATA])

@@ -11,7 +11,7 @@ import numpy as np
 
 from irbatch.data.arguments.ids import same_kind
 from irbatch.data.id_hashes import NO_HASHES, IdHashes
-from irbatch.errors import InputError, many, shown
+from irbatch.errors import InputError, kind_of, many, shown
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.partitions.findings import Findings
 from irbatch.evaluation.partitions.finishing import add_absent, finish
@@ -296,7 +296,7 @@ def merge_partials(partials: Iterable[PartialResult] | PartialResult) -> Partial
     total = None
     for each in (partials,) if isinstance(partials, PartialResult) else partials:
         if not isinstance(each, PartialResult):
-            raise InputError(f"a {type(each).__name__} is no PartialResult", source="partial")
+            raise InputError(f"{kind_of(each)} is no PartialResult", source="partial")
         total = each if total is None else total._added(each)
     if total is None:
         raise InputError("there are no partial results", source="partial")
