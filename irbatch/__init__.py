@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from irbatch.data.strata import StratumQrels
     from irbatch.data.subtopics import SubtopicQrels
     from irbatch.efficiency import EfficiencyRecord
+    from irbatch.engine.judged import JudgedRanks
     from irbatch.engine.matrix import RelevanceMatrix
     from irbatch.engine.prefix import PrefixStatistics
     from irbatch.errors import InputError, InputWarning
@@ -58,7 +59,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BatchEvaluator", "Comparison", "Counts", "DocumentCosts", "EfficiencyRecord",
-    "Explanation", "Groups", "InputError", "InputWarning", "ItemStatistics", "Leaderboard",
+    "Explanation", "Groups", "InputError", "InputWarning", "ItemStatistics", "JudgedRanks",
+    "Leaderboard",
     "Means", "Measure", "PartialResult", "PrefixStatistics", "ProbabilityQrels", "Qrels",
     "RelevanceMatrix", "Results", "Run", "StratumQrels", "SubtopicQrels", "SystemResults",
     "__version__", "compare", "compare_results", "define_discount", "define_gain",
@@ -84,6 +86,7 @@ PLACES = {
     "data.strata": ("StratumQrels",),
     "data.subtopics": ("SubtopicQrels",),
     "efficiency": ("EfficiencyRecord",),
+    "engine.judged": ("JudgedRanks",),
     "engine.matrix": ("RelevanceMatrix",),
     "engine.prefix": ("PrefixStatistics",),
     "errors": ("InputError", "InputWarning"),

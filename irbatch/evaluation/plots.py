@@ -23,6 +23,8 @@ from irbatch.report import axes
 from irbatch.runtime.checks import check_choice, check_number
 from irbatch.statistics.intervals import INTERVALS, IntervalOptions
 
+MOST_NAMED = 5  # of the measures that a picture does not show
+
 
 def plot_results(
     results: AllResults,
@@ -36,7 +38,8 @@ def plot_results(
 
     Args:
         measure: one that was evaluated, or ``"nDCG"`` for that at all its cutoffs; default: the
-            first one at all its cutoffs, if it has several, else a bar for each.
+            first one at all its cutoffs, if it has several (others are named above it), else a bar
+            for each.
         results, interval, level, ax: as in `plot_cutoffs`, and so what returns and errors.
 
     >>> import irbatch
@@ -52,8 +55,20 @@ def plot_results(
     if found is None:
         found = without_cutoff(next(iter(named.values())).columns[0])
     if found.cutoff is None and len(common_cutoffs(named, found)) > 1:
-        return plot_cutoffs(named, found, **options)
+        ax = plot_cutoffs(named, found, **options)
+        if measure is None:
+            columns = next(iter(named.values())).columns
+            _name_others(ax, [str(each) for each in columns if without_cutoff(each) != found])
+        return ax
     return plot_bars(named, None if measure is None else [measure], **options)
+
+
+def _name_others(ax: axes.Axes, others: list[str]) -> None:
+    """Name measures that a picture does not show, as many as fit."""
+    if others:
+        more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+        said = f"not shown: {', '.join(axes.fit_names(others[:MOST_NAMED]))}{more}"
+        axes.add_note(ax, "\n".join(filter(None, (ax.get_title(loc="left"), said))))
 
 
 def plot_bars(

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
+from irbatch.engine.judged import JudgedRanks
+from irbatch.engine.prefix import FULL_DEPTH
 from irbatch.errors import InputError, kind_of
 from irbatch.measures.declare import CATALOGUE, MARKED, SIGNS, Declaration, Measure, Spelling
 from irbatch.measures.parameters import REL, Number, Parameter
@@ -40,9 +42,13 @@ def define_measure(
 ) -> Callable[[Callable[..., Floats]], Measure]:
     """Declare a measure: a decorator for its formula.
 
-    The formula takes `PrefixStatistics` (arrays ``(queries, cutoffs)``) and returns float64
+    The formula takes `irbatch.PrefixStatistics` (arrays ``(queries, cutoffs)``) and returns float64
     ``(queries, cutoffs)``. One that ``reads="judged"`` takes the judged documents among the first
-    k, one by one (`JudgedRanks`), and returns float64 ``(queries,)``. Its keywords are the
+    k, one by one (`irbatch.JudgedRanks`), and returns float64 ``(queries,)``. The simplest, and
+    slowest, ``reads="grades"``: it is called for each query with two lists, the grades of the first
+    k documents in rank order (0 where one isn't judged, -1 where the grade is below 0) and those of
+    all judged documents of 0 or more from the highest down, and with k, which is None for whole
+    rankings; it returns a number. Its keywords are the
     measure's parameters, with numbers as defaults; each measure has the parameter ``rel``, the
     least relevant grade, besides. To limit parameters, or to have other kinds, list all of them in
     `parameters`: `Number`, `Choice` (of words), `Flag`, `Points`, or ``GRADED`` for a measure that
@@ -60,9 +66,9 @@ def define_measure(
             where a value is 0 or less), ``"sum"`` or ``"weighted"`` (the mean weighted by what
             `weight` returns); or ``"run"``: there are no values of queries, and the formula takes
             `irbatch.engine.items.ItemCounts` and returns one number.
-        reads: what the formula takes: ``"prefix"``, ``"judged"``, or ``"relevant"``, which is as
-            ``"judged"`` but that documents that are not relevant may be left out, as they are
-            where every candidate is scored; ``"subtopics"``
+        reads: what the formula takes: ``"prefix"``, ``"grades"``, ``"judged"``, or ``"relevant"``,
+            which is as ``"judged"`` but that documents that are not relevant may be left out, as
+            they are where every candidate is scored; ``"subtopics"``
             (`irbatch.engine.subtopics.SubtopicRanks`) or ``"items"``
             (`irbatch.engine.items.ItemRanks`).
         linear: whether the formula, given expected statistics, returns the expected value: it is
@@ -93,6 +99,11 @@ def define_measure(
     ...     return (s.hits == 0).astype(float)
     >>> irbatch.evaluate_matrix([[0, 1], [0, 0]], ["Miss@1", "Miss"]).mean()
     {'Miss@1': 1.0, 'Miss': 0.5}
+    >>> @irbatch.define_measure("Best", definition="The best grade.", reads="grades")
+    ... def best(grades, judged, k):
+    ...     return max(grades, default=0) / max(judged, default=1)
+    >>> irbatch.evaluate_matrix([[0, 1, 2]], "Best@{2,3}").mean()
+    {'Best@2': 0.5, 'Best@3': 1.0}
     >>> @irbatch.define_measure("AtLeast", definition="1 if enough relevant were retrieved.")
     ... def at_least(s, hits=2.0):
     ...     return (s.hits >= hits).astype(float)
@@ -113,21 +124,26 @@ def define_measure(
     def declare(formula: Callable[..., Floats]) -> Measure:
         if not callable(formula):
             raise InputError(f"the formula of {name} is {kind_of(formula)}, no function")
+        by_query = reads == "grades"
         CATALOGUE[name] = Declaration(
             name=name,
-            formula=formula,
+            formula=_of_each_query(formula) if by_query else formula,
             definition=definition,
             past_end=past_end,
             no_relevant=no_relevant,
             source=source,
-            parameters=_parameters(formula) if parameters is None else dict(parameters),
+            parameters=(
+                _parameters(formula, 3 if by_query else 1)
+                if parameters is None
+                else dict(parameters)
+            ),
             takes_cutoff=takes_cutoff,
             aggregate=aggregate,
             range=range,
             better=better,
             aliases=aliases,
             spellings=spellings,
-            reads=reads,
+            reads="judged" if by_query else reads,
             linear=linear,
             in_order=in_order,
             builtin=builtin,
@@ -160,7 +176,7 @@ def _check_definition(
     if name in CATALOGUE and CATALOGUE[name].builtin:
         raise InputError(f"{name!r} is a measure of the catalogue already", value=name)
     check_choice("aggregate", aggregate, ("mean", "geometric", "sum", "weighted", "run"))
-    check_choice("reads", reads, ("prefix", "judged", "relevant", "items", *MARKED))
+    check_choice("reads", reads, ("prefix", "grades", "judged", "relevant", "items", *MARKED))
     if aggregate == "run" and reads != "items":
         raise InputError(f"{name}: aggregate='run' is for measures that read items", value=reads)
     for key, parameter in parameters.items():
@@ -170,10 +186,29 @@ def _check_definition(
             raise InputError(problem, value=parameter)
 
 
-def _parameters(formula: Callable[..., Any]) -> dict[str, Parameter]:
+def _of_each_query(formula: Callable[..., float]) -> Callable[..., Floats]:
+    """Return the formula of judged documents that calls one of lists of grades for each query."""
+
+    def values(known: JudgedRanks, **own: Any) -> Floats:
+        levels = known.whole.levels
+        grade_of = np.append(levels, [-1.0, 0.0])  # of codes below 0: NEGATIVE, and not judged
+        k = None if known.cutoff == FULL_DEPTH else int(known.cutoff)
+        found = np.empty(known.queries)
+        for row, retrieved in enumerate(known.retrieved.tolist()):
+            here = slice(known.starts[row], known.starts[row + 1])
+            grades = np.zeros(retrieved)
+            grades[known.ranks[here] - 1] = grade_of[known.codes[here]]
+            judged = np.repeat(levels, known.whole.judged[row])[::-1]
+            found[row] = formula(grades.tolist(), judged.tolist(), k, **own)
+        return found
+
+    return values
+
+
+def _parameters(formula: Callable[..., Any], given: int) -> dict[str, Parameter]:
     """Read a formula's parameters off its signature, and add ``rel``."""
     found: dict[str, Parameter] = {}
-    for name, each in list(inspect.signature(formula).parameters.items())[1:]:
+    for name, each in list(inspect.signature(formula).parameters.items())[given:]:
         if not is_real(each.default):
             problem = f"parameter {name!r} of {formula.__name__} has no number for a default"
             raise InputError(f"{problem}; declare it with parameters=", value=each.default)

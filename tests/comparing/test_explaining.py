@@ -192,7 +192,9 @@ def test_what_is_printed() -> None:
     assert "1 [2] a (now 2) [?] x (was 2)" in lines
     assert "3 [1] b (now absent) [0] c (was absent)" in lines
     assert "[2] a 1 +0.3333 2 +0.1667 ↓ down -0.1667 0/1" in lines
-    assert "[1] d – – missed 0.0000 –/–" in lines
+    assert not any(line.startswith("[1] d") for line in lines)
+    told = "1 judged document left out, relevant and retrieved by neither: nothing changes"
+    assert told in text
 
 
 def test_lower_may_be_better() -> None:
@@ -329,3 +331,10 @@ def test_nothing_handed_in_is_changed() -> None:
     before = repr((QRELS, OLD, NEW))
     explain(QRELS, OLD, NEW, "AP")
     assert repr((QRELS, OLD, NEW)) == before
+
+
+def test_disjoint_rankings_are_called_so_once() -> None:
+    runs = Run({"q": {"a": 2.0}}, "old"), Run({"q": {"b": 2.0}}, "new")
+    text = explain({"q": {"a": 1, "b": 2}}, *runs, "nDCG").to_text()
+    assert "none of the documents in these rankings is anywhere in the other one" in text
+    assert "absent" not in text

@@ -90,7 +90,7 @@ class TestUsers:
         [
             ({"aggregate": "median"}, "'mean', 'geometric', 'sum'"),
             ({"aggregate": []}, "aggregate=[]"),
-            ({"reads": "scores"}, "'prefix', 'judged'"),
+            ({"reads": "scores"}, "'prefix', 'grades', 'judged'"),
             ({"reads": None}, "reads=None"),
             ({"parameters": {"points": (1, 2)}}, "parameter 'points' of Mine is (1, 2)"),
             ({"aggregate": "weighted"}, "a weighted mean needs weights"),

@@ -149,3 +149,39 @@ def test_numbers_in_the_signature_are_parameters() -> None:
         irbatch.define_measure("Plain", definition="…", parameters={"p": 0.8})  # type: ignore[dict-item]
     with pytest.raises(InputError, match="'p' of <lambda> has no number for a default"):
         irbatch.define_measure("Odd", definition="…")(lambda s, p: s.hits)
+
+
+def test_a_measure_of_lists_of_grades() -> None:
+    """An nDCG of lists is the catalogue's, wherever grades come from."""
+
+    def dcg(grades: list[float]) -> float:
+        return math.fsum(max(grade, 0) / math.log2(1 + r) for r, grade in enumerate(grades, 1))
+
+    seen = []
+
+    @irbatch.define_measure("Plain", definition="nDCG.", reads="grades")
+    def plain(grades: list[float], judged: list[float], k: int | None, least: float = 0) -> float:
+        seen.append((grades, judged, k))
+        best = dcg(judged[:k])
+        return max(dcg(grades) / best, least) if best else least
+
+    qrels = {"q1": {"a": 1, "b": 3, "c": -2, "d": 0}, "q2": {"a": 0}, "q3": {"a": 2}}
+    run = {"q1": dict(zip("xcabd", range(5, 0, -1), strict=True)), "q2": {"a": 1.0}}
+    found = irbatch.evaluate(qrels, run, "Plain@{1,3} Plain nDCG@{1,3} nDCG Plain(least=0.5)@1")
+    assert found.values[:, :3] == pytest.approx(found.values[:, 3:6])
+    assert found.values[:, 6].tolist() == [0.5] * 3
+    assert ([0.0, -1.0, 1.0], [3.0, 1.0, 0.0], 3) in seen
+    assert ([0.0, -1.0, 1.0, 3.0, 0.0], [3.0, 1.0, 0.0], None) in seen
+    scores, labels = np.array([[3.0, 1, 2], [1, 3, 2]]), np.array([[0, 2, 1], [0, 0, 0]])
+    both = irbatch.evaluate_scores(scores, labels, "Plain@2 nDCG@2").values
+    assert both[:, 0] == pytest.approx(both[:, 1])
+
+
+@pytest.mark.parametrize("wrong", [None, "many", [1.0, 2.0], math.nan, math.inf])
+def test_what_a_measure_of_lists_may_not_return(wrong: object) -> None:
+    @irbatch.define_measure("Wrong", definition="Nothing.", reads="grades")
+    def formula(grades: list[float], judged: list[float], k: int | None) -> object:
+        return wrong
+
+    with pytest.raises(InputError, match="the formula of Wrong"):
+        irbatch.evaluate_matrix([[1, 0]], "Wrong")

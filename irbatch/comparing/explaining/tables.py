@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from irbatch.comparing.explaining.nouns import Explained, QueryExplanation
+from irbatch.comparing.explaining.nouns import Explained, JudgedDocument, QueryExplanation
 from irbatch.errors import many
 from irbatch.report import numbers
 from irbatch.report.document import (
@@ -116,8 +116,28 @@ def _counts(found: Explained, query: QueryExplanation) -> Sentences:
     retrieved = " and ".join(f"{length} with {isolate(name)}" for name, length in lengths)
     said = [f"{many(query.relevant, 'document')} relevant; retrieved {retrieved}"]
     if query.left_out:
-        said.append(f"{many(query.left_out, 'judged document')} left out, which change less")
+        less = "nothing" if query.documents and not query.documents[-1].change else "less"
+        said.append(f"{many(query.left_out, 'judged document')} left out, which change {less}")
+    hidden = [each for each in query.documents if not _is_told(found, each)]
+    for relevant, what in ((True, "relevant and retrieved by neither"), (False, "not relevant")):
+        if number := sum((each.grade in found.grades) == relevant for each in hidden):
+            said.append(f"{many(number, 'judged document')} left out, {what}: nothing changes")
+    if _are_disjoint(query):
+        said.append("none of the documents in these rankings is anywhere in the other one")
     return Sentences(said)
+
+
+def _is_told(found: Explained, document: JudgedDocument) -> bool:
+    """Tell whether a judged document has a row: the ranks of others tell nothing of the value."""
+    if document.grade in found.grades:
+        return document.ranks != (None, None)
+    return document.change != 0
+
+
+def _are_disjoint(query: QueryExplanation) -> bool:
+    """Tell whether neither ranking has a document of the other, where both have some."""
+    others = [each.other for ranking in query.rankings for each in ranking]
+    return all(query.rankings) and all(other is None for other in others)
 
 
 def _judged(
@@ -133,6 +153,8 @@ def _judged(
     ]
     rows = []
     for each in query.documents:
+        if not _is_told(found, each):
+            continue
         added = each.adds or (0.0, 0.0)
         cells = [
             Cell(str(each.document), **_shown(found, each.grade, each.text, "", letters)),
@@ -150,7 +172,7 @@ def _judged(
 def _rankings(found: Explained, query: QueryExplanation, names: list[str], letters: int) -> Table:
     """Lay out one row a rank, with the documents of both systems side by side."""
     columns = [Column("rank", descends=False), *(Column(name, "text") for name in names)]
-    rows = []
+    rows, apart = [], _are_disjoint(query)
     for rank in range(1, max(map(len, query.rankings)) + 1):
         cells = [Cell(str(rank), rank)]
         for ranking, word in zip(query.rankings, ("now", "was"), strict=True):
@@ -158,7 +180,7 @@ def _rankings(found: Explained, query: QueryExplanation, names: list[str], lette
                 cells.append(Cell(""))
                 continue
             each = ranking[rank - 1]
-            other = f"{word} {each.other or 'absent'}" if each.other != rank else ""
+            other = "" if each.other == rank or apart else f"{word} {each.other or 'absent'}"
             shown = _shown(found, each.grade, each.text, other, letters)
             cells.append(Cell(str(each.document), **shown))
         rows.append(Row(cells))
