@@ -186,7 +186,7 @@ def _check_definition(
             raise InputError(problem, value=parameter)
 
 
-def _of_each_query(formula: Callable[..., float]) -> Callable[..., Floats]:
+def _of_each_query(formula: Callable[..., Any]) -> Callable[..., Floats]:
     """Return the formula of judged documents that calls one of lists of grades for each query."""
 
     def values(known: JudgedRanks, **own: Any) -> Floats:
