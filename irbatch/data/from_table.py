@@ -127,6 +127,8 @@ def _open(table: Any, source: str) -> Opened:
     hint = f"; records are read by irbatch.{noun}.from_records(…)" if records and noun else ""
     if type(table).__module__.partition(".")[0] == "ranx":
         hint = "; give its to_dict()"
+    elif getattr(table, "ndim", 0) == 2:
+        hint = "; of matrices: irbatch.evaluate_scores(scores, relevance, measures)"
     kind = kind_of(table)
     raise InputError(f"{kind} is neither a table of columns nor a mapping{hint}", source=source)
 

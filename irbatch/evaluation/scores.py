@@ -11,7 +11,7 @@ from irbatch.data.arguments.arrays import check_real
 from irbatch.errors import InputError
 from irbatch.evaluation.means import nothing_relevant
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.score_evaluator import ScoreEvaluator
+from irbatch.evaluation.score_evaluator import ScoreEvaluator, has_no_rows
 from irbatch.evaluation.settings import Settings
 from irbatch.evaluation.task import Cutoffs, Measures
 from irbatch.measures import CATALOGUE, Plan, parse_measures
@@ -49,14 +49,15 @@ def evaluate_scores(
 
     Args:
         scores: ``(queries, candidates)`` real numbers, higher is better: an array, a tensor, or
-            nested lists. They are compared in their own precision.
+            nested lists. They are compared in their own precision. Rows of different lengths, in
+            lists or a nested tensor, have labels in rows of the same lengths.
         relevance: the candidates' labels, of the same shape: 0/1 or grades, dense or sparse; -100
             says that there is no candidate.
         measures, cutoffs, no_relevant, threads: as in `irbatch.evaluate`.
-        positives: instead of `relevance`, the relevant candidates' columns: one a query, a matrix
-            of them padded with -100, lists, or mappings of columns to grades; ``"diagonal"`` (row
-            i's is column i, as in a batch of pairs) or ``"first"`` (column 0, followed by sampled
-            negatives).
+        positives: instead of `relevance`, the relevant candidates' columns: one a query (-100 for
+            none), a matrix of them padded with -100, lists, or mappings of columns to grades;
+            ``"diagonal"`` (row i's is column i, as in a batch of pairs) or ``"first"`` (column 0,
+            followed by sampled negatives). A query without any is as `no_relevant` says.
         mask: ``(queries, candidates)`` bools, True for a candidate.
         lengths: ``(queries,)``, how many cells of each row, from the first, are candidates.
         exclude: candidates to leave out, such as what a user has seen: bools of the scores'
@@ -74,7 +75,8 @@ def evaluate_scores(
 
     Raises:
         InputError: if shapes don't match, a score is not a number, a column is not one of the
-            candidates, or all candidates of a query are hidden.
+            candidates, or, unless queries without relevant documents are skipped, there are no
+            queries or all candidates of one are hidden.
 
     >>> evaluate_scores([[0.1, 0.9, 0.4]], [[1, 0, 1]], "RR P@2").mean()
     {'RR': 0.5, 'P@2': 0.5}
@@ -85,6 +87,8 @@ def evaluate_scores(
     plan = plan_measures(relevance, measures, cutoffs, items=items is not None)
     settings = Settings(no_relevant=no_relevant)
     evaluator = ScoreEvaluator(plan, settings, ties, threads, items=items)
+    if no_relevant == "skip" and has_no_rows(scores):
+        return evaluator.nothing()
     batch = evaluator.rank(
         scores,
         relevance,

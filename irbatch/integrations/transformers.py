@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.errors import InputError, many, shown
+from irbatch.errors import InputError, kind_of, many, shown
 from irbatch.evaluation.results import Results
 from irbatch.integrations.score_batches import evaluator_without_ids, pad_queries
 
@@ -42,7 +42,8 @@ class ComputeMetrics:
     Args:
         measures, cutoffs, no_relevant: as in `irbatch.evaluate`.
         ties: as in `irbatch.evaluate_scores`.
-        names: how measures are called: see `irbatch.Results.mean`.
+        names: how measures are called: see `irbatch.Results.mean`. With ``"as given"``
+            ``ComputeMetrics("MRR@10")`` has the name that ``metric_for_best_model="MRR@10"`` means.
         query_ids: which query each row is of: a function from transformers' EvalPrediction to ids,
             or the ids of all rows in the order of the dataset. Surest is to name a column of ids
             among the labels, ``TrainingArguments(label_names=["labels", "query"])``, that the
@@ -110,6 +111,10 @@ class ComputeMetrics:
         self._pairs: list[tuple[Any, Any]] = []  # scores and grades
 
     def _update(self, batch: Any) -> None:
+        if batch.label_ids is None:
+            problem = "the Trainer passed no labels: TrainingArguments(label_names=[…]) are the"
+            problem += " names of the model's inputs that hold them"
+            raise InputError(problem, source="label_ids")
         scores = _array(batch.predictions, "predictions")
         labels = _array(batch.label_ids, "label_ids")
         ids = self._ids(batch, len(labels))
@@ -163,6 +168,10 @@ class ComputeMetrics:
 
 def _batches(prediction: Any) -> Iterator[Any]:
     """Yield batches as they are, or those of the lists of ``eval_do_concat_batches=False``."""
+    if not hasattr(prediction, "predictions"):
+        problem = f"{kind_of(prediction)} is no EvalPrediction, which has predictions and label_ids"
+        advice = "matrices alone are for irbatch.evaluate_scores(scores, relevance, measures)"
+        raise InputError(f"{problem}; {advice}", source="prediction")
     several = prediction.predictions
     listed = several if isinstance(several, list) else []
     if not listed or not isinstance(listed[0], tuple | np.ndarray):

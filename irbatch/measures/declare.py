@@ -257,9 +257,14 @@ def normal(name: str) -> str:
 LARGEST_CUTOFF = 10**300  # float64 must hold it
 
 
+def _is_decimal(value: object) -> bool:
+    return isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10
+
+
 def check_cutoff(value: Any) -> int:
     """Return a cutoff as an int, or raise `InputError`."""
     if not is_whole(value) or not 1 <= value <= LARGEST_CUTOFF:
         problem = f"cutoff {shown(value)} must be a whole number of at least 1"
+        problem += f", not text: {int(value)}" if _is_decimal(value) else ""
         raise InputError(problem, source="measures", value=value)
     return int(value)

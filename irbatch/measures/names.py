@@ -26,6 +26,7 @@ from irbatch.measures.trec_names import NICKNAMES, TrecMeasure, list_group, trec
 from irbatch.runtime.numbers import DECIMAL
 
 BYTES = (bytes, bytearray, memoryview)  # which can be iterated over, but as numbers
+UNCUT = ("accuracy", "acc")  # names that nobody means without a cutoff
 MOST_DIGITS = 300  # of a cutoff
 LONGEST_NAME = 64  # of a measure, without parameters; so that hostile names take linear time
 
@@ -116,10 +117,14 @@ def _check_cutoffs(cutoffs: object) -> list[int | None] | None:
 
 
 def _at_cutoffs(each: Measure, cutoffs: list[int | None] | None) -> Iterator[Measure]:
-    if cutoffs is None or each.cutoff is not None or not each.declaration.takes_cutoff:
+    if each.cutoff is not None or not each.declaration.takes_cutoff:
         yield each
-    else:
-        yield from (each if cutoff is None else each @ cutoff for cutoff in cutoffs)
+        return
+    for cutoff in cutoffs or [None]:
+        if cutoff is None and normal(each.asked) in UNCUT:
+            problem = f"{each.asked} needs a cutoff: {each.asked}@1 is Success@1, whether the first"
+            raise refusal(f"{problem} document is relevant", value=each.asked)
+        yield each if cutoff is None else each @ cutoff
 
 
 @functools.lru_cache(maxsize=1)

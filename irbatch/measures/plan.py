@@ -276,6 +276,11 @@ class Plan:
             of_each = [plan.values(each, skip_no_relevant=skip, threads=threads) for each in parts]
             values[row, positions] = np.concatenate(of_each).mean(axis=0)[: len(positions)]
 
+    @property
+    def over_orders(self) -> list[str]:
+        """Name the measures whose expected value is a mean over the orders of ties themselves."""
+        return [str(self.measures[i]) for i in self._by_order[1] if i < len(self.measures)]
+
     @cached_property
     def _by_order(self) -> tuple[Plan, list[int]]:
         """The measures that are averaged over orders of tied documents, and their places."""

@@ -71,9 +71,18 @@ class Candidates:
         return float(self.scores[row, column])
 
     def leave_out(
-        self, there: Bools | None, mask: Any = None, lengths: Any = None, exclude: Any = None
+        self,
+        there: Bools | None,
+        mask: Any = None,
+        lengths: Any = None,
+        exclude: Any = None,
+        *,
+        may_be_none: bool = False,
     ) -> None:
-        """Leave out what labels or options of `irbatch.evaluate_scores` hide; count the rest."""
+        """Leave out what labels or options of `irbatch.evaluate_scores` hide; count the rest.
+
+        That none of a query's is left is refused, unless there `may_be_none`.
+        """
         if there is mask is lengths is exclude is self.there is None:
             return
         self.whole = False
@@ -87,9 +96,10 @@ class Candidates:
             self._exclude(exclude)
         self.sizes = self._count()
         nothing = (self.sizes == 0) & (self.widths > 0)
-        if nothing.any():
+        if nothing.any() and not may_be_none:
             query = self.queries[int(np.argmax(nothing))]
-            problem = "none of the candidates is left: all are masked or excluded"
+            problem = "none of the candidates is left: all are masked or excluded; "
+            problem += "no_relevant='skip' leaves such a query out"
             raise InputError(problem, source="scores", query=query)
 
     def without_hidden(self, graded: GradedCandidates) -> GradedCandidates:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -80,7 +81,7 @@ def test_dicts_that_have_changed_places() -> None:
     for grades in ({**SCORED, "q1": {"d1": 2.0}}, LONG):  # perhaps
         with pytest.warns(InputWarning, match=said):
             evaluate(grades, GRADED, "nDCG")
-    with pytest.warns(InputWarning, match=said):
+    with pytest.warns(InputWarning, match="are scores and labels swapped"):
         irbatch.evaluate_scores([[0, 1, 1, 0]], [[0.5, 0.25, 0.75, 0.125]], "nDCG")
 
 
@@ -132,6 +133,12 @@ def test_labels_of_nothing_are_told_once() -> None:
 MISTAKES: list[Any] = [
     (lambda: evaluate(Run(RUN), Qrels(QRELS), "AP"), "a Run is given where judgments belong"),
     (lambda: evaluate(Qrels(QRELS), Qrels(QRELS), "AP"), "Qrels are given where a run belongs"),
+    (lambda: evaluate(np.eye(2), np.eye(2), "AP"), "irbatch.evaluate_scores(scores, relevance, "),
+    (lambda: evaluate(QRELS, RUN, "AP", cutoffs="10"), "of at least 1, not text: 10"),
+    (
+        lambda: irbatch.evaluate_scores(np.eye(3), measures="RR", positives=[0, 1]),
+        "but there are 2 entries for 3 queries",
+    ),
     (lambda: evaluate(QRELS, COLUMNS, "AP"), "for columns Run.from_table"),
     (lambda: evaluate({"query_id": ["q1"]}, RUN, "AP"), "for columns see Qrels.from_table"),
     (lambda: evaluate(QRELS, {"a": RUN, "b": RUN}, "AP"), "several runs, by name: evaluate_runs"),

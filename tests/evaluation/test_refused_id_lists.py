@@ -33,7 +33,10 @@ masked = np.ma.array
         pytest.param([[1], {3, 4}], "query 1", id="row that is a set, without an order"),
         pytest.param([[1], frozenset({3, 4})], "query 1", id="row that is a frozen set"),
         pytest.param([[1], [3.0]], "query 1", id="float ids"),
-        pytest.param(np.array([[1.0], [3.0]]), "query 0", id="array of floats"),
+        pytest.param(np.array([[1.0], [3.0]]), "irbatch.evaluate_scores(", id="array of floats"),
+        pytest.param(
+            [[{"corpus_id": 1, "score": 0.5}], []], "[[hit['corpus_id'] for hit", id="hits"
+        ),
         pytest.param([[1], [None]], "query 1", id="None id"),
         pytest.param([[1], [b"3"]], ".decode()", id="bytes id"),
         pytest.param([[1], [[3]]], "query 1", id="list id"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from support.input_errors import input_error
 
 import irbatch
 from irbatch import InputError
@@ -393,3 +395,116 @@ def test_triples_of_tensors() -> None:
     positive, negatives = torch.tensor([0.9, 0.2]), torch.tensor([[0.1, 0.3], [0.6, 0.1]])
     found = irbatch.evaluate_triples(positive.requires_grad_(), negatives.half(), "RR P@1")
     assert found.mean() == {"RR": 0.75, "P@1": 0.5}
+
+
+def test_rows_of_different_lengths() -> None:
+    """They have labels in rows of the same lengths: as padded, with `lengths`."""
+    scores = [row[:size].tolist() for row, size in zip(SCORES, SIZES, strict=True)]
+    labels = [row[:size].tolist() for row, size in zip(LABELS, SIZES, strict=True)]
+    expected = values(SCORES, LABELS, lengths=SIZES)
+    assert values(scores, labels) == expected
+    assert values(list(map(np.array, scores)), tuple(map(np.array, labels))) == expected
+    for wrong, fields, said in (
+        ({"positives": [0] * N}, {"source": "scores"}, f"lengths=[{SIZES[0]}, {SIZES[1]}, "),
+        ({"relevance": labels, "lengths": SIZES}, {"source": "scores"}, "rows are not of one"),
+        ({"relevance": labels[:-1]}, {"source": "scores"}, f"{N} rows, but {N - 1} of labels"),
+        ({"relevance": [*labels[:-1], [1] * 50]}, {"query": N - 1}, "50 labels for"),
+    ):
+        call = functools.partial(irbatch.evaluate_scores, scores, measures="RR", **wrong)
+        input_error(call, said, **fields)
+    for rows in ([[1.0, 2.0], np.array(["2026"], "M8[D]")], [[1, 2], [[1]]], [[1, 2], ["a"]]):
+        input_error(lambda rows=rows: irbatch.evaluate_scores(rows, [[1, 0], [1]], "RR"), "scores")
+
+
+def test_nested_tensors_are_rows_of_different_lengths() -> None:
+    torch = pytest.importorskip("torch", reason="pip install torch")
+    rows = [torch.tensor([0.1, 0.9]), torch.tensor([0.3, 0.2, 0.5])]
+    labels = [torch.tensor([1, 0]), torch.tensor([0, 1, 0])]
+    scores, relevance = (
+        torch.nested.nested_tensor(each, layout=torch.jagged) for each in (rows, labels)
+    )
+    for given in ((rows, labels), (scores, relevance), (scores, labels)):
+        assert irbatch.evaluate_scores(*given, "RR").per_query() == {0: 1 / 2, 1: 1 / 3}
+
+
+def test_queries_that_have_no_candidates_left() -> None:
+    mask = np.ones((3, 3), bool)
+    mask[1] = False
+    given: dict[str, Any] = {"relevance": np.eye(3, dtype=int), "measures": "RR", "mask": mask}
+    input_error(lambda: irbatch.evaluate_scores(np.eye(3), **given), "no_relevant='skip'", query=1)
+    results = irbatch.evaluate_scores(np.eye(3), no_relevant="skip", **given)
+    assert results.mean() == {"RR": 1.0}
+    assert results.counts.no_relevant == results.counts.empty == 1
+
+
+def test_a_batch_without_queries() -> None:
+    nothing = np.zeros((0, 3))
+    input_error(lambda: irbatch.evaluate_scores(nothing, nothing, "RR"), "there are no queries")
+    results = irbatch.evaluate_scores(nothing, nothing, "RR", no_relevant="skip")
+    assert (results.query_ids, results.counts.queries) == ([], 0)
+    for keep in ("queries", "sums"):
+        evaluator = irbatch.BatchEvaluator("RR", keep=keep)
+        evaluator.update([[1, 2]], [[1, 0]])
+        before = evaluator.state_dict()
+        assert len(evaluator.update(nothing, nothing).query_ids) == 0
+        assert evaluator.state_dict() == before
+
+
+def test_a_column_may_be_none() -> None:
+    """-100, as torch's cross_entropy ignores it, is a query without a relevant candidate."""
+    for no_relevant, mean in (("zero", 0.5), ("skip", 1.0)):
+        results = irbatch.evaluate_scores(
+            np.eye(2), measures="RR", positives=np.array([0, -100]), no_relevant=no_relevant
+        )
+        assert (results["RR"], results.counts.no_relevant) == (mean, 1)
+    call = functools.partial(irbatch.evaluate_scores, np.eye(2), measures="RR", positives=[0, -1])
+    input_error(call, "padding is -100")
+
+
+def said_of(**given: Any) -> list[str]:
+    """What is warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        irbatch.evaluate_scores(**given)
+    return [str(each.message) for each in caught]
+
+
+def test_masks_that_hide_what_is_relevant_are_told() -> None:
+    labels = np.eye(3, dtype=int)
+    scores = [[3, 2, 1], [1, 3, 2], [1, 2, 3]]
+    given: dict[str, Any] = {"scores": scores, "measures": "R@1"}
+    for hidden in ({"mask": labels == 0}, {"exclude": labels == 1}, {"exclude": [[0], [1], []]}):
+        (said,) = said_of(relevance=labels, **hidden, **given)
+        assert said.startswith("most queries have no relevant candidate left")
+        assert "mask= is True for a candidate, exclude= for none" in said
+    # Labels of training and test together, those of training excluded; or a single query's.
+    history = np.array([[1, 1, 0], [1, 0, 1], [1, 0, 0]])
+    assert not said_of(relevance=history, exclude=[[0], [0], [0]], **given)
+    assert not said_of(relevance=labels, exclude=[[0], [], []], **given)
+
+
+def test_measures_that_are_1_always_are_told() -> None:
+    given: dict[str, Any] = {"scores": np.eye(3), "positives": "diagonal"}
+    for name in ("recall", "hit_rate"):
+        (said,) = said_of(measures=f"RR {name}", **given)
+        assert "is 1 for every query with a relevant candidate" in said
+    assert len(said_of(measures="R Success", **given)) == 2
+    assert not said_of(measures="R@1 Success@5 RR R", **given), "it may be meant"
+    assert not said_of(measures="R", n_relevant=[2, 2, 2], **given)
+    for cutoffs, said in ((None, "accuracy@1 is Success@1"), ([1, None], "needs a cutoff")):
+        call = functools.partial(irbatch.evaluate_scores, measures="accuracy", cutoffs=cutoffs)
+        input_error(functools.partial(call, **given), said)
+    found = irbatch.evaluate_scores(np.eye(3), measures="accuracy", cutoffs=1, positives="diagonal")
+    assert found.mean("as given") == {"accuracy@1": 1.0}
+
+
+def test_scores_that_were_rounded_are_told_after_they_are_cast() -> None:
+    scores = RNG.standard_normal((40, 20)).repeat(3, axis=1).astype("f2")
+    given: dict[str, Any] = {"positives": [0] * 40, "measures": "RR"}
+    for dtype in ("f2", "f4", "f8"):
+        (said,) = said_of(scores=scores.astype(dtype), **given)
+        assert "casting finished scores doesn't help" in said
+        assert "averaged" not in said
+    (said,) = said_of(scores=scores, **given | {"measures": "RBP RR"})
+    assert "RBP is averaged over a thousand orders" in said
+    assert not said_of(scores=RNG.integers(0, 9, (40, 60)).astype("f4"), **given), "are counts"

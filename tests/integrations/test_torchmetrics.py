@@ -288,6 +288,54 @@ def test_collections_that_share_the_work(ours: Any) -> None:
     assert list(ours.make_collection("RBP(p=0.8)")) == ["RBP(p=0,8)"]
 
 
+def test_names_as_they_were_given(ours: Any, theirs: Any) -> None:
+    options: dict[str, Any] = {"measures": "MRR@10 hit_rate@5", "names": "as given"}
+    expected = evaluate_scores(SCORES, LABELS, options["measures"]).mean("as given")
+    assert plain(feed(ours.RankingMetric(**options)).compute()) == expected
+    collection = ours.make_collection(prefix="val/", **options)
+    assert plain(feed(collection).compute()) == {f"val/{k}": v for k, v in expected.items()}
+    input_error(lambda: ours.RankingMetric("RR", names="theirs"), "names")
+
+
+@KEEPS
+def test_torchmetrics_keywords(ours: Any, theirs: Any, torch: Any, keep: str) -> None:
+    """A collection with torchmetrics' own metrics is called by keyword."""
+    scores, labels = torch.tensor(SCORES), torch.tensor(LABELS)
+    each = torch.arange(QUERIES)
+    own = theirs.retrieval.RetrievalMRR()
+    both = theirs.MetricCollection({"ours": ours.RankingMetric("RR", keep=keep), "theirs": own})
+    indexes = each[:, None].expand(-1, CANDIDATES)
+    both(preds=scores, target=labels > 0, indexes=indexes)
+    found = both.compute()
+    assert plain(found["ours"]) == evaluate_scores(SCORES, LABELS > 0, "RR")["RR"]
+    metric = ours.RankingMetric("RR", keep=keep)
+    metric.update(preds=scores, target=labels > 0, indexes=each)
+    assert plain(metric.compute()) == plain(found["ours"])
+    for wrong, said in (
+        ({"preds": scores, "scores": scores}, "scores as well"),
+        ({"target": labels}, "the score of each candidate"),
+        ({"preds": scores, "target": labels, "indexes": each[:3]}, "see RetrievalMetric"),
+        ({"preds": scores, "target": labels, "indexes": indexes + torch.arange(CANDIDATES)},
+         "row 0 has several"),
+        ({"preds": scores.flatten(), "target": labels.flatten(), "indexes": indexes.flatten()},
+         "see RetrievalMetric"),
+    ):  # fmt: skip
+        input_error(lambda wrong=wrong: metric.update(**wrong), said)
+
+
+@KEEPS
+def test_a_batch_without_queries_adds_nothing(ours: Any, torch: Any, keep: str) -> None:
+    metric = feed(ours.RankingMetric(MEASURES, keep=keep))
+    metric.update(torch.zeros(0, 4), torch.zeros(0, 4), **named(metric, []))
+    assert plain(metric.compute()) == WHOLE
+
+
+def test_plot(ours: Any) -> None:
+    pytest.importorskip("matplotlib", reason="pip install matplotlib")
+    figure, _ = feed(ours.RankingMetric("RR")).plot()
+    assert figure.axes
+
+
 def test_forward_of_a_collection(ours: Any) -> None:
     collection = ours.make_collection("nDCG RR", [1, 5])
     for part in PARTS:

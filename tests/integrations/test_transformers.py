@@ -52,6 +52,11 @@ def test_cutoffs_and_spelling() -> None:
     assert list(compute(given(*arrays()))) == ["ndcg@1", "ndcg@10", "precision@1", "precision@10"]
 
 
+def test_names_as_they_were_given() -> None:
+    compute = ComputeMetrics("MRR@10", names="as given")
+    assert list(compute(given(np.array(SCORES), np.array(LABELS)))) == ["MRR@10"]
+
+
 def test_of_tuples_the_first_is_meant() -> None:
     scores, labels = arrays()
     found = ComputeMetrics(MEASURES)(given((scores, scores * -1), (labels, labels * 0)))
@@ -142,7 +147,8 @@ def test_rows_of_pairs(shape: Callable[[Any], Any], ids: Any) -> None:
         (given(np.ones((7, 3)), np.array(PAIR_LABELS)), {"query_ids": QUERIES}, "(7, 3)"),
         (given(np.ones(5), np.array(PAIR_LABELS)), {"query_ids": QUERIES}, "(5,)"),
         (given(None, np.array(LABELS)), {}, "predictions: None is no array"),
-        (given(np.array(SCORES), None), {}, "label_ids: None is no array"),
+        (given(np.array(SCORES), None), {}, "the Trainer passed no labels"),
+        ((np.array(SCORES), np.array(LABELS)), {}, "a tuple is no EvalPrediction"),
         (given(np.array([[math.nan, 1.0]]), np.array([[1, 0]])), {}, "nan"),
     ],
 )

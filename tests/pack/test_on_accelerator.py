@@ -156,6 +156,7 @@ def test_lengths_whose_squares_are_no_floats(travelled: list[int], scale: float)
 
 
 @pytest.mark.parametrize("dtype", ["bool", "float8_e4m3fn", "uint16", "complex64"])
+@pytest.mark.filterwarnings("ignore:scores of 16 bits:irbatch.InputWarning")
 def test_types_that_are_copied(travelled: list[int], dtype: str) -> None:
     scores = torch.tensor(np.abs(SCORES)).to(getattr(torch, dtype))
     if dtype == "complex64":

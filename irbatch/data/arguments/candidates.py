@@ -118,9 +118,9 @@ def read_labels(
 def read_positives(positives: Any, shape: Shape, queries: Queries) -> GradedCandidates:
     """Read the relevant candidates' columns.
 
-    They are one column a query; a matrix of columns in which `IGNORED` is padding; for each query a
-    sequence or set of columns, or a mapping of columns to grades; or ``"diagonal"``, row i's is
-    column i, or ``"first"``, column 0.
+    They are one column a query, or `IGNORED` for none; a matrix of columns in which that is
+    padding; for each query a sequence or set of columns, or a mapping of columns to grades; or
+    ``"diagonal"``, row i's is column i, or ``"first"``, column 0.
     """
     if isinstance(positives, str):
         return GradedCandidates.one_each(_read_word(positives, shape))
@@ -200,8 +200,11 @@ def _read_matrix(positives: Any, shape: Shape) -> tuple[Ints, Ints]:
     elif columns.size and columns.dtype.kind not in "iu":
         problem = f"positives are whole numbers, not {columns.dtype.name}"
     elif columns.ndim not in (1, 2) or len(columns) != shape[0]:
-        wanted = f"one column, or one row of columns, a query: {shape[0]} in all"
-        problem = f"positives are {wanted}, not an array of shape {columns.shape}"
+        wanted = "each has one column, or one row of columns"
+        given = f"not an array of shape {columns.shape}"
+        if columns.ndim in (1, 2):
+            given = f"but there are {many(len(columns), 'entry')} for {many(shape[0], 'query')}"
+        problem = f"{wanted}, {given}"
     if problem is not None:
         raise InputError(problem, source="positives")
     rows = np.repeat(np.arange(shape[0]), columns.size // max(shape[0], 1))

@@ -15,7 +15,7 @@ from irbatch.data.arguments.ids import first_repeated, kind_of_documents, same_k
 from irbatch.data.from_columns import IdOverflowError, as_ids
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn
-from irbatch.errors import InputError, kind_of, many, warn
+from irbatch.errors import InputError, kind_of, many, shown, warn
 from irbatch.runtime.arrays import is_tensor
 from irbatch.runtime.checks import read_numbers
 from irbatch.runtime.ragged import offsets_of
@@ -50,6 +50,9 @@ def _check_pair(ranked: Any, relevant: Any) -> None:
         if hasattr(side, "columns"):
             problem = "a table is no sequence of lists: irbatch.evaluate(qrels, run) takes tables"
             raise InputError(problem, source=name)
+        if getattr(side, "ndim", 0) == 2 and "float" in str(getattr(side, "dtype", "")):
+            problem = "a matrix of floats has no ids; of scores and labels: irbatch.evaluate_scores"
+            raise InputError(f"{problem}(scores, relevance, measures)", source=name)
         scalar = getattr(side, "ndim", 2) == 0
         if is_tensor(side) and side.ndim == 1:
             problem = "a list of ids is needed for each query; of one each: [:, None]"
@@ -124,6 +127,11 @@ class _Side:
         if whole and self.pad is None:
             return np.asarray(ids)
         listed = list(ids.tolist() if hasattr(ids, "tolist") else ids)
+        if listed and isinstance(listed[0], Mapping):
+            keys = [key for key in ("corpus_id", "id") if key in listed[0]] or ["id"]
+            problem = f"{shown(listed[0])} is no id; of search results take these"
+            advice = f"[[hit[{keys[0]!r}] for hit in hits] for hits in results]"
+            raise InputError(f"{problem}: {advice}", source=self.source, query=query)
         if self.pad is None or unordered or self.pad not in listed:
             return listed
         end = listed.index(self.pad)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.data.arguments.ids import same_kind
-from irbatch.errors import InputError, kind_of
+from irbatch.errors import InputError, kind_of, many
 from irbatch.evaluation.partitions.kept import plain
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.checks import read_numbers
@@ -39,7 +39,11 @@ class Columns:
         columns = {name: _as_list(column, name) for name, column in given}
         lengths = {name: len(column) for name, column in columns.items()}
         if len(set(lengths.values())) > 1:
-            raise InputError(f"columns are of one length, not {lengths}", source="update_columns")
+            said = ", ".join(
+                f"{many(length, 'entry')} in {each}" for each, length in lengths.items()
+            )
+            problem = f"columns are of one length, one entry a document, not {said}"
+            raise InputError(problem, source="update_columns")
         _check(self._sample(), *columns.values())
         fresh: defaultdict[Any, Documents] = defaultdict(dict)
         repeats_before = repeats = self.repeats

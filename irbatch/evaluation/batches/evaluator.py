@@ -20,7 +20,7 @@ from irbatch.evaluation.partitions.sums import Sums, empty_kept
 from irbatch.evaluation.rankings import evaluate_ids
 from irbatch.evaluation.results import LazyResults, Results
 from irbatch.evaluation.runs import evaluate
-from irbatch.evaluation.score_evaluator import ScoreEvaluator
+from irbatch.evaluation.score_evaluator import ScoreEvaluator, has_no_rows
 from irbatch.evaluation.settings import Settings
 from irbatch.evaluation.task import Cutoffs, Measures
 from irbatch.measures import Plan, parse_measures
@@ -130,6 +130,8 @@ class BatchEvaluator:
     ) -> Results:
         """Add a batch of scores, and return the results of this batch alone.
 
+        A batch without rows, ``(0, candidates)``, adds nothing.
+
         Args:
             scores, relevance, positives, mask, lengths, exclude, n_relevant, document_ids: as in
                 `irbatch.evaluate_scores`.
@@ -141,6 +143,8 @@ class BatchEvaluator:
         """
         self._check_ids(query_ids)
         ids = read_query_ids(query_ids)
+        if not ids and has_no_rows(scores):
+            return self._scores.nothing()
         named = None if ids is None or len(set(ids)) < len(ids) else ids
         batch = self._scores.rank(
             scores,
@@ -255,6 +259,10 @@ class BatchEvaluator:
             InputError: if measures or settings are others, or a query has other values; nothing
                 has changed then.
         """
+        for each in others:
+            if isinstance(each, list | tuple):
+                problem = f"{kind_of(each)} is no evaluator: give them one by one"
+                raise InputError(f"{problem}, merge(*evaluators)", source="state")
         given = (self, *others)
         self._load([e.state_dict() if isinstance(e, BatchEvaluator) else e for e in given])
 

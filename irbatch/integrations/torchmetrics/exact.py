@@ -55,6 +55,10 @@ class ExactMetric(Metric):  # type: ignore[misc]
         """Leave the states as they are: whole numbers of 64 bits."""
         return self
 
+    def plot(self, val: Any = None, ax: Any = None) -> Any:
+        """Plot values of `compute`, by default the one now, as torchmetrics' metrics do."""
+        return self._plot(val, ax)
+
     def held(self, name: str) -> Ints:
         """Return a list state, synchronized or not, as one matrix."""
         state = getattr(self, name)

@@ -13,6 +13,7 @@ from irbatch.evaluation.batches import BatchEvaluator
 from irbatch.evaluation.means import with_weights
 from irbatch.integrations.torchmetrics.exact import ExactMetric, torch, torchmetrics
 from irbatch.measures import parse_measures
+from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.numbers import is_whole
 
 BEYOND = 1 << 63  # one more than the largest int64
@@ -31,8 +32,11 @@ class RankingMetric(ExactMetric):
             a tensor, of several a dict of names to tensors.
         ties: as in `irbatch.evaluate_scores`.
         keep: ``"sums"``, exact and of a fixed size; or ``"queries"``, the values of every query
-            under its id, so that one that a DistributedSampler repeats counts once.
+            under its id, so that one that a DistributedSampler repeats counts once. Ids are whole
+            numbers, such as places in the data set: processes exchange tensors, not text.
         report: the one of several measures that `compute` returns; default: all.
+        names: how measures are called, see `irbatch.Results.mean`; ``"as given"``: as each was
+            asked for, ``"MRR@10"``.
         **kwargs: torchmetrics' own, such as ``dist_sync_on_step``.
 
     Raises:
@@ -55,21 +59,24 @@ class RankingMetric(ExactMetric):
         no_relevant: str = "zero",
         keep: str = "sums",
         report: Any = None,
+        names: str = "irbatch",
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         options: dict[str, Any] = {"keep": keep, "ties": ties, "no_relevant": no_relevant}
-        self._evaluator = BatchEvaluator(measures, cutoffs, **options)
+        parsed = parse_measures(measures, cutoffs)
+        self._evaluator = BatchEvaluator(parsed, **options)
         self._nothing = self._evaluator.state_dict()
         self._keep = keep
-        names = self._evaluator.measures
+        wanted = {str(each): each for each in parsed}
+        self._names = {each: measure.spelled(names) for each, measure in wanted.items()}
         self._report = None if report is None else ", ".join(map(str, parse_measures(report)))
-        if self._report is not None and self._report not in names:
-            problem = f"{self._report} is not one of {', '.join(names)}"
+        if self._report is not None and self._report not in wanted:
+            problem = f"{self._report} is not one of {', '.join(wanted)}"
             raise InputError(problem, source="report", value=report)
         # A collection merges metrics of states of the same names and first values.
-        what = f"{', '.join(names)} (ties {ties}, no relevant {no_relevant})"
-        columns = len(with_weights(parse_measures(names)))
+        what = f"{', '.join(wanted)} (ties {ties}, no relevant {no_relevant})"
+        columns = len(with_weights(list(wanted.values())))
         self._rows, self._sums = f"queries of {what}", dict[str, str]()
         if keep == "queries":
             self.widths[self._rows] = 2 + columns  # id, marks, values
@@ -82,9 +89,12 @@ class RankingMetric(ExactMetric):
 
     def update(
         self,
-        scores: Any,
+        scores: Any = None,
         relevance: Any = None,
         *,
+        preds: Any = None,
+        target: Any = None,
+        indexes: Any = None,
         positives: Any = None,
         mask: Any = None,
         lengths: Any = None,
@@ -93,10 +103,20 @@ class RankingMetric(ExactMetric):
         document_ids: Any = None,
         query_ids: Any = None,
     ) -> None:
-        """Add a batch; arguments are as in `irbatch.evaluate_scores`.
+        """Add a batch, perhaps without queries; arguments are as in `irbatch.evaluate_scores`.
 
         `query_ids`, for ``keep="queries"`` only, are whole numbers, the same in every process.
+        `preds`, `target` and `indexes` are torchmetrics' words for scores, relevance and query ids,
+        so that a collection with its metrics is called by keyword: whole queries, too, and the
+        index of each ``(queries,)``, or of each cell, as torchmetrics has it.
         """
+        scores = _either(scores, preds, "scores", "preds")
+        relevance = _either(relevance, target, "relevance", "target")
+        if indexes is not None:
+            found = _queries_of(indexes, np.shape(scores))
+            query_ids = found if self._keep == "queries" and query_ids is None else query_ids
+        if scores is None:
+            raise InputError("the score of each candidate is needed", source="scores")
         ids = self._check_ids(query_ids)
         self._evaluator.reset()
         results = self._evaluator.update(
@@ -141,7 +161,7 @@ class RankingMetric(ExactMetric):
         means: Any = dict.fromkeys(names, math.nan)
         if len(self._evaluator):
             means = self._evaluator.compute()
-        return self.as_tensors({name: means[name] for name in names})
+        return self.as_tensors({self._names[name]: means[name] for name in names})
 
     def _load_queries(self, rows: np.ndarray[Any, Any]) -> None:
         """Merge all queries into the evaluator, repeated ones after the others."""
@@ -163,13 +183,42 @@ class RankingMetric(ExactMetric):
         ids = read_query_ids(query_ids) or []
         for each in ids:
             if not is_whole(each) or not -BEYOND <= each < BEYOND:
-                problem = f"id {shown(each)} is not a whole number of 64 bits"
+                problem = f"id {shown(each)} is not a whole number of 64 bits, such as a query's "
+                problem += "place in the data set"
                 raise InputError(problem, source="query_ids", value=each)
         return ids
 
 
+def _either(given: Any, other: Any, name: str, called: str) -> Any:
+    """Return an argument that has two names."""
+    if given is not None and other is not None:
+        raise InputError(f"it is {name} as well: give one of them", source=called)
+    return other if given is None else given
+
+
+def _queries_of(indexes: Any, shape: tuple[int, ...]) -> Any:
+    """Return the query of each row, from its index or those of all of its cells."""
+    index = to_numpy(indexes, "indexes")
+    if index.shape not in (shape[:1], shape) or len(shape) != 2:
+        problem = f"an array of shape {index.shape} for preds of shape {shape}: rows are whole "
+        problem += "queries, (queries, candidates); for flat columns see RetrievalMetric"
+        raise InputError(problem, source="indexes")
+    if index.ndim == 1:
+        return index
+    if (index != index[:, :1]).any():
+        row = int((index != index[:, :1]).any(axis=1).argmax())
+        problem = f"row {row} has several: rows are whole queries; for columns see RetrievalMetric"
+        raise InputError(problem, source="indexes")
+    return index[:, 0] if shape[1] else np.zeros(0, np.int64)
+
+
 def make_collection(
-    measures: Any, cutoffs: Any = None, *, prefix: str | None = None, **options: Any
+    measures: Any,
+    cutoffs: Any = None,
+    *,
+    prefix: str | None = None,
+    names: str = "irbatch",
+    **options: Any,
 ) -> Any:
     """Make a MetricCollection of a metric for each measure, of which only one does the work.
 
@@ -179,6 +228,8 @@ def make_collection(
     Args:
         measures, cutoffs: as in `irbatch.evaluate`.
         prefix: put before the names.
+        names: how measures are called, see `irbatch.Results.mean`; ``"as given"``: as each was
+            asked for, so that a callback's ``monitor="val/MRR@10"`` finds it.
         **options: those of `RankingMetric`.
 
     Raises:
@@ -186,11 +237,13 @@ def make_collection(
 
     >>> list(make_collection("nDCG RR", [5, 10], prefix="val/"))
     ['val/nDCG@5', 'val/nDCG@10', 'val/RR@5', 'val/RR@10']
+    >>> list(make_collection("MRR@10", names="as given"))
+    ['MRR@10']
     """
     wanted = parse_measures(measures, cutoffs)
-    names = {each: str(each).replace(".", ",") for each in wanted}
+    called = {each: each.spelled(names).replace(".", ",") for each in wanted}
     # torchmetrics' collections sort the keys of a dictionary; in groups only the first is updated.
     collection = torchmetrics.MetricCollection({}, prefix=prefix, compute_groups=True)
-    for each, name in names.items():
+    for each, name in called.items():
         collection.add_metrics({name: RankingMetric(wanted, report=each, **options)})
     return collection
