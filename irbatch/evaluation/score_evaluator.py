@@ -323,7 +323,7 @@ def has_no_rows(scores: Any) -> bool:
     """Tell whether scores are of no queries: a matrix without rows, or an empty list."""
     if isinstance(scores, list | tuple):
         return not scores
-    shape = getattr(scores, "shape", ())
+    shape: Any = getattr(scores, "shape", ())
     return len(shape) == 2 and shape[0] == 0
 
 
