@@ -19,6 +19,12 @@ from irbatch.errors import InputError, warn
 from irbatch.evaluation.counts import count_queries
 from irbatch.evaluation.pipeline import compute_blocks
 from irbatch.evaluation.results import Results
+from irbatch.evaluation.score_notices import (
+    say_certain,
+    say_hidden,
+    say_swapped,
+    were_16_bits,
+)
 from irbatch.evaluation.settings import Settings, check_option
 from irbatch.measures import Plan
 from irbatch.pack.candidates import Candidates
@@ -33,7 +39,7 @@ from irbatch.pack.scores import (
     rank_candidates,
     read_tie_keys,
 )
-from irbatch.runtime.arrays import significant_bits, to_numpy
+from irbatch.runtime.arrays import significant_bits
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
@@ -41,11 +47,7 @@ if TYPE_CHECKING:
     from irbatch.evaluation.items import ItemMeasures
     from irbatch.evaluation.run_items import RunItems
 
-CERTAIN = ("R", "Success")  # 1 at full depth, where nothing relevant is unranked
 HEAVY_TIES = 0.1  # share of the queries from which ties are worth a word
-FIRST_CELLS = 4096  # which tell how scores were rounded
-ROUNDED_OFF = np.uint32(0x1FFF)  # bits of a float32 that float16 has not, nor bfloat16
-LIKE_LABELS = np.arange(5)
 NO_KEYS = np.empty(0, np.int64)
 MODEST_GRADE = 500.0  # up to which no gain of the catalogue, nor a sum of them, overflows
 
@@ -67,7 +69,7 @@ class ScoreEvaluator:
         check_threads(self.threads)
         self._policy = TiePolicy(self.ties)
         self.signature = self.settings.signature(f"{self.scored_by} descending, ties: {self.ties}")
-        self._certain = _say_certain(self.plan)
+        self._certain = say_certain(self.plan)
         self._of_items: ItemMeasures | None = None
         if self.plan.of_items:
             from irbatch.evaluation.items import ItemMeasures  # for those who have items
@@ -107,13 +109,13 @@ class ScoreEvaluator:
         candidates.leave_out(there, mask, lengths, exclude, may_be_none=skips)
         shown = candidates.without_hidden(graded)
         if shown is not graded:
-            self.warn_once(_say_hidden(graded, shown, labels=positives is None))
+            self.warn_once(say_hidden(graded, shown, labels=positives is None))
             graded = shown
         if n_relevant is None:
             self.warn_once(self._certain)
         graded.check_grades(candidates.queries)
         if not graded.all_one:
-            self.warn_once(_say_swapped(candidates, graded))
+            self.warn_once(say_swapped(candidates, graded))
         found = None if n_relevant is None else _check_relevant(n_relevant, graded, candidates)
         if candidates.on_accelerator:
             above, equal = count_on_accelerator(candidates, graded)
@@ -173,7 +175,7 @@ class ScoreEvaluator:
         if (counted.equal[shared] == sizes).any() and batch.ranked.constant > enough:
             which = "scores: all candidates of some queries"
             self.warn_once([f"{which} have one and the same score; has the model collapsed?"])
-        elif significant_bits(scores) == 16 or _were_16_bits(candidates.scores):
+        elif significant_bits(scores) == 16 or were_16_bits(candidates.scores):
             # One relevant candidate of each query, as a rule: then each of these is a tied query.
             single = counted.all_one and found.max() == 1 and not self._policy.by_id
             tied = shared.size if single else int(batch.ranked.tied.sum())
@@ -304,70 +306,12 @@ class ScoreBatch:
         return self._computed
 
 
-def _say_certain(plan: Plan) -> list[str]:
-    """Say that measures at full depth are 1, as all candidates are ranked.
-
-    Not of our own names among those of other measures: there they may be asked for knowingly.
-    """
-    found = [each for each in plan.measures if each.name in CERTAIN and each.cutoff is None]
-    alone = len(found) == len(plan.measures)
-    return [
-        f"{each.asked or each} is 1 for every query with a relevant candidate, as all candidates "
-        f"are ranked: give it a cutoff, such as {each}@10"
-        for each in found
-        if alone or each.asked.partition("(")[0] not in ("", each.name)
-    ]
-
-
 def has_no_rows(scores: Any) -> bool:
     """Tell whether scores are of no queries: a matrix without rows, or an empty list."""
     if isinstance(scores, list | tuple):
         return not scores
     shape: Any = getattr(scores, "shape", ())
     return len(shape) == 2 and shape[0] == 0
-
-
-def _were_16_bits(scores: Any) -> bool:
-    """Tell whether wider scores hold no more than 16 bits did, by those of the first query.
-
-    Counts and marks, multiples of 1/64, are nobody's rounded products.
-    """
-    row = to_numpy(scores[0, :FIRST_CELLS], "scores")
-    if row.dtype not in (np.float32, np.float64):
-        return False
-    row = row[np.isfinite(row)]
-    with np.errstate(over="ignore"):
-        narrow = row.astype(np.float32)
-    rounded = (narrow == row).all() and not (narrow.view(np.uint32) & ROUNDED_OFF).any()
-    return bool(rounded and (row * 64 % 1 != 0).any())
-
-
-def _say_hidden(given: GradedCandidates, shown: GradedCandidates, *, labels: bool) -> list[str]:
-    """Say that what is relevant is hidden: of labels, which may be of other purposes, only most."""
-    hidden = "masked, excluded or beyond lengths"
-    hint = "mask= is True for a candidate, exclude= for none"
-    if not labels:
-        problem = f"some positives are no candidates, being {hidden}: they don't count as relevant"
-        return [f"{problem}; {hint}"]
-    had = np.diff(given.starts) > 0
-    lost = had & (np.diff(shown.starts) == 0)
-    if 2 * lost.sum() <= had.sum():
-        return []
-    return [f"most queries have no relevant candidate left, all being {hidden}; {hint}"]
-
-
-def _say_swapped(candidates: Candidates, graded: GradedCandidates) -> list[str]:
-    """Say that scores and relevance may have changed places: no label is whole, all scores are."""
-    scores, grades = candidates.scores, graded.grades
-    if candidates.on_accelerator or not grades.size or grades[0] % 1 == 0:
-        return []
-    some = scores[:1], scores  # a row tells mostly
-    if (grades % 1 == 0).any() or not all(np.isin(each, LIKE_LABELS).all() for each in some):
-        return []
-    if not (np.diff(np.sort(scores, axis=1)) == 0).any():
-        return []
-    said = "relevance is like scores, and scores are like labels (0, 1, 2 …)"
-    return [f"{said}: are scores and labels swapped? Scores come first, then relevance"]
 
 
 def _check_relevant(n_relevant: Any, graded: GradedCandidates, candidates: Candidates) -> Ints:
