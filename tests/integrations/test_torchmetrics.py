@@ -305,21 +305,17 @@ def test_torchmetrics_keywords(ours: Any, theirs: Any, torch: Any, keep: str) ->
     own = theirs.retrieval.RetrievalMRR()
     both = theirs.MetricCollection({"ours": ours.RankingMetric("RR", keep=keep), "theirs": own})
     indexes = each[:, None].expand(-1, CANDIDATES)
-    both(preds=scores, target=labels > 0, indexes=indexes)
+    ids = {"query_ids": each} if keep == "queries" else {}
+    both(preds=scores, target=labels > 0, indexes=indexes, **ids)
     found = both.compute()
     assert plain(found["ours"]) == evaluate_scores(SCORES, LABELS > 0, "RR")["RR"]
     metric = ours.RankingMetric("RR", keep=keep)
-    metric.update(preds=scores, target=labels > 0, indexes=each)
+    metric.update(preds=scores, target=labels > 0, **ids)
     assert plain(metric.compute()) == plain(found["ours"])
     for wrong, said in (
         ({"preds": scores, "scores": scores}, "scores as well"),
         ({"target": labels}, "the score of each candidate"),
-        ({"preds": scores, "target": labels, "indexes": each[:3]}, "see RetrievalMetric"),
-        ({"preds": scores, "target": labels, "indexes": indexes + torch.arange(CANDIDATES)},
-         "row 0 has several"),
-        ({"preds": scores.flatten(), "target": labels.flatten(), "indexes": indexes.flatten()},
-         "see RetrievalMetric"),
-    ):  # fmt: skip
+    ):
         input_error(lambda wrong=wrong: metric.update(**wrong), said)
 
 

@@ -13,7 +13,6 @@ from irbatch.evaluation.batches import BatchEvaluator
 from irbatch.evaluation.means import with_weights
 from irbatch.integrations.torchmetrics.exact import ExactMetric, torch, torchmetrics
 from irbatch.measures import parse_measures
-from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.numbers import is_whole
 
 BEYOND = 1 << 63  # one more than the largest int64
@@ -94,7 +93,6 @@ class RankingMetric(ExactMetric):
         *,
         preds: Any = None,
         target: Any = None,
-        indexes: Any = None,
         positives: Any = None,
         mask: Any = None,
         lengths: Any = None,
@@ -106,15 +104,11 @@ class RankingMetric(ExactMetric):
         """Add a batch, perhaps without queries; arguments are as in `irbatch.evaluate_scores`.
 
         `query_ids`, for ``keep="queries"`` only, are whole numbers, the same in every process.
-        `preds`, `target` and `indexes` are torchmetrics' words for scores, relevance and query ids,
-        so that a collection with its metrics is called by keyword: whole queries, too, and the
-        index of each ``(queries,)``, or of each cell, as torchmetrics has it.
+        `preds` and `target` are torchmetrics' words for scores and relevance, so that a collection
+        with its metrics is called by keyword (it gives them alone the ``indexes=``).
         """
         scores = _either(scores, preds, "scores", "preds")
         relevance = _either(relevance, target, "relevance", "target")
-        if indexes is not None:
-            found = _queries_of(indexes, np.shape(scores))
-            query_ids = found if self._keep == "queries" and query_ids is None else query_ids
         if scores is None:
             raise InputError("the score of each candidate is needed", source="scores")
         ids = self._check_ids(query_ids)
@@ -194,22 +188,6 @@ def _either(given: Any, other: Any, name: str, called: str) -> Any:
     if given is not None and other is not None:
         raise InputError(f"it is {name} as well: give one of them", source=called)
     return other if given is None else given
-
-
-def _queries_of(indexes: Any, shape: tuple[int, ...]) -> Any:
-    """Return the query of each row, from its index or those of all of its cells."""
-    index = to_numpy(indexes, "indexes")
-    if index.shape not in (shape[:1], shape) or len(shape) != 2:
-        problem = f"an array of shape {index.shape} for preds of shape {shape}: rows are whole "
-        problem += "queries, (queries, candidates); for flat columns see RetrievalMetric"
-        raise InputError(problem, source="indexes")
-    if index.ndim == 1:
-        return index
-    if (index != index[:, :1]).any():
-        row = int((index != index[:, :1]).any(axis=1).argmax())
-        problem = f"row {row} has several: rows are whole queries; for columns see RetrievalMetric"
-        raise InputError(problem, source="indexes")
-    return index[:, 0] if shape[1] else np.zeros(0, np.int64)
 
 
 def make_collection(
