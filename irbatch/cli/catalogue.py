@@ -68,6 +68,7 @@ def _entry(each: Declaration) -> str:
         "no relevant": f"a query without relevant documents: {each.no_relevant}",
         "over queries": each.aggregate,
         "range": f"{each.range[0]:g} to {largest}",
+        "better": "by its parameters" if callable(each.better) else each.better,
         "cutoff": f"{each.name}@k, or at full depth" if each.takes_cutoff else "none",
         "parameters": ", ".join(_parameters(each)),
         "also called": ", ".join(each.aliases),

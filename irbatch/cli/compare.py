@@ -71,7 +71,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     add("qrels", metavar="QRELS", help="lines of: query iter document grade")
     add("runs", metavar="RUN", nargs="+", help="its file is the system's name; or NAME=RUN")
     add("--baseline", metavar="NAME", help="compare all others with it (default: all with all)")
-    told = "lines of: query group; tables are broken down by group"
+    told = "lines of: query group, or query,group in a .csv; tables are broken down by group"
     add("--groups", metavar="FILE", help=told)
     add_measures(parser)
     _add_tests(parser)

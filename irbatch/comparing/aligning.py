@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Bools, Floats
-from irbatch.errors import InputError, kind_of, warn
+from irbatch.errors import InputError, kind_of, shown, warn
 from irbatch.evaluation.counts import QueryMark
 from irbatch.evaluation.means import weight_column
 from irbatch.evaluation.results import Results
@@ -47,6 +47,7 @@ def align(results: Mapping[str, Results] | Iterable[Results], hidden: int = 0) -
     if whole := [each for each in first.columns if each.aggregate == "run"]:
         problem = f"{whole[0]} is a value of the whole run: it has none of queries to compare"
         raise refuse(problem, value=str(whole[0]))
+    _check_ids(named)
     lengths = {len(each.query_ids) for each in named.values()}
     if len(lengths) > 1 and not all(each.has_ids for each in named.values()):
         many = " and ".join(map(str, sorted(lengths)))
@@ -85,6 +86,18 @@ def align(results: Mapping[str, Results] | Iterable[Results], hidden: int = 0) -
         judged=_judged(named, common),
         weights=_weights(named, common, names),
     )
+
+
+def _check_ids(named: Mapping[str, Results]) -> None:
+    """Refuse results of queries with ids beside others that know their queries by place alone."""
+    placed = [name for name, each in named.items() if not each.has_ids]
+    if placed and len(placed) < len(named):
+        other = next(name for name, each in named.items() if each.has_ids)
+        problem = (
+            f"its queries have no ids, only places 0, 1, …, and {shown(other)} has "
+            f"{_sample(named[other].query_ids)}: give query_ids= where it is evaluated"
+        )
+        raise InputError(problem, source="results", path=placed[0])
 
 
 def _common(results: Sequence[Results]) -> list[Any]:

@@ -13,6 +13,7 @@ from irbatch.array_types import Bools, Floats
 from irbatch.comparing.aligning import Aligned
 from irbatch.comparing.comparison import Comparison
 from irbatch.comparing.groups import find_members, keep_group, make_strata
+from irbatch.data.labelled import is_series, rows_by_label
 from irbatch.errors import InputError, warn
 from irbatch.runtime.checks import check_choice
 from irbatch.statistics.differences import Sample
@@ -83,6 +84,7 @@ def compare_aligned(
     aligned: Aligned, options: Options, groups: Mapping[Any, str] | None
 ) -> Comparison:
     """Compare systems, all queries and each group of them; see `compare`."""
+    groups = rows_by_label(groups) if is_series(groups) else groups
     members = find_members(aligned.query_ids, groups)
     strata = make_strata(members)
     compared: dict[str, Comparison] = {}

@@ -69,8 +69,8 @@ def compare(
             measures.
         margin_test: of differences against the margin: ``"t"``, or ``"randomisation"``, exact
             where they scatter evenly around it, which those of few values (P@5) do not.
-        groups: query id to the name of its group; tables are broken down by group, and the
-            bootstrap draws from each apart.
+        groups: query id to the name of its group, a mapping or a series of pandas; tables are
+            broken down by group, and the bootstrap draws from each apart.
         **settings: the keyword arguments of `irbatch.evaluate`.
 
     Raises:

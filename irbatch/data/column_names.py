@@ -12,7 +12,8 @@ from irbatch.errors import ErrorsIn, InputError, join_words, shown
 
 VALUE = {"qrels": "grade", "run": "score"}
 
-# Matched exactly, but for the types that RecBole writes behind its names, ``user_id:token``. Of
+# Matched exactly, then, where no column is, without regard to case and underscores; and but for
+# the types that RecBole writes behind its names, ``user_id:token``. Of
 # ir_measures and ir_datasets, PyTerrier, ranx, BEIR and Hugging Face's copies of it, MS MARCO, and
 # our own; then of MovieLens, RecBole, LensKit, recommenders and Spark.
 QUERIES = ("query_id", "qid", "q_id", "query-id", "query")
@@ -142,7 +143,8 @@ def choose_columns(
             return find_columns(names, kind, given, advice, ungraded)
         with suppress(InputError):  # which all roles together say better
             found = find_columns(names, kind, given, advice, ungraded)
-            if {*names} <= {*found.values(), *BESIDE}:
+            others = {*names} - {*found.values()}
+            if {_fold(str(name)) for name in others} <= {*map(_fold, BESIDE)}:
                 return found
     return find_columns(names, kind, given, advice)
 
@@ -154,7 +156,13 @@ def grade_of_all(given: Mapping[str, Any]) -> float:
 
 
 def _named(names: Sequence[str], known: Collection[str]) -> bool:
-    return any(isinstance(name, str) and TYPED.sub("", name) in known for name in names)
+    folded = {*map(_fold, known)}
+    return any(isinstance(name, str) and _fold(TYPED.sub("", name)) in folded for name in names)
+
+
+def _fold(name: str) -> str:
+    """Write a name as all are that differ in case and underscores alone."""
+    return name.replace("_", "").lower()
 
 
 def find_columns(
@@ -208,10 +216,23 @@ def _recognise(
         if len(plain) == 1:
             return named[plain[0]]
         if plain:
-            several = ", ".join(map(repr, plain))
-            hint = f"say which: {_advise(advice, {role: plain[0]})}" if advice else "rename others"
-            raise InputError(f"any of the columns {several} could be the {role}; {hint}")
+            raise _ambiguous(plain, role, advice)
+    for known in groups:
+        folded = {*map(_fold, known)}
+        alike = [column for name, column in named.items() if _fold(str(name)) in folded]
+        if len(alike) == 1:
+            return alike[0]
+        if alike:
+            raise _ambiguous(alike, role, advice)
     return None
+
+
+def _ambiguous(several: list[str], role: str, advice: str) -> InputError:
+    """Return the error of columns that could all be one role."""
+    hint = f"say which: {_advise(advice, {role: several[0]})}" if advice else "rename others"
+    return InputError(
+        f"any of the columns {', '.join(map(repr, several))} could be the {role}; {hint}"
+    )
 
 
 def _lacking(roles: list[str], names: list[str], kind: str, advice: str) -> InputError:

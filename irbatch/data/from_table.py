@@ -25,6 +25,7 @@ from irbatch.data.column_names import (
     names_for,
 )
 from irbatch.data.from_columns import as_ids, as_scores, read_columns
+from irbatch.data.labelled import is_series
 from irbatch.data.query_table import QueryTable
 from irbatch.errors import ErrorsIn, InputError, kind_of, shown
 
@@ -117,6 +118,9 @@ def read_records(records: Iterable[Any], source: str, name: str | None = None) -
 
 
 def _open(table: Any, source: str) -> Opened:
+    if is_series(table):
+        hint = "for lists of ids, one a query, see irbatch.evaluate_ids"
+        raise InputError(f"{kind_of(table)} is no table of columns; {hint}", source=source)
     if isinstance(table, Mapping):
         return list(table), lambda wanted: [table[name] for name in wanted]
     for fits, open_table in KINDS:

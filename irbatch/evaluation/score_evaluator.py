@@ -14,6 +14,7 @@ from irbatch.data.arguments.arrays import read_n_relevant
 from irbatch.data.arguments.candidates import GradedCandidates, read_labels, read_positives
 from irbatch.data.arguments.ids import read_query_ids
 from irbatch.data.arguments.score_rows import read_score_rows
+from irbatch.data.labelled import check_same_labels
 from irbatch.engine.ties.policy import TiePolicy
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.counts import count_queries
@@ -98,6 +99,7 @@ class ScoreEvaluator:
             InputError: see there.
         """
         self._check_arguments(relevance, positives, document_ids)
+        check_same_labels(scores, relevance)
         scores, relevance, lengths = read_score_rows(scores, relevance, lengths)
         candidates = Candidates(scores, read_query_ids(query_ids))
         there = None

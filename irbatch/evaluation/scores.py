@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irbatch.data.arguments.arrays import check_real
+from irbatch.data.labelled import ids_of_rows
 from irbatch.errors import InputError
 from irbatch.evaluation.means import nothing_relevant
 from irbatch.evaluation.results import Results
@@ -68,15 +69,15 @@ def evaluate_scores(
             the expected value over all of their orders. ``"index"`` puts earlier columns first;
             ``"id"`` and ``"id_ascending"`` need `document_ids`.
         document_ids: ``(candidates,)``, or ``(queries, candidates)``.
-        query_ids: the queries' ids; default 0, 1, ….
+        query_ids: the queries' ids; default: what a frame of pandas has as its index, else 0, 1, ….
         items: what is known of the columns, in their order, for measures that read items. These
             need an order: candidates that share a score at a cutoff are an error unless `ties` are
             decided by ids or ``"index"``.
 
     Raises:
-        InputError: if shapes don't match, a score is not a number, a column is not one of the
-            candidates, or, unless queries without relevant documents are skipped, there are no
-            queries or all candidates of one are hidden.
+        InputError: if shapes, or the labels of two frames of pandas, don't match, a score is not
+            a number, a column is not one of the candidates, or, unless queries without relevant
+            documents are skipped, there are no queries or all candidates of one are hidden.
 
     >>> evaluate_scores([[0.1, 0.9, 0.4]], [[1, 0, 1]], "RR P@2").mean()
     {'RR': 0.5, 'P@2': 0.5}
@@ -89,6 +90,7 @@ def evaluate_scores(
     evaluator = ScoreEvaluator(plan, settings, ties, threads, items=items)
     if no_relevant == "skip" and has_no_rows(scores):
         return evaluator.nothing()
+    query_ids = ids_of_rows(scores) if query_ids is None else query_ids
     batch = evaluator.rank(
         scores,
         relevance,

@@ -297,6 +297,10 @@ def test_groups(cli: Cli, files: list[Path], out: Path) -> None:
     path.write_text("\ufeff" + "\n\n".join(f"{query}\t{group}" for query, group in groups.items()))
     words = [*files, "-m", "RR", "-m", "P@2", "--groups", path]
     assert cli(*words)[1].rstrip("\n") == compared(files, groups=groups).to_text().rstrip("\n")
+    table = path.with_suffix(".csv")
+    lines = (f'{query},"{group}"' for query, group in groups.items())
+    table.write_text("\n".join(["query_id,group", *lines]))
+    assert cli(*words[:-1], table)[1] == cli(*words)[1]
     for text, said in (
         ("q1", "line 1 (query 'q1'): a line is of a query and its group, not 'q1'"),
         ("q1 a\nq1 b", "line 2 (query 'q1'): is in group 'a' already"),

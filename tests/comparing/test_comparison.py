@@ -288,6 +288,13 @@ def test_groups_of_one_query_are_drawn_from_together() -> None:
     assert "stratified" in found.signature
 
 
+def test_groups_may_be_a_series() -> None:
+    pd = pytest.importorskip("pandas")
+    groups = {f"q{i}": "ab"[i % 2] for i in range(40)}
+    found = compare_results(THREE, groups=pd.Series(groups))
+    assert found.to_text() == compare_results(THREE, groups=groups).to_text()
+
+
 def test_groups_and_missing_queries() -> None:
     part = {f"q{i}": each for i, each in enumerate(THREE["s0"].values.tolist()) if i < 30}
     rows = irbatch.Results(np.array(list(part.values())), list(part), THREE["s0"].columns,
@@ -459,7 +466,11 @@ def test_options_that_there_are_not(options: Options, facts: tuple[str, ...]) ->
 def test_systems_that_cannot_be_compared() -> None:
     first = THREE["s0"]
     other = irbatch.evaluate_matrix([[1, 0], [0, 1]], MEASURES)
-    input_error(lambda: compare_results({"a": first, "b": other}), "places", "2 and 40")
+    third = irbatch.evaluate_matrix([[1, 0], [0, 1], [1, 1]], MEASURES)
+    input_error(lambda: compare_results({"a": third, "b": other}), "places", "2 and 3")
+    numbered = irbatch.evaluate_matrix([[1, 0], [0, 1]], MEASURES, query_ids=[1, 2])
+    facts = "only places 0, 1, …", "'a' has 1, 2", "give query_ids="
+    input_error(lambda: compare_results({"a": numbered, "b": other}), *facts, path="b")
     named = irbatch.evaluate_matrix([[1, 0], [0, 1]], MEASURES, query_ids=["x", "y"])
     input_error(
         lambda: compare_results({"a": first, "b": named}), "no query in common", "'q0'", "'x'"
@@ -467,7 +478,7 @@ def test_systems_that_cannot_be_compared() -> None:
     input_error(lambda: compare_results({"a": first}), "two systems or more, not 1")
     input_error(lambda: compare_results([first, other]), "different names")
     input_error(lambda: compare_results(first), "several")
-    input_error(lambda: compare_results({"a": first, "b": {"RR": 1}}), "dict")
+    input_error(lambda: compare_results({"a": first, "b": {"RR": 1}}), "mapping of measures")
     alone = irbatch.evaluate_matrix([[1, 0]], MEASURES)
     input_error(lambda: compare_results({"a": alone, "b": alone}), "one query")
     fewer = irbatch.evaluate_matrix([[1, 0], [0, 1]], "RR")

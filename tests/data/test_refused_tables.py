@@ -38,6 +38,8 @@ ROLES = ("query", "document", "score"), ("query", "document", "grade")
         ("query document grade", "qrels", (0, 1, 2)),
         ("query document score", "run", (0, 1, 2)),
         ("qid query document doc_id score", "run", (0, 3, 4)),
+        ("UserID MovieID Rating Timestamp", "qrels", (0, 1, 2)),
+        ("USER_ID user_id Item_Id score", "run", (1, 2, 3)),
     ],
 )
 def test_names_that_are_known(names: str, source: str, found: tuple[int, ...]) -> None:
@@ -52,7 +54,8 @@ def test_names_that_are_known(names: str, source: str, found: tuple[int, ...]) -
     [
         ("qid query_id docno score", {}, ("'query_id', 'qid'", "query='query_id'")),
         ("qid docno doc_id score", {}, ("'doc_id', 'docno'", "document=")),
-        ("qid docno Score", {}, ("no column is the score", "score=", "'Score'")),
+        ("qid docno Points", {}, ("no column is the score", "score=", "'Points'")),
+        ("QID Query_ID docno score", {}, ("'QID', 'Query_ID'", "query='QID'")),
         ("q docno score", {}, ("no column is the query", "query=", "'q'", "'query_id'")),
         ("qid docno score", {"query": "q"}, ("query: the table has no column 'q'", "'docno'")),
         ("qid docno docno score", {}, ("2 columns 'docno'",)),

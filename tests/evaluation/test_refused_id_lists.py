@@ -184,7 +184,10 @@ def test_series_of_pandas_pair_by_their_index() -> None:
     relevant = pd.Series([[4], [1]], index=["bob", "ann"])
     found = evaluate_ids(ranked, relevant, "RR")
     assert found.per_query("RR") == {"bob": 0.5, "ann": 1.0}
-    assert evaluate_ids(ranked.to_list()[:2], relevant, "RR").mean() == {"RR": 0.0}
+    for pair in ((ranked.to_list()[:2], relevant), (relevant, ranked.to_list()[:2])):
+        facts = "labels such as 'bob'", "has none to pair with", ".tolist()"
+        input_error(lambda pair=pair: evaluate_ids(*pair, "RR"), *facts)
+    assert evaluate_ids(ranked.to_list()[:2], relevant.to_list(), "RR").mean() == {"RR": 0.0}
     listed = relevant.reset_index(drop=True)
     assert evaluate_ids(pd.Series([[4], [1]]), listed, "RR").per_query("RR") == {0: 1.0, 1: 1.0}
     batches = irbatch.BatchEvaluator("RR")
@@ -195,7 +198,8 @@ def test_series_of_pandas_pair_by_their_index() -> None:
     for first in (0, 2):
         part = pd.Series([[1], [2], [3], [4]])[first : first + 2]
         slices.update_ids(part, part)
-    assert len(slices) == 4
+        slices.update_ids(part.to_list(), part)
+    assert len(slices) == 8
     twice = pd.Series([[4], [1]], index=["bob", "bob"])
     input_error(lambda: evaluate_ids(ranked, twice, "RR"), "label 'bob' of a Series comes twice")
 
@@ -205,6 +209,17 @@ def test_tables_are_no_lists() -> None:
     frame = pd.DataFrame({"user": ["ann"], "item": [1], "score": [0.5]})
     said = "ranked: a table is no sequence of lists: irbatch.evaluate(qrels, run) takes tables"
     input_error(lambda: evaluate_ids(frame, [[1]], "RR"), said)
+
+
+def test_sparse_matrices_are_no_lists() -> None:
+    sparse = pytest.importorskip("scipy.sparse").csr_array([[0, 1]])
+    input_error(lambda: evaluate_ids([[1]], sparse, "RR"), "relevant: a sparse matrix", ".indices")
+
+
+def test_lists_of_ids_are_no_tables() -> None:
+    lists = pytest.importorskip("pandas").Series([[1, 2], [3]])
+    said = "qrels: a Series is no table of columns", "see irbatch.evaluate_ids"
+    input_error(lambda: irbatch.evaluate(lists, lists, "RR"), *said)
 
 
 def test_masked_ids_are_not_silently_read() -> None:

@@ -198,7 +198,7 @@ class TestJudged:
     @pytest.mark.parametrize(
         ("judged", "fact"),
         [
-            ([[1, 1]], "1 rows for 2 queries"),
+            ([[1, 1]], "1 row for 2 queries"),
             (5, "int"),
             ([[1, 1], [0]], "(query 1): 1 documents of grade 1 are ranked, but only 0 judged"),
             ([[1], [1]], "(query 0): 2 documents of grade 1 are ranked, but only 1 judged"),

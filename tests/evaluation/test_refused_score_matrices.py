@@ -118,3 +118,24 @@ def test_no_candidates() -> None:
     assert results.values.tolist() == [[0.0] * 4] * 2
     none = (np.zeros((0, 2)), np.zeros((0, 2)), "RR")
     input_error(lambda: evaluate_scores(*none), "no queries")
+
+
+def test_labels_of_two_frames_are_the_same() -> None:
+    pd = pytest.importorskip("pandas")
+    scores = pd.DataFrame([[0.1, 0.9], [0.2, 0.3]], ["ann", "bob"], ["x", "y"])
+    labels = pd.DataFrame([[1, 0], [0, 1]], ["ann", "bob"], ["x", "y"])
+    said = "relevance: column 0 is 'y', that of the scores 'x'"
+    input_error(lambda: evaluate_scores(scores, labels[["y", "x"]], "RR"), said)
+    said = "relevance: row 0 is 'bob', that of the scores 'ann'"
+    input_error(lambda: evaluate_scores(scores, labels[::-1], "RR"), said)
+    plain = labels.reset_index(drop=True)
+    input_error(lambda: evaluate_scores(plain, plain[::-1], "RR"), "row 0 is 1", "scores 0")
+    expected = {"ann": 0.5, "bob": 1.0}
+    for relevance in (labels, plain, labels.to_numpy()):
+        assert evaluate_scores(scores, relevance, "RR").per_query() == expected
+    assert evaluate_scores(scores.reset_index(drop=True), labels, "RR").per_query() == {
+        0: 0.5,
+        1: 1,
+    }
+    twice = scores.set_axis(["ann", "ann"])
+    assert evaluate_scores(twice, plain, "RR").per_query() == {0: 0.5, 1: 1.0}

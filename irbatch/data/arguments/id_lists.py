@@ -16,7 +16,7 @@ from irbatch.data.from_columns import IdOverflowError, as_ids
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn
 from irbatch.errors import InputError, kind_of, many, shown, warn
-from irbatch.runtime.arrays import is_tensor
+from irbatch.runtime.arrays import is_sparse, is_tensor
 from irbatch.runtime.checks import read_numbers
 from irbatch.runtime.ragged import offsets_of
 
@@ -47,6 +47,9 @@ def _check_pair(ranked: Any, relevant: Any) -> None:
     if isinstance(ranked, Mapping):
         return
     for name, side in (("ranked", ranked), ("relevant", relevant)):
+        if is_sparse(side):
+            problem = "a sparse matrix is no sequence of lists of ids: take each row's .indices"
+            raise InputError(problem, source=name)
         if hasattr(side, "columns"):
             problem = "a table is no sequence of lists: irbatch.evaluate(qrels, run) takes tables"
             raise InputError(problem, source=name)

@@ -82,6 +82,7 @@ def user_coverage(r: ItemRanks, least: float) -> Floats:
 
 @of_run(
     "Gini",
+    better="lower",
     definition="Gini index of how often each item is recommended, those never recommended and as "
     "many more as `padding` among them: 0 if all are equally often, towards 1 if one alone is.",
     parameters={"padding": PADDING},
