@@ -111,7 +111,7 @@ def in_options(text: str, options: argparse.Namespace) -> str:
         value = found[2].strip("'\"") if found[2] else ""
         return f"--{found[1].replace('_', '-')} {value}".rstrip()
 
-    return re.sub(rf"(?<![\w(,{{])({known})=('[\w-]+'|\"[\w-]+\"|[\w.]*\w)?", as_option, text)
+    return re.sub(rf"(?<![\w(,{{])({known})=('[\w-]+'|\"[\w-]+\"|-?[\w.]*\w)?", as_option, text)
 
 
 def _pairs(text: str) -> str:

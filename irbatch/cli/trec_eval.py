@@ -65,7 +65,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     told = "the least relevant grade (default 1)"
     number("-l", "--level_for_rel", dest="level", default=1, help=told)
     told = "ranks looked at (default all)"
-    number("-M", "--Max_retrieved_per_topic", dest="max_depth", help=told)
+    number("-M", "--Max_retrieved_per_topic", dest="ranks", help=told)
     told = "remove unjudged documents first"
     flag("-J", "--Judged_docs_only", dest="judged_only", help=told)
     told = "documents in the collection, for utility (default 0)"

@@ -302,7 +302,7 @@ def _parse_cutoff(text: str, whole: str) -> int:
 def _nearest(name: str, text: str, index: dict[str, Measure]) -> str:
     """Suggest what may have been meant: `` (did you mean nDCG@10?)``."""
     if text.isdecimal():
-        return f"; cutoffs are written with a measure, as in nDCG@{text:.{LONGEST_NAME}}"
+        return "; cutoffs are written with a measure, as in nDCG@10"
     if normal(name) == "rbo":
         return "; it compares rankings: irbatch overlap, irbatch.comparing.rank_biased_overlap.rbo"
     stem = re.sub(r"(_at)?[-_.]?\d*$", "", name) if len(name) <= LONGEST_NAME else ""

@@ -21,7 +21,7 @@ class TrecEval:
     version: str = "10"  # or "9"
     complete: bool = False  # average over all judged queries (-c)
     level: int = 1  # the least relevant grade (-l)
-    max_depth: int | None = None  # ranks seen (-M)
+    ranks: int | None = None  # seen (-M)
     judged_only: bool = False  # remove unjudged documents (-J)
     docs: int = 0  # documents in the collection (-N)
 
@@ -58,5 +58,5 @@ class TrecEval:
             missing="zero" if self.complete else None,
             judged_only=self.judged_only,
             rel=float(self.level),
-            max_depth=self.max_depth,
+            max_depth=self.ranks,
         )

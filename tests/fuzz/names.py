@@ -96,7 +96,7 @@ class Names(Target):
             assert error.source in ("measures", "cutoffs", None), error.source
             for each in error.problems:
                 if each.message.startswith("unknown measure"):
-                    hints = ("did you mean ", "`irbatch measures` lists all")
+                    hints = ("did you mean ", "`irbatch measures` lists all", "with a measure, as")
                     assert any(hint in each.message for hint in hints), each.message
             return
         assert measures

@@ -78,6 +78,7 @@ def test_04_relabelled_ids(seed: int) -> None:
 
 
 @seeds
+@pytest.mark.filterwarnings("ignore:run has empty rankings alone")
 @pytest.mark.parametrize("times", [2, 4])
 def test_20_repeated_queries(seed: int, times: int) -> None:
     """Repeating every query keeps every mean, and multiplies counts."""
