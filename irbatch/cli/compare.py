@@ -9,7 +9,7 @@ from dataclasses import replace
 from shlex import quote
 from typing import Any, cast
 
-from irbatch.cli.gates import GATE_FAILED, add_gate, say_failures
+from irbatch.cli.gates import GATE_FAILED, NOT_SO, add_gate, check_axes, say_outcome
 from irbatch.cli.groups import read_groups
 from irbatch.cli.inputs import check_inputs, name_runs
 from irbatch.cli.paper import add_paper, check_paper, paper_options
@@ -60,8 +60,8 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.usage = "irbatch compare QRELS RUN RUN [RUN ...] [-m MEASURE ...] [options]"
     parser.description = (
-        "Compare run files on the queries they share: means with intervals, differences, tests, "
-        "corrected p-values."
+        "Compare run files on the queries of the qrels, of which those that a run lacks count 0 "
+        "(--missing says otherwise): means with intervals, differences, tests, corrected p-values."
     )
     parser.epilog = (
         "example: irbatch compare qrels.txt old.run new.run -m nDCG@10 --baseline old "
@@ -157,10 +157,10 @@ def run_compare(options: argparse.Namespace) -> int:
     settings = {name: getattr(options, name) for name in (*CHOICES, *SETTINGS)}
     groups = None if options.groups is None else read_groups(options.groups)
     found = compare(options.qrels, runs, measures, groups=groups, **settings)
-    failures = [each for text in options.conditions for each in find_failures(found, text)]
-    failures += [each for text in options.required for each in find_unmet(found, text)]
+    outcome = [(f"{text}{NOT_SO}", find_failures(found, text)) for text in options.conditions]
+    outcome += [(text, find_unmet(found, text)) for text in options.required]
     found = _renamed(found, [each.spelled(options.names) for each in measures])
-    status = say_failures(failures)  # first: a report that cannot be written must not hide it
+    status = say_outcome(outcome)  # first: a report that cannot be written must not hide it
     form = form_of(options, FORMS)
     write_result(options, _write(found, form, options, **of_terminal(options, form)))
     for form, path in files_asked(options).items():
@@ -196,6 +196,8 @@ def _write(found: Comparison, form: str, options: argparse.Namespace, **more: An
 
 def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[str]) -> None:
     """Check all that can be checked before a file is read."""
+    if options.conditions or options.required:
+        check_axes([*options.conditions, *options.required])
     parsed = [("--fail-if", text, parse_condition(text)) for text in options.conditions]
     required = [("--require", text, parse_requirement(text)) for text in options.required]
     for word, text, condition in [*parsed, *required]:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Mapping
 
-from irbatch.cli.gates import add_gate, say_failures
+from irbatch.cli.gates import NOT_SO, add_gate, check_axes, say_outcome
 from irbatch.cli.inputs import check_inputs, name_runs
 from irbatch.cli.items import add_items, read_items
 from irbatch.cli.paper import add_paper, check_paper, paper_options
@@ -146,6 +146,7 @@ def _with_required(
         return measures
     from irbatch.comparing.floors import read_limit_alone  # for those who have a gate
 
+    check_axes([*options.conditions, *options.required])
     limits = [read_limit_alone(text, required=False) for text in options.conditions]
     limits += [read_limit_alone(text, required=True) for text in options.required]
     return parse_measures([*measures, *(each.name for each in limits)])
@@ -157,8 +158,8 @@ def _check_gate(results: Mapping[str, Results], options: argparse.Namespace) -> 
         return 0
     from irbatch.comparing.floors import failures, unmet
 
-    found = failures(results, options.conditions) if options.conditions else []
-    return say_failures(found + (unmet(results, options.required) if options.required else []))
+    found = [(f"{text}{NOT_SO}", failures(results, text)) for text in options.conditions]
+    return say_outcome(found + [(text, unmet(results, text)) for text in options.required])
 
 
 def _cutoffs(options: argparse.Namespace) -> list[int] | None:

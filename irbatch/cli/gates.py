@@ -6,9 +6,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from irbatch.errors import printable
+from irbatch.errors import InputError, printable, shown
+from irbatch.measures import measure
 
 GATE_FAILED = 3  # exit status: a condition of --fail-if holds, or one of --require doesn't
+NOT_SO = ": of no system"  # what is said of a condition to fail by that has passed
 
 
 def add_gate(parser: argparse.ArgumentParser, fail_if: str, require: str) -> None:
@@ -21,8 +23,28 @@ def add_gate(parser: argparse.ArgumentParser, fail_if: str, require: str) -> Non
     add("--require", dest="required", metavar="CONDITION", action="append", default=[], help=told)
 
 
-def say_failures(failures: Sequence[str]) -> int:
-    """Say what failed, and return the exit status."""
-    for each in failures:
+def say_outcome(found: Sequence[tuple[str, Sequence[str]]]) -> int:
+    """Say of each condition what failed, or that it passed, and return the exit status."""
+    for text, failures in found:
+        if not failures:
+            print(f"irbatch: passed: {printable(text)}", file=sys.stderr)
+    all_failures = [each for _, failures in found for each in failures]
+    for each in all_failures:
         print(f"irbatch: failed: {printable(each)}", file=sys.stderr)
-    return GATE_FAILED if failures else 0
+    return GATE_FAILED if all_failures else 0
+
+
+def check_axes(texts: Sequence[str]) -> None:
+    """Refuse conditions on what a system takes, such as latency: they are for leaderboards."""
+    from irbatch.comparing.limits import read_limit  # for those who have a gate
+
+    for text in texts:
+        limit = read_limit(text)
+        try:
+            measure("AP" if limit is None else limit.name)
+        except InputError:
+            from irbatch.efficiency.quantities import ALIASES, QUANTITIES
+
+            if limit is not None and "_".join(limit.name.split()) in (*QUANTITIES, *ALIASES):
+                problem = f"condition {shown(text)}: `irbatch leaderboard` takes {limit.name}"
+                raise InputError(problem, value=text) from None

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from irbatch.cli.gates import add_gate, say_failures
+from irbatch.cli.gates import NOT_SO, add_gate, say_outcome
 from irbatch.cli.paper import add_paper, check_paper, paper_options
 from irbatch.cli.settings import DEFAULT_MEASURES, add_measures
 from irbatch.cli.writing import (
@@ -25,7 +25,7 @@ from irbatch.cli.writing import (
 from irbatch.efficiency.quantities import HIGHER, LOWER
 from irbatch.errors import InputError, printable, shown
 from irbatch.leaderboard import Leaderboard, Scores
-from irbatch.leaderboard.gate import parse_condition
+from irbatch.leaderboard.gate import find_failures, parse_condition, tell_passed
 from irbatch.leaderboard.scoring import SCALES
 from irbatch.measures import parse_measures
 from irbatch.report.names import width
@@ -136,8 +136,11 @@ def run_leaderboard(options: argparse.Namespace) -> int:
     board = _find(_read(options), options)
     if options.sort is not None:
         board = board.sorted(options.sort)
-    failures = [each for text in options.conditions for each in board.failures(text)]
-    failures += [each for text in options.required for each in board.unmet(text)]
+    outcome = []
+    for required, texts in ((False, options.conditions), (True, options.required)):
+        for text in texts:
+            said = tell_passed(board, text, required=required) + ("" if required else NOT_SO)
+            outcome.append((said, find_failures(board, text, required=required)))
     printed = _report(board, options, form_of(options, FORMS))
     if weights is not None:
         if options.score == "utility":
@@ -152,7 +155,7 @@ def run_leaderboard(options: argparse.Namespace) -> int:
     if options.plot is not None:
         picture = board.plot(options.x, options.y, log=options.log)
     write_result(options, printed)
-    status = say_failures(failures)
+    status = say_outcome(outcome)
     for path, text in files.items():
         write_text(path, text)
     if picture is not None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from irbatch.comparing.limits import Limit, check_range, check_side, read_limit
 from irbatch.errors import InputError, shown
-from irbatch.measures import measure
+from irbatch.measures import Measure, measure
 from irbatch.statistics.margins import Margin
 
 NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"  # no two ways to read one: so time is linear
@@ -38,6 +38,12 @@ REQUIREMENTS = (
     "'nDCG@10 not worse than baseline by 1%', 'nDCG@10 equivalent to baseline within 1%' or "
     "'nDCG@10 >= 0.35'"
 )
+
+HINTS = [  # what is near a form, and what it is there
+    (re.compile(r"\sp\s*<="), "; p stands before '<', as in 'p<0.05'"),
+    (re.compile(r"\s(falls|decreases|declines)\b"), "; did you mean 'drops'?"),
+    (re.compile(r"\s(increases|grows)\b"), "; did you mean 'rises'?"),
+]
 
 
 class Condition(NamedTuple):
@@ -99,11 +105,25 @@ def parse_condition(text: str) -> Condition | Level:
     if change in ("worsens", "improves") and not wanted.sign:
         problem = f"neither higher nor lower values of {name} are better: say 'drops' or 'rises'"
         raise InputError(f"condition {shown(text)}: {problem}", value=text)
-    low, high = wanted.range
-    lost = relative and amount > 100 and side_of(change, wanted.sign) < 0
-    if lost or (not relative and amount > high - low):
-        raise InputError(f"condition {shown(text)} asks for what cannot be", value=text)
+    _check_amount(text, change, form["amount"], amount, relative, wanted)
     return Condition(name, change, amount / 100 if relative else amount, relative, p, group)
+
+
+def _check_amount(
+    text: str, change: str, given: str, amount: float, relative: bool, wanted: Measure
+) -> None:
+    """Refuse a change by all there is, or more: a per cent sign is missing, or a point."""
+    low, high = wanted.range
+    most = 100 if relative else high - low
+    if amount < most or (relative and side_of(change, wanted.sign) >= 0):
+        return
+    problem = "asks for what cannot be"
+    if amount == most and relative:
+        problem = f"asks for no less than all: 100% is the whole mean of {wanted}"
+    elif amount == most:
+        problem = f"asks for no less than all: {given} is the whole range of {wanted}"
+        problem += f"; did you mean {given}%?"
+    raise InputError(f"condition {shown(text)} {problem}", value=text)
 
 
 def parse_requirement(text: str) -> Within | Level:
@@ -136,7 +156,8 @@ def _other_form(text: object, *, required: bool) -> InputError:
     """Make the error that shows all forms, those of the purpose first."""
     said, other = f"a requirement: {REQUIREMENTS}", f"a condition to fail by: {CONDITIONS}"
     forms = f"{REQUIREMENTS}; {other}" if required else f"{CONDITIONS}; {said}"
-    return InputError(f"condition {shown(text)} is not of the form {forms}", value=text)
+    hint = next((hint for form, hint in HINTS if form.search(str(text))), "")
+    return InputError(f"condition {shown(text)} is not of the form {forms}{hint}", value=text)
 
 
 def _split_group(text: str, *, required: bool) -> tuple[str | None, str]:

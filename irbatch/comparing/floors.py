@@ -55,7 +55,9 @@ def read_limit_alone(text: str, *, required: bool) -> Limit:
     found = parse_requirement(text) if required else parse_condition(text)
     if not isinstance(found, Level) or found.group is not None:
         needs = "groups" if found.group is not None else "a baseline"
+        option = "groups" if found.group is not None else "baseline"
         problem = f"condition {shown(text)} needs {needs}, which irbatch.compare takes"
+        problem += f" (`irbatch compare --{option}`)"
         raise InputError(problem, value=text)
     return found.limit
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from irbatch.comparing.limits import Limit, check_range, check_side, read_limit
+from irbatch.comparing.limits import ROUNDING, Limit, check_range, check_side, read_limit
 from irbatch.errors import InputError, join_words, printable, shown
 from irbatch.leaderboard.axes import canonical_name
 from irbatch.leaderboard.systems import Systems
@@ -65,6 +65,13 @@ def find_failures(board: Systems, text: str, *, required: bool) -> list[str]:
     return [f"{printable(name)}: {found[name]}" for name in chosen if name in found]
 
 
+def tell_passed(board: Systems, text: str, *, required: bool) -> str:
+    """Say what has passed; with the axis, where the condition calls it by a shorter name."""
+    limit = parse_condition(text, required=required).limit
+    name = "" if limit is None else board.axis(limit.name).name
+    return text if name in text else f"{text} ({name})"
+
+
 def _find_dominated(board: Systems, axes: list[str]) -> Iterator[tuple[str, str]]:
     """Yield systems that others dominate, and by whom; those that lack an axis, and which."""
     found = board.pareto(axes)
@@ -85,8 +92,14 @@ def _find_beyond(
     known, lacking = board.having([axis.name])
     values = known.comparable(axis.name)
     low, high = _range(board, axis.name)
-    if values.size and low <= values.min() and values.max() <= high:  # or they are in per cent
+    beyond = values[(values < low - ROUNDING) | (values > high + ROUNDING)]
+    if values.size and not beyond.size:  # or they are in per cent
         check_range(text, limit, low, high)
+    elif beyond.size and low <= limit.limit <= high:  # values are, and the limit isn't
+        value = float(beyond[0])
+        problem = f"condition {shown(text)}: {axis.name} of {value:.4g} is not between {low:g} and "
+        problem += f"{high:g}" + (": in per cent?" if high == 1 and 0 <= value <= 100 else "")
+        raise InputError(problem, source="accuracy", value=value)
     if limit.bound is not None:
         values = known.bounds(axis.name)[:, limit.bound]
     for system, value in zip(known.systems, values.tolist(), strict=True):

@@ -230,6 +230,7 @@ def test_several_conditions(cli: Cli, files: list[Path]) -> None:
     status, _, said = cli(*files, "-m", "RR P@2", "--baseline", "old", *words)
     assert status == 3
     assert [line.split()[2:4] for line in said.splitlines()] == [
+        ["RR", "rises"],
         ["new:", "RR"],
         ["worse:", "P@2"],
     ]
@@ -240,7 +241,8 @@ def test_several_conditions(cli: Cli, files: list[Path]) -> None:
 )
 def test_a_condition_that_does_not_hold(cli: Cli, files: list[Path], condition: str) -> None:
     words = ["-m", "RR P@2", "--baseline", "old", "--fail-if", condition]
-    assert cli(*files[:3], *words)[::2] == (0, "")
+    said = f"irbatch: passed: {condition}: of no system\n"
+    assert cli(*files[:3], *words)[::2] == (0, said)
 
 
 def test_a_condition_takes_the_corrected_p_value(cli: Cli, files: list[Path]) -> None:
@@ -362,7 +364,8 @@ def test_bad_words_are_one_line_and_write_nothing(
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        (["--require", "RR >= 0.2"], 0, ""),
+        (["--require", "RR >= 0.2"], 0, "irbatch: passed: RR >= 0.2\n"),
+        (["--fail-if", "latency_p95 > 50"], 2, "`irbatch leaderboard` takes latency_p95"),
         (["--require", "RR >= 0.3"], 3, "worse: RR is 0.25, not >= 0.3"),
         (["--fail-if", "RR < 0.3"], 3, "worse: RR is 0.25, < 0.3"),
         (["--require", "RR not worse than baseline by 60%"], 0, ""),

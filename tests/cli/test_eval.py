@@ -329,6 +329,7 @@ def test_a_gate_of_one_run(cli: Cli, files: list[Path], tmp_path: Path) -> None:
         *words, "--require", "nDCG@10 lower bound >= 0.7", "--fail-if", "P@5 < .9"
     )
     assert (status, "failed" in err) == (0, False)
+    assert "irbatch: passed: nDCG@10 lower bound >= 0.7\n" in err
     assert [line.split("\t")[2] for line in out.splitlines()[1:]] == ["AP", "P@5", "nDCG@10"]
     words += ["--require", "nDCG@10 lower bound >= 0.75", "-o", tmp_path / "x.json"]
     status, out, err = cli(*words, "--fail-if", "map < 0.76")
@@ -339,7 +340,7 @@ def test_a_gate_of_one_run(cli: Cli, files: list[Path], tmp_path: Path) -> None:
     ]
     assert json.loads((tmp_path / "x.json").read_text())["pca10"]["mean"]["nDCG@10"] > 0.75
     for option, condition, said in (
-        ("--fail-if", "AP drops 5% p<0.05", "needs a baseline"),
+        ("--fail-if", "AP drops 5% p<0.05", "`irbatch compare --baseline`"),
         ("--require", "AP not worse than baseline by 1%", "needs a baseline"),
         ("--require", "in web: AP >= 0.5", "needs groups"),
         ("--require", "AP", "is not of the form"),

@@ -888,7 +888,8 @@ def test_compare_does_not_write_what_it_reads(
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        (["--fail-if", "latency_p95 > 150"], 0, ""),
+        (["--fail-if", "latency_p95 > 150"], 0, "passed: latency_p95 > 150: of no system\n"),
+        (["--require", "latency <= 900"], 0, "passed: latency <= 900 (latency_mean)\n"),
         (["--fail-if", "latency_p95 > 50"], 3, "failed: slow: latency_p95 is 140, > 50"),
         (["--fail-if", "latency_p95 > 50", "--where", "latency_p95 < 100"], 0, ""),
         (["--require", "RR@10 >= 0.2"], 3, "failed: bm25: RR@10 is 0.19, not >= 0.2"),

@@ -256,7 +256,7 @@ def test_counts_and_geometric_means() -> None:
 
 
 def test_an_amount_is_no_share() -> None:
-    assert not FALLEN.failures("P@10 drops 1"), "of 1, not of 1%"
+    assert not FALLEN.failures("P@10 drops .9"), "of 1, not of 90%"
     assert FALLEN.failures("P@10 drops 1%")
 
 
@@ -370,6 +370,11 @@ def test_worse_is_what_the_measure_says() -> None:
         ("cwlRR(number=ED) improves", "neither higher nor lower"),
         ("P@10 drops 1.5", "asks for what cannot be"),
         ("P@10 worsens 150%", "asks for what cannot be"),
+        ("P@10 drops 1", "1 is the whole range of P@10; did you mean 1%?"),
+        ("P@10 drops 1.0", "1.0 is the whole range of P@10"),
+        ("P@10 drops 100%", "100% is the whole mean of P@10"),
+        ("P@10 drops 1% p<=0.05", "p stands before '<', as in 'p<0.05'"),
+        ("P@10 falls 1%", "did you mean 'drops'?"),
         ("P@10 < 0", "never holds: P@10 is between 0 and 1"),
         ("P@10 <= 1", "always holds: P@10 is between 0 and 1"),
         ("P@10 < 1.5", "always holds"),

@@ -127,6 +127,9 @@ def test_in_per_cent() -> None:
     board = Leaderboard({"a": {"RR@10": 33.0}, "b": {"RR@10": 20.0}},
                         [record("a", 1), record("b", 2)])  # fmt: skip
     assert board.failures("RR@10 < 30") == ["b: RR@10 is 20, < 30"]
+    said = "RR@10 of 33 is not between 0 and 1: in per cent?"
+    input_error(lambda: board.unmet("RR@10 >= 0.18"), said, value=33.0)
+    input_error(lambda: board.failures("MRR@10 < 0.18"), said, value=33.0)
 
 
 def test_measures_say_which_way_is_better() -> None:
