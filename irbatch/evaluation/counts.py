@@ -40,7 +40,7 @@ class Counts:
         answered: in both the qrels and the run.
         missing: in the qrels only; they score 0 unless asked otherwise.
         extra: in the run only; they are ignored.
-        no_relevant: averaged ones without a document of grade 1 or more.
+        no_relevant: averaged ones without a document of grade 1 (or `rel`, where given) or more.
         empty: answered ones whose ranking is empty.
         tied: those whose values depend on the order of documents that share a score, where ids
             don't decide it.

@@ -51,6 +51,15 @@ def show_value(value: float, measure: Measure, digits: int) -> str:
     return show(value, 0 if whole else digits)
 
 
+def level_of(settings: Mapping[str, str]) -> str:
+    """Return the grade from which documents are relevant unless a measure says otherwise.
+
+    >>> level_of({"relevant": "grade >= 4 unless rel="}), level_of({})
+    ('4', '1')
+    """
+    return settings.get("relevant", "grade >= 1").removeprefix("grade >= ").partition(" ")[0]
+
+
 def nothing_relevant(results: Means) -> list[str]:
     """Say so, where none of many queries has a relevant document; without numbers: once.
 
@@ -61,8 +70,10 @@ def nothing_relevant(results: Means) -> list[str]:
     found = (results[each] for each in results.columns if better_of(each) and each.name != "Judged")
     if any(value not in (0, math.inf) and value == value for value in found):
         return []
-    what = "no query has a relevant document (of grade 1 or more)"
-    return [f"{what}, so measures are 0 or undefined, however good rankings are: check the labels"]
+    level = level_of(results.settings)
+    what = f"no query has a relevant document (of grade {level} or more)"
+    check = "check the labels" if level == "1" else f"check the labels and rel={level}"
+    return [f"{what}, so measures are 0 or undefined, however good rankings are: {check}"]
 
 
 def tell_different_queries(results: Mapping[str, Any]) -> str:
@@ -200,10 +211,12 @@ class Means(Reported):
         """Say what the means hide: queries missing, ignored, or without relevant documents."""
         counts = self.counts
         skips = self.settings.get("queries without relevant documents") == "skip"
+        level = level_of(self.settings)
+        irrelevant = "without relevant documents" + (f" at rel={level}" if level != "1" else "")
         said = [
             (counts.missing, "missing from the run"),
             (counts.extra, "only in the run, ignored"),
-            (counts.no_relevant, f"without relevant documents{', left out' if skips else ''}"),
+            (counts.no_relevant, f"{irrelevant}{', left out' if skips else ''}"),
             (counts.tied, "with ties that matter"),
         ]
         return [f"{many(number, 'query')} {what}" for number, what in said if number]

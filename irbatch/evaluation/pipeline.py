@@ -100,7 +100,7 @@ class Computed:
         values = self.plan.values(
             matrix, skip_no_relevant=settings.no_relevant == "skip", threads=self.threads
         )
-        relevant = matrix.judged[:, matrix.levels >= 1].sum(axis=1)
+        relevant = matrix.judged[:, matrix.levels >= settings.least_relevant].sum(axis=1)
         marks = QueryMark.NO_RELEVANT.where(relevant == 0)
         marks |= QueryMark.EMPTY.where(block.matrix.retrieved == 0)
         if block.tied is not None:

@@ -163,6 +163,9 @@ def plan_measures(
         )
         hint = " by keyword: relevance comes before them" if names else ""
         raise InputError(f"say which: measures='nDCG@10'{hint}", source="measures")
+    if len(getattr(measures, "shape", ())) > 1:
+        problem = "a matrix or table is not names: scores come first, then relevance, then measures"
+        raise InputError(problem, source="measures")
     if not isinstance(measures, str) or cutoffs is not None or items:
         return Plan(parse_measures(measures, cutoffs), items=items)
     key = measures, len(CATALOGUE)  # of which a name defined later may be one

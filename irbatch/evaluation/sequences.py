@@ -91,7 +91,8 @@ def evaluate_sequences(
     ]
     values = np.zeros((len(queries), len(wanted)))
     reading.write(RankingsInTurn(turns), values)
-    relevant = judgments.level_counts(rows)[:, judgments.levels >= 1].sum(axis=1)
+    found = judgments.levels >= settings.least_relevant
+    relevant = judgments.level_counts(rows)[:, found].sum(axis=1)
     marks = QueryMark.NO_RELEVANT.where(relevant == 0) | QueryMark.MISSING.where(~there[rows])
     empty = np.all([(each.rows == PAST_END).all(axis=1) for each in turns], axis=0)
     marks |= QueryMark.EMPTY.where(empty & there[rows])

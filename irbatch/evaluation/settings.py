@@ -102,6 +102,11 @@ class Settings:
         if self.max_depth is not None:
             check_whole("max_depth", self.max_depth, 1)
 
+    @property
+    def least_relevant(self) -> float:
+        """The grade from which documents are relevant unless a measure says otherwise."""
+        return 1.0 if self.rel is None else self.rel
+
     def open_parameters(self) -> dict[str, object]:
         """Return values for the parameters that a measure leaves open, by name."""
         chosen: dict[str, object] = {} if self.rel is None else {"rel": float(self.rel)}
@@ -116,7 +121,7 @@ class Settings:
             "missing queries": called.get(self.missing, self.missing),
             "queries without relevant documents": called.get(self.no_relevant, self.no_relevant),
             "unjudged documents": "removed" if self.judged_only else "not relevant",
-            "relevant": f"grade >= {1 if self.rel is None else self.rel:g} unless rel=",
+            "relevant": f"grade >= {self.least_relevant:g} unless rel=",
         }
         if self.max_depth is not None:
             signature["depth"] = f"at most {self.max_depth}"

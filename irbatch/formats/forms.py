@@ -112,7 +112,9 @@ def recognise(
             return replace(_named(source, kind, names, given)[0], separator=separator), stop
         except InputError as problem:
             if _are_names(names):
-                problem.message += "; this line has no number, and is taken for their names"
+                problem.message += (
+                    "; this line was read as a header of names, as no number is in it"
+                )
                 raise
         if source == "qrels":
             _refuse_times(columns)

@@ -105,6 +105,11 @@ def parse_measures(
 def _check_cutoffs(cutoffs: object) -> list[int | None] | None:
     if cutoffs is None:
         return None
+    if isinstance(cutoffs, str) and not cutoffs.strip().isdecimal():
+        problem = f"cutoff {shown(cutoffs)} must be a whole number of at least 1"
+        advice = "several measures go in one argument, several runs in one mapping"
+        problem += f"; {advice}: {{'A': first, 'B': second}}"
+        raise InputError(problem, source="measures", value=cutoffs)
     if isinstance(cutoffs, (str, Mapping, *BYTES)) or getattr(cutoffs, "ndim", 1) == 0:
         return [check_cutoff(cutoffs)]
     if not isinstance(cutoffs, Iterable):

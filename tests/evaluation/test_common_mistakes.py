@@ -130,7 +130,32 @@ def test_labels_of_nothing_are_told_once() -> None:
             evaluator.compute()
 
 
+def test_queries_without_relevant_documents_are_counted_at_the_level_asked_for() -> None:
+    qrels = QRELS | {f"q{i}": {"d1": 5} for i in range(4)}
+    results = evaluate(qrels, RUN, "HR@1", rel=5)
+    assert results.notes() == ["8 queries without relevant documents at rel=5"]
+    assert results["HR@1"] == 4 / 12
+    assert evaluate(qrels, RUN, "HR@1").notes() == []
+    assert evaluate({"q": {"d1": 0.5}}, {"q": {"d1": 1.0}}, "HR@1", rel=0.5).notes() == []
+    for call in (
+        lambda: evaluate(qrels, RUN, "HR@1", rel=6),
+        lambda: irbatch.evaluate_runs(qrels, {"a": RUN}, "HR@1", rel=6),
+        lambda: irbatch.evaluate_partition(qrels, RUN, "HR@1", rel=6).results(qrels),
+    ):
+        with pytest.warns(
+            InputWarning, match=r"of grade 6 or more\), .*check the labels and rel=6"
+        ):
+            call()
+
+
 MISTAKES: list[Any] = [
+    (lambda: irbatch.compare(QRELS, RUN, RUN, "AP"), "several runs in one mapping: {'A': first"),  # type: ignore[arg-type]
+    (lambda: irbatch.evaluate_scores(np.eye(2), "AP", np.eye(2)), "scores come first, then"),  # type: ignore[arg-type]
+    (lambda: evaluate(QRELS, pd.DataFrame({"user": ["q1"], "item": ["d1"]}), "AP"), "'rank'"),
+    (
+        lambda: evaluate(QRELS, pd.DataFrame({"user": ["q1"], "item": ["d"], "rating": [1]}), "AP"),
+        "'rating' is a column of judgments: are they in the run's place? Judgments come first",
+    ),
     (lambda: evaluate(Run(RUN), Qrels(QRELS), "AP"), "a Run is given where judgments belong"),
     (lambda: evaluate(Qrels(QRELS), Qrels(QRELS), "AP"), "Qrels are given where a run belongs"),
     (lambda: evaluate(np.eye(2), np.eye(2), "AP"), "irbatch.evaluate_scores(scores, relevance, "),
