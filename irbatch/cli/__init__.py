@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import os
 import sys
@@ -81,6 +82,8 @@ def _carry_out(words: Sequence[str]) -> int:
             status = 0
         except OSError as problem:  # such as a full disk behind standard output
             where = f"{problem.filename}: " if isinstance(problem.filename, str) else ""
+            if not where and problem.errno == errno.ENOSPC:  # errors of files name them
+                where = "standard output: "
             say("error", where + (problem.strerror or str(problem)))
             _drop_output()
             status = FAILED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ def add_leaderboard(parser: argparse.ArgumentParser) -> None:
         "--where 'latency_p95 < 50'"
     )
     add = parser.add_argument
-    add("systems", metavar="SYSTEMS", help=f"JSON, such as {EXAMPLE}")
+    add("systems", metavar="SYSTEMS", help=f"JSON, such as {EXAMPLE}; - is standard input")
     add("--qrels", metavar="QRELS", help="evaluate the runs that SYSTEMS names")
     of_qrels = f"with --qrels {' '.join(DEFAULT_MEASURES)}"
     add_measures(parser, f"all there are; {of_qrels}", names=False)
@@ -209,10 +210,22 @@ def _read(options: argparse.Namespace) -> Leaderboard:
         words = [each for text in options.directions for each in _split(text)]
         given["directions"] = dict(_pairs(words, "--direction", "latency_p95=lower"))
     try:
-        return Leaderboard.from_json(Path(options.systems), **given)
+        source = _standard_input() if options.systems == "-" else Path(options.systems)
+        return Leaderboard.from_json(source, **given)
     except OSError as problem:
         said, path = problem.strerror or str(problem), str(problem.filename or options.systems)
         raise InputError(said, source="leaderboard", path=path) from None
+
+
+def _standard_input() -> str:
+    """Read JSON from standard input; paths of its runs start from the current folder."""
+    try:
+        text = sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError("is no UTF-8 text", source="leaderboard", path="-") from None
+    if not text.lstrip().startswith(("{", "[")):  # or it would be taken for a path
+        raise InputError("is no JSON object or list", source="leaderboard", path="-")
+    return text
 
 
 def _find(board: Leaderboard, options: argparse.Namespace) -> Leaderboard:

@@ -73,6 +73,8 @@ def parse_words(words: Sequence[str]) -> argparse.Namespace:
         parser = Parser(prog=f"irbatch {words[0]}")
         command = COMMANDS[words[0]]
         command.complete(parser)
+        if words[0] == "explain" and len([*_repeat_m(words)]) > len(words):
+            parser.error("explain takes one measure")
         if not command.measures:
             return parser.parse_args(words[1:])
         # Runs may stand anywhere: behind the measures, and some before them and some behind.

@@ -71,6 +71,9 @@ def form_of(options: argparse.Namespace, forms: Sequence[str], default: str = "t
     """
     if options.format is not None or options.output is None:
         return options.format or default
+    _check_is_file("output", options.output)
+    if _is_device(options.output):
+        return default
     form = ENDINGS.get(_kind(options.output))
     if form is None or form not in forms:
         known = [f".{ending}" for ending, each in ENDINGS.items() if each in forms]
@@ -104,8 +107,13 @@ def check_written(options: argparse.Namespace, inputs: Iterable[str]) -> None:
         path = getattr(options, name, None)
         if path is None:
             continue
+        _check_is_file(name, path)
         place = os.path.realpath(path)
-        if path == "-" or place in taken or os.path.isdir(place):  # noqa: PTH112 - see above
+        if _is_device(path):
+            if not os.access(place, os.W_OK):
+                raise InputError(f"--{name}: it cannot be written", path=path)
+            continue
+        if place in taken:
             raise InputError(f"--{name} needs a file of its own", path=path)
         folder = os.path.dirname(place)  # noqa: PTH120 - as above
         if not os.access(folder, os.W_OK):
@@ -117,6 +125,22 @@ def check_written(options: argparse.Namespace, inputs: Iterable[str]) -> None:
         if _kind(options.plot) not in PICTURES:
             problem = f"a picture's name ends in one of {', '.join(PICTURES)}"
             raise InputError(problem, path=options.plot)
+
+
+def _check_is_file(name: str, path: str) -> None:
+    """Refuse a dash and a folder as a file to write."""
+    if path == "-":
+        what = (
+            ": leave it out for standard output" if name == "output" else " needs a file of its own"
+        )
+        raise InputError(f"--{name}{what}", path=path)
+    if os.path.isdir(path):  # noqa: PTH112 - pathlib takes 5 ms to import
+        raise InputError(f"--{name}: it is a folder", path=path)
+
+
+def _is_device(path: str) -> bool:
+    """Tell whether a device or a pipe is there, which has no ending, and no folder of its own."""
+    return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113
 
 
 def files_asked(options: argparse.Namespace, forms: Iterable[str] = WRITTEN) -> dict[str, str]:

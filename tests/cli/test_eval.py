@@ -189,7 +189,7 @@ def test_a_full_disk_is_one_line(files: list[Path]) -> None:
     command = f"'{sys.executable}' -m irbatch eval '{files[0]}' '{files[1]}' > /dev/full"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "No space left on device" in done.stderr
+    assert "error: standard output: No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
 
 

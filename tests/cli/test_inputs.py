@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -179,6 +181,30 @@ def test_output_that_cannot_be(command: str, name: str, capsys: pytest.CaptureFi
     assert printed.count("\n") == 1
     assert Path("qrels").read_bytes() == before
     assert not Path(name).exists() or name in ("qrels", "one.run")
+
+
+def test_a_device_needs_no_ending(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("eval", "compare"):
+        assert main([command, "qrels", "one.run", "two.run", "-m", "RR", "-o", os.devnull]) == 0
+        assert capsys.readouterr().out == ""
+    for name, said in (("-", "leave it out for standard output"), (".", "it is a folder")):
+        assert main(["eval", "qrels", "one.run", "-o", name]) == 2
+        assert f"--output: {said}" in capsys.readouterr().err
+
+
+def test_explain_takes_one_measure(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["explain", "qrels", "one.run", "two.run", "-m", "RR", "nDCG@5"])
+    assert "explain takes one measure" in capsys.readouterr().err
+
+
+def test_a_leaderboard_of_standard_input(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text, status in (('[{"system": "a", "accuracy": {"RR": 0.5}}]', 0), ("systems.json", 2)):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        assert main(["leaderboard", "-"]) == status
+    assert "leaderboard '-': is no JSON" in capsys.readouterr().err
 
 
 def test_a_pattern_or_a_folder_has_a_name() -> None:
