@@ -329,9 +329,6 @@ def _opened(
         from irbatch.formats.streams import open_input
 
         def open_text(file: Input, progress: Progress | None) -> Reader:
-            if file.is_parquet:  # the first of the parts is none
-                problem = "is Parquet among text files: a folder is of one form"
-                raise InputError(problem, source=source, path=file.path)
             return Reader(file, named, by_rank=by_rank, progress=progress)
 
         with open_input(given if parts is None else parts[0], source) as file:

@@ -61,6 +61,9 @@ class TextParts(TableReader):
         for part, path in enumerate(self._paths):
             told = functools.partial(self._tell, sum(sizes[:part]), sum(sizes))
             with open_input(path, self._source) as file:
+                if file.is_parquet:  # the first of the parts is none
+                    problem = "is Parquet among text files: a folder is of one form"
+                    raise InputError(problem, source=self._source, path=path)
                 reader = self._open_part(file, told)
                 reader._problems, reader.warnings = self._problems, self._warnings
                 self._has_ranks |= reader.form.rank_at >= 0
