@@ -128,14 +128,13 @@ def check_written(options: argparse.Namespace, inputs: Iterable[str]) -> None:
 
 
 def _check_is_file(name: str, path: str) -> None:
-    """Refuse a dash and a folder as a file to write."""
-    if path == "-":
-        what = (
-            ": leave it out for standard output" if name == "output" else " needs a file of its own"
-        )
-        raise InputError(f"--{name}{what}", path=path)
-    if os.path.isdir(path):  # noqa: PTH112 - pathlib takes 5 ms to import
-        raise InputError(f"--{name}: it is a folder", path=path)
+    """Refuse a dash, a folder and no name as a file to write."""
+    if path == "-" and name == "output":
+        raise InputError("--output: leave it out for standard output", path=path)
+    is_folder = os.path.isdir(path)  # noqa: PTH112 - pathlib takes 5 ms to import
+    if is_folder or path in ("-", ""):
+        what = "; this is a folder" if is_folder else ""
+        raise InputError(f"--{name} needs a file of its own{what}", path=path)
 
 
 def _is_device(path: str) -> bool:

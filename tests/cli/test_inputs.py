@@ -187,9 +187,9 @@ def test_a_device_needs_no_ending(capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("eval", "compare"):
         assert main([command, "qrels", "one.run", "two.run", "-m", "RR", "-o", os.devnull]) == 0
         assert capsys.readouterr().out == ""
-    for name, said in (("-", "leave it out for standard output"), (".", "it is a folder")):
+    for name, said in (("-", ": leave it out"), (".", " needs a file of its own; this")):
         assert main(["eval", "qrels", "one.run", "-o", name]) == 2
-        assert f"--output: {said}" in capsys.readouterr().err
+        assert f"--output{said}" in capsys.readouterr().err
 
 
 def test_explain_takes_one_measure(capsys: pytest.CaptureFixture[str]) -> None:

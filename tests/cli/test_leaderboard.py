@@ -666,7 +666,8 @@ def test_what_is_read_is_not_written(
         words = ["./runs.json", "--qrels", "qrels.txt", "--x", "cost"]
         status, printed, said = cli(*words, f"--{form}", path)
         assert (status, printed) == (2, "")
-        assert said == f"irbatch: error: {str(path)!r}: --{form} needs a file of its own\n"
+        more = "; this is a folder" if path == folder else ""
+        assert said == f"irbatch: error: {str(path)!r}: --{form} needs a file of its own{more}\n"
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
