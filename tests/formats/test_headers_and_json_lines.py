@@ -112,7 +112,7 @@ class TestHeaders:
         "header",
         [
             "query\tcorpus\tpoints", "query-id corpus-id score", "query,corpus,points",
-            "query-id", "Query-ID\tCorpus-ID\tScore", "qid\tquery-id\tdocno\tscore",
+            "query-id", "qid\tquery-id\tdocno\tscore",
             "query-id\tcorpus-id\tscore\tscore",
         ],
         ids=repr,

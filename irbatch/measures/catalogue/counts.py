@@ -39,6 +39,7 @@ def judged_share(s: PrefixStatistics) -> Floats:
     no_relevant=AS_ANY_OTHER,
     source="trec_eval 10",
     spellings=(TrecName(39, "unj", "cutoffs", "5,10,20", since=10),),
+    better="lower",
 )
 def unjudged_share(s: PrefixStatistics) -> Floats:
     unjudged = np.minimum(s.cutoff, s.retrieved) - s.judged + s.negative
