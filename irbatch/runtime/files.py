@@ -52,7 +52,8 @@ def replacing(path: str | os.PathLike[str], *, pack: bool = False) -> Iterator[B
 
 def _is_special(path: str | os.PathLike[str]) -> bool:
     """Tell whether what stands there is no file that another could take the place of."""
-    if os.path.abspath(path).startswith(("/dev/", "/proc/")):  # noqa: PTH100 - such as /dev/stdout
+    full = os.path.abspath(path)  # noqa: PTH100
+    if full.startswith(("/dev/", "/proc/")) and not full.startswith("/dev/shm/"):  # noqa: S108
         return True
     try:
         return not stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116

@@ -204,3 +204,13 @@ def test_json_that_cannot_be_read_on(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Path, "read_text", fail)
     with pytest.raises(OSError, match=r"error: '.*board.json'"):
         Leaderboard.from_json(tmp_path / "board.json")
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no memory is a folder")
+def test_a_file_in_memory_is_replaced() -> None:
+    """Of what stands in /dev, only what is no file is written to as it is."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        path = Path(folder, "a.json")
+        path.write_bytes(OLD)
+        RESULTS.to_json(path)
+        assert path.read_text().startswith("{")
