@@ -39,6 +39,9 @@ def _slips(typed: str, name: str) -> float | None:
     most = 0.5 if longer < 4 else 1.0 if longer < 7 else 2.0
     if abs(len(typed) - len(name)) > 2 * most or not typed:
         return None
+    turned = len(typed) == len(name) and typed[:2] == name[1::-1]
+    if typed[0] != name[0] and not turned:
+        return None
     rows = [[0.0], [float(j) for j in range(len(name) + 1)]]
     for i, letter in enumerate(typed, 1):
         before, above, row = rows[-2], rows[-1], [float(i)]
@@ -52,6 +55,4 @@ def _slips(typed: str, name: str) -> float | None:
             row.append(min(costs))
         rows.append(row)
     slips = min(rows[-1][-1], 1.0 if sorted(typed) == sorted(name) else math.inf)
-    turned = len(typed) == len(name) and typed[:2] == name[1::-1]
-    begins = typed[0] == name[0] or turned
-    return slips if slips <= most and begins else None
+    return slips if slips <= most else None
