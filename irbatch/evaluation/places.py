@@ -11,14 +11,16 @@ from irbatch.runtime.numbers import is_real, is_whole
 
 HIGHEST_GRADE = 4  # of most judgments
 MOST_GRADES = 10  # that differ, in most
+FEWEST_SCORES = 4  # that differ, to be surely none
 SWAPPED = "judgments come first, then the run"
 
 
 def check_places(given: object, judged: object, run: object) -> None:
     """Refuse dicts that have surely changed places; warn of those that may have.
 
-    Surely: no grade is a whole number, all of a query differ, and scores are 0 to 4 and tied, as
-    grades are. `Qrels` and `Run` say what they are, and so do files and tables by their columns.
+    Surely: several grades, none of them a whole number, differ within each query, and scores are
+    0 to 4 and tied, as grades are. `Qrels` and `Run` say what they are, and so do files and tables
+    by their columns.
 
     Args:
         given: the judgments as they were given, `judged` as they were read.
@@ -32,7 +34,8 @@ def check_places(given: object, judged: object, run: object) -> None:
         return
     said = "the judgments' grades are like scores, and the run's scores like grades (0, 1, 2 …)"
     tied, single = _has_ties(run), len(run) > 1 and all(len(each) == 1 for each in run.values())
-    if not whole.any() and not _has_ties(given) and tied:
+    sure = len(whole) >= FEWEST_SCORES and not whole.any()
+    if sure and tied and not _has_ties(given):
         advice = f"{SWAPPED}; where they do, say so by irbatch.Qrels(…) and irbatch.Run(…)"
         raise InputError(f"{said}: {advice}", source="qrels and run")
     if tied or single:
@@ -69,4 +72,4 @@ def _is_grade(score: object) -> bool:
 
 def _has_ties(queries: Mapping[Any, Any]) -> bool:
     """Tell whether two documents of a query have the same number."""
-    return any(len(set(each.values())) < len(each) for each in queries.values())
+    return any(len(set(map(float, each.values()))) < len(each) for each in queries.values())
