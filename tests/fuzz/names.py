@@ -8,7 +8,7 @@ from typing import Any
 
 from fuzz.mutation import damage
 from fuzz.target import Target
-from irbatch.comparing.conditions import parse_condition
+from irbatch.comparing.conditions import Level, parse_condition
 from irbatch.errors import InputError
 from irbatch.leaderboard.axes import parse_constraint
 from irbatch.measures import parse_measures
@@ -154,6 +154,9 @@ class Conditions(Target):
 
 def _check_condition(text: str) -> None:
     found = parse_condition(text)
+    if isinstance(found, Level):  # which constraints are made of, too
+        assert math.isfinite(found.limit.limit)
+        return
     assert math.isfinite(found.amount)
     assert found.amount >= 0
     assert found.p is None or 0 < found.p <= 1
