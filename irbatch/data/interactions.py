@@ -33,7 +33,7 @@ class Interactions(NamedTuple):
 
     @property
     def catalogue(self) -> Any:
-        """The items there are, where nobody says which."""
+        """The items there are, where it is not said which."""
         return self.columns or list(dict.fromkeys(self.items.tolist()))
 
 

@@ -63,7 +63,7 @@ def say_swapped(candidates: Candidates, graded: GradedCandidates) -> list[str]:
 def were_16_bits(scores: Any) -> bool:
     """Tell whether wider scores hold no more than 16 bits did, by those of the first query.
 
-    Counts and marks, multiples of 1/64, are nobody's rounded products.
+    Counts and marks, multiples of 1/64, are no rounded products.
     """
     row = to_numpy(scores[0, :FIRST_CELLS], "scores")
     if row.dtype not in (np.float32, np.float64):

@@ -1,7 +1,7 @@
 """Names that tools have for different measures: refused, with all that may be meant.
 
 A word that most tools define alike, as recall, has one meaning here, which the guides tell. These
-are the others: taking one of them for this or that would give somebody another number in silence.
+are the others: taking one of them for this or that would silently give other numbers than meant.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from irbatch.measures.trec_names import NICKNAMES, TrecMeasure, list_group, trec
 from irbatch.runtime.numbers import DECIMAL
 
 BYTES = (bytes, bytearray, memoryview)  # which can be iterated over, but as numbers
-UNCUT = ("accuracy", "acc")  # names that nobody means without a cutoff
+UNCUT = ("accuracy", "acc")  # names that ask for a cutoff
 MOST_DIGITS = 300  # of a cutoff
 LONGEST_NAME = 64  # of a measure, without parameters; so that hostile names take linear time
 
