@@ -1,9 +1,9 @@
-"""How much of the numbered tables was tried: what the terminal's summary says of it."""
+"""What the terminal's summary says: how much of the numbered tables was tried, what was skipped."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -28,6 +28,17 @@ def summarise(passed: Iterable[Any]) -> Iterator[str]:
         )
     if mistakes := recorded["mistake"]:
         yield f"mistakes of other tools: {len(set(mistakes))} of 40"
+
+
+def summarise_skips(skipped: Iterable[Any]) -> Iterator[str]:
+    """Count the tests that were skipped, a line for each missing package or other reason."""
+    counts: Counter[str] = Counter()
+    for report in skipped:
+        reason = str(report.longrepr[2]).removeprefix("Skipped: ")
+        package = re.match(r"could not import '([\w.]+)'|pip install (?:--no-deps )?(\w+)$", reason)
+        counts[package[1] or package[2] if package else reason] += 1
+    for reason, count in counts.most_common():
+        yield f"skipped, {reason}: {count} test{'s' if count > 1 else ''}"
 
 
 def number_of(test: str) -> int:
