@@ -12,8 +12,7 @@ from benchmarks.timing import machine, ratio
 from benchmarks.workloads import sparse_matrix
 from irbatch.engine import scan as scan_module
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.engine.prefix import FULL_DEPTH, ScanRequest
-from irbatch.engine.scan import scan
+from irbatch.engine.scan import FULL_DEPTH, ScanRequest, scan
 from irbatch.measures import Plan, parse_measures
 from irbatch.measures import plan as plan_module
 from irbatch.measures.gains import make_weighting

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from irbatch.efficiency import EfficiencyRecord
     from irbatch.engine.judged import JudgedRanks
     from irbatch.engine.matrix import RelevanceMatrix
-    from irbatch.engine.prefix import PrefixStatistics
+    from irbatch.engine.scan import PrefixStatistics
     from irbatch.errors import InputError, InputWarning
     from irbatch.evaluation.batches import BatchEvaluator
     from irbatch.evaluation.counts import Counts
@@ -88,7 +88,7 @@ PLACES = {
     "efficiency": ("EfficiencyRecord",),
     "engine.judged": ("JudgedRanks",),
     "engine.matrix": ("RelevanceMatrix",),
-    "engine.prefix": ("PrefixStatistics",),
+    "engine.scan": ("PrefixStatistics",),
     "errors": ("InputError", "InputWarning"),
     "evaluation.batches": ("BatchEvaluator",),
     "evaluation.counts": ("Counts",),

@@ -99,7 +99,7 @@ def _progress(wanted: bool) -> Iterator[Callable[[str], None] | None]:
 def _look_up_items() -> None:
     """Evaluate measures of items, similar by each of what similarity may be by, and of groups."""
     from irbatch.data.items import ItemStatistics
-    from irbatch.engine.item_similarity import SIMILARITIES
+    from irbatch.engine.similarity import SIMILARITIES
 
     ones = np.ones((2, 2))
     known: dict[str, Any] = {"interactions": {"q": ["a", "b"]}}

@@ -14,8 +14,7 @@ from benchmarks.settings import Settings
 from benchmarks.turns import Timed, in_turn
 from benchmarks.workloads import sparse_matrix
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.engine.prefix import FULL_DEPTH, ScanRequest
-from irbatch.engine.scan import scan
+from irbatch.engine.scan import FULL_DEPTH, ScanRequest, scan
 from irbatch.measures import Plan, parse_measures
 from irbatch.measures.gains import make_weighting
 from irbatch.pack import pack_run

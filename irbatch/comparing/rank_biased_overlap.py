@@ -14,7 +14,7 @@ from irbatch.comparing.two_runs import shared_queries
 from irbatch.data.arguments.ids import first_repeated, same_kind
 from irbatch.data.column_names import Columns
 from irbatch.engine.overlap import VALUES, VARIANTS, Side, Tables, sum_up
-from irbatch.engine.ties.by_id import id_texts
+from irbatch.engine.ties import id_texts
 from irbatch.errors import InputError, kind_of, many
 from irbatch.evaluation.task import Rankings
 from irbatch.pack.pairs import check_kinds, pair_rankings, ranking_sizes

@@ -12,8 +12,8 @@ from irbatch.array_types import Floats, Ints
 from irbatch.comparing.two_runs import shared_queries
 from irbatch.data.column_names import Columns
 from irbatch.data.runs import Run
+from irbatch.engine import ties
 from irbatch.engine.concordance import compare_pairs
-from irbatch.engine.ties import by_id
 from irbatch.evaluation.task import Rankings
 from irbatch.pack.pairs import Pairs, pair_rankings
 from irbatch.runtime.checks import check_choice, check_whole, read_numbers
@@ -94,7 +94,7 @@ def _by_id(runs: tuple[Run, Run], query: Any, depth: int | None) -> float:
 
 def _places(ids: Sequence[Any]) -> Ints:
     """Return the place of each id among them, in ascending order."""
-    texts = by_id.id_texts(ids)
+    texts = ties.id_texts(ids)
     places = np.empty(len(texts), np.int64)
     places[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
     return places
@@ -113,5 +113,5 @@ def order_documents(
     ids = list(documents)
     names = ((query, document) for document in ids)
     scores = read_numbers("score", list(documents.values()), names, source="run", path=system)
-    order = by_id.order_documents(np.zeros(len(ids), np.int64), scores, by_id.id_texts(ids))
+    order = ties.order_documents(np.zeros(len(ids), np.int64), scores, ties.id_texts(ids))
     return [ids[place] for place in order.tolist()]

@@ -16,7 +16,7 @@ from irbatch.array_types import Floats, Ints
 from irbatch.data.arguments.ids import kinds_of, same_kind
 from irbatch.data.column_names import VALUE
 from irbatch.data.text_column import TextColumn
-from irbatch.engine.ties.by_id import order_documents
+from irbatch.engine.ties import order_documents
 from irbatch.errors import ErrorsIn, InputError, warn
 from irbatch.runtime.checks import read_numbers
 from irbatch.runtime.extras import imported

@@ -10,7 +10,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.data.arguments.ids import check_id, same_kind
 from irbatch.data.labelled import is_series, rows_by_label
-from irbatch.engine.groups import UNGROUPED, GroupShares
+from irbatch.engine.items import UNGROUPED, GroupShares
 from irbatch.errors import InputError, kind_of, many, shown
 from irbatch.runtime.checks import check_choice, missed_limit
 

@@ -20,8 +20,7 @@ from irbatch.data.labelled import by_label
 from irbatch.data.lookup import IdLookup
 from irbatch.data.propensities import LIMITS, are_by_query, propensity_ids, read_by_query
 from irbatch.data.text_column import IdColumn, TextColumn
-from irbatch.engine.items import OUTSIDE, Histories, Items
-from irbatch.engine.propensities import Propensities
+from irbatch.engine.items import OUTSIDE, Histories, Items, Propensities
 from irbatch.errors import InputError, many, shown
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.checks import check_choice, check_number, read_numbers

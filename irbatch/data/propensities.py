@@ -10,7 +10,7 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints
 from irbatch.data.labelled import by_label
-from irbatch.engine.propensities import QueryPropensities
+from irbatch.engine.items import QueryPropensities
 from irbatch.errors import InputError, shown
 from irbatch.runtime.arrays import to_numpy
 from irbatch.runtime.checks import check_number, missed_limit, read_numbers

@@ -13,7 +13,7 @@ from irbatch.data import short_texts
 from irbatch.data.lookup import KeyedIds, find_repeated, find_repeats
 from irbatch.data.short_texts import ShortIds, ShortTexts
 from irbatch.data.text_column import IdColumn, TextColumn
-from irbatch.engine.ties.by_score import DESCENDING, check_order
+from irbatch.engine.ties import DESCENDING, check_order
 from irbatch.errors import many
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.jit import as_input

@@ -11,7 +11,7 @@ import numpy as np
 from irbatch.data.arguments.ids import check_id
 from irbatch.data.marked import SOURCE, Columns, Joinable, MarkedQrels, View
 from irbatch.data.qrels import Qrels
-from irbatch.engine.sampled import Probabilities
+from irbatch.engine.kinds import Probabilities
 from irbatch.errors import InputError, kind_of, shown
 from irbatch.runtime.numbers import number_problem
 

@@ -12,7 +12,7 @@ from irbatch.data.arguments.ids import same_kind
 from irbatch.data.marked import SOURCE, Columns, Joinable, View, read_nested
 from irbatch.data.qrels import Qrels
 from irbatch.data.sampled import SampledQrels, number_kinds
-from irbatch.engine.strata import Strata
+from irbatch.engine.kinds import Strata
 from irbatch.runtime.checks import check_choice
 from irbatch.runtime.ragged import offsets_of
 

@@ -1,4 +1,4 @@
-"""Rankings as rows of a table of items, and how often a whole run recommends each of them."""
+"""Rankings as rows of a table of items: how often a run recommends each, what groups get."""
 
 from __future__ import annotations
 
@@ -13,11 +13,106 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints
-from irbatch.engine.groups import GroupShares
-from irbatch.engine.propensities import Propensities, QueryPropensities
-from irbatch.errors import InputError
+from irbatch.errors import InputError, shown
 from irbatch.runtime.cached import cached_property
+from irbatch.runtime.jit import kernel
 from irbatch.runtime.ragged import offsets_of, row_index_of
+
+UNGROUPED = -1  # an item that belongs to no group
+
+
+class GroupShares(NamedTuple):
+    """The groups of the items of a catalogue.
+
+    `vectors` has each distinct membership once, float64 ``(memberships, groups)``; `codes` says
+    which of them an item has, int64 ``(items,)``, or `UNGROUPED`. `target` are the shares wanted
+    for every query, float64 ``(groups,)``, `targets` those by query id.
+    """
+
+    names: tuple[Any, ...]
+    codes: Ints
+    vectors: Floats
+    target: Floats | None
+    targets: Mapping[Any, Floats] | None
+
+    def wanted(self, queries: Sequence[Any]) -> Floats:
+        """Return the shares wanted for some queries: float64 ``(queries, groups)``.
+
+        Raises:
+            InputError: if no target is given, or none for one of them.
+        """
+        if self.target is not None:
+            return np.tile(self.target, (len(queries), 1))
+        if self.targets is None:
+            problem = "no target is given: say Groups(…, target=…), or AWRF(target=uniform)"
+            raise InputError(f"{problem} and the like", source="groups")
+        for query in queries:
+            if query not in self.targets:
+                raise InputError("it has no target", source="groups", query=query)
+        found = [self.targets[query] for query in queries]
+        return np.array(found).reshape(len(queries), len(self.names))
+
+    def place_of(self, name: str) -> int:
+        """Return a group's place among the names, as text; InputError if there is no such group."""
+        known = list(map(str, self.names))
+        if name not in known:
+            there = shown(list(self.names), 200)
+            problem = (
+                f"say which group: there are {there}"
+                if not name
+                else f"no group is called {shown(name)}: there are {there}"
+            )
+            raise InputError(problem, source="groups", value=name)
+        return known.index(name)
+
+    def count_members(self, starts: Ints, rows: Ints) -> Floats:
+        """Add up the memberships of the items of some queries: float64 ``(queries, groups)``.
+
+        `rows`, those of one query after the other, begin and end at `starts`; negative ones don't
+        count.
+        """
+        queries = row_index_of(starts)[rows >= 0]
+        none = np.zeros((1, len(self.names)))  # has the place `UNGROUPED`
+        shares = np.concatenate([self.vectors, none])[self.codes[rows[rows >= 0]]]
+        sums = [np.bincount(queries, each, starts.size - 1) for each in shares.T]
+        return np.stack(sums, axis=1).astype(np.float64, copy=False)
+
+
+class Propensities(NamedTuple):
+    """Those of items, float64 ``(items,)``."""
+
+    of_items: Floats
+
+    def find(self, queries: Sequence[Any], row_index: Ints, rows: Ints) -> Floats:
+        """Return those of items at `rows`, each of the query at its `row_index`: ``(rows,)``."""
+        return self.of_items[rows]
+
+
+class QueryPropensities(NamedTuple):
+    """Those of items in queries, as of clicks, which depend on the rank that an item was shown at.
+
+    `keys`, ascending, are a query's place x the number of items + an item, `values` theirs.
+    """
+
+    size: int  # items of the catalogue
+    places: Mapping[Any, int]  # of queries
+    keys: Ints
+    values: Floats
+    id_at: Callable[[int], Any]  # from an item's row to its id
+
+    def find(self, queries: Sequence[Any], row_index: Ints, rows: Ints) -> Floats:
+        """Do as `Propensities`; InputError for one that is not given."""
+        places = np.array([self.places.get(each, -1) for each in queries], np.int64)[row_index]
+        keys = places * self.size + rows
+        at = np.minimum(np.searchsorted(self.keys, keys), max(self.keys.size - 1, 0))
+        known = (places >= 0) & (np.append(self.keys, -1)[at] == keys)
+        if not known.all():
+            lacking = int(np.argmin(known))
+            query, document = queries[int(row_index[lacking])], self.id_at(int(rows[lacking]))
+            problem = "it is relevant, and its propensity in this query is not given"
+            raise InputError(problem, source="propensities", query=query, document=document)
+        return np.append(self.values, 1.0)[at]
+
 
 OUTSIDE = -1  # a document that is no item of the catalogue
 PAST_END = -2  # of the ranking
@@ -303,3 +398,86 @@ def lists_of(rows: Ints) -> list[ItemRows]:
     flat = rows[there].astype(np.int32)
     bounds = offsets_of(there.sum(axis=1)).tolist()
     return [flat[start:stop] for start, stop in itertools.pairwise(bounds)]
+
+
+@dataclass(eq=False)
+class RankingsInTurn:
+    """Several rankings of each query, as a system returns that doesn't rank alike each time.
+
+    Each of `rankings` has the same queries in the same order; an empty one is no ranking.
+    """
+
+    rankings: Sequence[ItemRanks]
+
+    def at(self, cutoff: int | None, rel: float = 1.0) -> RankingsInTurn:
+        """Return the same up to a cutoff (None: none), with a least relevant grade."""
+        return RankingsInTurn([each.at(cutoff, rel) for each in self.rankings])
+
+    @property
+    def items(self) -> Items:
+        """What is known of the items."""
+        return self.rankings[0].items
+
+    @property
+    def queries(self) -> Sequence[Any]:
+        """The queries' ids."""
+        return self.rankings[0].queries
+
+    @property
+    def judged(self) -> JudgedItems:
+        """All judged documents of the queries."""
+        return self.rankings[0].judged
+
+    @property
+    def cutoff(self) -> float:
+        """The rank up to which documents count."""
+        return self.rankings[0].cutoff
+
+    @property
+    def rel(self) -> float:
+        """The least relevant grade."""
+        return self.rankings[0].rel
+
+    @property
+    def retrieved(self) -> Ints:
+        """Documents of each query's longest ranking, int64 ``(queries,)``."""
+        return np.max([each.retrieved for each in self.rankings], axis=0)
+
+
+Ranks = ItemRanks | RankingsInTurn
+
+
+def expose(
+    groups: GroupShares, r: Ranks, attention: Floats, *, only_relevant: bool = False
+) -> Floats:
+    """Add up what each group gets, the mean over a query's rankings: float64 ``(queries, groups)``.
+
+    Args:
+        attention: float64 ``(depth,)`` or more, what an item gets at each rank.
+        only_relevant: others get nothing.
+    """
+    rankings = r.rankings if isinstance(r, RankingsInTurn) else [r]
+    exposure = np.zeros((len(r.queries), len(groups.names)))
+    for each in rankings:
+        rows = np.ascontiguousarray(each.rows)
+        if only_relevant:
+            rows = np.full_like(rows, OUTSIDE)
+            rows[each.there] = np.where(each.relevant, each.listed, OUTSIDE)
+        work = rows.size * (1 + len(groups.names))
+        _expose.run(work, rows, groups.codes, groups.vectors, attention, exposure)
+    if len(rankings) == 1:
+        return exposure
+    number = np.sum([each.retrieved > 0 for each in rankings], axis=0)
+    exposure /= np.maximum(number, 1)[:, None]
+    return exposure
+
+
+@kernel
+def _expose(rows: Ints, codes: Ints, vectors: Floats, attention: Floats, exposure: Floats) -> None:
+    """Add to the groups of each ranking's items what each of these gets at its rank."""
+    for ranking in range(rows.shape[0]):
+        for rank in range(rows.shape[1]):
+            row = rows[ranking, rank]
+            if row >= 0 and codes[row] >= 0:
+                for group in range(exposure.shape[1]):
+                    exposure[ranking, group] += attention[rank] * vectors[codes[row], group]

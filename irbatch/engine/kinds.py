@@ -1,18 +1,23 @@
-"""Rankings of documents of which a kind of judgment is known, which says more than a grade."""
+"""Rankings of documents of which a kind of judgment is known, which says more than a grade.
+
+Some were sampled to be judged, each with a known probability, or so many of each stratum of a pool
+(Yilmaz, Kanoulas & Aslam 2008; the estimates are those of TREC's sample_eval).
+"""
 
 from __future__ import annotations
 
 import copy
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
 
-from irbatch.array_types import Bools, Floats, Ints
-from irbatch.engine.judged import collect_judged
+from irbatch.array_types import Bools, Floats, Ints, Positions
+from irbatch.engine.judged import RankedGains, collect_judged
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.runtime.cached import cached_property
+from irbatch.runtime.jit import kernel
 
 Found = tuple[Ints, Ints, Ints]
 """Documents of rankings, row after row in rank order: their row, rank from 1, kind of judgment."""
@@ -91,3 +96,263 @@ class KindRanks:
         """
         which = self.within if which is None else which
         return np.bincount(self.row_index[which], terms[which], self.rows).astype(np.float64)
+
+
+@dataclass(eq=False)
+class Probabilities:
+    """What judgments say of chances to be sampled, from a least relevant grade on.
+
+    Args:
+        grades, weights: float64 ``(kinds,)``, the grade of each kind of judgment and 1 over the
+            chance that it was sampled with.
+        rel: the least relevant grade.
+        relevant: float64 ``(queries,)``, how many documents are estimated to be relevant.
+    """
+
+    grades: Floats
+    weights: Floats
+    rel: float
+    relevant: Floats
+
+    @property
+    def no_relevant(self) -> Bools:
+        """Which queries have no relevant document, bool ``(queries,)``."""
+        return self.relevant == 0
+
+    def ranks(self, queries: Positions, matrix: RelevanceMatrix) -> ProbabilityRanks:
+        """Return what measures read of a block whose grades are kinds of judgments."""
+        row_index, ranks, kinds = collect_kinds(matrix)
+        some = self.grades[kinds] >= self.rel
+        found = row_index[some], ranks[some], kinds[some]
+        own = queries.astype(np.int64)
+        return ProbabilityRanks(own, matrix.retrieved, *found, judgments=self)
+
+
+@dataclass(eq=False)
+class ProbabilityRanks(KindRanks):
+    """What measures of chances read: the sampled relevant documents that were retrieved."""
+
+    judgments: Probabilities = field(kw_only=True)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """How many documents each stands for."""
+        return self.judgments.weights[self.kinds]
+
+    @cached_property
+    def estimates(self) -> Floats:
+        """How many documents are estimated to be relevant of those down to each."""
+        gains = self.row_index, self.ranks, self.kinds, self.judgments.weights, self.rows
+        return RankedGains(*gains).running_sums
+
+    @cached_property
+    def expected(self) -> Floats:
+        """How many relevant documents there are estimated to be at all, ``(rows,)``."""
+        return self.judgments.relevant[self.queries]
+
+
+EPSILON = 1e-5  # smooths shares: r of s documents are taken for (r + EPSILON) of (s + 3 EPSILON)
+
+
+@dataclass(eq=False)
+class Strata:
+    """What judgments say of strata, from a least relevant grade on; a query's are counted from 0.
+
+    Args:
+        strata, grades: int64 and float64 ``(kinds,)``, of each kind of judgment from 1 on; the
+            grade of pooled documents that were not sampled is negative.
+        rel: the least relevant grade.
+        starts, weights: int64 ``(queries + 1,)`` and, of each query's strata, how many pooled
+            documents a sampled one stands for; 0 where none was sampled.
+        graded: of each query, the grades relevant, from the highest down, and how many documents
+            are estimated to have them.
+        relevant: float64 ``(queries,)``, how many documents are estimated to be relevant.
+    """
+
+    strata: Ints
+    grades: Floats
+    rel: float
+    starts: Ints
+    weights: Floats
+    graded: list[list[tuple[float, float]]]
+    relevant: Floats
+    _ideals: dict[tuple[float, bool], Floats] = field(default_factory=dict)
+
+    @property
+    def no_relevant(self) -> Bools:
+        """Which queries have no relevant document, bool ``(queries,)``."""
+        return self.relevant == 0
+
+    def ranks(self, queries: Positions, matrix: RelevanceMatrix) -> StratumRanks:
+        """Return what measures read of a block whose grades are kinds of judgments."""
+        found = collect_kinds(matrix)
+        own = queries.astype(np.int64)
+        return StratumRanks(own, matrix.retrieved, *found, judgments=self)
+
+    def ideals(self, cutoff: float, *, whole: bool) -> Floats:
+        """Return the DCG of ideal rankings, float64 ``(queries,)``.
+
+        Each grade takes as many ranks as documents are estimated to have it: rounded, if `whole`;
+        else ranks after the first may lie between whole numbers. A grade that begins beyond the
+        cutoff still takes a rank, as in sample_eval.
+        """
+        if (cutoff, whole) not in self._ideals:
+            sums = [_ideal_dcg(each, cutoff, whole=whole) for each in self.graded]
+            self._ideals[cutoff, whole] = np.array(sums, np.float64)
+        return self._ideals[cutoff, whole]
+
+
+def _ideal_dcg(graded: list[tuple[float, float]], cutoff: float, *, whole: bool) -> float:
+    """Add up grades over log2(rank + 1), grade after grade."""
+    total = start = 0.0
+    for grade, estimate in graded:
+        count = math.floor(estimate + 0.5) if whole else estimate
+        rank = start + 1.0
+        while rank <= start + count:
+            total += grade / math.log2(rank + 1.0)
+            if rank >= cutoff:
+                break
+            rank += 1.0
+        start += count
+    return total
+
+
+@dataclass(eq=False)
+class StratumRanks(KindRanks):
+    """What measures of strata read: pooled documents that were retrieved, sampled or not."""
+
+    judgments: Strata = field(kw_only=True)
+
+    def prepare(self) -> None:
+        """Estimate once for all cutoffs."""
+        _ = self.estimates
+
+    @cached_property
+    def strata(self) -> Ints:
+        """The stratum of each document, int64 ``(documents,)``."""
+        return self.judgments.strata[self.kinds]
+
+    @cached_property
+    def grades(self) -> Floats:
+        """The grade of each document, negative where it was not sampled."""
+        return self.judgments.grades[self.kinds]
+
+    @cached_property
+    def relevant(self) -> Bools:
+        """Which documents are relevant, bool ``(documents,)``."""
+        return self.grades >= self.judgments.rel
+
+    @cached_property
+    def weights(self) -> Floats:
+        """How many pooled documents of its stratum each stands for."""
+        starts = self.judgments.starts[self.queries[self.row_index]]
+        return self.judgments.weights[starts + self.strata]
+
+    @cached_property
+    def estimates(self) -> Floats:
+        """How many documents are estimated to be relevant of those down to each."""
+        counts = np.diff(self.judgments.starts)[self.queries]
+        estimates = np.empty(self.kinds.size)
+        space = np.zeros((3, int(counts.max(initial=0))))
+        work = int((np.diff(self.starts) * (counts + 2)).sum())
+        known = self.starts, counts, self.strata, self.grades >= 0, self.relevant
+        _estimate.run(work, *known, space, estimates)
+        return estimates
+
+    @cached_property
+    def found(self) -> Floats:
+        """How many documents are estimated to be relevant of those retrieved, ``(rows,)``."""
+        ends = self.starts[:-1] + np.bincount(self.row_index[self.within], minlength=self.rows)
+        estimates = np.concatenate(([0.0], self.estimates))
+        return np.where(ends > self.starts[:-1], estimates[ends], 0.0)
+
+    @cached_property
+    def expected(self) -> Floats:
+        """How many relevant documents there are estimated to be at all, ``(rows,)``."""
+        return self.judgments.relevant[self.queries]
+
+    def dcg(self, divisors: Floats) -> Floats:
+        """Estimate the DCG, float64 ``(rows,)``: of each stratum from those of it sampled."""
+        strata = int(np.diff(self.judgments.starts).max(initial=1))
+        some = self.within
+        keys = self.row_index[some] * strata + self.strata[some]
+        cells = self.rows * strata
+        gains = np.where(self.relevant, self.grades, 0.0)[some] / divisors[self.ranks[some] - 1]
+        retrieved = np.bincount(keys, minlength=cells)
+        sampled = np.bincount(keys, self.grades[some] >= 0, cells)
+        terms = retrieved * np.bincount(keys, gains, cells) / np.maximum(sampled, 1.0)
+        return terms.reshape(self.rows, strata).sum(axis=1)
+
+    def interpolated(self, points: Floats) -> Floats:
+        """Walk rankings up as sample_eval does, float64 ``(rows,)``: the last point's precision.
+
+        `points` of recall are met in descending order, at most one a rank, where less than it was
+        found, with the best precision from there on.
+        """
+        values = np.zeros(self.rows)
+        ends = self.starts[:-1] + np.bincount(self.row_index[self.within], minlength=self.rows)
+        work = int(self.retrieved.sum()) + self.rows
+        known = self.starts, ends, self.ranks, self.estimates
+        _interpolate.run(work, *known, self.retrieved, self.expected, points, values)
+        return values
+
+
+@kernel
+def _estimate(
+    starts: Ints,
+    counts: Ints,
+    strata: Ints,
+    sampled: Bools,
+    relevant: Bools,
+    space: Floats,
+    estimates: Floats,
+) -> None:
+    """Write estimates; `space` counts documents of each stratum, those sampled, those relevant."""
+    for q in range(starts.size - 1):
+        space[:, : counts[q]] = 0.0
+        for i in range(starts[q], starts[q + 1]):
+            own = strata[i]
+            space[0, own] += 1.0
+            space[1, own] += sampled[i]
+            space[2, own] += relevant[i]
+            total = 0.0
+            for each in range(counts[q]):
+                if space[0, each] > 0:
+                    share = (space[2, each] + EPSILON) / (space[1, each] + 3 * EPSILON)
+                    total += space[0, each] * share
+            estimates[i] = total
+
+
+@kernel
+def _interpolate(
+    starts: Ints,
+    ends: Ints,
+    ranks: Ints,
+    estimates: Floats,
+    retrieved: Ints,
+    expected: Floats,
+    points: Floats,
+    values: Floats,
+) -> None:
+    """Write the precision that the last of some descending points of recall gets."""
+    last = points.size - 1
+    for q in range(starts.size - 1):
+        place = ends[q]
+        estimate = estimates[place - 1] if place > starts[q] else 0.0
+        point = 0
+        while point <= last and points[point] * expected[q] > estimate:
+            point += 1
+        best = 0.0
+        rank = retrieved[q]
+        while rank > 0 and point <= last:
+            while place > starts[q] and ranks[place - 1] > rank:
+                place -= 1
+            estimate = estimates[place - 1] if place > starts[q] else 0.0
+            best = max(best, estimate / rank)
+            if points[point] * expected[q] > estimate:
+                if point == last:
+                    break
+                point += 1
+            rank -= 1
+        if point <= last:
+            values[q] = best

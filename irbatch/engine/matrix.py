@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Codes, Floats, Ints, Positions
-from irbatch.engine.ties.groups import OpenTies
+from irbatch.engine.ties import OpenTies
 from irbatch.errors import many
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.numbers import distinct

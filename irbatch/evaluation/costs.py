@@ -12,7 +12,7 @@ from irbatch.data.costs import DocumentCosts, as_costs
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import Costs
-from irbatch.engine.ties.policy import Ordering
+from irbatch.engine.ties import Ordering
 from irbatch.errors import InputError
 from irbatch.pack import Block
 from irbatch.pack.items import Wanted, rank_run

@@ -13,9 +13,8 @@ from irbatch.data.arguments.candidates import GradedCandidates
 from irbatch.data.items import check_items
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.engine.exposure import Ranks
-from irbatch.engine.items import ItemRanks, ItemRows, JudgedItems, lists_of
-from irbatch.engine.ties.policy import Ordering, TiePolicy
+from irbatch.engine.items import ItemRanks, ItemRows, JudgedItems, Ranks, lists_of
+from irbatch.engine.ties import Ordering, TiePolicy
 from irbatch.errors import InputError
 from irbatch.evaluation.run_items import RunItems
 from irbatch.evaluation.settings import Settings

@@ -14,7 +14,7 @@ from irbatch.array_types import Floats, Positions
 from irbatch.data.marked import MarkedQrels, Marks
 from irbatch.data.qrels import Qrels
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.engine.ties.orders import orders_of
+from irbatch.engine.orders import orders_of
 from irbatch.errors import InputError
 from irbatch.evaluation.counts import QueryMark
 from irbatch.evaluation.pipeline import Watch

@@ -14,7 +14,7 @@ from irbatch.data.qrels import Qrels
 from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.engine.ties.policy import Ordering
+from irbatch.engine.ties import Ordering
 from irbatch.errors import InputError, warn_all
 from irbatch.evaluation.answered import (
     Partition,

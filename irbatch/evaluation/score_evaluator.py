@@ -15,7 +15,7 @@ from irbatch.data.arguments.candidates import GradedCandidates, read_labels, rea
 from irbatch.data.arguments.ids import read_query_ids
 from irbatch.data.arguments.score_rows import read_score_rows
 from irbatch.data.labelled import check_same_labels
-from irbatch.engine.ties.policy import TiePolicy
+from irbatch.engine.ties import TiePolicy
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.counts import count_queries
 from irbatch.evaluation.pipeline import compute_blocks

@@ -13,8 +13,7 @@ from irbatch.array_types import Ints
 from irbatch.data.column_names import Columns
 from irbatch.data.items import ItemStatistics
 from irbatch.data.runs import Run
-from irbatch.engine.exposure import RankingsInTurn
-from irbatch.engine.items import PAST_END, ItemRanks
+from irbatch.engine.items import PAST_END, ItemRanks, RankingsInTurn
 from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.answered import Queries, check_answered
 from irbatch.evaluation.counts import QueryMark, count_queries

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from irbatch.data.column_names import Columns
-from irbatch.engine.ties.policy import SCORE_DTYPES, Ordering, TiePolicy
+from irbatch.engine.ties import SCORE_DTYPES, Ordering, TiePolicy
 from irbatch.errors import InputError
 from irbatch.measures import REL, VERSIONS
 from irbatch.runtime.checks import check_choice, check_keywords, check_whole

@@ -11,7 +11,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.engine.judged import JudgedRanks
-from irbatch.engine.prefix import FULL_DEPTH
+from irbatch.engine.scan import FULL_DEPTH
 from irbatch.errors import InputError, kind_of
 from irbatch.measures.declare import CATALOGUE, MARKED, SIGNS, Declaration, Measure, Spelling
 from irbatch.measures.parameters import REL, Number, Parameter

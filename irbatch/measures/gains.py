@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.engine.prefix import Weighting
+from irbatch.engine.scan import Weighting
 from irbatch.errors import InputError
 
 GainMap = tuple[tuple[float, float], ...]

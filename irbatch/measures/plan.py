@@ -10,19 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Bools, Floats
-from irbatch.engine.judged import Judged, JudgedRanks, collect_judged, collect_relevant
+from irbatch.engine.judged import Judged, JudgedRanks, RankedGains, collect_judged, collect_relevant
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.engine.prefix import (
+from irbatch.engine.scan import (
     FULL_DEPTH,
     PrefixStatistics,
-    PrefixSums,
     Scan,
     ScanRequest,
     Weighting,
     as_slice,
+    bytes_of_cell,
+    scan,
 )
-from irbatch.engine.ranked_gains import RankedGains
-from irbatch.engine.scan import scan
 from irbatch.errors import InputError
 from irbatch.measures.declare import AS_ANY_OTHER, MARKED, Measure
 from irbatch.measures.formulas import apply_formula
@@ -147,7 +146,7 @@ class Plan:
     @cached_property
     def rows_at_once(self) -> int:
         """How many queries to compute together, so that memory stays bounded; at least one."""
-        of_cutoff = PrefixSums.bytes_of_cell(self._request)
+        of_cutoff = bytes_of_cell(self._request)
         of_row = of_cutoff * len(self._cutoffs) + 8 * self.columns
         return max(BYTES_AT_ONCE // max(of_row, 1), 1)  # there may be no measures
 
@@ -165,7 +164,7 @@ class Plan:
                 scanned = scan(matrix, self._request, threads)
             self._from_rows(scanned, values, threads)
             if matrix.ties is not None and matrix.ties.rows.size:
-                from irbatch.engine.ties.expected import expect  # for those who have ties
+                from irbatch.engine.expected import expect  # for those who have ties
 
                 expected = expect(matrix, matrix.ties, self._request, scanned)
                 of_tied = np.empty((expected.rows.size, self.columns))
@@ -265,7 +264,7 @@ class Plan:
         plan, positions = self._by_order
         if not positions:
             return
-        from irbatch.engine.ties.orders import orders_of  # for those who have ties
+        from irbatch.engine.orders import orders_of  # for those who have ties
 
         for row, orders in orders_of(matrix):
             parts = (

@@ -19,10 +19,7 @@ from irbatch.engine.matrix import (
     count_levels,
     plan_blocks,
 )
-from irbatch.engine.ties.by_id import rank_in_tie
-from irbatch.engine.ties.by_score import find_ranks
-from irbatch.engine.ties.groups import TieGroups
-from irbatch.engine.ties.policy import TiePolicy
+from irbatch.engine.ties import TieGroups, TiePolicy, find_ranks, rank_in_tie
 from irbatch.errors import InputError
 from irbatch.runtime.numbers import distinct
 from irbatch.runtime.ragged import offsets_of

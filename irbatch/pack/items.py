@@ -17,9 +17,16 @@ from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
 from irbatch.engine.items import PAST_END, JudgedItems
 from irbatch.engine.matrix import plan_blocks
-from irbatch.engine.ties.by_id import id_texts, order_documents, place_ids
-from irbatch.engine.ties.by_score import DESCENDING, as_compared, check_order
-from irbatch.engine.ties.policy import Ordering, TiePolicy
+from irbatch.engine.ties import (
+    DESCENDING,
+    Ordering,
+    TiePolicy,
+    as_compared,
+    check_order,
+    id_texts,
+    order_documents,
+    place_ids,
+)
 from irbatch.errors import InputError
 from irbatch.pack.candidates import Candidates
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of

@@ -15,8 +15,7 @@ from irbatch.data.dicts import find_in_rankings, read_judgments
 from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
 from irbatch.engine.overlap import Side
-from irbatch.engine.ties.by_id import id_texts
-from irbatch.engine.ties.by_score import DESCENDING, check_order
+from irbatch.engine.ties import DESCENDING, check_order, id_texts
 from irbatch.errors import InputError
 from irbatch.pack.table import find_documents
 from irbatch.runtime.checks import read_numbers

@@ -20,8 +20,7 @@ from irbatch.data.dicts import NOT_COUNTED, Found, find_in_rankings
 from irbatch.data.qrels import Qrels
 from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
-from irbatch.engine.ties.by_score import as_compared, order_scores, round_scores
-from irbatch.engine.ties.policy import DEFAULT_ORDERING, Ordering
+from irbatch.engine.ties import DEFAULT_ORDERING, Ordering, as_compared, order_scores, round_scores
 from irbatch.errors import InputError, raise_problems
 from irbatch.pack.block import Block, Joined, pack_joined, plan_query_blocks
 from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, number_problem, pack_floats

@@ -15,9 +15,7 @@ from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.data.arguments.candidates import GradedCandidates
 from irbatch.data.arguments.ids import read_candidate_ids
 from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE, Entries, SparseMatrix, count_levels
-from irbatch.engine.ties.by_id import place_ids
-from irbatch.engine.ties.groups import OpenTies, TieGroups
-from irbatch.engine.ties.policy import TiePolicy
+from irbatch.engine.ties import OpenTies, TieGroups, TiePolicy, place_ids
 from irbatch.pack.block import Block
 from irbatch.pack.candidates import Candidates, part_of
 from irbatch.pack.counting import count_lower

@@ -16,8 +16,7 @@ from irbatch.array_types import Floats, Ints, Positions
 from irbatch.data.dicts import are_dicts, read_judgments
 from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
-from irbatch.engine.ties.by_score import DESCENDING, as_compared, check_order
-from irbatch.engine.ties.policy import Ordering
+from irbatch.engine.ties import DESCENDING, Ordering, as_compared, check_order
 from irbatch.runtime.ragged import offsets_of
 
 WORTH_IT = 4  # rankings so many times as long as what is looked at

@@ -16,8 +16,7 @@ from irbatch.data.qrels import Qrels
 from irbatch.data.query_table import QueryTable
 from irbatch.data.short_texts import ShortIds, ShortTexts
 from irbatch.data.text_column import IdColumn, TextColumn
-from irbatch.engine.ties.by_score import as_compared, order_scores, round_scores
-from irbatch.engine.ties.policy import Ordering
+from irbatch.engine.ties import Ordering, as_compared, order_scores, round_scores
 from irbatch.errors import InputError
 from irbatch.pack.block import Block, Joined, blank_matrix, pack_joined, plan_query_blocks
 from irbatch.runtime.ragged import joined_ranges, offsets_of

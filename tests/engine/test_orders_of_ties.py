@@ -7,15 +7,20 @@ import itertools
 import numpy as np
 import pytest
 
+from irbatch.engine import orders
+from irbatch.engine.expected import expect
 from irbatch.engine.matrix import PAD, RelevanceMatrix
-from irbatch.engine.prefix import ScanRequest
-from irbatch.engine.scan import scan
-from irbatch.engine.ties import orders
-from irbatch.engine.ties.by_id import order_documents, place_ids, rank_in_tie
-from irbatch.engine.ties.by_score import find_ranks
-from irbatch.engine.ties.expected import expect
-from irbatch.engine.ties.groups import OpenTies, TieGroups
-from irbatch.engine.ties.policy import Ordering, TiePolicy
+from irbatch.engine.scan import ScanRequest, scan
+from irbatch.engine.ties import (
+    OpenTies,
+    Ordering,
+    TieGroups,
+    TiePolicy,
+    find_ranks,
+    order_documents,
+    place_ids,
+    rank_in_tie,
+)
 from irbatch.measures.gains import make_weighting
 
 

@@ -13,8 +13,7 @@ import irbatch
 from irbatch.array_types import Floats
 from irbatch.engine import scan as scan_module
 from irbatch.engine.matrix import NEGATIVE, PAD, UNJUDGED, Entries, RelevanceMatrix, SparseMatrix
-from irbatch.engine.prefix import FULL_DEPTH, ScanRequest
-from irbatch.engine.scan import scan
+from irbatch.engine.scan import FULL_DEPTH, ScanRequest, scan
 from irbatch.measures.gains import make_weighting
 
 WEIGHTINGS = [make_weighting("linear", "log2", None), make_weighting("exp", "ln", 2.0)]

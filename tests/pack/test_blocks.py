@@ -10,7 +10,7 @@ import pytest
 from support.input_errors import input_error
 
 import irbatch
-from irbatch.engine.ties import by_score
+from irbatch.engine import ties
 from irbatch.pack import candidates, counting, scores
 
 RANDOM = np.random.default_rng(8)
@@ -67,12 +67,12 @@ def test_counts_of_eleven_thousand_candidates(same: bool, monkeypatch: pytest.Mo
 
 
 def test_scores_are_rounded_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_score, "CHUNK", 4)
+    monkeypatch.setattr(ties, "CHUNK", 4)
     exact = 1 + RANDOM.random(11) * 1e-6
     rounded = exact.copy()
-    by_score.round_scores(rounded, "float32")
+    ties.round_scores(rounded, "float32")
     assert rounded.tolist() == exact.astype(np.float32).tolist()
-    by_score.round_scores(exact, "float64")
+    ties.round_scores(exact, "float64")
     assert (exact != rounded).any()
 
 

@@ -13,7 +13,7 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch.data.dicts import read_judgments
-from irbatch.engine.ties.policy import Ordering, TiePolicy
+from irbatch.engine.ties import Ordering, TiePolicy
 from irbatch.pack import shortened
 
 NAMES = "alpha_nDCG@{1,3} NRBP@2 StRecall(rel=2)@3 P_IA@3"

@@ -18,9 +18,7 @@ from irbatch.comparing.explaining.nouns import (
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import UNJUDGED, RelevanceMatrix
-from irbatch.engine.ties.by_id import id_texts, order_documents
-from irbatch.engine.ties.by_score import as_compared
-from irbatch.engine.ties.policy import TiePolicy
+from irbatch.engine.ties import TiePolicy, as_compared, id_texts, order_documents
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Measure, Plan, relevant_levels
 from irbatch.runtime.numbers import as_floats

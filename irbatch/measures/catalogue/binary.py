@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.engine.prefix import PrefixStatistics
+from irbatch.engine.scan import PrefixStatistics
 from irbatch.measures.declare import Spelling
 from irbatch.measures.define import builtin, ratio
 from irbatch.measures.parameters import REL, Choice, Number

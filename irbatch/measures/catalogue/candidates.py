@@ -12,7 +12,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.engine.judged import JudgedRanks
-from irbatch.engine.prefix import FULL_DEPTH, PrefixStatistics
+from irbatch.engine.scan import FULL_DEPTH, PrefixStatistics
 from irbatch.measures.declare import Measure, Spelling
 from irbatch.measures.define import builtin
 

@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.engine.prefix import PrefixStatistics
+from irbatch.engine.scan import PrefixStatistics
 from irbatch.measures.declare import AS_ANY_OTHER, Spelling
 from irbatch.measures.define import builtin, ratio
 from irbatch.measures.parameters import REL, Number

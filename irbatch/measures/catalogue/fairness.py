@@ -12,9 +12,7 @@ import math
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.engine.exposure import Ranks, expose
-from irbatch.engine.groups import GroupShares
-from irbatch.engine.items import ItemRanks
+from irbatch.engine.items import GroupShares, ItemRanks, Ranks, expose
 from irbatch.engine.subtopics import LARGEST_CUTOFF
 from irbatch.errors import InputError
 from irbatch.measures.declare import AS_ANY_OTHER

@@ -15,12 +15,12 @@ from typing import cast
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.engine.item_similarity import (
+from irbatch.engine.items import ItemCounts, ItemRanks, Items
+from irbatch.engine.similarity import (
     SIMILARITIES,
     similarity_of_pairs,
     similarity_to_histories,
 )
-from irbatch.engine.items import ItemCounts, ItemRanks, Items
 from irbatch.errors import InputError
 from irbatch.measures.declare import AS_ANY_OTHER, Measure, Spelling
 from irbatch.measures.define import define_measure

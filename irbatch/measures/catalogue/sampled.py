@@ -11,8 +11,7 @@ import functools
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.engine.sampled import ProbabilityRanks
-from irbatch.engine.strata import StratumRanks
+from irbatch.engine.kinds import ProbabilityRanks, StratumRanks
 from irbatch.measures.catalogue.recall_points import ELEVEN_POINTS
 from irbatch.measures.declare import AS_ANY_OTHER, Spelling
 from irbatch.measures.define import define_measure, ratio

@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.engine.judged import JudgedRanks
-from irbatch.engine.ranked_gains import RankedGains
+from irbatch.engine.judged import JudgedRanks, RankedGains
 from irbatch.errors import InputError
 from irbatch.measures.catalogue.blended import BETA, blended_ratios
 from irbatch.measures.catalogue.persistence import chances_of

@@ -16,10 +16,16 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints
 from irbatch.engine.matrix import NEGATIVE, PAD, Entries, RelevanceMatrix, SparseMatrix
-from irbatch.engine.prefix import PrefixStatistics, PrefixSums, Scan, ScanRequest
-from irbatch.engine.scan import choose_blank, tabulate
-from irbatch.engine.scan_arguments import KernelRequest
-from irbatch.engine.ties.groups import OpenTies
+from irbatch.engine.scan import (
+    PrefixStatistics,
+    Scan,
+    ScanRequest,
+    choose_blank,
+    empty_sums,
+    tabulate,
+)
+from irbatch.engine.scan_rows import KernelRequest, PrefixSums
+from irbatch.engine.ties import OpenTies
 from irbatch.runtime.cached import cached_property
 from irbatch.runtime.jit import kernel
 from irbatch.runtime.ragged import joined_ranges, offsets_of
@@ -86,7 +92,7 @@ def expect(
     tabulated = tabulate(matrix, request)
     entries = _list_entries(matrix, rows, choose_blank(matrix, tabulated))
     certain = ("first_hit", "relevant", "ideal_gain", "ideal_discounted_gain")
-    sums = PrefixSums.empty(request, rows.size, np.float64)._replace(
+    sums = empty_sums(request, rows.size, np.float64)._replace(
         **{name: getattr(scanned.sums, name).take(rows, axis=1) for name in certain}
     )
     any_hit, reciprocal = np.empty_like(sums.hits), np.empty_like(sums.hits)

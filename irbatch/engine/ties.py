@@ -1,0 +1,317 @@
+"""Documents that share a score: who stands before whom, and where that is left open.
+
+Only where judged documents stand matters. Scores that are in order already are left alone, a
+judged document's rank is found by binary search for its score, and ids are compared only inside
+the ties that a judged document is part of. Ids compare as text, integers as their decimal digits:
+the same order whatever container they came in.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.array_types import Bools, Codes, Floats, Ints
+from irbatch.runtime.jit import as_input, kernel
+from irbatch.runtime.threads import map_ranges
+
+SCORE_DTYPES = ("float64", "float32")
+
+
+class TiePolicy(StrEnum):
+    """What becomes of documents that share a score, see `irbatch.evaluate_scores`."""
+
+    EXPECTED = "expected"
+    PESSIMISTIC = "pessimistic"
+    OPTIMISTIC = "optimistic"
+    INDEX = "index"
+    ID = "id"
+    ID_ASCENDING = "id_ascending"
+    ERROR = "error"
+
+    @property
+    def by_id(self) -> bool:
+        """Whether ids decide, so that nothing is left to chance."""
+        return self in (TiePolicy.ID, TiePolicy.ID_ASCENDING)
+
+    @property
+    def by_key(self) -> bool:
+        """Whether ids or positions decide, whatever the documents' grades."""
+        return self.by_id or self == TiePolicy.INDEX
+
+
+class Ordering(NamedTuple):
+    """What documents are ordered by: scores in some precision, and what becomes of equal ones."""
+
+    score_dtype: str = "float64"  # one of `SCORE_DTYPES`
+    ties: TiePolicy = TiePolicy.ID
+
+    def describe(self, by: str = "score") -> str:
+        """Describe the order of documents that have ids and scores, or ``by="rank"`` ranks."""
+        first = "rank ascending" if by == "rank" else f"score ({self.score_dtype}) descending"
+        then = {"id": "document id descending", "id_ascending": "document id ascending"}
+        return f"{first}, {f'then {then[self.ties]}' if self.ties.by_id else f'ties: {self.ties}'}"
+
+
+DEFAULT_ORDERING = Ordering()
+
+
+CHUNK = 1 << 14  # scores
+
+DESCENDING, UNORDERED, HAS_NAN = 0, 1, 2  # what `check_order` says of a ranking
+
+
+def as_compared(scores: Floats, score_dtype: str) -> Floats:
+    """Round scores to the precision they are compared in: float64 in and out, any shape.
+
+    float32 is what trec_eval 9 and pytrec_eval compare; what overflows it becomes infinite there.
+    """
+    if score_dtype == "float64":
+        return scores
+    with np.errstate(over="ignore"):
+        return scores.astype(np.float32).astype(np.float64)
+
+
+def round_scores(scores: Floats, score_dtype: str) -> None:
+    """Do the same in place, a cache's share at a time, which takes half as long as all at once."""
+    for start in range(0, scores.size if score_dtype != "float64" else 0, CHUNK):
+        part = scores[start : start + CHUNK]
+        part[:] = as_compared(part, score_dtype)
+
+
+def order_scores(scores: Floats, starts: Ints) -> bool:
+    """Sort each ranking's scores descending, in place; return False, unsorted, if one is NaN."""
+    states = check_order(scores, starts[:-1], starts[1:])
+    if (states == HAS_NAN).any():
+        return False
+    for row in np.flatnonzero(states):
+        scores[starts[row] : starts[row + 1]][::-1].sort()
+    return True
+
+
+def check_order(scores: Floats, begins: Ints, ends: Ints) -> npt.NDArray[np.int8]:
+    """Tell of each ranking, at `begins` to `ends`: `DESCENDING`, `UNORDERED` or `HAS_NAN`."""
+    states = np.empty(begins.size, np.int8)
+
+    def look(first: int, last: int) -> None:
+        _check_order.run(scores.size, as_input(scores), begins, ends, first, last, states)
+
+    map_ranges(look, begins.size, cells=scores.size)
+    return states
+
+
+def find_ranks(
+    scores: Floats, begins: Ints, ends: Ints, wanted: Floats, rows: Ints, near: Ints
+) -> tuple[Ints, Ints]:
+    """Count for wanted scores, of rankings `rows`, those above and those equal, itself included.
+
+    Scores descend from `begins` to `ends` of a ranking and contain those wanted; `near` is where
+    each may stand in them, -1 where that is not known.
+    """
+    above = np.empty(wanted.size, np.int64)
+    equal = np.empty(wanted.size, np.int64)
+    places = begins[rows], ends[rows]
+    _search.run(20 * wanted.size, as_input(scores), *places, wanted, near, above, equal)
+    return above, equal
+
+
+@kernel
+def _check_order(
+    scores: Floats, begins: Ints, ends: Ints, first: int, last: int, states: npt.NDArray[np.int8]
+) -> None:
+    """Write the state of each ranking."""
+    for row in range(first, last):
+        state = DESCENDING
+        previous = np.inf
+        for i in range(begins[row], ends[row]):
+            if not scores[i] <= previous:
+                state = UNORDERED
+                if scores[i] != scores[i]:
+                    state = HAS_NAN
+                    break
+            previous = scores[i]
+        states[row] = state
+
+
+@kernel
+def _search(
+    scores: Floats, begins: Ints, ends: Ints, wanted: Floats, near: Ints, above: Ints, equal: Ints
+) -> None:
+    """Binary search for the first and the last place of each wanted score."""
+    for i in range(wanted.size):
+        low = begins[i]
+        high = ends[i]
+        at = near[i]
+        if (
+            at >= 0
+            and (at == low or scores[at - 1] > wanted[i])
+            and (at + 1 == high or scores[at + 1] < wanted[i])
+        ):
+            above[i] = at - low
+            equal[i] = 1
+            continue
+        while low < high:
+            middle = (low + high) // 2
+            if scores[middle] > wanted[i]:
+                low = middle + 1
+            else:
+                high = middle
+        first = low
+        high = ends[i]
+        if first + 1 < high and scores[first + 1] < wanted[i]:
+            high = first + 1  # no tie, as a rule
+            low = high
+        while low < high:
+            middle = (low + high) // 2
+            if scores[middle] >= wanted[i]:
+                low = middle + 1
+            else:
+                high = middle
+        above[i] = first - begins[i]
+        equal[i] = low - first
+
+
+def id_texts(ids: Sequence[Any]) -> Sequence[str]:
+    """Return ids as they compare."""
+    return ids if set(map(type, ids)) == {str} else [str(each) for each in ids]
+
+
+def order_documents(
+    row_index: Ints, scores: Floats, ids: Sequence[Any], *, descending: bool = True
+) -> Ints:
+    """Return documents' positions in rank order; `row_index`, their rankings, is ascending.
+
+    Equal scores are in the order of ids, descending or not.
+    """
+    same_row = row_index[1:] == row_index[:-1]
+    if not (same_row & (scores[1:] >= scores[:-1])).any():
+        return np.arange(scores.size)
+    order = np.lexsort((-scores, row_index))
+    tied = same_row & (scores[order[1:]] == scores[order[:-1]])
+    edges = np.flatnonzero(np.diff(tied, prepend=False, append=False))
+    for first, last in edges.reshape(-1, 2).tolist():
+        tie = order[first : last + 1].tolist()
+        order[first : last + 1] = sorted(tie, key=ids.__getitem__, reverse=descending)
+    return order
+
+
+def place_ids(policy: TiePolicy, ids: Sequence[Any]) -> Ints:
+    """Return the place of each document when all are ordered by id."""
+    texts = id_texts(ids)
+    descending = policy != TiePolicy.ID_ASCENDING
+    places = np.empty(len(ids), np.int64)
+    places[sorted(range(len(ids)), key=texts.__getitem__, reverse=descending)] = range(len(ids))
+    return places
+
+
+def rank_in_tie(policy: TiePolicy, tied: Sequence[Any], documents: Sequence[Any]) -> list[int]:
+    """Rank some documents of a tie, from 0; `tied` are the ids of all, as they came in."""
+    if policy == TiePolicy.INDEX:
+        return [tied.index(each) for each in documents]
+    ordered = sorted(id_texts(tied))
+    if policy == TiePolicy.ID_ASCENDING:
+        return [bisect.bisect_left(ordered, str(each)) for each in documents]
+    return [len(tied) - bisect.bisect_right(ordered, str(each)) for each in documents]
+
+
+class OpenTies(NamedTuple):
+    """Ranks whose documents, of one score and several codes, could stand in any order."""
+
+    rows: Ints  # the query of each; ascending
+    begins: Ints  # its first rank less one; ascending within a row
+    ends: Ints  # its last rank
+
+    def of_rows(self, first: int, last: int) -> OpenTies:
+        """Return those of rows `first` to `last`, which are counted from 0 then."""
+        mine = slice(*np.searchsorted(self.rows, [first, last]).tolist())
+        return OpenTies(self.rows[mine] - first, self.begins[mine], self.ends[mine])
+
+    def condensed(self, kept: Bools, codes: Codes) -> OpenTies:
+        """Return what is left of them in a matrix of `codes`, to which some cells were `kept`."""
+        kept_before = np.cumsum(kept, axis=1, dtype=np.int64)
+        begins = np.where(self.begins > 0, kept_before[self.rows, self.begins - 1], 0)
+        ends = kept_before[self.rows, self.ends - 1]
+        return OpenTies(self.rows, begins, ends).regraded(codes)
+
+    def regraded(self, codes: Codes) -> OpenTies:
+        """Return those that are mixed in a matrix of other `codes`."""
+        spans = zip(self.rows.tolist(), self.begins.tolist(), self.ends.tolist(), strict=True)
+        mixed = [len(set(codes[row, first:last].tolist())) > 1 for row, first, last in spans]
+        picks = np.flatnonzero(mixed)
+        return OpenTies(self.rows[picks], self.begins[picks], self.ends[picks])
+
+
+class TieGroups:
+    """Judged documents that share their score with others, grouped by query and score.
+
+    Documents that are not among them stand between those graded below 0 and the others. Of each
+    are given its row and grade, and how many of the query score higher, and the same.
+    """
+
+    def __init__(
+        self, policy: TiePolicy, row_index: Ints, grades: Floats, above: Ints, equal: Ints
+    ) -> None:
+        self.policy = policy
+        # Group after group from the highest score, lower grades first.
+        order = self._order = np.lexsort((grades, above, row_index))
+        self._rows, self._above, self._equal = row_index[order], above[order], equal[order]
+        grades = grades[order]
+        new = np.ones(order.size + 1, bool)
+        new[1:-1] = (self._rows[1:] != self._rows[:-1]) | (self._above[1:] != self._above[:-1])
+        begins = np.flatnonzero(new)  # of the groups, and the end of the last
+        self._firsts, lasts = begins[:-1], begins[1:] - 1
+        self._group = np.cumsum(new[:-1]) - 1
+        self._judged = np.diff(begins)  # in each group
+        all_judged = self._judged == self._equal[self._firsts]
+        mixed = ~((grades[self._firsts] == grades[lasts]) & all_judged)
+        self._negative = np.bincount(self._group, grades < 0, mixed.size).astype(np.int64)
+        self._mixed = mixed
+        self._matters = (mixed & (grades[lasts] > 0))[self._group]
+
+    def __iter__(self) -> Iterator[Ints]:
+        """Yield the positions of each group's documents."""
+        return iter(np.split(self._order, self._firsts[1:]))
+
+    def count_before(self, by_key: Callable[[], Ints]) -> Ints:
+        """Count how many of its group stand before each: `by_key` if ids or positions decide."""
+        if self.policy.by_key:
+            return by_key()
+        group = self._group
+        within = np.arange(group.size) - self._firsts[group]
+        after = within >= self._negative[group]  # behind those that are not judged
+        if self.policy == TiePolicy.OPTIMISTIC:
+            within, after = self._judged[group] - 1 - within, ~after
+        before = np.empty(group.size, np.int64)
+        before[self._order] = within + (self._equal - self._judged[group]) * after
+        return before
+
+    def find_refused(self) -> int | None:
+        """Return the position of a document in a tie that the policy refuses, None without any."""
+        if self.policy != TiePolicy.ERROR or not self._matters.any():
+            return None
+        return int(self._order[np.argmax(self._matters)])
+
+    def list_open(self) -> OpenTies | None:
+        """Return the ties whose order matters, if the policy leaves it open."""
+        if self.policy != TiePolicy.EXPECTED:
+            return None
+        firsts = self._firsts[self._mixed]
+        above = self._above[firsts]
+        return OpenTies(self._rows[firsts], above, above + self._equal[firsts])
+
+    def mark_rows(self, rows: int) -> Bools:
+        """Tell which rows have a tie whose order matters to a grade above 0; none by ids."""
+        marked = np.zeros(rows, bool)
+        if not self.policy.by_id:
+            marked[self._rows[self._matters]] = True
+        return marked
+
+    def count_constant(self, sizes: Ints) -> int:
+        """Count the queries all of whose `sizes` candidates share a score, though not a grade."""
+        same = self._matters & (self._equal == sizes[self._rows])
+        return int(np.unique(self._rows[same]).size)
