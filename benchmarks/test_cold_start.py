@@ -12,7 +12,7 @@ import pytest
 from benchmarks.timing import machine, seconds
 from benchmarks.workloads import sparse_matrix
 from irbatch.measures import Plan, parse_measures
-from irbatch.runtime.jit import COMPILE_AFTER
+from irbatch.runtime.kernels import COMPILE_AFTER
 
 
 def in_new_process(code: str, cache: Path, **environment: str) -> float:
@@ -35,7 +35,7 @@ def test_plain_python_speed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Seconds of plain work before a kernel is compiled, which are `COMPILE_AFTER` cells."""
-    from irbatch.runtime.jit import Kernel
+    from irbatch.runtime.kernels import Kernel
 
     monkeypatch.setenv("IRBATCH_JIT", "0")
     for each in Kernel._entries:

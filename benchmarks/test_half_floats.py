@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from irbatch.pack.candidates import Candidates
-from irbatch.runtime.jit import Kernel
+from irbatch.runtime.kernels import Kernel
 
 SCORES = np.random.default_rng(1).standard_normal((256, 1_000)).astype(np.float32)
 

@@ -12,7 +12,7 @@ import pytest
 
 from irbatch.pack import counting
 from irbatch.pack.candidates import Candidates
-from irbatch.runtime.jit import Kernel
+from irbatch.runtime.kernels import Kernel
 
 
 @pytest.mark.parametrize("way", ["count", "sort"])

@@ -7,6 +7,7 @@ line a person can act on and whose fields a program can read.
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -259,3 +260,21 @@ def on_one_line(text: object) -> str:
     """
     text = str(text)
     return text if text.isprintable() else text.translate(CONTROLS)
+
+
+def imported(purpose: str, extra: str, *modules: str) -> Any:
+    """Import the first of some modules that is installed.
+
+    Raises:
+        ImportError: if none is, naming the extra of irbatch that installs one, and what it is for,
+            such as ``"frames"``; or that of a module that is installed and fails.
+    """
+    for module in modules:
+        try:
+            return importlib.import_module(module)
+        except ImportError as problem:
+            name = problem.name or module
+            if name.partition(".")[0] != module.partition(".")[0]:
+                raise  # it is installed, and something that it needs is not
+            missing = problem
+    raise ImportError(f"for {purpose}: pip install 'irbatch[{extra}]'") from missing

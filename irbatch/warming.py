@@ -14,7 +14,7 @@ from irbatch.data.runs import Run
 from irbatch.data.short_texts import ShortTexts
 from irbatch.data.text_column import MANY, TextColumn
 from irbatch.evaluation.runs import evaluate
-from irbatch.runtime.jit import Kernel
+from irbatch.runtime.kernels import Kernel
 
 CLEARED = "\r\x1b[K"  # a terminal's line
 # Measures with a kernel of their own.

@@ -15,7 +15,7 @@ import irbatch
 from irbatch import warming
 from irbatch.data.short_texts import ShortTexts
 from irbatch.data.text_column import TextColumn
-from irbatch.runtime.jit import Kernel
+from irbatch.runtime.kernels import Kernel
 
 
 def import_all() -> None:

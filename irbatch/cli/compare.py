@@ -30,10 +30,9 @@ from irbatch.comparing import Comparison, compare
 from irbatch.comparing.conditions import Level, parse_condition, parse_requirement
 from irbatch.comparing.gate import find_failures, find_unmet
 from irbatch.comparing.testing import check_baseline
-from irbatch.errors import InputError, join_words, many, printable
+from irbatch.errors import InputError, imported, join_words, many, printable
 from irbatch.measures import parse_measures
 from irbatch.report.numbers import check_digits
-from irbatch.runtime.extras import imported
 from irbatch.statistics.intervals import INTERVALS
 from irbatch.statistics.margins import MARGIN_TESTS, read_margin
 from irbatch.statistics.significance import (

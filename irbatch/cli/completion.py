@@ -6,9 +6,8 @@ import argparse
 from collections.abc import Iterator
 
 from irbatch.cli.parser import parser_of_all
-from irbatch.errors import InputError, join_words
+from irbatch.errors import InputError, imported, join_words
 from irbatch.measures import CATALOGUE
-from irbatch.runtime.extras import imported
 
 SHELLS = ("bash", "zsh", "tcsh", "fish", "powershell")
 MEASURES = ("measure", "measures")  # where options keep them

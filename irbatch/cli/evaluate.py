@@ -30,7 +30,7 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate, evaluate_runs
 from irbatch.formats import read_marked_qrels, read_qrels
 from irbatch.measures import Measure, parse_measures
-from irbatch.runtime.checks import check_whole
+from irbatch.runtime.numbers import check_whole
 
 FORMS = (*TABLES, "tsv", "csv", "json")
 

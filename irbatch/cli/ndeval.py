@@ -18,8 +18,7 @@ from irbatch.evaluation.counts import QueryMark
 from irbatch.evaluation.runs import evaluate
 from irbatch.formats import read_run, read_subtopic_qrels
 from irbatch.measures import Measure, measure
-from irbatch.runtime.checks import missed_limit
-from irbatch.runtime.numbers import DECIMAL
+from irbatch.runtime.numbers import DECIMAL, missed_limit
 
 CUTOFFS = (5, 10, 20)
 AT_CUTOFFS = ("ERR_IA", "nERR_IA", "alpha_DCG", "alpha_nDCG")

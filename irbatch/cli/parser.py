@@ -12,7 +12,7 @@ import irbatch
 from irbatch.cli.messages import say
 from irbatch.errors import InputError, printable
 from irbatch.measures import parse_measures
-from irbatch.runtime.jit import Kernel
+from irbatch.runtime.kernels import Kernel
 from irbatch.runtime.stored_code import folders
 
 

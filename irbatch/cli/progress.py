@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from irbatch.errors import printable
-from irbatch.runtime.progress_bar import Progress, make_bar
+from irbatch.runtime.progress import Progress, make_bar
 
 SHOWN_AFTER = 1.0  # seconds
 

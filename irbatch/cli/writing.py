@@ -9,8 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from irbatch.errors import InputError, join_words
-from irbatch.runtime.extras import imported
+from irbatch.errors import InputError, imported, join_words
 
 ENDINGS = {  # of files: the form that they are of
     "txt": "text",

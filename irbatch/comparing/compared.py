@@ -14,7 +14,7 @@ from irbatch.array_types import Bools, Floats, Ints
 from irbatch.comparing.lookups import find_measure, find_system
 from irbatch.errors import InputError, many, printable
 from irbatch.measures import Measure
-from irbatch.runtime.cached import cached_property
+from irbatch.runtime.threads import cached_property
 from irbatch.statistics.differences import blocks_of_differences, paired_differences, row_blocks
 from irbatch.statistics.margins import above_zero_p, beyond_margin, read_margin
 from irbatch.statistics.power import detectable_difference, queries_needed

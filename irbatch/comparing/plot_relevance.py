@@ -13,12 +13,11 @@ from irbatch.data.column_names import Columns
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import NEGATIVE, PAD, RelevanceMatrix
-from irbatch.errors import InputError
+from irbatch.errors import InputError, imported
 from irbatch.evaluation.task import Judgments, Rankings, as_qrels, as_run
 from irbatch.measures import check_cutoff
 from irbatch.pack import pack_run
 from irbatch.report import axes
-from irbatch.runtime.extras import imported
 
 Codes = npt.NDArray[np.signedinteger]
 

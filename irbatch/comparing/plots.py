@@ -17,7 +17,7 @@ from irbatch.evaluation.curves import plot_cutoffs, plot_precision_recall
 from irbatch.evaluation.plots import plot_bars, plot_results
 from irbatch.report import axes
 from irbatch.report.numbers import show, show_interval
-from irbatch.runtime.checks import check_whole
+from irbatch.runtime.numbers import check_whole
 
 __all__ = [
     "plot_bars", "plot_cutoffs", "plot_differences", "plot_forest", "plot_means",

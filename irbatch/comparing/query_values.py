@@ -13,7 +13,7 @@ from irbatch.data.arguments.ids import check_id, same_kind
 from irbatch.data.arrow import ArrowTable
 from irbatch.data.column_names import QUERIES
 from irbatch.data.from_columns import as_ids
-from irbatch.errors import ErrorsIn, InputError, shown
+from irbatch.errors import ErrorsIn, InputError, imported, shown
 from irbatch.evaluation.counts import count_queries
 from irbatch.evaluation.partitions.forms import METADATA
 from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
@@ -22,7 +22,6 @@ from irbatch.evaluation.system_names import name_systems
 from irbatch.evaluation.task import Judgments
 from irbatch.formats.parts import find_parts
 from irbatch.measures import Measure, measure
-from irbatch.runtime.extras import imported
 from irbatch.runtime.numbers import is_real
 
 SOURCE = "results"

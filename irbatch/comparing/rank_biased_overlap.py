@@ -18,7 +18,7 @@ from irbatch.engine.ties import id_texts
 from irbatch.errors import InputError, kind_of, many
 from irbatch.evaluation.task import Rankings
 from irbatch.pack.pairs import check_kinds, pair_rankings, ranking_sizes
-from irbatch.runtime.checks import check_choice, check_number, check_whole
+from irbatch.runtime.numbers import check_choice, check_number, check_whole
 
 TIES = ("id", *VARIANTS)
 

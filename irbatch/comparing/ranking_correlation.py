@@ -13,7 +13,7 @@ from irbatch.data.column_names import Columns
 from irbatch.engine.concordance import Concordance, compare_pairs
 from irbatch.evaluation.task import Rankings
 from irbatch.pack.pairs import Pairs, pair_rankings
-from irbatch.runtime.checks import check_choice, check_whole
+from irbatch.runtime.numbers import check_choice, check_whole
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
 TIES = ("id", "a", "b")

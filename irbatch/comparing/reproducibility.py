@@ -24,7 +24,7 @@ from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.evaluation.task import Cutoffs, Judgments, Measures, Rankings, as_run
 from irbatch.measures import Measure, parse_measures
-from irbatch.runtime.checks import check_choice, check_number, check_whole
+from irbatch.runtime.numbers import check_choice, check_number, check_whole
 from irbatch.statistics.reproducibility import (
     delta_relative_improvement,
     effect_ratio,

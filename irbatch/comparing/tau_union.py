@@ -16,7 +16,7 @@ from irbatch.engine import ties
 from irbatch.engine.concordance import compare_pairs
 from irbatch.evaluation.task import Rankings
 from irbatch.pack.pairs import Pairs, pair_rankings
-from irbatch.runtime.checks import check_choice, check_whole, read_numbers
+from irbatch.runtime.numbers import check_choice, check_whole, read_numbers
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 
 UNIONS = ("rank", "id")

@@ -15,7 +15,7 @@ from irbatch.comparing.comparison import Comparison
 from irbatch.comparing.groups import find_members, keep_group, make_strata
 from irbatch.data.labelled import is_series, rows_by_label
 from irbatch.errors import InputError, warn
-from irbatch.runtime.checks import check_choice
+from irbatch.runtime.numbers import check_choice
 from irbatch.statistics.differences import Sample
 from irbatch.statistics.intervals import INTERVALS, Intervals, as_linear, find_intervals
 from irbatch.statistics.margins import MARGIN_TESTS, read_margin

@@ -10,7 +10,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.data.items import ItemStatistics
 from irbatch.errors import InputError, many, shown
-from irbatch.runtime.checks import check_number, missed_limit
+from irbatch.runtime.numbers import check_number, missed_limit
 
 SOURCE = "costs"  # what errors call them
 

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
-from irbatch.runtime.jit import kernel, kernel_on_objects
-from irbatch.runtime.python_objects import (
+from irbatch.runtime.kernels import kernel, kernel_on_objects
+from irbatch.runtime.objects import (
     FLOAT_VALUE,
     TEXT_HASH,
     TYPE,

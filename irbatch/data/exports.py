@@ -17,10 +17,8 @@ from irbatch.data.arguments.ids import kinds_of, same_kind
 from irbatch.data.column_names import VALUE
 from irbatch.data.text_column import TextColumn
 from irbatch.engine.ties import order_documents
-from irbatch.errors import ErrorsIn, InputError, warn
-from irbatch.runtime.checks import read_numbers
-from irbatch.runtime.extras import imported
-from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats
+from irbatch.errors import ErrorsIn, InputError, imported, warn
+from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, read_numbers
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
 CHUNK = 1 << 16  # rows

@@ -18,8 +18,7 @@ from irbatch.data.grouping import first_rows, group_runs
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.errors import ErrorsIn, InputError, kind_of, shown
-from irbatch.runtime.checks import number_errors, read_numbers
-from irbatch.runtime.numbers import LARGEST_WHOLE
+from irbatch.runtime.numbers import LARGEST_WHOLE, number_errors, read_numbers
 from irbatch.runtime.ragged import offsets_of
 
 # What to do with ids of other types, by the kind of array they come in.

@@ -9,7 +9,7 @@ from irbatch.array_types import Bools, Bytes, Ints
 from irbatch.data.hashing import SEEDS, hash_text, shift_for, slot_of
 from irbatch.data.short_texts import ShortTexts
 from irbatch.data.text_column import NO_TEXTS, IdColumn, TextColumn
-from irbatch.runtime.jit import as_input, kernel
+from irbatch.runtime.kernels import as_input, kernel
 from irbatch.runtime.ragged import offsets_of
 from irbatch.runtime.threads import map_ranges
 

@@ -12,7 +12,7 @@ from irbatch.data.arguments.ids import check_id, same_kind
 from irbatch.data.labelled import is_series, rows_by_label
 from irbatch.engine.items import UNGROUPED, GroupShares
 from irbatch.errors import InputError, kind_of, many, shown
-from irbatch.runtime.checks import check_choice, missed_limit
+from irbatch.runtime.numbers import check_choice, missed_limit
 
 SOURCE = "groups"  # what errors call them
 ROUNDING = 1e-6  # by which shares may miss 1 together, as those of float32 do

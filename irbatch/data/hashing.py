@@ -11,8 +11,8 @@ import os
 import numpy as np
 
 from irbatch.array_types import Bytes, Ints
-from irbatch.runtime.jit import inlined_kernel, kernel
-from irbatch.runtime.words import load_word
+from irbatch.runtime.kernels import inlined_kernel, kernel
+from irbatch.runtime.ragged import load_word
 
 SEEDS: Ints = np.frombuffer(os.urandom(24), np.int64) | 1  # of this process
 LOW = (1 << 32) - 1

@@ -23,8 +23,7 @@ from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.items import OUTSIDE, Histories, Items, Propensities
 from irbatch.errors import InputError, many, shown
 from irbatch.runtime.arrays import to_numpy
-from irbatch.runtime.checks import check_choice, check_number, read_numbers
-from irbatch.runtime.numbers import is_whole
+from irbatch.runtime.numbers import check_choice, check_number, is_whole, read_numbers
 from irbatch.runtime.ragged import offsets_of
 
 
@@ -165,7 +164,7 @@ class ItemStatistics:
             name: the argument's.
             given: a sequence, or a mapping of ids to numbers.
             missing: the number of items that a mapping lacks; None: each has to have one.
-            limits: as `irbatch.runtime.checks.check_number` takes them.
+            limits: as `irbatch.runtime.numbers.check_number` takes them.
         """
         given = by_label(given)
         if isinstance(given, Mapping):

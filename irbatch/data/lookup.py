@@ -14,7 +14,7 @@ import numpy.typing as npt
 from irbatch.array_types import Bytes, Ints
 from irbatch.data.hashing import SEEDS, hash_text, shift_for, slot_of
 from irbatch.data.text_column import NO_TEXTS, IdColumn, TextColumn
-from irbatch.runtime.jit import as_input, kernel
+from irbatch.runtime.kernels import as_input, kernel
 from irbatch.runtime.threads import map_ranges
 
 Lengths = npt.NDArray[np.int32]

@@ -20,8 +20,8 @@ from irbatch.data.id_hashes import fingerprint
 from irbatch.data.qrels import Qrels
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError, kind_of, many
-from irbatch.runtime.cached import cached_property
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, grade_problem
+from irbatch.runtime.threads import cached_property
 
 SOURCE = "qrels"  # what errors call them
 

@@ -13,7 +13,7 @@ from irbatch.data.labelled import by_label
 from irbatch.engine.items import QueryPropensities
 from irbatch.errors import InputError, shown
 from irbatch.runtime.arrays import to_numpy
-from irbatch.runtime.checks import check_number, missed_limit, read_numbers
+from irbatch.runtime.numbers import check_number, missed_limit, read_numbers
 
 SOURCE = "frequencies"  # what errors call them
 LIMITS = {"above": 0.0, "most": 1.0}  # of a propensity

@@ -20,9 +20,9 @@ from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.matrix import NEGATIVE, count_levels
 from irbatch.errors import many
-from irbatch.runtime.cached import cached_property
 from irbatch.runtime.numbers import distinct
 from irbatch.runtime.ragged import joined_ranges, offsets_of
+from irbatch.runtime.threads import cached_property
 
 
 class Qrels(Exports):

@@ -15,9 +15,9 @@ from irbatch.data.short_texts import ShortIds, ShortTexts
 from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.ties import DESCENDING, check_order
 from irbatch.errors import many
-from irbatch.runtime.cached import cached_property
-from irbatch.runtime.jit import as_input
+from irbatch.runtime.kernels import as_input
 from irbatch.runtime.ragged import offsets_of
+from irbatch.runtime.threads import cached_property
 
 
 class QueryTable(Mapping[Any, dict[Any, float]]):

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Bools, Bytes, Ints
 from irbatch.data.text_column import Lengths, TextColumn
-from irbatch.runtime.jit import as_input, kernel
+from irbatch.runtime.kernels import as_input, kernel
 from irbatch.runtime.threads import map_ranges
 
 LONGEST = 12  # bytes

@@ -13,7 +13,7 @@ from irbatch.data.marked import SOURCE, Columns, Joinable, View, read_nested
 from irbatch.data.qrels import Qrels
 from irbatch.data.sampled import SampledQrels, number_kinds
 from irbatch.engine.kinds import Strata
-from irbatch.runtime.checks import check_choice
+from irbatch.runtime.numbers import check_choice
 from irbatch.runtime.ragged import offsets_of
 
 UNSAMPLED = ("error", "ignore")  # what strata do of which no document was sampled

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bytes, Ints
-from irbatch.runtime.jit import as_input, kernel
+from irbatch.runtime.kernels import as_input, kernel
 from irbatch.runtime.ragged import offsets_of
 
 MANY = 64  # texts that are sooner made together

@@ -9,7 +9,7 @@ from typing import Any
 from irbatch.data.arguments.ids import first_repeated, id_kind, same_kind
 from irbatch.errors import ErrorsIn, InputError, kind_of, many, shown, warn
 from irbatch.runtime.arrays import is_on_accelerator, is_tensor, to_numpy
-from irbatch.runtime.checks import number_errors
+from irbatch.runtime.numbers import number_errors
 
 Ranking = dict[Any, float]
 

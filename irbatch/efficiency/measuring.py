@@ -29,7 +29,7 @@ from irbatch.efficiency.timing import (
 )
 from irbatch.errors import kind_of, many, shown
 from irbatch.report.numbers import show_quantity
-from irbatch.runtime.progress_bar import steps_on_bar
+from irbatch.runtime.progress import steps_on_bar
 from irbatch.statistics.resampling import check_level
 
 COMPARED = str | bytes | int | float  # kinds of queries that are known to be alike

@@ -20,7 +20,7 @@ from irbatch.efficiency.readings import IN_WARM_UP, MemoryWatch, Watch
 from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.errors import ErrorsIn, many, shown, warn
 from irbatch.report.numbers import show_quantity
-from irbatch.runtime.progress_bar import Step
+from irbatch.runtime.progress import Step
 
 MILLISECOND, SECOND = 1e6, 1e9  # in nanoseconds
 NAMED = 5  # queries of a call that failed

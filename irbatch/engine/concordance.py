@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
-from irbatch.runtime.jit import kernel
+from irbatch.runtime.kernels import kernel
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,9 +26,9 @@ from irbatch.engine.scan import (
 )
 from irbatch.engine.scan_rows import KernelRequest, PrefixSums
 from irbatch.engine.ties import OpenTies
-from irbatch.runtime.cached import cached_property
-from irbatch.runtime.jit import kernel
+from irbatch.runtime.kernels import kernel
 from irbatch.runtime.ragged import joined_ranges, offsets_of
+from irbatch.runtime.threads import cached_property
 
 
 @dataclass(frozen=True, eq=False)

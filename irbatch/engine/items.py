@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.errors import InputError, shown
-from irbatch.runtime.cached import cached_property
-from irbatch.runtime.jit import kernel
+from irbatch.runtime.kernels import kernel
 from irbatch.runtime.ragged import offsets_of, row_index_of
+from irbatch.runtime.threads import cached_property
 
 UNGROUPED = -1  # an item that belongs to no group
 

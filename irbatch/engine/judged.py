@@ -19,9 +19,9 @@ from irbatch.engine.matrix import (
     SparseMatrix,
 )
 from irbatch.engine.scan import FULL_DEPTH, Weighting
-from irbatch.runtime.cached import cached_property
-from irbatch.runtime.jit import kernel
+from irbatch.runtime.kernels import kernel
 from irbatch.runtime.ragged import offsets_of, row_index_of
+from irbatch.runtime.threads import cached_property
 
 
 class RankedGains:

@@ -16,8 +16,8 @@ import numpy as np
 from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.engine.judged import RankedGains, collect_judged
 from irbatch.engine.matrix import RelevanceMatrix
-from irbatch.runtime.cached import cached_property
-from irbatch.runtime.jit import kernel
+from irbatch.runtime.kernels import kernel
+from irbatch.runtime.threads import cached_property
 
 Found = tuple[Ints, Ints, Ints]
 """Documents of rankings, row after row in rank order: their row, rank from 1, kind of judgment."""

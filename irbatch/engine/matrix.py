@@ -16,9 +16,9 @@ import numpy.typing as npt
 from irbatch.array_types import Bools, Codes, Floats, Ints, Positions
 from irbatch.engine.ties import OpenTies
 from irbatch.errors import many
-from irbatch.runtime.cached import cached_property
 from irbatch.runtime.numbers import distinct
 from irbatch.runtime.ragged import row_index_of
+from irbatch.runtime.threads import cached_property
 
 UNJUDGED = -1  # no judgment for this document
 NEGATIVE = -2  # judged with a grade below 0: judged, never relevant, gain 0

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
-from irbatch.runtime.jit import kernel
+from irbatch.runtime.kernels import kernel
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
 Counts = npt.NDArray[np.int8]

@@ -15,8 +15,7 @@ from irbatch.array_types import Codes, Floats, Ints
 from irbatch.engine.matrix import PAD, UNJUDGED, WORD, Entries, RelevanceMatrix, SparseMatrix
 from irbatch.engine.scan_rows import KernelRequest, PrefixSums, Rows, Space, scan_rows
 from irbatch.errors import many
-from irbatch.runtime.cached import cached_property
-from irbatch.runtime.threads import map_ranges
+from irbatch.runtime.threads import cached_property, map_ranges
 
 FULL_DEPTH = math.inf  # the cutoff that stands for "no cutoff"
 

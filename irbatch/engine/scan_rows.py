@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from irbatch.array_types import Codes, Floats, Ints
 from irbatch.engine.matrix import NEGATIVE, PAD
-from irbatch.runtime.jit import kernel
+from irbatch.runtime.kernels import kernel
 
 Counts = npt.NDArray[Any]  # int32 or int64; float64 where they are expected
 

@@ -14,7 +14,7 @@ import numpy as np
 from irbatch.array_types import Floats, Ints
 from irbatch.engine.items import Histories, ItemRanks, Vectors
 from irbatch.errors import InputError
-from irbatch.runtime.jit import as_input, kernel
+from irbatch.runtime.kernels import as_input, kernel
 from irbatch.runtime.ragged import offsets_of
 from irbatch.runtime.threads import map_ranges
 

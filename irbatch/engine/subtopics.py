@@ -11,9 +11,9 @@ from irbatch.array_types import Bools, Floats, Ints, Positions
 from irbatch.engine.kinds import KindRanks, collect_kinds
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError
-from irbatch.runtime.cached import cached_property
-from irbatch.runtime.jit import kernel
+from irbatch.runtime.kernels import kernel
 from irbatch.runtime.ragged import joined_ranges, row_index_of
+from irbatch.runtime.threads import cached_property
 
 LARGEST_CUTOFF = 10**7  # of what is divided by sums over all ranks up to it
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Codes, Floats, Ints
-from irbatch.runtime.jit import as_input, kernel
+from irbatch.runtime.kernels import as_input, kernel
 from irbatch.runtime.threads import map_ranges
 
 SCORE_DTYPES = ("float64", "float32")

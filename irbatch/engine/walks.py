@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.runtime.cached import cached_property
+from irbatch.runtime.threads import cached_property
 
 CELLS_AT_ONCE = 8_192  # ranks of all queries that are walked together: arrays stay in the cache
 NUMBERS = ("EU", "ETU", "EC", "ETC", "ED")

@@ -14,7 +14,7 @@ from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import Measure, check_cutoff
 from irbatch.measures import measure as read_measure
 from irbatch.report import axes
-from irbatch.runtime.checks import check_choice, check_number
+from irbatch.runtime.numbers import check_choice, check_number
 from irbatch.statistics.intervals import INTERVALS, IntervalOptions, find_intervals
 
 

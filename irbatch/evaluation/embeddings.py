@@ -19,7 +19,7 @@ from irbatch.evaluation.scores import plan_measures
 from irbatch.evaluation.settings import Settings
 from irbatch.evaluation.task import Cutoffs, Measures
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
-from irbatch.runtime.checks import check_choice
+from irbatch.runtime.numbers import check_choice
 
 SIMILARITIES = {"dot": "product of embeddings", "cosine": "cosine of embeddings"}
 BLOCK_BYTES = 128 << 20  # of scores at once

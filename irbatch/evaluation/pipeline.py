@@ -31,7 +31,7 @@ from irbatch.evaluation.run_items import RunItems
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan
 from irbatch.pack import Block, pack_run, shortened
-from irbatch.runtime.progress_bar import Progress
+from irbatch.runtime.progress import Progress
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:

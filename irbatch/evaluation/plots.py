@@ -20,7 +20,7 @@ from irbatch.evaluation.curves import (
 from irbatch.measures import Measure
 from irbatch.measures import measure as read_measure
 from irbatch.report import axes
-from irbatch.runtime.checks import check_choice, check_number
+from irbatch.runtime.numbers import check_choice, check_number
 from irbatch.statistics.intervals import INTERVALS, IntervalOptions
 
 MOST_NAMED = 5  # of the measures that a picture does not show

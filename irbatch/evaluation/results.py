@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irbatch.array_types import Bytes, Floats
-from irbatch.errors import InputError
+from irbatch.errors import InputError, imported
 from irbatch.evaluation.counts import Counts
 from irbatch.evaluation.means import Means, heading, show_value, weight_column
 from irbatch.evaluation.run_items import RunItems, join_items
 from irbatch.measures import Measure
-from irbatch.runtime.cached import cached_property
-from irbatch.runtime.extras import imported
 from irbatch.runtime.numbers import exact_mean
+from irbatch.runtime.threads import cached_property
 
 if TYPE_CHECKING:
     from irbatch.report.document import Document

@@ -13,7 +13,7 @@ from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.evaluation.system_names import name_systems
 from irbatch.evaluation.system_results import SystemResults
 from irbatch.evaluation.task import Cutoffs, Evaluation, Judgments, Measures, Rankings
-from irbatch.runtime.progress_bar import Progress
+from irbatch.runtime.progress import Progress
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -10,7 +10,7 @@ import numpy as np
 from irbatch.errors import InputError, kind_of
 from irbatch.evaluation.results import Results
 from irbatch.measures import Measure
-from irbatch.runtime.checks import check_number
+from irbatch.runtime.numbers import check_number
 
 
 def session_dcg(

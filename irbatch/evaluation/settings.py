@@ -10,8 +10,8 @@ from irbatch.data.column_names import Columns
 from irbatch.engine.ties import SCORE_DTYPES, Ordering, TiePolicy
 from irbatch.errors import InputError
 from irbatch.measures import REL, VERSIONS
-from irbatch.runtime.checks import check_choice, check_keywords, check_whole
-from irbatch.runtime.progress_bar import Progress
+from irbatch.runtime.numbers import check_choice, check_keywords, check_whole
+from irbatch.runtime.progress import Progress
 from irbatch.version import __version__
 
 if TYPE_CHECKING:

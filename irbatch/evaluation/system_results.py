@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from irbatch.errors import did_you_mean
+from irbatch.errors import did_you_mean, imported
 from irbatch.evaluation.results import ALL, Results
 from irbatch.report.reported import Reported
-from irbatch.runtime.extras import imported
 
 if TYPE_CHECKING:
     from irbatch.measures import Measure

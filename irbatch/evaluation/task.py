@@ -34,8 +34,8 @@ from irbatch.formats import (
     read_run,
 )
 from irbatch.measures import MARKED, Measure, Plan, parse_measures
-from irbatch.runtime.checks import check_choice
-from irbatch.runtime.progress_bar import Progress, progress_on_bar
+from irbatch.runtime.numbers import check_choice
+from irbatch.runtime.progress import Progress, progress_on_bar
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:

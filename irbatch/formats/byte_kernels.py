@@ -10,8 +10,8 @@ import numpy.typing as npt
 from irbatch.array_types import Bytes, Floats, Ints
 from irbatch.formats.number_kernels import UNKNOWN, parse_number, parse_plain, parse_whole
 from irbatch.formats.streams import LONGEST_LINE
-from irbatch.runtime.jit import inlined_kernel, kernel
-from irbatch.runtime.words import PLACES, load_word
+from irbatch.runtime.kernels import inlined_kernel, kernel
+from irbatch.runtime.ragged import PLACES, load_word
 
 NEWLINE, RETURN, TAB, SPACE, HASH, POINT = b"\n\r\t #."
 LOW_BITS, ABOVE_SPACE = 0x0101010101010101, 0x2121212121212121  # of each byte of a word

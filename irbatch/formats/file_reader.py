@@ -23,7 +23,7 @@ from irbatch.formats.lines import Lookup, ParsedLines, raise_by_line
 from irbatch.formats.pieces import Piece
 from irbatch.formats.streams import Input, cut_at_lines
 from irbatch.formats.table_reader import Done, Outcome, TableReader, Work, attempt
-from irbatch.runtime.progress_bar import Progress
+from irbatch.runtime.progress import Progress
 from irbatch.runtime.threads import map_items
 
 # Bytes from which the byte parser is worth compiling, and from which it is worth using when its

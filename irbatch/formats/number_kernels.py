@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Bytes
-from irbatch.runtime.jit import inlined_kernel, kernel
-from irbatch.runtime.words import PLACES
+from irbatch.runtime.kernels import inlined_kernel, kernel
+from irbatch.runtime.ragged import PLACES
 
 UNKNOWN = -1  # a whole number that is none
 NO_EXPONENT = 1 << 20

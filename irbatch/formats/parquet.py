@@ -20,15 +20,14 @@ from irbatch.data.from_columns import as_ids, as_numbers, as_scores, group_colum
 from irbatch.data.grouping import first_rows
 from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import NO_TEXTS, IdColumn, join_ids
-from irbatch.errors import LISTED_PROBLEMS, ErrorsIn, InputError, raise_problems
+from irbatch.errors import LISTED_PROBLEMS, ErrorsIn, InputError, imported, raise_problems
 from irbatch.formats.file_reader import FEW
 from irbatch.formats.forms import NOTHING
 from irbatch.formats.parquet_files import DATASET, Dataset, ParquetFiles, PolarsFiles, Span
 from irbatch.formats.parts import Given, is_dataset
 from irbatch.formats.pieces import Piece
 from irbatch.formats.table_reader import Done, Outcome, TableReader, Work, attempt
-from irbatch.runtime.extras import imported
-from irbatch.runtime.progress_bar import Progress
+from irbatch.runtime.progress import Progress
 from irbatch.runtime.ragged import offsets_of
 from irbatch.runtime.threads import map_items
 

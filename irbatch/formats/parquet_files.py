@@ -17,8 +17,7 @@ import numpy as np
 from irbatch.array_types import Ints
 from irbatch.data.arguments.ids import KINDS
 from irbatch.data.grouping import first_rows
-from irbatch.errors import ErrorsIn, InputError
-from irbatch.runtime.extras import imported
+from irbatch.errors import ErrorsIn, InputError, imported
 
 BATCH = 1 << 18  # rows read at once
 BUFFER = 1 << 20  # bytes of a column read at once

@@ -18,8 +18,8 @@ from irbatch.errors import InputError
 from irbatch.formats.byte_parser import parse_bytes
 from irbatch.formats.forms import LineForm
 from irbatch.formats.lines import ParsedLines
-from irbatch.runtime.cached import cached_property
 from irbatch.runtime.ragged import joined_ranges, offsets_of
+from irbatch.runtime.threads import cached_property
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,8 @@ from irbatch.data.sampled import ProbabilityQrels
 from irbatch.data.strata import StratumQrels
 from irbatch.data.subtopics import SubtopicQrels
 from irbatch.errors import ErrorsIn, InputError
-from irbatch.runtime.checks import check_choice
-from irbatch.runtime.progress_bar import Progress, progress_on_bar
+from irbatch.runtime.numbers import check_choice
+from irbatch.runtime.progress import Progress, progress_on_bar
 
 if TYPE_CHECKING:
     from irbatch.formats.parts import Given

@@ -11,9 +11,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from os import PathLike
 from typing import Any, BinaryIO, cast
 
-from irbatch.errors import InputError
+from irbatch.errors import InputError, imported
 from irbatch.formats.joined_streams import JoinedStreams
-from irbatch.runtime.extras import imported
 
 PIECE = 4 << 20  # bytes read at once: larger pieces take more memory and no less time
 LONGEST_LINE = 1 << 20  # bytes

@@ -14,7 +14,7 @@ from irbatch.formats.file_warnings import FileWarnings
 from irbatch.formats.pieces import Piece
 from irbatch.formats.streams import Input, open_input
 from irbatch.formats.table_reader import Done, Outcome, TableReader, Work
-from irbatch.runtime.progress_bar import Progress
+from irbatch.runtime.progress import Progress
 
 Open = Callable[[Input, Progress | None], Reader]
 

@@ -16,7 +16,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any, Unpack
 
-from irbatch.errors import InputError, kind_of
+from irbatch.errors import InputError, imported, kind_of
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
 from irbatch.evaluation.results import Results
@@ -24,7 +24,6 @@ from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.evaluation.task import Cutoffs, Measures
 from irbatch.integrations.dask_rows import rows_together
 from irbatch.integrations.shuffled import Columns, Task
-from irbatch.runtime.extras import imported
 
 __all__ = ["evaluate", "per_query"]
 

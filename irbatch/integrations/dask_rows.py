@@ -9,7 +9,7 @@ from typing import Any
 
 from irbatch.data.arguments.ids import KINDS
 from irbatch.data.column_names import ROLES, find_columns
-from irbatch.errors import InputError, kind_of
+from irbatch.errors import InputError, imported, kind_of
 from irbatch.evaluation.task import as_marked_qrels, as_qrels, as_run
 from irbatch.formats import MARKED_QRELS
 from irbatch.integrations.shuffled import (
@@ -26,7 +26,6 @@ from irbatch.integrations.shuffled import (
     with_kind,
     wrong_type,
 )
-from irbatch.runtime.extras import imported
 
 _EXTRA = ("Dask", "dask")
 _bag: Any = imported(*_EXTRA, "dask.bag")

@@ -13,11 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
-from irbatch.errors import InputError, kind_of
+from irbatch.errors import InputError, imported, kind_of
 from irbatch.evaluation.results import Results
 from irbatch.integrations.score_batches import evaluator_without_ids
-from irbatch.runtime.checks import check_whole
-from irbatch.runtime.extras import imported
+from irbatch.runtime.numbers import check_whole
 
 __all__ = ["EvaluateRanking"]
 

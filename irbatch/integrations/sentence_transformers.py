@@ -18,11 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.errors import InputError
+from irbatch.errors import InputError, imported
 from irbatch.evaluation.batches import BatchEvaluator
 from irbatch.integrations.score_batches import evaluator_without_ids
 from irbatch.measures import measure, parse_measures
-from irbatch.runtime.extras import imported
 
 __all__ = ["CrossEncoderRerankingEvaluator", "InformationRetrievalEvaluator", "RerankingEvaluator"]
 

@@ -22,13 +22,12 @@ from irbatch.data.column_names import ROLES, VALUE
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.errors import InputError
+from irbatch.errors import InputError, imported
 from irbatch.evaluation.marked import judgments_read
 from irbatch.evaluation.partitions.partial import PartialResult
 from irbatch.evaluation.partitions.task import PartitionTask
 from irbatch.formats import MARKED_QRELS
 from irbatch.measures import Measure
-from irbatch.runtime.extras import imported
 from irbatch.runtime.numbers import LARGEST_WHOLE
 
 KIND = "kind_of_row"

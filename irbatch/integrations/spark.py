@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from irbatch.data.column_names import find_columns
-from irbatch.errors import FIELDS, InputError, kind_of
+from irbatch.errors import FIELDS, InputError, imported, kind_of
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
 from irbatch.evaluation.results import Results
@@ -37,7 +37,6 @@ from irbatch.integrations.shuffled import (
     rows_of,
     wrong_type,
 )
-from irbatch.runtime.extras import imported
 
 __all__ = ["evaluate", "input_errors", "per_query"]
 

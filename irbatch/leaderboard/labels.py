@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from irbatch.array_types import Bools, Floats
+from irbatch.errors import imported
 from irbatch.report.axes import BETTER, INK, MUTED, Axes, add_legend, fit_names
-from irbatch.runtime.extras import imported
 
 BEHIND = 0.65  # how solid the grey of a system is that another one dominates
 LONGEST, LONGEST_BESIDE = 60, 28  # characters of a name; of one that stands beside its point

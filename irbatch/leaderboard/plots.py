@@ -11,13 +11,12 @@ import numpy as np
 from irbatch.array_types import Bools, Floats
 from irbatch.efficiency import Quantity
 from irbatch.efficiency.checks import of_system, refuse
-from irbatch.errors import InputError, many, printable, shown
+from irbatch.errors import InputError, imported, many, printable, shown
 from irbatch.leaderboard.axes import check_directions
 from irbatch.leaderboard.labels import BEHIND, Drawn, write_labels
 from irbatch.leaderboard.systems import Systems
 from irbatch.report.axes import BETTER, LARGEST, MUTED, Axes, add_note, check_axes, new_axes, tidy
 from irbatch.report.numbers import show_levels
-from irbatch.runtime.extras import imported
 
 WIDE = 3.0  # a quantity whose values span more than this factor is drawn on a logarithmic axis
 MARGIN = 0.09  # of the axes, around the points

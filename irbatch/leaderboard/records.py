@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from irbatch.efficiency import Hardware, Latency
+from irbatch.errors import imported
 from irbatch.leaderboard.systems import Systems
 from irbatch.report.records import Record
-from irbatch.runtime.extras import imported
 
 CALLS = (  # fields of records
     *("batch_size", "n_queries", "warmup", "warmed_queries", "repeat", "throughput_batch_size"),

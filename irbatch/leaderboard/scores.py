@@ -18,8 +18,8 @@ from irbatch.leaderboard.axes import find_axis
 from irbatch.report.document import Cell, Column, Row, Table
 from irbatch.report.numbers import show
 from irbatch.report.terminal import write_table
-from irbatch.runtime.cached import cached_property
 from irbatch.runtime.numbers import is_number
+from irbatch.runtime.threads import cached_property
 
 SHORTEST = Fraction(1, 10**12)  # of a stretch; shorter ones are of lines that cross by rounding
 LEAST_DECIMALS, MOST_DECIMALS = 4, 12  # of scores that are shown

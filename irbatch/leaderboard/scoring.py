@@ -13,8 +13,7 @@ from irbatch.errors import InputError, shown
 from irbatch.leaderboard.axes import find_axis
 from irbatch.leaderboard.scores import Scores, check_weights
 from irbatch.leaderboard.systems import Systems
-from irbatch.runtime.checks import check_choice, check_number
-from irbatch.runtime.numbers import exact_mean, is_number
+from irbatch.runtime.numbers import check_choice, check_number, exact_mean, is_number
 
 SCALES = ("range", "log", "none")
 Ways = Mapping[str, str] | None

@@ -26,7 +26,7 @@ from irbatch.leaderboard.machines import MachineConstraint, parse_condition
 from irbatch.leaderboard.pareto import Pareto, find_pareto
 from irbatch.leaderboard.significance import Significance
 from irbatch.leaderboard.stability import Stability, Timed
-from irbatch.runtime.checks import check_choice
+from irbatch.runtime.numbers import check_choice
 from irbatch.statistics.intervals import INTERVALS, IntervalOptions
 from irbatch.statistics.resampling import check_draws, check_level
 

@@ -16,8 +16,7 @@ from typing import Any
 from irbatch.array_types import Floats
 from irbatch.errors import InputError, shown
 from irbatch.measures.parameters import Parameter
-from irbatch.runtime.checks import check_choice
-from irbatch.runtime.numbers import is_whole
+from irbatch.runtime.numbers import check_choice, is_whole
 
 
 @dataclass(eq=False)

@@ -15,8 +15,7 @@ from irbatch.engine.scan import FULL_DEPTH
 from irbatch.errors import InputError, kind_of
 from irbatch.measures.declare import CATALOGUE, MARKED, SIGNS, Declaration, Measure, Spelling
 from irbatch.measures.parameters import REL, Number, Parameter
-from irbatch.runtime.checks import check_choice
-from irbatch.runtime.numbers import is_real
+from irbatch.runtime.numbers import check_choice, is_real
 
 
 def define_measure(

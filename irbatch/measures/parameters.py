@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from irbatch.measures.gains import DISCOUNTS, GAINS, find_discount
-from irbatch.runtime.checks import missed_limit
-from irbatch.runtime.numbers import DECIMAL, is_whole
+from irbatch.runtime.numbers import DECIMAL, is_whole, missed_limit
 
 _NUMBER = re.compile(DECIMAL)
 

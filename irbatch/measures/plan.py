@@ -26,8 +26,7 @@ from irbatch.errors import InputError
 from irbatch.measures.declare import AS_ANY_OTHER, MARKED, Measure
 from irbatch.measures.formulas import apply_formula
 from irbatch.measures.gains import CATALOGUED, make_weighting
-from irbatch.runtime.cached import cached_property
-from irbatch.runtime.threads import map_ranges
+from irbatch.runtime.threads import cached_property, map_ranges
 
 DEFAULT_REL = 1.0
 # Rows that formulas read together: half the time of many, whose arrays leave the cache

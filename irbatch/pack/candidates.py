@@ -14,7 +14,7 @@ from irbatch.data.arguments.candidates import GradedCandidates, read_excluded
 from irbatch.data.arguments.ids import check_query_ids
 from irbatch.errors import InputError
 from irbatch.runtime.arrays import half_bits, is_on_accelerator, is_sparse, to_numpy
-from irbatch.runtime.jit import as_input, kernel
+from irbatch.runtime.kernels import as_input, kernel
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
 BLOCK_CELLS = 16 << 20  # of scores copied at once

@@ -12,7 +12,7 @@ from irbatch.array_types import Bools, Bytes, Ints
 from irbatch.data.arguments.candidates import GradedCandidates
 from irbatch.errors import InputError
 from irbatch.pack.candidates import Candidates, part_of
-from irbatch.runtime.jit import as_input, kernel
+from irbatch.runtime.kernels import as_input, kernel
 from irbatch.runtime.numbers import distinct
 from irbatch.runtime.ragged import row_index_of
 from irbatch.runtime.threads import map_ranges

@@ -21,7 +21,7 @@ from irbatch.engine.matrix import (
 )
 from irbatch.errors import InputError
 from irbatch.pack.block import Block
-from irbatch.runtime.jit import kernel
+from irbatch.runtime.kernels import kernel
 from irbatch.runtime.numbers import distinct
 
 MOST_COUNT_BYTES = 8 * BLOCK_BYTES  # of a block's counts by level

@@ -18,7 +18,7 @@ from irbatch.engine.overlap import Side
 from irbatch.engine.ties import DESCENDING, check_order, id_texts
 from irbatch.errors import InputError
 from irbatch.pack.table import find_documents
-from irbatch.runtime.checks import read_numbers
+from irbatch.runtime.numbers import read_numbers
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
 
 DOCUMENTS_AT_ONCE = 1 << 20  # of both runs: so that memory stays bounded

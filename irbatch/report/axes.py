@@ -12,9 +12,8 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from irbatch.errors import InputError, kind_of, printable
+from irbatch.errors import InputError, imported, kind_of, printable
 from irbatch.report.names import shorten_all
-from irbatch.runtime.extras import imported
 
 Axes = Any  # matplotlib.axes.Axes
 

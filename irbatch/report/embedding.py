@@ -12,10 +12,9 @@ import warnings
 from typing import Any
 from xml.etree import ElementTree
 
-from irbatch.errors import printable
+from irbatch.errors import imported, printable
 from irbatch.report.axes import BETTER, FAINT, GRID, INK, MUTED, WORSE
 from irbatch.report.document import Figure
-from irbatch.runtime.extras import imported
 
 PIXELS = 4 / 3  # of a point
 TIP = "tip:"  # starts the id of what has a text that is shown when it is pointed at

@@ -26,7 +26,7 @@ from irbatch.report.document import (
 )
 from irbatch.report.names import join_letters, shorten
 from irbatch.report.tex_text import BOLD, escape, number_width, text_width, write_number
-from irbatch.runtime.checks import check_choice, check_number
+from irbatch.runtime.numbers import check_choice, check_number
 
 LABEL = re.compile(r"[A-Za-z0-9:._/ +-]*")
 LINES = {"table": 345.0, "table*": 455.0}  # points of a line: of article, of both columns of ACL's

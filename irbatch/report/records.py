@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.errors import CONTROLS
-from irbatch.runtime.extras import imported
+from irbatch.errors import CONTROLS, imported
 from irbatch.runtime.files import written
 
 Record = dict[str, Any]

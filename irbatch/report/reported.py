@@ -7,7 +7,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from irbatch.runtime.checks import check_keywords, keywords_of
+from irbatch.runtime.numbers import check_keywords, keywords_of
 
 if TYPE_CHECKING:
     from irbatch.report.document import Document

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from irbatch.runtime.extras import imported
+from irbatch.errors import imported
 
 O_BINARY = getattr(os, "O_BINARY", 0)  # on Windows
 

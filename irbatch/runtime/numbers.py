@@ -1,4 +1,8 @@
-"""Telling what is a number, and reading Python numbers into float64 as fast as CPython can."""
+"""Numbers: which values are some, checks of arguments, conversions to float64, exact sums.
+
+`struct` reads Python numbers into float64 as fast as CPython can. What is wrong with an argument is
+told as ``name=value must be …``.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,14 @@ import functools
 import math
 import struct
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Floats
-from irbatch.errors import shown
+from irbatch.array_types import Floats, Ints
+from irbatch.errors import InputError, did_you_mean, shown
 
 # What `as_floats` raises for values that float64 cannot stand for; NumPy only warns of some.
 NUMBER_ERRORS = (struct.error, OverflowError, TypeError, ValueError, Warning)
@@ -112,3 +116,176 @@ def distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     is_new = np.ones(ordered.size, np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
     return ordered[is_new]
+
+
+def check_whole(name: str, value: object, least: int, most: int | None = None) -> int:
+    """Return a whole number of Python or NumPy within limits, both inclusive, as an int."""
+    if is_whole(value) and value >= least and (most is None or value <= most):
+        return int(value)
+    limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+    raise InputError(f"{name}={shown(value)} must be a whole number {limits}", value=value)
+
+
+def check_number(name: str, value: object, **limits: float) -> float:
+    """Return a finite real number within limits, see `missed_limit`, as a float."""
+    wanted = missed_limit(value, **limits)
+    if wanted is not None:
+        raise InputError(f"{name}={shown(value)} must be {wanted}", value=value)
+    return float(value)  # type: ignore[arg-type]
+
+
+def missed_limit(
+    value: object,
+    *,
+    above: float = -math.inf,
+    least: float = -math.inf,
+    below: float = math.inf,
+    most: float = math.inf,
+) -> str | None:
+    """Say what a value should be, such as ``a number above 0``; None if it is that."""
+    if not is_real(value):
+        return "a number"
+    try:
+        number = float(value)
+    except OverflowError:
+        return "a number that float64 can hold"
+    if not math.isfinite(number):
+        return "a finite number"
+    if number <= above:
+        return f"a number above {above:g}"
+    if number < least:
+        return f"a number of at least {least:g}"
+    if number >= below:
+        return f"a number below {below:g}"
+    return f"a number of at most {most:g}" if number > most else None
+
+
+def check_choice(name: str, value: object, options: Iterable[Any]) -> None:
+    """Refuse a value that is not one of the options."""
+    plain = value is None or isinstance(value, str | int | float)  # not an array of answers
+    if not plain or not any(value is each or value == each for each in options):
+        choices = ", ".join(map(repr, options))
+        raise InputError(f"{name}={shown(value)} must be one of {choices}", value=value)
+
+
+def keywords_of(function: Any) -> list[str]:
+    """Name the arguments of a function, or a method, that are given by keyword alone."""
+    code = function.__code__
+    return [*code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]]
+
+
+# What other tools call these, for those who are used to it.
+MEANT = {
+    "metrics": "measures",
+    "metric": "measures",
+    "k": "cutoffs",
+    "ks": "cutoffs",
+    "topk": "cutoffs",
+    "top_k": "cutoffs",
+}
+
+
+def check_keywords(function: Any, given: Iterable[str], known: Collection[str]) -> None:
+    """Refuse keywords that a public function passes on and nothing takes, as Python itself does.
+
+    Raises:
+        TypeError: naming the function, and the nearest keyword or else those that there are.
+    """
+    for each in given:
+        if each in known:
+            continue
+        owner = getattr(function, "__self__", None)  # of a method
+        kind = owner if isinstance(owner, type) else type(owner)
+        name = function.__name__ if owner is None else f"{kind.__name__}.{function.__name__}"
+        code = function.__code__
+        named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        there = [*named[owner is not None :], *known]
+        meant = MEANT.get(each)
+        known_as = f"; did you mean {meant}?" if meant in there else ""
+        hint = known_as or did_you_mean(each, there) or f"; there are: {', '.join(there)}"
+        raise TypeError(f"{name}() got an unexpected keyword argument {each!r}{hint}")
+
+
+def read_numbers(
+    what: str, values: Collection[Any], names: Iterable[tuple[Any, Any]], **fields: Any
+) -> Floats:
+    """Return numbers as float64 ``(n,)``, read-only; `names` are the query and document of each.
+
+    Raises:
+        InputError: naming the first that is not a number, or as a grade not exact, with the fields
+            given.
+    """
+    try:
+        numbers = as_floats(values)
+        # The largest grade may have been rounded to it.
+        sure = np.abs(numbers) < LARGEST_WHOLE if what == "grade" else ~np.isnan(numbers)
+        sound = bool(sure.all())
+    except NUMBER_ERRORS:
+        sound = False
+    if not sound:
+        rows = ((*name, value) for name, value in zip(names, values, strict=False))
+        for error in number_errors(what, rows, **fields):
+            raise error
+    return numbers
+
+
+def number_errors(
+    what: str, rows: Iterable[tuple[Any, Any, Any]], **fields: Any
+) -> Iterator[InputError]:
+    """Find values that are not numbers, called `what`, in rows of query, document and value."""
+    problem_of = grade_problem if what == "grade" else number_problem
+    for query, document, value in rows:
+        if problem := problem_of(value):
+            message = f"{what} {problem}"
+            yield InputError(message, query=query, document=document, value=value, **fields)
+
+
+# Sums of float64 that are exact whatever the order, in a state that adds up as whole numbers do: a
+# float64 is a whole number times 2^-1074. Written to base 2^32 it is a few limbs, and limbs add up
+# one by one, in any order and on any number of processes, until the sum is rounded. The limbs reach
+# from 2^-1074 to 2^1024, with room to carry; one holds the sums of 2^31 values and more.
+LIMBS = 67
+BITS = 32
+SMALLEST = 1074  # float64 are multiples of 2 to the minus this
+MANTISSA = 53
+
+
+def add_up(values: Floats) -> Ints:
+    """Sum each column exactly.
+
+    Args:
+        values: float64 ``(n, columns)``, finite; NaN is left out.
+
+    Returns:
+        int64 ``(columns, LIMBS)``; such sums may be added to each other.
+
+    >>> round_sum(add_up(np.array([[1e300], [1.0], [-1e300]]))[0])
+    1.0
+    """
+    limbs = np.zeros((values.shape[1], LIMBS), np.int64)
+    rows, columns = np.nonzero(values)  # NaN among them
+    found = values[rows, columns]
+    kept = ~np.isnan(found)
+    found, columns = found[kept], columns[kept]
+    fractions, exponents = np.frexp(np.abs(found))
+    whole = np.ldexp(fractions, MANTISSA).astype(np.int64)
+    places = exponents.astype(np.int64) - MANTISSA + SMALLEST
+    low = places < 0  # numbers so small that they have fewer bits
+    whole[low] >>= -places[low]
+    limb, shift = np.divmod(np.maximum(places, 0), BITS)
+    sign = np.where(found < 0, -1, 1)
+    mask = (1 << BITS) - 1
+    for part, at in ((whole & mask, limb), (whole >> BITS, limb + 1)):
+        moved = part << shift  # 32 bits moved by less than 32
+        np.add.at(limbs, (columns, at), sign * (moved & mask))
+        np.add.at(limbs, (columns, at + 1), sign * (moved >> BITS))
+    return limbs
+
+
+def round_sum(limbs: Ints, divisor: int = 1) -> float:
+    """Round a sum, or a part of it, to float64, once; infinite where it is beyond float64."""
+    total = sum(limb << (BITS * i) for i, limb in enumerate(limbs.tolist()))
+    try:
+        return float(total / (divisor << SMALLEST))  # of whole numbers: rounded once
+    except OverflowError:
+        return math.inf if total > 0 else -math.inf

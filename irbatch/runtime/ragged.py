@@ -1,4 +1,4 @@
-"""Ragged arrays: rows of different lengths, one after the other in flat arrays."""
+"""Ragged arrays: rows, or texts, of different lengths, one after the other in flat arrays."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from irbatch.array_types import Ints
+from irbatch.array_types import Bytes, Ints
+from irbatch.runtime.kernels import kernel
+
+# A mask of places in a text: what has gone through it is not negative, and compilers need not look
+# whether it counts from the end (17 ns a line instead of 19: benchmarks/test_files.py).
+PLACES = 0xFFFFFFFFFFF
 
 
 def offsets_of(sizes: Ints | Iterable[int]) -> Ints:
@@ -38,3 +43,13 @@ def row_index_of(offsets: Ints) -> Ints:
     [0, 0, 2, 2, 2]
     """
     return np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+
+
+@kernel
+def load_word(text: Bytes, at: int) -> int:
+    """Return eight bytes as a whole number; compilers make one instruction of this."""
+    at &= PLACES
+    low = int(text[at]) | int(text[at + 1]) << 8 | int(text[at + 2]) << 16 | int(text[at + 3]) << 24
+    high = int(text[at + 4]) | int(text[at + 5]) << 8 | int(text[at + 6]) << 16
+    # With its sign: plain Python has no end of bits.
+    return low | (high | ((int(text[at + 7]) ^ 128) - 128) << 24) << 32

@@ -14,15 +14,16 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import local
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
-from irbatch.runtime.checks import check_whole
+from irbatch.runtime.numbers import check_whole
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")
+Value = TypeVar("Value")
 
 # Below this many cells a thread costs more than it saves (python -m benchmarks --only scan).
 CELLS_PER_THREAD = 1 << 20
@@ -166,3 +167,29 @@ def _pool(threads: int) -> ThreadPoolExecutor:
         if smaller is not None:
             smaller.shutdown(wait=False)
     return pool
+
+
+class cached_property(Generic[Value]):  # noqa: N801 - as the library's
+    """Keep what a method returns as the attribute of its name.
+
+    Unlike `functools.cached_property` before Python 3.12 it holds no lock, one for all instances
+    there: a child of a fork would wait for ever for a lock that another thread held in its parent.
+    Two threads that ask at once may both compute it, and keep equal values.
+    """
+
+    def __init__(self, compute: Callable[[Any], Value]) -> None:
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Value: ...
+    def __get__(self, instance: object | None, owner: type) -> Self | Value:
+        if instance is None:
+            return self
+        value = instance.__dict__[self._name] = self._compute(instance)
+        return value

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
-from irbatch.runtime.cached import cached_property
+from irbatch.runtime.threads import cached_property
 from irbatch.statistics import resampling
 
 Pairs = Sequence[tuple[int, int]]

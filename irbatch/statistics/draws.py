@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bytes, Floats, Ints
-from irbatch.runtime.jit import kernel
+from irbatch.runtime.kernels import kernel
 
 COUNTED = 128  # draws with replacement that are made at once
 STRETCH = 8192  # queries whose random bits are held at once

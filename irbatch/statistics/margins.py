@@ -17,7 +17,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.errors import InputError, shown
-from irbatch.runtime.checks import check_number
+from irbatch.runtime.numbers import check_number
 from irbatch.statistics.differences import Pairs, on_one_grain
 from irbatch.statistics.distributions import student_tails
 from irbatch.statistics.significance import randomised_p

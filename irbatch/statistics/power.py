@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.runtime.extras import imported
+from irbatch.errors import imported
 
 POWER = 0.8  # the chance to find a difference that there is
 

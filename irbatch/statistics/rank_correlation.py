@@ -11,7 +11,7 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints
 from irbatch.errors import InputError, kind_of
-from irbatch.runtime.checks import read_numbers
+from irbatch.runtime.numbers import read_numbers
 
 
 def kendall_tau(x: Sequence[float], y: Sequence[float]) -> float:

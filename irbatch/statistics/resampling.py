@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from irbatch.array_types import Bytes, Floats, Ints
 from irbatch.errors import InputError, shown
-from irbatch.runtime.checks import check_whole
-from irbatch.runtime.jit import kernel
-from irbatch.runtime.numbers import is_real
+from irbatch.runtime.kernels import kernel
+from irbatch.runtime.numbers import check_whole, is_real
 from irbatch.runtime.threads import map_items, map_ranges
 from irbatch.statistics.draws import COUNTED, count_draws, generator_of, random_bytes
 from irbatch.statistics.flips import ROUNDING

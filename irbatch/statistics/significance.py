@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.runtime.extras import imported
+from irbatch.errors import imported
 from irbatch.statistics import differences, resampling
 from irbatch.statistics.differences import Sample, row_blocks
 from irbatch.statistics.distributions import student_tails

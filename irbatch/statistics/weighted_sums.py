@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from irbatch.array_types import Bytes, Floats
-from irbatch.runtime.jit import kernel
+from irbatch.runtime.kernels import kernel
 
 MANTISSA = 53
 COLUMNS = 128  # whose sums are kept near the processor

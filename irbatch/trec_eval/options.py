@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.settings import Settings, check_option
 from irbatch.measures import TrecValue, list_measures, trec_measures
-from irbatch.runtime.cached import cached_property
+from irbatch.runtime.threads import cached_property
 
 LARGEST = 10**300  # float64 must hold it
 

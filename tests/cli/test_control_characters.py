@@ -19,7 +19,7 @@ from irbatch import InputError, Leaderboard
 from irbatch.cli import main
 from irbatch.comparing import compare
 from irbatch.errors import InputWarning, on_one_line, warn
-from irbatch.runtime.progress_bar import make_bar
+from irbatch.runtime.progress import make_bar
 
 NAMES = [
     *("q\nall\tRR\t1", "tab\tbed", "\x1b[31mred", "\r=1+1", "\n=1+1", "a\r@x", "\x85next"),

@@ -23,8 +23,8 @@ import pytest
 import irbatch
 from irbatch.data import dicts, qrels
 from irbatch.pack import run as packed_runs
-from irbatch.runtime import python_objects
-from irbatch.runtime.jit import can_read_objects
+from irbatch.runtime import objects
+from irbatch.runtime.kernels import can_read_objects
 
 pytestmark = pytest.mark.skipif(not can_read_objects(), reason="kernels read no objects here")
 
@@ -409,9 +409,9 @@ def test_without_a_compiler_python_reads(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_objects_with_other_fields_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    has_known_fields = python_objects.has_known_fields.__wrapped__
+    has_known_fields = objects.has_known_fields.__wrapped__
     assert has_known_fields()
     for name in ("TYPE", "FLOAT_VALUE", "TEXT_HASH"):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(python_objects, name, getattr(python_objects, name) + 8)
+            patch.setattr(objects, name, getattr(objects, name) + 8)
             assert not has_known_fields()

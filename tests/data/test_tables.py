@@ -23,7 +23,7 @@ import irbatch
 from irbatch import Qrels, Run
 from irbatch.data.column_names import find_columns
 from irbatch.data.query_table import QueryTable
-from irbatch.runtime.jit import Kernel
+from irbatch.runtime.kernels import Kernel
 
 Columns = dict[str, list[Any]]
 Dict = dict[Any, dict[Any, Any]]

@@ -20,7 +20,7 @@ from support.clocks import Clock
 import irbatch
 from irbatch import InputError
 from irbatch.efficiency import EfficiencyRecord, Hardware, Latency, Measurement, measure_search
-from irbatch.runtime.progress_bar import make_bar
+from irbatch.runtime.progress import make_bar
 
 QUERIES = {"q1": "cat", "q2": "dog", "q3": "cow"}
 quick = partial(measure_search, hardware=Hardware(), draws=0, progress=False)
@@ -318,7 +318,7 @@ def bar_of(**options: Any) -> None:
 
 def test_a_terminal_shows_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = on_terminal(monkeypatch)
-    monkeypatch.setattr("irbatch.runtime.progress_bar.REDRAWN_AFTER", 0.0)
+    monkeypatch.setattr("irbatch.runtime.progress.REDRAWN_AFTER", 0.0)
     import threading
 
     threads = threading.active_count()
@@ -339,9 +339,7 @@ def test_a_terminal_shows_progress(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_progress_is_drawn_ten_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     on_terminal(monkeypatch)
     now = [0.0]
-    monkeypatch.setattr(
-        "irbatch.runtime.progress_bar.time", SimpleNamespace(monotonic=lambda: now[0])
-    )
+    monkeypatch.setattr("irbatch.runtime.progress.time", SimpleNamespace(monotonic=lambda: now[0]))
     drawn = []
     rich = pytest.importorskip("rich.progress")
     monkeypatch.setattr(rich.Progress, "refresh", lambda bar: drawn.append(now[0]))

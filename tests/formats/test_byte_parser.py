@@ -25,7 +25,7 @@ from irbatch.formats import file_reader, streams
 from irbatch.formats.forms import RUN
 from irbatch.formats.lines import ParsedLines
 from irbatch.formats.pieces import Piece, assemble
-from irbatch.runtime.jit import Kernel
+from irbatch.runtime.kernels import Kernel
 
 MEASURES = "nDCG@10 nDCG AP RR P@5 Bpref InfAP Judged@10 NumRet RBP"
 

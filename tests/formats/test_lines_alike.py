@@ -14,7 +14,7 @@ from irbatch.formats.forms import MARCO_RUN, QRELS, RUN, LineForm
 from irbatch.formats.lines import ParsedLines
 from irbatch.formats.pieces import Piece
 from irbatch.formats.streams import open_input
-from irbatch.runtime.jit import Kernel
+from irbatch.runtime.kernels import Kernel
 
 TABBED = LineForm("run", 4, 1, 2, 3, "score", separator=b"\t")
 FORMS = {"run": RUN, "by rank": RUN.by_rank(), "qrels": QRELS, "MARCO": MARCO_RUN, "tabs": TABBED}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from irbatch.runtime.cached import cached_property
+from irbatch.runtime.threads import cached_property
 
 
 class Each:

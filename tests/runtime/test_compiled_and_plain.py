@@ -27,7 +27,7 @@ from support.random_problems import nasty_problems
 import irbatch
 from irbatch.data.arguments.labels import LabelRows
 from irbatch.pack.labels import pack_labels
-from irbatch.runtime.jit import Kernel
+from irbatch.runtime.kernels import Kernel
 from irbatch.runtime.stored_code import is_supported
 
 MEASURES = irbatch.parse_measures(
@@ -185,7 +185,7 @@ def test_compiling_midway_does_not_show(
     for each in Kernel._entries:
         monkeypatch.setattr(each, "_plain_cells", 0)
     for limit in ("LOAD_AFTER", "COMPILE_AFTER", "COMPILE_AFTER_NUMBA"):
-        monkeypatch.setattr(f"irbatch.runtime.jit.{limit}", 100_000)
+        monkeypatch.setattr(f"irbatch.runtime.kernels.{limit}", 100_000)
     for _ in range(3):
         assert some_values() == before
     midway = [each for each in Kernel._entries if each._code and each._plain_cells]

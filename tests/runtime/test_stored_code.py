@@ -21,8 +21,8 @@ import pytest
 import irbatch
 from irbatch import InputWarning
 from irbatch.cli import main
-from irbatch.runtime import jit, stored_code
-from irbatch.runtime.jit import Kernel, kernel
+from irbatch.runtime import kernels, stored_code
+from irbatch.runtime.kernels import Kernel, kernel
 
 pytestmark = pytest.mark.skipif(not stored_code.is_supported(), reason="no code is stored here")
 
@@ -448,9 +448,9 @@ def test_a_fork_while_another_thread_compiles(folder: Path) -> None:
     """The child must not wait for a lock that a thread of its parent held, nor compile then."""
     code = (
         "import os, threading\n"
-        "from irbatch.runtime import jit\n"
-        "from irbatch.runtime.jit import Kernel\n"
-        "jit.FORK_WAITS = 0.1\n"
+        "from irbatch.runtime import kernels\n"
+        "from irbatch.runtime.kernels import Kernel\n"
+        "kernels.FORK_WAITS = 0.1\n"
         "held, done = threading.Event(), threading.Event()\n"
         "def hold():\n"
         "    with Kernel._lock:\n"
@@ -503,7 +503,7 @@ def test_numba_is_not_imported_for_what_is_stored(folder: Path) -> None:
 def test_workers_and_warming_do_not_say_that_they_compile(
     folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    jit._say_compiling.cache_clear()
+    kernels._say_compiling.cache_clear()
     with Kernel.always_compiled(lambda name: None):
         _largest.run(1, np.ones(3))
     forget(_largest)
@@ -511,7 +511,7 @@ def test_workers_and_warming_do_not_say_that_they_compile(
     folder.mkdir()
     monkeypatch.setattr(multiprocessing, "parent_process", lambda: multiprocessing)
     _largest.run(1, np.ones(3))
-    assert jit._say_compiling.cache_info().currsize == 1
+    assert kernels._say_compiling.cache_info().currsize == 1
     assert not caplog.records
 
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from irbatch.runtime.jit import Kernel
+from irbatch.runtime.kernels import Kernel
 from irbatch.statistics import resampling
 from irbatch.statistics.draws import (
     CELLS,

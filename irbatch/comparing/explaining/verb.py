@@ -25,8 +25,7 @@ from irbatch.evaluation.system_names import name_systems
 from irbatch.evaluation.task import Judgments, Rankings, as_qrels, as_run
 from irbatch.formats import is_file, read_rankings
 from irbatch.measures import Measure, parse_measures
-from irbatch.runtime.checks import check_choice, check_whole
-from irbatch.runtime.numbers import is_whole
+from irbatch.runtime.numbers import check_choice, check_whole, is_whole
 
 DEPTH = 20  # ranks shown of measures without a cutoff, or with a deeper one
 MOST = 10  # queries, unless it is said

@@ -14,9 +14,9 @@ from irbatch.array_types import Bools, Floats, Ints
 from irbatch.data.arguments.arrays import check_real, check_shape, find_bad_grade, read_mask
 from irbatch.errors import InputError, kind_of, many, shown
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
-from irbatch.runtime.cached import cached_property
 from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, grade_problem, is_whole
 from irbatch.runtime.ragged import offsets_of, row_index_of
+from irbatch.runtime.threads import cached_property
 
 IGNORED = -100  # the label that Hugging Face and torch give to padding
 

@@ -17,7 +17,7 @@ from irbatch.data.query_table import QueryTable
 from irbatch.data.text_column import IdColumn
 from irbatch.errors import InputError, kind_of, many, shown, warn
 from irbatch.runtime.arrays import is_sparse, is_tensor
-from irbatch.runtime.checks import read_numbers
+from irbatch.runtime.numbers import read_numbers
 from irbatch.runtime.ragged import offsets_of
 
 Lists = Mapping[Any, Mapping[Any, float]]

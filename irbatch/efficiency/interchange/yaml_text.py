@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from irbatch.errors import InputError, shown
-from irbatch.runtime.extras import imported
+from irbatch.errors import InputError, imported, shown
 
 DEEPEST = 100  # levels
 MOST = 50_000_000  # nodes, those of aliases counted as often as they are named

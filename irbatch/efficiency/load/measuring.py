@@ -21,7 +21,7 @@ from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.efficiency.timing import Calls, is_async, loop_for, warm_up
 from irbatch.errors import ErrorsIn, InputError, kind_of, shown, warn
 from irbatch.report.numbers import show_quantity
-from irbatch.runtime.checks import check_choice, check_number, check_whole
+from irbatch.runtime.numbers import check_choice, check_number, check_whole
 from irbatch.statistics.resampling import check_level
 
 SECONDS = 10.0  # at each rate, where nothing else is said

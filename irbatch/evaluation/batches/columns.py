@@ -12,8 +12,7 @@ from irbatch.data.arguments.ids import same_kind
 from irbatch.errors import InputError, kind_of, many
 from irbatch.evaluation.partitions.kept import plain
 from irbatch.runtime.arrays import to_numpy
-from irbatch.runtime.checks import read_numbers
-from irbatch.runtime.numbers import LARGEST_WHOLE, grade_problem
+from irbatch.runtime.numbers import LARGEST_WHOLE, grade_problem, read_numbers
 
 Documents = dict[Any, tuple[float, float]]
 

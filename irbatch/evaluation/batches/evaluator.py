@@ -24,7 +24,7 @@ from irbatch.evaluation.score_evaluator import ScoreEvaluator, has_no_rows
 from irbatch.evaluation.settings import Settings
 from irbatch.evaluation.task import Cutoffs, Measures
 from irbatch.measures import Plan, parse_measures
-from irbatch.runtime.checks import check_choice
+from irbatch.runtime.numbers import check_choice
 
 if TYPE_CHECKING:
     from irbatch.data.items import ItemStatistics

@@ -22,7 +22,7 @@ from irbatch.evaluation.partitions.sending import (
     Shared,
     run_task,
 )
-from irbatch.runtime.checks import check_whole
+from irbatch.runtime.numbers import check_whole
 from irbatch.runtime.threads import available_cores
 
 TASKS_PER_WORKER = 2  # tasks a worker, so that none waits for the next one

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irbatch.data.id_hashes import NO_HASHES
-from irbatch.errors import ErrorsIn, InputError, kind_of, shown
+from irbatch.errors import ErrorsIn, InputError, imported, kind_of, shown
 from irbatch.evaluation.means import with_weights
 from irbatch.evaluation.partitions.findings import Findings
 from irbatch.evaluation.partitions.item_state import items_of_run
@@ -29,7 +29,6 @@ from irbatch.evaluation.partitions.rows import Rows
 from irbatch.evaluation.partitions.sums import empty_kept
 from irbatch.evaluation.task import Evaluation
 from irbatch.measures import Measure
-from irbatch.runtime.extras import imported
 
 if TYPE_CHECKING:
     from irbatch.data.items import ItemStatistics

@@ -22,8 +22,7 @@ from irbatch.evaluation.partitions.item_state import cutoffs_of_run, read_items
 from irbatch.evaluation.partitions.sums import MOST
 from irbatch.measures import Measure
 from irbatch.runtime.arrays import to_numpy
-from irbatch.runtime.exact_sums import LIMBS, round_sum
-from irbatch.runtime.numbers import is_whole
+from irbatch.runtime.numbers import LIMBS, is_whole, round_sum
 
 COUNTED = tuple(each.name for each in fields(Counts))
 OF_QUERIES = ("answered", "no_relevant", "empty", "tied")  # counts of queries that are averaged

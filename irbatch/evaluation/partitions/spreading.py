@@ -32,7 +32,7 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.task import Evaluation, Judgments, Rankings
 from irbatch.formats import check_parts, open_run, read_rankings
 from irbatch.formats.parts import find_parts, is_dataset, is_file
-from irbatch.runtime.progress_bar import Progress, progress_on_bar
+from irbatch.runtime.progress import Progress, progress_on_bar
 
 Common = tuple[PartitionTask, Qrels | MarkedQrels]
 
@@ -203,7 +203,7 @@ def _readable(partition: Any) -> Any:
     """Return a partition as rankings: a fragment of a dataset as a dataset of its own."""
     if not type(partition).__module__.startswith("pyarrow._dataset") or is_dataset(partition):
         return partition
-    from irbatch.runtime.extras import imported
+    from irbatch.errors import imported
 
     library = imported("datasets", "arrow", "pyarrow.dataset")
     schema, form = partition.physical_schema, partition.format

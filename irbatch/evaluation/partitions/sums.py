@@ -19,7 +19,7 @@ from irbatch.evaluation.partitions.kept import QueryValues
 from irbatch.evaluation.partitions.rows import Addition, join_rows
 from irbatch.evaluation.run_items import value_of
 from irbatch.measures import Measure
-from irbatch.runtime.exact_sums import LIMBS, add_up, round_sum
+from irbatch.runtime.numbers import LIMBS, add_up, round_sum
 
 MOST = 2**62 - 1  # of a sum or a count: two of them add up in 64 bits
 

@@ -26,8 +26,8 @@ from irbatch.evaluation.partitions.sums import Sums, empty_kept
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.evaluation.task import Cutoffs, Evaluation, Judgments, Measures, Rankings
-from irbatch.runtime.checks import check_choice
-from irbatch.runtime.progress_bar import Progress
+from irbatch.runtime.numbers import check_choice
+from irbatch.runtime.progress import Progress
 
 
 @dataclass(frozen=True, eq=False)

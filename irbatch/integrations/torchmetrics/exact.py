@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Ints
-from irbatch.errors import InputError, shown
-from irbatch.runtime.extras import imported
+from irbatch.errors import InputError, imported, shown
 from irbatch.runtime.numbers import LARGEST_WHOLE, grade_problem, number_problem
 
 torch = imported("torchmetrics' metrics", "torchmetrics", "torch")

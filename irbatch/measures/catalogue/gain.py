@@ -14,7 +14,7 @@ from irbatch.measures.declare import Spelling
 from irbatch.measures.define import builtin, of_judged, ratio
 from irbatch.measures.parameters import GRADED, Gain
 from irbatch.measures.trec_names import CUTOFFS, TrecName
-from irbatch.runtime.jit import Kernel, kernel
+from irbatch.runtime.kernels import Kernel, kernel
 
 UNDISCOUNTED = {name: GRADED[name] for name in ("gain", "rel")}
 

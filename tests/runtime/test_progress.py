@@ -31,7 +31,7 @@ def cell(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     displays.display, displays.HTML = display, str  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     monkeypatch.setitem(sys.modules, "IPython.display", displays)
-    monkeypatch.setattr("irbatch.runtime.progress_bar.REDRAWN_AFTER", 0.0)
+    monkeypatch.setattr("irbatch.runtime.progress.REDRAWN_AFTER", 0.0)
     return shown
 
 
@@ -58,7 +58,7 @@ def test_of_systems_files_and_partitions(
 
 
 def test_it_goes_when_work_fails(cell: list[str]) -> None:
-    from irbatch.runtime.progress_bar import steps_on_bar
+    from irbatch.runtime.progress import steps_on_bar
 
     def fail() -> None:
         with steps_on_bar() as step:

@@ -1,8 +1,8 @@
 """Python's objects as kernels read them: functions of its C interface, and fields of objects.
 
-Such a kernel holds the GIL (see `irbatch.runtime.jit.kernel_on_objects`), takes objects by their
-addresses, and owns none: whoever calls it keeps them alive. It looks only at objects of exactly the
-types in `TYPES`, for which nothing it calls runs other code or fails, unless it is said here.
+Such a kernel holds the GIL (see `kernels.kernel_on_objects`), takes objects by their addresses, and
+owns none: whoever calls it keeps them alive. It looks only at objects of exactly the types in
+`TYPES`, for which nothing it calls runs other code or fails, unless it is said here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import ctypes
 import functools
 from typing import Any, NamedTuple
 
-from irbatch.runtime.cached import cached_property
+from irbatch.runtime.threads import cached_property
 
 # Where objects have their fields, in bytes: the header that all have, and what `has_known_fields`
 # has seen for itself.

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import RLock
@@ -25,7 +27,7 @@ import numpy.typing as npt
 
 from irbatch.errors import warn
 from irbatch.runtime.kernel_arguments import Arguments, flatten
-from irbatch.runtime.python_objects import CFunction, Field, has_known_fields
+from irbatch.runtime.objects import CFunction, Field, has_known_fields
 
 # Cells of plain-Python work, at about 0.1 us a cell, after which a kernel is loaded (0.3 ms) or,
 # where nothing is stored, compiled (Numba takes 0.3 s, the first time, and a kernel 0.1 s and
@@ -33,6 +35,7 @@ from irbatch.runtime.python_objects import CFunction, Field, has_known_fields
 LOAD_AFTER = 3_000
 COMPILE_AFTER, COMPILE_AFTER_NUMBA = 2_000_000, 200_000
 FORK_WAITS = 10.0  # seconds at most, for a kernel that another thread compiles
+
 
 Code = Callable[[Arguments], Any]
 
@@ -138,8 +141,6 @@ class Kernel:
             # Numba imports it. Its hooks of forks come before the lock: a fork that waits for the
             # lock would call those that are new by then after the fork alone.
             import concurrent.futures.thread  # noqa: F401
-
-            from irbatch.runtime.interrupts import interrupts_later
 
             # Numba that was interrupted, when it is imported or fills its tables, stays broken.
             with Kernel._lock, interrupts_later():
@@ -325,7 +326,7 @@ def inlined_kernel(source: Callable[..., Any]) -> Kernel:
 
 
 def kernel_on_objects(source: Callable[..., Any]) -> Kernel:
-    """Declare a hot loop over Python's objects, see `irbatch.runtime.python_objects`."""
+    """Declare a hot loop over Python's objects, see `irbatch.runtime.objects`."""
     made = kernel(source)
     made.holds_gil = True
     return made
@@ -348,3 +349,24 @@ class _Unmarked:
         self._array = array
         place = array.__array_interface__["data"][0]
         self.__array_interface__ = {**array.__array_interface__, "data": (place, False)}
+
+
+@contextmanager
+def interrupts_later() -> Iterator[None]:
+    """Let an interrupt come when the block has ended, not within it."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield  # interrupts come to the main thread, and there is something else for them here
+        return
+    came: list[Any] = []
+    try:
+        signal.signal(signal.SIGINT, lambda *given: came.append(given))
+    except ValueError:  # Python is a part of another program, whose thread is the main one
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            before(*came[0])

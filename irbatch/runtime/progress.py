@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from irbatch.errors import printable
-from irbatch.runtime.checks import check_choice
-from irbatch.runtime.extras import imported
+from irbatch.errors import imported, printable
+from irbatch.runtime.numbers import check_choice
 
 Step = Callable[[str, int, int], None]
 """Called with what is being done, how many calls of it are done, and how many there are."""
