@@ -10,8 +10,8 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 import irbatch
 from benchmarks.timing import machine, ratio
+from irbatch.data.columns import QueryTable
 from irbatch.data.lookup import find_repeated
-from irbatch.data.query_table import QueryTable
 from irbatch.formats.file_reader import Reader
 from irbatch.formats.forms import RUN
 from irbatch.formats.lines import parse_table

@@ -9,9 +9,9 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 import irbatch
-from irbatch.data.query_table import QueryTable
+from irbatch.data.columns import QueryTable
+from irbatch.data.ids import TextColumn
 from irbatch.data.short_texts import ShortTexts
-from irbatch.data.text_column import TextColumn
 
 QUERIES, DEPTH = 1_000, 1_000
 

@@ -12,10 +12,8 @@ from irbatch.version import __version__
 if TYPE_CHECKING:
     from irbatch.comparing import Comparison, compare, compare_results
     from irbatch.comparing.explaining import Explanation, explain
-    from irbatch.data.costs import DocumentCosts
-    from irbatch.data.groups import Groups
-    from irbatch.data.items import ItemStatistics
-    from irbatch.data.propensities import label_propensities, popularity_propensities
+    from irbatch.data.about_items import Groups, label_propensities, popularity_propensities
+    from irbatch.data.items import DocumentCosts, ItemStatistics
     from irbatch.data.qrels import Qrels
     from irbatch.data.runs import Run
     from irbatch.data.sampled import ProbabilityQrels
@@ -76,10 +74,8 @@ __all__ = [
 PLACES = {
     "comparing": ("Comparison", "compare", "compare_results"),
     "comparing.explaining": ("Explanation", "explain"),
-    "data.costs": ("DocumentCosts",),
-    "data.groups": ("Groups",),
-    "data.items": ("ItemStatistics",),
-    "data.propensities": ("label_propensities", "popularity_propensities"),
+    "data.about_items": ("Groups", "label_propensities", "popularity_propensities"),
+    "data.items": ("DocumentCosts", "ItemStatistics"),
     "data.qrels": ("Qrels",),
     "data.runs": ("Run",),
     "data.sampled": ("ProbabilityQrels",),

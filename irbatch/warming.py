@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from irbatch.data.ids import MANY, TextColumn
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.data.short_texts import ShortTexts
-from irbatch.data.text_column import MANY, TextColumn
 from irbatch.evaluation.runs import evaluate
 from irbatch.runtime.kernels import Kernel
 

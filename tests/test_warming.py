@@ -13,8 +13,8 @@ import pytest
 
 import irbatch
 from irbatch import warming
+from irbatch.data.ids import TextColumn
 from irbatch.data.short_texts import ShortTexts
-from irbatch.data.text_column import TextColumn
 from irbatch.runtime.kernels import Kernel
 
 

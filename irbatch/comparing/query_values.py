@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.data.arguments.ids import check_id, same_kind
 from irbatch.data.arrow import ArrowTable
 from irbatch.data.column_names import QUERIES
-from irbatch.data.from_columns import as_ids
+from irbatch.data.columns import as_ids
+from irbatch.data.ids import check_id, same_kind
 from irbatch.errors import ErrorsIn, InputError, imported, shown
 from irbatch.evaluation.counts import count_queries
 from irbatch.evaluation.partitions.forms import METADATA

@@ -11,8 +11,8 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints
 from irbatch.comparing.two_runs import shared_queries
-from irbatch.data.arguments.ids import first_repeated, same_kind
 from irbatch.data.column_names import Columns
+from irbatch.data.ids import first_repeated, same_kind
 from irbatch.engine.overlap import VALUES, VARIANTS, Side, Tables, sum_up
 from irbatch.engine.ties import id_texts
 from irbatch.errors import InputError, kind_of, many

@@ -13,7 +13,7 @@ from irbatch.array_types import Bools, Floats
 from irbatch.comparing.aligning import Aligned
 from irbatch.comparing.comparison import Comparison
 from irbatch.comparing.groups import find_members, keep_group, make_strata
-from irbatch.data.labelled import is_series, rows_by_label
+from irbatch.data.frames import is_series, rows_by_label
 from irbatch.errors import InputError, warn
 from irbatch.runtime.numbers import check_choice
 from irbatch.statistics.differences import Sample

@@ -14,9 +14,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
-from irbatch.data.arguments.ids import check_id, kinds_of, same_kind
 from irbatch.data.column_names import KEYWORD, VALUE
-from irbatch.data.id_hashes import fingerprint
+from irbatch.data.ids import check_id, fingerprint, kinds_of, same_kind
 from irbatch.data.qrels import Qrels
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.errors import InputError, kind_of, many
@@ -91,7 +90,7 @@ class MarkedQrels:
         cls, query_ids: Any, marks: list[Any], document_ids: Any, grades: Any, name: str | None
     ) -> Self:
         """Make judgments of columns; `marks` are checked."""
-        from irbatch.data.from_columns import as_ids, as_numbers
+        from irbatch.data.columns import as_ids, as_numbers
 
         columns = (
             as_ids(query_ids, "query", SOURCE).tolist(),
@@ -124,7 +123,7 @@ class MarkedQrels:
         cls, table: Any, given: Mapping[str, Any], advice: str = KEYWORD, **options: Any
     ) -> Self:
         """Make judgments of a table; `given` and `advice` are as `choose_columns` takes them."""
-        from irbatch.data.from_table import read_named
+        from irbatch.data.frames import read_named
 
         return cls.from_columns(*read_named(table, cls.reads, given, advice), **options)
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints, Positions
-from irbatch.data.arguments.ids import kind_of_documents, same_kind
-from irbatch.data.arguments.judgments import read_documents, read_grades
-from irbatch.data.dicts import read_judgments
-from irbatch.data.exports import Exports, Listed
-from irbatch.data.id_hashes import fingerprint
-from irbatch.data.query_table import QueryTable
-from irbatch.data.text_column import IdColumn, TextColumn
+from irbatch.data.columns import DocumentLists, QueryTable
+from irbatch.data.dicts import are_dicts, read_judgments
+from irbatch.data.export import Exports, Listed
+from irbatch.data.ids import IdColumn, TextColumn, fingerprint, kind_of_documents, same_kind
 from irbatch.engine.matrix import NEGATIVE, count_levels
-from irbatch.errors import many
-from irbatch.runtime.numbers import distinct
+from irbatch.errors import LISTED_PROBLEMS, InputError, kind_of, many, raise_problems
+from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, distinct, grade_problem
 from irbatch.runtime.ragged import joined_ranges, offsets_of
 from irbatch.runtime.threads import cached_property
 
@@ -99,7 +96,7 @@ class Qrels(Exports):
         >>> Qrels.from_columns([7, 7, 8], [101, 102, 101], [2, 0, 1])
         <Qrels: 2 queries, 3 judgments>
         """
-        from irbatch.data.from_columns import read_columns
+        from irbatch.data.columns import read_columns
 
         return cls(read_columns(query_ids, document_ids, grades, "qrels", name), name)
 
@@ -128,7 +125,7 @@ class Qrels(Exports):
         >>> Qrels.from_table({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "label": [2, 0]})
         <Qrels: 1 query, 2 judgments>
         """
-        from irbatch.data.from_table import read_table
+        from irbatch.data.frames import read_table
 
         given = {"query": query, "document": document, "grade": grade}
         return cls(read_table(table, "qrels", given, name), name)
@@ -146,7 +143,7 @@ class Qrels(Exports):
         >>> Qrels.from_records([{"query_id": "q1", "doc_id": "d1", "relevance": 2}])
         <Qrels: 1 query, 1 judgment>
         """
-        from irbatch.data.from_table import read_records
+        from irbatch.data.frames import read_records
 
         return cls(read_records(records, "qrels", name), name)
 
@@ -169,7 +166,7 @@ class Qrels(Exports):
         Raises:
             InputError: as `Run.from_sparse`, and when there are no entries.
         """
-        from irbatch.data.from_sparse import read_sparse
+        from irbatch.data.columns import read_sparse
 
         ids = query_ids, document_ids
         table = read_sparse(matrix, "qrels", *ids, with_empty=False, name=name)
@@ -215,7 +212,7 @@ class Qrels(Exports):
             InputError: naming an id that would be read as something else.
             OSError: as the system says.
         """
-        from irbatch.data.trec_lines import qrels_lines
+        from irbatch.data.export import qrels_lines
         from irbatch.runtime.files import replacing
 
         with replacing(path, pack=True) as file:
@@ -275,3 +272,60 @@ class Qrels(Exports):
         place = int(np.argmax(self.codes == np.searchsorted(self.levels, grade)))
         row = int(np.searchsorted(self.starts, place, side="right")) - 1
         return self.queries[row], list(self.documents[row])[place - int(self.starts[row])]
+
+
+Judgments = Mapping[Any, Mapping[Any, Any]]
+
+
+def read_documents(
+    judgments: Judgments, name: str | None, borrowed: bool
+) -> Sequence[Collection[Any]]:
+    """List each query's documents, or borrow what holds them; refuse judgments of no query."""
+    if not isinstance(judgments, Mapping):
+        problem = f"a mapping of queries to documents to grades, not {kind_of(judgments)}"
+        hint = "for tables see from_table, for records from_records"
+        raise InputError(f"judgments are {problem}; {hint}", source="qrels")
+    if not judgments:
+        raise InputError("there are no queries", source="qrels", path=name)
+    if isinstance(judgments, QueryTable):
+        return DocumentLists(judgments)
+    for query, documents in () if are_dicts(judgments) else judgments.items():
+        if not isinstance(documents, Mapping):
+            problem = f"a mapping of documents to grades, not {kind_of(documents)}"
+            message = f"a query's judgments are {problem}; for columns see Qrels.from_table"
+            raise InputError(message, source="qrels", query=query, path=name)
+    # Copying ids costs as much as looking them up: not done for judgments used only once.
+    return [each if borrowed else list(each) for each in judgments.values()]
+
+
+def read_grades(judgments: Judgments, name: str | None, grades: Floats | None = None) -> Floats:
+    """Read all grades, query after query, or check those already read: float64 ``(judgments,)``.
+
+    Documents that a table repeats are refused, too.
+    """
+    most: int | None = None
+    if isinstance(judgments, QueryTable):
+        if judgments.repeated >= 0:
+            query, document = judgments.where(judgments.repeated)
+            problem = "this document was judged before"
+            raise InputError(problem, source="qrels", query=query, document=document, path=name)
+        sizes = judgments.ends - judgments.begins
+        grades = judgments.numbers[joined_ranges(judgments.begins, sizes)]
+        most = LISTED_PROBLEMS
+    elif grades is None:
+        values = itertools.chain.from_iterable(each.values() for each in judgments.values())
+        try:
+            grades = as_floats(list(values))
+        except NUMBER_ERRORS:
+            grades = np.array([np.nan])
+    if not (np.abs(grades) < LARGEST_WHOLE).all():  # the limit itself may have been rounded
+        raise_problems(list(itertools.islice(_grade_errors(judgments, name), most)))
+    return grades
+
+
+def _grade_errors(judgments: Judgments, name: str | None) -> Iterator[InputError]:
+    for query, documents in judgments.items():
+        for document, grade in documents.items():
+            if problem := grade_problem(grade):
+                place = {"query": query, "document": document, "path": name}
+                yield InputError(f"grade {problem}", source="qrels", **place, value=grade)

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from irbatch.data.arguments.ids import same_kind
+from irbatch.data.columns import QueryTable
 from irbatch.data.dicts import are_dicts
-from irbatch.data.exports import Chunk, Exports, Listed
-from irbatch.data.query_table import QueryTable
+from irbatch.data.export import Chunk, Exports, Listed
+from irbatch.data.ids import same_kind
 from irbatch.errors import InputError, kind_of, many
 
 
@@ -79,7 +79,7 @@ class Run(Exports):
         >>> Run.from_columns(["q1", "q1"], ["d1", "d2"], [0.7, 0.5]).rankings["q1"]
         {'d1': 0.7, 'd2': 0.5}
         """
-        from irbatch.data.from_columns import read_columns
+        from irbatch.data.columns import read_columns
 
         return cls(read_columns(query_ids, document_ids, scores, "run", name), name, tag)
 
@@ -111,7 +111,7 @@ class Run(Exports):
         >>> Run.from_table({"qid": ["q1", "q1"], "docno": ["d1", "d2"], "score": [0.7, 0.5]})
         <Run: 1 query>
         """
-        from irbatch.data.from_table import read_table
+        from irbatch.data.frames import read_table
 
         given = {"query": query, "document": document, "score": score}
         return cls(read_table(table, "run", given, name), name, tag)
@@ -132,7 +132,7 @@ class Run(Exports):
         >>> Run.from_records([{"query_id": "q1", "doc_id": "d1", "score": 0.7}])
         <Run: 1 query>
         """
-        from irbatch.data.from_table import read_records
+        from irbatch.data.frames import read_records
 
         return cls(read_records(records, "run", name), name, tag)
 
@@ -160,7 +160,7 @@ class Run(Exports):
             InputError: if it is not a sparse matrix, ids are not as many or not different, or a
                 score is not a number, naming the query and the document.
         """
-        from irbatch.data.from_sparse import read_sparse
+        from irbatch.data.columns import read_sparse
 
         ids = query_ids, document_ids
         return cls(read_sparse(matrix, "run", *ids, with_empty=True, name=name), name)
@@ -174,7 +174,7 @@ class Run(Exports):
         >>> Run({"q1": {"d1": 0.7, "d2": 0.5}}).prepared().rankings["q1"]
         {'d1': 0.7, 'd2': 0.5}
         """
-        from irbatch.data.from_columns import IdOverflowError, read_rankings
+        from irbatch.data.columns import IdOverflowError, read_rankings
 
         if isinstance(self.rankings, QueryTable):
             return self
@@ -219,7 +219,7 @@ class Run(Exports):
                 number.
             OSError: as the system says.
         """
-        from irbatch.data.trec_lines import run_lines
+        from irbatch.data.export import run_lines
         from irbatch.runtime.files import replacing
 
         lines = run_lines(self._chunks(), tag or self.tag or self.name or "irbatch")

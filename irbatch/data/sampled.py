@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.data.arguments.ids import check_id
+from irbatch.data.ids import check_id
 from irbatch.data.marked import SOURCE, Columns, Joinable, MarkedQrels, View
 from irbatch.data.qrels import Qrels
 from irbatch.engine.kinds import Probabilities

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Bytes, Ints
-from irbatch.data.text_column import Lengths, TextColumn
+from irbatch.data.ids import Lengths, TextColumn
 from irbatch.runtime.kernels import as_input, kernel
 from irbatch.runtime.threads import map_ranges
 

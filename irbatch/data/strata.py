@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.data.arguments.ids import same_kind
+from irbatch.data.ids import same_kind
 from irbatch.data.marked import SOURCE, Columns, Joinable, View, read_nested
 from irbatch.data.qrels import Qrels
 from irbatch.data.sampled import SampledQrels, number_kinds
@@ -77,7 +77,7 @@ class StratumQrels(SampledQrels):
         >>> StratumQrels.from_columns([7, 7, 7], [1, 2, 2], ["a", "b", "c"], [1, 0, -1])
         <StratumQrels: 1 query, 3 judgments>
         """
-        from irbatch.data.from_columns import as_ids
+        from irbatch.data.columns import as_ids
 
         strata = as_ids(strata, "stratum", SOURCE).tolist()
         made = cls._of_columns(query_ids, strata, document_ids, grades, name)

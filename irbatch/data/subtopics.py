@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.data.arguments.ids import first_repeated, same_kind
+from irbatch.data.ids import first_repeated, same_kind
 from irbatch.data.marked import SOURCE, Columns, Joinable, MarkedQrels, View, read_nested
 from irbatch.data.qrels import Qrels
 from irbatch.engine.subtopics import Subtopics
@@ -59,7 +59,7 @@ class SubtopicQrels(MarkedQrels):
         >>> SubtopicQrels.from_columns([7, 7, 8], [1, 2, 1], ["a", "a", "b"], [1, 1, 1])
         <SubtopicQrels: 2 queries, 3 judgments>
         """
-        from irbatch.data.from_columns import as_ids
+        from irbatch.data.columns import as_ids
 
         subtopics = as_ids(subtopics, "subtopic", SOURCE).tolist()
         return cls._of_columns(query_ids, subtopics, document_ids, grades, name)

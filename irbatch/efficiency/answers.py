@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from irbatch.data.arguments.ids import first_repeated, id_kind, same_kind
+from irbatch.data.ids import first_repeated, id_kind, same_kind
 from irbatch.errors import ErrorsIn, InputError, kind_of, many, shown, warn
 from irbatch.runtime.arrays import is_on_accelerator, is_tensor, to_numpy
 from irbatch.runtime.numbers import number_errors

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Positions
-from irbatch.data.arguments.ids import KINDS, id_kind
+from irbatch.data.ids import KINDS, id_kind
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.counts import Counts

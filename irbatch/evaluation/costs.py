@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from irbatch.array_types import Positions
-from irbatch.data.costs import DocumentCosts, as_costs
+from irbatch.data.items import DocumentCosts, as_costs
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import Costs

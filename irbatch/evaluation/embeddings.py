@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.data.arguments.ids import check_query_ids, read_query_ids
+from irbatch.data.ids import check_query_ids, read_query_ids
 from irbatch.errors import InputError, many
 from irbatch.evaluation.means import nothing_relevant
 from irbatch.evaluation.results import Results, join_results

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats, Ints, Positions
-from irbatch.data.arguments.candidates import GradedCandidates
+from irbatch.data.cells import GradedCandidates
 from irbatch.data.items import check_items
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run

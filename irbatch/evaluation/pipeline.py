@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Bytes, Floats, Positions
+from irbatch.data.columns import QueryTable
 from irbatch.data.qrels import Qrels
-from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.ties import Ordering
@@ -35,8 +35,7 @@ from irbatch.runtime.progress import Progress
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
-    from irbatch.data.costs import DocumentCosts
-    from irbatch.data.items import ItemStatistics
+    from irbatch.data.items import DocumentCosts, ItemStatistics
     from irbatch.formats.table_reader import TableReader
 
 Choose = Callable[[Collection[Any]], Positions]

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from irbatch.array_types import Ints
-from irbatch.data.arguments.arrays import read_n_relevant
-from irbatch.data.arguments.id_lists import read_id_lists
-from irbatch.data.arguments.ids import read_query_ids
-from irbatch.data.arguments.labels import LabelRows
-from irbatch.data.labelled import pair_series
+from irbatch.data.cells import LabelRows, read_n_relevant
+from irbatch.data.frames import pair_series
+from irbatch.data.id_lists import read_id_lists
+from irbatch.data.ids import read_query_ids
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, many, warn, warn_all

@@ -18,8 +18,7 @@ from irbatch.runtime.progress import Progress
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from irbatch.data.costs import DocumentCosts
-    from irbatch.data.items import ItemStatistics
+    from irbatch.data.items import DocumentCosts, ItemStatistics
 
 __all__ = ["evaluate", "evaluate_runs"]
 

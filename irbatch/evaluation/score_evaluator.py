@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irbatch.array_types import Bytes, Floats, Ints
-from irbatch.data.arguments.arrays import read_n_relevant
-from irbatch.data.arguments.candidates import GradedCandidates, read_labels, read_positives
-from irbatch.data.arguments.ids import read_query_ids
-from irbatch.data.arguments.score_rows import read_score_rows
-from irbatch.data.labelled import check_same_labels
+from irbatch.data.cells import (
+    GradedCandidates,
+    read_labels,
+    read_n_relevant,
+    read_positives,
+    read_score_rows,
+)
+from irbatch.data.frames import check_same_labels
+from irbatch.data.ids import read_query_ids
 from irbatch.engine.ties import TiePolicy
 from irbatch.errors import InputError, warn
 from irbatch.evaluation.counts import count_queries

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.data.arguments.candidates import GradedCandidates
+from irbatch.data.cells import GradedCandidates
 from irbatch.measures import Plan
 from irbatch.pack.candidates import Candidates
 from irbatch.runtime.arrays import to_numpy

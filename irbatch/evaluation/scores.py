@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from irbatch.data.arguments.arrays import check_real
-from irbatch.data.labelled import ids_of_rows
+from irbatch.data.cells import check_real
+from irbatch.data.frames import ids_of_rows
 from irbatch.errors import InputError
 from irbatch.evaluation.means import nothing_relevant
 from irbatch.evaluation.results import Results

@@ -15,8 +15,7 @@ from irbatch.runtime.progress import Progress
 from irbatch.version import __version__
 
 if TYPE_CHECKING:
-    from irbatch.data.costs import DocumentCosts
-    from irbatch.data.items import ItemStatistics
+    from irbatch.data.items import DocumentCosts, ItemStatistics
 
 
 TIES = tuple(map(str, TiePolicy))

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.data.column_names import MAPPING, Columns, check_columns, names_for
-from irbatch.data.exports import Tabular
+from irbatch.data.export import Tabular
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
@@ -39,8 +39,7 @@ from irbatch.runtime.progress import Progress, progress_on_bar
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
-    from irbatch.data.costs import DocumentCosts
-    from irbatch.data.items import ItemStatistics
+    from irbatch.data.items import DocumentCosts, ItemStatistics
     from irbatch.formats.table_reader import TableReader
 
 Tables = Tabular | npt.NDArray[np.void]
@@ -65,7 +64,7 @@ def as_qrels(qrels: Judgments, columns: Columns = None) -> Qrels:
     if isinstance(qrels, Run):
         problem = "a Run is given where judgments belong: first qrels, then run"
         raise InputError(problem, source="qrels")
-    from irbatch.data.from_table import read_given
+    from irbatch.data.frames import read_given
 
     return Qrels(read_given(qrels, "qrels", columns))
 
@@ -99,7 +98,7 @@ def as_run(
     if isinstance(run, Mapping):
         check_run(run)
         return Run(run, name)
-    from irbatch.data.from_table import read_given
+    from irbatch.data.frames import read_given
 
     return Run(read_given(run, "run", columns, name, by_rank=order_by == "rank"), name)
 

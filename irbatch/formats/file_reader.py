@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from irbatch.data.query_table import QueryTable
+from irbatch.data.columns import QueryTable
 from irbatch.errors import LISTED_PROBLEMS, ErrorsIn, InputError
 from irbatch.formats.byte_kernels import Parsed
 from irbatch.formats.byte_parser import is_ready

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.data.text_column import TextColumn
+from irbatch.data.ids import TextColumn
 from irbatch.errors import InputError, shown
 from irbatch.formats.byte_kernels import GROUPS, NEWLINE, ROWS
 from irbatch.formats.byte_parser import is_ready, parse_bytes

@@ -16,10 +16,9 @@ import irbatch.formats.parquet_files as parquet_files
 from irbatch.array_types import Floats, Ints
 from irbatch.data.arrow import ArrowColumn, ArrowTable
 from irbatch.data.column_names import choose_columns, grade_of_all
-from irbatch.data.from_columns import as_ids, as_numbers, as_scores, group_columns, item_of
-from irbatch.data.grouping import first_rows
-from irbatch.data.query_table import QueryTable
-from irbatch.data.text_column import NO_TEXTS, IdColumn, join_ids
+from irbatch.data.columns import QueryTable, as_ids, as_numbers, as_scores, group_columns, item_of
+from irbatch.data.ids import NO_TEXTS, IdColumn, join_ids
+from irbatch.data.lookup import first_rows
 from irbatch.errors import LISTED_PROBLEMS, ErrorsIn, InputError, imported, raise_problems
 from irbatch.formats.file_reader import FEW
 from irbatch.formats.forms import NOTHING

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Ints
-from irbatch.data.arguments.ids import KINDS
-from irbatch.data.grouping import first_rows
+from irbatch.data.ids import KINDS
+from irbatch.data.lookup import first_rows
 from irbatch.errors import ErrorsIn, InputError, imported
 
 BATCH = 1 << 18  # rows read at once

@@ -12,8 +12,8 @@ import numpy as np
 
 import irbatch.formats.byte_kernels as kernels
 from irbatch.array_types import Floats, Ints
-from irbatch.data.query_table import QueryTable
-from irbatch.data.text_column import NO_TEXTS, IdColumn, TextColumn, copied, join_ids
+from irbatch.data.columns import QueryTable
+from irbatch.data.ids import NO_TEXTS, IdColumn, TextColumn, copied, join_ids
 from irbatch.errors import InputError
 from irbatch.formats.byte_parser import parse_bytes
 from irbatch.formats.forms import LineForm

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from irbatch.data.query_table import QueryTable
+from irbatch.data.columns import QueryTable
 from irbatch.errors import InputError
 from irbatch.formats.pieces import Piece, assemble
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from irbatch.data.query_table import QueryTable
+from irbatch.data.columns import QueryTable
 from irbatch.errors import LISTED_PROBLEMS, InputError, raise_problems
 from irbatch.formats.file_reader import Reader
 from irbatch.formats.file_warnings import FileWarnings

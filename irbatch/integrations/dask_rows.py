@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from irbatch.data.arguments.ids import KINDS
 from irbatch.data.column_names import ROLES, find_columns
+from irbatch.data.ids import KINDS
 from irbatch.errors import InputError, imported, kind_of
 from irbatch.evaluation.task import as_marked_qrels, as_qrels, as_run
 from irbatch.formats import MARKED_QRELS

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.data.arguments.ids import KINDS
 from irbatch.data.column_names import ROLES, VALUE
+from irbatch.data.ids import KINDS
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run

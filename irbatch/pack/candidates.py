@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Ints
-from irbatch.data.arguments.arrays import check_real, read_lengths, read_mask
-from irbatch.data.arguments.candidates import GradedCandidates, read_excluded
-from irbatch.data.arguments.ids import check_query_ids
+from irbatch.data.cells import GradedCandidates, check_real, read_excluded, read_lengths, read_mask
+from irbatch.data.ids import check_query_ids
 from irbatch.errors import InputError
 from irbatch.runtime.arrays import half_bits, is_on_accelerator, is_sparse, to_numpy
 from irbatch.runtime.kernels import as_input, kernel

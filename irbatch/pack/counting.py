@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Bytes, Ints
-from irbatch.data.arguments.candidates import GradedCandidates
+from irbatch.data.cells import GradedCandidates
 from irbatch.errors import InputError
 from irbatch.pack.candidates import Candidates, part_of
 from irbatch.runtime.kernels import as_input, kernel

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Bools, Ints, Positions
-from irbatch.data.arguments.candidates import GradedCandidates
-from irbatch.data.arguments.ids import read_candidate_ids
+from irbatch.data.cells import GradedCandidates
+from irbatch.data.columns import QueryTable
+from irbatch.data.ids import read_candidate_ids
 from irbatch.data.items import ItemStatistics
 from irbatch.data.qrels import Qrels
-from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
 from irbatch.engine.items import PAST_END, JudgedItems
 from irbatch.engine.matrix import plan_blocks

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Codes, Floats, Ints, Positions
-from irbatch.data.arguments.labels import LabelRows, Labels
+from irbatch.data.cells import LabelRows, Labels
 from irbatch.engine.matrix import (
     BLOCK_BYTES,
     BYTE_LEVELS,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Ints
-from irbatch.data.arguments.candidates import GradedCandidates
+from irbatch.data.cells import GradedCandidates
 from irbatch.pack.candidates import Candidates, part_of
 from irbatch.pack.counting import refuse_nan
 from irbatch.runtime.arrays import to_numpy

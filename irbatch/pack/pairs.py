@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints
-from irbatch.data.arguments.ids import kinds_of
+from irbatch.data.columns import QueryTable
 from irbatch.data.dicts import find_in_rankings, read_judgments
-from irbatch.data.query_table import QueryTable
+from irbatch.data.ids import kinds_of
 from irbatch.data.runs import Run
 from irbatch.engine.overlap import Side
 from irbatch.engine.ties import DESCENDING, check_order, id_texts

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats, Ints, Positions
-from irbatch.data.arguments.ids import KINDS, check_id, id_kind, kinds_of
+from irbatch.data.columns import QueryTable
 from irbatch.data.dicts import NOT_COUNTED, Found, find_in_rankings
+from irbatch.data.ids import KINDS, check_id, id_kind, kinds_of
 from irbatch.data.qrels import Qrels
-from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
 from irbatch.engine.ties import DEFAULT_ORDERING, Ordering, as_compared, order_scores, round_scores
 from irbatch.errors import InputError, raise_problems

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
-from irbatch.data.arguments.candidates import GradedCandidates
-from irbatch.data.arguments.ids import read_candidate_ids
+from irbatch.data.cells import GradedCandidates
+from irbatch.data.ids import read_candidate_ids
 from irbatch.engine.matrix import BLOCK_BYTES, NEGATIVE, Entries, SparseMatrix, count_levels
 from irbatch.engine.ties import OpenTies, TieGroups, TiePolicy, place_ids
 from irbatch.pack.block import Block

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats, Ints, Positions
+from irbatch.data.columns import QueryTable
 from irbatch.data.dicts import are_dicts, read_judgments
-from irbatch.data.query_table import QueryTable
 from irbatch.data.runs import Run
 from irbatch.engine.ties import DESCENDING, Ordering, as_compared, check_order
 from irbatch.runtime.ragged import offsets_of

@@ -10,12 +10,11 @@ import numpy as np
 
 from irbatch.array_types import Ints, Positions
 from irbatch.data import short_texts
-from irbatch.data.arguments.ids import KINDS
+from irbatch.data.columns import QueryTable
+from irbatch.data.ids import KINDS, IdColumn, TextColumn
 from irbatch.data.lookup import KeyedIds, find_rows
 from irbatch.data.qrels import Qrels
-from irbatch.data.query_table import QueryTable
 from irbatch.data.short_texts import ShortIds, ShortTexts
-from irbatch.data.text_column import IdColumn, TextColumn
 from irbatch.engine.ties import Ordering, as_compared, order_scores, round_scores
 from irbatch.errors import InputError
 from irbatch.pack.block import Block, Joined, blank_matrix, pack_joined, plan_query_blocks

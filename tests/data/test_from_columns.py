@@ -12,8 +12,8 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch import Qrels, Run
-from irbatch.data.from_columns import as_ids
-from irbatch.data.text_column import TextColumn
+from irbatch.data.columns import as_ids
+from irbatch.data.ids import TextColumn
 
 QUERIES, DOCUMENTS, SCORES = ["q2", "q1", "q2"], ["é", "d1", "d1"], [0.5, 2, -1.5]
 EXPECTED = {"q2": {"é": 0.5, "d1": -1.5}, "q1": {"d1": 2.0}}

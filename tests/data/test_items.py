@@ -11,7 +11,7 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch import ItemStatistics
-from irbatch.data.from_columns import as_ids
+from irbatch.data.columns import as_ids
 from irbatch.data.lookup import IdLookup
 
 INTERACTIONS = {"u1": ["a", "b"], "u2": ["b", "c"], "u3": ["b"]}

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import irbatch
-from irbatch.data import grouping, lookup
+from irbatch.data import lookup
+from irbatch.data.ids import NO_TEXTS, TextColumn
 from irbatch.data.lookup import KeyedIds, find_repeated, find_rows
-from irbatch.data.text_column import NO_TEXTS, TextColumn
 from irbatch.formats import file_reader
 from irbatch.runtime.threads import map_items, map_ranges
 
@@ -137,7 +137,7 @@ def test_numbers_that_clash_cannot_be_chosen(ids: Any) -> None:
         groups,
         firsts,
     )
-    assert grouping._number_ids.source(*given) == ids.size
+    assert lookup._number_ids.source(*given) == ids.size
     assert slots.looks < 8 * ids.size
 
 
@@ -147,7 +147,7 @@ def test_texts_that_clash_cannot_be_chosen() -> None:
     groups, firsts = np.empty((2, len(texts)), np.int64)
     columns = texts.text, texts.starts, texts.lengths, np.empty(0, np.int64)
     given = *columns, True, SEEDS, slots, groups, firsts
-    assert grouping._number_ids.source(*given) == len(texts)
+    assert lookup._number_ids.source(*given) == len(texts)
     assert slots.looks < 8 * len(texts)
 
 

@@ -10,10 +10,9 @@ import pytest
 
 import irbatch
 from irbatch.data import lookup, short_texts
-from irbatch.data.grouping import first_rows, group_runs
-from irbatch.data.lookup import KeyedIds
+from irbatch.data.ids import TextColumn
+from irbatch.data.lookup import KeyedIds, first_rows, group_runs
 from irbatch.data.short_texts import ShortIds, ShortTexts
-from irbatch.data.text_column import TextColumn
 
 # Alike but for their ends, for what stands behind them, for one half of one word.
 NASTY = ["", "\0", "\0\0", "a", "a\0", "a\0b", "b", "7654321", "7654321\0", "twelve bytes",

@@ -22,7 +22,7 @@ from support.input_errors import input_error
 import irbatch
 from irbatch import Qrels, Run
 from irbatch.data.column_names import find_columns
-from irbatch.data.query_table import QueryTable
+from irbatch.data.columns import QueryTable
 from irbatch.runtime.kernels import Kernel
 
 Columns = dict[str, list[Any]]
@@ -152,7 +152,7 @@ RECORDS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 @pytest.mark.parametrize("kind", RECORDS)
 @pytest.mark.parametrize("ints", [False, True], ids=["text", "ints"])
 def test_records_have_the_same_bits(kind: str, ints: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("irbatch.data.from_table.PIECE", 100)
+    monkeypatch.setattr("irbatch.data.frames.PIECE", 100)
     qrels, run = problem(ints=ints)
     judged = as_records(as_columns(qrels, *OURS[0]), RECORDS[kind][0])
     ranked = as_records(as_columns(run, *OURS[1]), RECORDS[kind][1])

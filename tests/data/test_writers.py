@@ -146,7 +146,7 @@ def test_dictionaries_are_new() -> None:
 
 
 def test_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("irbatch.data.exports.CHUNK", 100)
+    monkeypatch.setattr("irbatch.data.export.CHUNK", 100)
     rng = random.Random(1)
     run = {q: {d: rng.choice([0.5, 1.25, rng.random()]) for d in range(rng.randint(1, 70))}
            for q in range(60)}  # fmt: skip

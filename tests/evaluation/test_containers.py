@@ -17,7 +17,7 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch import Qrels, Run
-from irbatch.data.query_table import QueryTable
+from irbatch.data.columns import QueryTable
 from irbatch.formats import file_reader
 
 MEASURES = "nDCG@10 nDCG AP RR P@5 R@20 Bpref InfAP Judged@10 NumRet RBP SetF IPrec(recall=0.4)"

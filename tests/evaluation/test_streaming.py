@@ -14,7 +14,7 @@ from support.random_problems import Run, nasty_problems
 
 import irbatch
 from irbatch import InputError
-from irbatch.data.query_table import QueryTable
+from irbatch.data.columns import QueryTable
 from irbatch.formats import file_reader, streams
 from irbatch.formats.streams import open_input
 from irbatch.measures import plan

@@ -20,7 +20,7 @@ from support.random_problems import Run, nasty_problems
 
 import irbatch
 from irbatch import InputError
-from irbatch.data.query_table import QueryTable
+from irbatch.data.columns import QueryTable
 from irbatch.formats import file_reader, streams
 from irbatch.formats.forms import RUN
 from irbatch.formats.lines import ParsedLines

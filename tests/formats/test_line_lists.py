@@ -138,4 +138,4 @@ def test_no_lines() -> None:
 def test_a_text_column_with_line_ends() -> None:
     ids = [f"a{i}" for i in range(200)]
     for each in (ids, [*ids, "b\nc"], ["\n", *ids], [*ids, ""], [*ids, "é\ud800"]):
-        assert irbatch.data.text_column.TextColumn.encode(each).tolist() == each
+        assert irbatch.data.ids.TextColumn.encode(each).tolist() == each

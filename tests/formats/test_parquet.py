@@ -13,7 +13,7 @@ from support.random_problems import nasty_problems
 
 import irbatch
 from irbatch.cli import main
-from irbatch.data.query_table import QueryTable
+from irbatch.data.columns import QueryTable
 from irbatch.formats import parquet_files
 from irbatch.formats.parquet import ParquetReader
 

@@ -25,7 +25,7 @@ import pytest
 from support.random_problems import nasty_problems
 
 import irbatch
-from irbatch.data.arguments.labels import LabelRows
+from irbatch.data.cells import LabelRows
 from irbatch.pack.labels import pack_labels
 from irbatch.runtime.kernels import Kernel
 from irbatch.runtime.stored_code import is_supported

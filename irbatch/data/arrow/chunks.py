@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from irbatch.array_types import Bools, Bytes, Ints
 from irbatch.data.arrow.structs import Array, Batch, Schema, items_of
+from irbatch.data.ids import TextColumn
 from irbatch.data.short_texts import ShortTexts
-from irbatch.data.text_column import TextColumn
 from irbatch.runtime.ragged import offsets_of
 
 ArrowColumn: TypeAlias = npt.NDArray[Any] | TextColumn

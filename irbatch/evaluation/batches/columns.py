@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.data.arguments.ids import same_kind
+from irbatch.data.ids import same_kind
 from irbatch.errors import InputError, kind_of, many
 from irbatch.evaluation.partitions.kept import plain
 from irbatch.runtime.arrays import to_numpy

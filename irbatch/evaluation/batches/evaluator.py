@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from irbatch.data.arguments.ids import read_query_ids
-from irbatch.data.labelled import pair_series
+from irbatch.data.frames import pair_series
+from irbatch.data.ids import read_query_ids
 from irbatch.errors import InputError, kind_of, many
 from irbatch.evaluation.batches.columns import Columns
 from irbatch.evaluation.batches.reading import FORMAT, SHAPING, read_state

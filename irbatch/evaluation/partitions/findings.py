@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.data.arguments.ids import kinds_of
-from irbatch.data.id_hashes import IdHashes
+from irbatch.data.ids import IdHashes, kinds_of
 from irbatch.errors import shown
 from irbatch.evaluation.partitions.kept import plain
 from irbatch.evaluation.partitions.reading import (

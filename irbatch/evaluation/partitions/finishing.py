@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Bools
-from irbatch.data.id_hashes import IdHashes, hash_ids
+from irbatch.data.ids import IdHashes, hash_ids
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from irbatch.data.id_hashes import NO_HASHES
+from irbatch.data.ids import NO_HASHES
 from irbatch.errors import ErrorsIn, InputError, imported, kind_of, shown
 from irbatch.evaluation.means import with_weights
 from irbatch.evaluation.partitions.findings import Findings

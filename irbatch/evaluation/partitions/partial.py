@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from irbatch.data.arguments.ids import same_kind
-from irbatch.data.id_hashes import NO_HASHES, IdHashes
+from irbatch.data.ids import NO_HASHES, IdHashes, same_kind
 from irbatch.errors import InputError, kind_of, many, shown
 from irbatch.evaluation.means import Means
 from irbatch.evaluation.partitions.findings import Findings

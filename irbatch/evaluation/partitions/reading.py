@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data.arguments.ids import check_id, first_repeated, kinds_of
-from irbatch.data.id_hashes import IdHashes
+from irbatch.data.ids import IdHashes, check_id, first_repeated, kinds_of
 from irbatch.engine.items import Items
 from irbatch.errors import InputError, did_you_mean, shown
 from irbatch.evaluation.counts import Counts, QueryMark

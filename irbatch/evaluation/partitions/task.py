@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from irbatch.data.id_hashes import NO_HASHES, IdHashes, hash_ids
+from irbatch.data.ids import NO_HASHES, IdHashes, hash_ids
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.data.arguments.ids import read_query_ids
+from irbatch.data.ids import read_query_ids
 from irbatch.errors import InputError, shown
 from irbatch.evaluation.batches import BatchEvaluator
 from irbatch.evaluation.means import with_weights

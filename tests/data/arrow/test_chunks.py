@@ -17,7 +17,7 @@ from support.arrow_spy import Spy, reading_error
 
 from irbatch.data.arrow import ArrowTable
 from irbatch.data.arrow.structs import Array
-from irbatch.data.text_column import TextColumn
+from irbatch.data.ids import TextColumn
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import pytest
 from support.arrow_spy import Spy, reading_error, three_chunks
 
 from irbatch.data.arrow import ArrowTable
-from irbatch.data.text_column import TextColumn
+from irbatch.data.ids import TextColumn
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,7 @@ from support.arrow_producers import (
 
 from irbatch import InputError
 from irbatch.data.arrow import ArrowTable
-from irbatch.data.text_column import TextColumn
+from irbatch.data.ids import TextColumn
 
 
 @pytest.fixture(autouse=True)

@@ -1,11 +1,12 @@
-"""Judgments and rankings as tables of other libraries, as Parquet files, and in chunks to write."""
+"""Judgments and rankings as tables of other libraries, as Parquet files and as TREC's lines."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn, Protocol
 
@@ -13,12 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data.arguments.ids import kinds_of, same_kind
 from irbatch.data.column_names import VALUE
-from irbatch.data.text_column import TextColumn
+from irbatch.data.ids import TextColumn, kinds_of, same_kind
 from irbatch.engine.ties import order_documents
 from irbatch.errors import ErrorsIn, InputError, imported, warn
-from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, read_numbers
+from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, read_numbers
 from irbatch.runtime.ragged import offsets_of, row_index_of
 
 CHUNK = 1 << 16  # rows
@@ -174,7 +174,7 @@ class Exports:
 
 def _as_column(ids: list[Any], what: str, source: str) -> Any:
     """Return ids as other libraries can take them: texts as a list, numbers as int64."""
-    from irbatch.data.from_columns import as_ids
+    from irbatch.data.columns import as_ids
 
     column = as_ids(ids, what, source)
     if not isinstance(column, TextColumn):
@@ -184,3 +184,72 @@ def _as_column(ids: list[Any], what: str, source: str) -> Any:
         problem = f"{what} id {text!r} is no text that UTF-8 could hold"
         raise InputError(problem, source=source, value=text)
     return ids
+
+
+# What separates columns and lines, what no text has, and what UTF-8 has no bytes for.
+UNFIT = re.compile("[ \t\n\r\0\ud800-\udfff]")
+COMMENT = "#"  # as the first word of a line
+BOM = "\ufeff"  # readers drop it where a file begins
+
+
+def run_lines(chunks: Iterable[Chunk], tag: str) -> Iterator[bytes]:
+    """Return the lines of each chunk of rankings, see `irbatch.Run.to_trec`."""
+    if not tag or UNFIT.search(tag):
+        problem = f"{tag!r} cannot be a run's tag, which is one word; give another: tag="
+        raise InputError(problem, source="run")
+    return (_lines(chunk, " Q0 ", _ranks(chunk), f" {tag}\n", "run") for chunk in chunks)
+
+
+def qrels_lines(chunks: Iterable[Chunk]) -> Iterator[bytes]:
+    """Return the lines of each chunk of judgments, see `irbatch.Qrels.to_trec`."""
+    return (_lines(chunk, " 0 ", itertools.repeat(" "), "\n", "qrels") for chunk in chunks)
+
+
+def _ranks(chunk: Chunk) -> Iterator[str]:
+    texts = [f" {rank} " for rank in range(1, int(chunk.sizes.max()) + 1)]
+    return itertools.chain.from_iterable(texts[:size] for size in chunk.sizes.tolist())
+
+
+def _lines(chunk: Chunk, middle: str, between: Iterable[str], end: str, source: str) -> bytes:
+    """Return the lines of a chunk: `middle` before a document, `between` before its value."""
+    queries, documents = _as_texts(chunk.queries), _as_texts(chunk.documents)
+    _check_ids(chunk, queries, documents, source)
+    starts = [query + middle for query in queries]
+    columns = zip(
+        itertools.chain.from_iterable(map(itertools.repeat, starts, chunk.sizes.tolist())),
+        documents,
+        between,
+        _shortest_texts(chunk.values),
+        itertools.repeat(end),
+        strict=False,
+    )
+    return "".join(itertools.chain.from_iterable(columns)).encode()
+
+
+def _as_texts(ids: list[Any]) -> Sequence[str]:
+    return ids if isinstance(ids[0], str) else [str(int(each)) for each in ids]
+
+
+def _shortest_texts(values: Floats) -> list[str]:
+    """Write numbers in the fewest digits that are read as the same bits."""
+    texts = list(map(repr, values.tolist()))
+    whole = (values == np.rint(values)) & (np.abs(values) <= LARGEST_WHOLE)
+    for i in np.flatnonzero(whole).tolist():
+        texts[i] = texts[i][:-2]  # without .0
+    return texts
+
+
+def _check_ids(chunk: Chunk, queries: Sequence[str], documents: Sequence[str], source: str) -> None:
+    """Refuse ids that would be read as something else."""
+    refuse = functools.partial(InputError, source=source)
+    for query in queries:
+        if query == COMMENT:
+            raise refuse(f"a line that begins with {query!r} is a comment", query=query)
+        if not query or UNFIT.search(query) or query.startswith(BOM):
+            raise refuse("this query id cannot stand in a TREC file", query=query)
+    if not UNFIT.search("".join(documents)) and "" not in documents:
+        return
+    for row, document in zip(chunk.row_index.tolist(), documents, strict=True):
+        if not document or UNFIT.search(document):
+            names = {"query": chunk.queries[row], "document": document}
+            raise refuse("this document id cannot stand in a TREC file", **names)

@@ -1,9 +1,9 @@
-"""From columns as callers have them - lists, arrays, series - to a table by query."""
+"""Judgments or rankings in columns, read from sequences and matrices, and grouped by query."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from typing import Any
@@ -12,14 +12,135 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data.arguments.ids import id_kind, same_kind
+from irbatch.data import short_texts
 from irbatch.data.column_names import VALUE
-from irbatch.data.grouping import first_rows, group_runs
-from irbatch.data.query_table import QueryTable
-from irbatch.data.text_column import IdColumn, TextColumn
-from irbatch.errors import ErrorsIn, InputError, kind_of, shown
+from irbatch.data.ids import IdColumn, TextColumn, id_kind, same_kind
+from irbatch.data.lookup import KeyedIds, find_repeated, find_repeats, first_rows, group_runs
+from irbatch.data.short_texts import ShortIds, ShortTexts
+from irbatch.engine.ties import DESCENDING, check_order
+from irbatch.errors import ErrorsIn, InputError, kind_of, many, shown
+from irbatch.runtime.kernels import as_input
 from irbatch.runtime.numbers import LARGEST_WHOLE, number_errors, read_numbers
 from irbatch.runtime.ragged import offsets_of
+from irbatch.runtime.threads import cached_property
+
+
+class QueryTable(Mapping[Any, dict[Any, float]]):
+    """Query to document to value, kept as columns; reads like a mapping of mappings.
+
+    Rows ``begins[place]`` to ``ends[place]`` are those of a query: ids, and float64 grades or
+    scores, the latter also as `numbers`.
+    """
+
+    def __init__(
+        self,
+        places: dict[Any, int],
+        begins: Ints,
+        ends: Ints,
+        documents: IdColumn,
+        values: Floats,
+        threads: int | None = None,
+    ) -> None:
+        self.places, self.begins, self.ends, self.numbers = places, begins, ends, values
+        self.documents = documents if isinstance(documents, TextColumn) else as_input(documents)
+        self.keyed: KeyedIds | ShortIds
+        # A row whose document its query has before it; -1 if no query has one twice.
+        self.repeated: int
+        if isinstance(self.documents, ShortTexts):
+            self.keyed = ShortIds(self.documents.words, begins, ends)
+            self.repeated = short_texts.find_repeated(self.keyed, threads)
+        else:
+            self.keyed = KeyedIds.of(self.documents, begins, ends)
+            self.repeated = find_repeated(self.keyed, threads)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Hashes are by numbers of this process.
+        given = self.places, self.begins, self.ends, self.documents, self.numbers
+        return type(self), given
+
+    @classmethod
+    def from_groups(
+        cls,
+        queries: Sequence[Any],
+        firsts: Ints,
+        documents: IdColumn,
+        values: Floats,
+        threads: int | None = None,
+    ) -> QueryTable:
+        """Make a table of groups of rows: each's query, which may come back, and its first row."""
+        places: dict[Any, int] = {}
+        row_index = np.array([places.setdefault(each, len(places)) for each in queries], np.int64)
+        sizes = np.diff(firsts, append=values.size)
+        if (np.diff(row_index) < 0).any():  # a query comes back after another
+            order = np.argsort(np.repeat(row_index, sizes), kind="stable")
+            documents, values = documents.take(order), values[order]
+        bounds = offsets_of(np.bincount(row_index, sizes, len(places)).astype(np.int64))
+        return cls(places, bounds[:-1], bounds[1:], documents, values, threads)
+
+    @property
+    def document_kind(self) -> str:
+        """What document ids are, ``"str"`` or ``"int"``."""
+        return "str" if isinstance(self.documents, TextColumn) else "int"
+
+    @cached_property
+    def is_ordered(self) -> bool:
+        """Whether each query's numbers descend, as scores mostly do."""
+        return bool((check_order(self.numbers, self.begins, self.ends) == DESCENDING).all())
+
+    def __getitem__(self, query: Any) -> dict[Any, float]:
+        """Return a query's documents and their values as a dictionary, made anew."""
+        place = self.places[query]
+        rows = slice(int(self.begins[place]), int(self.ends[place]))
+        return dict(zip(self.ids(rows), self.numbers[rows].tolist(), strict=True))
+
+    def __contains__(self, query: object) -> bool:
+        return query in self.places  # Mapping's own would make the dictionary
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __repr__(self) -> str:
+        documents = int((self.ends - self.begins).sum())
+        return f"<QueryTable: {many(len(self), 'query')}, {many(documents, 'document')}>"
+
+    def ids(self, rows: npt.NDArray[np.integer] | slice) -> list[Any]:
+        """Return the document ids of some rows."""
+        if isinstance(self.documents, TextColumn):
+            return self.documents.take(rows).tolist()
+        return self.documents[rows].tolist()
+
+    def repeats(self, most: int) -> list[tuple[Any, Any]]:
+        """List documents that queries have more than once: query and document, at most some."""
+        if isinstance(self.keyed, ShortIds):
+            rows = short_texts.find_repeats(self.keyed, most)
+        else:
+            rows = find_repeats(self.keyed, most)
+        queries, of = list(self.places), np.searchsorted(self.ends, rows, side="right").tolist()
+        return list(dict.fromkeys(zip([queries[at] for at in of], self.ids(rows), strict=True)))
+
+    def where(self, row: int) -> tuple[Any, Any]:
+        """Return the query and the document of a row."""
+        there = np.flatnonzero((self.begins <= row) & (row < self.ends))[0]
+        queries = (query for query, place in self.places.items() if place == there)
+        return next(queries), self.ids(slice(row, row + 1))[0]
+
+
+class DocumentLists(Sequence[list[Any]]):
+    """The document ids of each query of a table, made when asked for."""
+
+    def __init__(self, table: QueryTable) -> None:
+        self._table = table
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __getitem__(self, row: Any) -> Any:
+        """Return the ids of the query at `row`."""
+        return self._table.ids(slice(int(self._table.begins[row]), int(self._table.ends[row])))
+
 
 # What to do with ids of other types, by the kind of array they come in.
 HINTS = {"S": "; decode them first", "f": "; read them as text or as integers"}
@@ -281,3 +402,106 @@ def _refuse_repeated(
     ]
     problem = f"this document stands in rows {rows[0]} and {rows[1]}"
     raise InputError(problem, source=source, query=query, document=document)
+
+
+def read_sparse(
+    matrix: Any,
+    source: str,
+    query_ids: Sequence[Any] | None,
+    document_ids: Sequence[Any] | None,
+    *,
+    with_empty: bool,
+    name: str | None = None,
+) -> QueryTable:
+    """Read a matrix, see `irbatch.Run.from_sparse`; `with_empty` keeps queries of no documents."""
+    with ErrorsIn(source=source, path=name):
+        rows = _as_rows(matrix)
+        queries = _ids(query_ids, rows.shape[0], "query", source)
+        documents = _ids(document_ids, rows.shape[1], "document", source)
+        table = _table(rows, queries, documents, source, with_empty)
+        if table.repeated >= 0:  # a cell twice stands for the sum of both
+            rows = rows.copy()
+            rows.sum_duplicates()
+            table = _table(rows, queries, documents, source, with_empty)
+    return table
+
+
+def _as_rows(matrix: Any) -> Any:
+    """Return a matrix as compressed rows."""
+    if not hasattr(matrix, "tocsr"):
+        raise InputError(f"{kind_of(matrix)} is no sparse matrix of SciPy's")
+    if len(matrix.shape) != 2:
+        raise InputError(f"a matrix is 2-D, queries x documents, not of shape {matrix.shape}")
+    _check_places(matrix)
+    rows = matrix.tocsr()
+    if rows is not matrix:
+        _check_places(rows)
+    return rows
+
+
+def _check_places(matrix: Any) -> None:
+    """Refuse entries outside the shape, which SciPy lets through, or even writes elsewhere."""
+    n, m = matrix.shape
+    places: list[tuple[str, Any, int]] = []
+    if matrix.format == "coo":
+        places = [("row", matrix.row, n), ("column", matrix.col, m)]
+    elif matrix.format in ("csr", "csc"):
+        lines, size = ("column", m), n
+        if matrix.format == "csc":
+            lines, size = ("row", n), m
+        ends, stored = np.asarray(matrix.indptr), min(len(matrix.indices), len(matrix.data))
+        bounds = np.concatenate([[0], ends, [stored]])
+        if ends.size != size + 1 or ends[0] or (np.diff(bounds) < 0).any():
+            raise InputError(f"the indptr of a matrix of shape {matrix.shape} is not sound")
+        places = [(lines[0], matrix.indices[: ends[-1]], lines[1])]
+    for line, found, size in places:
+        beyond = (found < 0) | (found >= size)
+        if beyond.any():
+            place = int(found[beyond.argmax()])
+            problem = f"an entry is in {line} {place} of a matrix of shape {matrix.shape}"
+            raise InputError(problem, value=place)
+
+
+def _ids(ids: Sequence[Any] | None, n: int, what: str, source: str) -> IdColumn | None:
+    """Return the ids of a matrix's rows or columns, checked."""
+    if ids is None:
+        return None
+    checked = as_ids(ids, what, source)
+    distinct = len(set(checked.tolist()))
+    if len(checked) != n or distinct != n:
+        lines = "rows" if what == "query" else "columns"
+        raise InputError(f"{n} {lines} need {n} different {what} ids, not {distinct}")
+    return checked
+
+
+def _table(
+    rows: Any, queries: IdColumn | None, documents: IdColumn | None, source: str, with_empty: bool
+) -> QueryTable:
+    ends = np.asarray(rows.indptr, np.int64)
+    places: Ints = np.arange(ends.size - 1)
+    if not with_empty:
+        places = places[np.diff(ends) > 0]
+    columns = rows.indices[: ends[-1]].astype(np.int64)
+    values = rows.data[: ends[-1]]
+    bad = first_bad_number(values, source) if values.dtype.kind in "biuf" else -1
+    if bad >= 0:
+        row = np.searchsorted(ends, bad, side="right") - 1
+        raise InputError(
+            f"{VALUE[source]} {values[bad]} is no {VALUE[source]}",
+            query=_take(queries, np.array([row])).tolist()[0],
+            document=_take(documents, columns[bad : bad + 1]).tolist()[0],
+            value=values[bad].item(),
+        )
+    named = _take(queries, places).tolist()
+    return QueryTable(
+        dict(zip(named, range(len(named)), strict=True)),
+        ends[:-1][places],
+        ends[1:][places],
+        _take(documents, columns),
+        as_numbers(values, source),
+    )
+
+
+def _take(ids: IdColumn | None, chosen: Ints) -> IdColumn:
+    """Return the ids of some rows or columns: their numbers unless they have others."""
+    return chosen if ids is None else ids.take(chosen)

@@ -1,7 +1,8 @@
-"""Reading what is said of the candidates of a score matrix: which are relevant, which excluded."""
+"""Reading what is said of the cells of a matrix, queries x candidates or queries x ranks."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -10,13 +11,102 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from irbatch.array_types import Bools, Floats, Ints
-from irbatch.data.arguments.arrays import check_real, check_shape, find_bad_grade, read_mask
+from irbatch.array_types import Bools, Floats, Ints, Positions
+from irbatch.data.ids import check_query_ids
 from irbatch.errors import InputError, kind_of, many, shown
-from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
-from irbatch.runtime.numbers import LARGEST_WHOLE, NUMBER_ERRORS, as_floats, grade_problem, is_whole
+from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy, without_mask
+from irbatch.runtime.numbers import (
+    LARGEST_WHOLE,
+    NUMBER_ERRORS,
+    as_floats,
+    grade_problem,
+    is_whole,
+    number_problem,
+)
 from irbatch.runtime.ragged import offsets_of, row_index_of
 from irbatch.runtime.threads import cached_property
+
+# That a caller may say a query has: discounts are tabulated, and summed, up to there (80 MB).
+MOST_RELEVANT = 10_000_000
+
+
+def check_real(
+    array: npt.NDArray[Any], what: str, source: str, queries: Sequence[Any] | None = None
+) -> None:
+    """Refuse an array of anything but real numbers and truth values.
+
+    `what` is in it, in the plural; `queries` are those of its rows, or that of its only row.
+    """
+    kind = array.dtype.kind
+    if kind in "biuf":
+        return
+    for place in np.ndindex(array.shape) if kind == "O" else ():
+        if problem := number_problem(array[place]):
+            row = place[0] if array.ndim == 2 else 0
+            named = () if queries is None else queries[row : row + 1]  # not checked yet
+            query = named[0] if len(named) else row if array.ndim == 2 else None
+            problem = f"{what.removesuffix('s')} {problem}"
+            raise InputError(problem, source=source, query=query, value=array[place])
+    only = queries[0] if queries is not None and array.ndim == 1 else None
+    given = "text" if kind in "SU" else array.dtype.name
+    raise InputError(f"{what} are numbers, not {given}", source=source, query=only)
+
+
+def check_shape(given: tuple[int, ...], scores: tuple[int, int], source: str) -> None:
+    """Refuse what has not the shape of the scores."""
+    if tuple(given) != scores:
+        problem = f"it is of shape {tuple(given)}, the scores are of shape {scores}"
+        raise InputError(problem, source=source)
+
+
+def find_bad_grade(grades: npt.NDArray[Any]) -> int:
+    """Return the flat place of the first real number that is NaN or beyond 2^53; -1 without one."""
+    kind, size = grades.dtype.kind, grades.dtype.itemsize
+    if not grades.size or kind == "b" or (kind in "iu" and size < 8):
+        return -1
+    if grades.min().item() >= -LARGEST_WHOLE and grades.max().item() <= LARGEST_WHOLE:
+        return -1  # NaN would be both the least and the largest
+    return int(np.argmin((grades <= LARGEST_WHOLE) & (grades >= -LARGEST_WHOLE)))
+
+
+def read_mask(mask: Any, shape: tuple[int, int], source: str) -> Bools:
+    """Read truth values, or 0 and 1, of every candidate: bool ``(queries, candidates)``."""
+    cells = to_numpy(mask, source)
+    check_shape(cells.shape, shape, source)
+    if cells.dtype.kind in "iu" and np.isin(cells, (0, 1)).all():
+        return cells.astype(bool)
+    if cells.dtype.kind != "b":
+        raise InputError(f"a mask has truth values, not {cells.dtype.name}", source=source)
+    return cells
+
+
+def read_lengths(lengths: Any, widths: Ints, queries: Sequence[Any], source: str) -> Ints:
+    """Read how many cells of each row, of those that it has (`widths`), count: int64 ``(n,)``."""
+    given = to_numpy(lengths, source)
+    if given.shape != widths.shape or given.dtype.kind not in "iu":
+        kind = f"{given.dtype.name} of shape {given.shape}"
+        problem = f"lengths are {widths.size} whole numbers, one a row, not {kind}"
+        raise InputError(problem, source=source)
+    bad = (given < 0) | (given > widths)
+    if bad.any():
+        row = int(np.argmax(bad))
+        problem = f"length {given[row]} is not within the row's {widths[row]} cells"
+        raise InputError(problem, source=source, query=queries[row], value=int(given[row]))
+    return given.astype(np.int64)
+
+
+def read_n_relevant(n_relevant: Any, queries: Sequence[Any]) -> Ints:
+    """Read how many relevant documents, from 0 on, each query has in all: int64."""
+    numbers = to_numpy(n_relevant, "n_relevant")
+    refuse = functools.partial(InputError, source="n_relevant")
+    if numbers.shape != (len(queries),) or numbers.dtype.kind not in "iu" or (numbers < 0).any():
+        raise refuse(f"n_relevant is one whole number a query, {len(queries)} in all")
+    if numbers.size and numbers.max() > MOST_RELEVANT:
+        row = int(numbers.argmax())
+        problem = f"{numbers[row]} relevant documents are more than {MOST_RELEVANT:,}"
+        raise refuse(problem, query=queries[row], value=int(numbers[row]))
+    return numbers.astype(np.int64)
+
 
 IGNORED = -100  # the label that Hugging Face and torch give to padding
 
@@ -299,3 +389,167 @@ def _check_columns(rows: Ints, columns: Ints, shape: Shape, queries: Queries, so
         hint = f"; padding is {IGNORED}" if column == -1 and source == "positives" else ""
         problem = f"column {column} is not one of the {shape[1]} candidates{hint}"
         raise InputError(problem, source=source, query=queries[rows[first]], value=column)
+
+
+def read_score_rows(scores: Any, relevance: Any, lengths: Any) -> tuple[Any, Any, Any]:
+    """Return scores, labels and lengths with ragged rows padded; anything else as it is.
+
+    Ragged rows are lists of lists, arrays or tensors, or torch's nested tensors.
+
+    Raises:
+        InputError: if rows differ in length, and labels are no rows of the same lengths.
+    """
+    rows, labels = _as_rows(scores), _as_rows(relevance)
+    if rows is None:
+        return scores, relevance if labels is None else labels, lengths
+    sizes = [len(row) for row in rows]
+    if len(set(sizes)) < 2:
+        return rows, relevance if labels is None else labels, lengths
+    if labels is None or lengths is not None:
+        some = ", ".join(map(str, sizes[:3])) + ", …" * (len(sizes) > 3)
+        problem = "rows are not of one length: give labels in rows of the same lengths, or pad"
+        raise InputError(f"{problem} both and say lengths=[{some}]", source="scores")
+    others = [len(row) for row in labels]
+    if len(others) != len(sizes):
+        raise InputError(f"{len(sizes)} rows, but {len(others)} of labels", source="scores")
+    for row, (size, other) in enumerate(zip(sizes, others, strict=True)):
+        if size != other:
+            problem = f"{other} labels for {size} scores"
+            raise InputError(problem, source="relevance", query=row)
+    return _pad(rows, "scores"), _pad(labels, "relevance"), np.array(sizes, np.int64)
+
+
+def _as_rows(given: Any) -> list[Any] | None:
+    """Return rows that may differ in length, or None of what has none."""
+    if getattr(given, "is_nested", False):  # a tensor of torch
+        return list(given.unbind())
+    if not isinstance(given, list | tuple) or not given:
+        return None
+    rows = all(
+        hasattr(each, "__len__") and not isinstance(each, str) and getattr(each, "ndim", 1) == 1
+        for each in given
+    )
+    return list(given) if rows else None
+
+
+def _pad(rows: list[Any], source: str) -> npt.NDArray[Any]:
+    arrays = [to_numpy(row, source) for row in rows]
+    try:
+        dtype = np.result_type(*(each for each in arrays if each.size))
+    except TypeError:  # of dates and numbers
+        raise InputError("rows are not of one type", source=source) from None
+    for row, each in enumerate(arrays):
+        if each.ndim != 1:
+            problem = f"a row is 1-D, not of shape {each.shape}"
+            raise InputError(problem, source=source, query=row)
+    padded = np.zeros((len(arrays), max(map(len, arrays))), dtype)
+    for row, each in zip(padded, arrays, strict=True):
+        row[: len(each)] = each
+    return padded
+
+
+Labels = npt.NDArray[Any]
+
+
+class LabelRows:
+    """Labels, one row a query, rectangular or ragged, see `irbatch.evaluate_matrix`."""
+
+    def __init__(
+        self,
+        labels: Any,
+        lengths: Any = None,
+        queries: Sequence[Any] | None = None,
+        name: str = "relevance",
+    ) -> None:
+        self.name = name
+        self.rows, unmasked = _read_rows(labels, name, queries)
+        self.queries = check_query_ids(queries, len(self.rows), name)
+        self.depths = unmasked
+        if lengths is not None:
+            widths = np.fromiter(map(len, self.rows), np.int64, len(self.rows))
+            if (unmasked != widths).any():
+                raise InputError("give a mask or lengths=, not both", source=name)
+            self.depths = read_lengths(lengths, widths, self.queries, name)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def row(self, position: int) -> Labels:
+        """Return the labels of one query: 1-D, without padding."""
+        return self.rows[position][: self.depths[position]]
+
+    def ends_in(self, label: int) -> bool:
+        """Tell whether a row, of the first hundred, ends in some label."""
+        rows = map(self.row, range(min(len(self), 100)))
+        return any(row.size and row[-1] == label for row in rows)
+
+    def block(self, picks: Positions) -> Labels:
+        """Return some queries' labels, 2-D, padded with 0; refuse those that are no grades."""
+        depth = int(self.depths[picks].max(initial=0))
+        if isinstance(self.rows, np.ndarray):
+            values = self.rows[picks, :depth]
+        else:
+            dtype = np.result_type(np.bool_, *(self.rows[pick].dtype for pick in picks))
+            values = np.zeros((picks.size, depth), dtype)
+            for i, pick in enumerate(picks):
+                values[i, : self.depths[pick]] = self.row(pick)
+        if picks.size and self.depths[picks].min() < depth:
+            values[np.arange(depth) >= self.depths[picks, None]] = 0
+        if values.dtype.kind == "f":
+            values = values.astype(np.float64, copy=False)  # what levels are
+        if (bad := find_bad_grade(values)) >= 0:
+            row, column = divmod(bad, depth)
+            label = values[row, column]
+            problem = f"label {label} at rank {column + 1} is not a grade"
+            query = self.queries[picks[row]]
+            raise InputError(problem, source=self.name, query=query, value=label.item())
+        return values
+
+
+def _read_rows(
+    labels: Any, name: str, queries: Sequence[Any] | None
+) -> tuple[Labels | list[Labels], Ints]:
+    """Return a 2-D array, or a list of 1-D arrays for ragged rows; and their unmasked lengths."""
+    if hasattr(labels, "__array__"):
+        matrix = to_numpy(labels, name)
+        if matrix.ndim != 2:
+            problem = f"labels are 2-D, queries x ranks, not of shape {matrix.shape}"
+            raise InputError(problem, source=name)
+        check_real(matrix, "labels", name, queries)
+        return matrix, _count_unmasked(labels, matrix.shape, name)
+    if isinstance(labels, str | AbstractSet | Mapping) or not hasattr(labels, "__iter__"):
+        raise InputError(f"{kind_of(labels)} is no matrix of labels", source=name)
+    rows, lengths = [], []
+    for position, each in enumerate(labels):
+        known = queries[position : position + 1] if queries is not None else ()
+        row = _read_row(each, known[0] if known else position, name)
+        rows.append(row)
+        lengths.append(_count_unmasked(each, (1, row.size), name)[0])
+    return rows, np.array(lengths, np.int64)
+
+
+def _read_row(labels: Any, query: Any, name: str) -> Labels:
+    """Return one query's labels, 1-D."""
+    try:
+        if isinstance(labels, str | AbstractSet | Mapping):
+            raise TypeError
+        row = without_mask(labels if hasattr(labels, "__array__") else list(labels))
+    except (TypeError, ValueError):
+        row = np.empty((0, 0))
+    if row.ndim != 1:
+        problem = "a row of labels is a list of numbers"
+        raise InputError(problem, source=name, query=query, value=labels)
+    row = row if row.size else row.astype(np.int64)
+    check_real(row, "labels", name, [query])
+    return row
+
+
+def _count_unmasked(labels: Any, shape: tuple[int, ...], name: str) -> Ints:
+    """Return how many cells of each row come before the masked ones."""
+    if np.ma.getmask(labels) is np.ma.nomask:
+        return np.full(shape[0], shape[1], np.int64)
+    mask = np.ma.getmaskarray(labels).reshape(shape)
+    lengths = (~mask).sum(axis=1, dtype=np.int64)
+    if (mask != (np.arange(mask.shape[1]) >= lengths[:, None])).any():
+        raise InputError("masked cells may only end a row: ranks have no gaps", source=name)
+    return np.asarray(lengths)

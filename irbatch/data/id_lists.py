@@ -11,10 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data.arguments.ids import first_repeated, kind_of_documents, same_kind
-from irbatch.data.from_columns import IdOverflowError, as_ids
-from irbatch.data.query_table import QueryTable
-from irbatch.data.text_column import IdColumn
+from irbatch.data.columns import IdOverflowError, QueryTable, as_ids
+from irbatch.data.ids import IdColumn, first_repeated, kind_of_documents, same_kind
 from irbatch.errors import InputError, kind_of, many, shown, warn
 from irbatch.runtime.arrays import is_sparse, is_tensor
 from irbatch.runtime.numbers import read_numbers
