@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.null_comparisons import EXAMPLES, draw_null, real_values
 from irbatch.comparing.verbs import compare_results
-from irbatch.evaluation.counts import Counts
+from irbatch.evaluation.queries import Counts
 from irbatch.evaluation.results import Results
 from irbatch.measures import measure
 from irbatch.statistics.differences import Sample

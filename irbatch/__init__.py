@@ -25,18 +25,15 @@ if TYPE_CHECKING:
     from irbatch.engine.scan import PrefixStatistics
     from irbatch.errors import InputError, InputWarning
     from irbatch.evaluation.batches import BatchEvaluator
-    from irbatch.evaluation.counts import Counts
     from irbatch.evaluation.embeddings import evaluate_embeddings
-    from irbatch.evaluation.means import Means
-    from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
-    from irbatch.evaluation.partitions.task import evaluate_partition
-    from irbatch.evaluation.rankings import evaluate_ids, evaluate_matrix
-    from irbatch.evaluation.results import Results
-    from irbatch.evaluation.runs import evaluate, evaluate_runs
+    from irbatch.evaluation.partial import PartialResult, evaluate_partition, merge_partials
+    from irbatch.evaluation.queries import Counts
+    from irbatch.evaluation.ranked import evaluate_ids, evaluate_matrix
+    from irbatch.evaluation.results import Means, Results
+    from irbatch.evaluation.runs import evaluate, evaluate_runs, session_dcg
     from irbatch.evaluation.scores import evaluate_scores, evaluate_triples
     from irbatch.evaluation.sequences import evaluate_sequences
-    from irbatch.evaluation.sessions import session_dcg
-    from irbatch.evaluation.system_results import SystemResults
+    from irbatch.evaluation.systems import SystemResults
     from irbatch.formats import (
         read_probability_qrels,
         read_qrels,
@@ -87,18 +84,15 @@ PLACES = {
     "engine.scan": ("PrefixStatistics",),
     "errors": ("InputError", "InputWarning"),
     "evaluation.batches": ("BatchEvaluator",),
-    "evaluation.counts": ("Counts",),
     "evaluation.embeddings": ("evaluate_embeddings",),
-    "evaluation.means": ("Means",),
-    "evaluation.partitions.partial": ("PartialResult", "merge_partials"),
-    "evaluation.partitions.task": ("evaluate_partition",),
-    "evaluation.rankings": ("evaluate_ids", "evaluate_matrix"),
-    "evaluation.results": ("Results",),
-    "evaluation.runs": ("evaluate", "evaluate_runs"),
+    "evaluation.partial": ("PartialResult", "evaluate_partition", "merge_partials"),
+    "evaluation.queries": ("Counts",),
+    "evaluation.ranked": ("evaluate_ids", "evaluate_matrix"),
+    "evaluation.results": ("Means", "Results"),
+    "evaluation.runs": ("evaluate", "evaluate_runs", "session_dcg"),
     "evaluation.scores": ("evaluate_scores", "evaluate_triples"),
     "evaluation.sequences": ("evaluate_sequences",),
-    "evaluation.sessions": ("session_dcg",),
-    "evaluation.system_results": ("SystemResults",),
+    "evaluation.systems": ("SystemResults",),
     "formats": ("read_probability_qrels", "read_qrels", "read_run", "read_stratum_qrels",
                 "read_subtopic_qrels"),
     "leaderboard": ("Leaderboard",),

@@ -35,7 +35,7 @@ def warmup(*, progress: bool = True) -> list[str]:
     True
     """
     from irbatch.comparing.correlation import rbo
-    from irbatch.evaluation.rankings import evaluate_ids, evaluate_matrix
+    from irbatch.evaluation.ranked import evaluate_ids, evaluate_matrix
     from irbatch.evaluation.scores import evaluate_scores
     from irbatch.formats.forms import RUN
     from irbatch.formats.pieces import Piece, assemble

@@ -24,9 +24,8 @@ from irbatch.data.column_names import check_columns, names_for
 from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, join_words, many, printable
-from irbatch.evaluation.marked import judgments_read
-from irbatch.evaluation.means import tell_different_queries
-from irbatch.evaluation.results import Results
+from irbatch.evaluation.judgments import judgments_read
+from irbatch.evaluation.results import Results, tell_different_queries
 from irbatch.evaluation.runs import evaluate, evaluate_runs
 from irbatch.formats import read_marked_qrels, read_qrels
 from irbatch.measures import Measure, parse_measures
@@ -132,7 +131,7 @@ def _report(results: Mapping[str, Results], form: str, options: argparse.Namespa
         from irbatch.cli.values import to_table
 
         return to_table(results, of_terminal(options, form), **given)
-    from irbatch.evaluation.system_results import SystemResults
+    from irbatch.evaluation.systems import SystemResults
 
     more = paper_options(options) if form == "latex" else {}
     return str(getattr(SystemResults(results), f"to_{form}")(**given, **more))

@@ -14,7 +14,7 @@ from irbatch.cli.messages import say
 from irbatch.data.runs import Run
 from irbatch.data.subtopics import SubtopicQrels
 from irbatch.errors import InputError, InputWarning
-from irbatch.evaluation.counts import QueryMark
+from irbatch.evaluation.queries import QueryMark
 from irbatch.evaluation.runs import evaluate
 from irbatch.formats import read_run, read_subtopic_qrels
 from irbatch.measures import Measure, measure

@@ -7,7 +7,7 @@ from typing import Any
 
 from irbatch.errors import on_one_line
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.system_results import VALUE, list_values
+from irbatch.evaluation.systems import VALUE, list_values
 
 AllResults = Mapping[str, Results]
 
@@ -27,7 +27,7 @@ def to_table(
     results: AllResults, shown: Mapping[str, Any], names: str, per_query: bool, digits: int = 4
 ) -> str:
     """Write a table, `shown` as `irbatch.report.terminal.write_table` has it."""
-    from irbatch.evaluation.system_tables import make_table
+    from irbatch.evaluation.systems import make_table
     from irbatch.report import terminal
 
     table = make_table(results, digits, names, False, per_query)

@@ -11,9 +11,8 @@ import numpy as np
 
 from irbatch.array_types import Bools, Floats
 from irbatch.errors import InputError, kind_of, shown, warn
-from irbatch.evaluation.counts import QueryMark
-from irbatch.evaluation.means import weight_column
-from irbatch.evaluation.results import Results
+from irbatch.evaluation.queries import QueryMark
+from irbatch.evaluation.results import Results, weight_column
 from irbatch.evaluation.system_names import name_systems
 from irbatch.measures import Measure
 

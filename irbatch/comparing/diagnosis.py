@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from irbatch.data.column_names import Columns
-from irbatch.evaluation.counts import QueryMark
+from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures, Rankings, as_qrels, as_run
+from irbatch.evaluation.queries import QueryMark
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.evaluation.system_names import name_systems
-from irbatch.evaluation.task import Cutoffs, Judgments, Measures, Rankings, as_qrels, as_run
 from irbatch.measures import measure, parse_measures
 
 __all__ = ["JudgedShare", "judged_shares", "missing_queries"]

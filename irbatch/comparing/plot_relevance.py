@@ -14,7 +14,7 @@ from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import NEGATIVE, PAD, RelevanceMatrix
 from irbatch.errors import InputError, imported
-from irbatch.evaluation.task import Judgments, Rankings, as_qrels, as_run
+from irbatch.evaluation.evaluation import Judgments, Rankings, as_qrels, as_run
 from irbatch.measures import check_cutoff
 from irbatch.pack import pack_run
 from irbatch.report import axes

@@ -13,8 +13,7 @@ from irbatch.comparing.compared import Compared, query_values
 from irbatch.comparing.lookups import find_measure
 from irbatch.comparing.plot_relevance import plot_relevance
 from irbatch.errors import many
-from irbatch.evaluation.curves import plot_cutoffs, plot_precision_recall
-from irbatch.evaluation.plots import plot_bars, plot_results
+from irbatch.evaluation.plots import plot_bars, plot_cutoffs, plot_precision_recall, plot_results
 from irbatch.report import axes
 from irbatch.report.numbers import show, show_interval
 from irbatch.runtime.numbers import check_whole

@@ -14,12 +14,12 @@ from irbatch.data.column_names import QUERIES
 from irbatch.data.columns import as_ids
 from irbatch.data.ids import check_id, same_kind
 from irbatch.errors import ErrorsIn, InputError, imported, shown
-from irbatch.evaluation.counts import count_queries
-from irbatch.evaluation.partitions.forms import METADATA
-from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
+from irbatch.evaluation.evaluation import Judgments
+from irbatch.evaluation.partial import PartialResult, merge_partials
+from irbatch.evaluation.queries import count_queries
 from irbatch.evaluation.results import Results
+from irbatch.evaluation.states import METADATA
 from irbatch.evaluation.system_names import name_systems
-from irbatch.evaluation.task import Judgments
 from irbatch.formats.parts import find_parts
 from irbatch.measures import Measure, measure
 from irbatch.runtime.numbers import is_real

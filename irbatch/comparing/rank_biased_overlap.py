@@ -16,7 +16,7 @@ from irbatch.data.ids import first_repeated, same_kind
 from irbatch.engine.overlap import VALUES, VARIANTS, Side, Tables, sum_up
 from irbatch.engine.ties import id_texts
 from irbatch.errors import InputError, kind_of, many
-from irbatch.evaluation.task import Rankings
+from irbatch.evaluation.evaluation import Rankings
 from irbatch.pack.pairs import check_kinds, pair_rankings, ranking_sizes
 from irbatch.runtime.numbers import check_choice, check_number, check_whole
 

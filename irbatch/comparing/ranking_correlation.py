@@ -11,7 +11,7 @@ from irbatch.array_types import Floats, Ints
 from irbatch.comparing.two_runs import shared_queries
 from irbatch.data.column_names import Columns
 from irbatch.engine.concordance import Concordance, compare_pairs
-from irbatch.evaluation.task import Rankings
+from irbatch.evaluation.evaluation import Rankings
 from irbatch.pack.pairs import Pairs, pair_rankings
 from irbatch.runtime.numbers import check_choice, check_whole
 from irbatch.runtime.ragged import offsets_of, row_index_of

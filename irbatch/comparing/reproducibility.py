@@ -19,10 +19,10 @@ from irbatch.comparing.reproduced import ADVANCED, BASELINE, Reproducibility
 from irbatch.comparing.tau_union import UNIONS, tau_union
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, many, shown
+from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures, Rankings, as_run
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.evaluation.task import Cutoffs, Judgments, Measures, Rankings, as_run
 from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.numbers import check_choice, check_number, check_whole
 from irbatch.statistics.reproducibility import (

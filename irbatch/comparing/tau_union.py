@@ -14,7 +14,7 @@ from irbatch.data.column_names import Columns
 from irbatch.data.runs import Run
 from irbatch.engine import ties
 from irbatch.engine.concordance import compare_pairs
-from irbatch.evaluation.task import Rankings
+from irbatch.evaluation.evaluation import Rankings
 from irbatch.pack.pairs import Pairs, pair_rankings
 from irbatch.runtime.numbers import check_choice, check_whole, read_numbers
 from irbatch.runtime.ragged import joined_ranges, offsets_of

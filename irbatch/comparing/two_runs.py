@@ -7,7 +7,7 @@ from typing import Any
 from irbatch.data.column_names import Columns, check_columns
 from irbatch.data.runs import Run
 from irbatch.errors import InputError
-from irbatch.evaluation.task import Rankings, as_run
+from irbatch.evaluation.evaluation import Rankings, as_run
 
 
 def shared_queries(

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias, Unpack
 from irbatch.comparing.aligning import align
 from irbatch.comparing.comparison import Comparison
 from irbatch.comparing.testing import Options, compare_aligned
+from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures, Rankings
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.evaluation.task import Cutoffs, Judgments, Measures, Rankings
 from irbatch.measures import MARKED, Measure, measure, parse_measures
 from irbatch.statistics.significance import plain_name
 

@@ -12,12 +12,10 @@ import numpy.typing as npt
 
 from irbatch.data.ids import check_query_ids, read_query_ids
 from irbatch.errors import InputError, many
-from irbatch.evaluation.means import nothing_relevant
-from irbatch.evaluation.results import Results, join_results
-from irbatch.evaluation.score_evaluator import ScoreEvaluator
-from irbatch.evaluation.scores import plan_measures
+from irbatch.evaluation.evaluation import Cutoffs, Measures
+from irbatch.evaluation.results import Results, join_results, nothing_relevant
+from irbatch.evaluation.scores import ScoreEvaluator, plan_measures
 from irbatch.evaluation.settings import Settings
-from irbatch.evaluation.task import Cutoffs, Measures
 from irbatch.runtime.arrays import is_on_accelerator, is_sparse, is_tensor, to_numpy
 from irbatch.runtime.numbers import check_choice
 

@@ -1,24 +1,33 @@
-"""Evaluating measures that read items: the first documents of every ranking, judged or not."""
+"""Measures that read what is known of documents, judged or not: items, costs, and exposure."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from irbatch.array_types import Floats, Ints, Positions
 from irbatch.data.cells import GradedCandidates
-from irbatch.data.items import check_items
+from irbatch.data.items import DocumentCosts, as_costs, check_items
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.engine.items import ItemRanks, ItemRows, JudgedItems, Ranks, lists_of
+from irbatch.engine.items import (
+    ItemRanks,
+    ItemRows,
+    JudgedItems,
+    Ranks,
+    lists_of,
+)
+from irbatch.engine.matrix import Costs
 from irbatch.engine.ties import Ordering, TiePolicy
 from irbatch.errors import InputError
-from irbatch.evaluation.run_items import RunItems
+from irbatch.evaluation.results import RunItems
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Measure, Plan, apply_formula, needs_relevant
+from irbatch.pack import Block
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.items import Wanted, judged_columns, judged_items, rank_columns, rank_run
 from irbatch.runtime.ragged import row_index_of
@@ -123,3 +132,42 @@ def _rel_of(measure: Measure) -> float:
     """Return the least relevant grade."""
     rel = measure["rel"] if "rel" in measure.declaration.parameters else None
     return 1.0 if rel is None else float(rel)
+
+
+DECIDED = ("id", "id_ascending", "index")  # policies of ties that make one ranking, by whatever
+
+
+def read_costs(costs: object, ties: str, marks: str | None) -> DocumentCosts:
+    """Return costs; refuse them beside what leaves open, or takes no part in, who costs what.
+
+    `marks` are what measures read of judgments besides grades.
+    """
+    if ties not in DECIDED:
+        problem = f"ties={ties!r} leaves open in which order documents cost; give one of"
+        raise InputError(f"{problem} {', '.join(DECIDED)}", source="ties", value=ties)
+    if marks is not None:
+        raise InputError(f"no measure of {marks} reads costs", source="costs", value=costs)
+    return as_costs(costs)
+
+
+def add_costs(
+    blocks: Iterable[Block],
+    known: DocumentCosts,
+    qrels: Qrels,
+    rows: Positions,
+    run: Run,
+    ordering: Ordering,
+) -> Iterator[Block]:
+    """Add what documents cost to blocks of the queries at `rows` of the judgments."""
+    wanted = Wanted((None,), in_order=True)
+    for block in blocks:
+        queries = [qrels.queries[row] for row in rows[block.rows].tolist()]
+        costs = np.full((len(queries), block.matrix.depth), np.nan)
+        try:
+            for places, items in rank_run(known.documents, run, queries, wanted, ordering):
+                costs[places, : items.shape[1]] = known.of_items(items)
+        except InputError as problem:
+            source = "costs" if problem.source == "items" else problem.source
+            raise problem.with_fields(source=source) from None
+        found = Costs(costs, known.lowest, known.highest)
+        yield replace(block, matrix=replace(block.matrix, costs=found))

@@ -16,18 +16,20 @@ from irbatch.data.runs import Run
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.ties import Ordering
 from irbatch.errors import InputError, warn_all
-from irbatch.evaluation.answered import (
+from irbatch.evaluation.queries import (
+    Counts,
     Partition,
     Queries,
+    QueryMark,
+    best_without,
     check_answered,
+    count_queries,
     first_document,
+    warn_of_best,
     warn_of_empty,
     warn_of_unjudged,
 )
-from irbatch.evaluation.counts import Counts, QueryMark, best_without, count_queries, warn_of_best
-from irbatch.evaluation.means import nothing_relevant
-from irbatch.evaluation.results import Results
-from irbatch.evaluation.run_items import RunItems
+from irbatch.evaluation.results import Results, RunItems, nothing_relevant
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan
 from irbatch.pack import Block, pack_run, shortened
@@ -190,7 +192,7 @@ def _pack(
         return pack_ranked(qrels, run.rankings, rows)
     if costs is None:
         return pack_run(qrels, run, rows, ordering)
-    from irbatch.evaluation.costs import add_costs  # for those who have costs
+    from irbatch.evaluation.items import add_costs  # for those who have costs
 
     run = run.prepared()
     return add_costs(pack_run(qrels, run, rows, ordering), costs, qrels, rows, run, ordering)

@@ -15,12 +15,11 @@ from irbatch.data.items import ItemStatistics
 from irbatch.data.runs import Run
 from irbatch.engine.items import PAST_END, ItemRanks, RankingsInTurn
 from irbatch.errors import InputError, kind_of
-from irbatch.evaluation.answered import Queries, check_answered
-from irbatch.evaluation.counts import QueryMark, count_queries
+from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures, Rankings, as_qrels, as_run
 from irbatch.evaluation.items import ItemMeasures
+from irbatch.evaluation.queries import Queries, QueryMark, check_answered, count_queries
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings
-from irbatch.evaluation.task import Cutoffs, Judgments, Measures, Rankings, as_qrels, as_run
 from irbatch.measures import Measure, Plan, parse_measures
 from irbatch.measures.catalogue.fairness import IN_TURN
 from irbatch.pack.items import judged_items, rank_run

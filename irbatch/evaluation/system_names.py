@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, kind_of
-from irbatch.evaluation.means import Means
 from irbatch.formats.parts import WILD, is_pattern
 
 # What names of files end in that is no part of a system's name.
@@ -28,7 +27,11 @@ def name_systems(
     """
     if isinstance(given, Mapping):
         return dict(given)
-    if isinstance(given, str | os.PathLike | Run | Means) or not isinstance(given, Iterable):
+    if (
+        isinstance(given, str | os.PathLike | Run)
+        or hasattr(given, "counts")
+        or not isinstance(given, Iterable)
+    ):
         forms = f"in a list or a mapping of names to {what}s"
         hint = "; of one run see evaluate" if what == "run" else ""
         raise InputError(f"{what}s are several, {forms}, not as {kind_of(given)}{hint}")
@@ -44,7 +47,7 @@ def name_systems(
             stem = _stem(path)
             name = stem if stems[stem] == 1 else path
         else:
-            own = each.name if isinstance(each, Run | Means) else None
+            own = getattr(each, "name", None)
             name = own or (f"system {number}" if numbered else "")
         if not name or name in named:
             problem = f"two {what}s are called {name!r}" if name else f"a {what} has no name"

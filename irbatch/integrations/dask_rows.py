@@ -10,7 +10,7 @@ from typing import Any
 from irbatch.data.column_names import ROLES, find_columns
 from irbatch.data.ids import KINDS
 from irbatch.errors import InputError, imported, kind_of
-from irbatch.evaluation.task import as_marked_qrels, as_qrels, as_run
+from irbatch.evaluation.evaluation import as_marked_qrels, as_qrels, as_run
 from irbatch.formats import MARKED_QRELS
 from irbatch.integrations.shuffled import (
     JUDGED,

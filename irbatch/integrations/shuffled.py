@@ -23,9 +23,8 @@ from irbatch.data.marked import MarkedQrels
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, imported
-from irbatch.evaluation.marked import judgments_read
-from irbatch.evaluation.partitions.partial import PartialResult
-from irbatch.evaluation.partitions.task import PartitionTask
+from irbatch.evaluation.judgments import judgments_read
+from irbatch.evaluation.partial import PartialResult, PartitionTask
 from irbatch.formats import MARKED_QRELS
 from irbatch.measures import Measure
 from irbatch.runtime.numbers import LARGEST_WHOLE

@@ -21,11 +21,10 @@ from typing import Any, Unpack
 
 from irbatch.data.column_names import find_columns
 from irbatch.errors import FIELDS, InputError, imported, kind_of
-from irbatch.evaluation.means import Means
-from irbatch.evaluation.partitions.partial import PartialResult, merge_partials
-from irbatch.evaluation.results import Results
+from irbatch.evaluation.evaluation import Cutoffs, Measures
+from irbatch.evaluation.partial import PartialResult, merge_partials
+from irbatch.evaluation.results import Means, Results
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.evaluation.task import Cutoffs, Measures
 from irbatch.integrations.shuffled import (
     JUDGED,
     KIND,

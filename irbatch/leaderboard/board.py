@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, Self, Unpack
 
 from irbatch.comparing.limits import each_condition
+from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
-from irbatch.evaluation.task import Cutoffs, Judgments, Measures
 from irbatch.leaderboard.axes import list_axes
 from irbatch.leaderboard.document import make_document, picture_frontier
 from irbatch.leaderboard.gate import find_failures

@@ -17,8 +17,7 @@ from irbatch.efficiency.checks import of_system, refuse
 from irbatch.efficiency.load.found import MeasuredLoad
 from irbatch.efficiency.quantities import ALIASES, QUANTITIES
 from irbatch.errors import InputError, did_you_mean, join_words, kind_of, shown, warn
-from irbatch.evaluation.means import Means
-from irbatch.evaluation.results import Results
+from irbatch.evaluation.results import Means, Results
 from irbatch.evaluation.system_names import name_systems
 from irbatch.leaderboard.axes import canonical_name, is_share
 from irbatch.leaderboard.instances import name_rows, share_by_system

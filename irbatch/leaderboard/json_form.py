@@ -32,9 +32,9 @@ from irbatch.efficiency import EfficiencyRecord
 from irbatch.efficiency.checks import check_count, check_text, of_system, refuse
 from irbatch.efficiency.interchange.json_form import is_text, read_object
 from irbatch.errors import InputError, did_you_mean, printable, shown
+from irbatch.evaluation.evaluation import Judgments, Measures, as_qrels
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
-from irbatch.evaluation.task import Judgments, Measures, as_qrels
 from irbatch.formats import why_not
 from irbatch.leaderboard.axes import canonical_name, check_directions
 from irbatch.leaderboard.findings import (

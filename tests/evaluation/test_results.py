@@ -14,7 +14,7 @@ import pytest
 
 import irbatch
 from irbatch import InputError, Results
-from irbatch.evaluation.counts import QueryMark
+from irbatch.evaluation.queries import QueryMark
 
 QRELS = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}, "q3": {"d": 0}, "q4": {"e": 1}}
 RUN = {"q1": {"b": 3.0, "a": 2.0, "x": 1.0}, "q2": {"x": 2.0, "c": 1.0}, "q3": {}, "q9": {"z": 1}}

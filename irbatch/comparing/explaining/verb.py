@@ -17,12 +17,11 @@ from irbatch.comparing.explaining.texts import Texts, add_texts
 from irbatch.data.column_names import Columns, names_for
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, shown, warnings_kept
-from irbatch.evaluation.places import check_places
+from irbatch.evaluation.evaluation import Judgments, Rankings, as_qrels, as_run, check_places
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
 from irbatch.evaluation.system_names import name_systems
-from irbatch.evaluation.task import Judgments, Rankings, as_qrels, as_run
 from irbatch.formats import is_file, read_rankings
 from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.numbers import check_choice, check_whole, is_whole

@@ -16,9 +16,9 @@ import pytest
 from support.input_errors import input_error
 
 import irbatch
+import irbatch.evaluation.batches
 import irbatch.measures
 from irbatch import BatchEvaluator, InputError
-from irbatch.evaluation.batches import state
 
 MEASURES = "nDCG@10 RR AP R@{1,5} GMAP NumRel Bpref GAUC"
 QUERIES, CANDIDATES = 60, 40
@@ -295,7 +295,7 @@ WAYS: list[dict[str, Any]] = [
 def test_batches_that_wait_are_the_whole(
     keep: str, options: dict[str, Any], most: int, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(state, "MOST_WAITING", most)
+    monkeypatch.setattr(irbatch.evaluation.batches, "MOST_WAITING", most)
     measures = "nDCG@10 nDCG(gain=exp) RR@3 AP R@{1,5} GMAP NumRel Rprec Judged@5 GAUC"
     scores = (10 * SCORES + 60).astype(dtype)
     shared = {name: each for name, each in options.items() if name != "threads"}
@@ -378,8 +378,9 @@ def test_what_waits_is_bounded() -> None:
     for _ in range(500):
         evaluator.update(SCORES, LABELS)
         sizes.append(evaluator._state.load)
-    assert max(sizes) < 2 * state.MOST_WAITING
-    assert min(sizes[100:]) < state.MOST_WAITING / 10, "it has been evaluated in between"
+    most = irbatch.evaluation.batches.MOST_WAITING
+    assert max(sizes) < 2 * most
+    assert min(sizes[100:]) < most / 10, "it has been evaluated in between"
 
 
 def test_a_training_loop_warns_once_of_each_thing() -> None:

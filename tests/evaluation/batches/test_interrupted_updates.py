@@ -17,8 +17,8 @@ import pytest
 
 import irbatch
 import irbatch.evaluation
+import irbatch.evaluation.batches
 from irbatch import BatchEvaluator
-from irbatch.evaluation.batches import state
 
 Change = Callable[[BatchEvaluator], object]
 Place = tuple[str, int]
@@ -141,7 +141,7 @@ def seen(evaluator: BatchEvaluator) -> tuple[Any, ...]:
 def test_an_interruption_changes_nothing(
     name: str, waiting: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(state, "MOST_WAITING", waiting)
+    monkeypatch.setattr(irbatch.evaluation.batches, "MOST_WAITING", waiting)
     monkeypatch.setenv("IRBATCH_JIT", "0")  # so that the same lines are reached each time
     options, changes, change = QUERIES[name]
     after = later if options.get("keep") != "sums" and name != "without ids" else pairs(A)

@@ -28,7 +28,7 @@ from support.partitions import Fatal, assert_same_bits
 from support.paths import REFERENCE_DATA
 
 import irbatch
-from irbatch.evaluation.partitions import sending
+from irbatch.evaluation import executors
 
 MEASURES = "nDCG@10 AP GMAP NumRel GAUC Bpref NumRet"
 RANDOM = Random(4)
@@ -234,14 +234,14 @@ class Distant(Executor):
     def submit(self, fn: Any, /, *given: Any, **named: Any) -> Future[Any]:
         work, common, item = given
         self.sent += common.content is not None
-        elsewhere = sending.Shared(common.key, "/nowhere/to/be/found", common.content)
+        elsewhere = executors.Shared(common.key, "/nowhere/to/be/found", common.content)
         return self._processes.submit(fn, work, elsewhere, item)
 
 
 def test_what_is_not_what_a_task_names_is_not_unpickled(tmp_path: Path) -> None:
-    with ProcessPoolExecutor(1) as executor, sending.shared("what", executor) as common:
+    with ProcessPoolExecutor(1) as executor, executors.shared("what", executor) as common:
         Path(common.path).write_bytes(Path(common.path).read_bytes() + b" ")
-        with pytest.raises(sending.MissingSharedError):
+        with pytest.raises(executors.MissingSharedError):
             common.load()
 
 

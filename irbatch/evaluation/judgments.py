@@ -16,8 +16,8 @@ from irbatch.data.qrels import Qrels
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.orders import orders_of
 from irbatch.errors import InputError
-from irbatch.evaluation.counts import QueryMark
 from irbatch.evaluation.pipeline import Watch
+from irbatch.evaluation.queries import QueryMark
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import MARKED, Measure, apply_formula, needs_relevant

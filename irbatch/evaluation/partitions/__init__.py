@@ -1,1 +1,0 @@
-"""Evaluating a run part by part, wherever the parts are, and adding up what comes of them."""
