@@ -10,7 +10,7 @@ import numpy as np
 
 from irbatch.errors import printable
 from irbatch.measures import CATALOGUE, Declaration, parse_measures
-from irbatch.report.markdown import write_lines
+from irbatch.report.text import write_lines
 
 WIDTH = 96
 

@@ -29,8 +29,8 @@ from irbatch.leaderboard import Leaderboard, Scores
 from irbatch.leaderboard.gate import find_failures, parse_condition, tell_passed
 from irbatch.leaderboard.scoring import SCALES
 from irbatch.measures import parse_measures
-from irbatch.report.names import width
 from irbatch.report.numbers import check_digits
+from irbatch.report.text import text_width
 from irbatch.runtime.files import write_text
 from irbatch.runtime.numbers import DECIMAL
 from irbatch.statistics.intervals import INTERVALS
@@ -279,9 +279,11 @@ def _sweep(scores: Scores, axis: str) -> str:
     rows = [(f"weight of {printable(axis)}", "winner")]
     for low, high, winners in scores.sweep(axis):
         rows.append((f"{_percent(low)} to {_percent(high)}", ", ".join(map(printable, winners))))
-    first, last = (max(map(width, column)) for column in zip(*rows, strict=True))
+    first, last = (max(map(text_width, column)) for column in zip(*rows, strict=True))
     rows.insert(1, ("-" * first, "-" * last))
-    return "\n".join(f"{weight}{' ' * (first - width(weight))}  {names}" for weight, names in rows)
+    return "\n".join(
+        f"{weight}{' ' * (first - text_width(weight))}  {names}" for weight, names in rows
+    )
 
 
 def _percent(share: float) -> str:

@@ -13,7 +13,7 @@ from irbatch.comparing.rank_biased_overlap import TIES
 from irbatch.data.column_names import check_columns
 from irbatch.errors import InputError, many, on_one_line
 from irbatch.evaluation.evaluation import as_run
-from irbatch.report.records import write_csv, write_json
+from irbatch.report.reported import write_csv, write_json
 
 VALUES = ("extrapolated", "minimum", "maximum", "residual", "truncated", "evened", "average")
 NAMES = {name: f"rbo_{name}" for name in VALUES} | {"average": "average_overlap"}

@@ -8,7 +8,7 @@ from typing import Any
 
 from irbatch.errors import InputError
 
-PAPER = ("caption", "label", "environment", "line_width")
+PAPER = ("caption", "label", "environment")
 ENVIRONMENTS = ("table", "table*")
 
 
@@ -19,8 +19,6 @@ def add_paper(parser: argparse.ArgumentParser) -> Any:
     add("--label", metavar="NAME", help=r"what \ref calls the table")
     told = "table* is across both columns of a paper (default: table)"
     add("--environment", choices=ENVIRONMENTS, help=told)
-    told = "of TeX that a line has, into which the table fits (default: 345, of table* 455)"
-    add("--line-width", metavar="POINTS", type=float, help=told)
     return add
 
 

@@ -26,9 +26,9 @@ def to_tsv(results: AllResults, names: str, per_query: bool) -> str:
 def to_table(
     results: AllResults, shown: Mapping[str, Any], names: str, per_query: bool, digits: int = 4
 ) -> str:
-    """Write a table, `shown` as `irbatch.report.terminal.write_table` has it."""
+    """Write a table, `shown` as `irbatch.report.text.write_table` has it."""
     from irbatch.evaluation.systems import make_table
-    from irbatch.report import terminal
+    from irbatch.report.text import write_table
 
     table = make_table(results, digits, names, False, per_query)
-    return terminal.write_table(table, **shown) + "\n"
+    return write_table(table, **shown) + "\n"

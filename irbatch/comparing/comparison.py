@@ -12,9 +12,8 @@ from irbatch.comparing.lookups import find_measure
 from irbatch.comparing.records import list_everything, list_means, list_pairs
 from irbatch.comparing.tables import make_document
 from irbatch.comparing.wording import say, say_all, tell_how
-from irbatch.report import records
-from irbatch.report.document import DAGGERS, Document, without_marks
-from irbatch.report.reported import Path, Reported
+from irbatch.report.document import DAGGERS, Document, Record, without_marks
+from irbatch.report.reported import Path, Reported, make_pandas, make_polars, write_csv
 
 
 class Comparison(Reported, Compared):
@@ -122,7 +121,7 @@ class Comparison(Reported, Compared):
 
     def to_means_csv(self, path: Path | None = None) -> str:
         """Return, or also write, one line a group, measure and system: its mean and interval."""
-        return records.write_csv(*list_means(self), path)
+        return write_csv(*list_means(self), path)
 
     def plot(self, measure: str | None = None, *, ax: Any = None) -> Any:
         """Plot each pair's difference with its interval; see `irbatch.comparing.plots` for others.
@@ -139,11 +138,11 @@ class Comparison(Reported, Compared):
 
     def means_to_pandas(self) -> Any:
         """Return a pandas frame: one row a group, measure and system; errors as `to_pandas`."""
-        return records.make_pandas(*list_means(self))
+        return make_pandas(*list_means(self))
 
     def means_to_polars(self) -> Any:
         """Return a polars frame of the same."""
-        return records.make_polars(*list_means(self))
+        return make_polars(*list_means(self))
 
     def _document(
         self,
@@ -170,8 +169,8 @@ class Comparison(Reported, Compared):
         document = make_document(self, *given, **shown)
         return document.renamed({}, DAGGERS) if daggers else document
 
-    def _everything(self, *, per_query: bool = True, power: bool = False) -> records.Record:
+    def _everything(self, *, per_query: bool = True, power: bool = False) -> Record:
         return list_everything(self, per_query, power)
 
-    def _records(self, *, power: bool = False) -> tuple[list[str], list[records.Record]]:
+    def _records(self, *, power: bool = False) -> tuple[list[str], list[Record]]:
         return list_pairs(self, power)

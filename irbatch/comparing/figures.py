@@ -10,10 +10,9 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.comparing.compared import Compared
 from irbatch.comparing.plots import plot_differences, plot_means, share_bars
-from irbatch.errors import InputError, many, printable
+from irbatch.errors import InputError
 from irbatch.report import axes
 from irbatch.report.document import Figure, Figures, isolate
-from irbatch.report.embedding import set_tip
 from irbatch.report.numbers import check_digits, show, show_change, show_interval
 
 MOST_BARS = 200  # of more queries neighbours share a bar
@@ -81,10 +80,6 @@ def _differences(compared: Compared, pair: Pair, column: int) -> Iterator[Figure
     def draw() -> Any:
         ax = axes.new_axes(None, HEIGHT, WIDTH)
         plot_differences(compared, a, b, measure, most=MOST_BARS, ax=ax)
-        for bar, queries in zip(ax.patches, bars, strict=True):
-            first = compared.query_ids[queries[0]]
-            of = printable(first) if queries.size == 1 else many(queries.size, "query")
-            set_tip(bar, f"{of}: {show_change(bar.get_height(), 4)}")
         return ax.get_figure()
 
     caption = f"{isolate(a)} less {isolate(b)}, query by query: {told.replace('-', '−')}."

@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from irbatch.comparing.compared import Compared
 from irbatch.comparing.wording import say_all, tell_how
-from irbatch.report.document import without_marks
-from irbatch.report.records import Record
+from irbatch.report.document import Record, without_marks
 
 MEAN = ["measure", "system", "queries", "mean", "low", "high"]
 PAIR = ["measure", "system", "against", "queries", "mean", "mean_against"]  # and `_of_pairs`

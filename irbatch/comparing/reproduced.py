@@ -9,9 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from irbatch.array_types import Floats
 from irbatch.errors import many
-from irbatch.report.document import Cell, Column, Document, Row, Table
+from irbatch.report.document import Cell, Column, Document, Record, Row, Table
 from irbatch.report.numbers import check_digits, show, show_change, show_p
-from irbatch.report.records import Record
 from irbatch.report.reported import Reported
 
 LEVEL = 0.05  # p-values are not rounded across it

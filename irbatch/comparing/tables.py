@@ -22,7 +22,7 @@ from irbatch.report.document import (
     Sentences,
     Table,
 )
-from irbatch.report.names import letter
+from irbatch.report.text import letter
 
 
 def make_document(

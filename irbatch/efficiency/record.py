@@ -15,7 +15,7 @@ from irbatch.efficiency.interchange.trackers import read_codecarbon, read_tirex
 from irbatch.efficiency.latency import OPEN, Latency
 from irbatch.efficiency.quantities import FORMULAS, quantity_name
 from irbatch.errors import InputError, kind_of, shown
-from irbatch.report.records import write_json
+from irbatch.report.reported import write_json
 from irbatch.runtime.files import written
 
 HOUR = 3600  # seconds

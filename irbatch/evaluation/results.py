@@ -23,8 +23,7 @@ from irbatch.runtime.threads import cached_property
 
 if TYPE_CHECKING:
     from irbatch.measures import Measure
-    from irbatch.report.document import Document
-    from irbatch.report.records import Record
+    from irbatch.report.document import Document, Record
 
 
 @dataclass(eq=False)
@@ -457,7 +456,7 @@ class Results(Means):
         Ids that a spreadsheet would take for a formula get a leading apostrophe; control characters
         but tabs and line ends are written as ``\x1b``. `path` is as in `to_json`.
         """
-        from irbatch.report.records import csv_cell, csv_text
+        from irbatch.report.reported import csv_cell, csv_text
         from irbatch.runtime.files import written
 
         rows = zip(self.query_ids, self.values[:, self.of_queries()].tolist(), strict=True)

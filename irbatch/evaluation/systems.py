@@ -21,7 +21,7 @@ from irbatch.report.numbers import check_digits, is_best
 from irbatch.report.reported import Reported
 
 if TYPE_CHECKING:
-    from irbatch.report.records import Record
+    from irbatch.report.document import Record
 
 VALUE = ("run", "query", "measure", "value")
 

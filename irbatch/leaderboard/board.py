@@ -18,8 +18,7 @@ from irbatch.leaderboard.records import list_systems, make_frame
 from irbatch.leaderboard.scores import Scores
 from irbatch.leaderboard.scoring import score_dynascore, score_utility
 from irbatch.leaderboard.studied import StudiedSystems
-from irbatch.report.document import Document
-from irbatch.report.records import Record
+from irbatch.report.document import Document, Record
 from irbatch.report.reported import Path, Reported
 
 NOISE = 1e-4  # share of the highest performance, below which Dynascore sees no difference

@@ -35,7 +35,6 @@ from irbatch.report.document import (
     Table,
     isolate,
 )
-from irbatch.report.embedding import set_tip
 from irbatch.report.numbers import NOTHING, check_digits, show, show_levels, show_quantity
 
 MARK = "●"  # of systems on the frontier
@@ -118,10 +117,7 @@ def picture_frontier(
     )
 
     def draw() -> Any:
-        ax, points = draw_frontier(found)
-        for point, text in zip(points, said, strict=True):
-            set_tip(point, text)
-        return ax.get_figure()
+        return draw_frontier(found)[0].get_figure()
 
     title = f"{found.y.label} against {found.x.label}"
     parts: list[Part] = [Figures("", [Figure(title, told, _tell(found), draw)])]

@@ -9,7 +9,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.errors import join_words, printable
-from irbatch.report.names import shorten
+from irbatch.report.text import shorten
 
 AT_ONCE = 1 << 22  # comparisons of two systems along one axis
 NAMED = 60  # columns of a terminal for those that dominate a system

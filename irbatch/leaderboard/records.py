@@ -11,7 +11,7 @@ import numpy as np
 from irbatch.efficiency import Hardware, Latency
 from irbatch.errors import imported
 from irbatch.leaderboard.systems import Systems
-from irbatch.report.records import Record
+from irbatch.report.document import Record
 
 CALLS = (  # fields of records
     *("batch_size", "n_queries", "warmup", "warmed_queries", "repeat", "throughput_batch_size"),

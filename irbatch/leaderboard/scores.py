@@ -17,7 +17,7 @@ from irbatch.errors import InputError, did_you_mean, join_words, many, printable
 from irbatch.leaderboard.axes import find_axis
 from irbatch.report.document import Cell, Column, Row, Table
 from irbatch.report.numbers import show
-from irbatch.report.terminal import write_table
+from irbatch.report.text import write_table
 from irbatch.runtime.numbers import is_number
 from irbatch.runtime.threads import cached_property
 

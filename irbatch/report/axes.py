@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from irbatch.errors import InputError, imported, kind_of, printable
-from irbatch.report.names import shorten_all
+from irbatch.report.text import shorten_all
 
 Axes = Any  # matplotlib.axes.Axes
 
@@ -105,7 +105,7 @@ def _columns(names: int) -> int:
 
 
 def fit_names(names: Iterable[object], longest: int = LONGEST_NAME) -> list[str]:
-    """Shorten names as `irbatch.report.names.shorten_all` does, for matplotlib.
+    """Shorten names as `irbatch.report.text.shorten_all` does, for matplotlib.
 
     >>> fit_names(["bm25", "dense-retriever-1", "dense-passage-retriever-1"], 12)
     ['bm25', 'dense-r…er-1', 'dense-p…er-1']

@@ -7,24 +7,24 @@ Texts may hold any character: renderers escape them. Numbers are written by
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from irbatch.errors import InputError, did_you_mean, printable, shown
-from irbatch.report.names import shorten_all
+from irbatch.report.numbers import NOTHING
+from irbatch.runtime.numbers import is_number
 
 BETTER, WORSE = "↑", "↓"  # marks of a cell
 DAGGERS = {BETTER: "†", WORSE: "‡"}  # what some papers have in their place
 BEST, MARKS = "{best}", "{marks}"  # of a legend; each form says here how it shows them
-LONGEST_NAME = 200  # columns of a name on paper, where it is not broken; TeX stops at some 3,000
 ISOLATED = "\u2068", "\u2069"  # characters round a name: it may run from right to left
 
 # Colours that cells have, from nothing to the most; and what isn't known, which is hatched.
 TONES = ("nothing", "little", "some", "much", "most", "unknown")
 
-Each = TypeVar("Each")
 Legend = Sequence[tuple[str, str]]
+Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -42,16 +42,43 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table; a name is of the row, a mark a letter or sign before it."""
+    """A column of a product: all that any form of report knows of it.
 
-    heading: str  # of marks only where one can sort by it
+    `make_table` lays out those that have a heading, `list_records` those that have a name; both
+    work on items, one a row, of any kind that the column's functions take.
+
+    Attributes:
+        heading: for people; empty of what only programs read, and shown of a mark only where one
+            can sort by it.
+        kind: of a name what a row is of, of a mark a letter or sign before it.
+        descends: whether the largest is what one looks for.
+        name: for programs; empty of what only people see.
+        value: takes an item, returns its value with every digit; None and NaN where it is unknown.
+        show: takes a value that is not None, returns its text.
+        more: takes an item, returns fields of its `Cell` beside the text: ``{"stands_out": True}``.
+        meaning: one line, which stands under the table.
+
+    >>> column = Column("share (%)", name="share", value=lambda item: item["share"],
+    ...                 show=lambda share: f"{100 * share:.0f}", meaning="of all documents")
+    >>> column.cell({"share": 0.25}).text, list_records([column], [{"share": 0.25}])
+    ('25', (['share'], [{'share': 0.25}]))
+    """
+
+    heading: str
     kind: Literal["mark", "name", "text", "number"] = "number"
-    descends: bool = True  # the largest is what one looks for
+    descends: bool = True
+    name: str = ""
+    value: Callable[[Any], Any] = lambda item: item
+    show: Callable[[Any], str] = str
+    more: Callable[[Any], Record] = lambda item: {}
+    meaning: str = ""
 
-    @property
-    def labels(self) -> bool:
-        """Whether it says what a row is of: these come first, and again where a table goes on."""
-        return self.kind in ("mark", "name")
+    def cell(self, item: Any) -> Cell:
+        """Return the cell of an item."""
+        value = self.value(item)
+        text = NOTHING if value is None else self.show(value)
+        number = {"value": float(value)} if is_number(value) else {}
+        return Cell(**{"text": text, **number, **self.more(item)})
 
 
 @dataclass(frozen=True)
@@ -82,22 +109,6 @@ class Table:
             cell.text for column, cell in cells if column.kind in ("name", "text") and cell.text
         )
 
-    def shortened(self, most: int = LONGEST_NAME, most_of_heads: int = LONGEST_NAME) -> Table:
-        """Leave out the middle of names that are longer, of all or of none: see `shorten_all`."""
-        heads = shorten_all([each.heading for each in self.columns], most_of_heads)
-        columns = [
-            replace(each, heading=head) for each, head in zip(self.columns, heads, strict=True)
-        ]
-        named = [k for k, each in enumerate(columns) if each.kind in ("name", "text")]
-        texts = shorten_all([row.cells[k].text for row in self.rows for k in named], most)
-        short, rows = iter(texts), []
-        for row in self.rows:
-            cells = list(row.cells)
-            for k in named:
-                cells[k] = replace(cells[k], text=next(short))
-            rows.append(replace(row, cells=cells))
-        return replace(self, columns=columns, rows=rows)
-
     def renamed(self, headings: Mapping[str, str], marks: Mapping[str, str]) -> Table:
         """Call columns and marks otherwise; arrows behind headings stay."""
         columns = []
@@ -113,6 +124,12 @@ class Table:
             for row in self.rows
         ]  # fmt: skip
         return replace(self, columns=columns, rows=rows)
+
+    @property
+    def meanings(self) -> str:
+        """What the columns mean, as one sentence."""
+        said = "; ".join(f"{each.heading}: {each.meaning}" for each in self.columns if each.meaning)
+        return f"{said}." if said else ""
 
     def annotated(self, position: int) -> bool:
         """Tell whether something stands after a column's numbers."""
@@ -217,21 +234,27 @@ def bare(heading: str) -> str:
     return heading.removesuffix(f" {BETTER}").removesuffix(f" {WORSE}")
 
 
-def split_columns(
-    labels: Sequence[Each],
-    others: Sequence[Each],
-    size: Callable[[Sequence[Each]], float],
-    most: float,
-) -> list[list[Each]]:
-    """Return columns that stand side by side: the labels, and what has room beside them."""
-    parts: list[list[Each]] = []
-    part: list[Each] = []
-    for column in others:
-        if part and size([*labels, *part, column]) > most:
-            parts.append([*labels, *part])
-            part = []
-        part.append(column)
-    return [*parts, [*labels, *part]]
+def make_table(
+    caption: str,
+    columns: Sequence[Column],
+    items: Iterable[Any],
+    *,
+    whole: bool = False,
+    is_faint: Callable[[Any], bool] = lambda item: False,
+) -> Table:
+    """Lay out one row an item, of the columns that have a heading."""
+    shown_columns = [column for column in columns if column.heading]
+    rows = [
+        Row([column.cell(item) for column in shown_columns], faint=is_faint(item)) for item in items
+    ]
+    return Table(caption, shown_columns, rows, whole)
+
+
+def list_records(columns: Sequence[Column], items: Iterable[Any]) -> tuple[list[str], list[Record]]:
+    """Return the names of the columns that have one, and a record of their values an item."""
+    named = [column for column in columns if column.name]
+    records = [{column.name: column.value(item) for column in named} for item in items]
+    return [column.name for column in named], records
 
 
 def isolate(name: object) -> str:

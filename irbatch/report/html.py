@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import math
 import re
+import warnings
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from html import escape
 from string import Template
 
-from irbatch.errors import printable
+from irbatch.errors import imported, printable
 from irbatch.report import document
-from irbatch.report.embedding import embed
-from irbatch.report.names import join_letters
+from irbatch.report.text import join_letters
 
 FIGURE_SPACE = "\u2007"  # as wide as a digit
 TAGS = dict(zip(document.ISOLATED, ("<bdi>", "</bdi>"), strict=True))
@@ -83,9 +84,7 @@ var(--back) .12rem .5rem)}.irbatch .unknown .badge{border-style:dashed}
 .irbatch .plots{display:flex;flex-wrap:wrap;gap:0 3rem;align-items:end}
 .irbatch figure{margin:.75rem 0 1.5rem;max-width:100%;overflow-x:auto;break-inside:avoid}
 .irbatch figcaption{width:min-content;min-width:100%}
-.irbatch svg{display:block;max-width:100%;height:auto;fill:var(--ink);
-font:12px "DejaVu Sans",Verdana,sans-serif}
-.irbatch svg text{unicode-bidi:isolate;white-space:pre}
+.irbatch img{display:block;max-width:100%;height:auto;background:#fff}
 @media (max-width:40rem){body.irbatch{padding:.8rem}.irbatch details>.scroll{margin:.5rem .3rem}
 .irbatch details td,.irbatch details th{padding:.3rem}.irbatch details td.name{min-width:7rem}
 .irbatch details td.mean{white-space:normal}}
@@ -174,7 +173,7 @@ def _hash(code: str) -> str:
 def _parts(parts: Sequence[document.Part]) -> Iterator[str]:
     """Write all parts; in place of pictures, if there is no matplotlib, how to get them."""
     drawable = True
-    for position, part in enumerate(parts):
+    for part in parts:
         if isinstance(part, document.Sentences):
             items = "".join(f"<li>{_words(each)}</li>\n" for each in part.texts)
             yield f"<ul>\n{items}</ul>"
@@ -182,24 +181,38 @@ def _parts(parts: Sequence[document.Part]) -> Iterator[str]:
             yield f"<h2>{_name(part.text)}</h2>"
         elif isinstance(part, document.Table):
             yield _table(part)
+            yield _soft(part.meanings)
         elif isinstance(part, document.Details):
             yield _details(part)
+            yield _soft(part.table.meanings)
         elif drawable:
             try:
-                yield _figures(part, position)
+                yield _figures(part)
             except ImportError as problem:
                 drawable = False
                 yield _soft(str(problem))
 
 
-def _figures(part: document.Figures, position: int) -> str:
+def _figures(part: document.Figures) -> str:
     heading = f"<h3>{_name(part.heading)}</h3>\n" if part.heading else ""
     figures = [
-        f"<figure>\n{embed(each, f'figure-{position}-{number}')}\n"
-        f"<figcaption>{_words(each.caption)}</figcaption>\n</figure>\n"
-        for number, each in enumerate(part.figures)
+        f"<figure>\n{_image(each)}\n<figcaption>{_words(each.caption)}</figcaption>\n</figure>\n"
+        for each in part.figures
     ]
     return f'{heading}<div class="plots">\n{"".join(figures)}</div>'
+
+
+def _image(figure: document.Figure) -> str:
+    """Draw a picture, whose description is read out where it isn't seen."""
+    matplotlib = imported("pictures", "plot", "matplotlib")
+    buffer = io.BytesIO()
+    same = {"svg.fonttype": "none", "svg.hashsalt": figure.title}  # text stays text
+    with matplotlib.rc_context(same), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from")  # the browser has them
+        figure.draw().savefig(buffer, format="svg", metadata={"Date": None})
+    source = f"data:image/svg+xml;base64,{b64encode(buffer.getvalue()).decode()}"
+    title, description = (escape(printable(each)) for each in (figure.title, figure.description))
+    return f'<img src="{source}" title="{title}" alt="{title}: {description}">'
 
 
 def _details(part: document.Details) -> str:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
+from irbatch.errors import CONTROLS, imported
 from irbatch.runtime.numbers import check_keywords, keywords_of
 
 if TYPE_CHECKING:
-    from irbatch.report.document import Document
-    from irbatch.report.records import Record
+    from irbatch.report.document import Document, Record
 
 # Each form is imported when it is written: few want any, and none wants all.
 
 Path = str | PathLike[str]
+FORMULAS = tuple("=+-@\t\r\n")  # what begins with these, a spreadsheet would run
+UNQUOTED = {code: shown for code, shown in CONTROLS.items() if chr(code) not in "\t\n\r"}
+SURROGATE = re.compile("[\ud800-\udfff]")  # may stand alone in Python, not in a file
 
 
 class Reported:
@@ -52,17 +60,17 @@ class Reported:
         Raises:
             InputError: if an option has a value that it can't have.
         """
-        from irbatch.report import terminal
+        from irbatch.report.text import write_text
 
         document = self._made(self.to_text, self._document, options, "text")
-        return _written(terminal.write_document(document, ansi=ansi, width=width), path)
+        return _written(write_text(document, ansi=ansi, width=width), path)
 
     def to_markdown(self, path: Path | None = None, **options: Any) -> str:
         """Return, or also write, such tables in GitHub's Markdown; arguments as of `to_text`."""
-        from irbatch.report import markdown
+        from irbatch.report.text import write_markdown
 
         document = self._made(self.to_markdown, self._document, options, "markdown")
-        return _written(markdown.write_document(document), path)
+        return _written(write_markdown(document), path)
 
     def to_latex(
         self,
@@ -71,15 +79,14 @@ class Reported:
         caption: str | None = None,
         label: str | None = None,
         environment: str = "table",
-        line_width: float | None = None,
         headings: Mapping[str, str] | None = None,
         unicode: bool = False,
         **options: Any,
     ) -> str:
-        r"""Return, or also write, a table for a paper; it needs ``\usepackage{booktabs}``.
+        r"""Return, or also write, a table for a paper; it needs booktabs and graphicx.
 
-        It is never wider than the paper: headings are broken, type becomes smaller, and columns go
-        on below. What shaped the numbers stands in a comment.
+        TeX itself shrinks it where it is wider than a line or higher than a page. What shaped the
+        numbers stands in a comment.
 
         Args:
             path, **options: as in `to_text`.
@@ -88,9 +95,6 @@ class Reported:
                 are over different queries, and what signs mean follows.
             label: what ``\ref`` calls the table; default: ``"tab:results"``, or what else it is of.
             environment: ``"table"``, or ``"table*"`` across both columns of a paper.
-            line_width: points of TeX that a line has; default: 345, as article's, or 455 of a
-                ``table*``, as ACL's. A column is 219 wide in papers of ACL, 241 of ACM, 252 of
-                IEEE.
             headings: columns to what they are called: ``{"run": "Model", "nDCG@10": "nDCG"}``.
             unicode: keep characters beyond ASCII as they are, for XeLaTeX or LuaLaTeX with a font
                 that has them.
@@ -106,7 +110,6 @@ class Reported:
             self._label if label is None else label,
             caption=caption,
             environment=environment,
-            line_width=line_width,
             headings=headings,
             unicode=unicode,
         )
@@ -142,8 +145,6 @@ class Reported:
 
     def to_json(self, path: Path | None = None, **options: Any) -> str:
         """Return, or also write, everything as JSON; NaN and infinite numbers become null."""
-        from irbatch.report.records import write_json
-
         return write_json(self._made(self.to_json, self._everything, options), path)
 
     def to_csv(self, path: Path | None = None, **options: Any) -> str:
@@ -151,8 +152,6 @@ class Reported:
 
         Names that a spreadsheet would take for a formula get a leading apostrophe.
         """
-        from irbatch.report.records import write_csv
-
         names, records = self._made(self.to_csv, self._records, options)
         return write_csv(names, records, path)
 
@@ -162,14 +161,10 @@ class Reported:
         Raises:
             ImportError: naming the extra, when pandas is not installed.
         """
-        from irbatch.report.records import make_pandas
-
         return make_pandas(*self._made(self.to_pandas, self._records, options))
 
     def to_polars(self, **options: Any) -> Any:
         """Return a polars frame of the lines and columns of `to_csv`; errors as `to_pandas`."""
-        from irbatch.report.records import make_polars
-
         return make_polars(*self._made(self.to_polars, self._records, options))
 
     @staticmethod
@@ -179,7 +174,68 @@ class Reported:
         return make(*given, **options)
 
 
+def write_json(everything: Record, path: Path | None) -> str:
+    """Return, or also write, an object as JSON; NaN and infinite numbers become null."""
+    import json
+
+    text = json.dumps(_finite(everything), ensure_ascii=False, indent=1, allow_nan=False)
+    return _written(text + "\n", path)
+
+
+def _finite(value: Any) -> Any:
+    """Put null in place of NaN and infinite numbers, however deep."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    return [_finite(each) for each in value] if isinstance(value, list) else value
+
+
+def write_csv(names: Sequence[str], records: Iterable[Record], path: Path | None) -> str:
+    """Return, or also write, one line a record."""
+    rows = (names, *(record.values() for record in records))
+    cells = (["" if cell is None else csv_cell(cell) for cell in row] for row in rows)
+    return _written(csv_text(cells), path)
+
+
+def csv_cell(value: object) -> str:
+    """Write text for a CSV cell; what a spreadsheet would run as a formula is defused."""
+    text = str(value)
+    if not isinstance(value, str):
+        return text
+    safe = text if text.isprintable() else text.translate(UNQUOTED)
+    return f"'{safe}" if text.startswith(FORMULAS) else safe
+
+
+def csv_text(*tables: Iterable[Iterable[str]]) -> str:
+    """Write cells as CSV, one record after the other."""
+    import csv
+
+    lines: list[str] = []
+    # With this line end a writer of Python before 3.13, too, quotes a lone "\r".
+    target = SimpleNamespace(write=lambda line: lines.append(line.removesuffix("\r\n") + "\n"))
+    writer = csv.writer(target, lineterminator="\r\n")
+    for table in tables:
+        writer.writerows(table)
+    return "".join(lines)
+
+
+def make_pandas(names: Sequence[str], records: Iterable[Record]) -> Any:
+    """Return a pandas frame, one row a record."""
+    return imported("frames", "pandas", "pandas").DataFrame(list(records), columns=names)
+
+
+def make_polars(names: Sequence[str], records: Iterable[Record]) -> Any:
+    """Return a polars frame, one row a record."""
+    pl = imported("frames", "polars", "polars")
+    rows = [list(record.values()) for record in records]
+    return pl.DataFrame(rows, schema=list(names), orient="row", infer_schema_length=None)
+
+
 def _written(text: str, path: Path | None) -> str:
     from irbatch.runtime.files import written  # with pathlib, which takes 5 ms to import
 
+    text = SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     return written(text, path)

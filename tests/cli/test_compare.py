@@ -460,10 +460,10 @@ def test_bad_files_leave_with_2(cli: Cli, files: list[Path], out: Path) -> None:
 def test_latex_as_a_paper_wants_it(cli: Cli, files: list[Path], out: Path) -> None:
     words = [*files[:3], "-m", "AP", "--baseline", files[1].stem, "--draws", 100]
     paper = ["--caption", "Ours & theirs.", "--label", "tab:mine", "--environment", "table*",
-             "--line-width", 300, "--daggers"]  # fmt: skip
+             "--daggers"]  # fmt: skip
     found = irbatch.compare(files[0], files[1:3], "AP", baseline=files[1].stem, draws=100)
     wanted = found.to_latex(caption="Ours & theirs.", label="tab:mine", environment="table*",
-                            line_width=300, daggers=True)  # fmt: skip
+                            daggers=True)  # fmt: skip
     assert cli(*words, *paper, "--format", "latex")[1] == wanted
     cli(*words, *paper, "--latex", out / "x.tex")
     assert (out / "x.tex").read_text(encoding="utf-8") == wanted

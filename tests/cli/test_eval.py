@@ -97,10 +97,10 @@ def test_every_format_is_that_of_evaluate_runs(cli: Cli, files: list[Path]) -> N
             written = getattr(found, f"to_{form}")(**options)
             assert cli(*words, form, *more)[1] == written
     style = [*words, "latex", "--names", "trec_eval", "--digits", "2", "--caption", "50 % of & it"]
-    place = ["--label", "tab:mine", "--environment", "table*", "--line-width", "500"]
+    place = ["--label", "tab:mine", "--environment", "table*"]
     assert cli(*style, *place)[1] == found.to_latex(
         names="trec_eval", digits=2, caption="50 % of & it", label="tab:mine",
-        environment="table*", line_width=500,
+        environment="table*",
     )  # fmt: skip
     lines = cli(*words, "text", "--digits", "1")[1].splitlines()
     assert [line.split()[1] for line in lines if "---" not in line] == ["AP", "0.8", "*0.8"]
@@ -112,7 +112,7 @@ def test_every_format_is_that_of_evaluate_runs(cli: Cli, files: list[Path]) -> N
         (["--format", "csv", "--digits", "2"], "--digits is for text, markdown, latex and html"),
         (["--format", "latex", "--digits", "18"], "a whole number from 0 to 17"),
         (["--format", "markdown", "--label", "x"], "--label is for latex"),
-        (["--format", "tsv", "--line-width", "9"], "--line-width is for latex"),
+        (["--format", "tsv", "--label", "9"], "--label is for latex"),
         (["--format", "latex", "--environment", "figure"], "invalid choice: 'figure'"),
     ],
 )

@@ -371,9 +371,9 @@ def test_equal_systems_win_together(cli: Cli, systems: Path) -> None:
 def test_latex_as_a_paper_wants_it(cli: Cli, systems: Path) -> None:
     board = Leaderboard.from_json(systems)
     words = ["--format", "latex", "--caption", "Ours.", "--label", "tab:x", "--digits", "1"]
-    more = ["--environment", "table*", "--line-width", "300"]
+    more = ["--environment", "table*"]
     assert cli(systems, *words, *more)[1] == board.to_latex(
-        caption="Ours.", label="tab:x", digits=1, environment="table*", line_width=300
+        caption="Ours.", label="tab:x", digits=1, environment="table*"
     )
     for wrong, said in (
         (["--label", "x"], "--label is for latex"),

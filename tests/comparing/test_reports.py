@@ -25,8 +25,11 @@ from support.comparisons import (
 
 from irbatch import InputError
 from irbatch.comparing import Comparison
-from irbatch.report.names import letter
-from irbatch.report.records import UNQUOTED
+from irbatch.report.latex import SHRUNK
+from irbatch.report.reported import UNQUOTED
+from irbatch.report.text import letter
+
+NEEDS = r"% needs \usepackage{booktabs} and \usepackage{graphicx}"
 
 
 @pytest.fixture
@@ -144,11 +147,12 @@ def test_bold_text_for_a_terminal_takes_the_same_room(three: Comparison) -> None
 def test_latex(three: Comparison) -> None:
     text = Comparison.to_latex(three, label="tab:x")
     lines = [line.strip() for line in text.splitlines()]
-    assert lines[:4] == [r"% needs \usepackage{booktabs}", "% irbatch: 1.2.3 | relevant: >= 1",
+    assert lines[:4] == [NEEDS, "% irbatch: 1.2.3 | relevant: >= 1",
                          r"\begin{table}", r"\centering"]  # fmt: skip
     assert lines[4].startswith(r"\caption{3 systems, 2 queries; paired randomisation test, Holm")
     assert lines[5:] == [
         r"\label{tab:x}",
+        *(line.strip() for line in SHRUNK),
         r"\begin{tabular}{@{}llr@{}lr@{}l@{}}",
         r"\toprule",
         r"& System & P@1 & & P@2 & \\",
@@ -157,7 +161,7 @@ def test_latex(three: Comparison) -> None:
         r"b & rm3 & 0.3750 &  & 0.2500 &  \\",
         r"c & splade & \textbf{0.7500} & \textsuperscript{ab} & \textbf{0.6250} &  \\",
         r"\bottomrule",
-        r"\end{tabular}",
+        r"\end{tabular}}}",
         r"\end{table}",
     ]
     assert r"& \ {\scriptsize {[}$-$0.1250, 0.1250{]}}" in Comparison.to_latex(

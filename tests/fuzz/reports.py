@@ -14,9 +14,10 @@ from support.documents import on_one_line
 from fuzz.mutation import damage
 from fuzz.target import Target
 from irbatch.errors import printable
-from irbatch.report import html, latex, markdown, records, terminal
+from irbatch.report import html, latex, reported
 from irbatch.report.document import ISOLATED, Cell, Column, Document, Row, Table
-from irbatch.report.records import csv_cell
+from irbatch.report.reported import csv_cell
+from irbatch.report.text import write_markdown, write_text
 
 TOKENS = (
     *("<", ">", "&", '"', "'", "\\", "{", "}", "$", "#", "_", "%", "~", "^", "|", "`", "*", "["),
@@ -50,10 +51,10 @@ class Reports(Target):
         )
         _check_page(document, name, heading)
         _check_latex(document)
-        for text in (terminal.write_document(document), markdown.write_document(document)):
+        for text in (write_text(document), write_markdown(document)):
             assert all(each.isprintable() or each in "\n\u2007" for each in text)
         _check_csv(given)
-        text = records.write_json({name: [heading, {remark: float("nan")}]}, None)
+        text = reported.write_json({name: [heading, {remark: float("nan")}]}, None)
         found = json.loads(text)
         assert [*found] == [name]
 
@@ -85,11 +86,11 @@ def _check_latex(document: Document) -> None:
 
 
 def _check_csv(given: tuple[str, ...]) -> None:
-    text = records.write_csv(given, [dict(enumerate(given))], None)
+    text = reported.write_csv(given, [dict(enumerate(given))], None)
     read = list(csv.reader(io.StringIO(text, newline="")))
     wanted = [without_surrogates(csv_cell(each)) for each in given]
     assert read == [wanted, wanted], (read, wanted)
 
 
 def without_surrogates(text: str) -> str:
-    return records.SURROGATE.sub(lambda each: f"\\u{ord(each[0]):04x}", text)
+    return reported.SURROGATE.sub(lambda each: f"\\u{ord(each[0]):04x}", text)

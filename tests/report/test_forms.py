@@ -14,9 +14,9 @@ from support.pages import Page
 
 from irbatch import InputError
 from irbatch.errors import printable
-from irbatch.report import latex, markdown, terminal, tex_text
+from irbatch.report import latex
 from irbatch.report.document import BEST, MARKS, Cell, Column, Document, Row, Table
-from irbatch.report.names import width
+from irbatch.report.text import text_width, write_markdown, write_table, write_text
 
 ESCAPES = re.compile("\x1b\\[[01]m")
 
@@ -68,10 +68,10 @@ def test_columns_stand_under_each_other_whatever_the_names(form: str, name: str)
     found = tables(FORMS[form](DOCUMENTS[name]))
     assert found
     for head, rule, *lines in found:
-        starts = [width(rule[: match.start()]) for match in re.finditer("-+", rule)]
+        starts = [text_width(rule[: match.start()]) for match in re.finditer("-+", rule)]
         assert len(starts) >= 2
         for line in [head, *lines]:
-            before = [width(line[:at]) for at in range(len(line) + 1)]
+            before = [text_width(line[:at]) for at in range(len(line) + 1)]
             for start in starts[1:]:
                 if start < before[-1]:
                     assert line[before.index(start) - 1] == " ", line
@@ -79,24 +79,24 @@ def test_columns_stand_under_each_other_whatever_the_names(form: str, name: str)
 
 def test_wide_tables_go_on_below() -> None:
     document = DOCUMENTS["many measures"]
-    found = tables(terminal.write_document(document, width=80))
+    found = tables(write_text(document, width=80))
     assert len(found) > 5
     assert max(len(line) for table in found for line in table) <= 80
     measures = [name for table in found for name in re.findall(r"P@\d+", table[0])]
     assert measures == [f"P@{k + 1}" for k in range(40)]
-    narrow = terminal.write_document(document, width=1)
+    narrow = write_text(document, width=1)
     assert narrow.count("system ") == 40, "a measure at least"
 
 
 def test_long_names_are_cut_where_they_agree() -> None:
-    text = terminal.write_document(DOCUMENTS["baseline"])
+    text = write_text(DOCUMENTS["baseline"])
     assert r"\x1b[31mred\x1b[0m" in text
     assert max(map(len, text.splitlines()[4:-2])) < 300
     names = ["a" * 60 + "1" + "b" * 60, "a" * 60 + "2" + "b" * 60]
     rows = [Row([Cell(name), Cell("0.25")]) for name in names]
     table = Table("", [Column("system", "name"), Column("P@1")], rows)
     for k in "12":
-        assert f"aaa…{k}bbb" in terminal.write_table(table)
+        assert f"aaa…{k}bbb" in write_table(table)
 
 
 DOTS = dict.fromkeys(FORMS, "…") | {"latex": r"\ldots{}"}
@@ -123,7 +123,7 @@ def test_name_of_thousands_of_letters(form: str) -> None:
 
 def test_markdown_shows_every_name_as_it_is() -> None:
     reader = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
-    source = markdown.write_document(made())
+    source = write_markdown(made())
     page = TextOf()
     page.feed(reader.render(source))
     shown = [cell.strip().removesuffix(" (remark)") for cell in page.cells]
@@ -135,7 +135,7 @@ def test_markdown_shows_every_name_as_it_is() -> None:
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_markdown_tables_have_as_many_cells_as_their_heads(name: str) -> None:
-    for block in markdown.write_document(DOCUMENTS[name]).split("\n\n"):
+    for block in write_markdown(DOCUMENTS[name]).split("\n\n"):
         if block.startswith("|"):
             assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1
 
@@ -144,7 +144,7 @@ def test_markdown_tables_have_as_many_cells_as_their_heads(name: str) -> None:
 def test_latex_gives_no_character_of_a_name_a_meaning(name: str) -> None:
     for document in (one_name(name), one_name("x", heading=name)):
         text = latex.write_document(document, "tab:x")
-        head, row = (line.strip().removesuffix(r" \\") for line in text.splitlines()[7:10:2])
+        head, row = (line.strip().removesuffix(r" \\") for line in text.splitlines()[9:12:2])
         written = row.rsplit(" & ", 1)[0] if "x &" not in row else head.split(" & ", 1)[1]
         written = on_one_line(written)
         assert text.isascii()
@@ -155,7 +155,7 @@ def test_latex_gives_no_character_of_a_name_a_meaning(name: str) -> None:
 def test_latex_of_letters() -> None:
     def written(name: str, *, unicode: bool = False) -> str:
         text = latex.write_document(one_name(name), "tab:x", unicode=unicode)
-        return text.splitlines()[9].strip().rsplit(" & ", 1)[0]
+        return text.splitlines()[11].strip().rsplit(" & ", 1)[0]
 
     assert written("é ö ñ ç ï ß Ł") == r"\'{e} \"{o} \~{n} \c{c} \"{\i} \ss{} \L{}"
     assert written("β=0.4 Ω λ") == r"$\beta$=0.4 $\Omega$ $\lambda$"
@@ -164,9 +164,9 @@ def test_latex_of_letters() -> None:
 
 
 def test_latex_of_numbers() -> None:
-    assert tex_text.write_number("-1.5e-07") == r"$-$1.5$\cdot10^{-7}$"
-    assert tex_text.write_number("[1e+09, ∞]") == r"{[}1$\cdot10^{9}$, $\infty${]}"
-    assert tex_text.write_number("5 % & x_1") == r"5 \% \& x\_1", "or it would end the row"
+    assert latex.write_number("-1.5e-07") == r"$-$1.5$\cdot10^{-7}$"
+    assert latex.write_number("[1e+09, ∞]") == r"{[}1$\cdot10^{9}$, $\infty${]}"
+    assert latex.write_number("5 % & x_1") == r"5 \% \& x\_1", "or it would end the row"
 
 
 @pytest.mark.parametrize("label", ["a}b", "a%", "a\\b", "a#", "a\n", "é"])

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from support.comparisons import NASTY
 
 from irbatch.errors import printable
-from irbatch.report.names import join_letters, letter, shorten, shorten_all, width
 from irbatch.report.numbers import show, show_change, show_interval, show_p, show_percent
+from irbatch.report.text import join_letters, letter, shorten, shorten_all, text_width
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_names_are_cut_where_they_agree(names: list[str], most: int) -> None:
     assert short[-1] == short[0]
     assert len(set(short)) == len(names)
     for name, form in zip(names, short, strict=False):
-        assert width(form) <= most
+        assert text_width(form) <= most
         assert all(part in name for part in form.split("…"))
 
 
@@ -112,12 +112,18 @@ def test_names_that_no_cut_keeps_apart_stay() -> None:
 
 
 def test_widths_of_names() -> None:
-    assert [width(name) for name in ("abc", "检索", "e\u0301", "😀", "שלום")] == [3, 4, 1, 2, 4]
+    assert [text_width(name) for name in ("abc", "检索", "e\u0301", "😀", "שלום")] == [
+        3,
+        4,
+        1,
+        2,
+        4,
+    ]
     assert printable("a\x1b[31m\u202e\u200f\n\0\ud800") == r"a\x1b[31m\u202e\u200f\n\x00\ud800"
     for name in NASTY:
         for most in (10, 11, 24):
             short = shorten(printable(name), most)
-            assert width(short) <= most
+            assert text_width(short) <= most
             assert short == printable(name) or "…" in short
 
 
@@ -128,4 +134,4 @@ def test_names_that_differ_behind_wide_letters_are_shortened(most: int) -> None:
         names = [f"{'x' * 30}-{'漢' * count}{each}{'z' * 60}" for each in "字文"]
         short = shorten_all(names, most)
         assert len(set(short)) == 2
-        assert max(map(width, short)) <= most
+        assert max(map(text_width, short)) <= most

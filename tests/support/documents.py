@@ -16,7 +16,7 @@ from irbatch.comparing.figures import plot_figures
 from irbatch.comparing.tables import make_document
 from irbatch.efficiency import EfficiencyRecord, Latency
 from irbatch.leaderboard import Leaderboard
-from irbatch.report import html, latex, markdown, terminal
+from irbatch.report import html, latex
 from irbatch.report.document import (
     BEST,
     BETTER,
@@ -32,13 +32,14 @@ from irbatch.report.document import (
     Table,
     isolate,
 )
+from irbatch.report.text import write_markdown, write_text
 from support.comparisons import NASTY, constant, make, nasty
 
 FORMS: dict[str, Callable[[Document], str]] = {
-    "terminal": terminal.write_document,
-    "ansi": lambda document: terminal.write_document(document, ansi=True),
-    "narrow": lambda document: terminal.write_document(document, width=30),
-    "markdown": markdown.write_document,
+    "terminal": write_text,
+    "ansi": lambda document: write_text(document, ansi=True),
+    "narrow": lambda document: write_text(document, width=30),
+    "markdown": write_markdown,
     "latex": lambda document: latex.write_document(document, "tab:x"),
     "html": html.write_document,
     "fragment": lambda document: html.write_document(document, fragment=True),
@@ -49,12 +50,9 @@ def draw() -> Any:
     """Draw a picture with every nasty name in it."""
     from irbatch.report.axes import BETTER as BETTER_COLOUR
     from irbatch.report.axes import fit_names, new_axes, tidy
-    from irbatch.report.embedding import set_tip
 
     ax = new_axes(None)
-    bars = ax.bar(range(len(NASTY)), range(len(NASTY)), color=BETTER_COLOUR)
-    for bar, name in zip(bars, NASTY, strict=True):
-        set_tip(bar, name)
+    ax.bar(range(len(NASTY)), range(len(NASTY)), color=BETTER_COLOUR)
     tidy(ax)
     ax.set_xticks(range(len(NASTY)), fit_names(NASTY), rotation=90)
     return ax.figure
@@ -98,9 +96,10 @@ def made(figures: bool = False) -> Document:
 
 
 def on_one_line(heading: str) -> str:
-    """Undo what LaTeX has of a heading on several lines."""
-    found = re.fullmatch(r"\\begin\{tabular\}\[b\]\{@\{\}[lr]@\{\}\}(.*)\\end\{tabular\}", heading)
-    return found[1].replace(r"\\", " ") if found else heading
+    """Take a heading as if its words were not put under each other."""
+    return re.sub(
+        r"\\shortstack\[.\]\{(.*)\}", lambda found: found[1].replace("\\\\", " "), heading
+    )
 
 
 def random(systems: int = 3, queries: int = 8, columns: int = 2, **more: Any) -> Any:

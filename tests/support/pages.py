@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
+import base64
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
-VOID = {"meta", "link"}
-
-
-Numbers = dict[str, float]
+VOID = {"meta", "link", "img"}
 
 
 class Page(HTMLParser):
@@ -44,34 +41,13 @@ class Page(HTMLParser):
         return [(attrs, "".join(text)) for name, attrs, text in self.elements if name == tag]
 
 
-def pictures(source: str) -> list[ElementTree.Element]:
-    """Read the pictures as XML, which forgives nothing."""
-    return [ElementTree.fromstring(each) for each in re.findall("<svg.*?</svg>", source, re.S)]
-
-
-def numbers(element: ElementTree.Element) -> Numbers:
-    return {
-        name: float(value)
-        for name, value in element.attrib.items()
-        if re.fullmatch(r"-?\d+(\.\d+)?", value)
-    }
+def pictures(source: str) -> list[tuple[dict[str, str], ElementTree.Element]]:
+    """Return each picture's attributes, and itself, read as XML, which forgives nothing."""
+    found = [attrs for attrs, _ in Page(source).of("img")]
+    start = "data:image/svg+xml;base64,"
+    drawn = [base64.b64decode(attrs["src"].removeprefix(start)) for attrs in found]
+    return [(attrs, ElementTree.fromstring(svg)) for attrs, svg in zip(found, drawn, strict=True)]
 
 
 def texts(picture: ElementTree.Element) -> list[str]:
-    return [each.text or "" for each in picture.iter("text")]
-
-
-def path_points(path: ElementTree.Element) -> list[tuple[float, float]]:
-    """Read the ends of a path's straight lines."""
-    found = re.findall(r"[ML] (\S+) (\S+)", path.attrib["d"])
-    return [(float(x), float(y)) for x, y in found]
-
-
-def bars(picture: ElementTree.Element) -> list[tuple[str, ElementTree.Element]]:
-    """Return what is said when a bar is pointed at, and the bar."""
-    found = []
-    for group in picture.iter("g"):
-        told, path = group.find("title"), group.find("path")
-        if told is not None and path is not None:
-            found.append((told.text or "", path))
-    return found
+    return [each.text or "" for each in picture.iter("{http://www.w3.org/2000/svg}text")]

@@ -8,8 +8,7 @@ from typing import Any
 from irbatch.comparing.explaining.nouns import Explained
 from irbatch.comparing.explaining.tables import list_everything, list_queries, make_document
 from irbatch.errors import printable
-from irbatch.report.document import Document
-from irbatch.report.records import Record
+from irbatch.report.document import Document, Record
 from irbatch.report.reported import Reported
 
 # How many letters of a document's text are shown where it is judged, and in rankings.

@@ -18,13 +18,13 @@ from irbatch.report.document import (
     Document,
     Legend,
     Part,
+    Record,
     Row,
     Sentences,
     Table,
     isolate,
 )
-from irbatch.report.names import shorten_all
-from irbatch.report.records import Record
+from irbatch.report.text import shorten_all
 
 SHORT = 24  # columns of a system's name in headings
 SHOWN = {"up": "↑ up", "down": "↓ down"}

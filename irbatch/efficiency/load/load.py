@@ -12,9 +12,8 @@ from irbatch.efficiency.load.found import MeasuredLoad
 from irbatch.efficiency.load.report import list_rates, make_document, plot_load
 from irbatch.efficiency.record import EfficiencyRecord
 from irbatch.errors import InputError, many, shown
-from irbatch.report.document import Document
+from irbatch.report.document import Document, Record
 from irbatch.report.numbers import show_quantity
-from irbatch.report.records import Record
 from irbatch.report.reported import Path, Reported
 
 SETTINGS = ("callers", "timeout", "within", "seed")  # fields that are one number

@@ -14,9 +14,19 @@ from irbatch.efficiency.load.at_rate import LoadAtRate
 from irbatch.efficiency.load.found import MeasuredLoad
 from irbatch.errors import imported, join_words, many, printable
 from irbatch.report import axes
-from irbatch.report.document import BEST, Cell, Column, Document, Figure, Figures, Part, Row, Table
+from irbatch.report.document import (
+    BEST,
+    Cell,
+    Column,
+    Document,
+    Figure,
+    Figures,
+    Part,
+    Record,
+    Row,
+    Table,
+)
 from irbatch.report.numbers import NOTHING, show, show_levels, show_quantity
-from irbatch.report.records import Record
 
 DRAWN = ("p50", "p95", "p99")
 FAILURES = ("errors", "time-outs")

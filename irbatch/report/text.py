@@ -1,0 +1,291 @@
+"""Reports as text: for a terminal, and in Markdown as GitHub reads it; names cut to their room."""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from os.path import commonprefix
+
+from irbatch.errors import printable
+from irbatch.report.document import (
+    Cell,
+    Column,
+    Details,
+    Document,
+    Heading,
+    Part,
+    Sentences,
+    Table,
+    without_marks,
+)
+
+GAP = "  "  # between columns
+WIDTH = 100  # of a terminal
+LONGEST = 48  # columns of a name; what is longer is cut in the middle
+LONGEST_HEADING = 60  # enough for every quantity with its unit
+LONGEST_ON_PAPER = 200  # columns of a name where it is not broken; TeX stops at some 3,000
+BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
+SPECIAL = re.compile(r"[\\`*_{}\[\]|~$#!^]")  # of Markdown
+ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+BETWEEN_WORDS = "-_/. "
+
+Lines = list[str]  # of a column: its heading and cells, all of the same width
+
+
+def write_text(document: Document, *, ansi: bool = False, width: int = WIDTH) -> str:
+    """Write a report for a terminal, without its figures; see `Reported.to_text`."""
+
+    def say(text: str) -> str:  # a terminal would break lines within words
+        text = printable(text)
+        return textwrap.fill(text, width, break_on_hyphens=False) if ansi else text
+
+    legend = document.explained("Bold" if ansi else "*", marks="letters after a mean")
+
+    def write_parts(parts: Sequence[Part]) -> Iterator[str]:
+        for part in parts:
+            if isinstance(part, Heading):
+                heading = printable(part.text)
+                yield f"{heading}\n{'=' * text_width(heading)}"
+            elif isinstance(part, Table):
+                yield write_table(part, ansi=ansi, width=width)
+                yield say(part.meanings)
+            elif isinstance(part, Sentences):
+                yield "\n".join(printable(without_marks(each)) for each in part.texts)
+            elif isinstance(part, Details):
+                yield from write_parts([part.table])
+                for row, behind in zip(part.table.rows, part.parts, strict=True):
+                    title = shorten(printable(part.table.title_of(row)), width)
+                    yield from write_parts([Heading(title), *behind])
+
+    said = [say(document.caption), say(legend), *write_parts(document.parts)]
+    return "\n\n".join(filter(None, [*said, say(document.settings)])) + "\n"
+
+
+def write_table(table: Table, *, ansi: bool = False, width: int = WIDTH) -> str:
+    """Write a table, whose columns go on below where it would be wider than a terminal."""
+    texts = _texts(table)
+    labels: list[Lines] = []
+    others: list[Lines] = []
+    for k, (column, lines) in enumerate(zip(table.columns, texts, strict=True)):
+        if column.kind == "number":
+            lines = _numbers(lines[0], table.column(k), ansi)
+        (labels if column.kind in ("mark", "name") else others).append(_fill(lines))
+    most = math.inf if table.whole else width
+    parts: list[list[Lines]] = [[*labels]]
+    for lines in others:
+        if len(parts[-1]) > len(labels) and _size([*parts[-1], lines]) > most:
+            parts.append([*labels])
+        parts[-1].append(lines)
+    return "\n\n".join(map(_align, parts))
+
+
+def _texts(table: Table) -> list[Lines]:
+    """Write headings and cells as text; names that are long are cut if they still differ."""
+    kinds = [column.kind for column in table.columns]
+    heads = ["" if each.kind == "mark" else printable(each.heading) for each in table.columns]
+    heads = shorten_all(heads, LONGEST_HEADING)
+    columns = [[printable(cell.text) for cell in table.column(k)] for k in range(len(kinds))]
+    for kind in ("name", "text"):
+        chosen = [k for k, each in enumerate(kinds) if each == kind]
+        short = iter(shorten_all([text for k in chosen for text in columns[k]], LONGEST))
+        for k in chosen:
+            columns[k] = [
+                (f"[{printable(cell.badge)}] " if cell.badge else "")
+                + next(short)
+                + (f" ({printable(cell.after)})" if cell.after else "")
+                for cell in table.column(k)
+            ]
+    return [[head, *column] for head, column in zip(heads, columns, strict=True)]
+
+
+def _numbers(heading: str, cells: Sequence[Cell], ansi: bool) -> Lines:
+    """Write numbers under each other, and after each what belongs to it."""
+    stars = "" if ansi else " "
+    texts = [("*" if cell.stands_out and not ansi else stars) + cell.text for cell in cells]
+    lines = []
+    for number, cell in zip(_fill(texts, right=True), cells, strict=True):
+        if ansi and cell.stands_out:
+            number = f"{number.removesuffix(cell.text)}{BOLD}{cell.text}{PLAIN}"
+        after = f" {printable(cell.after)}".rstrip() + f" {join_letters(cell.marks)}".rstrip()
+        lines.append(number + after)
+    heading = " " * (max(map(text_width, texts), default=0) - text_width(heading)) + heading
+    # A heading that is longer than the numbers stands above what follows them, too.
+    filled = _fill(lines)
+    spaces = " " * (text_width(heading) - max(map(text_width, filled), default=0))
+    return [heading, *(spaces + line for line in filled)]
+
+
+def _fill(lines: Lines, right: bool = False) -> Lines:
+    """Fill lines with spaces, at their ends or before them, to the width of the widest."""
+    most = max(map(text_width, lines), default=0)
+    spaces = (" " * (most - text_width(line)) for line in lines)
+    return [
+        space * right + line + space * (not right)
+        for line, space in zip(lines, spaces, strict=True)
+    ]
+
+
+def _size(columns: Sequence[Lines]) -> float:
+    return sum(text_width(lines[0]) + len(GAP) for lines in columns) - len(GAP)
+
+
+def _align(columns: list[Lines]) -> str:
+    """Put columns side by side, a line under their headings."""
+    lines = [GAP.join(line).rstrip() for line in zip(*columns, strict=True)]
+    lines.insert(1, GAP.join("-" * text_width(column[0]) for column in columns))
+    return "\n".join(lines)
+
+
+def write_markdown(document: Document) -> str:
+    """Write a report in Markdown; its figures are left out."""
+    parts = list(_markdown_parts(document.parts))
+    parts.append(escape(f"{document.caption} {document.explained('Bold')}".strip()))
+    if document.settings:
+        parts.append(f"<sub>{escape(document.settings)}</sub>")
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _markdown_parts(parts: Sequence[Part]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, Heading):
+            yield f"### {escape(part.text)}"
+        elif isinstance(part, Table):
+            table = shorten_table(part)
+            head = ["" if each.kind == "mark" else escape(each.heading) for each in table.columns]
+            lines = [list(map(_markdown_cell, table.columns, row.cells)) for row in table.rows]
+            yield write_lines(head, lines, [each.kind == "number" for each in table.columns])
+            yield escape(part.meanings)
+        elif isinstance(part, Sentences):
+            yield "\n".join(f"- {escape(without_marks(each))}" for each in part.texts)
+        elif isinstance(part, Details):
+            yield from _markdown_parts([part.table])
+            for row, behind in zip(part.table.rows, part.parts, strict=True):
+                yield from _markdown_parts([Heading(part.table.title_of(row)), *behind])
+
+
+def write_lines(head: Sequence[str], lines: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
+    """Write a table of Markdown; tells of each column whether it is flush right."""
+    rule = "|" + "".join("--:|" if each else "---|" for each in right)
+    written = ["| " + " | ".join(line) + " |" for line in (head, *lines)]
+    return "\n".join([written[0], rule, *written[1:]])
+
+
+def escape(text: str) -> str:
+    """Take from every character its meaning in Markdown and in HTML."""
+    escaped = SPECIAL.sub(r"\\\g<0>", printable(text))
+    return "".join(ENTITIES.get(each, each) for each in escaped)
+
+
+def _markdown_cell(column: Column, cell: Cell) -> str:
+    if column.kind != "number":
+        badge = f"**{escape(cell.badge)}** " if cell.badge else ""
+        return badge + escape(cell.text) + (f" ({escape(cell.after)})" if cell.after else "")
+    text = cell.text.replace("<", "&lt;")
+    number = f"**{text}**" if cell.stands_out else text
+    marks = f"<sup>{join_letters(cell.marks)}</sup>" if cell.marks else ""
+    return f"{number}{marks} {cell.after}".rstrip()
+
+
+def letter(position: int) -> str:
+    """Name a position: a, b, … z, aa, ab, … as columns of a spreadsheet are named.
+
+    >>> [letter(position) for position in (0, 25, 26, 701, 702)]
+    ['a', 'z', 'aa', 'zz', 'aaa']
+    """
+    name = ""
+    position += 1
+    while position:
+        position, last = divmod(position - 1, len(ALPHABET))
+        name = ALPHABET[last] + name
+    return name
+
+
+def join_letters(letters: Sequence[str]) -> str:
+    """Write letters together: with commas where one of them is two."""
+    return ("," if any(len(each) > 1 for each in letters) else "").join(letters)
+
+
+def text_width(text: str) -> int:
+    """Count the columns of a terminal that a printable text takes, but for what makes it bold."""
+    return sum(map(_columns, text.replace(BOLD, "").replace(PLAIN, "")))
+
+
+def _columns(each: str) -> int:
+    if unicodedata.category(each) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(each) in "WF" else 1
+
+
+def shorten_table(table: Table, most: int = LONGEST_ON_PAPER) -> Table:
+    """Leave out the middle of a table's names that are longer: see `shorten_all`."""
+    heads = shorten_all([column.heading for column in table.columns], most)
+    columns = [
+        replace(column, heading=head) for column, head in zip(table.columns, heads, strict=True)
+    ]
+    named = [k for k, column in enumerate(columns) if column.kind in ("name", "text")]
+    short = iter(shorten_all([row.cells[k].text for row in table.rows for k in named], most))
+    rows = [
+        replace(row, cells=[
+            replace(cell, text=next(short)) if k in named else cell
+            for k, cell in enumerate(row.cells)
+        ])
+        for row in table.rows
+    ]  # fmt: skip
+    return replace(table, columns=columns, rows=rows)
+
+
+def shorten(text: str, most: int) -> str:
+    """Leave out the middle of a text that takes more columns than there are."""
+    if text_width(text) <= most:
+        return text
+    tail = _start(text[::-1], most // 3)[::-1]
+    return f"{_start(text, most - 1 - text_width(tail))}…{tail}"
+
+
+def shorten_all(names: Sequence[str], most: int) -> list[str]:
+    """Leave out parts of names that are too long: where they agree, so that no two become alike.
+
+    Where that cannot be they stay as they are.
+
+    >>> shorten_all(["distilbert-base-v3-on-msmarco", "distilbert-large-v3-on-msmarco"], 16)
+    ['disti…base-v…rco', 'disti…large-…rco']
+    """
+    different = list(dict.fromkeys(names))
+    short = {name: shorten(name, most) for name in different}
+    for alike in _alike(short):
+        short |= _shorten_apart(alike, most)
+    if len(set(short.values())) < len(different):
+        return list(names)
+    return [short[name] for name in names]
+
+
+def _alike(short: Mapping[str, str]) -> list[list[str]]:
+    """Return the names that share a short form."""
+    by_form: dict[str, list[str]] = {}
+    for name, form in short.items():
+        by_form.setdefault(form, []).append(name)
+    return [names for names in by_form.values() if len(names) > 1]
+
+
+def _shorten_apart(names: Sequence[str], most: int) -> dict[str, str]:
+    """Leave out what names have in common before they first differ, but for their beginning."""
+    differ = len(commonprefix(names))  # noqa: RUF071 - letters are what is meant
+    word = max(names[0].rfind(each, 0, differ) for each in BETWEEN_WORDS) + 1
+    begin = word if text_width(names[0][word:differ]) <= most // 4 else differ
+    head = f"{_start(names[0], most // 3)}…"
+    short = {name: head + shorten(name[begin:], most - text_width(head)) for name in names}
+    for alike in _alike(short):
+        short |= _shorten_apart(alike, most)  # fewer: they first differ further on
+    return short
+
+
+def _start(text: str, most: int) -> str:
+    end = 0
+    while end < len(text) and (most := most - _columns(text[end])) >= 0:
+        end += 1
+    return text[:end]
