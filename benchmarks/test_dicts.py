@@ -12,7 +12,7 @@ import irbatch
 from benchmarks.timing import machine, ratio, seconds
 from benchmarks.workloads import CUTOFFS, dict_problem
 from irbatch.data import dicts, qrels
-from irbatch.pack import run as packed_runs
+from irbatch.pack import join as packed_runs
 
 NAMES = ["AP", "RR", *(f"{name}@{k}" for name in ("nDCG", "P", "R") for k in CUTOFFS)]
 

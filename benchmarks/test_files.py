@@ -12,10 +12,8 @@ import irbatch
 from benchmarks.timing import machine, ratio
 from irbatch.data.columns import QueryTable
 from irbatch.data.lookup import find_repeated
-from irbatch.formats.file_reader import Reader
-from irbatch.formats.forms import RUN
-from irbatch.formats.lines import parse_table
-from irbatch.formats.pieces import Piece
+from irbatch.formats.lines import RUN, parse_table
+from irbatch.formats.reader import Piece, Reader
 from irbatch.formats.streams import numbered_lines, open_input
 
 QUERIES, DEPTH = 1_000, 1_000

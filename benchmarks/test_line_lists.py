@@ -6,8 +6,8 @@ import pytest
 
 from benchmarks.data import make_problem
 from benchmarks.timing import machine, ratio
-from irbatch.formats import line_lists
-from irbatch.formats.forms import RUN
+from irbatch.formats import bytes as line_lists
+from irbatch.formats.lines import RUN
 
 
 @pytest.mark.parametrize("count", [20, 50, 100, 300, 1_000, 50_000])

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from irbatch.evaluation.scores import evaluate_scores, evaluate_triples
     from irbatch.evaluation.sequences import evaluate_sequences
     from irbatch.evaluation.systems import SystemResults
-    from irbatch.formats import (
+    from irbatch.formats.files import (
         read_probability_qrels,
         read_qrels,
         read_run,
@@ -93,7 +93,7 @@ PLACES = {
     "evaluation.scores": ("evaluate_scores", "evaluate_triples"),
     "evaluation.sequences": ("evaluate_sequences",),
     "evaluation.systems": ("SystemResults",),
-    "formats": ("read_probability_qrels", "read_qrels", "read_run", "read_stratum_qrels",
+    "formats.files": ("read_probability_qrels", "read_qrels", "read_run", "read_stratum_qrels",
                 "read_subtopic_qrels"),
     "leaderboard": ("Leaderboard",),
     "measures": ("Measure", "define_discount", "define_gain", "define_measure", "measure",

@@ -37,8 +37,8 @@ def warmup(*, progress: bool = True) -> list[str]:
     from irbatch.comparing.correlation import rbo
     from irbatch.evaluation.ranked import evaluate_ids, evaluate_matrix
     from irbatch.evaluation.scores import evaluate_scores
-    from irbatch.formats.forms import RUN
-    from irbatch.formats.pieces import Piece, assemble
+    from irbatch.formats.lines import RUN
+    from irbatch.formats.reader import Piece, assemble
     from irbatch.pack.counting import SORTED_FROM
     from irbatch.statistics.resampling import draw_means, draw_ranges, flip_signs
 

@@ -27,7 +27,7 @@ from irbatch.errors import InputError, join_words, many, printable
 from irbatch.evaluation.judgments import judgments_read
 from irbatch.evaluation.results import Results, tell_different_queries
 from irbatch.evaluation.runs import evaluate, evaluate_runs
-from irbatch.formats import read_marked_qrels, read_qrels
+from irbatch.formats.files import read_marked_qrels, read_qrels
 from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.numbers import check_whole
 

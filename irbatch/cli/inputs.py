@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable
 
 from irbatch.errors import InputError
 from irbatch.evaluation.system_names import name_systems
-from irbatch.formats import why_not
-from irbatch.formats.parts import is_pattern
+from irbatch.formats.files import is_pattern, why_not
 from irbatch.measures import parse_measures
 
 

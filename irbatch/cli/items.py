@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from irbatch.cli.messages import read_text
 from irbatch.data.column_names import ITEM, POPULARITIES
 from irbatch.errors import InputError, join_words, many, shown
-from irbatch.formats import read_qrels
+from irbatch.formats.files import read_qrels
 
 if TYPE_CHECKING:
     from irbatch.data.items import ItemStatistics

@@ -16,7 +16,7 @@ from irbatch.data.subtopics import SubtopicQrels
 from irbatch.errors import InputError, InputWarning
 from irbatch.evaluation.queries import QueryMark
 from irbatch.evaluation.runs import evaluate
-from irbatch.formats import read_run, read_subtopic_qrels
+from irbatch.formats.files import read_run, read_subtopic_qrels
 from irbatch.measures import Measure, measure
 from irbatch.runtime.numbers import DECIMAL, missed_limit
 

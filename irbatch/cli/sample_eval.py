@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from irbatch.cli.ndeval import by_number
 from irbatch.errors import InputWarning
 from irbatch.evaluation.runs import evaluate
-from irbatch.formats import read_run, read_stratum_qrels
+from irbatch.formats.files import read_run, read_stratum_qrels
 from irbatch.measures import Measure, measure
 from irbatch.measures.catalogue.recall_points import ELEVEN_POINTS
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from irbatch.data.column_names import APART, WORDS
 from irbatch.evaluation.settings import OPTIONS, TIES
-from irbatch.formats import ORDERS
+from irbatch.formats.files import ORDERS
 from irbatch.measures import VERSIONS, styles
 from irbatch.runtime.numbers import DECIMAL
 

@@ -18,7 +18,7 @@ from irbatch.cli.settings import add_columns
 from irbatch.data.column_names import check_columns, names_for
 from irbatch.data.qrels import Qrels
 from irbatch.errors import InputError, InputWarning
-from irbatch.formats import open_run, read_qrels
+from irbatch.formats.files import open_run, read_qrels
 from irbatch.formats.streams import numbered_lines
 from irbatch.measures import NICKNAMES, VERSIONS
 from irbatch.runtime.numbers import DECIMAL

@@ -16,7 +16,7 @@ from irbatch.engine.matrix import NEGATIVE, PAD, RelevanceMatrix
 from irbatch.errors import InputError, imported
 from irbatch.evaluation.evaluation import Judgments, Rankings, as_qrels, as_run
 from irbatch.measures import check_cutoff
-from irbatch.pack import pack_run
+from irbatch.pack.join import pack_run
 from irbatch.report import axes
 
 Codes = npt.NDArray[np.signedinteger]

@@ -20,7 +20,7 @@ from irbatch.evaluation.queries import count_queries
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.states import METADATA
 from irbatch.evaluation.system_names import name_systems
-from irbatch.formats.parts import find_parts
+from irbatch.formats.files import find_parts
 from irbatch.measures import Measure, measure
 from irbatch.runtime.numbers import is_real
 

@@ -22,7 +22,7 @@ from irbatch.evaluation.pipeline import Watch, evaluate_run
 from irbatch.evaluation.queries import Partition
 from irbatch.evaluation.results import Results, with_weights
 from irbatch.evaluation.settings import Settings
-from irbatch.formats import (
+from irbatch.formats.files import (
     MARKED_QRELS,
     ORDERS,
     is_file,
@@ -38,7 +38,7 @@ from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
     from irbatch.data.items import DocumentCosts, ItemStatistics
-    from irbatch.formats.table_reader import TableReader
+    from irbatch.formats.reader import TableReader
 
 
 HIGHEST_GRADE = 4  # of most judgments

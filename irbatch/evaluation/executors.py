@@ -34,8 +34,7 @@ from irbatch.evaluation.evaluation import Evaluation, Judgments, Rankings
 from irbatch.evaluation.partial import PartialResult, PartitionTask, merge_partials
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.states import by_id
-from irbatch.formats import check_parts, open_run, read_rankings
-from irbatch.formats.parts import find_parts, is_dataset, is_file
+from irbatch.formats.files import check_parts, find_parts, is_file, open_run, read_rankings
 from irbatch.runtime.numbers import check_whole
 from irbatch.runtime.progress import Progress, progress_on_bar
 from irbatch.runtime.threads import alone, available_cores
@@ -434,11 +433,9 @@ def evaluate_systems(
 
 
 def partitions_of(run: Any) -> list[Any]:
-    """List a run's partitions: files of a folder or a pattern, parts of a dataset, or as given."""
+    """List a run's partitions: files of a folder or a pattern, or as given."""
     if isinstance(run, list | tuple):
         return [each for one in run for each in partitions_of(one)]
-    if is_dataset(run):
-        return list(run.get_fragments())
     if is_file(run):
         _check_not_input([run])
         path = os.fspath(run)
@@ -467,7 +464,7 @@ def _is_partition(each: Any) -> bool:
 def evaluate_one(common: Common, item: NamedPartition) -> PartialResult:
     """Evaluate a partition, in a worker."""
     task, judgments = common
-    return task.partial(judgments, _readable(item.partition), item.name)
+    return task.partial(judgments, item.partition, item.name)
 
 
 def evaluate_system(common: Common, run: Rankings) -> tuple[Results, list[str]]:
@@ -502,24 +499,12 @@ def _rankings_of(
     task: PartitionTask, partition: Any, queries: frozenset[Any]
 ) -> dict[Any, dict[Any, float]]:
     """Return some queries' documents and their scores, of a partition."""
-    given = _readable(partition)
     with warnings_kept():  # they were issued before
-        if is_file(given):
+        if is_file(partition):
             evaluation = task.evaluation
-            return read_rankings(given, queries, evaluation.order_by, evaluation.run_columns)
-        found = task.evaluation.rankings(given).rankings
+            return read_rankings(partition, queries, evaluation.order_by, evaluation.run_columns)
+        found = task.evaluation.rankings(partition).rankings
         return {query: dict(found[query]) for query in found if query in queries}
-
-
-def _readable(partition: Any) -> Any:
-    """Return a partition as rankings: a fragment of a dataset as a dataset of its own."""
-    if not type(partition).__module__.startswith("pyarrow._dataset") or is_dataset(partition):
-        return partition
-    from irbatch.errors import imported
-
-    library = imported("datasets", "arrow", "pyarrow.dataset")
-    schema, form = partition.physical_schema, partition.format
-    return library.FileSystemDataset([partition], schema, form, partition.filesystem)
 
 
 def _evaluate_each(

@@ -27,9 +27,9 @@ from irbatch.errors import InputError
 from irbatch.evaluation.results import RunItems
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Measure, Plan, apply_formula, needs_relevant
-from irbatch.pack import Block
 from irbatch.pack.candidates import Candidates
 from irbatch.pack.items import Wanted, judged_columns, judged_items, rank_columns, rank_run
+from irbatch.pack.join import Block
 from irbatch.runtime.ragged import row_index_of
 
 

@@ -32,13 +32,13 @@ from irbatch.evaluation.queries import (
 from irbatch.evaluation.results import Results, RunItems, nothing_relevant
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Plan
-from irbatch.pack import Block, pack_run, shortened
+from irbatch.pack.join import Block, pack_run, shortened
 from irbatch.runtime.progress import Progress
 from irbatch.runtime.threads import check_threads
 
 if TYPE_CHECKING:
     from irbatch.data.items import DocumentCosts, ItemStatistics
-    from irbatch.formats.table_reader import TableReader
+    from irbatch.formats.reader import TableReader
 
 Choose = Callable[[Collection[Any]], Positions]
 """From the queries of a run to the positions in `Qrels.queries` of those to evaluate."""
@@ -187,7 +187,7 @@ def _pack(
 ) -> Iterable[Block]:
     """Pack the queries at `rows` of the judgments."""
     if in_order and isinstance(run.rankings, QueryTable):
-        from irbatch.pack.table import pack_ranked  # for those who have tables
+        from irbatch.pack.join import pack_ranked  # for those who have tables
 
         return pack_ranked(qrels, run.rankings, rows)
     if costs is None:

@@ -71,9 +71,9 @@ def evaluate(
             measures that read more than grades `SubtopicQrels`, `StratumQrels` or
             `ProbabilityQrels`, or what these and their `from_table` take, or the path of such a
             file. A table without a column of grades has grade 1.
-        run: `Run`, query to document to score, the path of a run file, a folder of files, a pattern
-            of their names or a `pyarrow.dataset`, or a table. One without scores, but with ranks,
-            is taken in their order.
+        run: `Run`, query to document to score, the path of a run file, a folder of files or a
+            pattern of their names, or a table. One without scores, but with ranks, is taken in
+            their order.
         measures: names such as ``"nDCG@10"``, ``"P@{1,5,10}"``, ``"AP(rel=2)"``, or other
             tools' names; or `Measure` objects.
         cutoffs: one or several, applied to every measure given without one; None among them
@@ -116,9 +116,9 @@ def evaluate(
         executor: what evaluates the partitions of a run, several at once and each with one thread:
             a `concurrent.futures.Executor` of threads or processes, on this machine or others, as
             of Dask, MPI and Ray; or a number of processes to start. Judgments are sent to each
-            once. The run is a list of partitions (paths, mappings, tables, `Run`s), a folder, a
-            pattern such as ``"runs/*.parquet"``, or a dataset of pyarrow. Queries that stand in
-            several partitions are found, and evaluated whole.
+            once. The run is a list of partitions (paths, mappings, tables, `Run`s), a folder or a
+            pattern such as ``"runs/*.parquet"``. Queries that stand in several
+            partitions are found, and evaluated whole.
         partitioned_by_query: promises that no query stands in two partitions.
 
     Raises:

@@ -29,13 +29,13 @@ from irbatch.evaluation.results import Results, nothing_relevant
 from irbatch.evaluation.settings import Settings, check_option
 from irbatch.measures import CATALOGUE, Plan, parse_measures
 from irbatch.pack.candidates import Candidates
-from irbatch.pack.counting import count_candidates
-from irbatch.pack.on_accelerator import count_on_accelerator
-from irbatch.pack.scores import (
+from irbatch.pack.counting import (
     CountedCandidates,
     Ranked,
     TieError,
     count_by_keys,
+    count_candidates,
+    count_on_accelerator,
     pack_candidates,
     rank_candidates,
     read_tie_keys,

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, kind_of
-from irbatch.formats.parts import WILD, is_pattern
+from irbatch.formats.files import WILD, is_pattern
 
 # What names of files end in that is no part of a system's name.
 ENDINGS = ("gz", "bz2", "xz", "zst", "run", "txt", "trec", "tsv", "csv", "jsonl", "parquet")

@@ -11,7 +11,7 @@ from irbatch.data.column_names import ROLES, find_columns
 from irbatch.data.ids import KINDS
 from irbatch.errors import InputError, imported, kind_of
 from irbatch.evaluation.evaluation import as_marked_qrels, as_qrels, as_run
-from irbatch.formats import MARKED_QRELS
+from irbatch.formats.files import MARKED_QRELS
 from irbatch.integrations.shuffled import (
     JUDGED,
     KIND,

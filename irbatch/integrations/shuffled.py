@@ -25,7 +25,7 @@ from irbatch.data.runs import Run
 from irbatch.errors import InputError, imported
 from irbatch.evaluation.judgments import judgments_read
 from irbatch.evaluation.partial import PartialResult, PartitionTask
-from irbatch.formats import MARKED_QRELS
+from irbatch.formats.files import MARKED_QRELS
 from irbatch.measures import Measure
 from irbatch.runtime.numbers import LARGEST_WHOLE
 

@@ -35,7 +35,7 @@ from irbatch.errors import InputError, did_you_mean, printable, shown
 from irbatch.evaluation.evaluation import Judgments, Measures, as_qrels
 from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate_runs
-from irbatch.formats import why_not
+from irbatch.formats.files import why_not
 from irbatch.leaderboard.axes import canonical_name, check_directions
 from irbatch.leaderboard.findings import (
     SOURCE,

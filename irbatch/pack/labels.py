@@ -20,7 +20,7 @@ from irbatch.engine.matrix import (
     plan_blocks,
 )
 from irbatch.errors import InputError
-from irbatch.pack.block import Block
+from irbatch.pack.join import Block
 from irbatch.runtime.kernels import kernel
 from irbatch.runtime.numbers import distinct
 

@@ -17,7 +17,7 @@ from irbatch.data.runs import Run
 from irbatch.engine.overlap import Side
 from irbatch.engine.ties import DESCENDING, check_order, id_texts
 from irbatch.errors import InputError
-from irbatch.pack.table import find_documents
+from irbatch.pack.join import find_documents
 from irbatch.runtime.numbers import read_numbers
 from irbatch.runtime.ragged import joined_ranges, offsets_of, row_index_of
 

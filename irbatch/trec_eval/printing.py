@@ -19,7 +19,7 @@ from irbatch.engine.matrix import NEGATIVE, RelevanceMatrix
 from irbatch.errors import InputError, on_one_line
 from irbatch.evaluation.pipeline import Watch, compute_run
 from irbatch.evaluation.queries import QueryMark
-from irbatch.formats.table_reader import TableReader
+from irbatch.formats.reader import TableReader
 from irbatch.measures import Measure, Plan, TrecValue
 from irbatch.trec_eval.options import TrecEval
 

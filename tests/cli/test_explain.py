@@ -11,7 +11,8 @@ import pytest
 from support.commands import QUERIES, Cli, listed, ranking, runner
 
 import irbatch
-from irbatch.formats import file_reader, streams
+from irbatch.formats import reader as file_reader
+from irbatch.formats import streams
 
 
 @pytest.fixture

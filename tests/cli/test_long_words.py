@@ -12,8 +12,7 @@ from irbatch.cli.leaderboard import _split as split_axes
 from irbatch.comparing.conditions import parse_condition
 from irbatch.efficiency.interchange.ir_metadata import BEGINS
 from irbatch.evaluation.system_names import name_systems
-from irbatch.formats.forms import RUN
-from irbatch.formats.lines import read_number
+from irbatch.formats.lines import RUN, read_number
 from irbatch.leaderboard.axes import parse_constraint
 
 N = 100_000

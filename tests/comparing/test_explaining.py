@@ -17,7 +17,7 @@ import irbatch
 from irbatch import InputError, Qrels, Run, explain
 from irbatch.comparing.explaining.queries import SUMS, rank_documents
 from irbatch.evaluation.settings import Settings
-from irbatch.pack import pack_run
+from irbatch.pack.join import pack_run
 
 QRELS = {
     "same": {"a": 1},

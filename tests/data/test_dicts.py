@@ -22,7 +22,7 @@ import pytest
 
 import irbatch
 from irbatch.data import dicts, qrels
-from irbatch.pack import run as packed_runs
+from irbatch.pack import join as packed_runs
 from irbatch.runtime import objects
 from irbatch.runtime.kernels import can_read_objects
 

@@ -15,7 +15,7 @@ import irbatch
 from irbatch.data import lookup
 from irbatch.data.ids import NO_TEXTS, TextColumn
 from irbatch.data.lookup import KeyedIds, find_repeated, find_rows
-from irbatch.formats import file_reader
+from irbatch.formats import reader as file_reader
 from irbatch.runtime.threads import map_items, map_ranges
 
 IDS = [

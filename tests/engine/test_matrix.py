@@ -19,7 +19,7 @@ from irbatch.engine.matrix import (
     plan_blocks,
 )
 from irbatch.measures import Plan, parse_measures
-from irbatch.pack import pack_run
+from irbatch.pack.join import pack_run
 
 
 @pytest.mark.parametrize(

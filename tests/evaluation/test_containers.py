@@ -18,7 +18,7 @@ from support.input_errors import input_error
 import irbatch
 from irbatch import Qrels, Run
 from irbatch.data.columns import QueryTable
-from irbatch.formats import file_reader
+from irbatch.formats import reader as file_reader
 
 MEASURES = "nDCG@10 nDCG AP RR P@5 R@20 Bpref InfAP Judged@10 NumRet RBP SetF IPrec(recall=0.4)"
 Dict = dict[Any, dict[Any, float]]

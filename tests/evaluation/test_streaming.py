@@ -15,7 +15,8 @@ from support.random_problems import Run, nasty_problems
 import irbatch
 from irbatch import InputError
 from irbatch.data.columns import QueryTable
-from irbatch.formats import file_reader, streams
+from irbatch.formats import reader as file_reader
+from irbatch.formats import streams
 from irbatch.formats.streams import open_input
 from irbatch.measures import plan
 

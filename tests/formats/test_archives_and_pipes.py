@@ -22,7 +22,8 @@ from support.file_readers import piped_input, refused_by_all, use_reader
 from support.input_errors import input_error
 
 from irbatch import InputError, evaluate, read_qrels, read_run
-from irbatch.formats import streams, table_reader
+from irbatch.formats import reader as file_reader
+from irbatch.formats import streams
 
 LINES = [b"q%d Q0 d%d %d %d t\n" % (i // 40, i, i % 40, -i * i) for i in range(280)]
 RUN = {f"q{q}": {f"d{i}": float(-i * i) for i in range(40 * q, 40 * q + 40)} for q in range(7)}
@@ -76,9 +77,9 @@ def test_documents_given_again_and_again_are_noticed_while_reading(
     text = b"".join(lines)
     path.write_bytes(pack(text * ((1 << 20) // len(text))))
     held: list[int] = []
-    assemble = table_reader.assemble
+    assemble = file_reader.assemble
     monkeypatch.setattr(
-        table_reader, "assemble", lambda pieces: held.append(len(pieces)) or assemble(pieces)
+        file_reader, "assemble", lambda pieces: held.append(len(pieces)) or assemble(pieces)
     )
     first = f"line {len(lines) + 1} (query "
     refused_by_all("run", path, "at least 20 problems", first, "before, in line 1\n")
@@ -215,7 +216,7 @@ def test_file_that_can_be_opened_and_not_read() -> None:
 SCRIPT = """
 import sys
 import irbatch
-from irbatch.formats import file_reader
+from irbatch.formats import reader as file_reader
 if sys.argv[1] == "large":
     file_reader.LARGE = file_reader.LARGE_WHEN_READY = 1
 try:

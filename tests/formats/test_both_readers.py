@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from support.file_readers import use_reader
 
 from irbatch import InputError, evaluate, read_qrels, read_run
-from irbatch.formats import streams, table_reader
+from irbatch.formats import reader as file_reader
+from irbatch.formats import streams
 
 ODD = [b" ", b"\t", b"\n", b"\r\n", b"\r", b"\0", b"#", b"q1", b"1", b"-1", b"x", b"\xe9", b"\x0b"]
 TREC = [
@@ -125,7 +126,7 @@ def test_more_documents_twice_than_are_looked_for(
     tmp_path: Path, reader: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Other lines may be listed then than the first, but of such as give a document again."""
-    count = table_reader.MOST_REPEATS + 500
+    count = file_reader.MOST_REPEATS + 500
     rows = [b"q%d Q0 d 1 1 t\n" % i for i in range(count)]
     path = tmp_path / "run"
     path.write_bytes(b"".join(rows + rows[::-1]))

@@ -21,10 +21,10 @@ from support.random_problems import Run, nasty_problems
 import irbatch
 from irbatch import InputError
 from irbatch.data.columns import QueryTable
-from irbatch.formats import file_reader, streams
-from irbatch.formats.forms import RUN
-from irbatch.formats.lines import ParsedLines
-from irbatch.formats.pieces import Piece, assemble
+from irbatch.formats import reader as file_reader
+from irbatch.formats import streams
+from irbatch.formats.lines import RUN, ParsedLines
+from irbatch.formats.reader import Piece, assemble
 from irbatch.runtime.kernels import Kernel
 
 MEASURES = "nDCG@10 nDCG AP RR P@5 Bpref InfAP Judged@10 NumRet RBP"

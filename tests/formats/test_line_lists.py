@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import irbatch
-from irbatch.formats import line_lists
-from irbatch.formats.forms import QRELS, RUN
+from irbatch.formats import bytes as line_lists
+from irbatch.formats.lines import QRELS, RUN
 from irbatch.integrations import pytrec_eval as ours
 
 pytrec_eval = pytest.importorskip("pytrec_eval")
@@ -41,14 +41,14 @@ def _compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Whether the byte parser made the dictionaries each time it was asked."""
     answers: list[bool] = []
-    parse = line_lists._parse
+    parse = line_lists._parse_to_dicts
 
     def watched(*arguments: Any) -> Any:
         found = parse(*arguments)
         answers.append(found is not None)
         return found
 
-    monkeypatch.setattr(line_lists, "_parse", watched)
+    monkeypatch.setattr(line_lists, "_parse_to_dicts", watched)
     return answers
 
 

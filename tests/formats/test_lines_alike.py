@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from irbatch.formats.byte_kernels import UNSURE
-from irbatch.formats.forms import MARCO_RUN, QRELS, RUN, LineForm
-from irbatch.formats.lines import ParsedLines
-from irbatch.formats.pieces import Piece
+from irbatch.formats.bytes import UNSURE
+from irbatch.formats.lines import MARCO_RUN, QRELS, RUN, LineForm, ParsedLines
+from irbatch.formats.reader import Piece
 from irbatch.formats.streams import open_input
 from irbatch.runtime.kernels import Kernel
 

@@ -13,11 +13,10 @@ from oracle import lines as twin
 from fuzz.mutation import compose, damage
 from fuzz.target import Target
 from irbatch.errors import InputError
-from irbatch.formats import byte_kernels as kernels
-from irbatch.formats.byte_parser import parse_bytes
-from irbatch.formats.forms import LineForm, recognise
-from irbatch.formats.lines import ParsedLines
-from irbatch.formats.pieces import Piece
+from irbatch.formats import bytes as kernels
+from irbatch.formats.bytes import parse_bytes
+from irbatch.formats.lines import LineForm, ParsedLines, recognise
+from irbatch.formats.reader import Piece
 
 Given = tuple[str, bytes]  # "qrels" or "run", and what stands in the file
 

@@ -17,7 +17,8 @@ from fuzz.lines import BOM, FRAGMENTS, HEADS, KINDS, TOKENS
 from fuzz.mutation import compose, damage
 from fuzz.target import Target
 from irbatch.errors import InputError
-from irbatch.formats import file_reader, streams
+from irbatch.formats import reader as file_reader
+from irbatch.formats import streams
 
 JUDGED = {"q1": {"d1": 1, "d2": 2}, "q2": {"d1": 1}, "q0": {"d0": 1}, "3": {"d1": 2}, "1": {"2": 1}}
 # The byte parser doesn't compare the ranks of lines whose scores it leaves to Python.

@@ -11,7 +11,7 @@ from support.input_errors import input_error
 
 import irbatch
 from irbatch.engine import ties
-from irbatch.pack import candidates, counting, scores
+from irbatch.pack import candidates, counting
 
 RANDOM = np.random.default_rng(8)
 SCORES = RANDOM.integers(-3, 4, (9, 12))
@@ -26,7 +26,7 @@ WAYS: list[dict[str, Any]] = [
 ]
 MEASURES = "AP nDCG@5 RR Bpref NumRel NumRet"
 SIZES = [(candidates, "BLOCK_CELLS", 30), (counting, "SORTED_FROM", 0), (counting, "MANY_TIED", 0),
-         (scores, "COUNT_CELLS", 2), (scores, "SPARSE_CELLS", 40)]  # fmt: skip
+         (counting, "COUNT_CELLS", 2), (counting, "SPARSE_CELLS", 40)]  # fmt: skip
 
 
 @pytest.mark.parametrize("ties", ["expected", "pessimistic", "optimistic", "index"])

@@ -54,7 +54,7 @@ def travelled(device: Any, monkeypatch: pytest.MonkeyPatch) -> list[int]:
         if name.startswith("irbatch.") and hasattr(module, "is_on_accelerator"):
             monkeypatch.setattr(module, "is_on_accelerator", is_tensor)
             monkeypatch.setattr(module, "to_numpy", watched)
-    import irbatch.pack.on_accelerator as room
+    import irbatch.pack.counting as room
 
     monkeypatch.setattr(room, "to_numpy", watched)
     monkeypatch.setattr(room, "BLOCK_CELLS", 1000)  # several blocks
@@ -106,7 +106,7 @@ def test_blocks_without_relevant_candidates(travelled: list[int]) -> None:
 def test_sorting_and_comparing(
     travelled: list[int], most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("irbatch.pack.on_accelerator.SORTED_FROM", most)
+    monkeypatch.setattr("irbatch.pack.counting.SORTED_THERE_FROM", most)
     there = irbatch.evaluate_scores(torch.tensor(SCORES), LABELS, MEASURES, mask=MASK)
     here = irbatch.evaluate_scores(SCORES, LABELS, MEASURES, mask=MASK)
     assert there.values.tolist() == here.values.tolist()

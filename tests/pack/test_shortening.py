@@ -14,7 +14,7 @@ from support.input_errors import input_error
 import irbatch
 from irbatch.data.dicts import read_judgments
 from irbatch.engine.ties import Ordering, TiePolicy
-from irbatch.pack import shortened
+from irbatch.pack.join import shortened
 
 NAMES = "alpha_nDCG@{1,3} NRBP@2 StRecall(rel=2)@3 P_IA@3"
 Table = dict[str, dict[str, float]]
@@ -23,7 +23,7 @@ Table = dict[str, dict[str, float]]
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short rankings are shortened, too."""
-    monkeypatch.setattr("irbatch.pack.shortening.WORTH_IT", 0)
+    monkeypatch.setattr("irbatch.pack.join.WORTH_IT", 0)
 
 
 def problems(seed: int) -> Iterator[tuple[dict[str, Any], Table]]:
@@ -62,7 +62,7 @@ def test_same_bits(
             settings |= {"score_dtype": score_dtype, "ties": ties}
             whole = of(judgments, run, **settings)
             with monkeypatch.context() as patch:
-                patch.setattr("irbatch.pack.shortening.WORTH_IT", 0)
+                patch.setattr("irbatch.pack.join.WORTH_IT", 0)
                 assert of(judgments, prepare(run), **settings) == whole
 
 

@@ -11,7 +11,7 @@ import pytest
 FORKS = """
 import os, tempfile, threading, time
 import irbatch
-from irbatch.formats import file_reader, streams
+from irbatch.formats import reader as file_reader, streams
 
 documents = {f"d{i}": i % 3 for i in range(20)}
 qrels = {f"q{i}": documents for i in range(40)}

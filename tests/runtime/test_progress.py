@@ -45,8 +45,8 @@ def test_a_notebook_shows_a_bar_and_takes_it_away(cell: list[str]) -> None:
 def test_of_systems_files_and_partitions(
     cell: list[str], digits: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("irbatch.formats.file_reader.LARGE", 1 << 10)
-    monkeypatch.setattr("irbatch.formats.file_reader.LARGE_WHEN_READY", 1 << 10)
+    monkeypatch.setattr("irbatch.formats.reader.LARGE", 1 << 10)
+    monkeypatch.setattr("irbatch.formats.reader.LARGE_WHEN_READY", 1 << 10)
     run = digits / "pca10.run"
     irbatch.read_run(run, progress=True)
     assert "100% reading" in cell[-2]

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 import irbatch
-from irbatch.formats import file_reader, streams
+from irbatch.formats import reader as file_reader
+from irbatch.formats import streams
 
 MEASURES = "nDCG@10 AP Bpref IPrec(recall=0.5) P(rel=2)@5"
 IDS = [f"d{i}" if i % 5 else f"é{i}" for i in range(30)]

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from irbatch import InputError, evaluate, read_qrels, read_run
-from irbatch.formats import file_reader, parquet_files, streams
+from irbatch.formats import parquet as parquet_files
+from irbatch.formats import reader as file_reader
+from irbatch.formats import streams
 from support.input_errors import input_error
 
 # The reader of lines; the byte parser on a file in one piece; and on pieces of few lines.

@@ -17,7 +17,7 @@ import numpy as np
 
 import irbatch
 from irbatch.data.column_names import ROLES
-from irbatch.formats import MARKED_QRELS
+from irbatch.formats.files import MARKED_QRELS
 from irbatch.measures import CATALOGUE
 from support.measure_variants import builtin_names
 from support.paths import REPOSITORY

@@ -8,7 +8,8 @@ import random
 import pytest
 from support.trec_eval_command import BOTH, Command
 
-from irbatch.formats import file_reader, streams
+from irbatch.formats import reader as file_reader
+from irbatch.formats import streams
 
 RNG = random.Random(4)
 QUERIES = [f"q{i:02}" for i in range(30)]

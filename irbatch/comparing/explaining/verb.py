@@ -22,7 +22,7 @@ from irbatch.evaluation.results import Results
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import EvaluateOptions, Settings, check_settings
 from irbatch.evaluation.system_names import name_systems
-from irbatch.formats import is_file, read_rankings
+from irbatch.formats.files import is_file, read_rankings
 from irbatch.measures import Measure, parse_measures
 from irbatch.runtime.numbers import check_choice, check_whole, is_whole
 

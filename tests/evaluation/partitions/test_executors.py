@@ -90,13 +90,12 @@ def test_files_however_they_are_cut(tmp_path: Path, executor: Executor | None, k
 
 def test_parquet_and_tables(tmp_path: Path, executor: Executor | None) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    dataset = pytest.importorskip("pyarrow.dataset")
     table = irbatch.Run(RUN).to_arrow()
     parts = [table.take([row for row in range(len(table)) if row * 7 % 3 == i]) for i in range(3)]
     for place, part in enumerate(parts):
         parquet.write_table(part, tmp_path / f"{place}.parquet", row_group_size=50)
     runs: list[Any] = [parts, [*map(irbatch.Run.from_table, parts)]]
-    runs += [] if executor is None else [tmp_path, dataset.dataset(tmp_path), table, RUN]
+    runs += [] if executor is None else [tmp_path, table, RUN]
     for run in runs:
         assert_same_bits(irbatch.evaluate(QRELS, run, MEASURES, executor=executor), WANTED)
 

@@ -1,4 +1,7 @@
-"""Reading judgments and runs from files, from small to large."""
+"""Reading judgments and runs from files, from small to large, or the parts of a folder.
+
+What reads them is loaded when a file is read: it costs a third of importing irbatch.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from irbatch.data.column_names import Columns, check_columns, grade_of_all, names_for
 from irbatch.data.marked import MarkedQrels
@@ -20,9 +23,58 @@ from irbatch.runtime.numbers import check_choice
 from irbatch.runtime.progress import Progress, progress_on_bar
 
 if TYPE_CHECKING:
-    from irbatch.formats.parts import Given
+    from irbatch.formats.reader import TableReader
     from irbatch.formats.streams import Input
-    from irbatch.formats.table_reader import TableReader
+
+
+HIDDEN = "_", "."  # what names of files begin with that are no data, such as Spark's _SUCCESS
+WILD = "*?["  # what tells patterns of names from names
+
+Given = str | os.PathLike[str]  # a path, a folder, or a pattern
+
+
+def is_file(given: object) -> TypeGuard[Given]:
+    """Tell whether judgments or rankings are to be read from a path."""
+    return isinstance(given, str | os.PathLike)
+
+
+def is_pattern(path: str) -> bool:
+    """Tell whether a path is a pattern of names, and no name."""
+    return any(each in path for each in WILD) and not os.path.lexists(path)
+
+
+def find_parts(given: Given, source: str) -> list[str] | None:
+    """List the files below a folder, or of a pattern of names, in order; None of anything else.
+
+    Raises:
+        InputError: if there is none.
+    """
+    path = os.fspath(given)
+    if os.path.isdir(path):  # noqa: PTH112 - pathlib takes 5 ms to import
+        found, problem = [path], "there are no files in this folder"
+    elif is_pattern(path):
+        import glob
+
+        found = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - as above
+        problem = "there are no files of such names"
+    else:
+        return None
+    parts = [
+        part
+        for each in found
+        for part in (sorted(_below(each)) if os.path.isdir(each) else [each])  # noqa: PTH112
+    ]
+    if not parts:
+        raise InputError(problem, source=source, path=path)
+    return parts
+
+
+def _below(folder: str) -> Iterator[str]:
+    """Yield the files in a folder and in those below it, but for hidden ones."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = [each for each in folders if not each.startswith(HIDDEN)]
+        yield from (os.path.join(place, each) for each in names if not each.startswith(HIDDEN))  # noqa: PTH118
+
 
 MARKED_QRELS: dict[str, type[MarkedQrels]] = {
     each.reads: each for each in (SubtopicQrels, StratumQrels, ProbabilityQrels)
@@ -48,7 +100,7 @@ def read_qrels(
 
     Args:
         path: a file, plain or compressed (gzip, bzip2, xz, zstd); ``-`` is standard input. Also a
-            folder of files or a pattern of their names, or of Parquet a `pyarrow.dataset`.
+            folder of files or a pattern of their names.
         columns: what columns or keys are called whose names are not known, by role, such as
             ``{"user": "u", "item": "i", "grade": "stars"}``; see `irbatch.evaluate`. Judgments
             without a column of grades have grade 1.
@@ -66,9 +118,7 @@ def read_qrels(
         with _opened(path, "qrels", columns, progress=progress) as reader:
             judgments = reader.table() if reader.is_large else reader.lookup()
     except InputError as problem:
-        from irbatch.formats.marked_lines import told_of_subtopics
-
-        raise told_of_subtopics(problem, path) from None
+        raise _told_of_subtopics(problem, path) from None
     return Qrels(judgments, reader.name, borrowed=True)
 
 
@@ -85,7 +135,7 @@ def read_subtopic_qrels(path: str | PathLike[str], *, columns: Columns = None) -
     >>> read_subtopic_qrels("qrels.diversity.txt")  # doctest: +SKIP
     <SubtopicQrels 'qrels.diversity.txt': 50 queries, 59736 judgments>
     """
-    from irbatch.formats.marked_lines import SUBTOPICS, read_marked_lines
+    from irbatch.formats.lines import SUBTOPICS, read_marked_lines
 
     if (qrels := _read_marked_parquet(path, SubtopicQrels, columns)) is not None:
         return qrels
@@ -109,7 +159,7 @@ def read_stratum_qrels(
     >>> read_stratum_qrels("qrels.xinfap.txt")  # doctest: +SKIP
     <StratumQrels 'qrels.xinfap.txt': 30 queries, 37949 judgments>
     """
-    from irbatch.formats.marked_lines import STRATA, read_marked_lines
+    from irbatch.formats.lines import STRATA, read_marked_lines
 
     if (
         qrels := _read_marked_parquet(path, StratumQrels, columns, unsampled=unsampled)
@@ -137,7 +187,7 @@ def read_probability_qrels(
     >>> read_probability_qrels("prels.txt")  # doctest: +SKIP
     <ProbabilityQrels 'prels.txt': 50 queries, 13118 judgments>
     """
-    from irbatch.formats.marked_lines import PROBABILITIES, read_marked_lines
+    from irbatch.formats.lines import PROBABILITIES, read_marked_lines
 
     if (qrels := _read_marked_parquet(path, ProbabilityQrels, columns)) is not None:
         return qrels
@@ -163,7 +213,6 @@ def _read_marked_parquet(
 ) -> Marked | None:
     """Read judgments from Parquet that say something besides the grade; None from anything else."""
     check_columns(columns, ("qrels",))
-    from irbatch.formats.parts import find_parts
     from irbatch.formats.streams import open_input
 
     parts = find_parts(path, "qrels")
@@ -264,8 +313,7 @@ def why_not(path: str | PathLike[str], source: str = "run") -> tuple[str, int | 
 
     Returns "" if they are, or if there is no such line to be read; and the line.
     """
-    from irbatch.formats.forms import find_data, recognise, split_line
-    from irbatch.formats.lines import ParsedLines, explain_width
+    from irbatch.formats.lines import ParsedLines, explain_width, find_data, recognise, split_line
     from irbatch.formats.streams import numbered_lines, open_input
 
     what = {"run": "a run", "qrels": "judgments"}[source]
@@ -301,13 +349,13 @@ def _whole_run(reader: TableReader) -> Run:
 
 @contextmanager
 def _opened(
-    given: Given,
+    given: Given | list[str],
     source: str,
     columns: Columns = None,
     order_by: str = "score",
     progress: Progress | bool | None = None,
 ) -> Iterator[TableReader]:
-    """Open a file of any form; or the parts of a folder or a pattern, or a dataset of pyarrow."""
+    """Open a file of any form; or the parts of a folder or a pattern."""
     if progress is not None and not callable(progress):
         with (
             progress_on_bar(f"reading {given}", progress) as told,
@@ -315,35 +363,50 @@ def _opened(
         ):
             yield reader
         return
-    from irbatch.formats.parts import find_parts, is_dataset
-
     named, by_rank = names_for(columns, source), order_by == "rank"
     parts: list[str] | None
     if isinstance(given, list):
         parts, given = given, given[0]
     else:
-        parts = None if is_dataset(given) else find_parts(given, source)
-    content = None
-    if not is_dataset(given):
-        from irbatch.formats.file_reader import Reader
-        from irbatch.formats.streams import open_input
+        parts = find_parts(given, source)
+    from irbatch.formats.reader import Reader, TextParts
+    from irbatch.formats.streams import open_input
 
-        def open_text(file: Input, progress: Progress | None) -> Reader:
-            return Reader(file, named, by_rank=by_rank, progress=progress)
+    def open_text(file: Input, progress: Progress | None) -> Reader:
+        return Reader(file, named, by_rank=by_rank, progress=progress)
 
-        with open_input(given if parts is None else parts[0], source) as file:
-            is_parquet = file.is_parquet
-            if not is_parquet and parts is None:
-                yield open_text(file, progress)
-                return
-            content = None if file.again else file.content()
-        if not is_parquet and parts is not None:
-            from irbatch.formats.text_parts import TextParts
-
-            yield TextParts(parts, os.fspath(given), source, open_text, progress)
+    with open_input(given if parts is None else parts[0], source) as file:
+        is_parquet = file.is_parquet
+        if not is_parquet and parts is None:
+            yield open_text(file, progress)
             return
+        content = None if file.again else file.content()
+    if not is_parquet and parts is not None:
+        yield TextParts(parts, os.fspath(given), source, open_text, progress)
+        return
     from irbatch.formats.parquet import open_parquet
 
     kind = "ranking" if by_rank else source
     files: dict[str, Any] = {"parts": parts, "content": content, "progress": progress}
     yield open_parquet(given, source, kind, named, **files)
+
+
+def _told_of_subtopics(problem: InputError, path: Given) -> InputError:
+    """Return a file's problem; if its documents come again for other subtopics alone, say that."""
+    from irbatch.formats.lines import SUBTOPICS, read_marked_lines
+
+    first = problem.problems[0]
+    if "given before" not in first.message or os.fspath(path) == "-":
+        return problem
+    try:
+        read_marked_lines(path, SUBTOPICS)
+    except (InputError, OSError):
+        return problem
+    asked = (
+        "are these judgments of subtopics? Then give alpha_nDCG and the like, or the ad hoc ones"
+    )
+    said = f"{first.message}, with another second column: {asked}"
+    return InputError(
+        said, source=first.source, query=first.query, document=first.document, path=first.path,
+        line=first.line,
+    )  # fmt: skip

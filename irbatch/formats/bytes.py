@@ -1,0 +1,622 @@
+"""The byte parser: lines of columns, as they should be, to arrays or dictionaries.
+
+Anything else - another number of columns, a stray control byte - makes it give the text back to
+the reader of lines, which knows every rule and names every problem. So there is one set of rules,
+and this is a faster way through its straight part.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.array_types import Bytes, Floats, Ints
+from irbatch.data.ids import TextColumn
+from irbatch.errors import InputError, shown
+from irbatch.formats.lines import LineForm, parse_table, read_number
+from irbatch.formats.streams import LONGEST_LINE
+from irbatch.runtime.kernels import inlined_kernel, kernel
+from irbatch.runtime.ragged import PLACES, load_word, offsets_of
+
+UNKNOWN = -1  # a whole number that is none
+NO_EXPONENT = 1 << 20
+DIGITS = 18  # as many as int64 holds
+EXACT_POWERS = 22  # powers of ten up to this are exact in float64
+POWERS = np.array([float(10**power) for power in range(EXACT_POWERS + 1)])
+
+SPACE, PLUS, MINUS, POINT, ZERO, NINE = b" +-.09"
+LOWER_E, UPPER_E = b"eE"
+
+
+@inlined_kernel
+def parse_plain(text: Bytes, at: int) -> tuple[Any, int]:
+    """Convert a number without an exponent; return it, or NaN, and where it ends."""
+    negative = text[at & PLACES] == MINUS
+    whole, power, digits, at = _read_decimal(text, at + negative)
+    if text[at & PLACES] > SPACE or digits == 0 or digits > DIGITS:
+        return np.nan, at
+    value = _scale(whole, power)
+    return -value if negative else value, at
+
+
+@inlined_kernel
+def _read_decimal(text: Bytes, at: int) -> tuple[int, int, int, int]:
+    """Read digits, perhaps with a point: as whole * 10^power, how many they are, their end.
+
+    What ends a column ends its digits, too: they need not be counted on the way.
+    """
+    first = at
+    whole, at = _read_digits(text, at, 0)
+    if text[at & PLACES] != POINT:
+        return whole, 0, at - first, at
+    point = at
+    whole, at = _read_digits(text, at + 1, whole)
+    return whole, point + 1 - at, at - first - 1, at
+
+
+@kernel
+def _read_digits(text: Bytes, at: int, whole: int) -> tuple[int, int]:
+    """Append digits to a whole number; return it and where they end."""
+    c = text[at & PLACES]
+    while c >= ZERO and c <= NINE:
+        whole = whole * 10 + (int(c) - ZERO)
+        at += 1
+        c = text[at & PLACES]
+    return whole, at
+
+
+@kernel
+def parse_whole(text: Bytes, start: int, stop: int) -> int:
+    """Convert a whole number; UNKNOWN where it is not one, or long."""
+    if stop - start > DIGITS - 1:
+        return UNKNOWN
+    rank = 0
+    for i in range(start, stop):
+        if text[i] < ZERO or text[i] > NINE:
+            return UNKNOWN
+        rank = rank * 10 + (int(text[i]) - ZERO)
+    return rank
+
+
+@kernel
+def parse_number(text: Bytes, start: int, stop: int) -> Any:
+    """Convert a decimal number, correctly rounded; NaN where it isn't sure to be."""
+    negative = text[start] == MINUS
+    first = start + (negative or text[start] == PLUS)
+    whole, power, digits, at = _read_decimal(text, first)
+    if digits == 0:
+        return np.nan
+    if digits > DIGITS:  # those in front that are zeros don't count
+        while text[first] == ZERO or text[first] == POINT:
+            digits -= text[first] == ZERO
+            first += 1
+    if digits > DIGITS:
+        return np.nan
+    if at < stop:
+        exponent = _parse_exponent(text, at, stop)
+        if exponent == NO_EXPONENT:
+            return np.nan
+        power += exponent
+    value = _scale(whole, power)
+    return -value if negative else value
+
+
+@kernel
+def _parse_exponent(text: Bytes, start: int, stop: int) -> int:
+    """Convert ``e-05`` and the like; NO_EXPONENT where it is not one, or long."""
+    at = start + 1
+    down = at < stop and text[at] == MINUS
+    if down or (at < stop and text[at] == PLUS):
+        at += 1
+    if (text[start] != LOWER_E and text[start] != UPPER_E) or at == stop or stop - at > 4:
+        return NO_EXPONENT
+    exponent = 0
+    while at < stop:
+        if text[at] < ZERO or text[at] > NINE:
+            return NO_EXPONENT
+        exponent = exponent * 10 + (int(text[at]) - ZERO)
+        at += 1
+    return -exponent if down else exponent
+
+
+@kernel
+def _scale(whole: int, power: int) -> Any:
+    """Return whole * 10^power, correctly rounded; NaN where it isn't sure to be."""
+    if whole == 0:
+        return 0.0
+    if power > EXACT_POWERS or power < -EXACT_POWERS:
+        return np.nan
+    high = float(whole)
+    if whole <= 9007199254740992:
+        return high * POWERS[power] if power >= 0 else high / POWERS[-power]
+    if power > 0:
+        return np.nan
+    # The quotient in two parts: of what float64 holds of the number, and of what that leaves.
+    divisor = POWERS[-power]
+    low = float(whole - int(high))
+    quotient = high / divisor
+    # Dekker's product: quotient * divisor = product + error, exactly.
+    product = quotient * divisor
+    split = 134217729.0 * quotient
+    quotient_high = split - (split - quotient)
+    quotient_low = quotient - quotient_high
+    split = 134217729.0 * divisor
+    divisor_high = split - (split - divisor)
+    divisor_low = divisor - divisor_high
+    error = quotient_low * divisor_low - (
+        ((product - quotient_high * divisor_high) - quotient_low * divisor_high)
+        - quotient_high * divisor_low
+    )
+    correction = ((high - product) - error + low) / divisor
+    value = quotient + correction
+    left = (quotient - value) + correction
+    # Near the middle between two numbers, what was lost in the correction could decide.
+    if value + left * 1.000001 != value:
+        return np.nan
+    return value
+
+
+NEWLINE, RETURN, TAB, HASH = b"\n\r\t#"
+LOW_BITS, ABOVE_SPACE = 0x0101010101010101, 0x2121212121212121  # of each byte of a word
+HIGH_BITS = -0x7F7F7F7F7F7F7F80
+
+# What the parser counts, and where tags begin and end: the first one, another one, the last one.
+GROUPS, BEYOND_ASCII, UNSURE, LINES, FRACTIONS = range(5)
+TAG, TAG_STOP, OTHER_TAG, OTHER_TAG_STOP, LAST_TAG, LAST_TAG_STOP = range(5, 11)
+# Of the last row: its query, and the second row of that; its rank; and what stands in its line in
+# front of the document, and behind the last column that mostly is another one in the next.
+QUERY, QUERY_SIZE, SECOND, RANK, RANK_STOP, HEAD, HEAD_SIZE, TAIL, TAIL_SIZE = range(11, 20)
+HEAD_LAST, HEAD_MASK, TAIL_LAST, TAIL_MASK = range(20, 24)
+ROWS, COUNTS = 24, 25
+
+GIVEN_UP = -1
+CONTROL = -1  # a line with a control byte
+# How ranks and scores contradict each other: a line has a lower rank than the one before and scores
+# higher; or, looked for in the second line only, the other way round.
+LOWER, REVERSED = 1, 2
+SLACK = 8  # bytes behind a text that may be loaded
+
+
+class Layout(NamedTuple):
+    """How many columns a line has, and where they stand, from 0; -1 for those it has not."""
+
+    width: int
+    query: int
+    document: int
+    value: int
+    rank: int
+    tag: int
+
+
+class Parsed(NamedTuple):
+    """What the parser found in a piece of a file."""
+
+    starts: Ints  # (rows,), where in the text each row's document begins, and how long it is
+    lengths: npt.NDArray[np.int32]
+    values: Floats
+    # (groups, 4), of consecutive rows with one query: the first row, where its query begins and
+    # ends in the text, and how ranks and values contradict each other, or 0.
+    groups: Ints
+    unsure: Ints  # (n, 3): row, begin and end of each value that is for Python to convert
+    counts: Ints  # (COUNTS,), numbers of what else there is
+    bounds: Ints  # (2, width + 1), room for where a line's columns begin and end, and one too many
+
+
+@kernel
+def parse_lines(text: Bytes, size: int, layout: Layout, found: Parsed) -> int:
+    """Parse lines, `SLACK` bytes behind them; return the rows, or GIVEN_UP at the first odd line.
+
+    Most lines are like the one before: what stands in front of the document, and behind the last
+    column that varies, is the same. They are gone through in a loop of their own.
+    """
+    rows, at = 0, 0
+    while at < size:
+        at, rows = _parse_line(text, at, rows, layout, found)
+        if at == GIVEN_UP:
+            return GIVEN_UP
+        if found.counts[HEAD_SIZE] > 0:
+            at, rows = _parse_alike(text, size, at, rows, layout, found)
+    found.counts[ROWS] = rows
+    return rows
+
+
+@kernel
+def _parse_alike(
+    text: Bytes, size: int, at: int, rows: int, layout: Layout, found: Parsed
+) -> tuple[int, int]:
+    """Parse lines as long as they are plain and like the last one; return where, and the rows."""
+    counts, values = found.counts, found.values
+    head, head_size = counts[HEAD], counts[HEAD_SIZE]
+    tail, tail_size = counts[TAIL], counts[TAIL_SIZE]
+    head_last, head_mask = counts[HEAD_LAST], counts[HEAD_MASK]
+    tail_last, tail_mask = counts[TAIL_LAST], counts[TAIL_MASK]
+    last_rank, last_rank_stop = counts[RANK], counts[RANK_STOP]
+    last_value, first_row, line, all_bytes = values[rows - 1], rows, at, 0
+    while line + head_size <= size and not _unlike(text, line, head, head_last, head_mask):
+        start = line + head_size
+        at, seen = _find_end(text, start)
+        all_bytes |= seen
+        stop = at
+        rank = at
+        odd = at == start
+        for _ in range(layout.document + 1, layout.value):
+            rank = at + 1
+            odd |= text[at & PLACES] != SPACE and text[at & PLACES] != TAB
+            at = _skip(text, rank)
+            odd |= at == rank
+        rank_stop = at
+        odd |= text[at & PLACES] != SPACE and text[at & PLACES] != TAB
+        value, at = parse_plain(text, at + 1)
+        for _ in range(layout.value + 1, layout.tag):
+            odd |= text[at & PLACES] != SPACE and text[at & PLACES] != TAB
+            first = at + 1
+            at = _skip(text, first)
+            odd |= at == first
+        if odd or value != value or at + tail_size > min(size, line + LONGEST_LINE):
+            break
+        if _unlike(text, at, tail, tail_last, tail_mask):
+            break
+        if layout.rank >= 0 and (value > last_value or rows == counts[SECOND]):
+            counts[RANK], counts[RANK_STOP] = last_rank, last_rank_stop
+            _compare_ranks(text, rank, rank_stop, value, last_value, found)
+        last_rank, last_rank_stop = rank, rank_stop
+        found.starts[rows], found.lengths[rows], values[rows] = start, stop - start, value
+        last_value = value
+        rows += 1
+        line = at + tail_size
+    counts[RANK], counts[RANK_STOP] = last_rank, last_rank_stop
+    counts[BEYOND_ASCII] |= all_bytes
+    counts[LINES] += rows - first_row
+    return line, rows
+
+
+@inlined_kernel
+def _unlike(text: Bytes, at: int, other: int, last: int, mask: int) -> int:
+    """Return a number that is not 0 if bytes are others; see `_last_word`."""
+    unlike: int = (load_word(text, at + last) ^ load_word(text, other + last)) & mask
+    for i in range(0, last, 8):
+        unlike |= load_word(text, at + i) ^ load_word(text, other + i)
+    return unlike
+
+
+@kernel
+def _find_end(text: Bytes, at: int) -> tuple[int, int]:
+    """Return where a column ends, at the first byte up to a space, and its highest bits."""
+    seen = 0
+    while True:
+        word = load_word(text, at)
+        seen |= word & HIGH_BITS
+        stops = (word - ABOVE_SPACE) & ~word & HIGH_BITS  # the lowest is right
+        if stops != 0:
+            below = (stops & -stops) - 1
+            return at + ((((below & LOW_BITS) * LOW_BITS) >> 56) & 15) - 1, seen
+        at += 8
+
+
+@kernel
+def _skip(text: Bytes, at: int) -> int:
+    """Return where a column ends: byte by byte, as short ones are sooner found."""
+    while text[at & PLACES] > SPACE:
+        at += 1
+    return at
+
+
+@kernel
+def _parse_line(
+    text: Bytes, line: int, rows: int, layout: Layout, found: Parsed
+) -> tuple[int, int]:
+    """Parse one line by all the rules; return where it ends, or GIVEN_UP, and the rows."""
+    counts = found.counts
+    begins, ends = found.bounds
+    width, at = _split_line(text, line, begins, ends)
+    counts[LINES] += 1
+    if width == CONTROL or at - line > LONGEST_LINE:
+        return GIVEN_UP, rows
+    marked = width > 0 and text[begins[0]] == HASH
+    if width == 0 or (marked and (ends[0] - begins[0] == 1 or width < layout.width)):
+        return at, rows  # blank, or a comment
+    if width != layout.width:
+        return GIVEN_UP, rows
+    value = parse_number(text, begins[layout.value], ends[layout.value])
+    if value != value:
+        if marked:
+            return GIVEN_UP, rows
+        _add_unsure(rows, begins[layout.value], ends[layout.value], found)
+    query, size = begins[layout.query], ends[layout.query] - begins[layout.query]
+    rank, rank_stop = begins[layout.rank], ends[layout.rank]
+    if size != counts[QUERY_SIZE] or not _same(text, query, counts[QUERY], size):
+        counts[QUERY], counts[QUERY_SIZE], counts[SECOND] = query, size, rows + 1
+        _begin_group(text, rows, begins, ends, layout, found)
+    elif layout.rank >= 0 and (value > found.values[rows - 1] or rows == counts[SECOND]):
+        _compare_ranks(text, rank, rank_stop, value, found.values[rows - 1], found)
+    counts[RANK], counts[RANK_STOP] = rank, rank_stop
+    document = begins[layout.document]
+    found.starts[rows], found.lengths[rows] = document, ends[layout.document] - document
+    found.values[rows] = value
+    for i in range(document, ends[layout.document]):
+        counts[BEYOND_ASCII] |= text[i] >> 7
+    if layout.query < layout.document < layout.value:
+        tail = ends[layout.tag - 1 if layout.tag > layout.value else layout.value]
+        counts[HEAD], counts[HEAD_SIZE] = line, document - line
+        counts[TAIL], counts[TAIL_SIZE] = tail, at - tail
+        counts[HEAD_LAST], counts[HEAD_MASK] = _last_word(document - line)
+        counts[TAIL_LAST], counts[TAIL_MASK] = _last_word(at - tail)
+    counts[LAST_TAG], counts[LAST_TAG_STOP] = begins[layout.tag], ends[layout.tag]
+    return at, rows + 1
+
+
+@kernel
+def _compare_ranks(
+    text: Bytes, start: int, stop: int, value: float, last_value: float, found: Parsed
+) -> None:
+    """Note how a row's rank and value contradict those of the row before."""
+    counts = found.counts
+    rank = parse_whole(text, start, stop)
+    last_rank = parse_whole(text, counts[RANK], counts[RANK_STOP])
+    if last_rank != UNKNOWN and rank > last_rank and value > last_value:
+        found.groups[counts[GROUPS] - 1, 3] = LOWER
+    elif rank != UNKNOWN and rank < last_rank and value < last_value:
+        found.groups[counts[GROUPS] - 1, 3] = REVERSED
+
+
+@kernel
+def _last_word(size: int) -> tuple[int, int]:
+    """Return where the last word of some bytes begins, and a mask of what of it is theirs."""
+    last = (size - 1) & -8
+    left = size - last
+    return last, -1 if left == 8 else (1 << (8 * left)) - 1
+
+
+@kernel
+def _same(text: Bytes, start: int, other: int, size: int) -> bool:
+    """Tell whether two slices hold the same bytes; the first has `SLACK` behind its line's end."""
+    i = 0
+    while i + 8 <= size:
+        if load_word(text, start + i) != load_word(text, other + i):
+            return False
+        i += 8
+    unlike = load_word(text, start + i) ^ load_word(text, other + i)
+    return bool(unlike & ((1 << (8 * (size - i))) - 1) == 0)
+
+
+@kernel
+def _split_line(text: Bytes, at: int, begins: Ints, ends: Ints) -> tuple[int, int]:
+    """Write where the columns of a line begin and end; return their number and where it ends.
+
+    The number is one more than there should be for a line with more, and CONTROL for one with a
+    control byte.
+    """
+    width = begins.size - 1
+    found = 0
+    more = 0
+    c = text[at]  # loaded once: an array's element costs more than its arithmetic
+    while c != NEWLINE:
+        if c > SPACE:
+            begins[found] = at
+            while c > SPACE:
+                at += 1
+                c = text[at]
+            ends[found] = at
+            found = min(found + 1, width)
+            more += found == width
+            continue
+        if c != SPACE and c != TAB and not (c == RETURN and text[at + 1] == NEWLINE):
+            return CONTROL, text.size
+        at += 1
+        c = text[at]
+    return found if more < 2 else width + 1, at + 1
+
+
+@kernel
+def _add_unsure(row: int, start: int, stop: int, found: Parsed) -> None:
+    """Note a value that Python has to convert."""
+    n = found.counts[UNSURE]
+    found.unsure[n, 0], found.unsure[n, 1], found.unsure[n, 2] = row, start, stop
+    found.counts[UNSURE] += 1
+
+
+@kernel
+def _begin_group(
+    text: Bytes, row: int, begins: Ints, ends: Ints, layout: Layout, found: Parsed
+) -> None:
+    """Note a group and look at its first line, whose rank and tag stand for those of the others."""
+    groups, counts = found.groups, found.counts
+    n = counts[GROUPS]
+    groups[n, 0], groups[n, 1], groups[n, 2] = row, begins[layout.query], ends[layout.query]
+    groups[n, 3] = 0
+    counts[GROUPS] += 1
+    for i in range(begins[layout.query], ends[layout.query]):
+        counts[BEYOND_ASCII] |= text[i] >> 7
+    if layout.rank >= 0:
+        for i in range(begins[layout.rank], ends[layout.rank]):
+            if text[i] == POINT:
+                counts[FRACTIONS] += 1
+                break
+    if layout.tag >= 0:
+        start, stop = begins[layout.tag], ends[layout.tag]
+        if counts[TAG_STOP] == 0:
+            counts[TAG], counts[TAG_STOP] = start, stop
+        elif stop - start != counts[TAG_STOP] - counts[TAG] or not _same(
+            text, start, counts[TAG], stop - start
+        ):
+            counts[OTHER_TAG], counts[OTHER_TAG_STOP] = start, stop
+
+
+TABS_FOR_COMMAS, COMMAS_FOR_TABS = bytes.maketrans(b",", b"\t"), bytes.maketrans(b"\t", b",")
+
+
+def parse_bytes(text: bytearray, form: LineForm, room: Parsed | None = None) -> Parsed | None:
+    """Parse lines that hold what `form` says; None if any is for the reader of lines.
+
+    What is found stands in `room`, where that is large enough, or in new memory. Unless it is
+    None, `text` has some bytes more at its end, and tabs for commas that separate.
+    """
+    if not _is_plain(text, form):
+        return None
+    size = len(text)
+    if form.separator == b",":
+        text[:] = text.translate(TABS_FOR_COMMAS)
+    text += b"\n" * (SLACK + (size > 0 and not text.endswith(b"\n")))
+    found = _parse(text, form, room)
+    if found is None or not _convert(text, found, form):
+        del text[size:]
+        if form.separator == b",":
+            text[:] = text.translate(COMMAS_FOR_TABS)
+        return None
+    return found
+
+
+def _parse(text: bytearray, form: LineForm, room: Parsed | None) -> Parsed | None:
+    size = len(text) - SLACK
+    at = form.query_at, form.document_at, form.value_at, form.rank_at, form.tag_at
+    layout = Layout(form.width, *at)
+    most = size // (2 * form.width) + 1  # a column has a byte and one behind it
+    if room is None or room.values.size < most or room.bounds.shape[1] != form.width + 1:
+        room = _make_room(2 * most, form.width)  # the next text may be longer
+    room.counts[:] = 0
+    data = np.frombuffer(text, np.uint8)
+    if parse_lines.run(size, data, size, layout, room) == GIVEN_UP:
+        return None
+    return None if room.counts[BEYOND_ASCII] and not _is_utf8(text) else room
+
+
+def is_ready() -> bool:
+    """Tell whether the parser's machine code is at hand, so that it is worth it for small files."""
+    layout = Layout(*range(len(Layout._fields)))
+    return parse_lines.is_ready(np.empty(0, np.uint8), 0, layout, _make_room(0, 1))
+
+
+def _make_room(rows: int, width: int) -> Parsed:
+    """Make room for what is parsed; memory that is never written to is never there."""
+    return Parsed(
+        np.empty(rows, np.int64),
+        np.empty(rows, np.int32),
+        np.empty(rows, np.float64),
+        np.empty((rows, 4), np.int64),
+        np.empty((rows, 3), np.int64),
+        np.empty(COUNTS, np.int64),
+        np.empty((2, width + 1), np.int64),
+    )
+
+
+def _is_plain(text: bytearray, form: LineForm) -> bool:
+    """Tell whether spaces and tabs separate, and ``#`` comments, as the kernels have it."""
+    if form.value_at < 0:
+        return False
+    if sign := form.separator:
+        odd = [b" ", b"#", 2 * sign, b"\n" + sign, sign + b"\n", sign + b"\r"]
+        if sign == b",":
+            odd += [b"\t", b'"']
+        ends = text.startswith(sign) or text.endswith(sign)
+        return not ends and not any(each in text for each in odd)
+    return form.keys is None
+
+
+def _is_utf8(text: bytearray) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _convert(text: bytearray, parsed: Parsed, form: LineForm) -> bool:
+    """Convert the values left to Python; tell whether all values are as `form` has them."""
+    values = parsed.values[: parsed.counts[ROWS]]
+    try:
+        for row, start, stop in parsed.unsure[: parsed.counts[UNSURE]].tolist():
+            values[row] = read_number(bytes(text[start:stop]), form)
+    except InputError:
+        return False
+    if form.is_ranked and ((values < 0) | (values % 1 != 0)).any():
+        return False
+    return form.largest == np.inf or not (np.abs(values) >= form.largest).any()
+
+
+# Lines from which the byte parser is sooner done, loading its machine code included
+# (benchmarks/test_line_lists.py).
+MANY = 100
+
+Lookup = dict[str, dict[str, Any]]
+
+
+def read_lines(lines: Sequence[str | bytes], form: LineForm, *, whole: bool = False) -> Lookup:
+    """Return query to document to value of some lines; values are ints if they are `whole`.
+
+    Raises:
+        InputError: if a line has another form, a value is not whole, or a query has the same
+            document twice.
+    """
+    if len(lines) >= MANY and is_ready():
+        text = _join(lines)
+        table = None if text is None else _parse_to_dicts(text, form, whole)
+        if table is not None:
+            return table
+    if not lines:
+        return {}
+    found = parse_table(_numbered(lines), form)
+    return _as_whole(found, form) if whole else found
+
+
+def _join(lines: Sequence[Any]) -> bytearray | None:
+    """Return lines, all of one type, as one text; None if one of them is several, or no text."""
+    try:
+        if isinstance(lines[0], str):
+            text = "".join(lines)
+            if not text.isascii():
+                return _join(list(map(str.encode, lines)))
+            joined = text.encode()
+        else:
+            joined = b"".join(lines)
+    except (TypeError, UnicodeEncodeError):
+        return None
+    ends = np.flatnonzero(np.frombuffer(joined, np.uint8) == NEWLINE) + 1
+    if not ends.size:
+        return _join([line + (b"\n" if isinstance(line, bytes) else "\n") for line in lines])
+    starts = offsets_of(np.fromiter(map(len, lines), np.int64, len(lines)))
+    if not joined.endswith(b"\n"):
+        ends = np.append(ends, len(joined))
+    return bytearray(joined) if np.array_equal(ends, starts[1:]) else None
+
+
+def _parse_to_dicts(text: bytearray, form: LineForm, whole: bool) -> Lookup | None:
+    """Read text by the byte parser; None if that is for the reader of lines."""
+    parsed = parse_bytes(text, form)
+    if parsed is None:
+        return None
+    rows, groups = int(parsed.counts[ROWS]), parsed.groups[: parsed.counts[GROUPS]]
+    numbers = parsed.values[:rows]
+    if not rows or (whole and (numbers % 1 != 0).any()):
+        return None
+    values = (numbers.astype(np.int64) if whole else numbers).tolist()
+    slices = parsed.starts[:rows], parsed.lengths[:rows]
+    documents = TextColumn(np.frombuffer(text, np.uint8), *slices).tolist()
+    firsts, begins, ends, _ = groups.T.tolist()
+    lasts = [*firsts[1:], rows]
+    table: Lookup = {}
+    for first, last, begin, end in zip(firsts, lasts, begins, ends, strict=True):
+        found = dict(zip(documents[first:last], values[first:last], strict=True))
+        known = table.setdefault(text[begin:end].decode(), found)
+        if known is not found:  # a query that comes back after another
+            known.update(found)
+    return table if sum(map(len, table.values())) == rows else None
+
+
+def _numbered(lines: Sequence[str | bytes]) -> Iterator[tuple[int, bytes]]:
+    for number, line in enumerate(lines, 1):
+        if not isinstance(line, str | bytes):
+            raise InputError(f"{shown(line)} is not a line of text", line=number)
+        yield number, line if isinstance(line, bytes) else line.encode(errors="surrogatepass")
+
+
+def _as_whole(table: Lookup, form: LineForm) -> Lookup:
+    for query, documents in table.items():
+        for document, value in documents.items():
+            if not value.is_integer():
+                refuse = functools.partial(InputError, query=query, document=document, value=value)
+                raise refuse(f"{form.value} {value} is not a whole number", source=form.source)
+    return {query: {d: int(each) for d, each in row.items()} for query, row in table.items()}

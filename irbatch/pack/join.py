@@ -1,0 +1,492 @@
+"""Joining runs of scored documents with the judgments, in bounded blocks.
+
+The judged documents of a query are looked up in its ranking (or the other way round, whichever is
+shorter); their ranks come from where their scores stand. Nothing is factorised across queries.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from irbatch.array_types import Bools, Floats, Ints, Positions
+from irbatch.data import short_texts
+from irbatch.data.columns import QueryTable
+from irbatch.data.dicts import NOT_COUNTED, Found, are_dicts, find_in_rankings, read_judgments
+from irbatch.data.ids import KINDS, IdColumn, TextColumn, check_id, id_kind, kinds_of
+from irbatch.data.lookup import KeyedIds, find_rows
+from irbatch.data.qrels import Qrels
+from irbatch.data.runs import Run
+from irbatch.data.short_texts import ShortIds, ShortTexts
+from irbatch.engine.matrix import (
+    BLOCK_BYTES,
+    BYTE_LEVELS,
+    RelevanceMatrix,
+    count_levels,
+    plan_blocks,
+)
+from irbatch.engine.ties import (
+    DEFAULT_ORDERING,
+    DESCENDING,
+    Ordering,
+    TieGroups,
+    TiePolicy,
+    as_compared,
+    check_order,
+    find_ranks,
+    order_scores,
+    rank_in_tie,
+    round_scores,
+)
+from irbatch.errors import InputError, raise_problems
+from irbatch.runtime.numbers import NUMBER_ERRORS, as_floats, distinct, number_problem, pack_floats
+from irbatch.runtime.ragged import joined_ranges, offsets_of
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some of the queries, packed."""
+
+    rows: Positions  # (queries,): places among the queries to evaluate
+    matrix: RelevanceMatrix
+    tied: Bools | None = None  # (queries,): which have ties that matter and ids didn't decide
+
+    def split(self, most: int) -> Iterator[Block]:
+        """Yield the same queries in blocks of so many at most."""
+        if self.rows.size <= most:
+            yield self
+            return
+        for first in range(0, self.rows.size, most):
+            last = min(first + most, self.rows.size)
+            tied = None if self.tied is None else self.tied[first:last]
+            yield Block(self.rows[first:last], self.matrix.of_rows(first, last), tied)
+
+
+def plan_query_blocks(qrels: Qrels, rows: Positions, depths: Ints) -> Iterator[Positions]:
+    """Group the judged queries at `rows` by the depths of their rankings, see `plan_blocks`."""
+    levels = qrels.levels.size
+    if levels > BYTE_LEVELS and rows.size:
+        # A block of n queries with j judgments each has at most n*j levels of its own, so that
+        # its n*n*j counts fill the budget at about this many levels.
+        most = int((qrels.starts[rows + 1] - qrels.starts[rows]).max())
+        levels = min(levels, math.isqrt(BLOCK_BYTES * most // 8) + 1)
+    return plan_blocks(depths, levels)
+
+
+def blank_matrix(
+    qrels: Qrels, rows: Positions, retrieved: Ints
+) -> tuple[RelevanceMatrix, npt.NDArray[np.int32], Ints]:
+    """Start a block, nothing judged at any rank; also return its judgments' codes and rows."""
+    codes, row_index = qrels.gather(rows)
+    levels = qrels.levels
+    if levels.size > BYTE_LEVELS:
+        used = distinct(codes[codes >= 0])
+        codes = np.where(codes < 0, codes, np.searchsorted(used, codes)).astype(np.int32)
+        levels = levels[used]
+    counts = count_levels(row_index, codes, (rows.size, levels.size))
+    return RelevanceMatrix.unjudged(retrieved, levels, counts), codes, row_index
+
+
+class Joined(NamedTuple):
+    """Rankings of some queries, and the judged documents, query after query, found in them."""
+
+    scores: Floats  # descending within a ranking
+    begins: Ints  # (queries,): of each ranking in `scores`
+    ends: Ints
+    judged_scores: Floats  # NaN where a document was not retrieved
+    ids_at: Callable[[int, float], Sequence[Any]]  # by ranking and score, as they came in
+    near: Ints | None = None  # where judged documents may stand in `scores`, or -1
+    # Instead of `scores` and `near`: how many documents score higher, and how many the same.
+    counts: Sequence[Ints] | None = None
+
+
+def pack_joined(
+    qrels: Qrels, rows: Positions, picks: Positions, joined: Joined, policy: TiePolicy
+) -> Block:
+    """Pack the queries at `rows` of the qrels, at `picks` of those to evaluate."""
+    scores, begins, ends, judged_scores, ids_at, near, counts = joined
+    matrix, codes, row_index = blank_matrix(qrels, rows, ends - begins)
+    found = np.flatnonzero(~np.isnan(judged_scores))
+    codes, row_index, judged_scores = codes[found], row_index[found], judged_scores[found]
+    if counts is not None:
+        ranks, equal = (each[found] for each in counts)
+    else:
+        near = np.full(found.size, -1, np.int64) if near is None else near[found]
+        ranks, equal = find_ranks(scores, begins, ends, judged_scores, row_index, near)
+    shared = np.flatnonzero(equal > 1)
+    block = Block(picks, matrix)
+    if shared.size:
+        grades = np.append(matrix.levels, -1.0)[np.maximum(codes[shared], -1)]
+        in_rows = row_index[shared]
+        groups = TieGroups(policy, in_rows, grades, ranks[shared], equal[shared])
+        if (refused := groups.find_refused()) is not None:
+            score = float(judged_scores[shared[refused]])
+            problem = f"documents of different grades share the score {score:g}"
+            query = qrels.queries[rows[in_rows[refused]]]
+            raise InputError(problem, source="run", query=query, value=score)
+
+        def rank_by_key() -> Ints:
+            offsets = offsets_of(qrels.starts[rows + 1] - qrels.starts[rows])
+            before = np.empty(shared.size, np.int64)
+            at, documents = -1, []
+            for group in groups:  # those of one row follow each other
+                row = int(in_rows[group[0]])
+                if row != at:
+                    at, documents = row, list(qrels.documents[int(rows[row])])
+                tied = ids_at(row, judged_scores[shared[group[0]]])
+                judged = [documents[each] for each in found[shared[group]] - offsets[row]]
+                before[group] = rank_in_tie(policy, tied, judged)
+            return before
+
+        ranks[shared] += groups.count_before(rank_by_key)
+        block = Block(picks, replace(matrix, ties=groups.list_open()), groups.mark_rows(rows.size))
+    matrix.codes[row_index, ranks] = codes
+    return block
+
+
+Ranking = Mapping[Any, Any]
+EMPTY: Ranking = {}
+SIDES: tuple[Any, ...] = "left", "right"
+
+
+def pack_run(
+    qrels: Qrels, run: Run, rows: Positions, ordering: Ordering = DEFAULT_ORDERING
+) -> Iterator[Block]:
+    """Pack rankings of the queries at `rows` of the qrels; blocks' `rows` are places in these."""
+    if isinstance(run.rankings, QueryTable) and can_join(qrels, run.rankings):
+        yield from pack_table(qrels, run.rankings, rows, ordering)
+        return
+    rankings = [run.rankings.get(qrels.queries[row], EMPTY) for row in rows.tolist()]
+    depths = np.fromiter(map(len, rankings), np.int64, len(rankings))
+    blocks = list(plan_query_blocks(qrels, rows, depths))
+    # One buffer for all blocks: fresh memory costs as much as filling it.
+    buffer = np.empty(max((int(depths[picks].sum()) for picks in blocks), default=0))
+    for picks in blocks:
+        chosen = [rankings[pick] for pick in picks.tolist()]
+        yield _Join(qrels, run, rows[picks], chosen, ordering, buffer).block(picks)
+
+
+@dataclass(eq=False)
+class _Join:
+    """The join of one block: its rankings' scores and where the judged documents stand."""
+
+    qrels: Qrels
+    run: Run
+    rows: Positions
+    rankings: list[Ranking]
+    ordering: Ordering
+    buffer: Floats
+    _listed: tuple[int, list[Any], Floats] = -1, [], np.empty(0)
+
+    def block(self, picks: Positions) -> Block:
+        """Look up, rank and place the judged documents; `picks` are the block's `rows`."""
+        starts = offsets_of(np.fromiter(map(len, self.rankings), np.int64, len(self.rankings)))
+        scores, counts = self.buffer[: starts[-1]], None
+        if (found := self._find_in_dicts(starts)) is not None:
+            judged_scores, *counts = found
+        else:
+            self._check_documents()
+            judged_scores = self._read(scores)
+            if not order_scores(scores, starts):
+                raise_problems(list(self._score_problems()))
+        joined = Joined(scores, starts[:-1], starts[1:], judged_scores, self._ids_at, counts=counts)
+        return pack_joined(self.qrels, self.rows, picks, joined, self.ordering.ties)
+
+    def _find_in_dicts(self, starts: Ints) -> Found | None:
+        """Find the judged documents where rankings are simple dictionaries; else return None."""
+        qrels, dtype = self.qrels, self.ordering.score_dtype
+        if qrels.document_kind == "int" or qrels.table is not None:
+            return None
+        documents = [qrels.documents[row] for row in self.rows.tolist()]
+        judged_starts = offsets_of(qrels.starts[self.rows + 1] - qrels.starts[self.rows])
+        found = find_in_rankings(self.rankings, starts, documents, judged_starts, dtype)
+        if found is None:
+            return None
+        uncounted = np.flatnonzero(found.equal == NOT_COUNTED)
+        rows = np.searchsorted(judged_starts, uncounted, side="right") - 1
+        for row in np.flatnonzero(np.bincount(rows)).tolist():
+            some, scores = uncounted[rows == row], np.sort(self._scores(row))
+            first, last = (np.searchsorted(scores, found.scores[some], side) for side in SIDES)
+            found.above[some], found.equal[some] = scores.size - last, last - first
+        return found
+
+    def _read(self, scores: Floats) -> Floats:
+        """Read all scores into `scores`; return the judged documents', NaN where not retrieved.
+
+        One ranking at a time for both: what is looked up was just read and is still near.
+        """
+        raw = scores.data.cast("B")  # a slice of it is filled sooner than one of an array
+        wanted: list[Any] = []
+        missing = itertools.repeat(math.nan)
+        start = 0
+        counts = np.diff(self.qrels.starts)
+        try:
+            for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
+                if not ranking:  # a table of judgments need not make ids for it
+                    wanted.extend(itertools.repeat(math.nan, counts[row]))
+                    continue
+                packed = pack_floats(ranking.values())
+                end = start + len(packed)
+                raw[start:end] = packed
+                start = end
+                judged = self.qrels.documents[row]
+                if len(judged) <= len(ranking):
+                    wanted.extend(map(ranking.get, judged, missing))
+                else:
+                    part = np.frombuffer(packed)
+                    wanted.extend(_spread(part, ranking, self.qrels.place_of(row)))
+            found = as_floats(wanted)
+        except NUMBER_ERRORS:
+            raise_problems(list(self._score_problems()))
+            raise
+        round_scores(scores, self.ordering.score_dtype)
+        return as_compared(found, self.ordering.score_dtype)
+
+    def _ids_at(self, row: int, score: float) -> list[Any]:
+        """List the documents of a ranking that have some score; a ranking is read once for many."""
+        if self._listed[0] != row:
+            self._listed = row, list(self.rankings[row]), self._scores(row)
+        _, retrieved, scores = self._listed
+        return [retrieved[i] for i in np.flatnonzero(scores == score).tolist()]
+
+    def _scores(self, row: int) -> Floats:
+        """Read the scores of a ranking anew."""
+        return as_compared(as_floats(self.rankings[row].values()), self.ordering.score_dtype)
+
+    def _refuse(self, problem: str, **fields: Any) -> InputError:
+        return InputError(problem, source="run", path=self.run.name, **fields)
+
+    def _check_documents(self) -> None:
+        """Refuse documents whose ids are of another kind than the judged ones'."""
+        kind = self.qrels.document_kind
+        if kind is None:
+            return
+        # 1, 1.0 and True are one key to Python: where ids are numbers all are looked at.
+        every = itertools.chain.from_iterable(self.rankings)
+        firsts = map(next, map(iter, filter(None, self.rankings)))
+        if not kinds_of(every if kind == "int" else firsts) <= {kind}:
+            for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
+                self._check_kinds(row, ranking, kind)
+
+    def _check_kinds(self, row: int, ranking: Ranking, kind: str) -> None:
+        query = self.qrels.queries[row]
+        for document in ranking:
+            check_id(document, "document", "run", query)
+            if id_kind(type(document)) != kind:
+                judged = next(iter(self.qrels.documents[row]), "?")
+                own = "text" if kind == "int" else "a whole number"
+                theirs = f"the qrels' ids are {KINDS[kind]}, such as {judged!r}"
+                problem = f"document id {document!r} is {own}, but {theirs}"
+                raise self._refuse(problem, query=query, document=document)
+
+    def _score_problems(self) -> Iterator[InputError]:
+        for row, ranking in zip(self.rows.tolist(), self.rankings, strict=True):
+            for document, score in ranking.items():
+                if problem := number_problem(score):
+                    where = {"query": self.qrels.queries[row], "document": document}
+                    yield self._refuse(f"score {problem}", **where, value=score)
+
+
+def _spread(scores: Floats, ranking: Ranking, places: Mapping[Any, int]) -> list[float]:
+    """Return each judged document's score, NaN where not retrieved, by looking them up in turn."""
+    place = np.fromiter(map(places.get, ranking, itertools.repeat(-1)), np.intp, len(ranking))
+    spread = np.full(len(places), math.nan)
+    spread[place[place >= 0]] = scores[place >= 0]
+    return spread.tolist()
+
+
+def can_join(qrels: Qrels, table: QueryTable) -> bool:
+    """Tell whether documents are of one kind, so that columns can be compared."""
+    if not len(table.documents):
+        return True
+    if qrels.document_kind not in (None, table.document_kind):
+        return False
+    try:
+        return qrels.column is not None
+    except OverflowError:  # whole numbers of any size are ids, but no columns
+        return False
+
+
+def pack_table(
+    qrels: Qrels, table: QueryTable, rows: Positions, ordering: Ordering
+) -> Iterator[Block]:
+    """Pack as `irbatch.pack.pack_run` a table of scores that `can_join` with the judgments."""
+    places, depths = _find_queries(qrels, table, rows)
+    for picks in plan_query_blocks(qrels, rows, depths):
+        bounds = _find_bounds(table, places[picks])
+        found_at = _find_judged(qrels, table, rows[picks], places[picks])
+        joined = _join(table, *bounds, found_at, ordering.score_dtype)
+        yield pack_joined(qrels, rows[picks], picks, joined, ordering.ties)
+
+
+def pack_ranked(qrels: Qrels, table: QueryTable, rows: Positions) -> Iterator[Block]:
+    """Do the same for rankings in order, whatever their values; refuse ids of another kind."""
+    if not can_join(qrels, table):
+        query, document = table.where(int(table.begins[table.begins < table.ends][0]))
+        ours = f"document ids are {KINDS[table.document_kind]}, such as {document!r}"
+        problem = f"{ours}, but the relevant ones are {KINDS[str(qrels.document_kind)]}"
+        raise InputError(problem, source="run", query=query, document=document)
+    places, depths = _find_queries(qrels, table, rows)
+    for picks in plan_query_blocks(qrels, rows, depths):
+        matrix, codes, row_index = blank_matrix(qrels, rows[picks], depths[picks])
+        found_at = _find_judged(qrels, table, rows[picks], places[picks])
+        found = np.flatnonzero(found_at >= 0)
+        ranks = found_at[found] - table.begins[places[picks][row_index[found]]]
+        matrix.codes[row_index[found], ranks] = codes[found]
+        yield Block(picks, matrix)
+
+
+def _find_queries(qrels: Qrels, table: QueryTable, rows: Positions) -> tuple[Ints, Ints]:
+    """Return where queries stand in a table, -1 for those missing, and their rankings' lengths."""
+    queries = map(qrels.queries.__getitem__, rows.tolist())
+    found = map(table.places.get, queries, itertools.repeat(-1))
+    places = np.fromiter(found, np.int64, rows.size)
+    begins, ends = _find_bounds(table, places)
+    return places, ends - begins
+
+
+def _find_bounds(table: QueryTable, places: Ints) -> tuple[Ints, Ints]:
+    """Return where the rankings of some queries begin and end in a table."""
+    begins, ends = np.zeros((2, places.size), np.int64)
+    there = places >= 0
+    begins[there], ends[there] = table.begins[places[there]], table.ends[places[there]]
+    return begins, ends
+
+
+def _join(table: QueryTable, begins: Ints, ends: Ints, found_at: Ints, score_dtype: str) -> Joined:
+    """Order some rankings' scores; `found_at` are the rows of the judged documents, or -1."""
+    judged_scores = np.full(found_at.size, np.nan)
+    judged_scores[found_at >= 0] = table.numbers[found_at[found_at >= 0]]
+    judged_scores = as_compared(judged_scores, score_dtype)
+
+    def ids_at(row: int, score: float) -> Sequence[Any]:
+        part = slice(int(begins[row]), int(ends[row]))
+        compared = as_compared(table.numbers[part], score_dtype)
+        return table.ids(begins[row] + np.flatnonzero(compared == score))
+
+    if table.is_ordered and score_dtype == "float64":
+        return Joined(table.numbers, begins, ends, judged_scores, ids_at, near=found_at)
+    parts = [table.numbers[start:stop] for start, stop in zip(begins, ends, strict=True)]
+    scores = np.concatenate([np.empty(0), *parts])
+    round_scores(scores, score_dtype)
+    starts = offsets_of(ends - begins)
+    order_scores(scores, starts)  # NaN was refused when the table was made
+    return Joined(scores, starts[:-1], starts[1:], judged_scores, ids_at)
+
+
+def _find_judged(qrels: Qrels, table: QueryTable, rows: Positions, places: Ints) -> Ints:
+    """Return the row of each judged document of some queries, -1 where it was not retrieved."""
+    counts = qrels.starts[rows + 1] - qrels.starts[rows]
+    starts = offsets_of(counts)
+    if not len(table.documents) or not starts[-1]:
+        return np.full(starts[-1], -1, np.int64)
+    judged = qrels.column.take(joined_ranges(qrels.starts[rows], counts))
+    return find_documents(table, judged, (starts[:-1], starts[1:]), places)
+
+
+def find_documents(
+    table: QueryTable, wanted: IdColumn, bounds: tuple[Ints, Ints], places: Ints
+) -> Ints:
+    """Return the row of each document, -1 where its query's ranking doesn't have it.
+
+    `wanted` are documents of the table's kind, of each query from one bound to the other; `places`
+    the places of their queries, or -1.
+    """
+    if isinstance(table.keyed, ShortIds) and isinstance(wanted, TextColumn):
+        words = ShortTexts.of_column(wanted).words
+        return short_texts.find_rows(table.keyed, ShortIds(words, *bounds), places)
+    return find_rows(cast("KeyedIds", table.keyed), KeyedIds.of(wanted, *bounds), places)
+
+
+WORTH_IT = 4  # rankings so many times as long as what is looked at
+
+
+def shortened(run: Run, queries: Iterable[Any], depth: int, ordering: Ordering) -> Run | None:
+    """Return the rankings of some queries down to a rank, with all that tie with what stands there.
+
+    None if rankings are short, if what they hold is to be checked first, or if ids don't decide
+    between documents of one score.
+    """
+    rankings = run.rankings
+    wanted = [query for query in queries if query in rankings]
+    if not ordering.ties.by_id:
+        return None
+    if isinstance(rankings, QueryTable):
+        of_each = _of_table(rankings, wanted, depth, ordering.score_dtype)
+    elif are_dicts(rankings):
+        of_each = _of_dicts([rankings[each] for each in wanted], depth, ordering.score_dtype)
+    else:
+        return None
+    return None if of_each is None else Run(dict(zip(wanted, of_each, strict=True)), run.name)
+
+
+def _of_dicts(
+    rankings: Sequence[Mapping[Any, Any]], depth: int, score_dtype: str
+) -> Iterator[dict[Any, Any]] | None:
+    starts = offsets_of(list(map(len, rankings)))
+    if not _is_worth_it(starts, depth):
+        return None
+    scores = read_judgments(rankings, starts)  # which are text and numbers, as rankings are
+    if scores is None:
+        return None
+    bounds = starts[:-1], starts[1:]
+    return map(_pick, rankings, _find_first(as_compared(scores, score_dtype), *bounds, depth))
+
+
+def _pick(ranking: Mapping[Any, Any], first: int | Positions) -> dict[Any, Any]:
+    """Return some of a ranking's documents: the first so many, or those at some places."""
+    if isinstance(first, int):
+        return dict(itertools.islice(ranking.items(), first))
+    items = list(ranking.items())
+    return dict([items[place] for place in first.tolist()])
+
+
+def _of_table(
+    table: QueryTable, queries: Sequence[Any], depth: int, score_dtype: str
+) -> Iterator[dict[Any, Any]] | None:
+    places = np.array([table.places[query] for query in queries], np.intp)
+    sizes = table.ends[places] - table.begins[places]
+    if not _is_worth_it(offsets_of(sizes), depth) or table.repeated >= 0:
+        return None
+    begins, ends = table.begins[places], table.ends[places]
+    ordered = score_dtype == "float64" and table.is_ordered  # found out once for all calls
+    compared = as_compared(table.numbers, score_dtype)
+    found = _find_first(compared, begins, ends, depth, ordered=ordered)
+    parts = [
+        begin + (np.arange(first) if isinstance(first, int) else first)
+        for begin, first in zip(begins.tolist(), found, strict=True)
+    ]
+    rows = np.concatenate(parts)
+    items = zip(table.ids(rows), table.numbers[rows].tolist(), strict=True)
+    return (dict(itertools.islice(items, part.size)) for part in parts)
+
+
+def _is_worth_it(starts: Ints, depth: int) -> bool:
+    return bool(starts[-1] > WORTH_IT * depth * (starts.size - 1))
+
+
+def _find_first(
+    scores: Floats, begins: Ints, ends: Ints, depth: int, *, ordered: bool = False
+) -> Iterator[int | Positions]:
+    """Yield what of each ranking has as high a score as the one at a rank.
+
+    Where scores descend, how many documents that are; else their places in it, ascending.
+    """
+    states = np.full(begins.size, DESCENDING) if ordered else check_order(scores, begins, ends)
+    for begin, end, state in zip(begins.tolist(), ends.tolist(), states.tolist(), strict=True):
+        part = scores[begin:end]
+        if part.size <= depth:
+            yield part.size
+        elif state == DESCENDING:
+            last = part[depth - 1]
+            tied = np.count_nonzero(part[depth:] == last) if part[depth] == last else 0
+            yield depth + int(tied)
+        else:
+            lowest = part.size - depth
+            yield np.flatnonzero(part >= np.partition(part, lowest)[lowest])
