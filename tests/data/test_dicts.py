@@ -26,7 +26,10 @@ from irbatch.pack import join as packed_runs
 from irbatch.runtime import objects
 from irbatch.runtime.kernels import can_read_objects
 
-pytestmark = pytest.mark.skipif(not can_read_objects(), reason="kernels read no objects here")
+pytestmark = [
+    pytest.mark.portable,
+    pytest.mark.skipif(not can_read_objects(), reason="kernels read no objects here"),
+]
 
 MEASURES = "nDCG@{1,3,10} AP RR P@{2,5} R Bpref NumRet NumRel"
 

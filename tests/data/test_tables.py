@@ -25,6 +25,8 @@ from irbatch.data.column_names import find_columns
 from irbatch.data.columns import QueryTable
 from irbatch.runtime.kernels import Kernel
 
+pytestmark = pytest.mark.portable
+
 Columns = dict[str, list[Any]]
 Dict = dict[Any, dict[Any, Any]]
 Pair = tuple[Columns, Columns]

@@ -16,6 +16,8 @@ from irbatch.engine.matrix import NEGATIVE, PAD, UNJUDGED, Entries, RelevanceMat
 from irbatch.engine.scan import FULL_DEPTH, ScanRequest, scan
 from irbatch.measures.gains import make_weighting
 
+pytestmark = pytest.mark.portable
+
 WEIGHTINGS = [make_weighting("linear", "log2", None), make_weighting("exp", "ln", 2.0)]
 SHARES = (0.0, 0.01, 0.1, 0.6, 1.0)  # of judged documents: rows of few and of many
 

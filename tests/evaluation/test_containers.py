@@ -20,6 +20,8 @@ from irbatch import Qrels, Run
 from irbatch.data.columns import QueryTable
 from irbatch.formats import reader as file_reader
 
+pytestmark = pytest.mark.portable
+
 MEASURES = "nDCG@10 nDCG AP RR P@5 R@20 Bpref InfAP Judged@10 NumRet RBP SetF IPrec(recall=0.4)"
 Dict = dict[Any, dict[Any, float]]
 Sides = tuple[Any, Any]

@@ -15,6 +15,8 @@ from irbatch import InputError, evaluate, read_qrels, read_run
 from irbatch.formats import reader as file_reader
 from irbatch.formats import streams
 
+pytestmark = pytest.mark.portable
+
 ODD = [b" ", b"\t", b"\n", b"\r\n", b"\r", b"\0", b"#", b"q1", b"1", b"-1", b"x", b"\xe9", b"\x0b"]
 TREC = [
     *(b"q1 Q0 d1 1 0.5 t\n", b"q2 Q0 d1 1 .25 t\r\n", b"q1\tQ0\td2 1 5e-1 t\n", b"q1 Q0 d3 1 "),

@@ -89,6 +89,7 @@ def has_values(per_query: Any, right: irbatch.Results) -> bool:
     return found.loc[right.query_ids].to_numpy().tobytes() == right.values.tobytes()
 
 
+@pytest.mark.smoke
 def test_frames_of_text(both: tuple[Any, Any], client: Any) -> None:
     right = irbatch.evaluate(*problem(), MEASURES)
     assert_same(engine.evaluate(*both, MEASURES, client=client), right)

@@ -64,6 +64,7 @@ def expected_of(model: Any, inputs: Any, labels: Any) -> dict[str, float]:
     return evaluate_matrix(np.take_along_axis(labels, order, 1).astype(int), MEASURES).mean()
 
 
+@pytest.mark.smoke
 def test_the_history_holds_it(callback: Any, model: Any, data: Any) -> None:
     seen: list[dict[str, float]] = []
 

@@ -77,6 +77,7 @@ def make_loaders() -> tuple[Any, Any]:
             torch.utils.data.DataLoader(data, batch_size=7))  # fmt: skip
 
 
+@pytest.mark.smoke
 @pytest.mark.filterwarnings("ignore:scores of 16 bits:irbatch.InputWarning")  # they are
 @pytest.mark.parametrize("precision", ["32-true", "bf16-mixed"])
 def test_fit(tmp_path: Path, precision: str) -> None:

@@ -87,6 +87,7 @@ def agree(found: dict[str, float], expected: dict[str, float]) -> None:
     assert found == pytest.approx(expected, abs=TOLERANCE, rel=0)
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("corpus", [DOCUMENTS, REPEATED], ids=["distinct", "repeated"])
 @pytest.mark.parametrize("options", [{}, CUTOFFS, {**CUTOFFS, "corpus_chunk_size": 7}])
 def test_retrieval_is_the_library_s(

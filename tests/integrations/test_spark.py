@@ -93,6 +93,7 @@ def has_values(per_query: Any, right: irbatch.Results) -> bool:
     return [by_query[each] for each in right.query_ids] == list(map(tuple, right.values.tolist()))
 
 
+@pytest.mark.smoke
 def test_frames_of_text(frames: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     right = irbatch.evaluate(*problem(), MEASURES)
     assert_same(spark.evaluate(*frames, MEASURES), right)

@@ -402,6 +402,7 @@ PAIRS = [
 ]  # fmt: skip
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(("name", "options", "measure", "graded"), PAIRS)
 @pytest.mark.parametrize("aggregation", ["mean", "median", "min", "max"])
 def test_retrieval_is_torchmetrics(
@@ -571,6 +572,7 @@ def processes(ours: Any, tmp_path_factory: pytest.TempPathFactory) -> list[dict[
     return [json.loads((folder / f"{rank}.json").read_text()) for rank in range(2)]
 
 
+@pytest.mark.smoke
 def test_two_processes_have_the_bits_of_one(processes: list[dict[str, Any]]) -> None:
     alone = ddp_worker.run(0, 1)
     assert processes[0].keys() == alone.keys()

@@ -252,6 +252,7 @@ def only_ranking(metrics: dict[str, float]) -> dict[str, float]:
     return {key: value for key, value in metrics.items() if key.partition("_")[2] in MEASURES}
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("extra", [False, True])
 def test_a_trainer_evaluates(hf: Any, tmp_path: Path, extra: bool) -> None:
     queries, model = list_queries(10, 1), make_ranker(extra=extra)

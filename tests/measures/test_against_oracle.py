@@ -14,6 +14,8 @@ from support.random_problems import Qrels, Run, nasty_problems
 import irbatch
 from irbatch.measures import CATALOGUE, Measure, measure
 
+pytestmark = pytest.mark.portable
+
 CUTOFFS = (1, 2, 3, 5, 10, 100, None)
 
 LARGEST_EXPONENT = 1023

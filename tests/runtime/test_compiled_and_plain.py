@@ -30,6 +30,8 @@ from irbatch.pack.labels import pack_labels
 from irbatch.runtime.kernels import Kernel
 from irbatch.runtime.stored_code import is_supported
 
+pytestmark = pytest.mark.portable
+
 MEASURES = irbatch.parse_measures(
     "P R Rcap F F(beta=2) Success RR AP AP(rel=2) AP(norm=min) AP(norm=found) Rprec CG DCG IDCG "
     "DCG(discount=ln) nDCG nDCG(rel=2) Judged NumQ NumRet NumRel NumRelRet "

@@ -13,6 +13,8 @@ import pytest
 from support.paths import REPOSITORY
 from support.trec_eval_command import Command
 
+pytestmark = pytest.mark.portable
+
 GOLDEN = ZipFile(REPOSITORY / "tests" / "golden" / "trec_eval.zip")
 OUTPUT = re.compile(r"(?P<name>\w+)\.(?P<run>\w+)\.v(?P<version>\d+)\.(?P<form>\w+)\.txt")
 WORDS = {

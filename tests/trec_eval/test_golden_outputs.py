@@ -20,6 +20,8 @@ import irbatch
 from irbatch.cli import main
 from irbatch.trec_eval import TrecEval, print_lines
 
+pytestmark = pytest.mark.portable
+
 VERSIONS = {"v9.0.8": "9", "v10": "10"}
 SETS = [
     "beir_trec_covid", "cast2021_a", "dl19_passage", "movielens_a", "msmarco_ans_small",
