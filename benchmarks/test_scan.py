@@ -15,7 +15,7 @@ from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.scan import FULL_DEPTH, ScanRequest, scan
 from irbatch.measures import Plan, parse_measures
 from irbatch.measures import plan as plan_module
-from irbatch.measures.gains import make_weighting
+from irbatch.measures.parameters import make_weighting
 
 CUTOFFS = (1, 3, 5, 10, 20, 30, 50, 100, 500, 1_000, FULL_DEPTH)
 

@@ -6,7 +6,7 @@ import gc
 import random
 import signal
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,7 @@ def _frozen() -> None:
 @pytest.fixture(autouse=True)
 def _forgotten() -> Iterator[None]:
     """Forget the measures, gains and discounts that a test defines."""
-    tables: list[dict[str, Any]] = [CATALOGUE, GAINS, DISCOUNTS]
+    tables: list[MutableMapping[str, Any]] = [CATALOGUE, GAINS, DISCOUNTS]
     before = [dict(table) for table in tables]
     yield
     for table, kept in zip(tables, before, strict=True):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import irbatch
+from irbatch.measures.catalogue import FAMILIES
 
 PACKAGE = Path(irbatch.__file__).parent
 FRAMEWORKS = (
@@ -63,6 +64,14 @@ def test_nothing_is_loaded_before_it_is_asked_for() -> None:
     assert {each for each in loaded if each.startswith("irbatch")} == {
         *("irbatch", "irbatch.version", "irbatch.errors", "irbatch.cli", "irbatch.cli.messages"),
     }
+
+
+def test_a_measure_loads_its_family_alone() -> None:
+    families = {f"irbatch.measures.catalogue.{name}" for name, _ in FAMILIES}
+    code = "import irbatch; irbatch.evaluate_matrix([[1]], ['nDCG@10', 'DCG(gain=exp)@{5,10} CG'])"
+    assert loaded_after(code) & families == {"irbatch.measures.catalogue.gain"}
+    others = {f"irbatch.engine.{name}" for name in ("walks", "overlap", "concordance")}
+    assert not loaded_after(code) & others
 
 
 def test_a_command_loads_no_other() -> None:

@@ -16,7 +16,7 @@ from benchmarks.workloads import sparse_matrix
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.scan import FULL_DEPTH, ScanRequest, scan
 from irbatch.measures import Plan, parse_measures
-from irbatch.measures.gains import make_weighting
+from irbatch.measures.parameters import make_weighting
 from irbatch.pack.join import pack_run
 
 __all__ = ["tables"]

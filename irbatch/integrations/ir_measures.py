@@ -30,7 +30,7 @@ from irbatch.evaluation.pipeline import compute_run
 from irbatch.evaluation.runs import evaluate
 from irbatch.evaluation.settings import Settings
 from irbatch.measures import Measure, Plan
-from irbatch.measures.of_ir_measures import find_meaning, list_forms
+from irbatch.measures.ir_measures import find_meaning, list_forms
 
 try:
     import ir_measures as irm

@@ -1,22 +1,52 @@
 """What a measure is: a declaration (the definition) and a `Measure` (it, with its settings).
 
-The catalogue holds one declaration a measure: its formula over prefix statistics, its parameters,
-what other tools call it, and the sentences that a person reads about it. Help texts, the README's
-table and the name parser are all made from these.
+The catalogue holds one declaration a measure: its formula, its parameters, what other tools call
+it, and the sentences that a person reads about it. Help texts, the README's table and the name
+parser are all made from these.
 """
 
 from __future__ import annotations
 
+import copy
+import functools
+import importlib
+import inspect
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from irbatch.array_types import Floats
-from irbatch.errors import InputError, shown
-from irbatch.measures.parameters import Parameter
-from irbatch.runtime.numbers import check_choice, is_whole
+from irbatch.engine.judged import JudgedRanks
+from irbatch.engine.scan import FULL_DEPTH
+from irbatch.errors import InputError, kind_of, shown
+from irbatch.measures.catalogue import FAMILIES
+from irbatch.measures.parameters import REL, Number, Parameter
+from irbatch.runtime.numbers import check_choice, is_real, is_whole
+
+measure_error = functools.partial(InputError, source="measures")
+
+AS_GIVEN = "as given"
+
+AS_ANY_OTHER = "as any other"
+"""What `no_relevant` says of a measure that needs no relevant documents."""
+
+SIGNS = {"higher": 1, "lower": -1, "neither": 0}
+
+MARKED = {
+    "subtopics": "SubtopicQrels",
+    "strata": "StratumQrels",
+    "probabilities": "ProbabilityQrels",
+}
+"""What measures may read of judgments besides grades, and which judgments have it."""
+
+OF_FORMULA: Mapping[str, Parameter] = {"rel": REL}
+"""Stands for the parameters that a formula's own signature names, and ``rel``."""
+
+LARGEST_CUTOFF = 10**300  # float64 must hold it
 
 
 @dataclass(eq=False)
@@ -51,34 +81,149 @@ class Spelling:
         return template.format(k=measure.cutoff, **spelled)
 
 
-AS_GIVEN = "as given"
+CUTOFF_FORMS = {"mteb": "_at_{k}", "recommenders": "_at_{k}"}
+"""How tools write a cutoff behind a name; others write ``@{k}``."""
 
-SIGNS = {"higher": 1, "lower": -1, "neither": 0}
+
+def at_cutoffs(name: str, *styles: str) -> tuple[Spelling, ...]:
+    """Return the spellings of tools that call a measure by one name, at cutoffs alone."""
+    return tuple(Spelling(each, "", name + CUTOFF_FORMS.get(each, "@{k}")) for each in styles)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Declaration:
-    """The definition of a measure; see `define_measure` for the fields."""
+    """Declare a measure: a decorator for its formula, `irbatch.define_measure`.
+
+    The formula takes `irbatch.PrefixStatistics` (arrays ``(queries, cutoffs)``) and returns float64
+    ``(queries, cutoffs)``. One that ``reads="judged"`` takes the judged documents among the first
+    k, one by one (`irbatch.JudgedRanks`), and returns float64 ``(queries,)``. The simplest, and
+    slowest, ``reads="grades"``: it is called for each query with two lists, the grades of the first
+    k documents in rank order (0 where one isn't judged, -1 where the grade is below 0) and those of
+    all judged documents of 0 or more from the highest down, and with k, which is None for whole
+    rankings; it returns a number. Its keywords are the
+    measure's parameters, with numbers as defaults; each measure has the parameter ``rel``, the
+    least relevant grade, besides. To limit parameters, or to have other kinds, list all of them in
+    `parameters`: `Number`, `Choice` (of words), `Flag`, `Points`, or ``GRADED`` for a measure that
+    reads gains, all from `irbatch.measures`.
+
+    It may be called with some rows at a time, always in the thread that evaluates, and must give
+    each row its value whatever the others are.
+
+    Args:
+        name: the canonical name, a word.
+        definition: one sentence.
+        parameters: every parameter by name, ``rel`` included; default: from the formula.
+        takes_cutoff: False for a measure that reads no ranking.
+        aggregate: over queries, ``"mean"``, ``"geometric"`` (the geometric mean, which is 0
+            where a value is 0 or less), ``"sum"`` or ``"weighted"`` (the mean weighted by what
+            `weight` returns); or ``"run"``: there are no values of queries, and the formula takes
+            `irbatch.engine.items.ItemCounts` and returns one number.
+        reads: what the formula takes: ``"prefix"``, ``"grades"``, ``"judged"``, or ``"relevant"``,
+            which is as ``"judged"`` but that documents that are not relevant may be left out, as
+            they are where every candidate is scored; ``"subtopics"``
+            (`irbatch.engine.subtopics.SubtopicRanks`) or ``"items"``
+            (`irbatch.engine.items.ItemRanks`).
+        linear: whether the formula, given expected statistics, returns the expected value: it is
+            linear in one of them, and the others don't depend on the order (`relevant`, the ideal
+            ones). Or a function that says so of the measure with its settings. Others' values
+            are averaged over orders where documents share a score. A formula that reads documents
+            one by one finds what is expected in `JudgedRanks.mean_hit_ranks` and its like.
+        in_order: of a measure that reads items: whether it tells ranks apart, so that documents
+            may not share a score there, or only asks which items are within the cutoff.
+        range: smallest and largest possible value.
+        better: whether ``"higher"`` or ``"lower"`` values are, or ``"neither"``; or a function that
+            says so of the measure with its settings.
+        past_end: what happens when fewer than k documents were retrieved.
+        no_relevant: the value of a query without relevant documents.
+        source: citation.
+        aliases, spellings: what else it is called, here and by other tools.
+        builtin: protects the name from being defined again.
+        undefined: the value of a query for which the formula returns NaN because it has none, or
+            which is left out with ``no_relevant="skip"``; default: NaN is an error.
+        weight: a formula as the other, whose values are 0 or more.
+
+    Raises:
+        InputError: if the name is not a word or belongs to a measure of the catalogue.
+
+    >>> import irbatch, numpy as np
+    >>> @irbatch.define_measure("Miss", definition="1 if nothing relevant was retrieved.")
+    ... def miss(s):
+    ...     return (s.hits == 0).astype(float)
+    >>> irbatch.evaluate_matrix([[0, 1], [0, 0]], ["Miss@1", "Miss"]).mean()
+    {'Miss@1': 1.0, 'Miss': 0.5}
+    >>> @irbatch.define_measure("Best", definition="The best grade.", reads="grades")
+    ... def best(grades, judged, k):
+    ...     return max(grades, default=0) / max(judged, default=1)
+    >>> irbatch.evaluate_matrix([[0, 1, 2]], "Best@{2,3}").mean()
+    {'Best@2': 0.5, 'Best@3': 1.0}
+    >>> @irbatch.define_measure("AtLeast", definition="1 if enough relevant were retrieved.")
+    ... def at_least(s, hits=2.0):
+    ...     return (s.hits >= hits).astype(float)
+    >>> irbatch.evaluate_matrix([[1, 1, 0, 1]], "AtLeast@2 AtLeast(hits=3)@3").mean()
+    {'AtLeast@2': 1.0, 'AtLeast(hits=3)@3': 0.0}
+    """
 
     name: str
-    formula: Callable[..., Floats]
+    _: KW_ONLY
     definition: str
-    past_end: str
-    no_relevant: str
-    source: str
-    parameters: Mapping[str, Parameter]
-    takes_cutoff: bool
-    aggregate: str
-    range: tuple[float, float]
-    aliases: tuple[str, ...]
-    spellings: tuple[Spelling, ...]
-    better: str | Callable[[Measure], str] = "higher"
+    parameters: Mapping[str, Parameter] = field(default_factory=lambda: OF_FORMULA)
+    takes_cutoff: bool = True
+    aggregate: str = "mean"
     reads: str = "prefix"
     linear: bool | Callable[[Measure], bool] = False
     in_order: bool = False
+    range: tuple[float, float] = (0.0, 1.0)
+    better: str | Callable[[Measure], str] = "higher"
+    past_end: str = ""
+    no_relevant: str = "0"
+    source: str = ""
+    aliases: tuple[str, ...] = ()
+    spellings: tuple[Spelling, ...] = ()
     builtin: bool = False
     undefined: float | None = None
     weight: Callable[..., Floats] | None = None
+    formula: Callable[..., Floats] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        name, reads, aggregate = self.name, self.reads, self.aggregate
+        if not isinstance(name, str) or not name.isidentifier():
+            problem = f"{name!r} is not a word that a measure could be called by"
+            raise InputError(problem, value=name)
+        if not self.builtin and name in CATALOGUE and CATALOGUE[name].builtin:
+            raise InputError(f"{name!r} is a measure of the catalogue already", value=name)
+        check_choice("aggregate", aggregate, ("mean", "geometric", "sum", "weighted", "run"))
+        check_choice("reads", reads, ("prefix", "grades", "judged", "relevant", "items", *MARKED))
+        if not callable(self.better):
+            check_choice("better", self.better, SIGNS)
+        if aggregate == "run" and reads != "items":
+            problem = f"{name}: aggregate='run' is for measures that read items"
+            raise InputError(problem, value=reads)
+        if (aggregate == "weighted") != (self.weight is not None):
+            problem = "a weighted mean needs weights, and no other has any"
+            raise InputError(f"{name}: aggregate={aggregate!r}: {problem}", value=aggregate)
+        without = reads in MARKED and self.weight is not None
+        if without or (self.undefined is not None and reads in ("items", *MARKED)):
+            option = "weight" if without else "undefined"
+            raise InputError(f"{name} reads {reads!r}: {option}= is not for it", value=reads)
+        for key, parameter in self.parameters.items():
+            if not isinstance(parameter, Parameter):
+                kinds = "a Number, Choice, Flag, Points or Gain of irbatch.measures"
+                problem = f"parameter {key!r} of {name} is {parameter!r}; it must be {kinds}"
+                raise InputError(problem, value=parameter)
+
+    def __call__(self, formula: Callable[..., Floats]) -> Measure:
+        """Put the measure of a formula into the catalogue, and return it."""
+        if not callable(formula):
+            problem = f"the formula of {self.name} is {kind_of(formula)}, not a function"
+            raise InputError(problem)
+        by_query = self.reads == "grades"
+        if self.parameters is OF_FORMULA:
+            self.parameters = {**_numbers_of(formula, 3 if by_query else 1), **OF_FORMULA}
+        if by_query:
+            self.reads, formula = "judged", _of_each_query(formula)
+        self.formula = formula
+        CATALOGUE[self.name] = self
+        return self.measure
 
     @property
     def measure(self) -> Measure:
@@ -91,18 +236,85 @@ class Declaration:
         return "gain" in self.parameters
 
 
-AS_ANY_OTHER = "as any other"
-"""What `no_relevant` says of a measure that needs no relevant documents."""
+define_measure = Declaration
+builtin = functools.partial(define_measure, builtin=True)
+of_judged = functools.partial(builtin, reads="judged")
 
-MARKED = {
-    "subtopics": "SubtopicQrels",
-    "strata": "StratumQrels",
-    "probabilities": "ProbabilityQrels",
-}
-"""What measures may read of judgments besides grades, and which judgments have it."""
 
-CATALOGUE: dict[str, Declaration] = {}
-"""Every measure's declaration, by canonical name, in the order they are listed in."""
+def _of_each_query(formula: Callable[..., Any]) -> Callable[..., Floats]:
+    """Return the formula of judged documents that calls one of lists of grades for each query."""
+
+    def values(j: JudgedRanks, **own: Any) -> Floats:
+        levels = j.whole.levels
+        grade_of = np.append(levels, [-1.0, 0.0])  # of codes below 0: NEGATIVE, and not judged
+        k = None if j.cutoff == FULL_DEPTH else int(j.cutoff)
+        results = np.empty(j.queries)
+        for row, retrieved in enumerate(j.retrieved.tolist()):
+            here = slice(j.starts[row], j.starts[row + 1])
+            grades = np.zeros(retrieved)
+            grades[j.ranks[here] - 1] = grade_of[j.codes[here]]
+            judged = np.repeat(levels, j.whole.judged[row])[::-1]
+            results[row] = formula(grades.tolist(), judged.tolist(), k, **own)
+        return results
+
+    return values
+
+
+def _numbers_of(formula: Callable[..., Any], skipped: int) -> dict[str, Parameter]:
+    """Read a formula's parameters off its signature, but for the first few."""
+    numbers: dict[str, Parameter] = {}
+    for name, argument in list(inspect.signature(formula).parameters.items())[skipped:]:
+        if not is_real(argument.default):
+            problem = f"parameter {name!r} of {formula.__name__} has no number for a default"
+            raise InputError(f"{problem}; declare it with parameters=", value=argument.default)
+        numbers[name] = Number(float(argument.default))
+    return numbers
+
+
+def ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """Divide, with 0 where the denominator is 0: nothing retrieved, or nothing to retrieve."""
+    nothing = denominator == 0
+    if not nothing.any():
+        return numerator / denominator
+    return np.where(nothing, 0.0, numerator / np.where(nothing, 1.0, denominator))
+
+
+class Catalogue(MutableMapping[str, Declaration]):
+    """Every measure's declaration, by canonical name, in the order they are listed in.
+
+    A family of built-in measures is loaded when one of them is asked for; users' own come last.
+    """
+
+    def __init__(self) -> None:
+        # Of a measure that is not loaded yet its family.
+        self._entries: dict[str, Declaration | str] = {
+            name: family for family, names in FAMILIES for name in names.split()
+        }
+
+    def __getitem__(self, name: str) -> Declaration:
+        entry = self._entries[name]
+        if isinstance(entry, str):
+            importlib.import_module(f"irbatch.measures.catalogue.{entry}")
+            return self[name]
+        return entry
+
+    def __setitem__(self, name: str, declaration: Declaration) -> None:
+        self._entries[name] = declaration
+
+    def __delitem__(self, name: str) -> None:
+        del self._entries[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+CATALOGUE = Catalogue()
 
 
 @dataclass(frozen=True, repr=False)
@@ -191,19 +403,15 @@ class Measure:
         declaration, formula = self.declaration, self.declaration.weight
         if formula is None:
             raise InputError(f"the mean of {self} is not weighted", value=str(self))
-        weight = replace(
-            declaration,
-            formula=formula,
-            aggregate="sum",
-            weight=None,
-            undefined=None,
-            range=(0.0, math.inf),
-        )
+        weight = copy.copy(declaration)
+        weight.formula, weight.weight, weight.aggregate = formula, None, "sum"
+        weight.undefined, weight.range = None, (0.0, math.inf)
         return replace(self, name=f"weight of {self.name}", declaration=weight)
 
     def answers_to(self, name: str) -> bool:
         """Tell whether a name, in any tool's spelling, is this measure's."""
-        if re.split(r"[(@]", name, maxsplit=1)[0] in CATALOGUE.keys() - {self.name}:
+        stem = re.split(r"[(@]", name, maxsplit=1)[0]
+        if stem != self.name and stem in CATALOGUE:
             return False  # nRBP is not NRBP
         settings = str(self).removeprefix(self.name)
         names = [alias + settings for alias in (self.name, *self.declaration.aliases)]
@@ -253,17 +461,9 @@ def normal(name: str) -> str:
     return re.sub(r"[_\-\s]", "", name).casefold()
 
 
-LARGEST_CUTOFF = 10**300  # float64 must hold it
-
-
-def _is_decimal(value: object) -> bool:
-    return isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10
-
-
 def check_cutoff(value: Any) -> int:
     """Return a cutoff as an int, or raise `InputError`."""
     if not is_whole(value) or not 1 <= value <= LARGEST_CUTOFF:
         problem = f"cutoff {shown(value)} must be a whole number of at least 1"
-        problem += f", not text: {int(value)}" if _is_decimal(value) else ""
-        raise InputError(problem, source="measures", value=value)
+        raise measure_error(problem, value=value)
     return int(value)

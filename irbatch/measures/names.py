@@ -13,21 +13,25 @@ import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
-from irbatch.errors import InputError, join_words, raise_problems, shown
-from irbatch.measures.ambiguous import refuse_ambiguous
-from irbatch.measures.declare import CATALOGUE, Declaration, Measure, check_cutoff, normal
-from irbatch.measures.near_names import find_similar
-from irbatch.measures.of_ir_measures import is_of_ir_measures, read_object
+from irbatch.errors import InputError, raise_problems, shown
+from irbatch.measures.declare import (
+    CATALOGUE,
+    Declaration,
+    Measure,
+    check_cutoff,
+    measure_error,
+    normal,
+)
 from irbatch.measures.parameters import Choice
-from irbatch.measures.settings import parse_settings, parse_value, refusal, split, split_braced
 from irbatch.measures.trec_names import NICKNAMES, TrecMeasure, list_group, trec_measures
 from irbatch.runtime.numbers import DECIMAL
 
 BYTES = (bytes, bytearray, memoryview)  # which can be iterated over, but as numbers
 UNCUT = ("accuracy", "acc")  # names that ask for a cutoff
 MOST_DIGITS = 300  # of a cutoff
+NEAR = 0.75  # the least likeness of a name that is suggested
 LONGEST_NAME = 64  # of a measure, without parameters; so that hostile names take linear time
 
 # White space is gone outside of brackets. In none of its parts may white space end in two ways:
@@ -37,7 +41,54 @@ _FORM = re.compile(
 )
 _SUFFIXED = re.compile(rf"(?P<name>.{{1,{LONGEST_NAME}}}?)(?:_at)?_(?P<cutoff>[0-9]+)")
 _NUMBERS = re.compile(rf"({DECIMAL}|\w+=[^(]*)")  # a cutoff, a point, trec_eval's 1=3
+_NUMBER = re.compile(DECIMAL)
+_WORDS = re.compile(r"\{\s*[A-Za-z]\w*\s*(,\s*[A-Za-z]\w*\s*)*\}")
+_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 _RANX_RBP = re.compile(r"rbp\.(?P<p>[0-9]{1,15})", re.IGNORECASE)
+
+# Names that tools have for different measures, normalised, and what each may mean, ``{at}`` being
+# the cutoff. A word that most tools define alike, as recall, has one meaning here, which the guides
+# tell; taking one of these for this or that would silently give other numbers than meant.
+AMBIGUOUS = {
+    "hits": (
+        "Success{at} (whether any relevant one was found: the hit rate)",
+        "NumRelRet{at} (how many were found, as a sum; ranx has the mean over queries)",
+    ),
+    "itemcoverage": (
+        "CatalogueCoverage{at} (the share of all items; Elliot and RecTools have their number)",
+        "CatalogueCoverage(padding=1){at} (RecBole's itemcoverage{at}, for which padding is an "
+        "item)",
+    ),
+    "catalogcoverage": (
+        "CatalogueCoverage{at} (the share of all items; Elliot and RecTools have their number)",
+        "CatalogueCoverage(of=trained){at} (recommenders' catalog_coverage{at}, of the items of "
+        "training)",
+    ),
+    "giniindex": (
+        "Gini{at} (of the catalogue, as LensKit's ListGini)",
+        "Gini(padding=1){at} (RecBole's giniindex{at}, for which padding is an item)",
+    ),
+    "shannonentropy": (
+        "Entropy{at} (in bits)",
+        "Entropy(unit=nats,per=recommended){at} (RecBole's shannonentropy{at}, in nats, over the "
+        "number of items recommended)",
+    ),
+    "diversity": (
+        "ILD{at} (of embeddings)",
+        "ILD(by=cooccurrence){at} (recommenders' diversity{at}, of who had the items)",
+    ),
+    "surprisal": (
+        "Novelty{at} (of an item's share of interactions)",
+        "Novelty(of=users){at} (of its share of users, as of rs-metrics; RePlay divides by "
+        "log2(users))",
+    ),
+    "aplt": (
+        "TailShare{at} (the tail is the tenth of items with the fewest interactions; Elliot's, "
+        "what the items with 80 % of them leave, is not here)",
+    ),
+}
+AS_ONE_TOOL = ("itemcoverage", "catalog_coverage", "giniindex", "shannonentropy", "diversity")
+"""How the tool named among an ambiguous name's meanings alone writes it."""
 
 
 def measure(name: str) -> Measure:
@@ -54,7 +105,7 @@ def measure(name: str) -> Measure:
     """
     found = parse_measures([name])
     if len(found) != 1:
-        raise refusal(f"{shown(name)} stands for {len(found)} measures")
+        raise measure_error(f"{shown(name)} stands for {len(found)} measures")
     return found[0]
 
 
@@ -81,38 +132,37 @@ def parse_measures(
     """
     at = _check_cutoffs(cutoffs)
     asked: Any = measures if wishes is None else wishes
-    if isinstance(asked, str | Measure) or is_of_ir_measures(asked):
+    if isinstance(asked, str | Measure) or _is_of_ir_measures(asked):
         asked = [asked]
     if isinstance(asked, Mapping):
-        raise refusal("a mapping is not names: judgments come first, then the run, then measures")
+        problem = "a mapping is not names: judgments come first, then the run, then measures"
+        raise measure_error(problem)
     if isinstance(asked, BYTES) or not isinstance(asked, Iterable):
-        raise refusal(f"{shown(asked)} is not a measure or its name")
-    index = _index_of(tuple(CATALOGUE.values()))
+        raise measure_error(f"{shown(asked)} is not a measure or its name")
     problems: list[InputError] = []
-    found: dict[Measure, None] = {}
+    measures_asked: dict[Measure, None] = {}
     for name in asked:
         try:
-            for each in _parse_names(name, index):
-                found.update(dict.fromkeys(_at_cutoffs(each, at)))
+            for each in _parse_names(name):
+                measures_asked.update(dict.fromkeys(_at_cutoffs(each, at)))
         except InputError as problem:
             problems.extend(problem.problems)
     raise_problems(problems)
-    if not found:
-        raise refusal("no measures were asked for")
-    return tuple(found)
+    if not measures_asked:
+        raise measure_error("no measures were asked for")
+    return tuple(measures_asked)
+
+
+def _is_of_ir_measures(name: object) -> bool:
+    """Tell whether something is a measure of ir_measures, which is not imported for it."""
+    return type(name).__module__.partition(".")[0] == "ir_measures"
 
 
 def _check_cutoffs(cutoffs: object) -> list[int | None] | None:
     if cutoffs is None:
         return None
-    if isinstance(cutoffs, str) and not cutoffs.strip().isdecimal():
-        problem = f"cutoff {shown(cutoffs)} must be a whole number of at least 1"
-        advice = "several measures go in one argument, several runs in one mapping"
-        problem += f"; {advice}: {{'A': first, 'B': second}}"
-        raise InputError(problem, source="measures", value=cutoffs)
-    if isinstance(cutoffs, (str, Mapping, *BYTES)) or getattr(cutoffs, "ndim", 1) == 0:
-        return [check_cutoff(cutoffs)]
-    if not isinstance(cutoffs, Iterable):
+    single = isinstance(cutoffs, (str, Mapping, *BYTES)) or getattr(cutoffs, "ndim", 1) == 0
+    if single or not isinstance(cutoffs, Iterable):
         return [check_cutoff(cutoffs)]
     checked = [None if cutoff is None else check_cutoff(cutoff) for cutoff in cutoffs]
     if not checked:
@@ -128,13 +178,18 @@ def _at_cutoffs(each: Measure, cutoffs: list[int | None] | None) -> Iterator[Mea
     for cutoff in cutoffs or [None]:
         if cutoff is None and normal(each.asked) in UNCUT:
             problem = f"{each.asked} needs a cutoff: {each.asked}@1 is Success@1, whether the first"
-            raise refusal(f"{problem} document is relevant", value=each.asked)
+            raise measure_error(f"{problem} document is relevant", value=each.asked)
         yield each if cutoff is None else each @ cutoff
+
+
+def _index() -> dict[str, Measure]:
+    """Map every name in use, normalised, to its meaning; loads all measures."""
+    return _index_of(tuple(CATALOGUE.values()))
 
 
 @functools.lru_cache(maxsize=1)
 def _index_of(declarations: tuple[Declaration, ...]) -> dict[str, Measure]:
-    """Map every name in use, normalised, to its meaning; canonical names come first.
+    """Map names to meanings; canonical names come first.
 
     Of names that differ in case alone, nRBP and NRBP, each is known as it is written.
     """
@@ -156,28 +211,33 @@ def _index_of(declarations: tuple[Declaration, ...]) -> dict[str, Measure]:
     return index
 
 
-def _look_up(name: str, index: dict[str, Measure]) -> Measure | None:
-    return index.get(name) or index.get(normal(name))
+def _look_up(name: str) -> Measure | None:
+    """Return the meaning of a name without cutoff and parameters; of ours without loading all."""
+    if name in CATALOGUE:
+        return CATALOGUE[name].measure
+    return _index().get(name) or _index().get(normal(name))
 
 
-def _parse_names(names: object, index: dict[str, Measure]) -> list[Measure]:
+def _parse_names(names: object) -> list[Measure]:
     if isinstance(names, Measure):
         return [names]
-    if is_of_ir_measures(names):
+    if _is_of_ir_measures(names):
+        from irbatch.measures.ir_measures import read_object
+
         return [read_object(names)]
     if not isinstance(names, str):
-        raise refusal(f"{shown(names)} is not a measure or its name", value=names)
+        raise measure_error(f"{shown(names)} is not a measure or its name", value=names)
     found, problems = [], []
-    for text in _separate("@".join(map(str.strip, names.split("@"))), index):
+    for text in _separate("@".join(map(str.strip, names.split("@")))):
         try:
-            found += _parse(text, index)
+            found += _parse(text)
         except InputError as problem:
             problems.append(problem)
     raise_problems(problems)
     return found
 
 
-def _separate(names: str, index: dict[str, Measure]) -> Iterator[str]:
+def _separate(names: str) -> Iterator[str]:
     """Yield names that spaces or commas separate, but not those in brackets.
 
     Nor those that belong to one name: of ``P.5,10``, ``nDCG@5,10``, ``rbp.p=0.5,1=1``, ``NCUrb,P``.
@@ -185,7 +245,7 @@ def _separate(names: str, index: dict[str, Measure]) -> Iterator[str]:
     for text in split(names, None):
         whole: list[str] = []
         for part in split(text, ","):
-            named = len(whole) == 1 and _look_up(f"{whole[0]},{part.partition('@')[0]}", index)
+            named = len(whole) == 1 and _look_up(f"{whole[0]},{part.partition('@')[0]}")
             if whole and not named and not _NUMBERS.fullmatch(part):
                 yield ",".join(whole)
                 whole = []
@@ -194,9 +254,9 @@ def _separate(names: str, index: dict[str, Measure]) -> Iterator[str]:
             yield ",".join(whole)
 
 
-def _parse(text: str, index: dict[str, Measure]) -> list[Measure]:
+def _parse(text: str) -> list[Measure]:
     """Parse one name, and remember how it was written."""
-    found = _parse_one(text, index)
+    found = _parse_one(text)
     if len(found) == 1:
         return [replace(found[0], asked=text)]
     head, at, _ = text.partition("@")
@@ -208,18 +268,20 @@ def _parse(text: str, index: dict[str, Measure]) -> list[Measure]:
     ]
 
 
-def _parse_one(text: str, index: dict[str, Measure]) -> list[Measure]:
+def _parse_one(text: str) -> list[Measure]:
     """Parse one name, without spaces outside of brackets."""
     form = _FORM.fullmatch(text)
     if form is None:
-        raise refusal(f"{shown(text)} is not of the form NAME(parameter=value)@cutoff", value=text)
+        raise measure_error(
+            f"{shown(text)} is not of the form NAME(parameter=value)@cutoff", value=text
+        )
     if ranx := _RANX_RBP.fullmatch(text):  # rbp.95, whose p is 0.95
-        return [index["rbp"](p=float("0." + ranx["p"]))]
-    meaning = _look_up(form["name"], index)
+        return [CATALOGUE["RBP"].measure(p=float("0." + ranx["p"]))]
+    meaning = _look_up(form["name"])
     plain = form["at"] is None and form["settings"] is None
     suffixed = _SUFFIXED.fullmatch(form["name"]) if plain else None
-    refuse_ambiguous(text, *(suffixed.groups() if suffixed else (form["name"], form["at"])))
-    if suffixed and form["name"] not in CATALOGUE and _look_up(suffixed["name"], index):
+    _reject_ambiguous(text, *(suffixed.groups() if suffixed else (form["name"], form["at"])))
+    if suffixed and form["name"] not in CATALOGUE and _look_up(suffixed["name"]):
         meaning = None  # nerr_8 is nERR@8, not NERR8
     settings: dict[str, object] = {}
     if form["rel"] is not None:
@@ -229,17 +291,15 @@ def _parse_one(text: str, index: dict[str, Measure]) -> list[Measure]:
     except InputError:
         if suffixed is None:  # it is not ndcg_10, whose number is taken for a gain
             raise
-        hint = _nearest(form["name"], text, index)
-        raise refusal(f"unknown measure {shown(text)}{hint}", value=text) from None
+        _reject_unknown(text, form["name"])
     if found:
         return [each(**settings) for each in found]
     cutoffs: list[int] = []
     if meaning is None and suffixed:
-        meaning = _look_up(suffixed["name"], index)
+        meaning = _look_up(suffixed["name"])
         cutoffs = [_parse_cutoff(suffixed["cutoff"], text)]
     if meaning is None:
-        hint = _nearest(form["name"], text, index)
-        raise refusal(f"unknown measure {shown(text)}{hint}", value=text)
+        _reject_unknown(text, form["name"])
     if form["settings"]:
         settings |= parse_settings(form["settings"], text)
     found = [meaning(**each) for each in _alternatives(settings, meaning)]
@@ -247,7 +307,7 @@ def _parse_one(text: str, index: dict[str, Measure]) -> list[Measure]:
     at = at[0].strip("[]").split(",") if len(at) == 1 else at  # @5,10 and @[5,10]
     if any("." in each for each in at) and "recall" in meaning.declaration.parameters:
         if "recall" in settings:
-            raise refusal(f"{shown(text)} gives two recall points", value=text)
+            raise measure_error(f"{shown(text)} gives two recall points", value=text)
         return [found[0](recall=parse_value(each, text)) for each in at]  # ir_measures' IPrec@0.1
     cutoffs += [_parse_cutoff(each, text) for each in at]
     return [each @ cutoff for each in found for cutoff in cutoffs] if cutoffs else found
@@ -300,22 +360,109 @@ def _parse_cutoff(text: str, whole: str) -> int:
     hint = "; parameters go before the @" if "(" in text else ""
     if len(text) > MOST_DIGITS or not re.fullmatch(r"\d+", text, re.ASCII) or int(text) < 1:
         place = f"{shown(text, 40)} in {shown(whole)}"
-        raise refusal(f"cutoff {place} must be a whole number of at least 1{hint}", value=text)
+        raise measure_error(
+            f"cutoff {place} must be a whole number of at least 1{hint}", value=text
+        )
     return int(text)
 
 
-def _nearest(name: str, text: str, index: dict[str, Measure]) -> str:
-    """Suggest what may have been meant: `` (did you mean nDCG@10?)``."""
-    if text.isdecimal():
-        return "; cutoffs are written with a measure, as in nDCG@10"
-    if normal(name) == "rbo":
-        return "; it compares rankings: irbatch overlap, irbatch.comparing.rank_biased_overlap.rbo"
+def _reject_unknown(text: str, name: str) -> NoReturn:
+    """Reject a name that no measure has, and suggest the nearest."""
+    from difflib import get_close_matches  # a millisecond of importing irbatch
+
     stem = re.sub(r"(_at)?[-_.]?\d*$", "", name) if len(name) <= LONGEST_NAME else ""
-    cutoff = re.search(rf"(?<!\d)([1-9]\d{{,{LONGEST_NAME}}})$", text)
-    suggested = [
-        f"{each}@{cutoff[1]}" if cutoff and each.declaration.takes_cutoff else str(each)
-        for each in find_similar(normal(stem), index)
-    ]
-    if not suggested:
-        return "; `irbatch measures` lists all"
-    return f" (did you mean {join_words(suggested, 'or')}?)"
+    hint = "; `irbatch measures` lists all"
+    index = _index()
+    for near in get_close_matches(normal(stem), index, 1, NEAR):
+        cutoff = re.search(rf"(?<!\d)([1-9]\d{{,{LONGEST_NAME}}})$", text)
+        at = f"@{cutoff[1]}" if cutoff and index[near].declaration.takes_cutoff else ""
+        hint = f" (did you mean {index[near]}{at}?)"
+    raise measure_error(f"unknown measure {shown(text)}{hint}", value=text)
+
+
+def _reject_ambiguous(text: str, name: str, cutoff: str | None) -> None:
+    """Reject a name that tools have for different measures, see `AMBIGUOUS`."""
+    meanings = AMBIGUOUS.get(normal(name))
+    if meanings is None or name in AS_ONE_TOOL or name in CATALOGUE:  # users define some
+        return
+    several = "; or ".join(meanings).replace("{at}", f"@{cutoff}" if cutoff else "")
+    raise measure_error(f"{shown(text)} may be {several}", value=text)
+
+
+def parse_settings(text: str, whole: str) -> dict[str, object]:
+    """Parse ``rel=2,gain={1:3,2:9}``; ir_measures' ``dcg=`` and the like are understood."""
+    settings: dict[str, object] = {}
+    for part in split(text, ","):
+        name, equals, value = (each.strip() for each in part.partition("="))
+        if not equals or not name.isidentifier():
+            raise measure_error(
+                f"{shown(part)} in {shown(whole)} is not of the form parameter=value", value=whole
+            )
+        parsed = parse_value(value, whole)
+        if name == "judged_only":
+            from irbatch.measures.ir_measures import reject_judged_only
+
+            reject_judged_only(whole)
+        if name == "dcg" and parsed in ("log2", "exp-log2"):
+            name, parsed = "gain", "exp" if parsed == "exp-log2" else "linear"
+        name = {"gains": "gain", "max_rel": "max_grade"}.get(name, name)
+        if name in settings:
+            raise measure_error(f"{shown(whole)} gives {name} twice", value=whole)
+        settings[name] = parsed
+    return settings
+
+
+def parse_value(text: str, whole: str) -> object:
+    """Return a number, a word, several of these, or a map of grades to gains."""
+    if match := _QUOTED.fullmatch(text):
+        return match[1] or match[2] or ""
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    if text.startswith("{") and text.endswith("}"):
+        if _WORDS.fullmatch(text):
+            return split_braced(text)
+        points = bool(_NUMBER.match(text[1:].strip())) and ":" not in text
+        return _parse_points(text, whole) if points else _parse_map(text[1:-1], whole)
+    return text
+
+
+def _parse_points(text: str, whole: str) -> list[float]:
+    points = []
+    for each in split_braced(text):
+        if not _NUMBER.fullmatch(each):
+            raise measure_error(f"{shown(each)} in {shown(whole)} is not a number", value=whole)
+        points.append(float(each))
+    return points
+
+
+def _parse_map(text: str, whole: str) -> dict[float, float]:
+    pairs = {}
+    for part in text.split(","):
+        grade, _, gain = (each.strip() for each in part.partition(":"))
+        if not _NUMBER.fullmatch(grade) or not _NUMBER.fullmatch(gain):
+            raise measure_error(
+                f"{shown(part)} in {shown(whole)} is not of the form grade:gain", value=whole
+            )
+        if float(grade) in pairs:
+            raise measure_error(f"grade {grade} has two gains in {shown(whole)}", value=whole)
+        pairs[float(grade)] = float(gain)
+    return pairs
+
+
+def split(text: str, separator: str | None) -> list[str]:
+    """Split at a separator (None: white space) outside of brackets; drop empty parts."""
+    parts, depth, start = [], 0, 0
+    for at, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        splits = letter.isspace() if separator is None else letter == separator
+        if splits and depth <= 0:
+            parts.append(text[start:at])
+            start = at + 1
+    parts.append(text[start:])
+    return [part.strip() for part in parts if part.strip()]
+
+
+def split_braced(text: str) -> list[str]:
+    """Return the items of ``{1,5}``; anything else is one item."""
+    braced = text.startswith("{") and text.endswith("}")
+    return [each.strip() for each in text[1:-1].split(",")] if braced else [text]

@@ -1,16 +1,171 @@
-"""The kinds of parameter a measure may have, and what values each takes."""
+"""The kinds of parameter a measure may have; gains and discounts, and how to name one's own.
+
+A gain is the worth of a document of some grade; a discount is what it is divided by at some rank.
+Both appear by name in a measure, ``DCG(gain=exp, discount=ln)@10``, so that a result always says
+which were used.
+"""
 
 from __future__ import annotations
 
+import functools
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from irbatch.measures.gains import DISCOUNTS, GAINS, find_discount
+from irbatch.array_types import Floats
+from irbatch.engine.scan import Weighting
+from irbatch.errors import InputError
 from irbatch.runtime.numbers import DECIMAL, is_whole, missed_limit
+
+GainMap = tuple[tuple[float, float], ...]
+
+EXPONENT_LIMIT = 1023  # 2.0**1024 overflows float64
+
+
+def _exponential(grades: Floats) -> Floats:
+    if grades.size and grades.max() > EXPONENT_LIMIT:
+        problem = f"gain=exp: 2^{grades.max():g} overflows; use gain=linear or a gain map"
+        raise InputError(problem, source="measures", value=float(grades.max()))
+    return np.exp2(grades) - 1.0
+
+
+GAINS: dict[str, Callable[[Floats], Floats]] = {
+    "linear": np.copy,
+    "exp": _exponential,
+    "binary": lambda grades: (grades > 0).astype(np.float64),
+    "triangular": lambda grades: grades * (grades + 1.0) / 2.0,
+}
+"""Gain functions by name: grades float64 (levels,) to gains of the same shape.
+
+``linear`` is the grade itself, ``exp`` 2^grade - 1, ``binary`` 1 for every grade above 0,
+``triangular`` the sum of 1 … grade.
+"""
+
+DISCOUNTS: dict[str, Callable[[int], float]] = {
+    "log2": lambda rank: math.log2(rank + 1),
+    "ln": lambda rank: math.log(rank + 1),
+    "log10": lambda rank: math.log10(rank + 1),
+    "jk2": lambda rank: max(1.0, math.log2(rank)),
+    "rank": float,
+    "none": lambda rank: 1.0,
+}
+"""Discounts by name: what the gain at a rank (from 1) is divided by.
+
+``log2`` is the field's log2(rank + 1); ``jk2`` is the original of Järvelin & Kekäläinen (2002)
+with base 2, log2(rank) and no discount before rank 2; see also `find_discount`.
+"""
+
+CATALOGUED = frozenset(GAINS), frozenset(DISCOUNTS)
+"""Names of gains and of discounts that users have not defined."""
+
+
+def find_discount(name: str) -> Callable[[int], float] | None:
+    """Return the discount of a name: one of `DISCOUNTS`, or Järvelin & Kekäläinen's of any base.
+
+    ``jk10`` is log10(rank), and no discount before rank 10. None if it is no discount's name.
+    """
+    if name in DISCOUNTS:
+        return DISCOUNTS[name]
+    base = re.fullmatch(r"jk([1-9][0-9]{0,8})", name)
+    return _original(int(base[1])) if base and base[1] != "1" else None
+
+
+@functools.lru_cache(maxsize=64)
+def _original(base: int) -> Callable[[int], float]:
+    return lambda rank: max(1.0, math.log(rank) / math.log(base))
+
+
+def define_gain(name: str, gain: Callable[[Floats], Floats]) -> None:
+    """Name a gain function of your own, for ``nDCG(gain=NAME)``.
+
+    Args:
+        name: a word, not in use yet.
+        gain: grades float64 ``(levels,)``, all >= 0, to gains of the same shape, finite and >= 0.
+
+    Raises:
+        InputError: if the name is not a word, or is defined already.
+
+    >>> define_gain("squared", lambda grades: grades**2)
+    """
+    _claim(name, GAINS.get)
+    GAINS[name] = gain
+
+
+def define_discount(name: str, divisor: Callable[[int], float]) -> None:
+    """Name a discount of your own, for ``nDCG(discount=NAME)``.
+
+    Args:
+        name: a word, not in use yet.
+        divisor: rank (from 1) to the positive number a gain at that rank is divided by.
+
+    Raises:
+        InputError: as `define_gain`.
+
+    >>> define_discount("sqrt", lambda rank: rank**0.5)
+    """
+    _claim(name, find_discount)
+    DISCOUNTS[name] = divisor
+
+
+def _claim(name: str, find: Callable[[str], object]) -> None:
+    if not isinstance(name, str) or not name.isidentifier():
+        raise InputError(f"{name!r} is not a word that could stand in a measure's name", value=name)
+    if find(name) is not None:
+        raise InputError(f"{name!r} is defined already", value=name)
+
+
+@functools.lru_cache(maxsize=256)
+def make_weighting(gain: str | GainMap, discount: str, rel: float | None) -> Weighting:
+    """Build what a scan needs; grades that no pair of the gain names keep themselves as gains."""
+
+    def gains(grades: Floats) -> Floats:
+        if isinstance(gain, str):
+            values = np.asarray(GAINS[gain](grades), np.float64)
+        else:
+            mapped = dict(gain)
+            values = np.array([mapped.get(grade, grade) for grade in grades.tolist()], np.float64)
+        _check_gains(gain, grades, values)
+        return values if rel is None else np.where(grades >= rel, values, 0.0)
+
+    return Weighting(gains, lambda n: _divisors(discount, 1 << max(n - 1, 1023).bit_length()))
+
+
+def _check_gains(gain: str | GainMap, grades: Floats, gains: Floats) -> None:
+    if gains.shape != grades.shape:
+        shapes = f"{gains.shape} from grades of {grades.shape}"
+        raise InputError(f"gain {gain!r} made an array of shape {shapes}", source="measures")
+    bad = ~(np.isfinite(gains) & (gains >= 0))
+    if bad.any():
+        grade, value = grades[bad][0], gains[bad][0]
+        found = f"gain {gain!r} of grade {grade:g} is {value:g}"
+        problem = f"{found}; a gain is finite and not negative"
+        raise InputError(problem, source="measures", value=float(value))
+
+
+def _divisors(discount: str, n: int) -> Floats:
+    """Tabulate a discount for ranks 1 … n: float64 ``(n,)``; NumPy's log2 is not trec_eval's."""
+    divisor = find_discount(discount) or DISCOUNTS[discount]
+    table = _tables.get(divisor)
+    known = 0 if table is None else table.size
+    if table is None or known < n:
+        more = np.fromiter(map(divisor, range(known + 1, n + 1)), np.float64, n - known)
+        bad = ~(np.isfinite(more) & (more > 0))
+        if bad.any():
+            place = int(np.argmax(bad))
+            value, rank = float(more[place]), known + place + 1
+            problem = f"discount {discount!r} is {value:g} at rank {rank}; it must be positive"
+            raise InputError(problem, source="measures", value=value)
+        table = more if table is None else np.append(table, more)
+        table.flags.writeable = False
+        _tables[divisor] = table
+    return table[:n]
+
+
+_tables: dict[Callable[[int], float], Floats] = {}  # as long as any that was asked for
+
 
 _NUMBER = re.compile(DECIMAL)
 

@@ -21,7 +21,7 @@ from irbatch.engine.ties import (
     place_ids,
     rank_in_tie,
 )
-from irbatch.measures.gains import make_weighting
+from irbatch.measures.parameters import make_weighting
 
 
 def test_documents_stand_by_score_then_id_both_descending() -> None:

@@ -14,7 +14,7 @@ from irbatch.array_types import Floats
 from irbatch.engine import scan as scan_module
 from irbatch.engine.matrix import NEGATIVE, PAD, UNJUDGED, Entries, RelevanceMatrix, SparseMatrix
 from irbatch.engine.scan import FULL_DEPTH, ScanRequest, scan
-from irbatch.measures.gains import make_weighting
+from irbatch.measures.parameters import make_weighting
 
 pytestmark = pytest.mark.portable
 

@@ -11,7 +11,7 @@ import irbatch
 from irbatch import InputError, PrefixStatistics
 from irbatch.engine.judged import JudgedRanks
 from irbatch.measures import GRADED, Number
-from irbatch.measures.gains import make_weighting
+from irbatch.measures.parameters import make_weighting
 
 
 def test_a_measure_with_a_parameter() -> None:

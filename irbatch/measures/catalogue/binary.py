@@ -12,8 +12,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.engine.scan import PrefixStatistics
-from irbatch.measures.declare import Spelling
-from irbatch.measures.define import builtin, ratio
+from irbatch.measures.declare import Spelling, builtin, ratio
 from irbatch.measures.parameters import REL, Choice, Number
 from irbatch.measures.trec_names import CUTOFFS, OFFICIAL, SET, TrecName
 

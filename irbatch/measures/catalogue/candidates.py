@@ -13,8 +13,7 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.scan import FULL_DEPTH, PrefixStatistics
-from irbatch.measures.declare import Measure, Spelling
-from irbatch.measures.define import builtin
+from irbatch.measures.declare import Measure, Spelling, builtin
 
 LISTED = "Candidates are the documents listed: relevant ones that are not don't count"
 LOWER = "Lower is better."

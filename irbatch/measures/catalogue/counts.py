@@ -8,8 +8,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.engine.scan import PrefixStatistics
-from irbatch.measures.declare import AS_ANY_OTHER, Spelling
-from irbatch.measures.define import builtin, ratio
+from irbatch.measures.declare import AS_ANY_OTHER, Spelling, builtin, ratio
 from irbatch.measures.parameters import REL, Number
 from irbatch.measures.trec_names import OFFICIAL_AND_SET, SET, TrecName
 

@@ -12,10 +12,8 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.engine.subtopics import SubtopicRanks, powers
-from irbatch.measures.declare import Spelling
-from irbatch.measures.define import define_measure, ratio
-from irbatch.measures.gains import make_weighting
-from irbatch.measures.parameters import REL, Number
+from irbatch.measures.declare import Spelling, define_measure, ratio
+from irbatch.measures.parameters import REL, Number, make_weighting
 
 of_subtopics = functools.partial(define_measure, reads="subtopics", builtin=True)
 

@@ -15,10 +15,16 @@ from irbatch.array_types import Floats
 from irbatch.engine.items import GroupShares, ItemRanks, Ranks, expose
 from irbatch.engine.subtopics import LARGEST_CUTOFF
 from irbatch.errors import InputError
-from irbatch.measures.declare import AS_ANY_OTHER
-from irbatch.measures.define import define_measure, ratio
-from irbatch.measures.gains import make_weighting
-from irbatch.measures.parameters import REL, Choice, Discount, Number, Parameter, Word
+from irbatch.measures.declare import AS_ANY_OTHER, define_measure, ratio
+from irbatch.measures.parameters import (
+    REL,
+    Choice,
+    Discount,
+    Number,
+    Parameter,
+    Word,
+    make_weighting,
+)
 from irbatch.runtime.ragged import row_index_of
 
 of_exposure = functools.partial(define_measure, reads="items", in_order=True, builtin=True)

@@ -10,8 +10,7 @@ import numpy as np
 from irbatch.array_types import Floats, Ints
 from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.scan import PrefixStatistics
-from irbatch.measures.declare import Spelling
-from irbatch.measures.define import builtin, of_judged, ratio
+from irbatch.measures.declare import Spelling, builtin, of_judged, ratio
 from irbatch.measures.parameters import GRADED, Gain
 from irbatch.measures.trec_names import CUTOFFS, TrecName
 from irbatch.runtime.kernels import Kernel, kernel

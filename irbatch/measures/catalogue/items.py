@@ -22,8 +22,7 @@ from irbatch.engine.similarity import (
     similarity_to_histories,
 )
 from irbatch.errors import InputError
-from irbatch.measures.declare import AS_ANY_OTHER, Measure, Spelling
-from irbatch.measures.define import define_measure
+from irbatch.measures.declare import AS_ANY_OTHER, Measure, Spelling, define_measure
 from irbatch.measures.parameters import REL, Choice, Number
 
 PAST_END = "Ranks past the end don't count."

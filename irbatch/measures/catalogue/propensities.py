@@ -15,10 +15,8 @@ import numpy as np
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.engine.items import ItemRanks
 from irbatch.errors import InputError
-from irbatch.measures.declare import Spelling
-from irbatch.measures.define import define_measure, ratio
-from irbatch.measures.gains import make_weighting
-from irbatch.measures.parameters import REL, Choice, Discount
+from irbatch.measures.declare import Spelling, define_measure, ratio
+from irbatch.measures.parameters import REL, Choice, Discount, make_weighting
 from irbatch.runtime.ragged import row_index_of
 
 of_items = functools.partial(define_measure, reads="items", builtin=True)

@@ -12,11 +12,9 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.engine.kinds import ProbabilityRanks, StratumRanks
-from irbatch.measures.catalogue.recall_points import ELEVEN_POINTS
-from irbatch.measures.declare import AS_ANY_OTHER, Spelling
-from irbatch.measures.define import define_measure, ratio
-from irbatch.measures.gains import make_weighting
-from irbatch.measures.parameters import REL, Choice, Number
+from irbatch.measures.catalogue.judged import ELEVEN_POINTS
+from irbatch.measures.declare import AS_ANY_OTHER, Spelling, define_measure, ratio
+from irbatch.measures.parameters import REL, Choice, Number, make_weighting
 
 of_strata = functools.partial(define_measure, reads="strata", builtin=True)
 of_probabilities = functools.partial(define_measure, reads="probabilities", builtin=True)

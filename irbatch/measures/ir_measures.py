@@ -10,10 +10,10 @@ import functools
 import sys
 from collections import defaultdict
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
-from irbatch.measures.declare import CATALOGUE, Declaration, Measure, Spelling
-from irbatch.measures.settings import refusal, refuse_judged_only
+from irbatch.errors import shown
+from irbatch.measures.declare import CATALOGUE, Declaration, Measure, Spelling, measure_error
 
 STYLE = "ir_measures"
 
@@ -88,9 +88,11 @@ def list_forms(theirs: Any) -> list[Form]:
     ]
 
 
-def is_of_ir_measures(name: object) -> bool:
-    """Tell whether something is a measure of ir_measures, which is not imported for it."""
-    return type(name).__module__.partition(".")[0] == STYLE
+def reject_judged_only(text: str) -> NoReturn:
+    """Reject the removal of unjudged documents for one measure of several."""
+    instead = "evaluate(…, judged_only=True)"
+    problem = f"judged_only in {shown(text)} applies to all measures of a call: {instead}"
+    raise measure_error(problem)
 
 
 def find_meaning(wanted: Any, *, opened: bool = False) -> Measure | None:
@@ -114,13 +116,15 @@ def read_object(wish: Any) -> Measure:
     """
     for name in wish.params:
         if name not in wish.SUPPORTED_PARAMS:  # its text cannot be made then
-            raise refusal(f"ir_measures' {wish.NAME} has no parameter {name!r}", value=wish.NAME)
+            raise measure_error(
+                f"ir_measures' {wish.NAME} has no parameter {name!r}", value=wish.NAME
+            )
     text = str(wish)
     for name, about in wish.SUPPORTED_PARAMS.items():
         if about.required and name not in wish.params and name != "cutoff":
-            raise refusal(f"{text} of ir_measures needs {name}=, {about.desc}", value=text)
+            raise measure_error(f"{text} of ir_measures needs {name}=, {about.desc}", value=text)
     if wish.params.get("judged_only"):
-        refuse_judged_only(text)
+        reject_judged_only(text)
     meaning = find_meaning(wish, opened=True)
     if meaning is None and "cutoff" in wish.SUPPORTED_PARAMS.keys() - wish.params.keys():
         at_1 = find_meaning(wish @ 1, opened=True)
@@ -130,5 +134,5 @@ def read_object(wish: Any) -> Measure:
         problem = (
             f"{text} of ir_measures {hint}" if hint else f"irbatch has no {text} of ir_measures"
         )
-        raise refusal(problem, value=text)
+        raise measure_error(problem, value=text)
     return replace(meaning, asked=text)
