@@ -27,8 +27,7 @@ from irbatch.cli.writing import (
     write_result,
 )
 from irbatch.comparing import Comparison, compare
-from irbatch.comparing.conditions import Level, parse_condition, parse_requirement
-from irbatch.comparing.gate import find_failures, find_unmet
+from irbatch.comparing.gate import Limit, parse_condition
 from irbatch.comparing.testing import check_baseline
 from irbatch.errors import InputError, imported, join_words, many, printable
 from irbatch.measures import parse_measures
@@ -156,8 +155,8 @@ def run_compare(options: argparse.Namespace) -> int:
     settings = {name: getattr(options, name) for name in (*CHOICES, *SETTINGS)}
     groups = None if options.groups is None else read_groups(options.groups)
     found = compare(options.qrels, runs, measures, groups=groups, **settings)
-    outcome = [(f"{text}{NOT_SO}", find_failures(found, text)) for text in options.conditions]
-    outcome += [(text, find_unmet(found, text)) for text in options.required]
+    outcome = [(f"{text}{NOT_SO}", found.failures(text)) for text in options.conditions]
+    outcome += [(text, found.unmet(text)) for text in options.required]
     found = _renamed(found, [each.spelled(options.names) for each in measures])
     status = say_outcome(outcome)  # first: a report that cannot be written must not hide it
     form = form_of(options, FORMS)
@@ -197,15 +196,17 @@ def _check(options: argparse.Namespace, runs: Mapping[str, str], measures: list[
     """Check all that can be checked before a file is read."""
     if options.conditions or options.required:
         check_axes([*options.conditions, *options.required])
-    parsed = [("--fail-if", text, parse_condition(text)) for text in options.conditions]
-    required = [("--require", text, parse_requirement(text)) for text in options.required]
-    for word, text, condition in [*parsed, *required]:
-        if options.baseline is None and not isinstance(condition, Level):
+    parsed = [parse_condition(text, required=False) for text in options.conditions]
+    parsed += [parse_condition(text, required=True) for text in options.required]
+    for condition in parsed:
+        text, name = condition.text, condition.form.name
+        word = "--require" if condition.required else "--fail-if"
+        if options.baseline is None and not isinstance(condition.form, Limit):
             raise InputError(f"{word} needs --baseline", source="baseline")
-        if options.groups is None and condition.group is not None:
+        if options.groups is None and condition.scope is not None:
             raise InputError(f"{word} {text!r} needs --groups", source="groups")
-        if condition.measure not in measures:
-            problem = f"{condition.measure} is not compared: add -m {quote(condition.measure)}"
+        if name not in measures:
+            problem = f"{name} is not compared: add -m {quote(name)}"
             raise InputError(f"condition {text!r}: {problem}", value=text)
     written = {form_of(options, FORMS), *files_asked(options)}
     for name in ("intervals", "judged", "words", "power"):

@@ -143,11 +143,11 @@ def _with_required(
     """Add the measures that conditions are of, which are read here first."""
     if not options.conditions and not options.required:
         return measures
-    from irbatch.comparing.floors import read_limit_alone  # for those who have a gate
+    from irbatch.comparing.gate import parse_alone  # for those who have a gate
 
     check_axes([*options.conditions, *options.required])
-    limits = [read_limit_alone(text, required=False) for text in options.conditions]
-    limits += [read_limit_alone(text, required=True) for text in options.required]
+    limits = [parse_alone(text, required=False) for text in options.conditions]
+    limits += [parse_alone(text, required=True) for text in options.required]
     return parse_measures([*measures, *(each.name for each in limits)])
 
 
@@ -155,7 +155,7 @@ def _check_gate(results: Mapping[str, Results], options: argparse.Namespace) -> 
     """Say which conditions fail, and return the exit status."""
     if not options.conditions and not options.required:
         return 0
-    from irbatch.comparing.floors import failures, unmet
+    from irbatch.comparing.gate import failures, unmet
 
     found = [(f"{text}{NOT_SO}", failures(results, text)) for text in options.conditions]
     return say_outcome(found + [(text, unmet(results, text)) for text in options.required])

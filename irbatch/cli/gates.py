@@ -36,7 +36,7 @@ def say_outcome(found: Sequence[tuple[str, Sequence[str]]]) -> int:
 
 def check_axes(texts: Sequence[str]) -> None:
     """Refuse conditions on what a system takes, such as latency: they are for leaderboards."""
-    from irbatch.comparing.limits import read_limit  # for those who have a gate
+    from irbatch.comparing.gate import read_limit  # for those who have a gate
 
     for text in texts:
         limit = read_limit(text)

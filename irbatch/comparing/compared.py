@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints
-from irbatch.comparing.lookups import find_measure, find_system
-from irbatch.errors import InputError, many, printable
-from irbatch.measures import Measure
+from irbatch.errors import InputError, many, printable, shown
+from irbatch.measures import Measure, measure
 from irbatch.runtime.threads import cached_property
 from irbatch.statistics.differences import blocks_of_differences, paired_differences, row_blocks
 from irbatch.statistics.margins import above_zero_p, beyond_margin, read_margin
@@ -239,10 +238,14 @@ class Compared:
 
     def difference(self, a: str, b: str, measure: str) -> Difference:
         """Look up how a compared pair compares; InputError if it or the measure is unknown."""
-        column = find_measure(self.measures, measure)
+        column = self.find_measure(measure)
         pair = self.find_pair(a, b)
         turned = self.systems[self.pairs[pair][0]] != a
         return self._difference(pair, column, -1 if turned else 1)
+
+    def find_measure(self, name: str | Measure) -> int:
+        """Return the place of a measure, by any spelling of its name; InputError if unknown."""
+        return find_measure(self.measures, name)
 
     def find_pair(self, a: str, b: str) -> int:
         """Return the place of a compared pair, either way round; errors as `difference`."""
@@ -301,6 +304,34 @@ class Compared:
 
     def _by_column(self, columns: Floats) -> Floats:
         return columns.reshape(len(self.pairs), len(self.measures))
+
+
+NAMED = 10  # systems or measures that an error lists
+
+
+def find_system(systems: Sequence[str], name: str) -> int:
+    """Return the place of a system; InputError if it is unknown."""
+    if name not in systems:
+        problem = f"there is no system {shown(name)}; there are: {_listed(systems)}"
+        raise InputError(problem, source="system", value=name)
+    return list(systems).index(name)
+
+
+def find_measure(measures: Sequence[str], name: str | Measure) -> int:
+    """Return the place of a measure, by any spelling of its name; InputError if unknown."""
+    known = list(measures)
+    if str(name) in known:
+        return known.index(str(name))
+    canonical = str(measure(name) if isinstance(name, str) else name)
+    if canonical not in known:
+        problem = f"{canonical} was not evaluated; there are: {_listed(known)}"
+        raise InputError(problem, source="measures", value=canonical)
+    return known.index(canonical)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f", and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
 
 
 def query_values(

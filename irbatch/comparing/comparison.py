@@ -6,9 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from irbatch.comparing.compared import Compared
-from irbatch.comparing.gate import find_failures, find_unmet
-from irbatch.comparing.limits import each_condition
-from irbatch.comparing.lookups import find_measure
+from irbatch.comparing.gate import each_condition, judge_comparison, parse_condition
 from irbatch.comparing.records import list_everything, list_means, list_pairs
 from irbatch.comparing.tables import make_document
 from irbatch.comparing.wording import say, say_all, tell_how
@@ -77,7 +75,7 @@ class Comparison(Reported, Compared):
             InputError: if there is none; or one is not of this form, can never hold, holds of what
                 is good, or takes a baseline and there is none.
         """
-        return [said for each in each_condition(conditions) for said in find_failures(self, each)]
+        return self._judge(conditions, required=False)
 
     def unmet(self, *requirements: str | Iterable[str]) -> list[str]:
         """Say in a sentence which systems don't meet ``"nDCG@10 not worse than baseline by 1%"``.
@@ -92,7 +90,11 @@ class Comparison(Reported, Compared):
         Raises:
             InputError: as `failures`, and if a requirement can never be met, or always is.
         """
-        return [said for each in each_condition(requirements) for said in find_unmet(self, each)]
+        return self._judge(requirements, required=True)
+
+    def _judge(self, texts: Iterable[object], *, required: bool) -> list[str]:
+        read = [parse_condition(text, required=required) for text in each_condition(texts)]
+        return [said for condition in read for said in judge_comparison(self, condition)]
 
     def caption(self) -> str:
         """Say how systems were compared, and what the means hide."""
@@ -112,7 +114,7 @@ class Comparison(Reported, Compared):
         'new is better than old on RR by 0.33 (+57.1%),
         and by more than 0.08 on queries like these (95% confidence).'
         """
-        pair, column = self.find_pair(a, b), find_measure(self.measures, measure)
+        pair, column = self.find_pair(a, b), self.find_measure(measure)
         return without_marks(say(self, pair, column, digits))
 
     def sentences(self, *, digits: int = 4) -> list[str]:

@@ -1,130 +1,492 @@
-"""When conditions on a comparison hold, for a test or a release."""
+"""Gates: conditions on systems, for a test or a release; when they hold, said in sentences.
+
+What must not be: ``nDCG@10 drops 1% p<0.05``, ``nDCG@10 < 0.35``. What must be: ``nDCG@10 not worse
+than baseline by 1%``, ``nDCG@10 equivalent to baseline within 1%``, ``nDCG@10 >= 0.35``. Before
+either ``in GROUP:`` or ``in every group:`` looks at groups of queries. Leaderboards take limits of
+every axis, ``latency_p95 > 50``, and ``dominated on nDCG@10, latency``, of one system after ``of
+SYSTEM:``.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+import operator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
 
-from irbatch.comparing.compared import Compared
-from irbatch.comparing.conditions import (
-    Condition,
-    Level,
-    Within,
-    parse_condition,
-    parse_requirement,
-    side_of,
-)
-from irbatch.comparing.limits import Limit
-from irbatch.comparing.lookups import find_measure
+import numpy as np
+
+from irbatch.array_types import Floats
 from irbatch.errors import InputError, join_words, printable, shown
+from irbatch.evaluation.results import Results
+from irbatch.measures import Measure, measure
+from irbatch.runtime.numbers import DECIMAL
+from irbatch.statistics.intervals import find_intervals
+from irbatch.statistics.margins import Margin
 from irbatch.statistics.significance import DRAWN, least_p, margin_correction
 
-ROUNDING = 1e-12  # a mean that drops from 1 to 0.9 drops 10%
+OPERATORS = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+HIGH, LOW = (">", ">="), ("<", "<=")  # what holds of high values, and of low ones
+BOUNDS = {" lower bound": 0, " upper bound": 1}
+ROUNDING = 1e-12  # as near as this a value is the limit, and a mean that drops by 0.1 drops 10%
+LEVEL = 0.05  # chance of the interval of a mean alone to miss
 EVERY = "every group"
 
+# A number can be read in one way: so the time that a text takes is linear in its length.
+NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
+AMOUNT = rf"(?P<amount>{NUMBER})(?:\s*(?P<percent>%))?"
+BELOW = rf"(?:\s+p\s*<\s*(?P<p>{NUMBER}))?"
+SCOPE = re.compile(r"(?P<word>in|of)\s+(?P<scope>\S.*):\s+(?P<rest>\S.*)")
+LIMIT = re.compile(rf"({'|'.join(OPERATORS)})\s*({DECIMAL})\s*\Z")
+CHANGE = re.compile(
+    r"(?P<name>\S+)\s+(?P<change>drops|rises|changes|worsens|improves)"
+    rf"(?:\s+{AMOUNT})?{BELOW}"
+)
+WITHIN = re.compile(
+    r"(?P<name>\S+)\s+(?P<how>not\s+worse|equivalent)(?:\s+(?:than|to)\s+(?P<baseline>\S.*?))?"
+    rf"\s+(?:by|within)\s+{AMOUNT}{BELOW}"
+)
+DOMINATED = re.compile(r"(?P<required>not\s+)?dominated\s+on\s+(?P<axes>\S.*)")
 
-def find_failures(comparison: Compared, text: str) -> list[str]:
-    """Say in a sentence for each of which systems a condition holds, see `Comparison.failures`."""
-    condition = parse_condition(text)
-    if isinstance(condition, Level):
-        return _in_groups(comparison, condition, lambda each: _held(each, condition.limit, True))
-    return _in_groups(comparison, condition, lambda each: _changed(each, condition, text))
+CONDITIONS = (
+    "'nDCG@10 drops 1% p<0.05' (or rises, changes, worsens, improves; 1% or 0.01; with p or "
+    "without) or 'nDCG@10 < 0.35'"
+)
+REQUIREMENTS = (
+    "'nDCG@10 not worse than baseline by 1%', 'nDCG@10 equivalent to baseline within 1%' or "
+    "'nDCG@10 >= 0.35'"
+)
+OF_BOARDS = "such as 'latency_p95 > 50', 'RR@10 lower bound < 0.3' or 'dominated on RR@10, latency'"
+HINTS = {  # what is near a form, and what it is there
+    r"\sp\s*<=": "; p stands before '<', as in 'p<0.05'",
+    r"\s(falls|decreases|declines)\b": "; did you mean 'drops'?",
+    r"\s(increases|grows)\b": "; did you mean 'rises'?",
+}
 
 
-def find_unmet(comparison: Compared, text: str) -> list[str]:
-    """Say in a sentence which systems do not meet a requirement, see `Comparison.unmet`."""
-    required = parse_requirement(text)
-    if isinstance(required, Level):
-        return _in_groups(comparison, required, lambda each: _held(each, required.limit, False))
-    return _in_groups(comparison, required, lambda each: _not_shown(each, required, text))
+class Limit(NamedTuple):
+    """What a value, or a bound of its interval, is compared with.
+
+    >>> read_limit("latency_p95 upper bound > 50")
+    Limit(name='latency_p95', bound=1, operator='>', limit=50.0)
+    """
+
+    name: str
+    bound: int | None  # 0: the lower one, 1: the upper one; None: the value
+    operator: str
+    limit: float
+
+    def holds(self, value: float) -> bool:
+        """Tell whether a value compares so; a difference by rounding is ignored."""
+        near = math.isclose(value, self.limit, rel_tol=ROUNDING, abs_tol=ROUNDING)
+        return OPERATORS[self.operator](self.limit if near else value, self.limit)
+
+    def judge(self, values: Iterable[tuple[str, float]], *, required: bool) -> Iterator[str]:
+        """Yield a sentence for each named value that the limit rejects, NaN among them.
+
+        >>> limit = Limit("nDCG@10", None, ">=", 0.35)
+        >>> list(limit.judge([("new", 0.3), ("old", 0.4)], required=True))
+        ['new: nDCG@10 is 0.3, not >= 0.35']
+        """
+        for name, value in values:
+            if math.isnan(value) or self.holds(value) != required:
+                yield f"{printable(name)}: {self.told(value)}, {'not ' if required else ''}{self}"
+
+    def told(self, value: float) -> str:
+        """Say what a value is, in as many digits as tell it from the limit."""
+        texts = [f"{value:.{digits}g}" for digits in (4, 6, 9, 17)]
+        text = next((each for each in texts if float(each) != self.limit), texts[0])
+        which = "" if self.bound is None else f"the {('lower', 'upper')[self.bound]} bound of "
+        return f"{which}{self.name} is {text}"
+
+    def __str__(self) -> str:
+        return f"{self.operator} {repr(self.limit).removesuffix('.0')}"
 
 
-def _in_groups(
-    comparison: Compared,
-    condition: Condition | Within | Level,
-    find: Callable[[Compared], Iterator[str]],
+class Change(NamedTuple):
+    """What must not happen to a mean."""
+
+    name: str
+    change: str
+    amount: float  # at least
+    relative: bool  # whether that is a share of the baseline's mean
+    p: float | None  # above the corrected p-value
+
+    def side(self, sign: int) -> int:
+        """Return 1 for a rise, -1 for a drop, 0 for either; `sign` is the measure's."""
+        sides = {"drops": -1, "rises": 1, "changes": 0}
+        return sides.get(self.change, sign if self.change == "improves" else -sign)
+
+
+class Within(NamedTuple):
+    """What must be shown: that a mean isn't worse than the baseline's by a margin.
+
+    Or that it is neither worse nor better, where they are to be equivalent.
+    """
+
+    name: str
+    baseline: str | None
+    margin: Margin
+    p: float | None
+    equivalent: bool = False
+
+
+class Condition(NamedTuple):
+    """A condition as it was written, and what it says.
+
+    Args:
+        required: whether it must hold, or must not.
+        form: what it says.
+        scope: the group of queries that it is of; None: all.
+    """
+
+    text: str
+    required: bool
+    form: Limit | Change | Within
+    scope: str | None = None
+
+
+def parse_condition(text: str, *, required: bool) -> Condition:
+    """Read a condition on measures, as `Comparison.failures` and `Comparison.unmet` take it.
+
+    Raises:
+        InputError: if it has no known form, is for the other purpose, cannot hold, always holds, or
+            its measure is unknown.
+
+    >>> parse_condition("ndcg_cut_10 drops 1% p<0.05", required=False).form
+    Change(name='nDCG@10', change='drops', amount=0.01, relative=True, p=0.05)
+    """
+    scope, said = _split_scope(text, "in") if isinstance(text, str) else (None, "")
+    change, within = CHANGE.fullmatch(said), WITHIN.fullmatch(said)
+    if (within if change is None else change) and required is (within is None):
+        names = "a requirement", "a condition to fail by"
+        raise InputError(f"{shown(text)} is {names[required]}, not {names[not required]}",
+                         value=text)  # fmt: skip
+    form: Limit | Change | Within
+    if change is not None:
+        form = _read_change(change, text)
+    elif within is not None:
+        form = _read_within(within, text)
+    else:
+        limit = read_limit(said)
+        if limit is None or " " in " ".join(limit.name.split()):
+            raise _other_form(text, required=required)
+        wanted = measure(limit.name)
+        form = limit._replace(name=str(wanted))
+        check_side(text, form, wanted.sign, required=required)
+        check_range(text, form, *wanted.range)
+    return Condition(text, required, form, scope)
+
+
+def parse_on_board(text: object, *, required: bool) -> tuple[str | None, Limit | list[str]]:
+    """Read a condition on a leaderboard: of which system (None: all), and what it says.
+
+    That is a limit, or the axes on which none may be dominated; names of axes are as written.
+
+    >>> parse_on_board("of new: dominated on P(rel=2)@5, latency", required=False)
+    ('new', ['P(rel=2)@5', 'latency'])
+    """
+    if not isinstance(text, str):
+        raise InputError(f"condition {shown(text)} is not of a form {OF_BOARDS}", value=text)
+    system, said = _split_scope(text, "of")
+    if (form := DOMINATED.fullmatch(said)) is not None:
+        if bool(form["required"]) != required:
+            other = "a condition to fail by" if required else "a requirement"
+            raise InputError(f"{shown(text)} is {other}", value=text)
+        axes = re.split(r",(?![^(]*\))", form["axes"])  # but for those of a measure's parameters
+        return system, [each.strip() for each in axes]
+    limit = read_limit(said)
+    if limit is None:
+        raise InputError(f"condition {shown(text)} is not of a form {OF_BOARDS}", value=text)
+    return system, limit
+
+
+def parse_alone(text: str, *, required: bool) -> Limit:
+    """Read a condition that looks at one system alone.
+
+    Raises:
+        InputError: as `parse_condition`, and if it takes a baseline or groups.
+    """
+    found = parse_condition(text, required=required)
+    if isinstance(found.form, Limit) and found.scope is None:
+        return found.form
+    needs, option = ("a baseline", "baseline") if found.scope is None else ("groups", "groups")
+    problem = f"condition {shown(text)} needs {needs}, which irbatch.compare takes"
+    raise InputError(f"{problem} (`irbatch compare --{option}`)", value=text)
+
+
+def read_limit(text: str) -> Limit | None:
+    """Read NAME [lower bound|upper bound] < NUMBER, or another operator; None of other texts."""
+    matched = LIMIT.search(text)
+    name = "" if matched is None else text[: matched.start()].strip()
+    if matched is None or not name or not math.isfinite(float(matched[2])):
+        return None
+    bound = next((each for each in BOUNDS if name.endswith(each)), "")
+    name = name.removesuffix(bound).strip()
+    if any(word in name for word in (*OPERATORS, " and ", " or ")):
+        raise InputError(f"{shown(text)} is more than one condition: give each by itself",
+                         value=text)  # fmt: skip
+    return Limit(name, BOUNDS.get(bound), matched[1], float(matched[2]))
+
+
+def check_side(text: str, limit: Limit, sign: int, *, required: bool) -> None:
+    """Reject a condition to fail by that holds of what is good, and a requirement of what is bad.
+
+    `sign` is 1 where higher values are better, -1 where lower ones are, 0 where neither are.
+    """
+    wanted = HIGH if (sign > 0) is required else LOW
+    if not sign or limit.operator not in (*HIGH, *LOW) or limit.operator in wanted:
+        return
+    better = f"{'higher' if sign > 0 else 'lower'} values of {limit.name} are better"
+    other = "a condition to fail by" if required else "a requirement"
+    raise InputError(f"{shown(text)} is {other}: {better}", value=text)
+
+
+def check_range(text: str, limit: Limit, low: float, high: float) -> None:
+    """Reject what holds of every value from `low` to `high`, or of none."""
+    near = [math.nextafter(limit.limit, way) for way in (-math.inf, math.inf)]
+    values = [low, high, *(each for each in (limit.limit, *near) if low <= each <= high)]
+    compare = OPERATORS[limit.operator]
+    if len({compare(value, limit.limit) for value in values}) < 2:
+        what = "always" if compare(low, limit.limit) else "never"
+        problem = f"{shown(text)} {what} holds: {limit.name} is between {low:g} and {high:g}"
+        raise InputError(problem, value=text)
+
+
+def each_condition(given: Iterable[object]) -> list[Any]:
+    """List conditions that are given one by one or as several; InputError if there is none."""
+    found: list[Any] = []
+    for each in given:
+        if isinstance(each, Iterable) and not isinstance(each, (str, bytes)):
+            found += each
+        else:
+            found.append(each)
+    if not found:
+        raise InputError("there is no condition to check", source="conditions")
+    return found
+
+
+def _split_scope(text: str, word: str) -> tuple[str | None, str]:
+    """Return the group or the system that a condition begins with, and the rest of it."""
+    form = SCOPE.fullmatch(text.strip())
+    if form is None or form["word"] != word:
+        return None, text.strip()
+    return form["scope"].rstrip(), form["rest"]
+
+
+def _other_form(text: object, *, required: bool) -> InputError:
+    """Make the error that shows all forms, those of the purpose first."""
+    said, other = f"a requirement: {REQUIREMENTS}", f"a condition to fail by: {CONDITIONS}"
+    forms = f"{REQUIREMENTS}; {other}" if required else f"{CONDITIONS}; {said}"
+    hint = next((hint for form, hint in HINTS.items() if re.search(form, str(text))), "")
+    return InputError(f"condition {shown(text)} is not of the form {forms}{hint}", value=text)
+
+
+def _read_change(form: re.Match[str], text: str) -> Change:
+    wanted, amount, relative, p = _read_amount(form, text)
+    change = form["change"]
+    problem = ""
+    if change == "drops" and wanted.sign < 0:
+        problem = f"lower values of {wanted} are better: say 'worsens', 'improves' or 'rises'"
+    elif change in ("worsens", "improves") and not wanted.sign:
+        problem = f"neither higher nor lower values of {wanted} are better: say 'drops' or 'rises'"
+    if problem:
+        raise InputError(f"condition {shown(text)}: {problem}", value=text)
+    found = Change(str(wanted), change, amount, relative, p)
+    most = 1.0 if relative else wanted.range[1] - wanted.range[0]
+    if amount < most or (relative and found.side(wanted.sign) >= 0):
+        return found
+    problem = "asks for what cannot be"  # or a per cent sign is missing, or a point
+    if amount == most:
+        whole = f"100% is the whole mean of {wanted}"
+        if not relative:
+            whole = f"{form['amount']} is the whole range of {wanted}"
+            whole += f"; did you mean {form['amount']}%?"
+        problem = f"asks for no less than all: {whole}"
+    raise InputError(f"condition {shown(text)} {problem}", value=text)
+
+
+def _read_within(form: re.Match[str], text: str) -> Within:
+    wanted, amount, relative, p = _read_amount(form, text)
+    equivalent = form["how"] == "equivalent"
+    if not equivalent and not wanted.sign:
+        problem = f"neither higher nor lower values of {wanted} are worse"
+        raise InputError(f"condition {shown(text)}: {problem}", value=text)
+    low, high = wanted.range
+    if not 0 < amount < (1.0 if relative else high - low):
+        raise InputError(f"condition {shown(text)} asks for what cannot be", value=text)
+    return Within(str(wanted), form["baseline"], Margin(amount, relative), p, equivalent)
+
+
+def _read_amount(form: re.Match[str], text: str) -> tuple[Measure, float, bool, float | None]:
+    """Return the measure, the amount, whether that is a share, and the level."""
+    relative = form["percent"] is not None
+    amount = float(form["amount"] or 0.0) / (100 if relative else 1)
+    p = None if form["p"] is None else float(form["p"])
+    if not math.isfinite(amount) or (p is not None and not 0 < p <= 1):
+        raise InputError(f"condition {shown(text)} asks for what cannot be", value=text)
+    return measure(form["name"]), amount, relative, p
+
+
+def failures(
+    results: Results | Mapping[str, Results], *conditions: str | Iterable[str]
 ) -> list[str]:
-    """Look at all queries, or at those of a group or each, and say which."""
-    if condition.group is None:
-        return list(find(comparison))
+    """Say in a sentence each of which systems conditions hold: ``"nDCG@10 < 0.35"``.
+
+    Args:
+        results: of `irbatch.evaluate` or `irbatch.evaluate_runs`.
+        *conditions: ``MEASURE [lower bound|upper bound] < NUMBER``, or another operator; of the
+            mean, or of an end of its 95 % interval by Student's t.
+
+    Raises:
+        InputError: as `irbatch.Comparison.failures`, and if a condition takes a baseline or groups.
+
+    >>> import irbatch
+    >>> results = irbatch.evaluate_matrix([[1, 0], [0, 1], [1, 0]], "RR P@1")
+    >>> failures(results, "P@1 < 0.7"), unmet(results, "RR >= 0.5", "RR lower bound >= 0.5")
+    (['run: P@1 is 0.6667, < 0.7'], ['run: the lower bound of RR is 0.1162, not >= 0.5'])
+    """
+    return _judge_alone(results, each_condition(conditions), required=False)
+
+
+def unmet(
+    results: Results | Mapping[str, Results], *requirements: str | Iterable[str]
+) -> list[str]:
+    """Say in a sentence which systems don't meet ``"nDCG@10 >= 0.35"``; otherwise as `failures`."""
+    return _judge_alone(results, each_condition(requirements), required=True)
+
+
+def _judge_alone(
+    results: Results | Mapping[str, Results], texts: Sequence[str], *, required: bool
+) -> list[str]:
+    named = {results.name or "run": results} if isinstance(results, Results) else results
+    said: list[str] = []
+    for text in texts:
+        limit = parse_alone(text, required=required)
+        values = [(name, _value_of(each, limit)) for name, each in named.items()]
+        said += limit.judge(values, required=required)
+    return said
+
+
+def _value_of(results: Results, limit: Limit) -> float:
+    """Return a mean, or a bound of its interval: NaN where `values_behind` returns None."""
+    if limit.name not in results:
+        problem = f"{limit.name} was not evaluated; there are: {', '.join(results)}"
+        raise InputError(problem, source="measures", value=limit.name)
+    if limit.bound is None:
+        return results[limit.name]
+    behind = values_behind(results, limit.name)
+    if behind is None:
+        return math.nan
+    table, geometric = behind[0][None, :, None], np.array([behind[1]])
+    low, high = find_intervals(table, [], "t", LEVEL, 0, 0, geometric=geometric).means[0, 0]
+    return within_range(results, limit.name, float(low), float(high))[limit.bound]
+
+
+def values_behind(results: Results, name: str) -> tuple[Floats, bool] | None:
+    """Return the values that an interval of a mean is found from, and whether they are logarithms.
+
+    None of a sum, of a weighted mean, of a geometric mean of values that are 0, and of one query.
+    """
+    place = results.column_of(name)
+    how, values = results.columns[place].aggregate, results.values[:, place]
+    values = values[~np.isnan(values)]
+    geometric = how == "geometric"
+    if how in ("sum", "weighted") or len(values) < 2 or (geometric and values.min() <= 0):
+        return None
+    return (np.log(values) if geometric else values), geometric
+
+
+def within_range(results: Results, name: str, low: float, high: float) -> tuple[float, float]:
+    """Cut an interval of a mean to the range of the measure's values."""
+    least, most = results.columns[results.column_of(name)].range
+    mean = results[name]
+    return max(low, min(least, mean)), min(high, max(most, mean))
+
+
+def judge_comparison(comparison: Any, condition: Condition) -> list[str]:
+    """Say in a sentence which systems of an `irbatch.Comparison` a condition rejects."""
+    if condition.scope is None:
+        return list(_judge(comparison, condition))
     names = [*comparison.groups, *comparison.alone]
-    if condition.group != EVERY:
-        if condition.group not in names:
+    if condition.scope != EVERY:
+        if condition.scope not in names:
             known = join_words([shown(name) for name in names]) or "none"
-            problem = f"there is no group {shown(condition.group)} that is compared; there are: "
-            raise InputError(problem + known, source="groups", value=condition.group)
-        names = [condition.group]
+            problem = f"there is no group {shown(condition.scope)} that is compared; there are: "
+            raise InputError(problem + known, source="groups", value=condition.scope)
+        names = [condition.scope]
     if not names:
         raise InputError("there are no groups: give groups= to compare", source="groups")
-    of_means = isinstance(condition, Level) and condition.limit.bound is None
+    of_means = isinstance(condition.form, Limit) and condition.form.bound is None
     said: list[str] = []
     for name in names:
         found: Iterable[str]
         if name in comparison.groups:
-            found = find(comparison.groups[name])
-        elif of_means:  # which are all that is looked at
-            found = find(replace(comparison, means=comparison.alone[name]))
+            found = _judge(comparison.groups[name], condition)
+        elif of_means:
+            found = _judge(replace(comparison, means=comparison.alone[name]), condition)
         else:
             found = ["it has one query, which says nothing of others"]
         said += [f"in {printable(name)}: {each}" for each in found]
     return said
 
 
-def _candidates(comparison: Compared) -> list[int]:
-    """Return the places of all systems but the baseline."""
-    return [i for i, name in enumerate(comparison.systems) if name != comparison.baseline]
+def _judge(comparison: Any, condition: Condition) -> Iterator[str]:
+    form = condition.form
+    if isinstance(form, Change):
+        return _find_changed(comparison, form, condition.text)
+    if isinstance(form, Within):
+        return _find_not_shown(comparison, form, condition.text)
+    column = comparison.find_measure(form.name)
+    values = (comparison.means if form.bound is None else comparison.intervals[..., form.bound])[
+        :, column
+    ].tolist()
+    named = zip(comparison.systems, values, strict=True)
+    candidates = [each for each in named if each[0] != comparison.baseline]
+    return form.judge(candidates, required=condition.required)
 
 
-def _held(comparison: Compared, limit: Limit, wrong: bool) -> Iterator[str]:
-    """Yield what is said of systems for which it is `wrong` whether the limit holds."""
-    column = find_measure(comparison.measures, limit.name)
-    for i in _candidates(comparison):
-        mean = float(comparison.means[i, column])
-        bounds = comparison.intervals[i, column].tolist()
-        value = mean if limit.bound is None else bounds[limit.bound]
-        if limit.holds(value) == wrong or math.isnan(value):
-            yield tell_limit(comparison.systems[i], value, limit, wrong)
-
-
-def tell_limit(system: str, value: float, limit: Limit, wrong: bool) -> str:
-    """Say of a system's value that a limit holds, or doesn't."""
-    return f"{printable(system)}: {limit.told(value)}, {'' if wrong else 'not '}{limit}"
-
-
-def _changed(comparison: Compared, condition: Condition, text: str) -> Iterator[str]:
+def _find_changed(comparison: Any, change: Change, text: str) -> Iterator[str]:
     """Yield what is said of systems whose means have changed as they must not."""
-    column = find_measure(comparison.measures, condition.measure)
-    side = side_of(condition.change, comparison.sign_of(column))
-    _check_baseline(comparison)
-    if condition.p is not None:
-        if condition.p <= comparison.least_p:
+    side = change.side(comparison.sign_of(comparison.find_measure(change.name)))
+    baseline = _check_baseline(comparison)
+    if change.p is not None:
+        problem = ""
+        if change.p <= comparison.least_p:
             more = "; more draws= can" if comparison.test in DRAWN else ""
-            problem = f"condition {shown(text)} can never hold. {comparison.undecided}{more}"
-            raise InputError(problem, value=text)
-        if side == {"greater": -1, "less": 1}.get(comparison.alternative):
-            problem = f"condition {shown(text)} can never hold: alternative="
-            raise InputError(f"{problem}{comparison.alternative!r} tests the other side",
-                             value=text)  # fmt: skip
+            problem = f". {comparison.undecided}{more}"
+        elif side == {"greater": -1, "less": 1}.get(comparison.alternative):
+            problem = f": alternative={comparison.alternative!r} tests the other side"
+        if problem:
+            raise InputError(f"condition {shown(text)} can never hold{problem}", value=text)
     for position, _ in comparison.pairs:
         name = comparison.systems[position]
-        told = comparison.difference(name, comparison.baseline or "", condition.measure)
-        change = told.difference
-        if condition.relative:  # of a mean of 0 any difference is more than a share
-            change = math.copysign(math.inf, change) if math.isnan(told.relative) else told.relative
-        signed = change * side if side else abs(change)
-        certain = condition.p is None or told.corrected < condition.p
-        if told.difference and signed > 0 and signed >= condition.amount - ROUNDING and certain:
-            yield f"{_tell_change(comparison, name, condition.measure)}, p {told.corrected:.3g}"
+        told = comparison.difference(name, baseline, change.name)
+        size = told.difference
+        if change.relative:  # of a mean of 0 any difference is more than a share
+            size = math.copysign(math.inf, size) if math.isnan(told.relative) else told.relative
+        signed = size * side if side else abs(size)
+        certain = change.p is None or told.corrected < change.p
+        if told.difference and signed > 0 and signed >= change.amount - ROUNDING and certain:
+            yield f"{_tell_change(comparison, name, change.name)}, p {told.corrected:.3g}"
 
 
-def _not_shown(comparison: Compared, required: Within, text: str) -> Iterator[str]:
+def _find_not_shown(comparison: Any, within: Within, text: str) -> Iterator[str]:
     """Yield what is said of systems that are not shown to be as good, within the margin."""
     baseline = _check_baseline(comparison)
-    if required.baseline not in (None, "baseline", baseline):
+    if within.baseline not in (None, "baseline", baseline):
         problem = f"condition {shown(text)}: the baseline is {shown(baseline)}"
-        raise InputError(problem, source="baseline", value=required.baseline)
-    level = comparison.level if required.p is None else required.p
+        raise InputError(problem, source="baseline", value=within.baseline)
+    level = comparison.level if within.p is None else within.p
     correction = margin_correction(comparison.test, comparison.correction)
     sizes = comparison.family_size, len(comparison.query_ids), comparison.draws
     if comparison.margin_test != "t" and level <= least_p(
@@ -132,28 +494,25 @@ def _not_shown(comparison: Compared, required: Within, text: str) -> Iterator[st
     ):
         problem = f"condition {shown(text)} can never be met with so few queries"
         raise InputError(f"{problem}; margin_test='t' can tell", value=text)
-    column = find_measure(comparison.measures, required.measure)
-    margin = str(required.margin) if required.margin.relative else required.margin.amount
-    test = comparison.equivalent_to if required.equivalent else comparison.not_worse_than
-    p_values = test(margin)[:, column].tolist()
-    what = "apart" if required.equivalent else "worse"
-    for (position, _), p in zip(comparison.pairs, p_values, strict=True):
+    column = comparison.find_measure(within.name)
+    margin = str(within.margin) if within.margin.relative else within.margin.amount
+    test = comparison.equivalent_to if within.equivalent else comparison.not_worse_than
+    what = "apart" if within.equivalent else "worse"
+    for (position, _), p in zip(comparison.pairs, test(margin)[:, column].tolist(), strict=True):
         if not p < level:
-            name = comparison.systems[position]
-            said = _tell_change(comparison, name, required.measure)
-            yield f"{said}, not shown to be less than {required.margin} {what}, p {p:.3g}"
+            said = _tell_change(comparison, comparison.systems[position], within.name)
+            yield f"{said}, not shown to be less than {within.margin} {what}, p {p:.3g}"
 
 
-def _tell_change(comparison: Compared, name: str, measure: str) -> str:
+def _tell_change(comparison: Any, name: str, measured: str) -> str:
     """Say by how much a system differs from the baseline."""
-    baseline = comparison.baseline or ""
-    told = comparison.difference(name, baseline, measure)
+    told = comparison.difference(name, comparison.baseline, measured)
     share = "" if math.isnan(told.relative) else f" ({told.relative:+.1%})"
-    change = f"{told.difference:+.4f}{share}"
-    return f"{printable(name)}: {measure} {change} against {printable(baseline)}"
+    against = f"against {printable(comparison.baseline)}"
+    return f"{printable(name)}: {measured} {told.difference:+.4f}{share} {against}"
 
 
-def _check_baseline(comparison: Compared) -> str:
+def _check_baseline(comparison: Any) -> str:
     if comparison.baseline is None:
         raise InputError("a condition needs a baseline to compare with", source="baseline")
-    return comparison.baseline
+    return str(comparison.baseline)

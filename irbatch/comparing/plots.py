@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from irbatch.array_types import Floats, Positions
-from irbatch.comparing.compared import Compared, query_values
-from irbatch.comparing.lookups import find_measure
+from irbatch.comparing.compared import Compared, find_measure, query_values
 from irbatch.comparing.plot_relevance import plot_relevance
 from irbatch.errors import many
 from irbatch.evaluation.plots import plot_bars, plot_cutoffs, plot_precision_recall, plot_results

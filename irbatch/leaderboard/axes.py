@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from irbatch.comparing.limits import LIMIT, OPERATORS
+from irbatch.comparing.gate import LIMIT, OPERATORS
 from irbatch.efficiency import Quantity
 from irbatch.efficiency.quantities import ALIASES, HIGHER, LOWER, QUANTITIES
 from irbatch.errors import InputError, did_you_mean, shown

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self, Unpack
 
-from irbatch.comparing.limits import each_condition
+from irbatch.comparing.gate import each_condition
 from irbatch.evaluation.evaluation import Cutoffs, Judgments, Measures
 from irbatch.evaluation.settings import EvaluateOptions, check_settings
 from irbatch.leaderboard.axes import list_axes

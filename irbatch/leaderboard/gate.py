@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from irbatch.comparing.limits import ROUNDING, Limit, check_range, check_side, read_limit
+from irbatch.comparing.gate import ROUNDING, Limit, check_range, check_side, read_limit
 from irbatch.errors import InputError, join_words, printable, shown
 from irbatch.leaderboard.axes import canonical_name
 from irbatch.leaderboard.systems import Systems

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.comparing.floors import values_behind, within_range
+from irbatch.comparing.gate import values_behind, within_range
 from irbatch.comparing.wording import INTERVAL_NAMES
 from irbatch.efficiency import EfficiencyRecord, Measurement
 from irbatch.efficiency.checks import of_system, refuse

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from irbatch.comparing.limits import OPERATORS
+from irbatch.comparing.gate import OPERATORS
 from irbatch.efficiency import Hardware
 from irbatch.efficiency.checks import of_system, refuse
 from irbatch.errors import InputError, many, shown

@@ -9,13 +9,17 @@ from support.input_errors import input_error
 
 from irbatch import measure
 from irbatch.cli.leaderboard import _split as split_axes
-from irbatch.comparing.conditions import parse_condition
+from irbatch.comparing.gate import parse_condition
 from irbatch.efficiency.interchange.ir_metadata import BEGINS
 from irbatch.evaluation.system_names import name_systems
 from irbatch.formats.lines import RUN, read_number
 from irbatch.leaderboard.axes import parse_constraint
 
 N = 100_000
+
+
+def condition(text: str) -> object:
+    return parse_condition(text, required=False)
 
 
 def constraint(text: str) -> object:
@@ -31,7 +35,7 @@ def number(text: str) -> object:
     [
         *((number, text) for text in ("1" * N + "x", "." + "1" * N + "x", "1e" + "1" * N + "x")),
         (number, "1" * N + "," + "1" * N + "x"),
-        *((parse_condition, f"P@5 {text}") for text in (
+        *((condition, f"P@5 {text}") for text in (
             "drops " + "1" * N + "x", "drops 1" + " " * N + "x", "drops" + " " * N + "x",
             "drops 1% p<" + "1" * N + "x", "drops p" + " " * N + "x",
         )),

@@ -15,16 +15,15 @@ from support.input_errors import ANYTHING, input_error
 from support.paths import REPOSITORY
 
 import irbatch
-from irbatch.comparing.conditions import (
+from irbatch.comparing.gate import (
+    Change,
     Condition,
-    Level,
+    Limit,
     Within,
+    failures,
     parse_condition,
-    parse_requirement,
+    unmet,
 )
-from irbatch.comparing.floors import failures, unmet
-from irbatch.comparing.gate import find_failures
-from irbatch.comparing.limits import Limit
 from irbatch.errors import InputError
 from irbatch.statistics.margins import Margin
 
@@ -79,9 +78,10 @@ TIED = compared(old=5, new=5)
     ],
 )
 def test_forms(text: str, expected: tuple[Any, ...]) -> None:
-    found = parse_condition(text)
-    assert found == Condition(*expected)
-    assert type(found) is Condition
+    *change, scope = expected if len(expected) == 6 else (*expected, None)
+    found = parse_condition(text, required=False)
+    assert found == Condition(text, False, Change(*change), scope)
+    assert type(found.form) is Change
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_forms(text: str, expected: tuple[Any, ...]) -> None:
     ],
 )
 def test_other_tools_names(name: str, expected: str) -> None:
-    assert parse_condition(f"{name} drops 1%").measure == expected
+    assert parse_condition(f"{name} drops 1%", required=False).form.name == expected
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_is_none(text: Any) -> None:
     shown = repr(text)
     fact = "is not of the form 'nDCG@10 drops 1% p<0.05'"
     forms = "worsens", "'nDCG@10 < 0.35'", "not worse than baseline by 1%", "'nDCG@10 >= 0.35'"
-    input_error(lambda: parse_condition(text), fact, shown, *forms, value=text)
+    input_error(lambda: parse_condition(text, required=False), fact, shown, *forms, value=text)
     input_error(lambda: TIED.failures(text), shown, value=text)
 
 
@@ -136,8 +136,8 @@ def test_what_is_none(text: Any) -> None:
     ],
 )
 def test_what_is_no_measure(name: str, said: str) -> None:
-    input_error(lambda: parse_condition(f"{name} drops 1%"), said)
-    input_error(lambda: find_failures(TIED, f"{name} drops 1%"), said)
+    input_error(lambda: parse_condition(f"{name} drops 1%", required=False), said)
+    input_error(lambda: TIED.failures(f"{name} drops 1%"), said)
 
 
 # ---------------------------------------------------------------- when it holds
@@ -174,7 +174,6 @@ def test_what_is_no_measure(name: str, said: str) -> None:
 def test_when_it_holds(comparison: irbatch.Comparison, condition: str, holds: bool) -> None:
     found = comparison.failures(f"{ALL} {condition}")
     assert [each.partition(":")[0] for each in found] == ["new"] * holds
-    assert found == find_failures(comparison, f"{ALL} {condition}")
 
 
 @pytest.mark.parametrize(
@@ -337,7 +336,7 @@ def test_any_rise_from_zero_is_more_than_a_share() -> None:
 
 @pytest.mark.parametrize("p", ["0", "0.0", "5", "1.01"])
 def test_p_that_no_one_means(p: str) -> None:
-    input_error(lambda: parse_condition(f"AP drops 1% p<{p}"))
+    input_error(lambda: parse_condition(f"AP drops 1% p<{p}", required=False))
 
 
 def test_difference_takes_any_spelling() -> None:
@@ -386,7 +385,7 @@ def test_worse_is_what_the_measure_says() -> None:
     ],
 )
 def test_conditions_that_cannot_be_meant(text: str, said: str) -> None:
-    input_error(lambda: parse_condition(text), said, value=text)
+    input_error(lambda: parse_condition(text, required=False), said, value=text)
 
 
 def test_one_sided_p_values_tell_of_one_side() -> None:
@@ -409,19 +408,20 @@ def test_one_sided_p_values_tell_of_one_side() -> None:
          Within("AP", "baseline", Margin(0.01, True), None)),
         ("AP not worse by 0.02 p<0.01", Within("AP", None, Margin(0.02, False), 0.01)),
         ("in long: AP not  worse than  my old run by 2.5 %",
-         Within("AP", "my old run", Margin(0.025, True), None, "long")),
+         (Within("AP", "my old run", Margin(0.025, True), None), "long")),
         ("AP equivalent to baseline within 1%",
-         Within("AP", "baseline", Margin(0.01, True), None, None, True)),
-        ("AP equivalent by 0.02", Within("AP", None, Margin(0.02, False), None, None, True)),
+         Within("AP", "baseline", Margin(0.01, True), None, True)),
+        ("AP equivalent by 0.02", Within("AP", None, Margin(0.02, False), None, True)),
         ("in a: AP equivalent to my run within .5% p < .01",
-         Within("AP", "my run", Margin(0.005, True), 0.01, "a", True)),
-        ("AP >= 0.35", Level(Limit("AP", None, ">=", 0.35))),
-        ("map lower bound > .3", Level(Limit("AP", 0, ">", 0.3))),
-        ("in a: FirstRank upper bound <= 3", Level(Limit("FirstRank", 1, "<=", 3.0), "a")),
+         (Within("AP", "my run", Margin(0.005, True), 0.01, True), "a")),
+        ("AP >= 0.35", Limit("AP", None, ">=", 0.35)),
+        ("map lower bound > .3", Limit("AP", 0, ">", 0.3)),
+        ("in a: FirstRank upper bound <= 3", (Limit("FirstRank", 1, "<=", 3.0), "a")),
     ],
 )  # fmt: skip
-def test_requirements(text: str, expected: Within | Level) -> None:
-    assert parse_requirement(text) == expected
+def test_requirements(text: str, expected: Any) -> None:
+    found = parse_condition(text, required=True)
+    assert (found.form, found.scope) == (expected if type(expected) is tuple else (expected, None))
 
 
 @pytest.mark.parametrize(
@@ -446,7 +446,7 @@ def test_requirements(text: str, expected: Within | Level) -> None:
     ],
 )
 def test_requirements_that_cannot_be_meant(text: Any, said: str) -> None:
-    input_error(lambda: parse_requirement(text), said, value=text)
+    input_error(lambda: parse_condition(text, required=True), said, value=text)
     input_error(lambda: TIED.unmet(text), said, value=text)
 
 
@@ -483,7 +483,7 @@ def test_equivalence_has_to_be_shown() -> None:
     assert bool(uneven.unmet(f"{ALL} equivalent within 0.1 p<{p:.6f}")) != bool(
         uneven.unmet(f"{ALL} equivalent within 0.1 p<{p * 1.01:.6f}")
     )
-    input_error(lambda: parse_condition(text), "is a requirement", value=text)
+    input_error(lambda: parse_condition(text, required=False), "is a requirement", value=text)
 
 
 def turned(comparison: irbatch.Comparison) -> irbatch.Comparison:

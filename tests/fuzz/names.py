@@ -8,7 +8,7 @@ from typing import Any
 
 from fuzz.mutation import damage
 from fuzz.target import Target
-from irbatch.comparing.conditions import Level, parse_condition
+from irbatch.comparing.gate import Change, Limit, parse_condition
 from irbatch.errors import InputError
 from irbatch.leaderboard.axes import parse_constraint
 from irbatch.measures import parse_measures
@@ -153,10 +153,11 @@ class Conditions(Target):
 
 
 def _check_condition(text: str) -> None:
-    found = parse_condition(text)
-    if isinstance(found, Level):  # which constraints are made of, too
-        assert math.isfinite(found.limit.limit)
+    found = parse_condition(text, required=False).form
+    if isinstance(found, Limit):  # which constraints are made of, too
+        assert math.isfinite(found.limit)
         return
+    assert isinstance(found, Change)
     assert math.isfinite(found.amount)
     assert found.amount >= 0
     assert found.p is None or 0 < found.p <= 1
@@ -165,7 +166,8 @@ def _check_condition(text: str) -> None:
     amount = f"{found.amount * 100!r}%" if found.relative else f"{found.amount!r}"
     if "e" not in amount:
         level = "" if found.p is None else f" p<{found.p!r}"
-        again = parse_condition(f"{found.measure} {found.change} {amount}{level}")
+        again = parse_condition(f"{found.name} {found.change} {amount}{level}", required=False).form
+        assert isinstance(again, Change)
         assert again._replace(amount=0.0) == found._replace(amount=0.0)
         assert math.isclose(again.amount, found.amount)
 
