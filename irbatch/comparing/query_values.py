@@ -15,10 +15,9 @@ from irbatch.data.columns import as_ids
 from irbatch.data.ids import check_id, same_kind
 from irbatch.errors import ErrorsIn, InputError, imported, shown
 from irbatch.evaluation.evaluation import Judgments
-from irbatch.evaluation.partial import PartialResult, merge_partials
+from irbatch.evaluation.partial import METADATA, PartialResult, merge_partials
 from irbatch.evaluation.queries import count_queries
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.states import METADATA
 from irbatch.evaluation.system_names import name_systems
 from irbatch.formats.files import find_parts
 from irbatch.measures import Measure, measure

@@ -1,4 +1,8 @@
-"""One run in partitions, or several runs, evaluated on any executor."""
+"""One run in partitions, or several runs, evaluated on any executor.
+
+A query whose rows stand in several partitions is found when all are read, and evaluated once more
+from the rows of all of them.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,6 @@ import multiprocessing
 import os
 import pickle
 import signal
-import sys
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,10 +23,7 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from multiprocessing import connection
-from types import TracebackType
 from typing import Any, NamedTuple, cast
 
 from irbatch.data.marked import MarkedQrels
@@ -31,190 +31,143 @@ from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.errors import InputError, warn_all, warnings_kept
 from irbatch.evaluation.evaluation import Evaluation, Judgments, Rankings
-from irbatch.evaluation.partial import PartialResult, PartitionTask, merge_partials
+from irbatch.evaluation.partial import PartialResult, PartitionTask, by_id, merge_partials
 from irbatch.evaluation.results import Results
-from irbatch.evaluation.states import by_id
 from irbatch.formats.files import check_parts, find_parts, is_file, open_run, read_rankings
 from irbatch.runtime.numbers import check_whole
 from irbatch.runtime.progress import Progress, progress_on_bar
 from irbatch.runtime.threads import alone, available_cores
 
-MOST_HELD = 2  # that a process keeps, for tasks to come
+Common = tuple[PartitionTask, Qrels | MarkedQrels]
+Work = Callable[[Common, Any], Any]
 
-_held: dict[str, Any] = {}  # by key, the newest last
+TASKS_PER_WORKER = 2  # tasks a worker, so that none waits for the next one
+MOST_HELD = 2  # objects that a process keeps, for tasks to come
+
+_held: dict[str, Any] = {}  # what tasks share, by key, the newest last
 
 
-class MissingSharedError(Exception):
-    """A process cannot read what tasks share, as on another machine: send it with the task."""
+class NotHeldError(Exception):
+    """A process does not hold yet what tasks share: send it with the task."""
 
 
-@dataclass(frozen=True)
-class Shared:
-    """Stands for an object: where a process finds it, by a key.
+class Workers:
+    """Workers of an executor, or so many processes, or this thread, for tasks that share an object.
 
-    The key is a digest of the pickled object. It comes with the task, through the executor; so
-    nothing is unpickled but what whoever sends tasks has written.
+    Processes are sent the object once, not with every task, and end with the block; if one of our
+    own is killed, they are started anew, once.
+
+    Args:
+        executor: of threads or processes, a number of processes, or None.
+        common: what tasks share; it pickles.
+
+    Raises:
+        InputError: if the executor is something else.
     """
 
-    key: str
-    path: str = ""  # of a file that holds it, on the machine it comes from
-    content: bytes | None = None
+    def __init__(self, executor: Executor | int | None, common: Common) -> None:
+        self._common, self._given = common, executor
+        self._key, self._content = os.urandom(16).hex(), b""
+        self._pool: Executor | None = None
+        self.number = 1
+        if executor is None or isinstance(executor, ThreadPoolExecutor):
+            self._pool = executor
+        elif isinstance(executor, Executor | int):
+            self._content = pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
+            if isinstance(executor, Executor):
+                self._pool = executor
+            else:
+                self.number = check_whole("executor", executor, 1)
+                self._start()
+        else:
+            problem = "is a concurrent.futures.Executor, or a number of processes"
+            raise InputError(problem, source="executor", value=executor)
+        if isinstance(executor, Executor):
+            self.number = getattr(executor, "_max_workers", None) or available_cores()
 
-    def load(self) -> Any:
-        """Return the object, from what this process holds, or else from where it is.
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        if isinstance(self._given, int):
+            self._end(at_once=problem[0] is not None)
+
+    def run(self, work: Work, items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        """Yield the place of each item, and what came of ``work(shared object, item)``, when done.
 
         Raises:
-            MissingSharedError: if that is on another machine.
+            ChildProcessError: if a process was killed, or couldn't start.
+            InputError: if the executor was shut down.
         """
-        if self.key not in _held:
-            content = self.content
-            if content is None:
+        if self._pool is None:
+            yield from ((place, work(self._common, item)) for place, item in enumerate(items))
+            return
+        left, attempts = list(range(len(items)))[::-1], 1
+        running: dict[Future[Any], int] = {}
+        try:
+            while left or running:
                 try:
-                    with open(self.path, "rb") as file:  # noqa: PTH123 - pathlib takes 5 ms
-                        content = file.read()
-                except OSError:
-                    raise MissingSharedError from None
-            if _key_of(content) != self.key:  # someone else wrote it
-                raise MissingSharedError
-            _hold(self.key, pickle.loads(content))  # noqa: S301 - what the task names
-        return _held[self.key]
-
-    def with_content(self) -> Shared:
-        """Return the same with the object itself."""
-        with open(self.path, "rb") as file:  # noqa: PTH123 - as above
-            return replace(self, content=file.read())
-
-
-def _key_of(content: bytes) -> str:
-    from hashlib import blake2b
-
-    return blake2b(content, digest_size=16).hexdigest()
-
-
-def _hold(key: str, given: Any) -> None:
-    _held[key] = given
-    while len(_held) > MOST_HELD:
-        del _held[next(iter(_held))]
-
-
-@contextmanager
-def shared(given: Any, executor: Executor) -> Iterator[Shared]:
-    """Give what stands for an object in the tasks of an executor, until the block ends."""
-    if isinstance(executor, ThreadPoolExecutor | InlineExecutor):
-        key = os.urandom(16).hex()
-        _hold(key, given)
-        try:
-            yield Shared(key)
+                    while left and len(running) < TASKS_PER_WORKER * self.number:
+                        running[self._submit(work, items[left[-1]])] = left[-1]
+                        left.pop()
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                        place = running[future]
+                        try:
+                            result = future.result()
+                        except NotHeldError:
+                            running[self._submit(work, items[place], self._content)] = place
+                        else:
+                            yield place, result
+                        del running[future]
+                except BrokenExecutor as problem:
+                    lost = [*running.values()] or left[-1:]
+                    if not isinstance(self._given, int) or attempts == 2:
+                        raise ChildProcessError(_killed(items, lost)) from problem
+                    attempts += 1
+                    left += sorted(running.values(), reverse=True)
+                    running = {}
+                    self._end(at_once=True)
+                    self._start()
         finally:
-            _held.pop(key, None)
-        return
-    import tempfile
+            for future in running:
+                future.cancel()
 
-    content = pickle.dumps(given, pickle.HIGHEST_PROTOCOL)
-    with tempfile.TemporaryDirectory(prefix="irbatch-") as folder:
-        path = os.path.join(folder, "shared")  # noqa: PTH118 - as above
-        with open(path, "wb") as file:  # noqa: PTH123
-            file.write(content)
-        key = _key_of(content)
-        del content
-        yield Shared(key, path)
-
-
-def run_task(work: Callable[[Any, Any], Any], common: Shared, item: Any) -> Any:
-    """Call ``work(shared object, item)`` in a worker, with one thread."""
-    with alone():
-        return work(common.load(), item)
-
-
-class InlineExecutor(Executor):
-    """An executor that runs each task at once, in the thread that submits it."""
-
-    _max_workers = 1
-
-    def submit(self, fn: Any, /, *args: Any, **named: Any) -> Any:
-        """Call a function, and return what comes of it as done."""
-        from concurrent.futures import Future
-
-        done: Future[Any] = Future()
+    def _submit(self, work: Work, item: Any, content: bytes | None = None) -> Future[Any]:
+        pool = cast(Executor, self._pool)
         try:
-            done.set_result(fn(*args, **named))
-        except Exception as problem:
-            done.set_exception(problem)
-        return done
+            if not self._content:  # threads
+                return pool.submit(_run_alone, work, self._common, item)
+            return pool.submit(_run_held, work, self._key, content, item)
+        except BrokenExecutor:
+            raise
+        except RuntimeError as problem:
+            raise InputError(f"takes no tasks: {problem}", source="executor") from None
 
-
-class Processes(Executor):
-    """So many processes, started anew rather than forked; those that were killed are replaced."""
-
-    def __init__(self, number: int) -> None:
-        self._max_workers = number
-        self._pool = self._start()
-
-    def submit(self, fn: Any, /, *args: Any, **named: Any) -> Any:
-        """Have a function called in one of them."""
-        with _blocked_interrupts():  # by which a process that starts would end with a traceback
-            return self._pool.submit(fn, *args, **named)
-
-    @property
-    def _processes(self) -> Any:
-        """The processes by number, as those of a `ProcessPoolExecutor`."""
-        return getattr(self._pool, "_processes", None)
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Start no more, and wait for those there are."""
-        self._pool.shutdown(wait, cancel_futures=cancel_futures)
-
-    def renew(self) -> None:
-        """Start others, after one was killed."""
-        self._end()
-        self._pool = self._start()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            self._pool.shutdown()
-        else:
-            self._end()
-
-    def _start(self) -> ProcessPoolExecutor:
+    def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self._max_workers, context, _begin)
+        given = self._key, self._content
+        self._pool = ProcessPoolExecutor(self.number, context, _begin, given)
 
-    def _end(self) -> None:
-        """End them at once, whatever they are at."""
-        processes = list((self._processes or {}).values())
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        for each in processes:
-            each.terminate()
-        for each in processes:
+    def _end(self, *, at_once: bool) -> None:
+        """Wait for the processes to end, or end them, whatever they are at."""
+        pool = cast(ProcessPoolExecutor, self._pool)
+        processes = list((getattr(pool, "_processes", None) or {}).values())
+        if at_once:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for each in processes:
+                each.terminate()
+        for each in processes if at_once else ():
             each.join()
-        self._pool.shutdown()
-        del self._pool  # and with it what it has of the system
+        pool.shutdown()
 
 
-@contextmanager
-def _blocked_interrupts() -> Iterator[None]:
-    """Let interrupts wait until the block ends; processes started in it never get any."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _begin() -> None:
-    """Leave interrupts to the parent, and don't outlive it."""
+def _begin(key: str, content: bytes) -> None:
+    """Prepare a process of our own: it leaves interrupts to its parent, and doesn't outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
+    _hold(key, content)
 
 
 def _follow(sentinel: int) -> None:
@@ -222,130 +175,39 @@ def _follow(sentinel: int) -> None:
     os._exit(1)
 
 
-TASKS_PER_WORKER = 2  # tasks a worker, so that none waits for the next one
-ATTEMPTS = 2  # at a task whose process was killed, where the processes are ours
-
-UNGUARDED = 118
-"""The exit status of a process that met these lines as it started: it imports its parent's script,
-whose own work is not kept from that. Python would have each such process end with a traceback of
-forty lines; here the parent tells, in one.
-"""
-TOLD_OF_SCRIPT = (
-    "workers import this script, and so would evaluate, too: what it does itself belongs under "
-    'if __name__ == "__main__":'
-)
+def _hold(key: str, content: bytes) -> None:
+    _held[key] = pickle.loads(content)  # noqa: S301 - whoever sends tasks wrote it
+    while len(_held) > MOST_HELD:
+        del _held[next(iter(_held))]
 
 
-@contextmanager
-def opened(executor: Executor | int | None) -> Iterator[Executor]:
-    """Give the executor; of a number so many processes, until the block ends; of None this thread.
-
-    Raises:
-        InputError: if it is none.
-        SystemExit: in a process that is only starting, see `UNGUARDED`.
-    """
-    if executor is None:
-        yield InlineExecutor()
-    elif isinstance(executor, Executor):
-        if not isinstance(executor, ThreadPoolExecutor):
-            _leave_if_starting()
-        yield executor
-    elif isinstance(executor, int):
-        _leave_if_starting()
-        with Processes(check_whole("executor", executor, 1)) as processes:
-            yield processes
-    else:
-        problem = "is a concurrent.futures.Executor, or a number of processes"
-        raise InputError(problem, source="executor", value=executor)
+def _run_held(work: Work, key: str, content: bytes | None, item: Any) -> Any:
+    """Do a task in a process, which holds what tasks share or is sent it."""
+    if content is not None:
+        _hold(key, content)
+    if key not in _held:
+        raise NotHeldError
+    return _run_alone(work, _held[key], item)
 
 
-def run_tasks(
-    executor: Executor, work: Callable[[Any, Any], Any], common: Shared, items: Sequence[Any]
-) -> Iterator[tuple[int, Any]]:
-    """Yield the place of each item, and what came of ``work(shared object, item)``, as it is done.
-
-    Raises:
-        ChildProcessError: if a process was killed, or couldn't start.
-        InputError: if the executor was shut down.
-    """
-    left = list(range(len(items)))[::-1]
-    attempts = dict.fromkeys(left, 0)
-    running: dict[Future[Any], int] = {}
-    try:
-        while left or running:
-            while left and len(running) < TASKS_PER_WORKER * workers_of(executor):
-                place = left.pop()
-                running[_submit(executor, work, common, items[place])] = place
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                place = running.pop(future)
-                try:
-                    yield place, future.result()
-                except MissingSharedError:  # once a process: then it holds what is shared
-                    whole = common.with_content()
-                    running[_submit(executor, work, whole, items[place])] = place
-                except BrokenExecutor as problem:
-                    if _met_script(executor):
-                        raise ChildProcessError(TOLD_OF_SCRIPT) from None
-                    attempts[place] += 1
-                    lost = [place, *running.values()]
-                    renew = getattr(executor, "renew", None)
-                    if renew is None or max(attempts[each] for each in lost) >= ATTEMPTS:
-                        raise ChildProcessError(_killed(items, lost)) from problem
-                    for each in running.values():
-                        attempts[each] += 1
-                    left += sorted(lost, reverse=True)
-                    running.clear()
-                    renew()
-                    break
-    finally:
-        for future in running:
-            future.cancel()
-
-
-def _submit(executor: Executor, *task: Any) -> Future[Any]:
-    """Have a task run; where a worker was killed before, the future says so."""
-    try:
-        return executor.submit(run_task, *task)
-    except BrokenExecutor as problem:
-        lost: Future[Any] = Future()
-        lost.set_exception(problem)
-        return lost
-    except RuntimeError as problem:
-        raise InputError(f"takes no tasks: {problem}", source="executor") from None
-
-
-def workers_of(executor: Executor) -> int:
-    """Return how many workers an executor has, as far as is known."""
-    return getattr(executor, "_max_workers", None) or available_cores()
+def _run_alone(work: Work, common: Common, item: Any) -> Any:
+    """Do a task in a worker, with one thread."""
+    with alone():
+        return work(common, item)
 
 
 def _killed(items: Sequence[Any], lost: Sequence[int]) -> str:
     names = ", ".join(repr(name_of(items[each], each)) for each in sorted(lost)[:4])
-    return f"a worker was killed, perhaps for want of memory, while it had one of {names}"
-
-
-def _leave_if_starting() -> None:
-    """End a process that is only starting, as multiprocessing notes it."""
-    processes = sys.modules.get("multiprocessing.process")
-    if processes is not None and getattr(processes.current_process(), "_inheriting", False):
-        raise SystemExit(UNGUARDED)
-
-
-def _met_script(executor: Executor) -> bool:
-    """Tell whether a process of an executor that is broken ended as `UNGUARDED` says."""
-    processes = list((getattr(executor, "_processes", None) or {}).values())
-    executor.shutdown()  # which waits for them
-    return any(each.exitcode == UNGUARDED for each in processes)
+    return (
+        f"a worker was killed, perhaps for want of memory, while it had one of {names}; or it "
+        'could not import this script, which is to evaluate under if __name__ == "__main__":'
+    )
 
 
 def name_of(item: Any, place: int) -> str:
     """Name a partition for messages."""
     name = item if isinstance(item, str) else getattr(item, "name", None)
     return str(name or getattr(item, "path", None) or f"partition {place}")
-
-
-Common = tuple[PartitionTask, Qrels | MarkedQrels]
 
 
 class NamedPartition(NamedTuple):
@@ -386,22 +248,20 @@ def evaluate_partitions(
             pass
     if isinstance(executor, int) and len(partitions) == 1:
         return evaluation.evaluate(qrels, run, progress)  # with all the threads there are
-    with opened(executor) as pool:
-        task = PartitionTask(evaluation)
-        judgments = task.judgments(qrels)
-        with shared((task, judgments), pool) as common:
-            parts = _evaluate_each(pool, common, partitions, progress)
-            spanning = _spanning(parts)
-            if spanning and by_query:
-                query, places = next(iter(spanning.items()))
-                names = " and ".join(repr(name_of(partitions[at], at)) for at in places[:2])
-                problem = f"it is in {names}, against partitioned_by_query=True"
-                raise InputError(problem, source="run", query=query)
-            if spanning:
-                tasks = TASKS_PER_WORKER * workers_of(pool)
-                wholes = list(_gather(spanning, partitions, max(map(len, parts)), tasks))
-                parts = [part.without(spanning.keys()) for part in parts]
-                parts += [part for _, part in run_tasks(pool, evaluate_whole, common, wholes)]
+    judgments = evaluation.judgments(qrels)
+    with Workers(executor, (PartitionTask(evaluation), judgments)) as workers:
+        parts = _evaluate_each(workers, partitions, progress)
+        spanning = _spanning(parts)
+        if spanning and by_query:
+            query, places = next(iter(spanning.items()))
+            names = " and ".join(repr(name_of(partitions[at], at)) for at in places[:2])
+            problem = f"it is in {names}, against partitioned_by_query=True"
+            raise InputError(problem, source="run", query=query)
+        if spanning:
+            tasks = TASKS_PER_WORKER * workers.number
+            wholes = list(_gather(spanning, partitions, max(map(len, parts)), tasks))
+            parts = [part.without(spanning.keys()) for part in parts]
+            parts += [part for _, part in workers.run(evaluate_whole, wholes)]
     name = os.fspath(run) if isinstance(run, str | os.PathLike) else None
     found = merge_partials(parts).results(judgments, name=name, items=evaluation.items)
     return cast(Results, found)  # values by query were kept
@@ -420,15 +280,14 @@ def evaluate_systems(
             return evaluate_systems(evaluation, qrels, runs, executor, told)
     names, found = list(runs), {}
     _check_not_input(runs.values())
-    with opened(executor) as pool:
-        judgments = evaluation.judgments(qrels)
-        with shared((PartitionTask(evaluation), judgments), pool) as common:
-            done = run_tasks(pool, evaluate_system, common, list(runs.values()))
-            for number, (place, (results, texts)) in enumerate(done, 1):
-                found[names[place]] = results
-                warn_all(texts)
-                if progress is not None:
-                    progress(number, len(names))
+    common = PartitionTask(evaluation), evaluation.judgments(qrels)
+    with Workers(executor, common) as workers:
+        done = workers.run(evaluate_system, list(runs.values()))
+        for number, (place, (results, texts)) in enumerate(done, 1):
+            found[names[place]] = results
+            warn_all(texts)
+            if progress is not None:
+                progress(number, len(names))
     return {name: found[name] for name in names}
 
 
@@ -508,12 +367,12 @@ def _rankings_of(
 
 
 def _evaluate_each(
-    pool: Executor, common: Shared, partitions: Sequence[Any], progress: Progress | None
+    workers: Workers, partitions: Sequence[Any], progress: Progress | None
 ) -> list[PartialResult]:
     """Evaluate every partition; the order is theirs."""
     named = [NamedPartition(name_of(each, place), each) for place, each in enumerate(partitions)]
     parts: dict[int, PartialResult] = {}
-    for place, part in run_tasks(pool, evaluate_one, common, named):
+    for place, part in workers.run(evaluate_one, named):
         parts[place] = part
         if progress is not None:
             progress(len(parts), len(partitions))

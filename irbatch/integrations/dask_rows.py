@@ -60,7 +60,7 @@ def rows_together(
         problem = f"{kind_of(run)} is no frame, bag or list of delayed parts of Dask's"
         raise InputError(f"{problem}: irbatch.evaluate takes others", source="run")
     if not _is_dask(qrels):
-        qrels = rows_of(task.partition.judgments(qrels))
+        qrels = rows_of(task.partition.evaluation.judgments(qrels))
         task = replace(task, prepared=True)
     judged = Side(qrels, task.judgments, qrels_columns or {})
     ranked = Side(run, "run", run_columns or {})

@@ -233,7 +233,8 @@ def _rows(
         judged = _typed(qrels, task.judgments, names)
         judged[KIND] = _functions.lit(JUDGED), "tinyint"
     else:
-        table, task = rows_of(task.partition.judgments(qrels)), replace(task, prepared=True)
+        table = rows_of(task.partition.evaluation.judgments(qrels))
+        task = replace(task, prepared=True)
         qrels = run.sparkSession.createDataFrame(table)
         names = {role: role for role in table.column_names if role != KIND}
         judged = _typed(qrels, task.judgments, names)

@@ -255,9 +255,7 @@ def test_states_of_something_else_are_refused(keep: str) -> None:
     key = "lists" if keep == "queries" else "counts"
     for wrong in (5, [], [[1]], [[None, [9], [1], [0, 3]]], [[0, 1], [2, 30], [1, 2]]):
         broken = {**state, "items": {**state["items"], key: wrong}}
-        input_error(
-            lambda state=broken: evaluator.load_state_dict(state), "'items'", source="state"
-        )
+        input_error(lambda state=broken: evaluator.load_state_dict(state), source="state")
     del state["items"]
     input_error(lambda: evaluator.load_state_dict(state), "'items' is missing", source="state")
     assert len(evaluator) == 3

@@ -65,8 +65,14 @@ ELSEWHERE: dict[int, tuple[str, str]] = {
     135: ("evaluation/test_results.py", "test_csv_defuses_formulas"),
     136: ("cli/test_eval.py", "test_control_characters_are_shown_not_sent"),
     137: ("evaluation/test_every_entry_point.py", "test_validation_does_not_rest_on_assert"),
-    138: ("evaluation/batches/test_interrupted_updates.py", "test_an_interruption_changes_nothing"),
-    139: ("evaluation/batches/test_interrupted_updates.py", "test_an_interruption_changes_nothing"),
+    138: (
+        "evaluation/batches/test_batch_evaluator.py",
+        "test_an_update_that_fails_changes_nothing",
+    ),
+    139: (
+        "evaluation/batches/test_batch_evaluator.py",
+        "test_an_update_that_fails_changes_nothing",
+    ),
 }
 
 # Rows that no test can have, and why.

@@ -7,8 +7,10 @@ import json
 import math
 import multiprocessing
 import pickle
+import sys
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,8 @@ import pytest
 from support.input_errors import input_error
 
 import irbatch
-import irbatch.evaluation.batches
+import irbatch.evaluation.accumulator
+import irbatch.evaluation.scores
 import irbatch.measures
 from irbatch import BatchEvaluator, InputError
 
@@ -295,7 +298,7 @@ WAYS: list[dict[str, Any]] = [
 def test_batches_that_wait_are_the_whole(
     keep: str, options: dict[str, Any], most: int, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(irbatch.evaluation.batches, "MOST_WAITING", most)
+    monkeypatch.setattr(irbatch.evaluation.accumulator, "MOST_WAITING", most)
     measures = "nDCG@10 nDCG(gain=exp) RR@3 AP R@{1,5} GMAP NumRel Rprec Judged@5 GAUC"
     scores = (10 * SCORES + 60).astype(dtype)
     shared = {name: each for name, each in options.items() if name != "threads"}
@@ -377,8 +380,8 @@ def test_what_waits_is_bounded() -> None:
     sizes = []
     for _ in range(500):
         evaluator.update(SCORES, LABELS)
-        sizes.append(evaluator._state.load)
-    most = irbatch.evaluation.batches.MOST_WAITING
+        sizes.append(evaluator._kept._load)
+    most = irbatch.evaluation.accumulator.MOST_WAITING
     assert max(sizes) < 2 * most
     assert min(sizes[100:]) < most / 10, "it has been evaluated in between"
 
@@ -419,3 +422,41 @@ def test_a_formula_that_fails_does_so_at_once() -> None:
         evaluator = BatchEvaluator(measures)
         input_error(lambda each=evaluator, given=labels: each.update([[3, 2, 1]], given), said)
         assert len(evaluator) == 0
+
+
+@KEEPS
+def test_threads_share_an_evaluator(keep: str) -> None:
+    evaluator = BatchEvaluator("RR AP", keep=keep)
+    switching = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            for done in [threads.submit(evaluator.update, [[2, 1, 3]], positives=[each % 3])
+                         for each in range(1500)]:  # fmt: skip
+                done.result()
+    finally:
+        sys.setswitchinterval(switching)
+    assert len(evaluator) == 1500
+    assert (
+        evaluator.compute()["RR"]
+        == irbatch.evaluate_scores([[2, 1, 3]] * 3, positives=[0, 1, 2], measures="RR")["RR"]
+    )
+
+
+@pytest.mark.parametrize("repeated", ["error", "last"])
+def test_an_update_that_fails_changes_nothing(
+    repeated: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluator = BatchEvaluator(MEASURES, repeated=repeated)
+    updated(evaluator, slice(0, 5))
+    before = evaluator.state_dict()
+
+    def fail(*given: object, **named: object) -> None:
+        raise KeyboardInterrupt
+
+    for name in ("compute", "rank_counted", "rank"):
+        with monkeypatch.context() as patched:
+            patched.setattr(irbatch.evaluation.scores.ScoreEvaluator, name, fail)
+            with pytest.raises(KeyboardInterrupt):
+                updated(evaluator, slice(3, 8))
+        assert evaluator.state_dict() == before
