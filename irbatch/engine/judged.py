@@ -58,14 +58,22 @@ class RankedGains:
 
     def sum_of_first(self, k: float) -> Floats:
         """Add up each query's first k gains, where these are at ranks 1, 2, …: ``(queries,)``."""
-        counts = np.minimum(np.diff(self.starts), k).astype(np.int64)
-        last = np.append(self.running_sums, 0.0)[self.starts[:-1] + counts - 1]
-        return np.where(counts > 0, last, 0.0)
+        numbers = np.minimum(self.sizes, k).astype(np.int64)
+        return self.value_at(self.running_sums, self.starts[:-1], numbers)
+
+    def last_of(self, values: Floats) -> Floats:
+        """Return the value of each query's last document, 0 without any: ``(queries,)``."""
+        return self.value_at(values, self.starts[:-1], self.sizes)
 
     @cached_property
     def starts(self) -> Ints:
         """Where each query's documents begin and end, int64 ``(queries + 1,)``."""
         return np.searchsorted(self.row_index, np.arange(self.queries + 1))
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many documents each query has, int64 ``(queries,)``."""
+        return np.diff(self.starts)
 
     @cached_property
     def numbers(self) -> Ints:
@@ -75,9 +83,18 @@ class RankedGains:
     @cached_property
     def running_sums(self) -> Floats:
         """The gains of each document and of those above it, together."""
-        sums = np.empty(self.gains.size)
-        _add_up.run(self.gains.size + self.queries, self.starts, self.gains, sums)
+        return self.add_up_above(self.gains)
+
+    def add_up_above(self, terms: Floats) -> Floats:
+        """Add up a term of each document and of those above it: float64 ``(documents,)``."""
+        sums = np.empty(terms.size)
+        _add_up.run(terms.size + self.queries, self.starts, terms, sums)
         return sums
+
+    @staticmethod
+    def value_at(values: Floats, starts: Ints, numbers: Ints) -> Floats:
+        """Return the values of documents by their numbers from `starts` on; 0 at number 0."""
+        return np.where(numbers > 0, np.append(values, 0.0)[starts + numbers - 1], 0.0)
 
     def chances_left(self, stops: Floats) -> Floats:
         """Return the chance of a reader to come to each document.
@@ -223,9 +240,9 @@ class JudgedRanks:
     threshold: float  # the least relevant grade
     weighting: Weighting
     cutoff: float = FULL_DEPTH
-    kept: dict[Any, Any] = field(default_factory=dict)  # what several measures share
     ideals: dict[Weighting, RankedGains] = field(default_factory=dict)  # shared by all cutoffs
     found: dict[bytes, RankedGains] = field(default_factory=dict)  # by which gains are positive
+    kept: dict[Any, Any] = field(default_factory=dict)  # what several measures share
 
     def __post_init__(self) -> None:
         self.row_index, self.ranks, self.codes = self.judged

@@ -15,17 +15,19 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from irbatch.array_types import Floats
-from irbatch.engine.judged import JudgedRanks
+from irbatch.array_types import Floats, Ints
 from irbatch.engine.scan import FULL_DEPTH
 from irbatch.errors import InputError, kind_of, shown
 from irbatch.measures.catalogue import FAMILIES
 from irbatch.measures.parameters import REL, Number, Parameter
 from irbatch.runtime.numbers import check_choice, is_real, is_whole
+
+if TYPE_CHECKING:
+    from irbatch.engine.judged import JudgedRanks
 
 measure_error = functools.partial(InputError, source="measures")
 
@@ -271,7 +273,7 @@ def _numbers_of(formula: Callable[..., Any], skipped: int) -> dict[str, Paramete
     return numbers
 
 
-def ratio(numerator: Floats, denominator: Floats) -> Floats:
+def ratio(numerator: Floats, denominator: Floats | Ints) -> Floats:
     """Divide, with 0 where the denominator is 0: nothing retrieved, or nothing to retrieve."""
     nothing = denominator == 0
     if not nothing.any():

@@ -10,8 +10,8 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -170,36 +170,42 @@ _tables: dict[Callable[[int], float], Floats] = {}  # as long as any that was as
 _NUMBER = re.compile(DECIMAL)
 
 
-@dataclass(frozen=True)
-class Number:
+class Parameter:
+    """A parameter of a measure: its value when not given, and which values it takes."""
+
+    options: Collection[str] = ()  # the words that it takes, if only these
+
+    def __init__(self, default: Any) -> None:
+        self.default = default
+
+    def check(self, value: Any) -> Any:
+        """Return the value as it is kept, or raise ValueError saying what would be one."""
+        raise NotImplementedError
+
+
+class Number(Parameter):
     """A numeric parameter.
 
     Args:
         default: its value when not given.
-        above, below: limits, exclusive.
-        least, most: limits, inclusive.
+        limits: of ``above`` and ``below``, exclusive, and ``least`` and ``most``, inclusive.
         whole: whether it is a whole number.
     """
 
-    default: float | None
-    above: float = -math.inf
-    least: float = -math.inf
-    below: float = math.inf
-    most: float = math.inf
-    whole: bool = False
+    def __init__(self, default: float | None, *, whole: bool = False, **limits: float) -> None:
+        super().__init__(default)
+        self._whole, self._limits = whole, limits
 
-    def check(self, value: object) -> float:
-        """Return the value, or raise ValueError saying what would be one."""
-        limits = {"above": self.above, "least": self.least, "below": self.below, "most": self.most}
-        if (wanted := missed_limit(value, **limits)) is not None:
-            raise ValueError(wanted)
-        if self.whole and float(value) % 1:  # type: ignore[arg-type]
+    def check(self, value: Any) -> float:
+        """Return the value as a float."""
+        if (problem := missed_limit(value, **self._limits)) is not None:
+            raise ValueError(problem)
+        if self._whole and float(value) % 1:
             raise ValueError("a whole number")
-        return float(value) + 0.0  # type: ignore[arg-type]  # -0.0 is 0.0
+        return float(value) + 0.0  # -0.0 is 0.0
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(Parameter):
     """A parameter that is one of some words.
 
     Args:
@@ -207,106 +213,100 @@ class Choice:
         options: the words; a mapping's keys are read anew at each check.
     """
 
-    default: str
-    options: tuple[str, ...] | Mapping[str, object]
+    def __init__(self, default: str, options: Collection[str]) -> None:
+        super().__init__(default)
+        self.options = options
 
-    def check(self, value: object) -> str:
-        """Return the word, or raise ValueError listing the words."""
+    def check(self, value: Any) -> str:
+        """Return the word."""
         if isinstance(value, str) and value in self.options:
             return value
         raise ValueError("one of " + ", ".join(self.options))
 
 
-@dataclass(frozen=True)
-class Flag:
+class Flag(Parameter):
     """A parameter that is true or false, also as a word, ``"True"``."""
 
-    default: bool
-
-    def check(self, value: object) -> bool:
-        """Return it as a bool, or raise ValueError."""
+    def check(self, value: Any) -> bool:
+        """Return it as a bool."""
         if isinstance(value, bool | np.bool_) or value in ("True", "False"):
             return bool(value) if not isinstance(value, str) else value == "True"
         raise ValueError("True or False")
 
 
-@dataclass(frozen=True)
-class Gain:
+class Gain(Parameter):
     """The gain parameter: the name of a gain function, or a map of grades to gains."""
 
-    default: str = "linear"
+    def __init__(self, default: str = "linear") -> None:
+        super().__init__(default)
 
-    def check(self, value: object) -> object:
-        """Return a name or sorted (grade, gain) pairs, or raise ValueError."""
+    def check(self, value: Any) -> object:
+        """Return a name or sorted (grade, gain) pairs."""
         if isinstance(value, str) and value in GAINS:
             return value
         pairs = value.items() if isinstance(value, Mapping) else value
         if isinstance(pairs, str) or not hasattr(pairs, "__iter__"):
             raise ValueError("one of " + ", ".join(GAINS) + ", or a map {grade:gain}")
         try:
-            numbers = Number(None)
-            found = tuple(sorted((numbers.check(g), numbers.check(v)) for g, v in pairs))
-            if len({grade for grade, _ in found}) < len(found):
-                raise ValueError("one gain a grade")
-            if any(grade < 0 and gain != 0 for grade, gain in found):
-                raise ValueError("gains of grades of 0 or more")
-            return tuple((grade, gain) for grade, gain in found if grade >= 0)
+            number = Number(None).check
+            gains = sorted((number(grade), number(gain)) for grade, gain in pairs)
+            if len(dict(gains)) < len(gains) or any(g < 0 and gain for g, gain in gains):
+                raise ValueError
+            return tuple((grade, gain) for grade, gain in gains if grade >= 0)
         except (TypeError, ValueError):
             raise ValueError("a map of grades to gains, such as {1:3,2:9}") from None
 
 
-@dataclass(frozen=True)
-class Discount:
+class Discount(Choice):
     """The discount parameter: the name of a discount, or ``jk`` and a base."""
 
-    default: str = "log2"
-    options: Mapping[str, object] = field(default_factory=lambda: DISCOUNTS)
+    def __init__(self, default: str = "log2") -> None:
+        super().__init__(default, DISCOUNTS)
 
-    def check(self, value: object) -> str:
-        """Return the name, or raise ValueError listing the names."""
+    def check(self, value: Any) -> str:
+        """Return the name."""
         if isinstance(value, str) and find_discount(value) is not None:
             return value
         raise ValueError("one of " + ", ".join(DISCOUNTS) + ", or jk and a base, such as jk10")
 
 
-@dataclass(frozen=True)
-class Points:
+class Points(Parameter):
     """A parameter of several different numbers; their order doesn't matter.
 
     Args:
         default: the numbers when not given.
-        least, most: limits, inclusive.
         in_order: whether their order matters, and numbers may come again.
+        limits: see `Number`.
     """
 
-    default: tuple[float, ...]
-    least: float = -math.inf
-    most: float = math.inf
-    in_order: bool = False
+    def __init__(
+        self, default: tuple[float, ...], *, in_order: bool = False, **limits: float
+    ) -> None:
+        super().__init__(default)
+        self._in_order, self._number = in_order, Number(None, whole=False, **limits)
 
-    def check(self, value: object) -> tuple[float, ...]:
-        """Return the numbers, ascending unless their order matters, or raise ValueError."""
-        each = Number(None, least=self.least, most=self.most)
+    def check(self, value: Any) -> tuple[float, ...]:
+        """Return the numbers, ascending unless their order matters."""
         if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
             raise ValueError("several numbers, such as {0.25,0.5,0.75}")
         try:
-            numbers = tuple(each.check(number) for number in value)
-        except (TypeError, ValueError) as what:
-            raise ValueError(f"several numbers, each of them {what}") from None
-        once = "" if self.in_order else ", each once"
+            numbers = tuple(map(self._number.check, value))
+        except (TypeError, ValueError) as problem:
+            raise ValueError(f"several numbers, each of them {problem}") from None
+        once = "" if self._in_order else ", each once"
         if not numbers or (once and len(set(numbers)) < len(numbers)):
             raise ValueError(f"several numbers{once}, such as {{0.25,0.5,0.75}}")
-        return numbers if self.in_order else tuple(sorted(numbers))
+        return numbers if self._in_order else tuple(sorted(numbers))
 
 
-@dataclass(frozen=True)
-class Word:
+class Word(Parameter):
     """A parameter that is some name, which must be given; one of digits is a whole number's."""
 
-    default: str = ""
+    def __init__(self, default: str = "") -> None:
+        super().__init__(default)
 
-    def check(self, value: object) -> str:
-        """Return the name as text, or raise ValueError."""
+    def check(self, value: Any) -> str:
+        """Return the name as text."""
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         text = str(value) if isinstance(value, str) or is_whole(value) else ""
@@ -315,8 +315,6 @@ class Word:
             raise ValueError("a name without any of , = @ ( ) { } and quotes")
         return text
 
-
-Parameter = Number | Choice | Flag | Gain | Discount | Points | Word
 
 REL = Number(None, least=0.0)
 MAX_GRADE = Number(4.0, above=0.0)

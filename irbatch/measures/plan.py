@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats
-from irbatch.engine.judged import Judged, JudgedRanks, RankedGains, collect_judged, collect_relevant
 from irbatch.engine.matrix import RelevanceMatrix
 from irbatch.engine.scan import (
     FULL_DEPTH,
     PrefixStatistics,
     Scan,
     ScanRequest,
-    Weighting,
     as_slice,
     bytes_of_cell,
     scan,
@@ -263,18 +261,27 @@ class Plan:
                 by_depth.setdefault(float(depth), []).append((group, position))
         if not by_depth:
             return
+        from irbatch.engine.judged import JudgedRanks, collect_judged, collect_relevant
+
         deepest = max(by_depth)
         if any(map(_reads_cells, self._of_judged)):
             cut = matrix if deepest == FULL_DEPTH else matrix.truncated(int(deepest))
             judged = collect_judged(cut)
         else:
             judged = collect_relevant(matrix).within(deepest)
-        ideals: dict[Weighting, RankedGains] = {}
-        for depth, wanted in by_depth.items():  # one after the other: each takes a block's memory
-            read = _reader_of_judged(matrix, judged.within(depth), depth, ideals)
-            for group, position in wanted:
-                known = read(group.threshold, group.weights)
-                values[:, position] = apply_formula(group.measure, known, ())
+        ideals: dict[Any, Any] = {}
+        for depth, some in by_depth.items():  # one after the other: each takes a block's memory
+            within = judged.within(depth)
+            found: dict[Any, Any] = {}
+            views: dict[tuple[float, Weights], JudgedRanks] = {}
+            for group, position in some:
+                key = group.threshold, group.weights
+                if key not in views:
+                    weighting = make_weighting(*group.weights)
+                    views[key] = JudgedRanks(
+                        matrix, within, group.threshold, weighting, depth, ideals, found
+                    )
+                values[:, position] = apply_formula(group.measure, views[key], ())
 
     def _check_weights(self, values: Floats) -> None:
         """Refuse weights below 0, which only users' formulas have."""
@@ -324,20 +331,6 @@ class Plan:
         others.update(self.of_items)
         positions = [i for i in range(self.columns) if i not in others]
         return Plan([self.filled[position] for position in positions]), positions
-
-
-def _reader_of_judged(
-    matrix: RelevanceMatrix, judged: Judged, depth: float, ideals: dict[Weighting, RankedGains]
-) -> Callable[[float, Weights], JudgedRanks]:
-    """Return what reads a block's judged documents, those up to a cutoff."""
-    found: dict[bytes, RankedGains] = {}
-
-    @functools.cache
-    def read(threshold: float, weights: Weights) -> JudgedRanks:
-        weighting = make_weighting(*weights)
-        return JudgedRanks(matrix, judged, threshold, weighting, depth, ideals=ideals, found=found)
-
-    return read
 
 
 def _fill_in(measure: Measure, defaults: Mapping[str, object]) -> Measure:

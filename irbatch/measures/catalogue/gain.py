@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.engine.judged import JudgedRanks
 from irbatch.engine.scan import PrefixStatistics
 from irbatch.measures.declare import Spelling, builtin, of_judged, ratio
 from irbatch.measures.parameters import GRADED, Gain
 from irbatch.measures.trec_names import CUTOFFS, TrecName
-from irbatch.runtime.kernels import Kernel, kernel
+from irbatch.runtime.kernels import kernel
+
+if TYPE_CHECKING:
+    from irbatch.engine.judged import JudgedRanks, RankedGains
 
 UNDISCOUNTED = {name: GRADED[name] for name in ("gain", "rel")}
 
@@ -128,7 +130,13 @@ def normalized_cumulative_gain(s: PrefixStatistics) -> Floats:
     spellings=(TrecName(24, "ndcg_rel", "gains"),),
 )
 def ndcg_at_relevant(j: JudgedRanks) -> Floats:
-    return _run(_average_at_relevant, j, j.divisors)
+    found, ideal = j.gainful, j.ideal
+    dcg, best = _running_dcg(j, found), _running_dcg(j, ideal)
+    rows = found.row_index
+    reached = ideal.starts[rows] + np.minimum(found.ranks, ideal.sizes[rows])
+    total = found.add_up(dcg / best[reached - 1])
+    total += ratio((ideal.sizes - found.sizes) * found.last_of(dcg), ideal.last_of(best))
+    return np.where(found.sizes > 0, ratio(total, ideal.sizes), 0.0)
 
 
 @of_judged(
@@ -141,7 +149,25 @@ def ndcg_at_relevant(j: JudgedRanks) -> Floats:
     spellings=(TrecName(25, "Rndcg", "gains"),),
 )
 def ndcg_at_levels(j: JudgedRanks) -> Floats:
-    return _run(_average_at_levels, j, j.divisors, j.retrieved)
+    found, ideal = j.gainful, j.ideal
+    dcg, best = _running_dcg(j, found), _running_dcg(j, ideal)
+    rows, codes = ideal.row_index, ideal.gains
+    ends = np.append((codes[1:] != codes[:-1]) | (rows[1:] != rows[:-1]), rows.size > 0)
+    at = np.flatnonzero(ends)  # the last of the ideal ranking of each gain
+    rows, base = rows[at], j.divisors.size + 1
+    keys = found.row_index * base + found.ranks
+    above = np.searchsorted(keys, rows * base + ideal.ranks[at], side="right") - found.starts[rows]
+    shares = found.value_at(dcg, found.starts[rows], above) / best[at]
+    total = np.bincount(rows, shares, j.queries).astype(np.float64)
+    beyond = (ideal.sizes > 0) & (j.retrieved > ideal.sizes + 1)
+    at_end = ratio(found.last_of(dcg), ideal.last_of(best))
+    total += np.where(beyond, at_end, 0.0)
+    return ratio(total, np.bincount(rows, minlength=j.queries) + beyond)
+
+
+def _running_dcg(j: JudgedRanks, ranked: RankedGains) -> Floats:
+    """Return the DCG down to each document."""
+    return ranked.add_up_above(ranked.gains / j.divisors[ranked.ranks - 1])
 
 
 @of_judged(
@@ -171,7 +197,12 @@ def graded_average_precision(j: JudgedRanks) -> Floats:
     spellings=(TrecName(20, "G", "gains"),),
 )
 def normalized_gain(j: JudgedRanks) -> Floats:
-    return _run(_discount_by_loss, j)
+    values = np.zeros(j.queries)
+    found, ideal = j.gainful, j.ideal
+    work = 10 * (found.ranks.size + ideal.gains.size + j.queries)
+    ideals = ideal.starts, ideal.gains
+    _discount_by_loss.run(work, found.starts, found.ranks, found.gains, *ideals, values)
+    return values
 
 
 @of_judged(
@@ -187,105 +218,30 @@ def binary_gain(j: JudgedRanks) -> Floats:
     return ratio(j.sum_over_hits(1.0 / j.divisors[others]), j.relevant)
 
 
-class Retrieved(NamedTuple):
-    """The judged documents retrieved, query after query; those of query q from ``starts[q]`` on."""
-
-    starts: Ints
-    ranks: Ints
-    gains: Floats
-
-
-class Ideal(NamedTuple):
-    """The gains of the ideal rankings, query after query; of query q from ``starts[q]`` on."""
-
-    starts: Ints
-    gains: Floats
-
-
-def _run(loop: Kernel, j: JudgedRanks, *more: Floats | Ints) -> Floats:
-    """Run one of the kernels below over all queries."""
-    ideal = Ideal(j.ideal.starts, j.ideal.gains)
-    values = np.zeros(j.queries)
-    cells = 10 * (j.ranks.size + ideal.gains.size + j.queries)
-    loop.run(cells, Retrieved(j.starts, j.ranks, j.gained), ideal, *more, values)
-    return values
-
-
 @kernel
-def _average_at_relevant(
-    retrieved: Retrieved, ideal: Ideal, divisors: Floats, values: Floats
+def _discount_by_loss(
+    starts: Ints,
+    ranks: Ints,
+    gains: Floats,
+    ideal_starts: Ints,
+    ideal_gains: Floats,
+    values: Floats,
 ) -> None:
-    """Write the mean nDCG at documents of positive gain."""
-    starts, ranks, gains = retrieved
+    """Write G, of documents of positive gain."""
     for q in range(values.size):
-        first = ideal.starts[q]
-        wanted = ideal.starts[q + 1] - first
-        reached = found = 0
-        total = dcg = idcg = 0.0
-        for i in range(starts[q], starts[q + 1]):
-            if gains[i] > 0.0:
-                while reached < min(ranks[i], wanted):
-                    idcg += ideal.gains[first + reached] / divisors[reached]
-                    reached += 1
-                dcg += gains[i] / divisors[ranks[i] - 1]
-                total += dcg / idcg
-                found += 1
-        while reached < wanted:
-            idcg += ideal.gains[first + reached] / divisors[reached]
-            reached += 1
-        if found > 0:
-            values[q] = (total + (wanted - found) * dcg / idcg) / wanted
-
-
-@kernel
-def _average_at_levels(
-    retrieved: Retrieved, ideal: Ideal, divisors: Floats, depths: Ints, values: Floats
-) -> None:
-    """Write the mean nDCG at the ends of the ideal ranking's levels, and of the ranking."""
-    starts, ranks, gains = retrieved
-    for q in range(values.size):
-        first = ideal.starts[q]
-        wanted = ideal.starts[q + 1] - first
-        i = starts[q]
-        points = 0
-        total = dcg = idcg = 0.0
-        for rank in range(1, wanted + 1):
-            idcg += ideal.gains[first + rank - 1] / divisors[rank - 1]
-            if rank == wanted or ideal.gains[first + rank] != ideal.gains[first + rank - 1]:
-                while i < starts[q + 1] and ranks[i] <= rank:
-                    dcg += gains[i] / divisors[ranks[i] - 1]
-                    i += 1
-                total += dcg / idcg
-                points += 1
-        if wanted > 0 and depths[q] > wanted + 1:
-            while i < starts[q + 1]:
-                dcg += gains[i] / divisors[ranks[i] - 1]
-                i += 1
-            total += dcg / idcg
-            points += 1
-        if points > 0:
-            values[q] = total / points
-
-
-@kernel
-def _discount_by_loss(retrieved: Retrieved, ideal: Ideal, values: Floats) -> None:
-    """Write G."""
-    starts, ranks, gains = retrieved
-    for q in range(values.size):
-        first = ideal.starts[q]
-        wanted = ideal.starts[q + 1] - first
+        first, last = ideal_starts[q], ideal_starts[q + 1]
         reached = 0
         total = possible = so_far = 0.0
         for i in range(starts[q], starts[q + 1]):
-            if gains[i] > 0.0:
-                while reached < ranks[i]:
-                    possible += max(ideal.gains[first + reached], 1.0) if reached < wanted else 1.0
-                    reached += 1
-                so_far += gains[i]
-                # Never more than possible was gained, but for rounding of large sums.
-                total += gains[i] / math.log2(max(2.0 + possible - so_far, 2.0))
+            while reached < ranks[i]:
+                at = first + reached
+                possible += max(ideal_gains[at], 1.0) if at < last else 1.0
+                reached += 1
+            so_far += gains[i]
+            # Never more than possible was gained, but for rounding of large sums.
+            total += gains[i] / math.log2(max(2.0 + possible - so_far, 2.0))
         all_gains = 0.0
-        for i in range(first, first + wanted):
-            all_gains += ideal.gains[i]
-        if wanted > 0:
+        for i in range(first, last):
+            all_gains += ideal_gains[i]
+        if first < last:
             values[q] = total / all_gains
