@@ -321,3 +321,4 @@ MAX_GRADE = Number(4.0, above=0.0)
 """The highest grade of the scale, which no file need have a document of; higher ones are errors."""
 
 GRADED: dict[str, Parameter] = {"gain": Gain(), "discount": Discount(), "rel": REL}
+UNDISCOUNTED: dict[str, Parameter] = {"gain": GRADED["gain"], "rel": REL}

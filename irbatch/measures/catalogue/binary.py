@@ -12,7 +12,7 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.engine.scan import PrefixStatistics
-from irbatch.measures.declare import Spelling, builtin, ratio
+from irbatch.measures.declare import Spelling, at_cutoffs, builtin, ratio
 from irbatch.measures.parameters import REL, Choice, Number
 from irbatch.measures.trec_names import CUTOFFS, OFFICIAL, SET, TrecName
 
@@ -34,11 +34,8 @@ LEAST_MEAN = 1e-5  # what a geometric mean takes for 0, as trec_eval does
         TrecName(11, "P", "cutoffs", CUTOFFS, nicknames=OFFICIAL),
         Spelling("ir_measures", "SetP", "P@{k}"),
         Spelling("ranx", "precision", "precision@{k}"),
-        Spelling("beir", "", "P@{k}"),
-        Spelling("mteb", "", "precision_at_{k}"),
-        Spelling("sentence-transformers", "", "precision@{k}"),
-        Spelling("recbole", "", "precision@{k}"),
-        Spelling("recommenders", "", "precision_at_{k}"),
+        *at_cutoffs("P", "beir"),
+        *at_cutoffs("precision", "mteb", "sentence-transformers", "recbole", "recommenders"),
     ),
 )
 def precision(s: PrefixStatistics, norm: str) -> Floats:
@@ -57,11 +54,8 @@ def precision(s: PrefixStatistics, norm: str) -> Floats:
         TrecName(13, "recall", "cutoffs", CUTOFFS),
         Spelling("ir_measures", "SetR", "R@{k}"),
         Spelling("ranx", "recall", "recall@{k}"),
-        Spelling("beir", "", "Recall@{k}"),
-        Spelling("mteb", "", "recall_at_{k}"),
-        Spelling("sentence-transformers", "", "recall@{k}"),
-        Spelling("recbole", "", "recall@{k}"),
-        Spelling("recommenders", "", "recall_at_{k}"),
+        *at_cutoffs("Recall", "beir"),
+        *at_cutoffs("recall", "mteb", "sentence-transformers", "recbole", "recommenders"),
     ),
 )
 def recall(s: PrefixStatistics) -> Floats:
@@ -80,8 +74,7 @@ def recall(s: PrefixStatistics) -> Floats:
         TrecName(31, "set_relative_P", nicknames=SET, in_set=32.5),
         TrecName(28, "relative_P", "cutoffs", CUTOFFS),
         Spelling("ir_measures", "SetRelP", ""),
-        Spelling("beir", "", "R_cap@{k}"),
-        Spelling("mteb", "", "R_cap_at_{k}"),
+        *at_cutoffs("R_cap", "beir", "mteb"),
     ),
 )
 def capped_recall(s: PrefixStatistics) -> Floats:
@@ -121,10 +114,10 @@ def f_measure(s: PrefixStatistics, beta: float, weight: float | None) -> Floats:
         TrecName(29, "success", "cutoffs", "1,5,10"),
         Spelling("ir_measures", "", "Success@{k}"),
         Spelling("ranx", "hit_rate", "hit_rate@{k}"),
-        Spelling("beir", "", "Accuracy@{k}"),
-        Spelling("mteb", "", "hit_rate_at_{k}"),
-        Spelling("sentence-transformers", "", "accuracy@{k}"),
-        Spelling("recbole", "", "hit@{k}"),
+        *at_cutoffs("Accuracy", "beir"),
+        *at_cutoffs("hit_rate", "mteb"),
+        *at_cutoffs("accuracy", "sentence-transformers"),
+        *at_cutoffs("hit", "recbole"),
     ),
 )
 def success(s: PrefixStatistics) -> Floats:
@@ -142,10 +135,8 @@ def success(s: PrefixStatistics) -> Floats:
         TrecName(9, "recip_rank", nicknames=OFFICIAL),
         Spelling("ir_measures", "RR", "RR@{k}"),
         Spelling("ranx", "mrr", "mrr@{k}"),
-        Spelling("beir", "", "MRR@{k}"),
-        Spelling("mteb", "", "mrr_at_{k}"),
-        Spelling("sentence-transformers", "", "mrr@{k}"),
-        Spelling("recbole", "", "mrr@{k}"),
+        *at_cutoffs("MRR", "beir"),
+        *at_cutoffs("mrr", "mteb", "sentence-transformers", "recbole"),
     ),
 )
 def reciprocal_rank(s: PrefixStatistics) -> Floats:
@@ -167,8 +158,8 @@ def reciprocal_rank(s: PrefixStatistics) -> Floats:
         TrecName(27, "map_cut", "cutoffs", CUTOFFS),
         Spelling("ir_measures", "AP", "AP@{k}"),
         Spelling("ranx", "map", "map@{k}"),
-        Spelling("beir", "", "MAP@{k}"),
-        Spelling("mteb", "", "map_at_{k}"),
+        *at_cutoffs("MAP", "beir"),
+        *at_cutoffs("map", "mteb"),
     ),
 )
 def average_precision(s: PrefixStatistics, norm: str) -> Floats:
@@ -234,7 +225,7 @@ def set_average_precision(s: PrefixStatistics) -> Floats:
         TrecName(7, "Rprec", nicknames=OFFICIAL),
         Spelling("ir_measures", "Rprec", ""),
         Spelling("ranx", "r-precision", ""),
-        Spelling("recommenders", "", "r_precision_at_{k}"),
+        *at_cutoffs("r_precision", "recommenders"),
     ),
 )
 def r_precision(s: PrefixStatistics) -> Floats:

@@ -12,16 +12,15 @@ import numpy as np
 
 from irbatch.array_types import Floats
 from irbatch.engine.subtopics import SubtopicRanks, powers
-from irbatch.measures.declare import Spelling, define_measure, ratio
+from irbatch.measures.declare import Spelling, builtin, ratio
 from irbatch.measures.parameters import REL, Number, make_weighting
 
-of_subtopics = functools.partial(define_measure, reads="subtopics", builtin=True)
-
-ALPHA = Number(0.5, least=0.0, most=1.0)
-BETA = Number(0.5, least=0.0, most=1.0)
+SHARE = Number(0.5, least=0.0, most=1.0)
+OF_ALPHA = {"alpha": SHARE, "rel": REL}
+OF_RANKS = {"alpha": SHARE, "beta": SHARE, "rel": REL}
 REPEATS = "A document adds, for each subtopic it is relevant to, (1 - alpha)^c, c the documents of "
 REPEATS += "that subtopic above it."
-PAST_END = "Ranks past the end add 0."
+of_subtopics = functools.partial(builtin, reads="subtopics", past_end="Ranks past the end add 0.")
 
 
 def _at_cutoffs(name: str, of_ndeval: str, full: str = "") -> tuple[Spelling, ...]:
@@ -39,8 +38,7 @@ def _log2(s: SubtopicRanks, ranks: int) -> Floats:
     "alpha_DCG",
     definition=f"Novelty-biased DCG over its most: what a ranking would reach whose documents were "
     f"all relevant to every subtopic. {REPEATS}",
-    parameters={"alpha": ALPHA, "rel": REL},
-    past_end=PAST_END,
+    parameters=OF_ALPHA,
     source="Clarke et al. 2008",
     aliases=("alpha-DCG",),
     spellings=_at_cutoffs("alpha_DCG", "alpha-DCG"),
@@ -54,8 +52,7 @@ def alpha_dcg(s: SubtopicRanks, alpha: float) -> Floats:
     "alpha_nDCG",
     definition=f"Novelty-biased nDCG: DCG over that of the ideal ranking, which is made greedily, "
     f"the larger id first where documents add the same. {REPEATS}",
-    parameters={"alpha": ALPHA, "rel": REL},
-    past_end=PAST_END,
+    parameters=OF_ALPHA,
     source="Clarke et al. 2008",
     aliases=("alpha-nDCG",),
     spellings=_at_cutoffs("alpha_nDCG", "alpha-nDCG"),
@@ -70,8 +67,7 @@ def alpha_ndcg(s: SubtopicRanks, alpha: float) -> Floats:
     "ERR_IA",
     definition="Intent-aware expected reciprocal rank over its most, see alpha_DCG: what "
     f"documents add is divided by their rank. {REPEATS}",
-    parameters={"alpha": ALPHA, "rel": REL},
-    past_end=PAST_END,
+    parameters=OF_ALPHA,
     source="Chapelle et al. 2009; Clarke et al. 2011",
     aliases=("ERR-IA",),
     spellings=_at_cutoffs("ERR_IA", "ERR-IA"),
@@ -84,8 +80,7 @@ def err_ia(s: SubtopicRanks, alpha: float) -> Floats:
 @of_subtopics(
     "nERR_IA",
     definition="Normalised ERR_IA: over that of the ideal ranking, see alpha_nDCG.",
-    parameters={"alpha": ALPHA, "rel": REL},
-    past_end=PAST_END,
+    parameters=OF_ALPHA,
     source="Clarke et al. 2011",
     aliases=("nERR-IA",),
     spellings=_at_cutoffs("nERR_IA", "nERR-IA"),
@@ -105,8 +100,7 @@ def _rank_biased(s: SubtopicRanks, alpha: float, beta: float) -> tuple[Floats, F
     "NRBP",
     definition=f"Novelty- and rank-biased precision: (1 - (1 - alpha) beta) / subtopics times the "
     f"sum over ranks i of beta^(i - 1) times what documents add. {REPEATS}",
-    parameters={"alpha": ALPHA, "beta": BETA, "rel": REL},
-    past_end=PAST_END,
+    parameters=OF_RANKS,
     source="Clarke, Kolla & Vechtomova 2009",
     spellings=(Spelling("ir_measures", "NRBP"), Spelling("ndeval", "NRBP")),
 )
@@ -118,8 +112,7 @@ def nrbp(s: SubtopicRanks, alpha: float, beta: float) -> Floats:
 @of_subtopics(
     "nNRBP",
     definition="Normalised NRBP: over that of the ideal ranking, see alpha_nDCG.",
-    parameters={"alpha": ALPHA, "beta": BETA, "rel": REL},
-    past_end=PAST_END,
+    parameters=OF_RANKS,
     source="Clarke, Kolla & Vechtomova 2009",
     spellings=(Spelling("ir_measures", "nNRBP"), Spelling("ndeval", "nNRBP")),
 )
@@ -132,7 +125,6 @@ def nnrbp(s: SubtopicRanks, alpha: float, beta: float) -> Floats:
     "AP_IA",
     definition="Intent-aware average precision: the mean over subtopics of AP, only documents "
     "relevant to the subtopic being relevant.",
-    parameters={"rel": REL},
     past_end="Relevant documents that were not retrieved add 0.",
     source="Agrawal et al. 2009",
     aliases=("MAP-IA", "AP-IA"),
@@ -151,8 +143,6 @@ def ap_ia(s: SubtopicRanks) -> Floats:
     "P_IA",
     definition="Intent-aware precision: the mean over subtopics of the share of the first k "
     "documents that are relevant to it.",
-    parameters={"rel": REL},
-    past_end=PAST_END,
     source="Agrawal et al. 2009",
     aliases=("P-IA",),
     spellings=_at_cutoffs("P_IA", "P-IA", full="P_IA"),
@@ -166,8 +156,6 @@ def p_ia(s: SubtopicRanks) -> Floats:
     "StRecall",
     definition="Subtopic recall: the share of all subtopics to which one of the first k documents "
     "is relevant.",
-    parameters={"rel": REL},
-    past_end=PAST_END,
     source="Zhai, Cohen & Lafferty 2003",
     aliases=("SubtopicRecall", "strec"),
     spellings=_at_cutoffs("StRecall", "strec", full="StRecall"),

@@ -15,7 +15,7 @@ from irbatch.array_types import Floats
 from irbatch.engine.items import GroupShares, ItemRanks, Ranks, expose
 from irbatch.engine.subtopics import LARGEST_CUTOFF
 from irbatch.errors import InputError
-from irbatch.measures.declare import AS_ANY_OTHER, define_measure, ratio
+from irbatch.measures.declare import AS_ANY_OTHER, builtin, ratio
 from irbatch.measures.parameters import (
     REL,
     Choice,
@@ -27,8 +27,6 @@ from irbatch.measures.parameters import (
 )
 from irbatch.runtime.ragged import row_index_of
 
-of_exposure = functools.partial(define_measure, reads="items", in_order=True, builtin=True)
-
 TARGET = Choice("given", ("given", "uniform", "relevant"))
 AGAINST: dict[str, Parameter] = {"target": TARGET, "discount": Discount("jk2"), "rel": REL}
 EXPOSURE = "An item at rank i gets 1 / discount(i) of attention, its groups their shares of that."
@@ -36,6 +34,10 @@ THE_TARGET = "The target is the one given, the same for all groups (uniform), or
 THE_TARGET += "items belong to them (relevant)."
 PAST_END = "Ranks past the end get no attention."
 NOTHING = f"{PAST_END} 0 if no item retrieved belongs to a group."
+
+of_exposure = functools.partial(
+    builtin, reads="items", in_order=True, past_end=NOTHING, no_relevant=AS_ANY_OTHER
+)
 
 
 def _attention(discount: str, ranks: int) -> Floats:
@@ -93,8 +95,6 @@ def _awrf(found: Floats, wanted: Floats, base: float) -> Floats:
     "logarithms to a base, between the groups' shares of the attention and the target. "
     f"{EXPOSURE} {THE_TARGET}",
     parameters={**AGAINST, "base": Number(math.e, above=1.0)},
-    past_end=NOTHING,
-    no_relevant=AS_ANY_OTHER,
     source="Sapiezynski et al. 2019; FAIR TREC 2022",
 )
 def awrf(r: Ranks, target: str, discount: str, base: float) -> Floats:
@@ -106,7 +106,7 @@ def awrf(r: Ranks, target: str, discount: str, base: float) -> Floats:
     definition="nDCG times AWRF, FAIR TREC's score of a ranking: the gain of relevant items is 1, "
     "and both have the same discount. Documents that are no items have none.",
     parameters={**AGAINST, "base": Number(math.e, above=1.0)},
-    past_end=NOTHING,
+    no_relevant="0",
     source="FAIR TREC 2022",
 )
 def fair_ndcg(r: ItemRanks, target: str, discount: str, base: float) -> Floats:
@@ -126,8 +126,6 @@ def fair_ndcg(r: ItemRanks, target: str, discount: str, base: float) -> Floats:
     definition="Exposure of a group: its share of the attention that items with groups get. "
     f"{EXPOSURE}",
     parameters={"group": Word(), "discount": Discount("jk2")},
-    past_end=NOTHING,
-    no_relevant=AS_ANY_OTHER,
     source="Singh & Joachims 2018",
 )
 def group_exposure(r: Ranks, group: str, discount: str) -> Floats:
@@ -142,7 +140,6 @@ def group_exposure(r: Ranks, group: str, discount: str) -> Floats:
     parameters={"group": Word(), **AGAINST},
     range=(0.0, math.inf),
     past_end=f"{NOTHING} 0, too, where the target is 0.",
-    no_relevant=AS_ANY_OTHER,
     source="Singh & Joachims 2018",
 )
 def exposure_ratio(r: Ranks, group: str, target: str, discount: str) -> Floats:
@@ -155,8 +152,6 @@ def exposure_ratio(r: Ranks, group: str, target: str, discount: str) -> Floats:
     definition="The least of the groups' ExposureRatio over the largest, of groups whose target is "
     "not 0: 1 if all get what they should.",
     parameters=AGAINST,
-    past_end=NOTHING,
-    no_relevant=AS_ANY_OTHER,
     source="Singh & Joachims 2018",
 )
 def exposure_parity(r: Ranks, target: str, discount: str) -> Floats:
@@ -194,7 +189,6 @@ def _target_exposure(r: Ranks, target: str, discount: str) -> Floats:
     parameters=OF_EXPECTED,
     range=(0.0, math.inf),
     past_end=PAST_END,
-    no_relevant=AS_ANY_OTHER,
     source="Diaz et al. 2020; FAIR TREC 2022",
 )
 def ee_loss(r: Ranks, target: str, discount: str, of: str) -> Floats:
@@ -209,7 +203,6 @@ def ee_loss(r: Ranks, target: str, discount: str, of: str) -> Floats:
     parameters={key: OF_EXPECTED[key] for key in ("discount", "rel", "of")},
     range=(0.0, math.inf),
     past_end=PAST_END,
-    no_relevant=AS_ANY_OTHER,
     source="Diaz et al. 2020; FAIR TREC 2022",
 )
 def ee_disparity(r: Ranks, discount: str, of: str) -> Floats:
@@ -224,7 +217,6 @@ def ee_disparity(r: Ranks, discount: str, of: str) -> Floats:
     parameters=OF_EXPECTED,
     range=(0.0, math.inf),
     past_end=PAST_END,
-    no_relevant=AS_ANY_OTHER,
     source="Diaz et al. 2020; FAIR TREC 2022",
 )
 def ee_relevance(r: Ranks, target: str, discount: str, of: str) -> Floats:

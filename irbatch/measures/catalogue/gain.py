@@ -9,15 +9,13 @@ import numpy as np
 
 from irbatch.array_types import Floats, Ints
 from irbatch.engine.scan import PrefixStatistics
-from irbatch.measures.declare import Spelling, builtin, of_judged, ratio
-from irbatch.measures.parameters import GRADED, Gain
+from irbatch.measures.declare import Spelling, at_cutoffs, builtin, of_judged, ratio
+from irbatch.measures.parameters import GRADED, UNDISCOUNTED, Gain
 from irbatch.measures.trec_names import CUTOFFS, TrecName
 from irbatch.runtime.kernels import kernel
 
 if TYPE_CHECKING:
     from irbatch.engine.judged import JudgedRanks, RankedGains
-
-UNDISCOUNTED = {name: GRADED[name] for name in ("gain", "rel")}
 
 
 @builtin(
@@ -90,11 +88,8 @@ def ideal_discounted_cumulative_gain(s: PrefixStatistics) -> Floats:
         ),
         Spelling("ranx", "ndcg", "ndcg@{k}"),
         Spelling("ranx", "ndcg_burges", "ndcg_burges@{k}", (("gain", "exp"),)),
-        Spelling("beir", "", "NDCG@{k}"),
-        Spelling("mteb", "", "ndcg_at_{k}"),
-        Spelling("sentence-transformers", "", "ndcg@{k}"),
-        Spelling("recbole", "", "ndcg@{k}"),
-        Spelling("recommenders", "", "ndcg_at_{k}"),
+        *at_cutoffs("NDCG", "beir"),
+        *at_cutoffs("ndcg", "mteb", "sentence-transformers", "recbole", "recommenders"),
         Spelling("ntcireval", "", "MSnDCG@{k:04d}", (("discount", "ln"),)),
     ),
 )

@@ -23,9 +23,9 @@ from irbatch.engine.matrix import PAD
 from irbatch.errors import InputError
 from irbatch.measures.declare import AS_ANY_OTHER, Spelling, of_judged, ratio
 from irbatch.measures.parameters import (
-    GRADED,
     MAX_GRADE,
     REL,
+    UNDISCOUNTED,
     Choice,
     Flag,
     Gain,
@@ -36,8 +36,7 @@ from irbatch.measures.parameters import (
 from irbatch.measures.trec_names import TrecName
 
 PERSISTENCE = Number(0.9, above=0.0, below=1.0)
-GAINS: dict[str, Parameter] = {"gain": GRADED["gain"], "rel": GRADED["rel"]}
-OF_SCALE: dict[str, Parameter] = {**GAINS, "max_grade": Number(None, above=0.0)}
+OF_SCALE: dict[str, Parameter] = {**UNDISCOUNTED, "max_grade": Number(None, above=0.0)}
 
 
 @of_judged(
@@ -70,7 +69,7 @@ def rank_biased_precision(j: JudgedRanks, p: float, max_grade: float | None) -> 
 @of_judged(
     "nRBP",
     definition="Normalised RBP: RBP@k over that of the ideal ranking at the same cutoff.",
-    parameters={"p": PERSISTENCE, **GAINS},
+    parameters={"p": PERSISTENCE, **UNDISCOUNTED},
     past_end="Ranks past the end add 0; the ideal ranking does not shrink with the ranking.",
     source="Sakai (NTCIREVAL, whose p is 0.95)",
 )
@@ -125,7 +124,7 @@ def chances_of(p: float, depth: int) -> Floats:
 
 
 BETA = Number(1.0, least=0.0)
-BLENDED: dict[str, Parameter] = {"beta": BETA, "gain": GRADED["gain"], "rel": GRADED["rel"]}
+BLENDED: dict[str, Parameter] = {"beta": BETA, **UNDISCOUNTED}
 NOT_FOUND = "Documents of positive gain that were not retrieved add 0."
 
 
@@ -268,7 +267,7 @@ def _preferred(j: JudgedRanks) -> Positions:
 
 
 EXPONENTIAL: dict[str, Parameter] = {"max_grade": MAX_GRADE, "gain": Gain("exp"), "rel": REL}
-LINEAR: dict[str, Parameter] = {"max_grade": MAX_GRADE, "gain": GRADED["gain"], "rel": REL}
+LINEAR: dict[str, Parameter] = {"max_grade": MAX_GRADE, **UNDISCOUNTED}
 PATIENCE = Number(0.99, above=0.0, most=1.0)
 STOPPING = "gain / (gain of max_grade + 1) of the readers stop at a document"
 ADDS_0 = "Ranks past the end add 0."
@@ -404,7 +403,7 @@ OF_PAIRS = "Of documents that were judged, among the first k: "
     "ranking that is most like it: documents of positive gain from the highest down, those of one "
     "gain in the order that they were retrieved in, others last. Normalised, it is over that "
     "of the ideal ranking with itself.",
-    parameters={"p": Number(0.95, above=0.0, below=1.0), "normalize": Flag(True), **GAINS},
+    parameters={"p": Number(0.95, above=0.0, below=1.0), "normalize": Flag(True), **UNDISCOUNTED},
     past_end="The documents in common stay as many, of more and more ranks.",
     source="Clarke, Smucker & Vtyurina 2020; Clarke, Vtyurina & Smucker 2021",
     aliases=("Compatibility",),
@@ -428,7 +427,7 @@ def compatibility(j: JudgedRanks, p: float, normalize: bool) -> Floats:
     definition=f"Kendall's tau of the ranking and of gains. {OF_PAIRS}pairs in the order of their "
     "gains less those in the opposite one, over all pairs (ties=a) or over the geometric mean of "
     "their number and that of pairs of different gains (ties=b).",
-    parameters={"ties": Choice("b", ("a", "b")), **GAINS},
+    parameters={"ties": Choice("b", ("a", "b")), **UNDISCOUNTED},
     past_end="Only documents that were retrieved are compared.",
     no_relevant="0, as wherever fewer than two documents, or only one gain, are compared",
     range=(-1.0, 1.0),
@@ -445,7 +444,7 @@ def kendall_tau(j: JudgedRanks, ties: str) -> Floats:
     "share of those above it whose gain is higher, averaged, from -1 to 1. Half of those of the "
     "same gain count (ties=a, the mean over all their orders); or they don't, and it is the mean "
     "of this and of the correlation of gains with the ranking (ties=b, symmetric).",
-    parameters={"ties": Choice("a", ("a", "b")), **GAINS},
+    parameters={"ties": Choice("a", ("a", "b")), **UNDISCOUNTED},
     past_end="Only documents that were retrieved are compared.",
     no_relevant="0, as wherever fewer than two documents, or only one gain, are compared",
     range=(-1.0, 1.0),

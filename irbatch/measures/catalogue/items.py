@@ -22,12 +22,14 @@ from irbatch.engine.similarity import (
     similarity_to_histories,
 )
 from irbatch.errors import InputError
-from irbatch.measures.declare import AS_ANY_OTHER, Measure, Spelling, define_measure
+from irbatch.measures.declare import AS_ANY_OTHER, Measure, Spelling, builtin
 from irbatch.measures.parameters import REL, Choice, Number
 
-PAST_END = "Ranks past the end don't count."
 of_items = functools.partial(
-    define_measure, reads="items", builtin=True, past_end=PAST_END, no_relevant=AS_ANY_OTHER
+    builtin,
+    reads="items",
+    past_end="Ranks past the end don't count.",
+    no_relevant=AS_ANY_OTHER,
 )
 # The formula of a whole run's returns one number.
 of_run = cast(
@@ -43,9 +45,6 @@ UNSEEN = Choice("once", ("once", "zero"))
 BY = Choice("embeddings", SIMILARITIES)
 
 
-RECOMMENDERS = ("recommenders", "")
-
-
 def _recbole(name: str, **parameters: object) -> Spelling:
     return Spelling("recbole", "", f"{name}@{{k}}", tuple(parameters.items()))
 
@@ -59,7 +58,7 @@ def _recbole(name: str, **parameters: object) -> Spelling:
     source="Ge, Delgado-Battenfeld & Jannach 2010",
     spellings=(
         _recbole("itemcoverage", padding=1.0),
-        Spelling(*RECOMMENDERS, "catalog_coverage@{k}", (("of", "trained"),)),
+        Spelling("recommenders", "", "catalog_coverage@{k}", (("of", "trained"),)),
     ),
 )
 def catalogue_coverage(c: ItemCounts, of: str, padding: float) -> float:
@@ -112,7 +111,7 @@ def gini(c: ItemCounts, padding: float) -> float:
     source="Shannon 1948",
     spellings=(
         _recbole("shannonentropy", unit="nats", per="recommended"),
-        Spelling(*RECOMMENDERS, "distributional_coverage@{k}"),
+        Spelling("recommenders", "", "distributional_coverage@{k}"),
     ),
 )
 def entropy(c: ItemCounts, unit: str, per: str) -> float:
@@ -252,7 +251,7 @@ SIMILARITY += "(by=cooccurrence), or as given (by=similarity)."
     range=(-math.inf, math.inf),
     source="Ziegler et al. 2005",
     aliases=("IntraListDiversity",),
-    spellings=(Spelling(*RECOMMENDERS, "diversity@{k}", (("by", "cooccurrence"),)),),
+    spellings=(Spelling("recommenders", "", "diversity@{k}", (("by", "cooccurrence"),)),),
 )
 def ild(r: ItemRanks, by: str) -> Floats:
     return np.where(r.sizes > 1, 1.0 - similarity_of_pairs(r, by), 0.0)

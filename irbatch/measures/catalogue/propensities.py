@@ -15,18 +15,16 @@ import numpy as np
 from irbatch.array_types import Bools, Floats, Ints
 from irbatch.engine.items import ItemRanks
 from irbatch.errors import InputError
-from irbatch.measures.declare import Spelling, define_measure, ratio
+from irbatch.measures.declare import Spelling, builtin, ratio
 from irbatch.measures.parameters import REL, Choice, Discount, make_weighting
 from irbatch.runtime.ragged import row_index_of
-
-of_items = functools.partial(define_measure, reads="items", builtin=True)
 
 NORM = Choice("ideal", ("ideal", "none"))
 LOG2 = Discount("log2")
 WEIGHT = "A relevant item weighs 1 / its propensity."
 OF_MEANS = "Of all queries: the mean over that of ideal rankings, by weight, and not the mean of "
 OF_MEANS += "queries' own shares. norm=none doesn't divide by the ideal."
-PAST_END = "Ranks past the end add 0."
+of_items = functools.partial(builtin, reads="items", past_end="Ranks past the end add 0.")
 
 
 def _divisors(discount: str, ranks: int) -> Floats:
@@ -110,7 +108,6 @@ def _of_means(
         weight=weight,
         in_order=in_order,
         range=(0.0, math.inf),
-        past_end=PAST_END,
         source="Jain, Prabhu & Varma 2016",
         spellings=(Spelling("pyxclib", "", f"{spelling}@{{k}}"),),
     )(share)
@@ -146,7 +143,6 @@ _of_means(
     parameters={"discount": LOG2, "rel": REL},
     in_order=True,
     range=(0.0, math.inf),
-    past_end=PAST_END,
     source="Joachims, Swaminathan & Schnabel 2017; Yang et al. 2018",
 )
 def inverse_propensity_score(r: ItemRanks, discount: str) -> Floats:
@@ -173,7 +169,6 @@ def _weight_of_query(r: ItemRanks, over: str, discount: str) -> Floats:
     aggregate="weighted",
     weight=_weight_of_query,
     in_order=True,
-    past_end=PAST_END,
     source="Swaminathan & Joachims 2015; Yang et al. 2018",
 )
 def self_normalised(r: ItemRanks, over: str, discount: str) -> Floats:

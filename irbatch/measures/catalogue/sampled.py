@@ -13,16 +13,18 @@ import numpy as np
 from irbatch.array_types import Floats
 from irbatch.engine.kinds import ProbabilityRanks, StratumRanks
 from irbatch.measures.catalogue.judged import ELEVEN_POINTS
-from irbatch.measures.declare import AS_ANY_OTHER, Spelling, define_measure, ratio
+from irbatch.measures.declare import AS_ANY_OTHER, Spelling, builtin, ratio
 from irbatch.measures.parameters import REL, Choice, Number, make_weighting
 
-of_strata = functools.partial(define_measure, reads="strata", builtin=True)
-of_probabilities = functools.partial(define_measure, reads="probabilities", builtin=True)
+UNBOUNDED = (0.0, np.inf)
+of_strata = functools.partial(
+    builtin, reads="strata", source="Yilmaz, Kanoulas & Aslam 2008; sample_eval"
+)
+of_probabilities = functools.partial(
+    builtin, reads="probabilities", range=UNBOUNDED, source="Pavlu & Aslam 2007 (statAP)"
+)
 
 VERSION = Choice("nist", ("nist", "trecvid"))  # of sample_eval
-YILMAZ = "Yilmaz, Kanoulas & Aslam 2008; sample_eval"
-PAVLU = "Pavlu & Aslam 2007 (statAP)"
-UNBOUNDED = (0.0, np.inf)
 
 
 @of_strata(
@@ -34,7 +36,6 @@ UNBOUNDED = (0.0, np.inf)
     parameters={"version": VERSION, "rel": REL},
     range=UNBOUNDED,
     past_end="Relevant documents that were not retrieved add 0.",
-    source=YILMAZ,
 )
 def stratified_average_precision(s: StratumRanks, version: str) -> Floats:
     precisions = (1.0 + s.before(s.estimates)) / s.ranks
@@ -53,7 +54,6 @@ def stratified_average_precision(s: StratumRanks, version: str) -> Floats:
     parameters={"version": VERSION, "rel": REL},
     range=UNBOUNDED,
     past_end="Ranks past the end add 0.",
-    source=YILMAZ,
 )
 def inferred_ndcg(s: StratumRanks, version: str) -> Floats:
     divisors = make_weighting("linear", "log2", None).discount(int(s.ranks.max(initial=1)))
@@ -65,10 +65,8 @@ def inferred_ndcg(s: StratumRanks, version: str) -> Floats:
     "InfP",
     definition="Inferred precision, of judgments sampled by strata: the number of relevant "
     "documents that is estimated for the first k, over k.",
-    parameters={"rel": REL},
     past_end="Ranks past the end count as not relevant: the divisor stays k.",
     no_relevant=AS_ANY_OTHER,
-    source=YILMAZ,
 )
 def inferred_precision(s: StratumRanks) -> Floats:
     return ratio(s.found, s.depth)
@@ -83,7 +81,6 @@ def inferred_precision(s: StratumRanks) -> Floats:
     parameters={"recall": Number(0.0, least=0.0, most=1.0), "rel": REL},
     past_end="0 where that many relevant documents were not retrieved.",
     no_relevant=AS_ANY_OTHER,
-    source=YILMAZ,
 )
 def inferred_interpolated_precision(s: StratumRanks, recall: float) -> Floats:
     higher = [each for each in reversed(ELEVEN_POINTS) if each > recall]
@@ -93,11 +90,9 @@ def inferred_interpolated_precision(s: StratumRanks, recall: float) -> Floats:
 @of_strata(
     "InfNumRel",
     definition="Estimated number of relevant documents, from judgments sampled by strata.",
-    parameters={"rel": REL},
     takes_cutoff=False,
     aggregate="sum",
     range=UNBOUNDED,
-    source=YILMAZ,
     spellings=(Spelling("sample_eval", "inum_rel"),),
 )
 def inferred_number_relevant(s: StratumRanks) -> Floats:
@@ -108,12 +103,10 @@ def inferred_number_relevant(s: StratumRanks) -> Floats:
     "InfNumRelRet",
     definition="Estimated number of relevant documents among the first k, from judgments sampled "
     "by strata.",
-    parameters={"rel": REL},
     aggregate="sum",
     range=UNBOUNDED,
     past_end="Counts what there is.",
     no_relevant=AS_ANY_OTHER,
-    source=YILMAZ,
     spellings=(Spelling("sample_eval", "inum_rel_ret"),),
 )
 def inferred_number_relevant_retrieved(s: StratumRanks) -> Floats:
@@ -125,10 +118,7 @@ def inferred_number_relevant_retrieved(s: StratumRanks) -> Floats:
     definition="Estimated average precision, of documents sampled with known probabilities: each "
     "relevant one sampled stands for 1 / probability documents, also in the precision at those "
     "below it. It may exceed 1.",
-    parameters={"rel": REL},
-    range=UNBOUNDED,
     past_end="Relevant documents that were not retrieved add 0.",
-    source=PAVLU,
 )
 def stat_average_precision(s: ProbabilityRanks) -> Floats:
     precisions = (1.0 + s.before(s.estimates)) / s.ranks
@@ -139,10 +129,7 @@ def stat_average_precision(s: ProbabilityRanks) -> Floats:
     "StatP",
     definition="Estimated precision, of documents sampled with known probabilities: the sum of "
     "1 / probability over the relevant ones sampled among the first k, over k. It may exceed 1.",
-    parameters={"rel": REL},
-    range=UNBOUNDED,
     past_end="Ranks past the end count as not relevant: the divisor stays k.",
-    source=PAVLU,
 )
 def stat_precision(s: ProbabilityRanks) -> Floats:
     return ratio(s.add_up(s.weights), s.depth)
@@ -152,10 +139,7 @@ def stat_precision(s: ProbabilityRanks) -> Floats:
     "StatRprec",
     definition="Estimated R-precision, of documents sampled with known probabilities: the "
     "estimated precision at rank R, R the estimated number of relevant documents, rounded.",
-    parameters={"rel": REL},
-    range=UNBOUNDED,
     past_end="Where fewer than R documents were retrieved the divisor is R as it is, not rounded.",
-    source=PAVLU,
 )
 def stat_r_precision(s: ProbabilityRanks) -> Floats:
     rank = np.floor(s.expected + 0.5)

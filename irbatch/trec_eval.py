@@ -1,4 +1,4 @@
-"""What trec_eval prints: its averages and lines, in both its versions.
+"""What trec_eval would print: its measures, averages and lines, in both its versions.
 
 Queries are taken in the order of their ids, and sums run over them in that order with one division
 at the end, so that even the last digit printed is the same.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,60 @@ from irbatch.array_types import Floats, Positions
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
 from irbatch.engine.matrix import NEGATIVE, RelevanceMatrix
-from irbatch.errors import InputError, on_one_line
+from irbatch.errors import InputError, on_one_line, shown
 from irbatch.evaluation.pipeline import Watch, compute_run
 from irbatch.evaluation.queries import QueryMark
+from irbatch.evaluation.settings import Settings, check_option
 from irbatch.formats.reader import TableReader
-from irbatch.measures import Measure, Plan, TrecValue
-from irbatch.trec_eval.options import TrecEval
+from irbatch.measures import Measure, Plan, TrecValue, list_measures, trec_measures
+
+LARGEST = 10**300  # float64 must hold it
+
+
+@dataclass(frozen=True)
+class TrecEval:
+    """An evaluation as trec_eval makes it, by its options."""
+
+    measures: Sequence[str] = ()  # names, nicknames and parameters (-m); none: the official ones
+    version: str = "10"  # or "9"
+    complete: bool = False  # average over all judged queries (-c)
+    level: int = 1  # the least relevant grade (-l)
+    ranks: int | None = None  # seen (-M)
+    judged_only: bool = False  # remove unjudged documents (-J)
+    docs: int = 0  # documents in the collection (-N)
+
+    def __post_init__(self) -> None:
+        check_option("trec_eval", self.version)
+        if self.version is None:
+            raise InputError("a version must be named", value=self.version)
+        several = isinstance(self.measures, Sequence) and not isinstance(self.measures, str | bytes)
+        if not several or not all(isinstance(each, str) for each in self.measures):
+            problem = f"measures {shown(self.measures)} are not several names"
+            raise InputError(problem, source="measures", value=self.measures)
+        for name, number in (("level", self.level), ("docs", self.docs)):
+            if type(number) is not int or not 0 <= number <= LARGEST:
+                problem = f"{name}={shown(number)} must be a whole number of at least 0"
+                raise InputError(problem, value=number)
+
+    def values(self) -> list[TrecValue]:
+        """List what is printed of each query, in order."""
+        asked = list_measures(self.measures or ("official",), self.version)
+        return [
+            value
+            for name, parameters in asked.items()
+            for value in trec_measures()[name].values(parameters)
+        ]
+
+    def settings(self) -> Settings:
+        """Return the settings that it amounts to."""
+        return Settings.choose(
+            trec_eval=self.version,
+            missing="zero" if self.complete else None,
+            judged_only=self.judged_only,
+            rel=float(self.level),
+            max_depth=self.ranks,
+        )
+
 
 LEAST = math.log(1e-5)  # what a missing query adds to a geometric mean in version 9
 MISSING_ZSCORE = -1_000_000.0
@@ -187,17 +236,18 @@ class Printed:
     def _form(self, each: TrecValue) -> str:
         """Return what makes a query and a value a line."""
         label = f"{each.label:22}".replace("%", "%%")
-        if each.length is not None:
-            return f"{label}\t%s\t'%s'"
-        return f"{self.prefix}{label}\t%s\t%{'.0f' if self._is_whole(each) else '6.4f'}"
+        if each.measure is None:
+            return f"{label}\t%s\t%s" if each.length is None else f"{label}\t%s\t'%s'"
+        whole = each.measure.aggregate == "sum" and not self.prefix
+        return f"{self.prefix}{label}\t%s\t%{'.0f' if whole else '6.4f'}"
 
     def summary_lines(self) -> Iterator[str]:
         """Print the averages."""
         for each in self.columns:
             if each.measure is not None:
-                yield self._shown(each, "all", self._average(each.measure))
+                yield self._form(each) % ("all", self._average(each.measure))
             elif each.length is None:
-                yield _line(each.label, "all", on_one_line(self.tag or ""))
+                yield self._form(each) % ("all", on_one_line(self.tag or ""))
 
     def _average(self, measure: Measure) -> float:
         """Sum a column in the order of queries; and divide, unless it is a count."""
@@ -215,22 +265,11 @@ class Printed:
             return math.exp((total + (number - len(self.queries)) * LEAST) / number)
         return total / number
 
-    def _shown(self, each: TrecValue, query: str, value: float) -> str:
-        text = f"{value:.0f}" if self._is_whole(each) else f"{value:6.4f}"
-        return self.prefix + _line(each.label, query, text)
-
-    def _is_whole(self, each: TrecValue) -> bool:
-        return each.measure is not None and each.measure.aggregate == "sum" and not self.prefix
-
 
 def _is_of_queries(each: TrecValue) -> bool:
     if each.measure is None:
         return each.length is not None
     return each.measure.aggregate != "geometric" and each.measure.name != "NumQ"
-
-
-def _line(label: str, query: str, text: str) -> str:
-    return f"{label:22}\t{query}\t{text}"
 
 
 def _standardize(value: float, of_query: tuple[float, float] | None) -> float:
