@@ -12,7 +12,6 @@ import numpy as np
 from irbatch.data.ids import MANY, TextColumn
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.data.short_texts import ShortTexts
 from irbatch.evaluation.runs import evaluate
 from irbatch.runtime.kernels import Kernel
 
@@ -115,7 +114,4 @@ def _look_up_texts() -> None:
     qrels = Qrels.from_columns(["q"], ["a"], [1])
     queries, documents = ["q", "p", "q"], ["a", "a", "b"]
     evaluate(qrels, Run.from_columns(queries, documents, [2.0, 1.0, 1.0]), "nDCG@10")
-    first, second = (ShortTexts.of_column(TextColumn.encode(each)) for each in (queries, documents))
-    evaluate(qrels, Run.from_columns(first, second, [2.0, 1.0, 1.0]), "nDCG@10")
-    ShortTexts.of_views(first.words.view(np.int32))
     TextColumn.encode(["a"] * MANY).tolist()

@@ -8,13 +8,11 @@ import sys
 from collections.abc import Iterable
 from itertools import chain
 
-import numpy as np
 import pytest
 
 import irbatch
 from irbatch import warming
 from irbatch.data.ids import TextColumn
-from irbatch.data.short_texts import ShortTexts
 from irbatch.runtime.kernels import Kernel
 
 
@@ -60,12 +58,9 @@ def test_what_is_compiled_is_told(
 
 def test_columns_of_text_then_need_no_compiler() -> None:
     irbatch.warmup()
-    words = ShortTexts.of_column(TextColumn.encode(["q1", "q1", "q2"])).words
-    column, _ = ShortTexts.of_views(words.view(np.int32))
-    assert column is not None
+    queries, documents = TextColumn.encode(["q1", "q1", "q2"]), TextColumn.encode(["a", "b", "b"])
     kinds = {each: set(each._code) for each in Kernel._entries}
-    documents = ShortTexts.of_column(TextColumn.encode(["a", "b", "b"]))
     qrels = irbatch.Qrels.from_columns(["q1", "q2"], ["a", "b"], [1, 2])
     with Kernel.always_compiled():
-        irbatch.evaluate(qrels, irbatch.Run.from_columns(column, documents, [1.0, 2.0, 3.0]), "AP")
+        irbatch.evaluate(qrels, irbatch.Run.from_columns(queries, documents, [1.0, 2.0, 3.0]), "AP")
     assert {each: set(each._code) for each in Kernel._entries} == kinds

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from irbatch.array_types import Floats
-from irbatch.data.arrow import ArrowTable
 from irbatch.data.column_names import QUERIES
 from irbatch.data.columns import as_ids
+from irbatch.data.frames import read_all
 from irbatch.data.ids import check_id, same_kind
 from irbatch.errors import ErrorsIn, InputError, imported, shown
 from irbatch.evaluation.evaluation import Judgments
@@ -137,7 +137,7 @@ def _of_dicts(given: Mapping[Any, Any], name: str) -> Results:
 
 def _columns(table: Any) -> tuple[list[Any], list[Measure], Floats]:
     """Return the queries, measures and values ``(queries, measures)`` of one table."""
-    read = ArrowTable(table, SOURCE).read()
+    read = read_all(table, SOURCE)
     there = [each for each in read if each in QUERIES]
     if len(there) != 1:
         known = ", ".join(map(repr, QUERIES))

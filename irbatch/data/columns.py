@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
@@ -12,11 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data import short_texts
 from irbatch.data.column_names import VALUE
-from irbatch.data.ids import IdColumn, TextColumn, id_kind, same_kind
+from irbatch.data.ids import Column, IdColumn, TextColumn, id_kind, same_kind
 from irbatch.data.lookup import KeyedIds, find_repeated, find_repeats, first_rows, group_runs
-from irbatch.data.short_texts import ShortIds, ShortTexts
 from irbatch.engine.ties import DESCENDING, check_order
 from irbatch.errors import ErrorsIn, InputError, kind_of, many, shown
 from irbatch.runtime.kernels import as_input
@@ -43,15 +42,9 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
     ) -> None:
         self.places, self.begins, self.ends, self.numbers = places, begins, ends, values
         self.documents = documents if isinstance(documents, TextColumn) else as_input(documents)
-        self.keyed: KeyedIds | ShortIds
+        self.keyed = KeyedIds.of(self.documents, begins, ends)
         # A row whose document its query has before it; -1 if no query has one twice.
-        self.repeated: int
-        if isinstance(self.documents, ShortTexts):
-            self.keyed = ShortIds(self.documents.words, begins, ends)
-            self.repeated = short_texts.find_repeated(self.keyed, threads)
-        else:
-            self.keyed = KeyedIds.of(self.documents, begins, ends)
-            self.repeated = find_repeated(self.keyed, threads)
+        self.repeated = find_repeated(self.keyed, threads)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Hashes are by numbers of this process.
@@ -114,10 +107,7 @@ class QueryTable(Mapping[Any, dict[Any, float]]):
 
     def repeats(self, most: int) -> list[tuple[Any, Any]]:
         """List documents that queries have more than once: query and document, at most some."""
-        if isinstance(self.keyed, ShortIds):
-            rows = short_texts.find_repeats(self.keyed, most)
-        else:
-            rows = find_repeats(self.keyed, most)
+        rows = find_repeats(self.keyed, most)
         queries, of = list(self.places), np.searchsorted(self.ends, rows, side="right").tolist()
         return list(dict.fromkeys(zip([queries[at] for at in of], self.ids(rows), strict=True)))
 
@@ -142,6 +132,7 @@ class DocumentLists(Sequence[list[Any]]):
         return self._table.ids(slice(int(self._table.begins[row]), int(self._table.ends[row])))
 
 
+MANY_ROWS = 1 << 16  # of polars, for which pyarrow is worth importing
 # What to do with ids of other types, by the kind of array they come in.
 HINTS = {"S": "; decode them first", "f": "; read them as text or as integers"}
 
@@ -223,11 +214,9 @@ def as_ids(column: Any, what: str, source: str, first: int = 0) -> IdColumn:
 
     They count rows from `first`.
     """
-    if isinstance(column, TextColumn):
-        return column
-    if (texts := _of_polars(column, f"{what} ids", source)) is not None:
-        return texts
-    array = _as_array(column, f"{what} ids", source)
+    array = as_column(column, f"{what} id", source, first)
+    if isinstance(array, TextColumn):
+        return array
     kind = array.dtype.kind
     if not array.size:  # whatever type a library gives what is empty
         return TextColumn.encode([])
@@ -273,10 +262,10 @@ def as_numbers(
     They count rows from `first`, and have what `fields` returns for the place of one in `column`.
     """
     what = VALUE[source]
-    if isinstance(column, TextColumn):
-        sample = f" such as {column.take(slice(1)).tolist()[0]!r}" if len(column) else ""
+    array = as_column(column, what, source, first, fields)
+    if isinstance(array, TextColumn):
+        sample = f" such as {array.take(slice(1)).tolist()[0]!r}" if len(array) else ""
         raise InputError(f"{what}s are text{sample}, not numbers: cast them", source=source)
-    array = _as_array(column, f"{what}s", source)
     if not array.size:
         return np.empty(0)
     if array.dtype.kind == "O":
@@ -319,26 +308,6 @@ def first_bad_number(values: npt.NDArray[Any], source: str) -> int:
     return int(np.argmax(bad)) if bad.any() else -1
 
 
-def _of_polars(column: Any, what: str, source: str) -> TextColumn | None:
-    """Return the text of a series of polars; None for any other column.
-
-    Asked for objects, polars panics at text that is not UTF-8, and may take the process with it.
-    """
-    if not hasattr(column, "__arrow_c_stream__") or not hasattr(column, "to_frame"):
-        return None
-    if hasattr(column, "iloc"):  # of pandas
-        return None
-    from irbatch.data.arrow import ArrowTable
-
-    try:
-        (found,) = ArrowTable(column.to_frame(what), source).read().values()
-    except InputError as problem:
-        if problem.message.endswith("is not UTF-8"):
-            raise
-        return None
-    return found if isinstance(found, TextColumn) else None
-
-
 def _ascii(array: npt.NDArray[np.str_]) -> TextColumn | None:
     """Return texts of fixed width whose characters are bytes; None for others."""
     array = np.ascontiguousarray(array)
@@ -351,15 +320,43 @@ def _ascii(array: npt.NDArray[np.str_]) -> TextColumn | None:
     return TextColumn(characters.astype(np.uint8), starts, lengths)
 
 
+class RowError(Exception):
+    """A row of a column that cannot be read, and why."""
+
+    def __init__(self, row: int, problem: str) -> None:
+        super().__init__(row, problem)
+        self.row, self.problem = row, problem
+
+
+def as_column(
+    column: Any, what: str, source: str, first: int = 0, fields: FieldsOfRow = _no_fields
+) -> Column:
+    """Return a column of any library as text or a 1-D array; `what` names one of its values.
+
+    Text of Arrow's and polars' columns becomes no objects of Python. Errors count rows from
+    `first`, and have what `fields` returns for the place of one in `column`.
+    """
+    try:
+        if isinstance(column, TextColumn):
+            return column
+        library = type(column).__module__.partition(".")[0]
+        if library == "polars" and hasattr(column, "null_count"):
+            return _of_polars(column)
+        if library == "pyarrow" and hasattr(column, "null_count"):
+            return _of_arrow(column)
+        return _as_array(column, f"{what}s", source)
+    except RowError as error:
+        problem = f"row {first + error.row}: the {what} {error.problem}"
+        raise InputError(problem, source=source, **fields(error.row)) from error.__cause__
+
+
 def _as_array(column: Any, what: str, source: str) -> npt.NDArray[Any]:
-    """Return a column as a 1-D array."""
     if isinstance(column, str | bytes | Mapping | AbstractSet):
         raise InputError(f"{what} are a sequence, not {kind_of(column)}", source=source)
     if isinstance(column, np.ma.MaskedArray) and np.ma.getmaskarray(column).any():
-        row = int(np.argmax(np.ma.getmaskarray(column)))
-        raise InputError(f"row {row}: a value of the {what} is missing (masked)", source=source)
+        raise RowError(int(np.argmax(np.ma.getmaskarray(column))), "is missing (masked)")
     if hasattr(column, "__array__") or hasattr(column, "to_numpy"):
-        array = _as_numpy(column, what, source)
+        array = _as_numpy(column)
     else:
         # Each item as it is: NumPy would make text of numbers beside text.
         try:
@@ -373,7 +370,66 @@ def _as_array(column: Any, what: str, source: str) -> npt.NDArray[Any]:
     return array
 
 
-def _as_numpy(column: Any, what: str, source: str) -> npt.NDArray[Any]:
+def _of_polars(series: Any) -> Column:
+    """Return a series of polars: its text by way of pyarrow, or of one joined text."""
+    pl = sys.modules["polars"]
+    if series.null_count():
+        raise RowError(int(series.is_null().arg_max()), "is missing")
+    if not str(series.dtype).startswith(("String", "Categorical", "Enum")):
+        return _as_numpy(series)
+    text = series.cast(pl.String)
+    if len(text) >= MANY_ROWS:
+        with suppress(ImportError):  # what takes a quarter of the time, but 60 ms to import
+            return _of_arrow(text.to_arrow())
+    bytes_of_text = text.cast(pl.Binary)
+    try:
+        bytes_of_text.cast(pl.String)
+    except pl.exceptions.ComputeError as problem:  # joining it would abort the process
+        rows = enumerate(bytes_of_text.to_list())
+        row = next(row for row, text in rows if text.decode(errors="ignore").encode() != text)
+        raise RowError(row, "is not UTF-8") from problem
+    sizes = text.str.len_bytes().to_numpy()
+    joined = np.frombuffer(text.str.join("").item().encode(), np.uint8)
+    return TextColumn(joined, offsets_of(sizes)[:-1], sizes.astype(np.int32))
+
+
+def _of_arrow(column: Any) -> Column:
+    """Return a column of pyarrow, over its memory where that is in one piece."""
+    pa = sys.modules["pyarrow"]
+    array = _one_array(column, pa)
+    if array.null_count:
+        raise RowError(int(array.is_null().to_numpy(zero_copy_only=False).argmax()), "is missing")
+    if hasattr(array, "indices"):
+        entries = _from_arrow(_one_array(array.dictionary, pa), pa)
+        values = entries.take(array.indices.to_numpy())
+    else:
+        values = _from_arrow(array, pa)
+    if isinstance(values, TextColumn) and (row := values.first_not_utf8()) >= 0:
+        raise RowError(row, "is not UTF-8")
+    return values
+
+
+def _one_array(column: Any, pa: Any) -> Any:
+    """Put a column's chunks together; text has offsets of 64 bits, and missing values no number."""
+    if pa.types.is_string(column.type) or pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())
+    if isinstance(column, pa.ChunkedArray):
+        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    if hasattr(column, "indices") and (column.dictionary.null_count or not len(column.dictionary)):
+        return _one_array(column.dictionary_decode(), pa)
+    return column
+
+
+def _from_arrow(array: Any, pa: Any) -> Column:
+    if not pa.types.is_large_string(array.type):
+        return np.asarray(array.to_numpy(zero_copy_only=False))
+    _, offsets, text = array.buffers()
+    bounds = np.frombuffer(offsets or bytes(8), np.int64)[array.offset :][: len(array) + 1]
+    lengths = np.diff(bounds).astype(np.int32)
+    return TextColumn(np.frombuffer(text or b"", np.uint8), bounds[:-1], lengths)
+
+
+def _as_numpy(column: Any) -> npt.NDArray[Any]:
     """Return an array's or a series' items, one by one where a library cannot convert them."""
     with suppress(Exception), ErrorsIn():
         return np.asarray(column if hasattr(column, "__array__") else column.to_numpy())
@@ -382,11 +438,9 @@ def _as_numpy(column: Any, what: str, source: str) -> npt.NDArray[Any]:
     try:
         with ErrorsIn():
             for row in range(len(column)):
-                item = at[row]
-                items.append(item.as_py() if hasattr(item, "as_py") else item)
+                items.append(at[row])
     except Exception as problem:
-        where = f"row {len(items)} of the {what}"
-        raise InputError(f"{where} cannot be read: {problem}", source=source) from problem
+        raise RowError(len(items), f"cannot be read: {problem}") from problem
     return np.fromiter(items, object, len(items))
 
 

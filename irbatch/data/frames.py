@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from irbatch.data.arrow import ArrowTable
 from irbatch.data.column_names import (
     KEYWORD,
     MAPPING,
@@ -25,8 +24,9 @@ from irbatch.data.column_names import (
     grade_of_all,
     names_for,
 )
-from irbatch.data.columns import QueryTable, as_ids, as_scores, read_columns
-from irbatch.errors import ErrorsIn, InputError, kind_of, shown
+from irbatch.data.columns import QueryTable, as_column, as_ids, as_scores, read_columns
+from irbatch.data.ids import Column
+from irbatch.errors import ErrorsIn, InputError, imported, kind_of, shown
 
 # What reads files of judgments or rankings, by kind.
 READERS = {
@@ -41,9 +41,6 @@ PIECE = 1 << 14  # records at a time: not all need be in memory at once
 # From the names of columns to what is in them.
 Reader = Callable[[list[str]], Sequence[Any]]
 Opened = tuple[list[str], Reader]
-
-# What pandas and pyarrow raise for columns that Arrow has no type for.
-UNFIT_FOR_ARROW = (ImportError, NotImplementedError, OverflowError, TypeError, ValueError)
 
 
 def read_table(
@@ -108,6 +105,13 @@ def names_of_columns(table: Any, kind: str) -> list[str]:
     return _open(table, kind)[0]
 
 
+def read_all(table: Any, source: str) -> dict[Any, Column]:
+    """Return all columns of a table by name, as text or arrays."""
+    names, read = _open(table, source)
+    columns = zip(names, read(names), strict=True)
+    return {name: as_column(column, f"value of {name!r}", source) for name, column in columns}
+
+
 def read_records(records: Iterable[Any], source: str, name: str | None = None) -> QueryTable:
     """Read records, see `irbatch.Run.from_records`."""
     with ErrorsIn(source=source, path=name):
@@ -139,7 +143,8 @@ def _open(table: Any, source: str) -> Opened:
 def _open_polars(frame: Any) -> Opened:
     def read(wanted: list[str]) -> Sequence[Any]:
         chosen = frame.select(wanted)
-        return _open_arrow(chosen.collect() if hasattr(chosen, "collect") else chosen)[1](wanted)
+        chosen = chosen.collect() if hasattr(chosen, "collect") else chosen
+        return [chosen[name] for name in wanted]
 
     return frame.collect_schema().names(), read
 
@@ -156,7 +161,7 @@ def _open_pandas(frame: Any) -> Opened:
             # Under new names: Arrow has no others than texts.
             names = [str(i) for i in range(len(wanted))]
             return _open_arrow(chosen.set_axis(names, axis=1))[1](names)
-        except UNFIT_FOR_ARROW:  # without pyarrow; and for whatever is wrong it names the row
+        except (ImportError, InputError):  # without pyarrow; or of types that it does not have
             return [chosen[name] for name in wanted]
 
     return [*levels, *frame.columns], read
@@ -171,8 +176,23 @@ def _open_dataset(dataset: Any) -> Opened:
 
 
 def _open_arrow(table: Any) -> Opened:
-    opened = ArrowTable(table)
-    return opened.names, lambda wanted: [*opened.read(wanted).values()]
+    pa = imported("Arrow tables", "arrow", "pyarrow")
+    try:
+        with ErrorsIn():
+            stream = pa.RecordBatchReader.from_stream(table)
+    except (ImportError, InputError):
+        raise
+    except Exception as problem:
+        raise InputError(f"{kind_of(table)} is not a table of columns: {problem}") from problem
+
+    def read(wanted: list[str]) -> Sequence[Any]:
+        try:
+            columns = stream.read_all()
+        except Exception as problem:
+            raise InputError(f"{kind_of(table)} cannot be read: {problem}") from problem
+        return [columns.column(name) for name in wanted]
+
+    return stream.schema.names, read
 
 
 def _open_named(table: Any) -> Opened:

@@ -210,6 +210,8 @@ class TextColumn:
 
     def first_not_utf8(self) -> int:
         """Return the first row that is not UTF-8, -1 if all are; surrogates may not stand alone."""
+        if self.text.max(initial=0) < 128:
+            return -1
         for first in range(0, len(self), PIECE):
             piece = self.take(slice(first, first + PIECE))
             ends = offsets_of(piece.lengths + 1)[1:]  # of lines
@@ -268,6 +270,7 @@ def _copy(text: Bytes, starts: Ints, lengths: Lengths, copies: Bytes) -> None:
 NO_TEXTS = TextColumn(np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.int32))
 
 IdColumn = TextColumn | Ints  # ids of queries or of documents
+Column = TextColumn | npt.NDArray[Any]  # of a table
 
 
 def copied(ids: IdColumn) -> IdColumn:

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from irbatch.array_types import Bools, Bytes, Ints
 from irbatch.data.ids import NO_TEXTS, IdColumn, Lengths, TextColumn
-from irbatch.data.short_texts import ShortTexts
 from irbatch.runtime.kernels import as_input, inlined_kernel, kernel
 from irbatch.runtime.ragged import load_word, offsets_of
 from irbatch.runtime.threads import map_ranges
@@ -318,9 +317,7 @@ def first_rows(ids: IdColumn) -> Ints:
     if not len(ids):
         return np.empty(0, np.int64)
     changes = np.ones(len(ids), bool)
-    if isinstance(ids, ShortTexts):
-        ids.mark_changes(changes)
-    elif isinstance(ids, TextColumn):
+    if isinstance(ids, TextColumn):
         work = 4 * len(ids)
 
         def mark(first: int, last: int) -> None:

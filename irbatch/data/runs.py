@@ -97,9 +97,9 @@ class Run(Exports):
         """Make a run of a table, one row a retrieved document, in any order.
 
         Args:
-            table: anything with `__arrow_c_stream__` (tables and readers of pyarrow, frames of
-                polars and pandas, relations of DuckDB), a lazy frame of polars, a dataset of
-                Hugging Face's, a structured NumPy array, or a mapping of names to columns.
+            table: a frame of pandas or polars, lazy or not, a structured NumPy array, a mapping of
+                names to columns; or, with pyarrow installed, anything with `__arrow_c_stream__`
+                (its own tables and readers, relations of DuckDB) or a dataset of Hugging Face's.
             query, document, score: what the columns are called; default: the one that has a name
                 known from ir_measures, PyTerrier, ranx, BEIR or MS MARCO, such as ``query_id``,
                 ``docno``, ``score``. Others are not looked at: documents are ordered by score,

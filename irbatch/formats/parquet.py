@@ -18,10 +18,17 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from irbatch.array_types import Floats, Ints
-from irbatch.data.arrow import ArrowColumn, ArrowTable
 from irbatch.data.column_names import choose_columns, grade_of_all
-from irbatch.data.columns import QueryTable, as_ids, as_numbers, as_scores, group_columns, item_of
-from irbatch.data.ids import KINDS, NO_TEXTS, IdColumn, join_ids
+from irbatch.data.columns import (
+    QueryTable,
+    as_column,
+    as_ids,
+    as_numbers,
+    as_scores,
+    group_columns,
+    item_of,
+)
+from irbatch.data.ids import KINDS, NO_TEXTS, Column, IdColumn, join_ids
 from irbatch.data.lookup import first_rows
 from irbatch.errors import LISTED_PROBLEMS, ErrorsIn, InputError, imported, raise_problems
 from irbatch.formats.lines import NOTHING
@@ -222,7 +229,7 @@ def _dictionaries(metadata: Any, wanted: Sequence[str]) -> list[str]:
 
 SCATTERED = 2  # groups of rows a query from which a run is read whole
 Files = ParquetFiles | PolarsFiles
-Column = TypeVar("Column")
+Read = TypeVar("Read")
 
 
 class Columns(NamedTuple):
@@ -270,11 +277,17 @@ class ParquetReader(TableReader):
         self._raise_problems()
         return table
 
-    def columns(self) -> dict[str, ArrowColumn]:
+    def columns(self) -> dict[str, Column]:
         """Read all columns, by role and as they are."""
         names = self._files.names
-        parts = [self._arrow(span, [*names.values()]) for span in self._files.spans()]
-        return {role: join_ids([part[name] for part in parts]) for role, name in names.items()}
+        parts = [
+            {
+                role: self._convert(span, name, span.batch[name], as_column, what=role)
+                for role, name in names.items()
+            }
+            for span in self._files.spans()
+        ]
+        return {role: join_ids([part[role] for part in parts]) for role in names}
 
     def _parsed(self, work: Work[Done]) -> Iterator[tuple[Piece, Outcome[Done] | None]]:
         done = 0
@@ -323,13 +336,12 @@ class ParquetReader(TableReader):
         """Read queries, documents, and grades or scores."""
         query, document, *value = self._files.names.values()
         ids, firsts = self._runs(span, query)
-        columns = self._arrow(span, [document, *value])
-        documents = self._convert(span, document, columns[document], as_ids, what="document")
+        documents = self._convert(span, document, span.batch[document], as_ids, what="document")
         values = np.full(len(documents), self._grade)
         if value:
             read = as_scores if "rank" in self._files.names else as_numbers
             fields = functools.partial(_ids_of_row, ids, firsts, documents)
-            values = self._convert(span, value[0], columns[value[0]], read, fields=fields)
+            values = self._convert(span, value[0], span.batch[value[0]], read, fields=fields)
         return Columns(ids, firsts, documents, values)
 
     def _runs(self, span: Span, name: str) -> tuple[IdColumn, Ints]:
@@ -337,8 +349,8 @@ class ParquetReader(TableReader):
         if (told := span.runs(name)) is not None:
             runs, firsts = told
             with suppress(InputError):  # it has other numbers of rows
-                return as_ids(self._arrow(runs, [name])[name], "query", self._source), firsts
-        ids = self._convert(span, name, self._arrow(span, [name])[name], as_ids, what="query")
+                return as_ids(runs.batch[name], "query", self._source), firsts
+        ids = self._convert(span, name, span.batch[name], as_ids, what="query")
         firsts = first_rows(ids)
         return ids.take(firsts), firsts
 
@@ -346,20 +358,16 @@ class ParquetReader(TableReader):
         self,
         span: Span,
         name: str,
-        column: ArrowColumn,
-        read: Callable[..., Column],
+        column: Any,
+        read: Callable[..., Read],
         **options: Any,
-    ) -> Column:
+    ) -> Read:
         """Read a column as ids or numbers."""
         try:
             return read(column, source=self._source, first=span.first, **options)
         except InputError as error:
             error.message = f"column {name!r}, {error.message}"
             raise error.with_fields(path=span.path) from None
-
-    def _arrow(self, span: Span, names: list[str]) -> dict[str, ArrowColumn]:
-        with ErrorsIn(source=self._source, path=span.path):
-            return ArrowTable(span.batch, self._source, span.first).read(names)
 
     def _raise_problems(self) -> None:
         if self._repeats:

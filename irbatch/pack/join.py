@@ -10,20 +10,18 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from irbatch.array_types import Bools, Floats, Ints, Positions
-from irbatch.data import short_texts
 from irbatch.data.columns import QueryTable
 from irbatch.data.dicts import NOT_COUNTED, Found, are_dicts, find_in_rankings, read_judgments
-from irbatch.data.ids import KINDS, IdColumn, TextColumn, check_id, id_kind, kinds_of
+from irbatch.data.ids import KINDS, IdColumn, check_id, id_kind, kinds_of
 from irbatch.data.lookup import KeyedIds, find_rows
 from irbatch.data.qrels import Qrels
 from irbatch.data.runs import Run
-from irbatch.data.short_texts import ShortIds, ShortTexts
 from irbatch.engine.matrix import (
     BLOCK_BYTES,
     BYTE_LEVELS,
@@ -398,10 +396,7 @@ def find_documents(
     `wanted` are documents of the table's kind, of each query from one bound to the other; `places`
     the places of their queries, or -1.
     """
-    if isinstance(table.keyed, ShortIds) and isinstance(wanted, TextColumn):
-        words = ShortTexts.of_column(wanted).words
-        return short_texts.find_rows(table.keyed, ShortIds(words, *bounds), places)
-    return find_rows(cast("KeyedIds", table.keyed), KeyedIds.of(wanted, *bounds), places)
+    return find_rows(table.keyed, KeyedIds.of(wanted, *bounds), places)
 
 
 WORTH_IT = 4  # rankings so many times as long as what is looked at

@@ -176,7 +176,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "text": (WHOLE.append_column("RR", [["x"] * 40]), "column 'RR' holds no numbers"),
     "weights": (WHOLE.append_column("GAUC", [[1.0] * 40]), "weights come with"),
     "twice": (pa.concat_tables([WHOLE, WHOLE.slice(0, 1)]), "it stands there twice"),
-    "null": (WHOLE.append_column("RR", [pa.nulls(40, pa.float64())]), "row 0 is null"),
+    "null": (
+        WHOLE.append_column("RR", [pa.nulls(40, pa.float64())]),
+        "row 0: the value of 'RR' is missing",
+    ),
     "nothing": (7, "names go to Results, not 'bad' to"),
     "file": ("nowhere.parquet", "there is no such file"),
     "two kinds": ([WHOLE, partial("old")[0].to_arrow()], "some tables are partial results"),

@@ -243,7 +243,7 @@ def test_query_and_document_of_a_cell_that_is_no_number(tmp_path: Path) -> None:
     rows = {"qid": ["a", "b"], "docno": ["x", "y"], "score": [1.0, float("nan")]}
     for run in (pl.DataFrame(rows), pd.DataFrame(rows), rows):
         read = functools.partial(irbatch.Run.from_table, run)
-        input_error(read, "row 1: score nan", query="b", document="y")
+        input_error(read, "row 1: ", "score", query="b", document="y")
     path = write(tmp_path / "run.parquet", rows)
     said = "column 'score', row 1: score nan"
     input_error(lambda: irbatch.read_run(path), said, query="b", document="y", path=str(path))

@@ -73,9 +73,7 @@ def test_a_row_that_its_library_cannot_read(kind: str, bad: bytes, named: bool) 
                 lambda of=of, columns=columns: (
                     of.from_table(columns) if named else of.from_columns(*columns.values())
                 ),
-                f"column '{what} ids' row 2 is not UTF-8"
-                if kind == "polars"
-                else f"row 2 of the {what} ids cannot be read",
+                f"row 2: the {what} id {'cannot be read' if kind == 'pandas' else 'is not UTF-8'}",
                 source=source,
             )
 
@@ -92,7 +90,7 @@ def test_a_row_at_which_its_library_panics() -> None:
 
     input_error(
         lambda: Run.from_columns(["q", "q"], Panicking(["d", "e"]), [1.0, 2.0]),
-        "row 1 of the document ids cannot be read: its library failed: pointer is null",
+        "row 1: the document id cannot be read: its library failed: pointer is null",
         source="run",
     )
 

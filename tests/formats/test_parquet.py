@@ -171,7 +171,10 @@ def test_problems_name_file_column_and_row(tmp_path: Path) -> None:
         table([*rows[20:40], ("q8", "d9", float("nan"))]),
         "column 'score', row 20: score nan is not a number",
     )
-    refused(table([*rows[20:40], ("q8", None, 1.0)]), "column 'doc_id' row 20 is null")
+    refused(
+        table([*rows[20:40], ("q8", None, 1.0)]),
+        "column 'doc_id', row 20: the document id is missing",
+    )
     refused(table(rows[20:]).drop_columns("doc_id"), "no column is the document")
     ids = {"query_id": range(25), "doc_id": ["d"] * 25, "score": [1.0] * 25}
     refused(pa.table(ids), f"column 'query_id' is whole numbers, in {str(places[0])!r} text")
